@@ -1,0 +1,72 @@
+/** What a request looked like, for messages and records. Never holds the key. */
+export interface RequestSummary {
+  readonly route: string
+  readonly url: string
+}
+
+interface ErrorDetails {
+  /** One sentence for a person: what to do next. */
+  readonly hint?: string
+  /** A short word for a machine, stable across versions. */
+  readonly code?: string
+  readonly request?: RequestSummary
+  readonly cause?: unknown
+}
+
+/** The family's head: `hint` speaks to a person, `code` to a machine, and the class says what happens next. */
+export class SyncError extends Error {
+  readonly hint: string | undefined
+  readonly code: string
+  readonly request: RequestSummary | undefined
+
+  constructor(message: string, { hint, code = 'error', request, cause }: ErrorDetails = {}) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = new.target.name
+    this.hint = hint
+    this.code = code
+    this.request = request
+  }
+}
+
+/** The user can fix it (a job file, a flag, an unknown value). Stops before anything is sent. */
+export class InputError extends SyncError {}
+
+/** The service refused the key (401 or 403 as JSON). Stops the run at once. */
+export class KeyError extends SyncError {}
+
+/** The service says no to this request and would say so again. The other requests go on. */
+export class RefusedError extends SyncError {}
+
+/** The request may pass another time (429, 5xx, the network, a firewall). It is retried, then left for the next run. */
+export class PassingError extends SyncError {
+  /** Milliseconds that the service asked to wait, when it said so. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(message: string, details: ErrorDetails & { readonly retryAfterMs?: number | undefined } = {}) {
+    super(message, details)
+    this.retryAfterMs = details.retryAfterMs
+  }
+}
+
+/** The body is not what we believe. The reply is kept, what cannot be read is quarantined, the run goes on. */
+export class ShapeError extends SyncError {
+  /** Where in the body, as a JSON path such as `$.indicator.values`. */
+  readonly path: string
+
+  constructor(message: string, details: ErrorDetails & { readonly path: string }) {
+    super(message, details)
+    this.path = details.path
+  }
+}
+
+/** The database refused (disk full, corrupt, newer schema, read-only). Stops the run. */
+export class StoreError extends SyncError {}
+
+/** Another process holds the writer's lock. */
+export class BusyError extends SyncError {}
+
+/** Stopped on purpose with work left: the budget or the time is spent, or a signal came. Resumable. */
+export class StoppedError extends SyncError {}
+
+/** A check that the user asked for found something. */
+export class CheckError extends SyncError {}

@@ -1,0 +1,70 @@
+/** An instant: whole seconds since 1970-01-01T00:00:00Z. */
+export type Instant = number
+
+/** The earliest and the latest instant that has a four-digit year, 0001 to 9999. */
+export const EARLIEST: Instant = -62_135_596_800
+export const LATEST: Instant = 253_402_300_799
+
+/**
+ * Days from 1970-01-01 to a date of the proleptic Gregorian calendar.
+ * Algorithm: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil.
+ */
+export function daysFromCivil(year: number, month: number, day: number): number {
+  const y = month <= 2 ? year - 1 : year
+  const era = Math.floor(y / 400)
+  const yearOfEra = y - era * 400
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
+  return era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719_468
+}
+
+const DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
+
+/** Whether the calendar has this date: 2021-02-29 is none. */
+export function isDate(year: number, month: number, day: number): boolean {
+  if (year < 1 || month < 1 || month > 12 || day < 1 || day > DAYS_IN_MONTH[month - 1]!) return false
+  return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0))
+}
+
+const two = (text: string, at: number): number => {
+  const tens = text.charCodeAt(at) - 48
+  const ones = text.charCodeAt(at + 1) - 48
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN
+}
+
+/**
+ * Reads `YYYY-MM-DDThh:mm:ss`, with or without a fraction (dropped), followed by `Z` or `±hh:mm`.
+ * Answers NaN for any other text, for a date or time that does not exist, and where the offset is missing:
+ * an instant is never guessed. Strict and by hand, because it runs once a value.
+ */
+export function parseInstant(text: string): Instant {
+  const year = two(text, 0) * 100 + two(text, 2)
+  const month = two(text, 5)
+  const day = two(text, 8)
+  const hour = two(text, 11)
+  const minute = two(text, 14)
+  const second = two(text, 17)
+  if (!isDate(year, month, day) || !(hour <= 23 && minute <= 59 && second <= 59)) return Number.NaN
+  if (text[4] !== '-' || text[7] !== '-' || text[10] !== 'T' || text[13] !== ':' || text[16] !== ':') return Number.NaN
+  let at = 19
+  if (text[at] === '.') {
+    at++
+    const first = at
+    while (text.charCodeAt(at) >= 48 && text.charCodeAt(at) <= 57) at++
+    if (at === first) return Number.NaN
+  }
+  const local = daysFromCivil(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second
+  const sign = text[at]
+  if (sign === 'Z') return at + 1 === text.length ? local : Number.NaN
+  if (sign !== '+' && sign !== '-') return Number.NaN
+  const offsetHour = two(text, at + 1)
+  const offsetMinute = two(text, at + 4)
+  if (text.length !== at + 6 || text[at + 3] !== ':' || !(offsetHour <= 23 && offsetMinute <= 59)) return Number.NaN
+  const offset = offsetHour * 3_600 + offsetMinute * 60
+  return sign === '+' ? local - offset : local + offset
+}
+
+/** `2025-10-01T00:00:00Z`: how the database and the service's indicator routes write an instant. */
+export const formatUtc = (at: Instant): string => `${new Date(at * 1000).toISOString().slice(0, 19)}Z`
+
+/** `2025-10-01T00:00:00.000Z`: UTC to the millisecond, from epoch milliseconds; for what happened here rather than at the source. */
+export const formatMillis = (ms: number): string => new Date(ms).toISOString()

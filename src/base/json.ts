@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+
+/** Any value that JSON can say. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+
+/** A JSON object whose fields are not known yet. */
+export type JsonObject = { readonly [key: string]: unknown }
+
+/** JSON with the keys of every object in order, so that equal values are equal texts. `undefined` fields vanish. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+      : inner,
+  )
+}
+
+/** SHA-256 of bytes or text as lowercase hex. */
+export const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex')
+
+/** Whether a value is a JSON object: neither null nor an array. */
+export const isObject = (value: unknown): value is JsonObject =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** The text of a field, or null where it is absent, empty or no text. */
+export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+
+/** A whole number within what a double holds exactly, or null. */
+export const integerOf = (value: unknown): number | null => (Number.isSafeInteger(value) ? (value as number) : null)
+
+/** 1 or 0 for a boolean, as SQLite keeps it; null for anything else. */
+export const flagOf = (value: unknown): 0 | 1 | null => (value === true ? 1 : value === false ? 0 : null)
+
+/** The elements of a list, or none where the value is no list. */
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+/** The fields of an object that no column holds, as canonical JSON; null when there are none. */
+export function restOf(object: JsonObject, known: readonly string[]): string | null {
+  const rest = Object.entries(object).filter(([key]) => !known.includes(key))
+  return rest.length === 0 ? null : canonical(Object.fromEntries(rest))
+}

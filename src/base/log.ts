@@ -1,0 +1,31 @@
+import { type Logger, pino } from 'pino'
+import { PinoPretty } from 'pino-pretty'
+
+export type { Logger } from 'pino'
+
+/** How much is told on stderr, and in which form. */
+export interface LogOptions {
+  readonly level: 'silent' | 'warn' | 'info' | 'debug'
+  readonly format: 'pretty' | 'json'
+  readonly color: boolean
+  /** Texts that must never be written: each is replaced by `[secret]` wherever it occurs. */
+  readonly secrets: readonly string[]
+}
+
+/** Replaces every secret in a text. */
+export function redact(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((clean, secret) => (secret === '' ? clean : clean.replaceAll(secret, '[secret]')), text)
+}
+
+/** A logger that writes to stderr, so that stdout holds results only. */
+export function createLog({ level, format, color, secrets }: LogOptions): Logger {
+  const pretty = PinoPretty({
+    colorize: color,
+    ignore: 'pid,hostname,time',
+    singleLine: true,
+    sync: true,
+    destination: { write: (line: string) => process.stderr.write(redact(line, secrets)) } as never,
+  })
+  const json = { write: (line: string) => process.stderr.write(redact(line, secrets)) }
+  return pino({ level, base: null }, format === 'json' ? json : pretty)
+}
