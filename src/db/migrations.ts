@@ -1,0 +1,7 @@
+import type { Migration } from 'kysely/migration'
+import * as first from '../../migrations/0001_first_schema.ts'
+
+/** Every migration, oldest first. `user_version` of a database is how many of them it has seen. */
+export const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  '0001_first_schema': first,
+}

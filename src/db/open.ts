@@ -1,0 +1,171 @@
+import { existsSync } from 'node:fs'
+import type { Kysely, Transaction } from 'kysely'
+import { Migrator } from 'kysely/migration'
+import { StoreError } from '../base/errors.ts'
+import { transitions } from '../base/zone.ts'
+import type { Database } from '../tables/schema.ts'
+import { MIGRATIONS } from './migrations.ts'
+import { asStoreError, type Connection, connect } from './sqlite.ts'
+
+/** `INDS` in ASCII: how the file is known to be ours. */
+export const APPLICATION_ID = 0x494e_4453
+/** The schema that this program speaks. */
+export const SCHEMA_VERSION = Object.keys(MIGRATIONS).length
+
+/** An open database, ready to be written: its schema is this program's. */
+export interface Store {
+  readonly file: string
+  readonly kysely: Kysely<Database>
+  /** One immediate transaction: everything that `work` writes is there afterwards, or nothing of it. Never wait for the network inside. */
+  write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T>
+  /** Runs a statement with positional parameters on this connection and answers how many rows it changed; prepared once a text. */
+  run(sql: string, parameters: readonly unknown[]): number
+  /** Rows changed on this connection since it was opened, those changed by triggers included. */
+  totalChanges(): number
+  /** Tidies: statistics for the query planner, and the write-ahead log folded back into the file. */
+  tidy(): void
+  close(): Promise<void>
+}
+
+const pragma = (connection: Connection, name: string): number => connection.raw.pragma(name, { simple: true }) as number
+
+/** Refuses a file of another program and one of a newer version of this one, before anything of it is touched. */
+function checkOwner(connection: Connection, file: string): number {
+  const version = pragma(connection, 'user_version')
+  const tables = connection.raw.prepare('select count(*) from sqlite_schema').pluck().get() as number
+  if (tables > 0 && pragma(connection, 'application_id') !== APPLICATION_ID)
+    throw new StoreError(`${file} is a database of another program.`, {
+      hint: 'Name another file with --database; this one was not touched.',
+      code: 'foreign-database',
+    })
+  if (version > SCHEMA_VERSION)
+    throw new StoreError(
+      `${file} has schema ${version}; this version of indicator-sync knows up to ${SCHEMA_VERSION}.`,
+      {
+        hint: 'Update indicator-sync; the file was not touched.',
+        code: 'newer-schema',
+      },
+    )
+  return version
+}
+
+/** Brings the schema up to date: all missing migrations in one transaction, safe against another process that does the same. */
+async function migrate(connection: Connection): Promise<void> {
+  const migrator = new Migrator({
+    db: connection.kysely,
+    provider: { getMigrations: async () => ({ ...MIGRATIONS }) },
+    migrationTableName: '_migration',
+    migrationLockTableName: '_migration_lock',
+  })
+  const { error } = await migrator.migrateToLatest()
+  if (error) throw asStoreError(error)
+}
+
+/** Writes the clock changes of a zone, once; the views turn instants into local time with them. */
+export async function rememberZone(db: Kysely<Database>, zone: string): Promise<void> {
+  const held = await db
+    .selectFrom('time_zone_offset')
+    .select('zone')
+    .where('zone', '=', zone)
+    .limit(1)
+    .executeTakeFirst()
+  if (held) return
+  const rows = transitions(zone)
+  await db
+    .insertInto('time_zone_offset')
+    .values(
+      rows.map(({ at, offset }, i) => ({
+        zone,
+        // The first row reaches back for good and the last one ahead, so that every instant lies in one of them.
+        from_at: i === 0 ? -62_135_596_800 : at,
+        to_at: rows[i + 1]?.at ?? 253_402_300_800,
+        offset_s: offset,
+      })),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** How sure a commit is: `normal` survives the death of the process, `full` a loss of power too. */
+export type Durability = 'normal' | 'full'
+
+/** Opens a database for writing: made when absent, migrated when older, refused when newer or foreign. */
+export async function openStore(file: string, { durability = 'normal' as Durability } = {}): Promise<Store> {
+  const connection = connect(file)
+  const { kysely, raw } = connection
+  try {
+    const version = checkOwner(connection, file)
+    raw.pragma('journal_mode = wal')
+    raw.pragma(`synchronous = ${durability}`)
+    raw.pragma('cache_size = -32768')
+    if (version < SCHEMA_VERSION) await migrate(connection)
+  } catch (error) {
+    await kysely.destroy()
+    throw asStoreError(error, file)
+  }
+  const prepared = new Map<string, ReturnType<typeof raw.prepare>>()
+  const total = raw.prepare('select total_changes()').pluck()
+  return {
+    file,
+    kysely,
+    async write(work) {
+      try {
+        return await kysely.transaction().execute(work)
+      } catch (error) {
+        throw asStoreError(error, file)
+      }
+    },
+    run(sql, parameters) {
+      let statement = prepared.get(sql)
+      if (!statement) {
+        statement = raw.prepare(sql)
+        prepared.set(sql, statement)
+      }
+      return statement.run(parameters as unknown[]).changes
+    },
+    totalChanges: () => total.get() as number,
+    tidy() {
+      raw.pragma('optimize')
+      raw.pragma('wal_checkpoint(truncate)')
+    },
+    close: () => kysely.destroy(),
+  }
+}
+
+/** Opens a database for reading only; refused when it is absent, foreign, newer or not yet migrated. */
+export function openReader(file: string): Connection {
+  const connection = connect(file, { readonly: true })
+  try {
+    const version = checkOwner(connection, file)
+    if (version < SCHEMA_VERSION)
+      throw new StoreError(`${file} has the older schema ${version}; this version reads ${SCHEMA_VERSION}.`, {
+        hint: 'Run `indicator-sync migrate` once.',
+        code: 'older-schema',
+      })
+    return connection
+  } catch (error) {
+    connection.raw.close()
+    throw asStoreError(error, file)
+  }
+}
+
+/** What is known of a database's schema without changing it. */
+export interface SchemaState {
+  readonly exists: boolean
+  readonly version: number
+  readonly known: readonly string[]
+}
+
+/** The schema of a file, and the migrations that this program knows. */
+export function schemaState(file: string): SchemaState {
+  const known = Object.keys(MIGRATIONS)
+  if (!existsSync(file)) return { exists: false, version: 0, known }
+  const connection = connect(file, { readonly: true })
+  try {
+    return { exists: true, version: checkOwner(connection, file), known }
+  } catch (error) {
+    throw asStoreError(error, file)
+  } finally {
+    connection.raw.close()
+  }
+}

@@ -1,0 +1,123 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import SQLite from 'better-sqlite3'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  Kysely,
+  type KyselyConfig,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteDialect,
+  type SqliteDialectConfig,
+  SqliteDriver,
+} from 'kysely'
+import { StoreError } from '../base/errors.ts'
+import type { Database } from '../tables/schema.ts'
+
+/** A connection on one file. `raw` is for what Kysely cannot say as fast: the hot upsert, backups, read-only queries. */
+export interface Connection {
+  readonly kysely: Kysely<Database>
+  readonly raw: SQLite.Database
+}
+
+/** How long a writer waits for another one before it gives up, in our own loop: SQLite's own waiting would stop every timer. */
+const PATIENCE_MS = 30_000
+const STEP_MS = 25
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof SQLite.SqliteError &&
+  (error.code.startsWith('SQLITE_BUSY') || error.code.startsWith('SQLITE_LOCKED'))
+
+/** Kysely's driver with transactions that take the writer's lock at once: a plain `begin` fails when it first writes. */
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    const deadline = performance.now() + PATIENCE_MS
+    for (;;) {
+      try {
+        await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+        return
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > deadline) throw asStoreError(error)
+        await sleep(STEP_MS)
+      }
+    }
+  }
+}
+
+/** SQLite can change its schema inside a transaction; Kysely's own adapter does not say so. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true
+  }
+}
+
+const dialect = (config: SqliteDialectConfig): Dialect => {
+  const base = new SqliteDialect(config)
+  return {
+    createAdapter: () => new TransactionalAdapter(),
+    createDriver: () => new ImmediateDriver(config),
+    createIntrospector: (db) => base.createIntrospector(db),
+    createQueryCompiler: () => base.createQueryCompiler(),
+  }
+}
+
+/** Says in our words what SQLite said in its own; passes on what is no error of SQLite. */
+export function asStoreError(error: unknown, file?: string): unknown {
+  if (!(error instanceof SQLite.SqliteError)) return error
+  const where = file === undefined ? '' : ` ${file}`
+  const [message, hint] = REASONS[error.code] ??
+    REASONS[error.code.split('_').slice(0, 2).join('_')] ?? [
+      `The database${where} refused: ${error.message}.`,
+      'Run `indicator-sync doctor` to see the state of the file.',
+    ]
+  return new StoreError(message.replace('{}', where), { hint, code: error.code.toLowerCase(), cause: error })
+}
+
+const REASONS: Readonly<Record<string, readonly [string, string]>> = {
+  SQLITE_BUSY: [
+    'The database{} is locked by another program.',
+    'Close the program that is writing to it and run the command again; nothing was lost.',
+  ],
+  SQLITE_FULL: [
+    'The disk of the database{} is full.',
+    'Make room and run the command again; what was committed is kept.',
+  ],
+  SQLITE_READONLY: ['The database{} cannot be written.', 'Give this user the right to write the file and its folder.'],
+  SQLITE_CANTOPEN: ['The database{} cannot be opened.', 'See that its folder exists and may be read and written.'],
+  SQLITE_NOTADB: ['The file{} is no SQLite database.', 'Name another file with --database; this one was not touched.'],
+  SQLITE_CORRUPT: [
+    'The database{} is damaged.',
+    'Restore a copy, or save what can be read with: sqlite3 FILE .recover',
+  ],
+  SQLITE_IOERR: ['The disk of the database{} failed.', 'Check the disk; what was committed before is kept.'],
+}
+
+/** Opens a file for writing, or for reading only; a folder is made for a new file. */
+export function connect(file: string, { readonly = false } = {}): Connection {
+  try {
+    if (!readonly) mkdirSync(dirname(file), { recursive: true })
+    else if (!existsSync(file))
+      throw new StoreError(`There is no database ${file} yet.`, {
+        hint: 'Run `indicator-sync sync <job>` or `indicator-sync demo` first, or name another file with --database.',
+        code: 'no-database',
+      })
+    const raw = new SQLite(file, { readonly, timeout: 100 })
+    raw.pragma('foreign_keys = on')
+    raw.pragma('temp_store = memory')
+    if (readonly) raw.pragma('query_only = on')
+    const config: KyselyConfig = { dialect: dialect({ database: raw }) }
+    return { kysely: new Kysely<Database>(config), raw }
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error)
+      throw new StoreError(`The folder of ${file} cannot be made: ${error.message}.`, {
+        code: 'no-folder',
+        cause: error,
+      })
+    throw asStoreError(error, file)
+  }
+}
+
+export type { QueryResult }

@@ -1,0 +1,55 @@
+import { integer, json, moment, optional, table, text } from './declare.ts'
+
+const KIND = 'archive, or archive_json for those of the JSON listing'
+
+export const archive = table(
+  'A file that the service publishes again and again.',
+  {
+    kind: text(KIND),
+    id: integer('The number that the service gives it'),
+    horizon: optional(text('How long a time one edition is about: D M A H S T QM O NA')),
+    archive_type: optional(text('zip, xls, xml, pdf, csv or json')),
+    first_seen_at: moment('When it was first seen here'),
+    payload: optional(json('Every field of the service without a column of its own, as JSON')),
+  },
+  { key: ['kind', 'id'], silent: ['first_seen_at'] },
+)
+
+export const archive_text = table(
+  "An archive's texts in one language.",
+  {
+    kind: text(KIND),
+    id: integer('The archive'),
+    locale: text('es or en'),
+    name: optional(text('Its name')),
+    description: optional(text('Its description')),
+  },
+  { key: ['kind', 'id', 'locale'] },
+)
+
+export const archive_edition = table(
+  'One entry of a listing: an archive with the dates it is about and those on which it was published.',
+  {
+    kind: text(KIND),
+    id: integer('The archive'),
+    date: text('The day the entry was listed for, YYYY-MM-DD'),
+    date_times: json('The days the edition is about: a JSON array of none, one or two (first and last)'),
+    publication_dates: json('The days it was published: a JSON array of none, one or two (first and last)'),
+    url: optional(text('Where the file is to be had, as it came: relative to the service')),
+    first_seen_at: moment('When it was first seen here'),
+    payload: optional(json('The dates and the download as they came, as JSON')),
+  },
+  { key: ['kind', 'id', 'date', 'date_times', 'publication_dates'], silent: ['first_seen_at'] },
+)
+
+export const archive_term = table(
+  'A term that an archive is filed under.',
+  { kind: text(KIND), id: integer('The archive'), term_id: integer('The term (taxonomy_term.id)') },
+  { key: ['kind', 'id', 'term_id'] },
+)
+
+export const archive_vocabulary = table(
+  'A vocabulary that an archive is filed under.',
+  { kind: text(KIND), id: integer('The archive'), vocabulary_id: integer('The vocabulary (vocabulary.id)') },
+  { key: ['kind', 'id', 'vocabulary_id'] },
+)

@@ -1,0 +1,110 @@
+import { blob, instant, integer, json, moment, optional, rowid, table, text } from './declare.ts'
+
+export const _run = table(
+  'One run of a command that writes.',
+  {
+    id: rowid('Its number'),
+    command: text('sync, backfill, retry …'),
+    job: text('The name of the job'),
+    version: text('The version of indicator-sync'),
+    started_at: moment('When it began'),
+    finished_at: optional(moment('When it ended; NULL while it runs, or after a crash')),
+    outcome: text('running, done, partial, stopped or failed'),
+    requests: integer('Requests that got an answer or failed'),
+    failed: integer('Requests that failed for good'),
+    bytes: integer('Bytes of the answers, decoded'),
+    rows_new: integer('Rows that were not there before'),
+    rows_unchanged: integer('Rows that were there and equal'),
+    rows_revised: integer('Rows whose value changed'),
+    rows_withdrawn: integer('Values that a complete answer no longer held'),
+    rows_rejected: integer('Rows that went to quarantine'),
+    message: optional(text('Why it stopped, when it did')),
+  },
+  { key: ['id'] },
+)
+
+export const _fetch = table(
+  'One request with its outcome.',
+  {
+    id: rowid('Its number'),
+    run_id: integer('The run it was sent by (_run.id)'),
+    entry: text('The place in the job file that asked for it, such as series[0]'),
+    route: text('The route'),
+    target: text('Path and query as sent; never the key'),
+    params: json('The parameters of the call, as JSON; instants in epoch seconds'),
+    series_id: optional(integer('The series it asked for (series.id)')),
+    geo_ids: optional(text('The geos it asked for, separated by commas; NULL for all')),
+    from_at: optional(instant('First instant of the window')),
+    to_at: optional(instant('First instant after the window')),
+    started_at: moment('When it was sent'),
+    finished_at: moment('When it was recorded'),
+    outcome: text('ok, empty, or the kind of failure: refused, passing, shape, key'),
+    status: optional(integer('HTTP status; NULL when there was no answer')),
+    attempts: integer('How often it was sent'),
+    ms: integer('Milliseconds from the first sending to the last byte'),
+    bytes: integer('Bytes of the body, decoded'),
+    reply_hash: optional(text('SHA-256 of the body (_reply.hash)')),
+    step_s: optional(integer('The resolution that the answer claims, in seconds')),
+    source_updated_at: optional(text('values_updated_at of the answer, as it came')),
+    rows_new: integer('Rows that were not there before'),
+    rows_unchanged: integer('Rows that were there and equal'),
+    rows_revised: integer('Rows whose value changed'),
+    rows_withdrawn: integer('Values that the answer no longer held'),
+    rows_rejected: integer('Rows that went to quarantine'),
+    rows_outside: integer('Rows outside the window, dropped'),
+    message: optional(text('What went wrong')),
+    hint: optional(text('What to do next')),
+    evidence: optional(text('The first 2 kB of a body that could not be read')),
+  },
+  { key: ['id'] },
+)
+
+export const _reply = table(
+  'The body of a reply; equal bodies are kept once.',
+  {
+    hash: text('SHA-256 of the decoded body, hex'),
+    body: blob('The decoded body, packed with zstd'),
+    bytes: integer('Bytes of the decoded body'),
+    first_seen_at: moment('When it first came'),
+  },
+  { key: ['hash'] },
+)
+
+export const _quarantine = table(
+  'A row or a reply that could not be understood.',
+  {
+    id: rowid('Its number'),
+    run_id: integer('The run (_run.id)'),
+    fetch_id: integer('The fetch that brought it (_fetch.id)'),
+    path: text('Where in the body, as a JSON path'),
+    reason: text('Why it could not be understood'),
+    fragment: text('What stood there, as JSON, at most 4 kB'),
+    created_at: moment('When it was found'),
+    resolved_at: optional(moment('When another try understood it')),
+  },
+  { key: ['id'] },
+)
+
+export const _budget = table(
+  'The calls of the last day, for limits that outlive a process.',
+  {
+    id: rowid('Its number'),
+    host: text('The host that was asked'),
+    called_at: integer('When the call was sent (epoch milliseconds, UTC)'),
+  },
+  { key: ['id'] },
+)
+
+export const _lock = table(
+  'Who is writing.',
+  {
+    name: text('writer'),
+    holder: text('A random name of the holder'),
+    pid: integer('Its process'),
+    host: text('Its machine'),
+    command: text('What it runs'),
+    acquired_at: moment('Since when'),
+    beat_at: integer('When it last said that it lives (epoch milliseconds, UTC)'),
+  },
+  { key: ['name'] },
+)

@@ -1,0 +1,60 @@
+import type { Generated } from 'kysely'
+
+type Store = 'integer' | 'real' | 'text' | 'blob'
+
+/** One column: how SQLite keeps it, and what it means in one sentence. */
+export interface Column<T> {
+  readonly store: Store
+  readonly nullable: boolean
+  /** Filled by the database when an insert leaves it out. */
+  readonly generated: boolean
+  readonly about: string
+  /** Only for the types: what a select reads. */
+  readonly type?: T
+}
+
+const column =
+  <T>(store: Store) =>
+  (about: string): Column<T> => ({ store, nullable: false, generated: false, about })
+
+export const integer = column<number>('integer')
+export const real = column<number>('real')
+export const text = column<string>('text')
+export const blob = column<Buffer>('blob')
+/** 1 or 0. */
+export const flag = column<0 | 1>('integer')
+/** Epoch seconds, UTC: an instant or a window's border at the source. */
+export const instant = (about: string): Column<number> => integer(`${about} (epoch seconds, UTC)`)
+/** Something that happened here: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+export const moment = (about: string): Column<string> => text(`${about} (UTC, ISO 8601 to the millisecond)`)
+/** A JSON text. */
+export const json = column<string>('text')
+
+/** The same column, but it may be NULL. */
+export const optional = <T>(column: Column<T>): Column<T | null> => ({ ...column, nullable: true }) as Column<T | null>
+
+/** A primary key that SQLite numbers. */
+export const rowid = (about: string): Column<Generated<number>> => ({
+  store: 'integer',
+  nullable: false,
+  generated: true,
+  about,
+})
+
+/** One table: what a row is, its columns and its key. */
+export interface Table<C extends Record<string, Column<unknown>> = Record<string, Column<unknown>>> {
+  readonly about: string
+  readonly columns: C
+  readonly key: readonly (keyof C & string)[]
+  /** Columns whose change alone is no change of the row: when it was seen, and by which fetch. */
+  readonly silent: readonly (keyof C & string)[]
+}
+
+export const table = <C extends Record<string, Column<unknown>>>(
+  about: string,
+  columns: C,
+  { key, silent = [] }: { key: readonly (keyof C & string)[]; silent?: readonly (keyof C & string)[] },
+): Table<C> => ({ about, columns, key, silent })
+
+/** The row type of a table. */
+export type RowOf<T> = T extends Table<infer C> ? { [K in keyof C]: C[K] extends Column<infer V> ? V : never } : never

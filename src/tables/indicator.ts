@@ -1,0 +1,53 @@
+import { flag, integer, json, moment, optional, table, text } from './declare.ts'
+
+const KIND = 'indicator or offer_indicator'
+
+export const indicator = table(
+  'One indicator of the catalogue, or one whose values were fetched.',
+  {
+    kind: text(KIND),
+    id: integer('The number that the service gives it'),
+    step_type: optional(text('How the service draws it: linear or step')),
+    composited: optional(flag('1 when it is the sum of others')),
+    disaggregated: optional(flag('1 when it is split by geo')),
+    magnitude_id: optional(integer('What is measured: 23 is a price, 13 an energy')),
+    magnitude: optional(text("The service's word for what is measured, in the language first fetched")),
+    first_seen_at: moment('When it was first seen here'),
+    last_seen_at: optional(moment('When a complete listing last held it')),
+    withdrawn_at: optional(moment('When a complete listing no longer held it; NULL while it is listed')),
+    payload: optional(json('Every field of the service without a column of its own, as JSON')),
+  },
+  { key: ['kind', 'id'], silent: ['first_seen_at', 'last_seen_at', 'withdrawn_at'] },
+)
+
+export const indicator_text = table(
+  "An indicator's texts in one language.",
+  {
+    kind: text(KIND),
+    id: integer('The indicator'),
+    locale: text('es or en'),
+    name: optional(text('Its name')),
+    short_name: optional(text('Its short name')),
+    description: optional(text('Its description, HTML as it came')),
+    description_text: optional(text('Its description as plain text')),
+    last_seen_at: optional(moment('When a complete listing in this language last held it')),
+    withdrawn_at: optional(moment('When a complete listing in this language no longer held it')),
+    fetch_id: integer('The fetch that brought this version (_fetch.id)'),
+  },
+  { key: ['kind', 'id', 'locale'], silent: ['last_seen_at', 'withdrawn_at', 'fetch_id'] },
+)
+
+export const indicator_revision = table(
+  'A superseded version of the texts of an indicator.',
+  {
+    kind: text(KIND),
+    id: integer('The indicator'),
+    locale: text('es or en'),
+    fetch_id: integer('The fetch that brought this version (_fetch.id)'),
+    name: optional(text('Its name then')),
+    short_name: optional(text('Its short name then')),
+    description: optional(text('Its description then, HTML as it came')),
+    superseded_by: integer('The fetch that brought the next version (_fetch.id)'),
+  },
+  { key: ['kind', 'id', 'locale', 'fetch_id'] },
+)

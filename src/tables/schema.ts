@@ -1,0 +1,32 @@
+import * as archives from './archive.ts'
+import * as bookkeeping from './bookkeeping.ts'
+import * as contents from './content.ts'
+import type { RowOf, Table } from './declare.ts'
+import * as geos from './geo.ts'
+import * as indicators from './indicator.ts'
+import * as seriesTables from './series.ts'
+import * as taxonomy from './taxonomy.ts'
+import * as widgets from './widget.ts'
+
+/** Every table of the database, in an order in which rows may be written. */
+export const TABLES = {
+  ...geos,
+  ...taxonomy,
+  ...indicators,
+  ...seriesTables,
+  ...contents,
+  ...archives,
+  ...widgets,
+  ...bookkeeping,
+}
+
+export type TableName = keyof typeof TABLES
+export const TABLE_NAMES = Object.keys(TABLES) as TableName[]
+/** A declaration with its literal types forgotten, for code that treats all tables alike. */
+export const tableOf = (name: TableName): Table => TABLES[name] as unknown as Table
+
+/** The database as Kysely sees it. */
+export type Database = { [T in TableName]: RowOf<(typeof TABLES)[T]> }
+
+/** Where a view's columns come from is SQL; what they mean is said here. */
+export { VIEWS } from './views.ts'

@@ -1,0 +1,80 @@
+import { instant, integer, moment, optional, real, rowid, table, text } from './declare.ts'
+
+export const series = table(
+  'One dataset: an indicator together with the aggregation it was asked with. Raw values have no time_trunc and no geo_agg.',
+  {
+    id: rowid('Our number for it'),
+    kind: text('indicator or offer_indicator'),
+    indicator_id: integer('The indicator (indicator.id)'),
+    time_trunc: optional(text('The step that the service grouped by; NULL for the native step')),
+    time_agg: optional(text('How it combined the values of a step: sum or average')),
+    geo_agg: optional(text('How it combined geos: sum or average')),
+    geo_trunc: optional(text('The level to which it grouped geos')),
+    geo_ids: optional(text('With geo_agg only: the geos that went in, in order, separated by commas')),
+    time_zone: text('The zone in which its days are counted (time_zone_offset.zone)'),
+    window_s: optional(integer('The largest window that the service was seen to answer well, in seconds')),
+    created_at: moment('When it was first asked for'),
+  },
+  { key: ['id'], silent: ['created_at'] },
+)
+
+export const series_geo = table(
+  'The geos that a series has values for.',
+  {
+    series_id: integer('The series'),
+    geo_id: integer('The geo; 0 where the service names none'),
+  },
+  { key: ['series_id', 'geo_id'] },
+)
+
+export const observation = table(
+  'The current value of a series at an instant.',
+  {
+    series_id: integer('The series'),
+    geo_id: integer('The geo (geo.id); 0 where the service names none, as for a sum over geos'),
+    at: instant('When the period begins'),
+    value: optional(real("The value in the indicator's own unit; NULL only where the service said null")),
+    step_s: integer('Length of the period in seconds: the resolution of the answer in which it came'),
+    fetch_id: integer('The fetch that brought this value (_fetch.id)'),
+  },
+  { key: ['series_id', 'geo_id', 'at'], silent: ['fetch_id'] },
+)
+
+export const observation_revision = table(
+  'A superseded or withdrawn value of a series.',
+  {
+    series_id: integer('The series'),
+    geo_id: integer('The geo'),
+    at: instant('When the period begins'),
+    fetch_id: integer('The fetch that brought this value (_fetch.id)'),
+    value: optional(real('The value then')),
+    step_s: integer('Length of the period then, in seconds'),
+    superseded_by: integer(
+      'The fetch that brought another value, or whose complete answer no longer held it (_fetch.id)',
+    ),
+  },
+  { key: ['series_id', 'geo_id', 'at', 'fetch_id'] },
+)
+
+export const _resolution = table(
+  'The step of a series from an instant on, where it is known that the service changed it.',
+  {
+    series_id: integer('The series'),
+    from_at: instant('First instant with this step'),
+    step_s: integer('Seconds'),
+  },
+  { key: ['series_id', 'from_at'] },
+)
+
+export const _coverage = table(
+  'What is held of a series: disjoint half-open intervals.',
+  {
+    series_id: integer('The series'),
+    geo_id: integer('The geo that was asked for; 0 when all were'),
+    from_at: instant('First instant held'),
+    to_at: instant('First instant after it'),
+    state: text('final, provisional (may still be revised) or empty (the service had nothing)'),
+    fetched_at: instant('When the part of it that was fetched longest ago was fetched'),
+  },
+  { key: ['series_id', 'geo_id', 'from_at'] },
+)
