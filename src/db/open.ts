@@ -20,6 +20,10 @@ export interface Store {
   write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T>
   /** Runs a statement with positional parameters on this connection and answers how many rows it changed; prepared once a text. */
   run(sql: string, parameters: readonly unknown[]): number
+  /** The first column of the first row of a query, or undefined; prepared once a text. */
+  get(sql: string, parameters?: readonly unknown[]): unknown
+  /** All rows of a query; prepared once a text. */
+  all(sql: string, parameters?: readonly unknown[]): unknown[]
   /** Rows changed on this connection since it was opened, those changed by triggers included. */
   totalChanges(): number
   /** Tidies: statistics for the query planner, and the write-ahead log folded back into the file. */
@@ -105,6 +109,14 @@ export async function openStore(file: string, { durability = 'normal' as Durabil
   }
   const prepared = new Map<string, ReturnType<typeof raw.prepare>>()
   const total = raw.prepare('select total_changes()').pluck()
+  const prepare = (sql: string) => {
+    let statement = prepared.get(sql)
+    if (!statement) {
+      statement = raw.prepare(sql)
+      prepared.set(sql, statement)
+    }
+    return statement
+  }
   return {
     file,
     kysely,
@@ -115,14 +127,10 @@ export async function openStore(file: string, { durability = 'normal' as Durabil
         throw asStoreError(error, file)
       }
     },
-    run(sql, parameters) {
-      let statement = prepared.get(sql)
-      if (!statement) {
-        statement = raw.prepare(sql)
-        prepared.set(sql, statement)
-      }
-      return statement.run(parameters as unknown[]).changes
-    },
+    run: (sql, parameters) => prepare(sql).run(parameters as unknown[]).changes,
+    get: (sql, parameters = []) =>
+      Object.values((prepare(sql).get(parameters as unknown[]) as object | undefined) ?? {})[0],
+    all: (sql, parameters = []) => prepare(sql).all(parameters as unknown[]),
     totalChanges: () => total.get() as number,
     tidy() {
       raw.pragma('optimize')

@@ -1,0 +1,224 @@
+import {
+  KeyError,
+  PassingError,
+  RefusedError,
+  type RequestSummary,
+  ShapeError,
+  type SyncError,
+} from '../base/errors.ts'
+import type { Answer } from './http.ts'
+
+/** One kind of answer that is no success: how it is known, what it is called, and what is to be done. */
+interface Case {
+  readonly code: string
+  readonly when: (answer: Answer) => boolean
+  readonly is: typeof KeyError | typeof RefusedError | typeof PassingError | typeof ShapeError
+  readonly says: string
+  readonly hint: string
+  /** How often it is sent in all, for what may pass. */
+  readonly tries: number
+  /** Milliseconds to wait for all requests before any is sent again. */
+  readonly coolDownMs?: number
+}
+
+/** Whether a body is a page rather than data. Looks at the body, for the service's content types cannot be relied on. */
+const isHtml = ({ body }: Answer): boolean =>
+  /^\s*<(?:!doctype|html|head|body|\?xml)/i.test(body.toString('latin1', 0, 512))
+
+const status =
+  (...codes: number[]) =>
+  (answer: Answer): boolean =>
+    codes.includes(answer.status)
+
+/** The first case that fits decides. Everything is judged by status and kind of body before anything is parsed. */
+export const CASES: readonly Case[] = [
+  {
+    code: 'firewall',
+    when: (answer) => (answer.status === 401 || answer.status === 403) && isHtml(answer),
+    is: PassingError,
+    says: 'a firewall in front of the service turned the request away; the key is not the reason',
+    hint: 'Wait a while, then ask more slowly (pace.perSecond in the job file).',
+    tries: 2,
+    coolDownMs: 30_000,
+  },
+  {
+    code: 'key-refused',
+    when: status(401, 403),
+    is: KeyError,
+    says: 'the service refused the API key',
+    hint: 'Set INDICATOR_SYNC_API_KEY to a valid key, then run the command again.',
+    tries: 1,
+  },
+  {
+    code: 'bad-request',
+    when: status(400, 422),
+    is: RefusedError,
+    says: 'the service says that the request is wrong',
+    hint: 'See whether the indicator takes these parameters; `indicator-sync plan --verbose` shows the request.',
+    tries: 1,
+  },
+  {
+    code: 'not-found',
+    when: status(404, 410),
+    is: RefusedError,
+    says: 'the service does not have it',
+    hint: 'See whether the number or name is right; `indicator-sync discover` searches the catalogue.',
+    tries: 1,
+  },
+  {
+    code: 'too-large',
+    when: status(413, 504, 408),
+    is: PassingError,
+    says: 'the window is too large for the service, or it took too long',
+    hint: 'Give the entry a smaller `chunk`, then run `indicator-sync retry`.',
+    tries: 3,
+  },
+  {
+    code: 'too-many',
+    when: status(429),
+    is: PassingError,
+    says: 'the service asks to be asked less often',
+    hint: 'Lower pace.perSecond in the job file, then run `indicator-sync retry`.',
+    tries: 6,
+  },
+  {
+    code: 'server-error',
+    when: ({ status }) => status >= 500,
+    is: PassingError,
+    says: 'the service failed',
+    hint: 'Run `indicator-sync retry` later.',
+    tries: 4,
+  },
+  {
+    code: 'redirect',
+    when: ({ status }) => status >= 300 && status < 400,
+    is: RefusedError,
+    says: 'the service points elsewhere; redirects are not followed, so that the key stays with one host',
+    hint: 'See whether the base address is right.',
+    tries: 1,
+  },
+  {
+    code: 'unexpected-status',
+    when: ({ status }) => status !== 200,
+    is: RefusedError,
+    says: 'the service gave an unexpected status',
+    hint: 'Run `indicator-sync status` to see the answer.',
+    tries: 1,
+  },
+  {
+    code: 'page',
+    when: isHtml,
+    is: PassingError,
+    says: 'a page came in place of data, as during maintenance',
+    hint: 'Run `indicator-sync retry` later.',
+    tries: 2,
+  },
+  {
+    code: 'empty-body',
+    when: ({ body }) => body.length === 0,
+    is: PassingError,
+    says: 'the answer is empty',
+    hint: 'Run `indicator-sync retry` later.',
+    tries: 2,
+  },
+]
+
+/** What a network failure is called, by the code of the error. */
+const NETWORK: readonly {
+  readonly codes: RegExp
+  readonly code: string
+  readonly says: string
+  readonly hint: string
+  readonly tries: number
+}[] = [
+  {
+    codes: /^(ENOTFOUND|EAI_AGAIN)$/,
+    code: 'dns',
+    says: 'the host has no address',
+    hint: 'Check the base address and the network.',
+    tries: 3,
+  },
+  {
+    codes: /CERT|^ERR_TLS|SELF_SIGNED|^ERR_SSL|^EPROTO$/,
+    code: 'tls',
+    says: 'the connection is not secure',
+    hint: 'Check the certificate of the host and the clock of this machine; nothing was sent.',
+    tries: 1,
+  },
+  {
+    codes: /TIMEOUT|^ETIMEDOUT$/,
+    code: 'timeout',
+    says: 'the service did not answer in time',
+    hint: 'Give the entry a smaller `chunk`, then run `indicator-sync retry`.',
+    tries: 3,
+  },
+  {
+    codes: /^BODY_TOO_LARGE$/,
+    code: 'body-too-large',
+    says: 'the answer is larger than can be held',
+    hint: 'Give the entry a smaller `chunk`, then run `indicator-sync retry`.',
+    tries: 1,
+  },
+  {
+    codes: /^BODY_DAMAGED$/,
+    code: 'body-damaged',
+    says: 'the answer came damaged',
+    hint: 'Run `indicator-sync retry` later.',
+    tries: 3,
+  },
+  {
+    codes: /.*/,
+    code: 'network',
+    says: 'the service cannot be reached',
+    hint: 'Check the network and the base address, then run `indicator-sync retry`.',
+    tries: 4,
+  },
+]
+
+/** `Retry-After` in milliseconds: seconds, or a date; undefined where there is none that can be read. */
+export function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  if (header === undefined || header.trim() === '') return undefined
+  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * 1000
+  const at = Date.parse(header)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}
+
+/** A failure with what the retry policy needs to know of it. */
+export interface Failure {
+  readonly error: SyncError
+  readonly tries: number
+  readonly coolDownMs: number
+  readonly answer: Answer | null
+}
+
+/** Judges an answer: undefined when it is a success, otherwise what went wrong and what is next. */
+export function judge(answer: Answer, request: RequestSummary, now: number): Failure | undefined {
+  const found = CASES.find(({ when }) => when(answer))
+  if (!found) return undefined
+  const message = `${request.route}: ${found.says} (status ${answer.status}).`
+  const details = { code: found.code, hint: found.hint, request }
+  const wait = retryAfterMs(answer.headers['retry-after'], now)
+  const error =
+    found.is === PassingError
+      ? new PassingError(message, { ...details, retryAfterMs: wait })
+      : found.is === ShapeError
+        ? new ShapeError(message, { ...details, path: '$' })
+        : new (found.is as typeof RefusedError)(message, details)
+  return { error, tries: found.tries, coolDownMs: Math.max(found.coolDownMs ?? 0, wait ?? 0), answer }
+}
+
+/** Names what the network threw. */
+export function nameFailure(thrown: unknown, request: RequestSummary): Failure {
+  const inner = thrown instanceof AggregateError ? thrown.errors[0] : thrown
+  const code = String((inner as NodeJS.ErrnoException).code ?? '')
+  const kind = NETWORK.find(({ codes }) => codes.test(code)) ?? NETWORK.at(-1)!
+  const { origin } = new URL(request.url)
+  const reason = code === '' ? String((inner as Error).message ?? inner) : code
+  const error = new PassingError(`${request.route}: ${kind.says} (${origin}, ${reason}).`, {
+    code: kind.code,
+    hint: kind.hint,
+    request,
+    cause: thrown,
+  })
+  return { error, tries: kind.tries, coolDownMs: 0, answer: null }
+}

@@ -1,0 +1,133 @@
+import pRetry from 'p-retry'
+import type { Reply } from '../api/reply.ts'
+import type { ApiRequest } from '../api/request.ts'
+import { PassingError, StoppedError, SyncError } from '../base/errors.ts'
+import type { Pace } from '../job/job.ts'
+import { type Failure, judge, nameFailure } from './classify.ts'
+import { createAgent, LIMITS, type Limits, send } from './http.ts'
+import { createGate } from './pace.ts'
+
+/** Where to send requests, and how gently. */
+export interface FetchOptions {
+  readonly baseUrl: string
+  readonly key: string
+  readonly userAgent: string
+  readonly pace: Pick<Pace, 'perSecond' | 'concurrency'>
+  readonly signal: AbortSignal
+  /** Called before every sending; may throw StoppedError when no call is left. */
+  readonly beforeCall?: () => Promise<void>
+  /** Told of every failed attempt. */
+  readonly onFailure?: (failure: Failure, attempt: number) => void
+  readonly limits?: Limits
+  /** Milliseconds before the first repetition; each further one waits twice as long. */
+  readonly retryMs?: number
+}
+
+/** A request that failed for good, with its last answer when there was one. */
+export interface FailedFetch {
+  readonly error: SyncError
+  readonly reply: Reply | null
+}
+
+/** Sends requests one by one or side by side; holds connections open until it is closed. */
+export interface Fetcher {
+  /** The reply, or what went wrong after all repetitions. Throws only StoppedError. */
+  fetch(request: ApiRequest): Promise<Reply | FailedFetch>
+  close(): Promise<void>
+}
+
+/** A wait that the service asks for beyond this ends the run: it can go on later just as well. */
+const MAX_WAIT_MS = 15 * 60_000
+const MAX_TRIES = 6
+
+class AttemptError extends Error {
+  readonly failure: Failure
+  constructor(failure: Failure) {
+    super(failure.error.message)
+    this.failure = failure
+  }
+}
+
+export function createFetcher(options: FetchOptions): Fetcher {
+  const { baseUrl, key, userAgent, pace, signal, beforeCall, onFailure, limits = LIMITS, retryMs = 1000 } = options
+  const agent = createAgent(limits, pace.concurrency)
+  const gate = createGate(pace)
+  const base = baseUrl.replace(/\/+$/, '')
+
+  async function attempt(request: ApiRequest): Promise<Buffer> {
+    const url = `${base}${request.target}`
+    const summary = { route: request.route, url }
+    const headers = { ...request.headers, 'x-api-key': key, 'User-Agent': userAgent }
+    const outcome = await gate.pass(async () => {
+      if (signal.aborted) throw new StoppedError('Stopped before the request was sent.', { code: 'signal' })
+      await beforeCall?.()
+      try {
+        return await send(agent, url, headers, limits)
+      } catch (error) {
+        throw new AttemptError(nameFailure(error, summary))
+      }
+    })
+    const failure = judge(outcome, summary, Date.now())
+    if (!failure) return outcome.body
+    if (failure.coolDownMs > MAX_WAIT_MS)
+      throw new StoppedError(
+        `The service asks to wait ${Math.round(failure.coolDownMs / 60_000)} minutes; the run ends here.`,
+        { hint: 'Run the same command again after that; it goes on where it stopped.', code: 'retry-after' },
+      )
+    throw new AttemptError(failure)
+  }
+
+  return {
+    async fetch(request) {
+      const sentAt = Date.now()
+      const began = performance.now()
+      let attempts = 0
+      const reply = (status: number, body: Buffer): Reply => ({
+        status,
+        body,
+        attempts,
+        sentAt,
+        ms: performance.now() - began,
+      })
+      try {
+        const body = await pRetry(
+          (attemptNumber) => {
+            attempts = attemptNumber
+            return attempt(request)
+          },
+          {
+            retries: MAX_TRIES - 1,
+            minTimeout: retryMs,
+            maxTimeout: 60_000,
+            randomize: true,
+            signal,
+            onFailedAttempt({ error, attemptNumber }) {
+              if (!(error instanceof AttemptError)) return
+              onFailure?.(error.failure, attemptNumber)
+              const { tries, coolDownMs } = error.failure
+              if (attemptNumber < tries && coolDownMs > 0) gate.hold(coolDownMs)
+            },
+            shouldRetry: ({ error, attemptNumber }) =>
+              error instanceof AttemptError && attemptNumber < error.failure.tries,
+          },
+        )
+        return reply(200, body)
+      } catch (error) {
+        if (error instanceof AttemptError) {
+          const { error: reason, answer } = error.failure
+          return { error: reason, reply: reply(answer?.status ?? 0, answer?.body ?? Buffer.alloc(0)) }
+        }
+        if (error instanceof SyncError) throw error
+        if (signal.aborted) throw new StoppedError('Stopped by a signal.', { code: 'signal', cause: error })
+        return {
+          error: new PassingError(`${request.route}: ${(error as Error).message}`, { cause: error }),
+          reply: null,
+        }
+      }
+    },
+    async close() {
+      gate.close()
+      await agent.close()
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import type { ApiRequest } from '../api/request.ts'
+import type { AnyParams, Locale, RouteName } from '../api/routes.ts'
+import type { Instant } from '../base/instant.ts'
+import type { Interval } from '../base/interval.ts'
+import { canonical } from '../base/json.ts'
+
+/** What makes a dataset of its own: an indicator with its aggregation. Values of two series never mix. */
+export interface SeriesIdentity {
+  readonly kind: 'indicator' | 'offer_indicator'
+  readonly indicatorId: number
+  readonly timeTrunc: string | null
+  readonly timeAgg: string | null
+  readonly geoAgg: string | null
+  readonly geoTrunc: string | null
+  /** With `geoAgg` only: the geos that go in, in order. Otherwise geos merely filter. */
+  readonly geoIds: readonly number[] | null
+}
+
+/** A text that is equal for equal series. */
+export const seriesKey = (series: SeriesIdentity): string =>
+  canonical([
+    series.kind,
+    series.indicatorId,
+    series.timeTrunc,
+    series.timeAgg,
+    series.geoAgg,
+    series.geoTrunc,
+    series.geoIds?.join(',') ?? null,
+  ])
+
+/** Why something is asked: never held, held but still open to revision, or because the user wants it again. */
+export type Reason = 'missing' | 'refresh' | 'restate' | 'retry'
+
+/** The geo under which what was asked for all geos is held. */
+export const ALL_GEOS = 0
+
+/** One planned request, with all that is needed to make sense of its answer. */
+export interface Ask {
+  /** The place in the job file that wants it. */
+  readonly where: string
+  readonly route: RouteName
+  readonly params: AnyParams
+  readonly request: ApiRequest
+  readonly locale: Locale
+  readonly reason: Reason
+  /** The dataset, for series routes. */
+  readonly series: SeriesIdentity | null
+  /** The geos under which the answer is held; `[ALL_GEOS]` when it was not filtered by geo. */
+  readonly geoIds: readonly number[]
+  /** What was asked for; null for listings without a range. */
+  readonly window: Interval | null
+  /** What ends before this may no longer be revised. */
+  readonly settledBefore: Instant
+  /** The zone in which the job counts days. */
+  readonly timeZone: string
+  /** Whether an item that the answer lacks has gone: the listing was not filtered. */
+  readonly complete: boolean
+}

@@ -1,0 +1,74 @@
+import type { Store } from '../db/open.ts'
+
+/** Counters of a run, as in `_run`. */
+export interface Counts {
+  readonly requests: number
+  readonly failed: number
+  readonly bytes: number
+  readonly rows_new: number
+  readonly rows_unchanged: number
+  readonly rows_revised: number
+  readonly rows_withdrawn: number
+  readonly rows_rejected: number
+}
+
+export const NO_COUNTS: Counts = {
+  requests: 0,
+  failed: 0,
+  bytes: 0,
+  rows_new: 0,
+  rows_unchanged: 0,
+  rows_revised: 0,
+  rows_withdrawn: 0,
+  rows_rejected: 0,
+}
+const NAMES = Object.keys(NO_COUNTS) as (keyof Counts)[]
+
+export const addCounts = (a: Counts, b: Counts): Counts =>
+  Object.fromEntries(NAMES.map((name) => [name, a[name] + b[name]])) as unknown as Counts
+
+/** Opens the record of a run and answers its number. Runs that a crash left open are closed first. */
+export async function beginRun(
+  store: Store,
+  run: { command: string; job: string; version: string; now: string },
+): Promise<number> {
+  return store.write(async (tx) => {
+    await tx
+      .updateTable('_run')
+      .set({ outcome: 'stopped', message: 'the process ended without a word' })
+      .where('outcome', '=', 'running')
+      .execute()
+    const { id } = await tx
+      .insertInto('_run')
+      .values({
+        command: run.command,
+        job: run.job,
+        version: run.version,
+        started_at: run.now,
+        outcome: 'running',
+        ...NO_COUNTS,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return id
+  })
+}
+
+/** Adds to the counters of a run; part of the transaction of the reply that is counted. */
+export function countRun(store: Store, runId: number, counts: Counts): void {
+  store.run(`update _run set ${NAMES.map((name) => `${name} = ${name} + ?`).join(', ')} where id = ?`, [
+    ...NAMES.map((name) => counts[name]),
+    runId,
+  ])
+}
+
+/** Closes the record of a run. */
+export async function endRun(
+  store: Store,
+  runId: number,
+  outcome: string,
+  message: string | null,
+  now: string,
+): Promise<void> {
+  await store.kysely.updateTable('_run').set({ outcome, message, finished_at: now }).where('id', '=', runId).execute()
+}

@@ -1,0 +1,121 @@
+import type { AnyParams, RouteName } from '../api/routes.ts'
+import type { Interval } from '../base/interval.ts'
+import type { Ask } from '../job/ask.ts'
+import type { ArchivesEntry, ContentEntry, Span, WidgetsEntry } from '../job/job.ts'
+import { resolveMoment } from '../job/moment.ts'
+import { isDue } from './held.ts'
+import { ask, type Planning, wantedRange } from './planning.ts'
+import { sizeOf } from './sizes.ts'
+import { cut } from './windows.ts'
+
+const NO_LOOKBACK: Span = { count: 0, unit: 'day' }
+const ONE_DAY: Span = { count: 1, unit: 'day' }
+
+/** An empty list says nothing on the wire. */
+const some = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list)
+
+const range = (window: Interval | null): AnyParams =>
+  window ? { start_date: window.from, end_date: window.to - 1 } : {}
+
+interface Question {
+  readonly where: string
+  readonly route: RouteName
+  readonly params: AnyParams
+  readonly window?: Interval | null
+  readonly complete: boolean
+  readonly refresh: Span
+  readonly lookback?: Span
+}
+
+/** Asks a listing when it is due. */
+function* whenDue(
+  planning: Planning,
+  { where, route, params, window = null, complete, ...times }: Question,
+): Generator<Ask> {
+  const { job, memory, now, options } = planning
+  const freshness = { zone: job.timeZone, now, unit: 'day' as const, lookback: NO_LOOKBACK, ...times }
+  const planned = ask(planning, where, route, params, { window, complete })
+  const last = memory.lastAnswer(planned.request.target)
+  if (options.restate) yield { ...planned, reason: 'restate' }
+  else if (isDue(last, window, freshness)) yield { ...planned, reason: last === undefined ? 'missing' : 'refresh' }
+}
+
+/** Plans content, archives and widgets. */
+export function* planListings(planning: Planning): Generator<Ask> {
+  const { content, archives, widgets } = planning.job
+  for (const entry of content) yield* planContent(planning, entry)
+  for (const entry of archives) yield* planArchives(planning, entry)
+  if (widgets) yield* planWidgets(planning, widgets)
+}
+
+/** Plans the catalogue of indicators, one request a language. */
+export function* planCatalogue(planning: Planning): Generator<Ask> {
+  const entry = planning.job.catalogue
+  if (!entry) return
+  for (const locale of entry.locales) {
+    const params = { locale, taxonomy_terms: some(entry.taxonomyTerms) }
+    const complete = entry.taxonomyTerms.length === 0
+    yield* whenDue(planning, { ...entry, route: 'indicators', params, complete })
+  }
+}
+
+function* planContent(planning: Planning, entry: ContentEntry): Generator<Ask> {
+  for (const route of entry.kinds)
+    for (const locale of entry.locales) {
+      const filters = {
+        taxonomy_terms: some(entry.taxonomyTerms),
+        vocabularies: some(entry.vocabularies),
+        taxonomy_ids: some(entry.taxonomyIds),
+        vocabulary_ids: some(entry.vocabularyIds),
+        sticky: entry.sticky ?? undefined,
+      }
+      const params = { language: 'es', locale, ...filters, order: entry.order ?? undefined }
+      const complete = Object.values(filters).every((value) => value === undefined)
+      yield* whenDue(planning, { ...entry, route, params, complete })
+    }
+}
+
+function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<Ask> {
+  const { job, now, options } = planning
+  const { route } = entry
+  const filters = { taxonomy_terms: some(entry.taxonomyTerms), vocabularies: some(entry.vocabularies) }
+  const question = { ...entry, route, complete: false }
+  if (!entry.window) {
+    const date = entry.date ? resolveMoment(entry.date, job.timeZone, now) : undefined
+    const window = date === undefined ? null : { from: date, to: date + 1 }
+    for (const locale of entry.locales)
+      for (const planned of whenDue(planning, { ...question, params: { locale, ...filters, date }, window }))
+        yield planned
+    return
+  }
+  const wanted = wantedRange(planning, entry.window)
+  // The plain listing depends on the day, so it is asked day by day; the JSON one is a catalogue and takes the range at once.
+  const chunk = entry.chunk ?? (route === 'archives' ? ONE_DAY : null)
+  const windows = chunk ? [...cut(job.timeZone, wanted, sizeOf(chunk))] : wanted.from < wanted.to ? [wanted] : []
+  const dateType = route === 'archives' ? { date_type: entry.dateType ?? undefined } : {}
+  for (const window of options.newestFirst ? windows.reverse() : windows)
+    for (const locale of entry.locales)
+      yield* whenDue(planning, { ...question, params: { locale, ...filters, ...range(window), ...dateType }, window })
+}
+
+function* planWidgets(planning: Planning, entry: WidgetsEntry): Generator<Ask> {
+  const { job, now } = planning
+  const window = entry.window && wantedRange(planning, entry.window)
+  const datetime = entry.datetime ? resolveMoment(entry.datetime, job.timeZone, now) : undefined
+  for (const locale of entry.locales) {
+    const params = { locale, datetime, ...range(window) }
+    if (entry.list) {
+      const widgetType = entry.widgetType ?? undefined
+      const complete = widgetType === undefined
+      yield* whenDue(planning, {
+        ...entry,
+        route: 'widgets',
+        params: { ...params, widget_type: widgetType },
+        window: null,
+        complete,
+      })
+    }
+    for (const id of entry.names)
+      yield* whenDue(planning, { ...entry, route: 'widget', params: { id, ...params }, window: null, complete: false })
+  }
+}

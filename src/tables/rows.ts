@@ -1,0 +1,76 @@
+import type { TableName } from './schema.ts'
+
+/** Values of one series by column, ordered by geo, then instant, each pair once: the form in which they are written fastest. */
+export interface Observations {
+  readonly geoIds: readonly number[]
+  readonly at: readonly number[]
+  readonly values: readonly (number | null)[]
+  /** Seconds of every period, or of each where they differ. */
+  readonly steps: number | readonly number[]
+}
+
+export type RowValues = Readonly<Record<string, string | number | null>>
+
+/** Rows of one table. A row that is there already is updated, unless it is to be `kept`, or a listing has told it better (`unlisted`). */
+export interface TableRows {
+  readonly table: TableName
+  readonly rows: readonly RowValues[]
+  readonly when?: 'kept' | 'unlisted'
+}
+
+/** The whole set of rows that belong to some owners: what is not in it any more goes. */
+export interface OwnedRows {
+  readonly table: TableName
+  /** The columns that name the owner. */
+  readonly owner: readonly string[]
+  readonly owners: readonly RowValues[]
+  readonly rows: readonly RowValues[]
+}
+
+/** Which items a listing held, so that those it no longer holds can be marked. */
+export interface Listing {
+  readonly item: 'indicator' | 'content' | 'widget'
+  readonly text: 'indicator_text' | 'content_text' | 'widget_text'
+  /** The kind of items that the listing is about; null where the table has no kinds. */
+  readonly kind: string | null
+  readonly locale: string
+  readonly ids: readonly number[]
+  /** Whether the listing was whole and unfiltered. */
+  readonly complete: boolean
+}
+
+/** Something that could not be understood. */
+export interface Reject {
+  /** JSON path. */
+  readonly path: string
+  readonly reason: string
+  readonly fragment: unknown
+}
+
+/** What a reply becomes. Columns that only the loader knows (fetch_id, first_seen_at) are left out. */
+export interface Rows {
+  readonly observations: Observations | null
+  readonly tables: readonly TableRows[]
+  readonly owned: readonly OwnedRows[]
+  readonly listing: Listing | null
+  readonly rejects: readonly Reject[]
+  /** The resolution that the answer claims, in seconds; null where it has none. */
+  readonly stepS: number | null
+  readonly sourceUpdatedAt: string | null
+  /** Rows outside the window that was asked for, left out. */
+  readonly outside: number
+  /** Well-formed, and nothing in it. */
+  readonly empty: boolean
+}
+
+export const NO_ROWS: Rows = {
+  observations: null,
+  tables: [],
+  owned: [],
+  listing: null,
+  rejects: [],
+  stepS: null,
+  sourceUpdatedAt: null,
+  outside: 0,
+  empty: false,
+}

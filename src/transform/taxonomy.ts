@@ -1,0 +1,57 @@
+import { integerOf, isObject, listOf, textOf } from '../base/json.ts'
+import type { OwnedRows, RowValues, TableRows } from '../tables/rows.ts'
+import type { TableName } from '../tables/schema.ts'
+
+/** What an item is filed under, and who the item is. */
+export interface Filed {
+  readonly owner: RowValues
+  readonly terms: unknown
+  readonly vocabularies: unknown
+}
+
+/** The terms and vocabularies that items name, and which item names which. */
+export function taxonomyRows(
+  filed: readonly Filed[],
+  locale: string,
+  links: { readonly term: TableName; readonly vocabulary: TableName },
+): { tables: TableRows[]; owned: OwnedRows[] } {
+  const terms = new Map<number, { vocabularyId: number | null; name: string | null }>()
+  const vocabularies = new Map<number, string | null>()
+  const termLinks: RowValues[] = []
+  const vocabularyLinks: RowValues[] = []
+  for (const item of filed) {
+    for (const term of listOf(item.terms).filter(isObject)) {
+      const id = integerOf(term.id_taxonomy_term)
+      if (id === null) continue
+      const vocabularyId = integerOf(term.vocabulary_id)
+      terms.set(id, { vocabularyId, name: textOf(term.name) })
+      if (vocabularyId !== null && !vocabularies.has(vocabularyId)) vocabularies.set(vocabularyId, null)
+      termLinks.push({ ...item.owner, term_id: id })
+    }
+    for (const vocabulary of listOf(item.vocabularies).filter(isObject)) {
+      const id = integerOf(vocabulary.id_vocabulary)
+      if (id === null) continue
+      vocabularies.set(id, textOf(vocabulary.name))
+      vocabularyLinks.push({ ...item.owner, vocabulary_id: id })
+    }
+  }
+  const named = <T>(entries: Iterable<readonly [number, T]>, name: (value: T) => string | null): RowValues[] =>
+    [...entries].flatMap(([id, value]) => (name(value) === null ? [] : [{ id, locale, name: name(value) }]))
+  const owners = filed.map(({ owner }) => owner)
+  const owner = Object.keys(owners[0] ?? {})
+  return {
+    tables: [
+      { table: 'vocabulary', rows: [...vocabularies.keys()].map((id) => ({ id })) },
+      { table: 'vocabulary_text', rows: named(vocabularies, (name) => name) },
+      {
+        table: 'taxonomy_term',
+        rows: [...terms].map(([id, { vocabularyId }]) => ({ id, vocabulary_id: vocabularyId })),
+      },
+      { table: 'taxonomy_term_text', rows: named(terms, ({ name }) => name) },
+    ],
+    owned: [
+      { table: links.term, owner, owners, rows: termLinks },
+      { table: links.vocabulary, owner, owners, rows: vocabularyLinks },
+    ],
+  }
+}

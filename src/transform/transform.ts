@@ -1,0 +1,35 @@
+import { isAscii } from 'node:buffer'
+import { routeOf, type Shape } from '../api/routes.ts'
+import { ShapeError } from '../base/errors.ts'
+import { isObject, type JsonObject } from '../base/json.ts'
+import type { Ask } from '../job/ask.ts'
+import type { Rows } from '../tables/rows.ts'
+import { transformArchives } from './archives.ts'
+import { transformCatalogue } from './catalogue.ts'
+import { transformContents } from './contents.ts'
+import { transformSeries } from './series.ts'
+import { transformWidgets } from './widgets.ts'
+
+const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, ask: Ask) => Rows>> = {
+  catalogue: transformCatalogue,
+  series: transformSeries,
+  content: transformContents,
+  archives: transformArchives,
+  widgets: transformWidgets,
+}
+
+/** Reply → rows and rejects. Throws ShapeError when no row at all can be made of the body. */
+export function transform(body: Buffer, ask: Ask): Rows {
+  let parsed: unknown
+  try {
+    // Bytes are text faster as Latin-1, and every byte below 128 means the same in it.
+    parsed = JSON.parse(isAscii(body) ? body.toString('latin1') : body.toString('utf8'))
+  } catch (error) {
+    throw new ShapeError(`The body is no JSON: ${(error as Error).message}.`, { path: '$', cause: error })
+  }
+  if (!isObject(parsed)) throw new ShapeError('The body is no JSON object.', { path: '$' })
+  const { root, shape } = routeOf(ask.route)
+  if (!(root in parsed) && typeof parsed.message === 'string')
+    throw new ShapeError(`The service answered with a message: ${parsed.message}`, { path: '$.message' })
+  return BY_SHAPE[shape](parsed, ask)
+}
