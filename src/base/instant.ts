@@ -68,3 +68,6 @@ export const formatUtc = (at: Instant): string => `${new Date(at * 1000).toISOSt
 
 /** `2025-10-01T00:00:00.000Z`: UTC to the millisecond, from epoch milliseconds; for what happened here rather than at the source. */
 export const formatMillis = (ms: number): string => new Date(ms).toISOString()
+
+/** The whole second in which something happened here, from its text. */
+export const floorToSecond = (moment: string): Instant => Math.floor(Date.parse(moment) / 1000)

@@ -12,23 +12,27 @@ export const APPLICATION_ID = 0x494e_4453
 /** The schema that this program speaks. */
 export const SCHEMA_VERSION = Object.keys(MIGRATIONS).length
 
-/** An open database, ready to be written: its schema is this program's. */
-export interface Store {
+/** An open database that is read. */
+export interface Reader {
   readonly file: string
   readonly kysely: Kysely<Database>
-  /** One immediate transaction: everything that `work` writes is there afterwards, or nothing of it. Never wait for the network inside. */
-  write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T>
-  /** Runs a statement with positional parameters on this connection and answers how many rows it changed; prepared once a text. */
-  run(sql: string, parameters: readonly unknown[]): number
   /** The first column of the first row of a query, or undefined; prepared once a text. */
   get(sql: string, parameters?: readonly unknown[]): unknown
   /** All rows of a query; prepared once a text. */
   all(sql: string, parameters?: readonly unknown[]): unknown[]
+  close(): Promise<void>
+}
+
+/** An open database, ready to be written: its schema is this program's. */
+export interface Store extends Reader {
+  /** One immediate transaction: everything that `work` writes is there afterwards, or nothing of it. Never wait for the network inside. */
+  write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T>
+  /** Runs a statement with positional parameters on this connection and answers how many rows it changed; prepared once a text. */
+  run(sql: string, parameters: readonly unknown[]): number
   /** Rows changed on this connection since it was opened, those changed by triggers included. */
   totalChanges(): number
   /** Tidies: statistics for the query planner, and the write-ahead log folded back into the file. */
   tidy(): void
-  close(): Promise<void>
 }
 
 const pragma = (connection: Connection, name: string): number => connection.raw.pragma(name, { simple: true }) as number
@@ -107,8 +111,30 @@ export async function openStore(file: string, { durability = 'normal' as Durabil
     await kysely.destroy()
     throw asStoreError(error, file)
   }
-  const prepared = new Map<string, ReturnType<typeof raw.prepare>>()
+  const { prepare, ...reader } = reading(connection, file)
   const total = raw.prepare('select total_changes()').pluck()
+  return {
+    ...reader,
+    async write(work) {
+      try {
+        return await kysely.transaction().execute(work)
+      } catch (error) {
+        throw asStoreError(error, file)
+      }
+    },
+    run: (sql, parameters) => prepare(sql).run(parameters as unknown[]).changes,
+    totalChanges: () => total.get() as number,
+    tidy() {
+      raw.pragma('optimize')
+      raw.pragma('wal_checkpoint(truncate)')
+    },
+  }
+}
+
+/** What reading and writing stores share: statements that are prepared once a text. */
+function reading(connection: Connection, file: string) {
+  const { kysely, raw } = connection
+  const prepared = new Map<string, ReturnType<typeof raw.prepare>>()
   const prepare = (sql: string) => {
     let statement = prepared.get(sql)
     if (!statement) {
@@ -120,28 +146,16 @@ export async function openStore(file: string, { durability = 'normal' as Durabil
   return {
     file,
     kysely,
-    async write(work) {
-      try {
-        return await kysely.transaction().execute(work)
-      } catch (error) {
-        throw asStoreError(error, file)
-      }
-    },
-    run: (sql, parameters) => prepare(sql).run(parameters as unknown[]).changes,
-    get: (sql, parameters = []) =>
+    prepare,
+    get: (sql: string, parameters: readonly unknown[] = []): unknown =>
       Object.values((prepare(sql).get(parameters as unknown[]) as object | undefined) ?? {})[0],
-    all: (sql, parameters = []) => prepare(sql).all(parameters as unknown[]),
-    totalChanges: () => total.get() as number,
-    tidy() {
-      raw.pragma('optimize')
-      raw.pragma('wal_checkpoint(truncate)')
-    },
+    all: (sql: string, parameters: readonly unknown[] = []): unknown[] => prepare(sql).all(parameters as unknown[]),
     close: () => kysely.destroy(),
   }
 }
 
 /** Opens a database for reading only; refused when it is absent, foreign, newer or not yet migrated. */
-export function openReader(file: string): Connection {
+export function openReader(file: string): Reader & Pick<Connection, 'raw'> {
   const connection = connect(file, { readonly: true })
   try {
     const version = checkOwner(connection, file)
@@ -150,7 +164,7 @@ export function openReader(file: string): Connection {
         hint: 'Run `indicator-sync migrate` once.',
         code: 'older-schema',
       })
-    return connection
+    return { ...reading(connection, file), raw: connection.raw }
   } catch (error) {
     connection.raw.close()
     throw asStoreError(error, file)

@@ -17,10 +17,10 @@ export interface FetchOptions {
   /** Called before every sending; may throw StoppedError when no call is left. */
   readonly beforeCall?: () => Promise<void>
   /** Told of every failed attempt. */
-  readonly onFailure?: (failure: Failure, attempt: number) => void
+  readonly onFailure?: ((failure: Failure, attempt: number) => void) | undefined
   readonly limits?: Limits
   /** Milliseconds before the first repetition; each further one waits twice as long. */
-  readonly retryMs?: number
+  readonly retryMs?: number | undefined
 }
 
 /** A request that failed for good, with its last answer when there was one. */
@@ -82,6 +82,7 @@ export function createFetcher(options: FetchOptions): Fetcher {
       const sentAt = Date.now()
       const began = performance.now()
       let attempts = 0
+      let received: Buffer | undefined
       const reply = (status: number, body: Buffer): Reply => ({
         status,
         body,
@@ -91,9 +92,10 @@ export function createFetcher(options: FetchOptions): Fetcher {
       })
       try {
         const body = await pRetry(
-          (attemptNumber) => {
+          async (attemptNumber) => {
             attempts = attemptNumber
-            return attempt(request)
+            received = await attempt(request)
+            return received
           },
           {
             retries: MAX_TRIES - 1,
@@ -113,6 +115,8 @@ export function createFetcher(options: FetchOptions): Fetcher {
         )
         return reply(200, body)
       } catch (error) {
+        // A signal that came while the answer was read does not throw the answer away.
+        if (received) return reply(200, received)
         if (error instanceof AttemptError) {
           const { error: reason, answer } = error.failure
           return { error: reason, reply: reply(answer?.status ?? 0, answer?.body ?? Buffer.alloc(0)) }

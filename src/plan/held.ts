@@ -1,34 +1,9 @@
 import type { Instant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
-import { addUnits, floorTo, type Unit } from '../base/zone.ts'
-import type { SeriesIdentity } from '../job/ask.ts'
+import { floorTo, type Unit } from '../base/zone.ts'
 import type { Span } from '../job/job.ts'
+import type { Held } from '../job/memory.ts'
 import { addSpan, spanSeconds } from '../job/moment.ts'
-
-/** One row of coverage. */
-export interface Held extends Interval {
-  readonly geoId: number
-  readonly state: 'final' | 'provisional' | 'empty'
-  readonly fetchedAt: Instant
-}
-
-/** What the database knows of a series before anything is asked. */
-export interface SeriesState {
-  readonly coverage: readonly Held[]
-  /** The geos it is known to have values for; 0 when unknown. */
-  readonly geoCount: number
-  /** Instants at which its resolution changed. */
-  readonly changes: readonly Instant[]
-  /** The window size learned, in seconds. */
-  readonly windowS: number | null
-}
-
-/** What is held already: the planner's only look at the past. */
-export interface Memory {
-  series(identity: SeriesIdentity): SeriesState
-  /** When a listing was last answered well (epoch seconds), by its path and query. */
-  lastAnswer(target: string): Instant | undefined
-}
 
 /** Before which border nothing is revised any more, seen from an instant. */
 export const settledBefore = (zone: string, at: Instant, lookback: Span, unit: Unit): Instant =>
@@ -59,6 +34,3 @@ export function isDue(last: Instant | undefined, window: Interval | null, freshn
   if (last > freshness.now - spanSeconds(freshness.refresh)) return false
   return window === null || window.to > settledBefore(freshness.zone, last, freshness.lookback, 'day')
 }
-
-/** A window one local day long that begins at a border. */
-export const dayFrom = (zone: string, from: Instant): Interval => ({ from, to: addUnits(zone, from, 'day', 1) })

@@ -6,8 +6,8 @@ import type { Interval } from '../base/interval.ts'
 import type { Unit } from '../base/zone.ts'
 import { ALL_GEOS, type Ask } from '../job/ask.ts'
 import type { Job, Window } from '../job/job.ts'
+import type { Memory } from '../job/memory.ts'
 import { resolveWindow } from '../job/moment.ts'
-import type { Memory } from './held.ts'
 import { widen } from './windows.ts'
 
 /** What the user said on top of the job. */

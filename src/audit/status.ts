@@ -1,0 +1,52 @@
+import type { Reader } from '../db/open.ts'
+
+/** A request that failed and was not answered since. */
+export interface OpenFailure {
+  readonly entry: string
+  readonly route: string
+  readonly target: string
+  readonly outcome: string
+  readonly failed_at: string
+  readonly message: string | null
+  readonly hint: string | null
+}
+
+/** The last failure of every request that has not been answered well since. */
+export const openFailures = (db: Reader): OpenFailure[] =>
+  db.all(`select f.entry, f.route, f.target, f.outcome, f.finished_at as failed_at, f.message, f.hint
+    from _fetch f
+    where f.id = (select max(l.id) from _fetch l where l.target = f.target) and f.outcome not in ('ok', 'empty')
+    order by f.id`) as OpenFailure[]
+
+/** The state of a database in a few numbers and lists. */
+export interface Status {
+  readonly runs: readonly object[]
+  readonly series: readonly object[]
+  readonly failures: readonly OpenFailure[]
+  readonly quarantined: number
+  readonly rows: Readonly<Record<string, number>>
+}
+
+const COUNTED = [
+  'indicator',
+  'observation',
+  'observation_revision',
+  'content',
+  'archive',
+  'archive_edition',
+  'widget',
+  '_reply',
+]
+
+/** Gathers what `status` shows. Times are UTC but for `last_local`. */
+export function readStatus(db: Reader): Status {
+  return {
+    runs: db.all('select * from runs limit 5') as object[],
+    series:
+      db.all(`select f.series_id, f.indicator_id, f.indicator_name, s.time_trunc, f.geo_id, f.geo_name, f.first_utc, f.last_local, f.checked_at
+      from freshness f join series s on s.id = f.series_id order by f.kind, f.indicator_id, f.series_id, f.geo_id`) as object[],
+    failures: openFailures(db),
+    quarantined: db.get('select count(*) from _quarantine where resolved_at is null') as number,
+    rows: Object.fromEntries(COUNTED.map((table) => [table, db.get(`select count(*) from ${table}`) as number])),
+  }
+}

@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+// Runs on any Node, however old, so that an unsupported one gets a sentence instead of a crash.
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major < 22 || (major === 22 && minor < 18)) {
+  process.stderr.write(
+    `indicator-sync needs Node 22.18 or newer; this is Node ${process.versions.node}. ` +
+      'In a clone run `npm ci` and use `npx indicator-sync`, which brings its own; otherwise install a newer Node.\n',
+  )
+  process.exit(2)
+}
+const { existsSync } = await import('node:fs')
+const built = new URL('../../dist/src/cli/main.js', import.meta.url)
+const source = new URL('./main.ts', import.meta.url)
+// A clone has the source and runs it as it is; a package has only what was built of it.
+const { main } = await import((existsSync(source) ? source : built).href)
+await main()

@@ -1,0 +1,114 @@
+import type { Options } from 'yargs'
+import { DATABASE, JSON_FLAG, RANGE, SERVICE } from './flags.ts'
+import { FORMATS } from './output.ts'
+
+/** A command as help shows it; what it does is loaded only when it is called. */
+export interface Command {
+  /** Name and positionals, as yargs writes them. */
+  readonly usage: string
+  readonly about: string
+  readonly positionals?: Readonly<Record<string, Options & { readonly type: 'string' }>>
+  readonly flags: Readonly<Record<string, Options>>
+  readonly example: string
+  /** Answers the exit code. */
+  readonly run: (args: never) => Promise<number>
+}
+
+const JOBS = { jobs: { type: 'string', array: true, describe: 'Job files (YAML)' } } as const
+
+/** Every command, in the order in which a newcomer meets them. */
+export const COMMANDS = {
+  demo: {
+    usage: 'demo',
+    about: 'Run the main job against an embedded copy of the service, then show what SQL answers',
+    flags: { ...DATABASE },
+    example: 'demo --database /tmp/demo.db',
+    run: async (args) => (await import('./demo.ts')).run(args),
+  },
+  init: {
+    usage: 'init [dir]',
+    about: 'Write a commented job file and .env.example; nothing is overwritten',
+    positionals: { dir: { type: 'string', default: '.', describe: 'Folder' } },
+    flags: {},
+    example: 'init my-market',
+    run: async (args) => (await import('./init.ts')).run(args),
+  },
+  validate: {
+    usage: 'validate <jobs..>',
+    about: 'Say every mistake of job files, with line, what is legal and what was meant',
+    positionals: JOBS,
+    flags: { ...JSON_FLAG },
+    example: 'validate jobs/nightly.yaml',
+    run: async (args) => (await import('./validate.ts')).run(args),
+  },
+  plan: {
+    usage: 'plan <jobs..>',
+    about: 'Show what a sync would ask, why, how many calls and how long; nothing is sent',
+    positionals: JOBS,
+    flags: { ...DATABASE, service: SERVICE.service, ...RANGE, ...JSON_FLAG },
+    example: 'plan jobs/nightly.yaml --from 2025-01-01',
+    run: async (args) => (await import('./plan.ts')).run(args),
+  },
+  sync: {
+    usage: 'sync <jobs..>',
+    about: 'Ask what is wanted and not held, and load it',
+    positionals: JOBS,
+    flags: {
+      ...DATABASE,
+      ...SERVICE,
+      ...RANGE,
+      'dry-run': { type: 'boolean', default: false, describe: 'The same as plan' },
+      durability: { choices: ['normal', 'full'], default: 'normal', describe: 'full survives a loss of power' },
+      ...JSON_FLAG,
+    },
+    example: 'sync jobs/nightly.yaml --service esios',
+    run: async (args) => (await import('./sync.ts')).run(args),
+  },
+  status: {
+    usage: 'status',
+    about: 'Show runs, how far every series reaches, and what failed with its next step',
+    flags: { ...DATABASE, ...JSON_FLAG },
+    example: 'status --json',
+    run: async (args) => (await import('./status.ts')).run(args),
+  },
+  query: {
+    usage: 'query <sql>',
+    about: 'Ask the database in SQL, read-only',
+    positionals: { sql: { type: 'string', describe: 'One SELECT statement' } },
+    flags: {
+      ...DATABASE,
+      format: { choices: FORMATS, default: 'table', describe: 'Form of the answer' },
+      json: { type: 'boolean', default: false, describe: 'The same as --format json' },
+      limit: { type: 'number', default: 1000, describe: 'Rows at the most; 0 for all' },
+    },
+    example: 'query "select * from latest" --format markdown',
+    run: async (args) => (await import('./query.ts')).run(args),
+  },
+  doctor: {
+    usage: 'doctor',
+    about: 'Check configuration, key, clock, zone data, disk, database and lock',
+    flags: { ...DATABASE, ...SERVICE, ...JSON_FLAG },
+    example: 'doctor',
+    run: async (args) => (await import('./doctor.ts')).run(args),
+  },
+  migrate: {
+    usage: 'migrate',
+    about: 'Bring the schema up to date; this also happens by itself when a sync opens the file',
+    flags: { ...DATABASE, list: { type: 'boolean', default: false, describe: 'Only show the state' }, ...JSON_FLAG },
+    example: 'migrate --list',
+    run: async (args) => (await import('./migrate.ts')).run(args),
+  },
+  emulator: {
+    usage: 'emulator',
+    about: 'Serve an embedded copy of the service on this machine, for trying and testing',
+    flags: {
+      port: { type: 'number', default: 0, describe: 'Port; 0 for a free one' },
+      seed: { type: 'number', default: 1, describe: 'The same seed gives the same values' },
+      now: { type: 'string', describe: "The service's clock: an instant such as 2025-11-04T12:00:00Z" },
+    },
+    example: 'emulator --port 8080 --seed 7',
+    run: async (args) => (await import('./emulator.ts')).run(args),
+  },
+} as const satisfies Record<string, Command>
+
+export type CommandName = keyof typeof COMMANDS

@@ -1,0 +1,46 @@
+import yargs from 'yargs'
+import { hideBin } from 'yargs/helpers'
+import { InputError } from '../base/errors.ts'
+import { COMMANDS, type Command } from './commands.ts'
+import { describe, EXIT, exitCodeOf } from './fail.ts'
+import { COMMON } from './flags.ts'
+import { version } from './version.ts'
+
+const EPILOGUE = `Exit codes: 0 done · 1 partial, \`retry\` helps · 2 usage or configuration · 3 key refused · 4 stopped on purpose ·
+5 another process writes · 6 a check failed · 7 database · 70 a bug of ours · 130/143 stopped by a signal`
+
+/** Reads the command line, runs the command and sets the exit code of the process. */
+export async function main(argv: readonly string[] = hideBin(process.argv)): Promise<void> {
+  let code: number = EXIT.done
+  const parser = yargs([...argv])
+    .scriptName('indicator-sync')
+    .usage('$0 <command>\n\nSyncs the indicators of a service into a local SQLite database.')
+    .version(version())
+    .strict()
+    .demandCommand(1, 'Say what to do.')
+    .recommendCommands()
+    .wrap(Math.min(110, process.stdout.columns ?? 110))
+    .epilogue(EPILOGUE)
+    .fail((message, error) => {
+      throw error ?? new InputError(message, { hint: 'indicator-sync --help', code: 'usage' })
+    })
+  for (const { usage, about, flags, example, run, positionals = {} } of Object.values(COMMANDS) as Command[])
+    parser.command({
+      command: usage,
+      describe: about,
+      builder: (command) => {
+        for (const [name, options] of Object.entries(positionals)) command.positional(name, options)
+        return command.options({ ...flags, ...COMMON }).example(`$0 ${example}`, '')
+      },
+      handler: async (args) => {
+        code = await run(args as never)
+      },
+    })
+  try {
+    await parser.parseAsync()
+  } catch (error) {
+    code = exitCodeOf(error)
+    process.stderr.write(`${describe(error)}\n`)
+  }
+  process.exitCode = code
+}

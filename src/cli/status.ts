@@ -1,0 +1,39 @@
+import { readStatus } from '../audit/status.ts'
+import { openReader } from '../db/open.ts'
+import { readSettings } from './config.ts'
+import { EXIT } from './fail.ts'
+import type { CommonArgs, DatabaseArgs } from './flags.ts'
+import { grouped, print, table } from './output.ts'
+
+/** Rows of objects as a table, with the columns named. */
+const show = (rows: readonly object[], columns: readonly string[]): string =>
+  rows.length === 0
+    ? '  none'
+    : table({ columns, rows: rows.map((row) => columns.map((column) => (row as Record<string, unknown>)[column])) })
+
+export async function run(args: CommonArgs & DatabaseArgs & { readonly json: boolean }): Promise<number> {
+  const file = readSettings(args).database.value
+  const reader = openReader(file)
+  try {
+    const status = readStatus(reader)
+    if (args.json) {
+      print(JSON.stringify({ database: file, ...status }, null, 2))
+      return EXIT.done
+    }
+    const rows = Object.entries(status.rows).map(([name, count]) => `${name} ${grouped(count)}`)
+    print(
+      [
+        `${file}: ${rows.join(' · ')}`,
+        `\nLast runs\n${show(status.runs, ['id', 'command', 'job', 'started_at', 'seconds', 'outcome', 'requests', 'failed', 'rows_new', 'rows_revised'])}`,
+        `\nSeries\n${show(status.series, ['indicator_id', 'indicator_name', 'time_trunc', 'geo_name', 'first_utc', 'last_local', 'checked_at'])}`,
+        `\nFailures that are still open\n${show(status.failures, ['entry', 'target', 'failed_at', 'message', 'hint'])}`,
+        ...(status.quarantined > 0
+          ? [`\n${grouped(status.quarantined)} rows in quarantine: select * from _quarantine`]
+          : []),
+      ].join('\n'),
+    )
+    return EXIT.done
+  } finally {
+    await reader.close()
+  }
+}

@@ -1,0 +1,54 @@
+import type { Summary } from '../sync.ts'
+import { grouped } from './output.ts'
+
+/** How many failures are told one by one. */
+const SHOWN = 10
+
+/** What a run did, for a person. */
+export function summaryText({ job, outcome, counts, failures, seconds, stop }: Summary): string {
+  const rows = [
+    `${grouped(counts.rows_new)} new`,
+    `${grouped(counts.rows_unchanged)} unchanged`,
+    `${grouped(counts.rows_revised)} revised`,
+    `${grouped(counts.rows_withdrawn)} withdrawn`,
+  ].join(', ')
+  const lines =
+    counts.requests === 0 && !stop
+      ? [`${job}: nothing to do; all that is wanted is held.`]
+      : [`${job}: ${outcome} in ${seconds.toFixed(1)} s. ${grouped(counts.requests)} requests, rows: ${rows}.`]
+  if (stop) lines.push(`Stopped: ${stop.message}`, ...(stop.hint ? [`  → ${stop.hint}`] : []))
+  if (counts.rows_rejected > 0)
+    lines.push(
+      `${grouped(counts.rows_rejected)} could not be understood and are kept in quarantine:`,
+      '  → indicator-sync query "select path, reason, fragment from _quarantine where resolved_at is null"',
+    )
+  if (failures.length > 0) {
+    lines.push(`${grouped(failures.length)} requests failed; everything else is kept:`)
+    for (const { ask, error } of failures.slice(0, SHOWN))
+      lines.push(
+        `  ${ask.where}  ${ask.request.target}`,
+        `    ${error.message}`,
+        ...(error.hint ? [`    → ${error.hint}`] : []),
+      )
+    if (failures.length > SHOWN) lines.push(`  … and ${failures.length - SHOWN} more: indicator-sync status`)
+  }
+  return lines.join('\n')
+}
+
+/** What a run did, for a machine. */
+export const summaryJson = ({ runId, job, outcome, counts, failures, seconds, stop }: Summary): object => ({
+  run: runId,
+  job,
+  outcome,
+  seconds,
+  ...counts,
+  stop: stop && { code: stop.code, message: stop.message, hint: stop.hint ?? null },
+  failures: failures.map(({ ask, error }) => ({
+    entry: ask.where,
+    route: ask.route,
+    target: ask.request.target,
+    code: error.code,
+    message: error.message,
+    hint: error.hint ?? null,
+  })),
+})

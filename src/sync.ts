@@ -1,0 +1,129 @@
+import type { Service } from './api/services.ts'
+import { readMemory } from './audit/held.ts'
+import { KeyError, ShapeError, StoppedError, type SyncError } from './base/errors.ts'
+import { formatMillis } from './base/instant.ts'
+import { rememberZone, type Store } from './db/open.ts'
+import { createFetcher, type Fetcher, type FetchOptions } from './fetch/fetch.ts'
+import { feed } from './fetch/pace.ts'
+import type { Ask } from './job/ask.ts'
+import type { Job } from './job/job.ts'
+import { spendCall } from './load/budget.ts'
+import { type Loading, load, loadFailure } from './load/load.ts'
+import { addCounts, beginRun, type Counts, endRun, NO_COUNTS } from './load/run.ts'
+import { plan } from './plan/plan.ts'
+import type { PlanOptions } from './plan/planning.ts'
+import { transform } from './transform/transform.ts'
+
+/** What a run needs from outside. */
+export interface SyncContext {
+  readonly store: Store
+  readonly service: Service
+  readonly baseUrl: string
+  readonly key: string
+  readonly version: string
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  readonly signal: AbortSignal
+  /** Told after every request. */
+  readonly onProgress?: (progress: Progress) => void
+  readonly onFailure?: FetchOptions['onFailure'] | undefined
+  /** Milliseconds before the first repetition. */
+  readonly retryMs?: number | undefined
+}
+
+/** A request that failed for good. */
+export interface Failed {
+  readonly ask: Ask
+  readonly error: SyncError
+}
+
+/** How far a run is. */
+export interface Progress {
+  readonly ask: Ask
+  readonly counts: Counts
+}
+
+/** What a run did. */
+export interface Summary {
+  readonly runId: number
+  readonly job: string
+  readonly outcome: 'done' | 'partial' | 'stopped' | 'failed'
+  readonly counts: Counts
+  readonly failures: readonly Failed[]
+  readonly seconds: number
+  /** Why it ended early, when it did. */
+  readonly stop: SyncError | null
+}
+
+/** One ask's way through the river: fetched, transformed, loaded. */
+async function carry(
+  fetcher: Fetcher,
+  loading: Loading,
+  ask: Ask,
+): Promise<{ counts: Counts; error: SyncError | null }> {
+  const reply = await fetcher.fetch(ask.request)
+  if ('error' in reply) return { counts: await loadFailure(loading, ask, reply.error, reply.reply), error: reply.error }
+  try {
+    const rows = transform(reply.body, ask)
+    return { counts: await load(loading, ask, reply, rows), error: null }
+  } catch (error) {
+    if (!(error instanceof ShapeError)) throw error
+    return { counts: await loadFailure(loading, ask, error, reply), error }
+  }
+}
+
+/** A job is planned into requests, requests are fetched into replies, replies are transformed into rows, rows are loaded. */
+export async function sync(
+  context: SyncContext,
+  job: Job,
+  command = 'sync',
+  options: PlanOptions = {},
+): Promise<Summary> {
+  const { store, service, now } = context
+  await rememberZone(store.kysely, job.timeZone)
+  const asks = plan({ job, service, memory: readMemory(store), now: Math.floor(now() / 1000), options })
+  return carryAll(context, job, command, asks)
+}
+
+/** Carries asks as they come, side by side; ends early when the key is refused, the budget is spent or a signal comes. */
+export async function carryAll(context: SyncContext, job: Job, command: string, asks: Iterable<Ask>): Promise<Summary> {
+  const { store, baseUrl, now, signal } = context
+  const began = now()
+  const runId = await beginRun(store, { command, job: job.name, version: context.version, now: formatMillis(began) })
+  const fetcher = createFetcher({
+    ...context,
+    userAgent: `indicator-sync/${context.version}`,
+    pace: job.pace,
+    beforeCall: () => spendCall(store, new URL(baseUrl).host, job.pace, now()),
+  })
+  const loading: Loading = { store, runId, keep: job.keep, now }
+  const failures: Failed[] = []
+  let counts = NO_COUNTS
+  let stop: SyncError | null = null
+  let outcome: Summary['outcome'] = 'failed'
+  try {
+    await feed(asks, job.pace.concurrency, signal, async (ask) => {
+      const { counts: more, error } = await carry(fetcher, loading, ask)
+      counts = addCounts(counts, more)
+      if (error) failures.push({ ask, error })
+      context.onProgress?.({ ask, counts })
+      if (error instanceof KeyError) throw error
+    })
+    if (signal.aborted) stop = new StoppedError('Stopped by a signal.', { code: 'signal' })
+  } catch (error) {
+    if (!(error instanceof KeyError) && !(error instanceof StoppedError)) throw error
+    stop = error
+  } finally {
+    await fetcher.close()
+    outcome = outcomeOf(stop, failures.length + counts.rows_rejected)
+    await endRun(store, runId, outcome, stop?.message ?? null, formatMillis(now()))
+    store.tidy()
+  }
+  return { runId, job: job.name, outcome, counts, failures, seconds: (now() - began) / 1000, stop }
+}
+
+function outcomeOf(stop: SyncError | null, troubles: number): Summary['outcome'] {
+  if (stop instanceof KeyError) return 'failed'
+  if (stop) return 'stopped'
+  return troubles === 0 ? 'done' : 'partial'
+}
