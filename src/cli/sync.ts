@@ -23,6 +23,7 @@ interface SyncArgs extends CommonArgs, ServiceArgs, RangeArgs {
 }
 
 export async function run(args: SyncArgs): Promise<number> {
+  const { service: _profile, ...flags } = args
   if (args.dryRun) return (await import('./plan.ts')).run(args)
   const jobs = readJobs(args.jobs)
   const settings = readSettings(args)

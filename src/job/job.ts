@@ -14,9 +14,11 @@ export interface Span {
   readonly unit: (typeof SPAN_UNITS)[number]
 }
 
-/** A point of a window: a local day's first instant, an instant, or a number of calendar units from the start of today. */
+/** A point of a window: now, a local day's first instant, a clock time of a local day, an instant, or so many units from the start of today. */
 export type Moment =
+  | { readonly kind: 'now' }
   | { readonly kind: 'date'; readonly date: LocalDate }
+  | { readonly kind: 'local'; readonly date: LocalDate; readonly second: number }
   | { readonly kind: 'instant'; readonly at: Instant }
   | { readonly kind: 'relative'; readonly span: Span }
 
@@ -43,6 +45,8 @@ export interface SeriesEntry extends Entry {
   readonly timeAgg: Words<'indicator', 'time_agg'> | null
   readonly geoAgg: Words<'indicator', 'geo_agg'> | null
   readonly geoTrunc: Words<'indicator', 'geo_trunc'> | null
+  /** The language of the names in the answer. */
+  readonly locale: Locale
   /** Null only when `datetime` is given. */
   readonly window: Window | null
   /** One instant in place of a window. */

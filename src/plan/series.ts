@@ -21,9 +21,9 @@ const identityOf = (entry: SeriesEntry, indicatorId: number): SeriesIdentity => 
 })
 
 /** The parameters that all requests of an entry share. */
-const questionOf = (entry: SeriesEntry, id: number, geoIds: readonly number[], locale: string): AnyParams => ({
+const questionOf = (entry: SeriesEntry, id: number, geoIds: readonly number[]): AnyParams => ({
   id,
-  locale,
+  locale: entry.locale,
   time_trunc: entry.timeTrunc ?? undefined,
   time_agg: entry.timeAgg ?? undefined,
   geo_agg: entry.geoAgg ?? undefined,
@@ -62,8 +62,7 @@ function groupByHoles(
 export function* planSeries(planning: Planning, entry: SeriesEntry): Generator<Ask> {
   const { job, memory, now, options } = planning
   const zone = job.timeZone
-  const locale = job.locales[0] ?? 'es'
-  if (!entry.window) return yield* planInstant(planning, entry, locale)
+  if (!entry.window) return yield* planInstant(planning, entry)
   const unit = borderUnit(entry.timeTrunc)
   const wanted = wantedRange(planning, entry.window, unit)
   const freshness: Freshness = { zone, now, lookback: entry.lookback, refresh: entry.refresh, unit }
@@ -82,7 +81,7 @@ export function* planSeries(planning: Planning, entry: SeriesEntry): Generator<A
           planning,
           entry.where,
           entry.kind === 'indicator' ? 'indicator' : 'offer_indicator',
-          { ...questionOf(entry, indicatorId, sent, locale), start_date: window.from, end_date: window.to - 1 },
+          { ...questionOf(entry, indicatorId, sent), start_date: window.from, end_date: window.to - 1 },
           {
             series,
             geoIds: group.geoIds,
@@ -103,7 +102,7 @@ function sizeFor(entry: SeriesEntry, series: SeriesIdentity, geos: number | null
 }
 
 /** An entry with `datetime`: one request an indicator, for one instant. */
-function* planInstant(planning: Planning, entry: SeriesEntry, locale: string): Generator<Ask> {
+function* planInstant(planning: Planning, entry: SeriesEntry): Generator<Ask> {
   const { job, memory, now, options } = planning
   if (!entry.datetime) return
   const datetime = resolveMoment(entry.datetime, job.timeZone, now)
@@ -116,7 +115,7 @@ function* planInstant(planning: Planning, entry: SeriesEntry, locale: string): G
   }
   for (const indicatorId of entry.indicators) {
     const route = entry.kind === 'indicator' ? 'indicator' : 'offer_indicator'
-    const params = { ...questionOf(entry, indicatorId, entry.geoIds, locale), datetime }
+    const params = { ...questionOf(entry, indicatorId, entry.geoIds), datetime }
     const planned = ask(planning, entry.where, route, params, { series: identityOf(entry, indicatorId), geoIds: [] })
     const window = { from: datetime, to: datetime + 1 }
     if (options.restate || isDue(memory.lastAnswer(planned.request.target), window, freshness)) yield planned

@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { CONTENT_ROUTES, GEO_LEVELS, LOCALES, ROUTES, TIME_TRUNCS } from '../api/routes.ts'
+import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from './moment.ts'
+
+const { query: indicator } = ROUTES.indicator
+const { query: archives } = ROUTES.archives
+const { query: news } = ROUTES.news
+const { query: widgets } = ROUTES.widgets
+
+const span = z.string().refine((text) => parseSpan(text) !== undefined, { error: `is no span; legal: ${SPAN_FORM}` })
+const moment = z
+  .string()
+  .refine((text) => parseMoment(text) !== undefined, { error: `is no date that exists; legal: ${MOMENT_FORM}` })
+
+const some = <T extends z.ZodType>(item: T) => z.array(item).min(1)
+const ids = some(z.int().positive())
+const names = some(z.string().min(1))
+const idsOrNames = some(z.union([z.int().positive(), z.string().min(1)]))
+
+const locales = some(z.enum(LOCALES)).describe('Languages of the texts')
+const refresh = span.describe('What may still change is asked again when it was fetched longer ago than this')
+const lookback = span.describe('Windows younger than this may still be revised, and are asked again')
+const chunk = span.describe('The largest window of one request; chosen by itself when left out')
+const window = z
+  .union([
+    z.strictObject({
+      from: moment.describe('First local day or instant'),
+      to: moment.optional().describe('First local day or instant after it; the end of today when left out'),
+    }),
+    z.strictObject({ last: span.describe('So many whole local days back from today, and today') }),
+  ])
+  .describe('What is wanted: { from, to }, to not included, or { last: 7d }')
+
+const shared = { locales: locales.optional(), locale: z.enum(LOCALES).optional(), refresh: refresh.optional() }
+const terms = {
+  taxonomyTerms: names.optional().describe('Only what is filed under these terms'),
+  vocabularies: names.optional().describe('Only what is filed under these vocabularies'),
+}
+const aggregation = (kind: { values: readonly string[]; aliases: object }) =>
+  z.enum([...kind.values, ...Object.keys(kind.aliases)] as [string, ...string[]])
+
+const offer = {
+  indicators: ids.describe('Numbers of indicators'),
+  window: window.optional(),
+  datetime: moment.optional().describe('One instant in place of a window'),
+  lookback: lookback.optional(),
+  chunk: chunk.optional(),
+  ...shared,
+}
+const series = {
+  ...offer,
+  geoIds: ids.optional().describe('Only these geos; all when left out'),
+  timeTrunc: z.enum(TIME_TRUNCS).optional().describe('The step to group by'),
+  timeAgg: aggregation(indicator.time_agg).optional().describe('How a step is combined; needed with timeTrunc'),
+  geoAgg: aggregation(indicator.geo_agg).optional().describe('How geos are combined'),
+  geoTrunc: z.enum(GEO_LEVELS).optional().describe('The level to group geos by; needs geoAgg'),
+}
+
+/** A job file as it is written. Legal words come from the registry of routes. */
+export const jobFile = z
+  .strictObject({
+    name: z.string().regex(/^[\w.-]{1,64}$/, { error: 'is no name; legal: letters, digits, dots, dashes, at most 64' }),
+    schedule: z.string().optional().describe('A cron expression in the job’s time zone, for `schedule`'),
+    timeZone: z.string().optional().describe('The zone in which days are counted; Europe/Madrid when left out'),
+    locales: locales.optional(),
+    keep: z
+      .enum(['all', 'latest', 'none'])
+      .optional()
+      .describe('Which reply bodies stay in the database; all when left out'),
+    pace: z
+      .strictObject({
+        perSecond: z.number().positive().max(50).optional().describe('Calls a second; 2 when left out'),
+        concurrency: z.int().min(1).max(16).optional().describe('Calls at a time; 4 when left out'),
+        callsPerMinute: z.int().positive().optional(),
+        callsPerHour: z.int().positive().optional(),
+        callsPerDay: z.int().positive().optional(),
+      })
+      .optional()
+      .describe('How gently the service is asked'),
+    catalogue: z
+      .union([z.boolean(), z.strictObject({ taxonomyTerms: names.optional(), ...shared })])
+      .optional()
+      .describe('The list of indicators'),
+    series: some(z.strictObject(series)).optional().describe('Values of indicators'),
+    offers: some(z.strictObject(offer)).optional().describe('Values of offer indicators'),
+    content: some(
+      z.strictObject({
+        kinds: some(z.enum(CONTENT_ROUTES)).describe('Which content'),
+        order: z.enum(news.order.values).optional().describe('The date to order by; expires for news only'),
+        sticky: z.boolean().optional().describe('Only what is kept on top, or only what is not'),
+        taxonomyIds: idsOrNames.optional(),
+        vocabularyIds: idsOrNames.optional(),
+        ...terms,
+        ...shared,
+      }),
+    )
+      .optional()
+      .describe('Documentations, static pages, glossaries, news'),
+    archives: some(
+      z.strictObject({
+        window,
+        dateType: z.enum(archives.date_type.values).optional().describe('Which date the window is about'),
+        lookback: lookback.optional(),
+        chunk: chunk.optional(),
+        ...terms,
+        ...shared,
+      }),
+    )
+      .optional()
+      .describe('Archives by day'),
+    archivesJson: some(
+      z.strictObject({
+        window: window.optional(),
+        date: moment.optional().describe('One day in place of a window'),
+        lookback: lookback.optional(),
+        chunk: chunk.optional(),
+        ...terms,
+        ...shared,
+      }),
+    )
+      .optional()
+      .describe('Archives that exist as JSON'),
+    widgets: z
+      .strictObject({
+        list: z.boolean().optional().describe('The list of widgets'),
+        names: idsOrNames.optional().describe('Single widgets, by number or name'),
+        widgetType: z.enum(widgets.widget_type.values).optional().describe('Only this type of the list'),
+        window: window.optional(),
+        datetime: moment.optional(),
+        ...shared,
+      })
+      .optional()
+      .describe('Widgets'),
+  })
+  .describe('A job of indicator-sync')
+
+export type JobFile = z.infer<typeof jobFile>

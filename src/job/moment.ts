@@ -1,0 +1,107 @@
+import { type Instant, isDate, parseInstant } from '../base/instant.ts'
+import type { Interval } from '../base/interval.ts'
+import { addUnits, floorTo, offsetAt, startOfDate, type Unit } from '../base/zone.ts'
+import type { Moment, Span, Window } from './job.ts'
+
+const SUFFIXES = { m: 'minute', h: 'hour', d: 'day', w: 'week', mo: 'month', y: 'year' } as const satisfies Record<
+  string,
+  Span['unit']
+>
+/** What a span looks like, for messages. */
+export const SPAN_FORM = '30m, 6h, 3d, 2w, 8mo or 1y'
+/** What a moment looks like, for messages. */
+export const MOMENT_FORM = '2025-10-01, 2025-10-01T12:00, 2025-10-01T12:00:00Z, today, now, +2d or -30d'
+
+/** Reads `30m`, `6h`, `3d`, `2w`, `8mo` or `1y`; undefined for anything else. */
+export function parseSpan(text: string): Span | undefined {
+  const match = /^(\d{1,5})(mo|[mhdwy])$/.exec(text.trim())
+  return match ? { count: Number(match[1]), unit: SUFFIXES[match[2] as keyof typeof SUFFIXES] } : undefined
+}
+
+/** Reads a day, a local or absolute instant, `today`, `now` or a signed span; undefined for anything else, and for a date that does not exist. */
+export function parseMoment(text: string): Moment | undefined {
+  const word = text.trim()
+  if (word === 'now') return { kind: 'now' }
+  if (word === 'today') return { kind: 'relative', span: { count: 0, unit: 'day' } }
+  if (/^[+-]/.test(word)) {
+    const span = parseSpan(word.slice(1))
+    return span && { kind: 'relative', span: { ...span, count: word.startsWith('-') ? -span.count : span.count } }
+  }
+  const local = /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?)?$/.exec(word)
+  if (local) {
+    const [year, month, day, ...clock] = local.slice(1).map((part) => Number(part ?? 0)) as [
+      number,
+      number,
+      number,
+      ...number[],
+    ]
+    if (!isDate(year, month, day)) return undefined
+    const date = word.slice(0, 10)
+    const [hour = 0, minute = 0, second = 0] = clock
+    return word.length === 10
+      ? { kind: 'date', date }
+      : { kind: 'local', date, second: hour * 3600 + minute * 60 + second }
+  }
+  const at = parseInstant(word.replace(/T(\d{2}:\d{2})(Z|[+-]\d{2}:\d{2})$/, 'T$1:00$2'))
+  return Number.isNaN(at) ? undefined : { kind: 'instant', at }
+}
+
+const SECONDS: Readonly<Record<Span['unit'], number>> = {
+  minute: 60,
+  hour: 3_600,
+  day: 86_400,
+  week: 604_800,
+  month: 31 * 86_400,
+  year: 366 * 86_400,
+}
+
+/** A span as a number of seconds, for thresholds: a month counts as 31 days, a year as 366. */
+export const spanSeconds = ({ count, unit }: Span): number => count * SECONDS[unit]
+
+/** Moves an instant by a span: minutes and hours exactly, longer units by the local calendar, at the same local clock time. */
+export function addSpan(zone: string, at: Instant, { count, unit }: Span, times = 1): Instant {
+  const n = count * times
+  if (unit === 'minute' || unit === 'hour') return at + n * SECONDS[unit]
+  const [step, factor]: [Unit, number] = unit === 'week' ? ['day', 7] : [unit, 1]
+  const day = floorTo(zone, at, 'day')
+  const target = moveDays(zone, day, step, n * factor)
+  return target + (at - day)
+}
+
+/** Months and years keep the day of the month where the month has it. */
+function moveDays(zone: string, day: Instant, unit: Unit, count: number): Instant {
+  if (unit === 'day') return addUnits(zone, day, 'day', count)
+  const month = floorTo(zone, day, 'month')
+  const target = addUnits(zone, month, 'month', unit === 'year' ? count * 12 : count)
+  const last = addUnits(zone, addUnits(zone, target, 'month', 1), 'day', -1)
+  const offset = Math.round((day - month) / 86_400)
+  return Math.min(addUnits(zone, target, 'day', offset), last)
+}
+
+/** The instant that a moment means in a zone, seen from now. Spans count from the start of today, hours and minutes from now. */
+export function resolveMoment(moment: Moment, zone: string, now: Instant): Instant {
+  switch (moment.kind) {
+    case 'now':
+      return now
+    case 'instant':
+      return moment.at
+    case 'date':
+      return startOfDate(zone, moment.date)!
+    case 'local': {
+      // The clock time as UTC, less the offset in force then; a time that a clock change skips means the one after it.
+      const utc = parseInstant(`${moment.date}T00:00:00Z`) + moment.second
+      const guess = utc - offsetAt(zone, utc)
+      return utc - offsetAt(zone, guess)
+    }
+    case 'relative': {
+      const clock = moment.span.unit === 'minute' || moment.span.unit === 'hour'
+      return addSpan(zone, clock ? now - (now % 60) : floorTo(zone, now, 'day'), moment.span)
+    }
+  }
+}
+
+/** The interval that a window means in a zone, seen from now; empty when its ends are in the wrong order. */
+export function resolveWindow({ from, to }: Window, zone: string, now: Instant): Interval {
+  const interval = { from: resolveMoment(from, zone, now), to: resolveMoment(to, zone, now) }
+  return interval.from < interval.to ? interval : { from: interval.from, to: interval.from }
+}
