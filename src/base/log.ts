@@ -1,5 +1,5 @@
 import { type Logger, pino } from 'pino'
-import { PinoPretty } from 'pino-pretty'
+import { prettyFactory } from 'pino-pretty'
 
 export type { Logger } from 'pino'
 
@@ -19,13 +19,7 @@ export function redact(text: string, secrets: readonly string[]): string {
 
 /** A logger that writes to stderr, so that stdout holds results only. */
 export function createLog({ level, format, color, secrets }: LogOptions): Logger {
-  const pretty = PinoPretty({
-    colorize: color,
-    ignore: 'pid,hostname,time',
-    singleLine: true,
-    sync: true,
-    destination: { write: (line: string) => process.stderr.write(redact(line, secrets)) } as never,
-  })
-  const json = { write: (line: string) => process.stderr.write(redact(line, secrets)) }
-  return pino({ level, base: null }, format === 'json' ? json : pretty)
+  const pretty = prettyFactory({ colorize: color, ignore: 'pid,hostname,time', singleLine: true })
+  const shape = format === 'json' ? (line: string) => line : (line: string) => pretty(line) ?? ''
+  return pino({ level, base: null }, { write: (line: string) => process.stderr.write(redact(shape(line), secrets)) })
 }

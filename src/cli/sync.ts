@@ -23,18 +23,20 @@ interface SyncArgs extends CommonArgs, ServiceArgs, RangeArgs {
 }
 
 export async function run(args: SyncArgs): Promise<number> {
-  const { service: _profile, ...flags } = args
   if (args.dryRun) return (await import('./plan.ts')).run(args)
   const jobs = readJobs(args.jobs)
   const settings = readSettings(args)
-  const to = requireService(settings)
-  const log = logFor(args, secretsOf(to.key))
+  const service = requireService(settings)
+  const log = logFor(args, secretsOf(service.key))
   const { code, summaries } = await runJobs(jobs, {
-    ...to,
+    ...service,
+    from: args.from,
+    to: args.to,
+    quiet: args.quiet,
+    durability: args.durability,
     file: settings.database.value,
     command: 'sync',
     log,
-    ...args,
   })
   print(args.json ? JSON.stringify(summaries.map(summaryJson), null, 2) : summaries.map(summaryText).join('\n\n'))
   return code
