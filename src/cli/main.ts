@@ -12,6 +12,11 @@ const EPILOGUE = `Exit codes: 0 done · 1 partial, \`retry\` helps · 2 usage or
 /** Reads the command line, runs the command and sets the exit code of the process. */
 export async function main(argv: readonly string[] = hideBin(process.argv)): Promise<void> {
   let code: number = EXIT.done
+  // Whoever reads the output may stop reading, as `head` does.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(EXIT.done)
+    throw error
+  })
   const parser = yargs([...argv])
     .scriptName('indicator-sync')
     .usage('$0 <command>\n\nSyncs the indicators of a service into a local SQLite database.')

@@ -1,7 +1,7 @@
 import type { Interval } from '../base/interval.ts'
 import type { Store } from '../db/open.ts'
 import type { Observations } from '../tables/rows.ts'
-import { upsertSql, type Written } from './upsert.ts'
+import { countWritten, upsertSql, type Written } from './upsert.ts'
 
 const COLUMNS = ['series_id', 'geo_id', 'at', 'value', 'step_s', 'fetch_id']
 /** Rows a statement: fifty beat one by a third, and five hundred fifty by next to nothing. */
@@ -10,10 +10,7 @@ const BATCH = 50
 /** Writes values with statements prepared once; a changed value's old version goes to the history by a trigger. */
 export function upsertObservations(store: Store, seriesId: number, fetchId: number, rows: Observations): Written {
   const { geoIds, at, values, steps } = rows
-  const total = at.length
-  const triggered = store.totalChanges()
-  let changed = 0
-  const write = (first: number, length: number): void => {
+  const write = (first: number, length: number): number => {
     const parameters: unknown[] = new Array(length * COLUMNS.length)
     for (let i = first, p = 0; i < first + length; i++) {
       parameters[p++] = seriesId
@@ -23,14 +20,15 @@ export function upsertObservations(store: Store, seriesId: number, fetchId: numb
       parameters[p++] = typeof steps === 'number' ? steps : steps[i]
       parameters[p++] = fetchId
     }
-    changed += store.run(upsertSql(store.kysely, 'observation', COLUMNS, length), parameters)
+    return store.run(upsertSql(store.kysely, 'observation', COLUMNS, length), parameters)
   }
-  let next = 0
-  for (; next + BATCH <= total; next += BATCH) write(next, BATCH)
-  for (; next < total; next++) write(next, 1)
-  // Every row is one change, and every revised one a second, by the trigger.
-  const revised = store.totalChanges() - triggered - changed
-  return { fresh: changed - revised, unchanged: total - changed, revised }
+  return countWritten(store, at.length, () => {
+    let changed = 0
+    let next = 0
+    for (; next + BATCH <= at.length; next += BATCH) changed += write(next, BATCH)
+    for (; next < at.length; next++) changed += write(next, 1)
+    return changed
+  })
 }
 
 /**

@@ -47,8 +47,10 @@ export function upsertSql(
 
 /** What an upsert did. */
 export interface Written {
+  /** Rows that were not there before, or were completed. */
   readonly fresh: number
   readonly unchanged: number
+  /** Rows whose old version went to the history. */
   readonly revised: number
 }
 
@@ -59,20 +61,24 @@ export const addWritten = (a: Written, b: Written): Written => ({
   revised: a.revised + b.revised,
 })
 
+/** Does some writing and tells what it did: every row written is one change, and every version kept one more, by a trigger. */
+export function countWritten(store: Store, rows: number, write: () => number): Written {
+  const before = store.totalChanges()
+  const changed = write()
+  const revised = store.totalChanges() - before - changed
+  return { fresh: changed - revised, unchanged: rows - changed, revised }
+}
+
 /** Writes the rows of one table. Columns that only the loader knows are filled from `stamps` where the table has them. */
 export function upsertRows(store: Store, { table, rows, when }: TableRows, stamps: RowValues): Written {
   const { columns } = tableOf(table)
   const extra = Object.entries(stamps).filter(([column]) => column in columns)
-  const before = count(store, table)
-  let changed = 0
-  for (const row of rows) {
-    const full = extra.length === 0 ? row : { ...row, ...Object.fromEntries(extra) }
-    const names = Object.keys(full)
-    changed += store.run(upsertSql(store.kysely, table, names, 1, when), Object.values(full))
-  }
-  const fresh = count(store, table) - before
-  return { fresh, unchanged: rows.length - changed, revised: changed - fresh }
+  return countWritten(store, rows.length, () => {
+    let changed = 0
+    for (const row of rows) {
+      const full = extra.length === 0 ? row : { ...row, ...Object.fromEntries(extra) }
+      changed += store.run(upsertSql(store.kysely, table, Object.keys(full), 1, when), Object.values(full))
+    }
+    return changed
+  })
 }
-
-/** Rows of a table; only for tables that stay small. */
-const count = (store: Store, table: TableName): number => store.get(`select count(*) from ${table}`) as number
