@@ -1,7 +1,7 @@
 import pRetry from 'p-retry'
 import type { Reply } from '../api/reply.ts'
 import type { ApiRequest } from '../api/request.ts'
-import { PassingError, StoppedError, SyncError } from '../base/errors.ts'
+import { KeyError, PassingError, StoppedError, SyncError } from '../base/errors.ts'
 import type { Pace } from '../job/job.ts'
 import { type Failure, judge, nameFailure } from './classify.ts'
 import { createAgent, LIMITS, type Limits, send } from './http.ts'
@@ -51,24 +51,30 @@ class AttemptError extends Error {
 export function createFetcher(options: FetchOptions): Fetcher {
   const { baseUrl, key, userAgent, pace, signal, beforeCall, onFailure, limits = LIMITS, retryMs = 1000 } = options
   const agent = createAgent(limits, pace.concurrency)
-  const gate = createGate(pace)
+  const gate = createGate(pace, signal)
+  let refused: KeyError | undefined
   const base = baseUrl.replace(/\/+$/, '')
 
   async function attempt(request: ApiRequest): Promise<Buffer> {
     const url = `${base}${request.target}`
     const summary = { route: request.route, url }
     const headers = { ...request.headers, 'x-api-key': key, 'User-Agent': userAgent }
-    const outcome = await gate.pass(async () => {
+    const { answer, failure } = await gate.pass(async () => {
+      if (refused) throw refused
       if (signal.aborted) throw new StoppedError('Stopped before the request was sent.', { code: 'signal' })
       await beforeCall?.()
-      try {
-        return await send(agent, url, headers, limits)
-      } catch (error) {
+      const answer = await send(agent, url, headers, limits).catch((error: unknown) => {
         throw new AttemptError(nameFailure(error, summary))
-      }
+      })
+      // Judged before the next call may begin: a refused key is not tried again.
+      const failure = judge(answer, summary, Date.now())
+      if (failure?.error instanceof KeyError) refused = failure.error
+      return { answer, failure }
     })
-    const failure = judge(outcome, summary, Date.now())
-    if (!failure) return outcome.body
+    if (!failure) {
+      gate.faster()
+      return answer.body
+    }
     if (failure.coolDownMs > MAX_WAIT_MS)
       throw new StoppedError(
         `The service asks to wait ${Math.round(failure.coolDownMs / 60_000)} minutes; the run ends here.`,
@@ -107,6 +113,7 @@ export function createFetcher(options: FetchOptions): Fetcher {
               if (!(error instanceof AttemptError)) return
               onFailure?.(error.failure, attemptNumber)
               const { tries, coolDownMs } = error.failure
+              if (error.failure.error instanceof PassingError) gate.slower()
               if (attemptNumber < tries && coolDownMs > 0) gate.hold(coolDownMs)
             },
             shouldRetry: ({ error, attemptNumber }) =>
@@ -122,6 +129,7 @@ export function createFetcher(options: FetchOptions): Fetcher {
           return { error: reason, reply: reply(answer?.status ?? 0, answer?.body ?? Buffer.alloc(0)) }
         }
         if (error instanceof SyncError) throw error
+        if (refused) throw refused
         if (signal.aborted) throw new StoppedError('Stopped by a signal.', { code: 'signal', cause: error })
         return {
           error: new PassingError(`${request.route}: ${(error as Error).message}`, { cause: error }),

@@ -3,16 +3,27 @@ import type { Pace } from '../job/job.ts'
 
 /** Lets calls out at a pace, and holds all of them when the service asks for it. */
 export interface Gate {
-  /** Runs a call when its turn has come: never more than `perSecond` in any second, nor more than `concurrency` at a time. */
+  /** Runs a call when its turn has come: never more than `perSecond` begin in any second. */
   pass<T>(call: () => Promise<T>): Promise<T>
   /** Holds every call that has not begun for so long; a little longer by chance, so that not all wake at once. */
   hold(ms: number): void
+  /** Told of a good answer: one more may be under way at once. */
+  faster(): void
+  /** Told that the service suffers: half as many may be under way at once. */
+  slower(): void
   close(): void
 }
 
-export function createGate({ perSecond, concurrency }: Pick<Pace, 'perSecond' | 'concurrency'>): Gate {
+/**
+ * Concurrency begins at one, so that a wrong key costs one request, and then adapts: additive increase, multiplicative
+ * decrease (Chiu and Jain, 1989), never beyond the job's own limit. An aborted signal ends every hold.
+ */
+export function createGate(
+  { perSecond, concurrency }: Pick<Pace, 'perSecond' | 'concurrency'>,
+  signal: AbortSignal,
+): Gate {
   const queue = new PQueue({
-    concurrency,
+    concurrency: 1,
     // Less than one a second is one in a longer interval.
     interval: perSecond >= 1 ? 1000 : 1000 / perSecond,
     intervalCap: Math.max(1, Math.floor(perSecond)),
@@ -20,18 +31,30 @@ export function createGate({ perSecond, concurrency }: Pick<Pace, 'perSecond' | 
   })
   let heldUntil = 0
   let timer: NodeJS.Timeout | undefined
+  const release = () => {
+    clearTimeout(timer)
+    queue.start()
+  }
+  signal.addEventListener('abort', release, { once: true })
   return {
     pass: (call) => queue.add(call),
     hold(ms) {
       const until = performance.now() + ms * (1 + Math.random() * 0.1)
-      if (until <= heldUntil) return
+      if (until <= heldUntil || signal.aborted) return
       heldUntil = until
       queue.pause()
       clearTimeout(timer)
-      timer = setTimeout(() => queue.start(), until - performance.now())
+      timer = setTimeout(release, until - performance.now())
+    },
+    faster: () => {
+      if (queue.concurrency < concurrency) queue.concurrency++
+    },
+    slower: () => {
+      queue.concurrency = Math.max(1, Math.floor(queue.concurrency / 2))
     },
     close() {
       clearTimeout(timer)
+      signal.removeEventListener('abort', release)
       queue.clear()
     },
   }
@@ -53,12 +76,15 @@ export async function feed<T>(
   let failure: unknown
   for (const item of items) {
     if (failed || signal.aborted) break
-    queue
-      .add(() => (failed ? Promise.resolve() : work(item)))
-      .catch((error: unknown) => {
+    void queue.add(async () => {
+      if (failed || signal.aborted) return
+      try {
+        await work(item)
+      } catch (error) {
         if (!failed) failure = error
         failed = true
-      })
+      }
+    })
     await queue.onSizeLessThan(1)
   }
   await queue.onIdle()

@@ -28,7 +28,8 @@ const LEGAL: Record<string, unknown> = {
   widget_type: 'offer',
 }
 const build = (route: RouteName, params: object) => buildRequest(SERVICES.generic, route, params as Params<RouteName>)
-const slots = (route: RouteName) => Object.fromEntries(Object.keys(routeOf(route).slots).map((name) => [name, LEGAL[name]]))
+const slots = (route: RouteName) =>
+  Object.fromEntries(Object.keys(routeOf(route).slots).map((name) => [name, LEGAL[name]]))
 
 describe('a request is built from the row of its route', () => {
   test.each(ROUTE_NAMES.flatMap((route) => Object.keys(routeOf(route).query).map((name) => [route, name] as const)))(

@@ -10,7 +10,8 @@ const seconds = (list: readonly Interval[]): Set<number> => {
   return set
 }
 /** Disjoint, in order, not touching, not empty. */
-const tidy = (list: readonly Interval[]) => list.every(({ from, to }, i) => from < to && (i === 0 || list[i - 1]!.to < from))
+const tidy = (list: readonly Interval[]) =>
+  list.every(({ from, to }, i) => from < to && (i === 0 || list[i - 1]!.to < from))
 
 test('merging keeps the set of seconds', () => {
   fc.assert(

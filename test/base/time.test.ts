@@ -1,7 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatUtc, parseInstant } from '../../src/base/instant.ts'
-import { addUnits, ceilTo, floorTo, formatLocal, localDate, offsetAt, startOfDate, transitions, UNITS } from '../../src/base/zone.ts'
+import {
+  addUnits,
+  ceilTo,
+  floorTo,
+  formatLocal,
+  localDate,
+  offsetAt,
+  startOfDate,
+  transitions,
+  UNITS,
+} from '../../src/base/zone.ts'
 
 const ZONES = ['Europe/Madrid', 'Atlantic/Canary', 'America/New_York', 'Pacific/Chatham', 'UTC'] as const
 const instants = fc.integer({ min: Date.UTC(1990, 0) / 1000, max: Date.UTC(2040, 0) / 1000 })
@@ -76,7 +86,9 @@ describe('local calendars', () => {
   test('offsets agree with the runtime', () => {
     fc.assert(
       fc.property(instants, fc.constantFrom(...ZONES), (at, zone) => {
-        const parts = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' }).formatToParts(at * 1000)
+        const parts = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' }).formatToParts(
+          at * 1000,
+        )
         const name = parts.find(({ type }) => type === 'timeZoneName')!.value.slice(3) || '+00:00'
         const [hours, minutes] = name.split(':').map(Number) as [number, number]
         expect(offsetAt(zone, at)).toBe((Math.abs(hours) * 60 + minutes) * 60 * (name.startsWith('-') ? -1 : 1))

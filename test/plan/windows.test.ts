@@ -5,7 +5,10 @@ import { borderUnit, cut, type Size, widen } from '../../src/plan/windows.ts'
 
 const MADRID = 'Europe/Madrid'
 const day = (date: string) => startOfDate(MADRID, date)!
-const sizes = fc.record({ unit: fc.constantFrom('day', 'month', 'year'), count: fc.integer({ min: 1, max: 9 }) }) as fc.Arbitrary<Size>
+const sizes = fc.record({
+  unit: fc.constantFrom('day', 'month', 'year'),
+  count: fc.integer({ min: 1, max: 9 }),
+}) as fc.Arbitrary<Size>
 
 describe('windows', () => {
   test.each([
@@ -42,7 +45,9 @@ describe('windows', () => {
 
   test('no window spans a known change of resolution', () => {
     const change = day('2025-10-01')
-    const windows = [...cut(MADRID, { from: day('2025-07-01'), to: day('2026-01-01') }, { unit: 'month', count: 12 }, [change])]
+    const windows = [
+      ...cut(MADRID, { from: day('2025-07-01'), to: day('2026-01-01') }, { unit: 'month', count: 12 }, [change]),
+    ]
     expect(windows.map(({ from, to }) => [from, to])).toEqual([
       [day('2025-07-01'), change],
       [change, day('2026-01-01')],

@@ -41,23 +41,45 @@ const value = (over: object = {}) => ({
 const body = (values: unknown, over: object = {}) =>
   Buffer.from(
     JSON.stringify({
-      indicator: { id: 600, name: 'Precio', short_name: 'P', tiempo: [{ name: 'Hora', id: 4 }], geos: [], values, ...over },
+      indicator: {
+        id: 600,
+        name: 'Precio',
+        short_name: 'P',
+        tiempo: [{ name: 'Hora', id: 4 }],
+        geos: [],
+        values,
+        ...over,
+      },
     }),
   )
-const read = (values: unknown, over: object = {}, series: Partial<SeriesIdentity> = {}) => transform(body(values, over), ask(series))
+const read = (values: unknown, over: object = {}, series: Partial<SeriesIdentity> = {}) =>
+  transform(body(values, over), ask(series))
 
 describe('values become observations', () => {
   test('the second of two equal clock hours is an hour of its own, whatever datetime_utc says', () => {
     const { observations } = read([
-      value({ datetime: '2021-10-31T02:00:00.000+02:00', tz_time: '2021-10-31T00:00:00.000Z', datetime_utc: '2021-10-31T00:00:00Z' }),
-      value({ datetime: '2021-10-31T02:00:00.000+01:00', tz_time: '2021-10-31T01:00:00.000Z', datetime_utc: '2021-10-31T00:00:00Z' }),
+      value({
+        datetime: '2021-10-31T02:00:00.000+02:00',
+        tz_time: '2021-10-31T00:00:00.000Z',
+        datetime_utc: '2021-10-31T00:00:00Z',
+      }),
+      value({
+        datetime: '2021-10-31T02:00:00.000+01:00',
+        tz_time: '2021-10-31T01:00:00.000Z',
+        datetime_utc: '2021-10-31T00:00:00Z',
+      }),
     ])
     expect(observations!.at).toEqual([at('2021-10-31T00:00:00Z'), at('2021-10-31T01:00:00Z')])
   })
 
   test('unsorted rows of several geos come out by geo and instant, repeated ones once', () => {
     const later = { datetime: '2021-10-31T01:00:00.000+02:00', tz_time: '2021-10-30T23:00:00.000Z' }
-    const { observations, rejects } = read([value({ geo_id: 9, value: 1 }), value({ ...later, value: 2 }), value(), value()])
+    const { observations, rejects } = read([
+      value({ geo_id: 9, value: 1 }),
+      value({ ...later, value: 2 }),
+      value(),
+      value(),
+    ])
     expect(observations).toMatchObject({ geoIds: [3, 3, 9], values: [10, 2, 1] })
     expect(rejects).toEqual([])
   })
@@ -117,7 +139,8 @@ describe('values become observations', () => {
       { id: 3, locale: 'es', name: 'España' },
       { id: 5, locale: 'es', name: 'Aragón' },
     ])
-    const summed = (geo_ids: unknown) => read([value({ geo_id: undefined, geo_name: undefined, geo_ids })]).observations!.geoIds
+    const summed = (geo_ids: unknown) =>
+      read([value({ geo_id: undefined, geo_name: undefined, geo_ids })]).observations!.geoIds
     expect(summed([3])).toEqual([3])
     expect(summed([3, 1])).toEqual([0])
   })

@@ -1,0 +1,173 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { describe, expect, test } from 'vitest'
+import { BusyError, StoreError } from '../../src/base/errors.ts'
+import { lockWriter } from '../../src/db/lock.ts'
+import { APPLICATION_ID, openReader, openStore, rememberZone, SCHEMA_VERSION } from '../../src/db/open.ts'
+import { TABLE_NAMES, tableOf, VIEWS } from '../../src/tables/schema.ts'
+import { tempFolder, tempStore } from '../kit.ts'
+
+describe('the schema', () => {
+  test('migrations make exactly what is declared, all tables STRICT', async () => {
+    const store = await tempStore()
+    const made = store.all(
+      `select name, strict from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite_%' and name not like '_migration%'`,
+    ) as { name: string; strict: number }[]
+    expect(made.map(({ name }) => name).sort()).toEqual([...TABLE_NAMES].sort())
+    for (const { name, strict } of made) {
+      expect(strict, name).toBe(1)
+      const { columns, key } = tableOf(name as never)
+      const real = store.all('select name, lower(type) as store, "notnull" as required, pk from pragma_table_info(?)', [
+        name,
+      ]) as {
+        name: string
+        store: string
+        required: number
+        pk: number
+      }[]
+      expect(
+        real.map((column) => [column.name, column.store]),
+        name,
+      ).toEqual(Object.entries(columns).map(([column, { store }]) => [column, store]))
+      for (const { name: column, required, pk } of real)
+        expect(required === 0 && pk === 0, `${name}.${column}`).toBe(columns[column]!.nullable)
+      const keyed = real.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk)
+      expect(
+        keyed.map((column) => column.name),
+        name,
+      ).toEqual(key)
+    }
+  })
+
+  test('every view has the columns that are described, and answers', async () => {
+    const store = await tempStore()
+    await rememberZone(store.kysely, 'Europe/Madrid')
+    const views = store.all(`select name from pragma_table_list where type = 'view'`) as { name: string }[]
+    expect(views.map(({ name }) => name).sort()).toEqual(Object.keys(VIEWS).sort())
+    for (const [name, { columns }] of Object.entries(VIEWS)) {
+      expect(store.all('select name from pragma_table_info(?)', [name]), name).toEqual(
+        Object.keys(columns).map((column) => ({ name: column })),
+      )
+      expect(store.all(`select * from ${name}`)).toEqual([])
+    }
+  })
+
+  test('everything is described', () => {
+    for (const name of TABLE_NAMES) {
+      expect(tableOf(name).about.length, name).toBeGreaterThan(5)
+      for (const [column, { about }] of Object.entries(tableOf(name).columns))
+        expect(about.length, `${name}.${column}`).toBeGreaterThan(1)
+    }
+  })
+
+  test('a file says whose it is and which schema it has', async () => {
+    const store = await tempStore()
+    expect(store.get('pragma application_id')).toBe(APPLICATION_ID)
+    expect(store.get('pragma user_version')).toBe(SCHEMA_VERSION)
+    expect(store.get('pragma journal_mode')).toBe('wal')
+  })
+})
+
+describe('files that are not for us', () => {
+  const foreign = (prepare: (db: SQLite.Database) => void): string => {
+    const file = join(tempFolder(), 'other.db')
+    const db = new SQLite(file)
+    prepare(db)
+    db.close()
+    return file
+  }
+  test.each<[string, () => string, RegExp]>([
+    [
+      'a newer schema',
+      () =>
+        foreign((db) =>
+          db.exec(`create table t (a); pragma application_id = ${APPLICATION_ID}; pragma user_version = 999`),
+        ),
+      /schema 999/,
+    ],
+    [
+      'another program’s database',
+      () => foreign((db) => db.exec('create table t (a); insert into t values (1)')),
+      /another program/,
+    ],
+    [
+      'no database',
+      () => {
+        const file = join(tempFolder(), 'text.db')
+        writeFileSync(file, 'this is no database at all, only some text that is long enough to be read'.repeat(20))
+        return file
+      },
+      /no SQLite database/,
+    ],
+  ])('%s is refused and not touched', async (_name, make, message) => {
+    const file = make()
+    const before = readFileSync(file)
+    await expect(openStore(file)).rejects.toThrow(StoreError)
+    await expect(openStore(file)).rejects.toThrow(message)
+    expect(readFileSync(file).equals(before)).toBe(true)
+  })
+
+  test('a reader of a file that does not exist says so', () => {
+    expect(() => openReader(join(tempFolder(), 'none.db'))).toThrow(/no database/)
+  })
+
+  test('a reader cannot write', async () => {
+    const store = await tempStore()
+    const reader = openReader(store.file)
+    expect(() => reader.raw.exec('delete from _run')).toThrow(/readonly/)
+    await reader.close()
+  })
+})
+
+describe('several at once', () => {
+  test('many open and migrate one new file together', async () => {
+    const file = join(tempFolder(), 'shared.db')
+    const stores = await Promise.all(Array.from({ length: 4 }, () => openStore(file)))
+    expect(stores.map((store) => store.get('select count(*) from _migration'))).toEqual([1, 1, 1, 1])
+    await Promise.all(stores.map((store) => store.close()))
+  })
+
+  test('a transaction of another connection is waited for without stopping the timers', async () => {
+    const store = await tempStore()
+    const other = new SQLite(store.file)
+    other.exec('begin immediate')
+    let ticks = 0
+    const timer = setInterval(() => ticks++, 10)
+    setTimeout(() => other.exec('commit'), 400)
+    await store.write(async () => store.run(`insert into vocabulary (id) values (1)`, []))
+    clearInterval(timer)
+    other.close()
+    expect(ticks).toBeGreaterThan(2)
+    expect(store.get('select count(*) from vocabulary')).toBe(1)
+  })
+
+  test('a failed transaction leaves nothing', async () => {
+    const store = await tempStore()
+    const failing = store.write(async () => {
+      store.run('insert into vocabulary (id) values (1)', [])
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    expect(store.get('select count(*) from vocabulary')).toBe(0)
+  })
+
+  test('the writer’s lock names its holder, and a dead holder’s is taken over', async () => {
+    const store = await tempStore()
+    const unlock = await lockWriter(store, 'sync nightly', Date.now)
+    await expect(lockWriter(store, 'sync other', Date.now)).rejects.toThrow(BusyError)
+    await expect(lockWriter(store, 'sync other', Date.now)).rejects.toThrow(
+      new RegExp(`Process ${process.pid}.*sync nightly`),
+    )
+    const later = await lockWriter(store, 'sync later', () => Date.now() + 60_000)
+    await unlock()
+    expect(store.get('select command from _lock')).toBe('sync later')
+    await later()
+    expect(store.get('select count(*) from _lock')).toBe(0)
+    store.run(`insert into _lock values ('writer', 'x', 999999999, ?, 'sync dead', 'then', ?)`, [
+      (await import('node:os')).hostname(),
+      Date.now(),
+    ])
+    await (await lockWriter(store, 'sync new', Date.now))()
+  })
+})

@@ -1,0 +1,145 @@
+import { brotliCompressSync } from 'node:zlib'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Reply } from '../../src/api/reply.ts'
+import { StoppedError } from '../../src/base/errors.ts'
+import { retryAfterMs } from '../../src/fetch/classify.ts'
+import { createFetcher, type FailedFetch, type FetchOptions } from '../../src/fetch/fetch.ts'
+import { feed } from '../../src/fetch/pace.ts'
+import { json, type Script, serve } from '../kit.ts'
+
+const REQUEST = { route: 'indicators', target: '/indicators', headers: { Accept: 'application/json' } } as const
+const GOOD = { indicators: [] }
+
+async function ask(script: Script, over: Partial<FetchOptions> = {}) {
+  const server = await serve(script)
+  const fetcher = createFetcher({
+    baseUrl: server.url,
+    key: 'secret-key',
+    userAgent: 'test',
+    pace: { perSecond: 50, concurrency: 4 },
+    signal: new AbortController().signal,
+    retryMs: 5,
+    ...over,
+  })
+  onTestFinished(() => fetcher.close())
+  const result = await fetcher.fetch(REQUEST)
+  return { result, calls: server.calls }
+}
+const codeOf = (result: Reply | FailedFetch): string => ('error' in result ? result.error.code : 'ok')
+/** Answers badly so many times, then well. */
+const after =
+  (times: number, bad: Script): Script =>
+  (request, response, call) =>
+    call <= times ? bad(request, response, call) : json(response, GOOD)
+
+describe('every kind of answer has its next step', () => {
+  test.each<[string, Script, string, number]>([
+    ['200', (_q, s) => json(s, GOOD), 'ok', 1],
+    ['JSON with a wrong content type', (_q, s) => json(s, GOOD, 200, { 'Content-Type': 'json' }), 'ok', 1],
+    ['three 429, then 200', failing(3, (_q, s) => json(s, {}, 429, { 'Retry-After': '0' })), 'ok', 4],
+    [
+      '429 with Retry-After as a date',
+      failing(1, (_q, s) => json(s, {}, 429, { 'Retry-After': new Date().toUTCString() })),
+      'ok',
+      2,
+    ],
+    ['a dropped connection, then 200', failing(1, (q) => q.socket.destroy()), 'ok', 2],
+    ['503, then 200', failing(2, (_q, s) => json(s, {}, 503)), 'ok', 3],
+    ['500 for ever', (_q, s) => json(s, {}, 500), 'server-error', 4],
+    ['504 for ever', (_q, s) => json(s, {}, 504), 'too-large', 3],
+    ['413', (_q, s) => json(s, {}, 413), 'too-large', 3],
+    ['400', (_q, s) => json(s, {}, 400), 'bad-request', 1],
+    ['404', (_q, s) => json(s, {}, 404), 'not-found', 1],
+    ['401 as text', (_q, s) => s.writeHead(401).end('Unauthorized'), 'key-refused', 1],
+    ['403 as JSON', (_q, s) => json(s, { Status: 403, message: 'Forbidden' }, 403), 'key-refused', 1],
+    ['a redirect', (_q, s) => s.writeHead(307, { Location: 'http://127.0.0.1:1/' }).end(), 'redirect', 1],
+    ['a page with 200', (_q, s) => s.end('\n <HTML>maintenance'), 'page', 2],
+    ['nothing with 200', (_q, s) => s.end(), 'empty-body', 2],
+    ['a teapot', (_q, s) => s.writeHead(418).end('{}'), 'unexpected-status', 1],
+    [
+      'a truncated brotli body',
+      (_q, s) => s.writeHead(200, { 'Content-Encoding': 'br' }).end(brotliCompressSync('x'.repeat(999)).subarray(0, 5)),
+      'body-damaged',
+      3,
+    ],
+    [
+      'a body cut by the network',
+      (q, s) => {
+        s.writeHead(200, { 'Content-Length': '1000' }).write('{')
+        setTimeout(() => q.socket.destroy(), 5)
+      },
+      'network',
+      4,
+    ],
+  ])('%s', async (_name, script, code, calls) => {
+    const { result, calls: sent } = await ask(script)
+    expect(codeOf(result)).toBe(code)
+    expect(sent).toHaveLength(calls)
+  })
+
+  test('a body beyond the limit is refused, packed or not', async () => {
+    const limits = { timeoutMs: 1000, maxBytes: 1000 }
+    expect(codeOf((await ask((_q, s) => json(s, 'x'.repeat(100_000)), { limits })).result)).toBe('body-too-large')
+    expect(codeOf((await ask((_q, s) => s.end('x'.repeat(100_000)), { limits })).result)).toBe('body-too-large')
+  })
+
+  test('a service that does not answer in time', async () => {
+    const { result, calls } = await ask(() => undefined, { limits: { timeoutMs: 60, maxBytes: 1000 } })
+    expect(codeOf(result)).toBe('timeout')
+    expect(calls).toHaveLength(3)
+  })
+
+  test('a Retry-After of hours ends the run, resumably', async () => {
+    await expect(ask((_q, s) => json(s, {}, 429, { 'Retry-After': '86400' }))).rejects.toThrow(StoppedError)
+  })
+
+  test('the key goes in its header, and with no redirect', async () => {
+    const other = await serve((_q, s) => s.end('{}'))
+    const { calls } = await ask((_q, s) => s.writeHead(302, { Location: other.url }).end())
+    expect(calls[0]!.headers['x-api-key']).toBe('secret-key')
+    expect(other.calls).toHaveLength(0)
+  })
+
+  test.each([
+    ['120', 120_000],
+    ['Tue, 04 Nov 2025 12:01:00 GMT', 60_000],
+    ['Tue, 04 Nov 2025 11:00:00 GMT', 0],
+    ['soon', undefined],
+    [undefined, undefined],
+  ])('Retry-After %s is %s ms', (header, wait) => expect(retryAfterMs(header, Date.UTC(2025, 10, 4, 12))).toBe(wait))
+})
+
+describe('pace', () => {
+  test('never more than so many calls begin within any second', async () => {
+    const times: number[] = []
+    const server = await serve((_q, s) => {
+      times.push(performance.now())
+      json(s, GOOD)
+    })
+    const fetcher = createFetcher({
+      baseUrl: server.url,
+      key: 'k',
+      userAgent: 'test',
+      pace: { perSecond: 5, concurrency: 4 },
+      signal: new AbortController().signal,
+    })
+    onTestFinished(() => fetcher.close())
+    await Promise.all(Array.from({ length: 11 }, () => fetcher.fetch(REQUEST)))
+    for (let i = 5; i < times.length; i++) expect(times[i]! - times[i - 5]!).toBeGreaterThan(950)
+  })
+
+  test('an endless list is taken only as fast as it is worked through', async () => {
+    let taken = 0
+    let done = 0
+    const controller = new AbortController()
+    function* endless() {
+      for (;;) yield taken++
+    }
+    await feed(endless(), 3, controller.signal, async () => {
+      expect(taken - done).toBeLessThanOrEqual(5)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      if (++done === 50) controller.abort()
+    })
+    expect(taken).toBeLessThan(60)
+  })
+})

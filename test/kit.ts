@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
+import { onTestFinished } from 'vitest'
+import { SERVICES } from '../src/api/services.ts'
+import { openStore, type Store } from '../src/db/open.ts'
+import { type EmulatorOptions, startEmulator } from '../src/emulator/emulator.ts'
+import { readJob } from '../src/job/read.ts'
+import type { PlanOptions } from '../src/plan/planning.ts'
+import { type Summary, sync } from '../src/sync.ts'
+
+/** A folder that goes with the test. */
+export function tempFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A new database on disk. */
+export async function tempStore(): Promise<Store> {
+  const store = await openStore(join(tempFolder(), 'test.db'))
+  onTestFinished(() => store.close())
+  return store
+}
+
+/** An embedded service that ends with the test. */
+export async function emulate(options: EmulatorOptions = {}) {
+  const emulator = await startEmulator(options)
+  onTestFinished(() => emulator.close())
+  return emulator
+}
+
+/** What a scripted server answers: by hand, or as a status with a body. */
+export type Script = (request: IncomingMessage, response: ServerResponse, call: number) => void
+
+/** A server of the test's own, over real HTTP. */
+export async function serve(script: Script): Promise<{ url: string; calls: IncomingMessage[] }> {
+  const calls: IncomingMessage[] = []
+  const server = createServer((request, response) => {
+    calls.push(request)
+    script(request, response, calls.length)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls }
+}
+
+/** Answers JSON, packed with brotli as the service does. */
+export function json(
+  response: ServerResponse,
+  body: unknown,
+  status = 200,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Encoding': 'br',
+    ...headers,
+  })
+  response.end(brotliCompressSync(typeof body === 'string' ? body : JSON.stringify(body)))
+}
+
+interface RunWith {
+  readonly now?: number
+  readonly options?: PlanOptions
+  readonly signal?: AbortSignal
+}
+
+/** Runs a job, given as YAML, as a command would. */
+export function runJob(
+  store: Store,
+  service: { url: string; key?: string },
+  yaml: string,
+  { now = Date.now(), options = {}, signal = new AbortController().signal }: RunWith = {},
+): Promise<Summary> {
+  const pace = /^pace:/m.test(yaml) ? '' : 'pace: { perSecond: 50, concurrency: 4 }\n'
+  return sync(
+    {
+      store,
+      service: SERVICES.generic,
+      baseUrl: service.url,
+      key: service.key ?? 'k'.repeat(64),
+      version: 'test',
+      now: () => now,
+      signal,
+      retryMs: 5,
+    },
+    readJob(`name: test\n${pace}${yaml}`, 'test.yaml'),
+    'sync',
+    options,
+  )
+}
+
+/** Milliseconds of an instant's text. */
+export const ms = (text: string): number => Date.parse(text)

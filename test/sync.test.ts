@@ -1,0 +1,323 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { KeyError } from '../src/base/errors.ts'
+import { emulate, json, ms, runJob, serve, tempStore } from './kit.ts'
+
+const NOW = '2025-11-04T12:00:00Z'
+const SECONDS = ms(NOW) / 1000
+
+describe('a job becomes rows', () => {
+  test('the demo job fills every table, and the second run asks nothing', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS })
+    const yaml = readFileSync('jobs/demo.yaml', 'utf8').replace(/^name: .*$/m, '')
+    const first = await runJob(store, emulator, yaml, { now: ms(NOW) })
+    expect(first).toMatchObject({ outcome: 'done', failures: [] })
+    const count = (table: string) => store.get(`select count(*) from ${table}`) as number
+    expect(count('observation')).toBeGreaterThan(50_000)
+    for (const table of [
+      'indicator',
+      'indicator_text',
+      'series',
+      'geo',
+      'geo_text',
+      'vocabulary',
+      'taxonomy_term',
+      'taxonomy_term_text',
+    ])
+      expect(count(table), table).toBeGreaterThan(0)
+    for (const table of [
+      'content',
+      'content_text',
+      'content_term',
+      'content_media',
+      'content_vocabulary',
+      'archive',
+      'archive_text',
+    ])
+      expect(count(table), table).toBeGreaterThan(0)
+    for (const table of [
+      'archive_edition',
+      'archive_term',
+      'widget',
+      'widget_text',
+      '_fetch',
+      '_reply',
+      '_coverage',
+      'time_zone_offset',
+    ])
+      expect(count(table), table).toBeGreaterThan(0)
+    expect(new Set(emulator.served.map(({ route }) => route)).size).toBe(11)
+    const asked = emulator.served.length
+    const second = await runJob(store, emulator, yaml, { now: ms(NOW) + 60_000 })
+    expect(second.counts.requests).toBe(0)
+    expect(emulator.served).toHaveLength(asked)
+    expect(store.all('pragma foreign_key_check')).toEqual([])
+  })
+
+  test('the 25-hour day has 25 hours, the 23-hour day 23, and a quarter-hour day 100 or 92', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS })
+    await runJob(
+      store,
+      emulator,
+      `series:
+  - { indicators: [1001], window: { from: 2021-10-31, to: 2021-11-01 } }
+  - { indicators: [1739], window: { from: 2021-03-28, to: 2021-03-29 } }
+  - { indicators: [600], geoIds: [3], window: { from: 2025-10-26, to: 2025-10-27 } }`,
+      { now: ms(NOW) },
+    )
+    expect(
+      store.all(
+        'select indicator_id, count(*) as n, count(distinct at_local) as local, count(distinct geo_id) as geos from observations group by 1 order by 1',
+      ),
+    ).toEqual([
+      { indicator_id: 600, n: 100, local: 100, geos: 1 },
+      { indicator_id: 1001, n: 125, local: 25, geos: 5 },
+      { indicator_id: 1739, n: 23, local: 23, geos: 1 },
+    ])
+    expect(
+      store.all(`select distinct local_date, count, hours from observations_daily where indicator_id = 1001`),
+    ).toEqual([{ local_date: '2021-10-31', count: 25, hours: 25 }])
+    expect(
+      store.all(
+        `select at_local from observations where indicator_id = 1001 and geo_id = 8741 and at_local like '2021-10-31T02%'`,
+      ),
+    ).toEqual([{ at_local: '2021-10-31T02:00:00+02:00' }, { at_local: '2021-10-31T02:00:00+01:00' }])
+    const before = emulator.served.length
+    await runJob(store, emulator, 'series:\n  - { indicators: [1001], window: { from: 2021-10-31, to: 2021-11-01 } }', {
+      now: ms(NOW) + 86_400_000 * 30,
+    })
+    expect(emulator.served).toHaveLength(before)
+  })
+
+  test('a raw value and an hourly average of one indicator never share a row', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS })
+    await runJob(
+      store,
+      emulator,
+      `series:
+  - { indicators: [1293], window: { from: 2025-10-25, to: 2025-10-27 } }
+  - { indicators: [1293], window: { from: 2025-10-25, to: 2025-10-27 }, timeTrunc: hour, timeAgg: avg }`,
+      { now: ms(NOW) },
+    )
+    expect(
+      store.all(
+        'select time_trunc, time_agg, count(*) as n, sum(step_s) / 3600.0 as hours from observation o join series s on s.id = o.series_id group by s.id order by n',
+      ),
+    ).toEqual([
+      { time_trunc: 'hour', time_agg: 'average', n: 49, hours: 49 },
+      { time_trunc: null, time_agg: null, n: 588, hours: 49 },
+    ])
+    const [raw, hourly] = store.all(
+      'select round(avg, 1) as avg from observations_daily order by local_date, series_id',
+    ) as { avg: number }[]
+    expect(raw!.avg).toBeCloseTo(hourly!.avg, 0)
+  })
+
+  test('values that the service revises are replaced, and the old ones kept', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS })
+    const yaml = 'series:\n  - { indicators: [551], window: { from: 2025-11-04, to: 2025-11-05 }, refresh: 1h }'
+    await runJob(store, emulator, yaml, { now: ms(NOW) })
+    const then = store.all('select at, value from observation order by at')
+    emulator.setNow(SECONDS + 4 * 3600)
+    const second = await runJob(store, emulator, yaml, { now: ms(NOW) + 4 * 3_600_000 })
+    expect(second.counts.rows_revised).toBeGreaterThan(10)
+    expect(store.get('select count(*) from observation_revision')).toBe(second.counts.rows_revised)
+    const asOf = new Date(ms(NOW) + 1000).toISOString()
+    expect(
+      store.all(
+        `select cast(strftime('%s', at_utc) as integer) as at, value from observation_history
+         where valid_from <= ? and (valid_to is null or valid_to > ?) order by at_utc`,
+        [asOf, asOf],
+      ),
+    ).toEqual(then)
+  })
+
+  test('a value that a complete answer no longer holds is withdrawn, and an empty answer withdraws nothing', async () => {
+    const store = await tempStore()
+    let rows = [0, 1, 2]
+    const server = await serve((_request, response) =>
+      json(response, {
+        indicator: {
+          id: 5,
+          name: 'x',
+          tiempo: [{ id: 4, name: 'Hora' }],
+          geos: [],
+          values: rows.map((hour) => ({
+            value: hour,
+            datetime: `2025-01-01T0${hour}:00:00.000+01:00`,
+            geo_id: 3,
+            geo_name: 'España',
+          })),
+        },
+      }),
+    )
+    const yaml = 'series:\n  - { indicators: [5], window: { from: 2025-01-01, to: 2025-01-02 } }'
+    const again = { options: { restate: true } }
+    await runJob(store, server, yaml)
+    rows = [0, 2]
+    expect((await runJob(store, server, yaml, again)).counts).toMatchObject({ rows_withdrawn: 1, rows_new: 0 })
+    rows = []
+    expect((await runJob(store, server, yaml, again)).counts).toMatchObject({ rows_withdrawn: 0 })
+    expect(store.all('select value from observation')).toEqual([{ value: 0 }, { value: 2 }])
+    expect(store.all('select value from observation_revision')).toEqual([{ value: 1 }])
+    expect(store.get('select state from _coverage')).toBe('provisional')
+  })
+
+  test('an item that leaves a listing is kept and marked, one that comes back is not', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS })
+    const yaml = 'locales: [es, en]\ncontent:\n  - { kinds: [news], refresh: 1h }'
+    await runJob(store, emulator, yaml, { now: ms(NOW) })
+    const first = store.get('select count(*) from content') as number
+    emulator.setNow(SECONDS + 40 * 86_400)
+    const later = await runJob(store, emulator, yaml, { now: ms(NOW) + 40 * 86_400_000 })
+    expect(later.counts.rows_withdrawn).toBeGreaterThan(2)
+    expect(store.get('select count(*) from content where withdrawn_at is not null')).toBe(later.counts.rows_withdrawn)
+    expect(store.get('select count(*) from content')).toBeGreaterThan(first)
+    expect(store.get(`select count(*) from content_revision where body not like '%orrect%'`)).toBeGreaterThan(0)
+    emulator.setNow(SECONDS)
+    await runJob(store, emulator, yaml, { now: ms(NOW) + 41 * 86_400_000 })
+    expect(
+      store.get(
+        'select count(*) from content where id in (select id from content_text where withdrawn_at is null) and withdrawn_at is not null',
+      ),
+    ).toBe(0)
+  })
+
+  test('an answer of a hundred thousand values is ordinary', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS })
+    const { counts } = await runJob(
+      store,
+      emulator,
+      'series:\n  - { indicators: [1293], window: { from: 2024-11-01, to: 2025-11-01 }, chunk: 1y }',
+      { now: ms(NOW) },
+    )
+    expect(counts.requests).toBe(2)
+    expect(store.get('select count(*) from observation')).toBe(365 * 288)
+  })
+
+  test('a changed chunk asks nothing, and a hole is all that is asked', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS })
+    const yaml = (chunk: string) =>
+      `series:\n  - { indicators: [1739], window: { from: 2015-01-01, to: 2025-01-01 }, chunk: ${chunk} }`
+    await runJob(store, emulator, yaml('1y'), { now: ms(NOW) })
+    expect(emulator.served).toHaveLength(10)
+    expect(store.get('select count(*) from _coverage')).toBe(1)
+    await runJob(store, emulator, yaml('1mo'), { now: ms(NOW) })
+    expect(emulator.served).toHaveLength(10)
+    const [{ from_at, to_at }] = store.all('select from_at, to_at from _coverage') as [
+      { from_at: number; to_at: number },
+    ]
+    const hole = [Date.UTC(2018, 2, 31, 22) / 1000, Date.UTC(2018, 3, 3, 22) / 1000]
+    store.run('update _coverage set to_at = ?', [hole[0]])
+    store.run(`insert into _coverage values (1, 0, ?, ?, 'final', ?)`, [hole[1], to_at, SECONDS])
+    expect(from_at).toBeLessThan(hole[0]!)
+    await runJob(store, emulator, yaml('1y'), { now: ms(NOW) })
+    expect(emulator.served.slice(10).map(({ url }) => decodeURIComponent(url))).toEqual([
+      '/indicators/1739?locale=es&start_date=2018-03-31T22:00:00Z&end_date=2018-04-03T21:59:59Z',
+    ])
+    expect(store.get('select count(*) from _coverage')).toBe(1)
+  })
+})
+
+describe('what goes wrong stays where it is', () => {
+  const FOUR = 'series:\n  - { indicators: [1, 2, 3, 4], window: { from: 2025-01-01, to: 2025-01-02 } }'
+  const good = (id: number) => ({
+    indicator: {
+      id,
+      name: `n${id}`,
+      tiempo: [{ id: 4 }],
+      geos: [],
+      values: [{ value: id, datetime: '2025-01-01T00:00:00.000+01:00', geo_id: 3 }],
+    },
+  })
+  test.each([
+    ['404 for one', 404, { message: 'not found' }, 'refused', 1],
+    ['400 for one', 400, { message: 'bad' }, 'refused', 1],
+    ['a page with status 200', 200, '<!doctype html><html>maintenance</html>', 'passing', 2],
+    ['values that are no list', 200, { indicator: { id: 2, values: 7 } }, 'shape', 1],
+    ['a message in place of data', 200, { message: 'No values' }, 'shape', 1],
+    ['an empty body', 200, '', 'passing', 2],
+    ['500 for one', 500, { message: 'oops' }, 'passing', 4],
+  ])(
+    '%s: the others are loaded, exit is partial, the failure recorded',
+    async (_name, status, body, outcome, tries) => {
+      const store = await tempStore()
+      const server = await serve((request, response) => {
+        const id = Number(/indicators\/(\d+)/.exec(request.url!)![1])
+        json(response, id === 2 ? body : good(id), id === 2 ? status : 200)
+      })
+      const summary = await runJob(store, server, FOUR)
+      expect(summary.outcome).toBe('partial')
+      expect(summary.failures).toHaveLength(1)
+      expect(store.all('select value from observation order by value')).toEqual([
+        { value: 1 },
+        { value: 3 },
+        { value: 4 },
+      ])
+      expect(store.all(`select outcome, attempts from _fetch where target like '/indicators/2?%'`)).toEqual([
+        { outcome, attempts: tries },
+      ])
+      expect(server.calls.filter(({ url }) => url!.startsWith('/indicators/2'))).toHaveLength(tries)
+    },
+  )
+
+  test('a value that is a text is quarantined, the window is not final, and the rest is kept', async () => {
+    const store = await tempStore()
+    const server = await serve((_request, response) => {
+      const { indicator } = good(1)
+      json(response, {
+        indicator: { ...indicator, values: [...indicator.values, { ...indicator.values[0]!, value: '9', geo_id: 4 }] },
+      })
+    })
+    const summary = await runJob(store, server, FOUR.replace('1, 2, 3, 4', '1'))
+    expect(summary).toMatchObject({ outcome: 'partial', counts: { rows_rejected: 1 } })
+    expect(store.get('select count(*) from observation')).toBe(1)
+    expect(store.all('select path, reason from _quarantine')).toEqual([
+      { path: '$.indicator.values[1]', reason: 'value "9" is no number' },
+    ])
+    expect(store.get('select state from _coverage')).toBe('provisional')
+    expect(store.get('select count(*) from _reply')).toBe(1)
+  })
+
+  test('a wrong key ends the run after one request', async () => {
+    const store = await tempStore()
+    const emulator = await emulate()
+    const summary = await runJob(store, { url: emulator.url, key: 'f'.repeat(64) }, FOUR)
+    expect(summary).toMatchObject({ outcome: 'failed', counts: { requests: 1 } })
+    expect(summary.stop).toBeInstanceOf(KeyError)
+    expect(emulator.served).toHaveLength(1)
+  })
+
+  test('a firewall page is no bad key, and is asked few times', async () => {
+    const store = await tempStore()
+    const server = await serve((_request, response) => json(response, '<html>Request unsuccessful</html>', 403))
+    const controller = new AbortController()
+    setTimeout(() => controller.abort(), 300)
+    const summary = await runJob(store, server, FOUR.replace('1, 2, 3, 4', '1'), { signal: controller.signal })
+    expect(summary.stop).not.toBeInstanceOf(KeyError)
+    expect(server.calls.length).toBeLessThanOrEqual(2)
+  })
+
+  test('a host that does not answer is a failure of each request, not of the program', async () => {
+    const store = await tempStore()
+    const summary = await runJob(store, { url: 'http://127.0.0.1:9' }, FOUR.replace('1, 2, 3, 4', '1'))
+    expect(summary.failures.map(({ error }) => error.code)).toEqual(['network'])
+  })
+
+  test('the key is nowhere in the file', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS })
+    await runJob(store, emulator, 'catalogue: true\nseries:\n  - { indicators: [600, 99999], window: { last: 2d } }', {
+      now: ms(NOW),
+    })
+    store.tidy()
+    expect(readFileSync(store.file).includes(emulator.key)).toBe(false)
+  })
+})
