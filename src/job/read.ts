@@ -146,6 +146,17 @@ function bomb(document: Document): string | undefined {
   return undefined
 }
 
+/** Whether brackets or indentation go far deeper than any job; told in one pass before parsing, which is recursive. */
+function nestsDeeply(text: string): boolean {
+  let open = 0
+  for (const letter of text) {
+    if (letter === '[' || letter === '{') open++
+    else if (letter === ']' || letter === '}') open--
+    if (open > 100) return true
+  }
+  return /^ {400}/m.test(text) || /(?:- ){100}/.test(text)
+}
+
 interface Read {
   readonly mistakes: readonly Mistake[]
   readonly job: JobFile | null
@@ -157,9 +168,7 @@ function read(text: string, file: string): Read {
     job: null,
   })
   if (text.length > MAX_LENGTH) return single('is over 1 MiB, which no job file is')
-  // Nesting is counted before parsing, which is recursive: brackets by number, blocks by indentation.
-  if (/[[{](?:[^\]}]*[[{]){200}/.test(text.slice(0, 100_000)) || /^ {400}/m.test(text))
-    return single(`nests deeper than ${MAX_DEPTH} levels, which no job does`)
+  if (nestsDeeply(text)) return single(`nests deeper than ${MAX_DEPTH} levels, which no job does`)
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: true, schema: 'core' })
   if (!Array.isArray(documents) || documents.length === 0 || documents[0]?.contents === null)

@@ -27,7 +27,7 @@ async function ask(script: Script, over: Partial<FetchOptions> = {}) {
 }
 const codeOf = (result: Reply | FailedFetch): string => ('error' in result ? result.error.code : 'ok')
 /** Answers badly so many times, then well. */
-const after =
+const failing =
   (times: number, bad: Script): Script =>
   (request, response, call) =>
     call <= times ? bad(request, response, call) : json(response, GOOD)

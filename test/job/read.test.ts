@@ -1,0 +1,206 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { CONTENT_ROUTES, GEO_LEVELS, TIME_TRUNCS } from '../../src/api/routes.ts'
+import { InputError } from '../../src/base/errors.ts'
+import { formatLocal } from '../../src/base/zone.ts'
+import { parseMoment, parseSpan, resolveMoment, resolveWindow } from '../../src/job/moment.ts'
+import { findMistakes, mistakeText, readJob } from '../../src/job/read.ts'
+import { jobSchema } from '../../src/job/schema.ts'
+
+const SERIES = 'name: x\nseries:\n  - indicators: [600]\n    window: { last: 7d }\n'
+const said = (text: string) => findMistakes(text, 'job.yaml').map(mistakeText)
+
+describe('mistakes are told with their place and what is legal', () => {
+  test.each<[string, string, RegExp]>([
+    [
+      'an unknown key',
+      `${SERIES}widgtes: {}`,
+      /^job\.yaml:5:1 {2}widgtes {2}is no key here; legal: name, .*Did you mean "widgets"\?$/,
+    ],
+    [
+      'an unknown key inside',
+      SERIES.replace('indicators', 'indicator'),
+      /job\.yaml:3:5 {2}series\[0\]\.indicator .*Did you mean "indicators"/,
+    ],
+    [
+      'a word that is not legal',
+      `${SERIES}    timeTrunc: hours\n    timeAgg: sum`,
+      /job\.yaml:5:16 {2}series\[0\]\.timeTrunc {2}"hours" is not legal; legal: five_minutes.*"hour"/,
+    ],
+    [
+      'timeTrunc without timeAgg',
+      `${SERIES}    timeTrunc: hour`,
+      /5:5 {2}series\[0\]\.timeTrunc {2}timeTrunc needs timeAgg: without it the service would sum/,
+    ],
+    ['timeAgg without timeTrunc', `${SERIES}    timeAgg: sum`, /timeAgg needs timeTrunc/],
+    ['geoTrunc without geoAgg', `${SERIES}    geoTrunc: country`, /geoTrunc needs geoAgg/],
+    [
+      'a date that does not exist',
+      SERIES.replace('last: 7d', 'from: 2023-02-30'),
+      /4:21 {2}series\[0\]\.window\.from {2}"2023-02-30" is no date that exists/,
+    ],
+    ['a span that is none', SERIES.replace('7d', '7 days'), /window\.last {2}"7 days" is no span; legal: 30m, 6h, 3d/],
+    ['from after to', SERIES.replace('last: 7d', 'from: 2024-01-02, to: 2024-01-01'), /to must come after from/],
+    ['no window', SERIES.replace('    window: { last: 7d }\n', ''), /3:5 {2}series\[0\] {2}window is missing/],
+    ['window and datetime', `${SERIES}    datetime: 2024-01-01`, /exclude one another/],
+    ['an id that is a text', SERIES.replace('600', '"600"'), /series\[0\]\.indicators\[0\] {2}"600" is no number/],
+    ['an id twice', SERIES.replace('600', '600, 600'), /indicators\[1\] {2}indicator 600 is listed twice/],
+    ['an empty list', SERIES.replace('600', ''), /series\[0\]\.indicators/],
+    [
+      'expires for documentations',
+      'name: x\ncontent:\n  - kinds: [documentations]\n    order: expires',
+      /order of news only/,
+    ],
+    [
+      'an unknown zone',
+      `${SERIES}timeZone: Europe/Madird`,
+      /5:1 {2}timeZone {2}There is no time zone "Europe\/Madird"/,
+    ],
+    ['a bad cron', `${SERIES}schedule: "61 21 * * *"`, /schedule {2}is no cron expression/],
+    ['too fast', `${SERIES}pace: { perSecond: 1000 }`, /pace\.perSecond/],
+    ['no name', SERIES.replace('name: x\n', ''), /name {2}is missing/],
+    ['a job that asks nothing', 'name: x', /asks for nothing; legal: catalogue, series/],
+    ['a key twice', `${SERIES}name: y`, /is no YAML: Map keys must be unique/],
+    ['broken YAML', 'name: [x', /is no YAML/],
+    ['several documents', `${SERIES}---\n${SERIES}`, /several YAML documents/],
+    ['nothing', '', /is empty; `indicator-sync init`/],
+    ['only a comment', '# hello\n', /is empty/],
+    ['a list', '- a', /is no object/],
+    ['a huge file', `name: x # ${'x'.repeat(2_000_000)}`, /over 1 MiB/],
+    ['deep nesting', `name: ${'['.repeat(5000)}`, /nests deeper/],
+    [
+      'a bomb of aliases',
+      `a: &a [x,x]\n${Array.from({ length: 30 }, (_, i) => `b${i}: [*a,*a]`).join('\n')}`,
+      /aliases/,
+    ],
+    [
+      'offers with aggregation',
+      `${SERIES.replace('series', 'offers')}    timeTrunc: hour`,
+      /timeTrunc {2}is no key here/,
+    ],
+  ])('%s', (_name, text, message) => {
+    expect(said(text).join('\n')).toMatch(message)
+    expect(() => readJob(text, 'job.yaml')).toThrow(InputError)
+  })
+
+  test('all of them at once, in the order of their lines', () => {
+    const mistakes = findMistakes(
+      'name: x y\nseries:\n  - indicators: [a]\n    window: { last: 7 }\nfoo: 1\nbar: 2\n',
+      'j',
+    )
+    expect(mistakes.map(({ line, path }) => [line, path])).toEqual([
+      [1, 'name'],
+      [3, 'series[0].indicators[0]'],
+      [4, 'series[0].window.last'],
+      [5, 'foo'],
+      [6, 'bar'],
+    ])
+  })
+
+  test('whatever stands in a file, reading it ends in a job or in an InputError', () => {
+    const check = (text: string) => {
+      try {
+        readJob(text, 'f')
+      } catch (error) {
+        expect(error).toBeInstanceOf(InputError)
+      }
+    }
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), check), { numRuns: 300 })
+    fc.assert(fc.property(fc.json(), check), { numRuns: 300 })
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 2 }), (value) => check(`name: x\nseries: ${value}`)),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('a job means what it says', () => {
+  test.each(['demo', 'nightly', 'backfill'])('jobs/%s.yaml has no mistakes', (name) => {
+    expect(said(readFileSync(`jobs/${name}.yaml`, 'utf8'))).toEqual([])
+  })
+
+  test('the schema for editors is the one that is checked', () => {
+    expect(JSON.parse(readFileSync('jobs/job.schema.json', 'utf8'))).toEqual(JSON.parse(JSON.stringify(jobSchema())))
+  })
+
+  test('defaults are applied once', () => {
+    expect(readJob(SERIES, 'f')).toMatchObject({
+      timeZone: 'Europe/Madrid',
+      locales: ['es'],
+      pace: { perSecond: 2, concurrency: 4, callsPerDay: null },
+      keep: 'all',
+      catalogue: null,
+      widgets: null,
+      series: [
+        { where: 'series[0]', kind: 'indicator', geoIds: [], timeTrunc: null, lookback: { count: 2, unit: 'day' } },
+      ],
+    })
+  })
+
+  test('avg means average, locale means locales', () => {
+    const job = readJob(`${SERIES}    timeTrunc: day\n    timeAgg: avg\n    geoAgg: avg\n    locale: en`, 'f')
+    expect(job.series[0]).toMatchObject({ timeAgg: 'average', geoAgg: 'average', locale: 'en' })
+  })
+
+  test('every parameter of the specification can be said', () => {
+    const job = readJob(
+      `name: all
+catalogue: { taxonomyTerms: [a], locale: en }
+series:
+${TIME_TRUNCS.map((trunc) => `  - { indicators: [1], timeTrunc: ${trunc}, timeAgg: sum, window: { last: 1d } }`).join('\n')}
+${GEO_LEVELS.map((level) => `  - { indicators: [1], geoAgg: average, geoTrunc: ${level}, geoIds: [3], datetime: 2025-01-01T12:00 }`).join('\n')}
+offers: [{ indicators: [25], datetime: now, locale: es }]
+content:
+  - { kinds: [${CONTENT_ROUTES.join(', ')}], taxonomyTerms: [a], vocabularies: [b], taxonomyIds: [1, "2"], vocabularyIds: [3], order: updated, sticky: true }
+  - { kinds: [news], order: expires, sticky: false }
+archives: [{ window: { from: 2024-01-01, to: 2024-01-02 }, dateType: datos, taxonomyTerms: [a], vocabularies: [b] }]
+archivesJson: [{ date: 2024-01-01 }, { window: { last: 3d }, vocabularies: [b] }]
+widgets: { list: true, names: [1, potencia], widgetType: offer, datetime: today, locale: en }`,
+      'f',
+    )
+    expect(job.series).toHaveLength(TIME_TRUNCS.length + GEO_LEVELS.length + 1)
+    expect(job.archives.map(({ route }) => route)).toEqual(['archives', 'archives_json', 'archives_json'])
+  })
+})
+
+describe('points of time', () => {
+  const now = Date.UTC(2025, 9, 26, 10, 30, 20) / 1000
+  const local = (text: string, zone = 'Europe/Madrid') =>
+    formatLocal(zone, resolveMoment(parseMoment(text)!, zone, now))
+  test.each([
+    ['today', '2025-10-26T00:00:00+02:00'],
+    ['+1d', '2025-10-27T00:00:00+01:00'],
+    ['+2d', '2025-10-28T00:00:00+01:00'],
+    ['-1w', '2025-10-19T00:00:00+02:00'],
+    ['-8mo', '2025-02-26T00:00:00+01:00'],
+    ['-1y', '2024-10-26T00:00:00+02:00'],
+    ['-90m', '2025-10-26T10:00:00+01:00'],
+    ['2025-03-30', '2025-03-30T00:00:00+01:00'],
+    ['2025-03-30T12:00', '2025-03-30T12:00:00+02:00'],
+    ['2025-07-01T00:00:00Z', '2025-07-01T02:00:00+02:00'],
+    ['2025-07-01T00:00+02:00', '2025-07-01T00:00:00+02:00'],
+    ['now', '2025-10-26T11:30:20+01:00'],
+  ])('%s is %s', (text, expected) => expect(local(text)).toBe(expected))
+
+  test('a month from the 31st ends on the last day of a shorter month', () => {
+    const end = Date.UTC(2025, 2, 31, 12) / 1000
+    expect(formatLocal('UTC', resolveMoment(parseMoment('-1mo')!, 'UTC', end))).toBe('2025-02-28T00:00:00+00:00')
+  })
+
+  test.each(['2023-02-29', '2023-13-01', 'tomorrow', '+2', '2d', '2025-1-1', '2025-01-01T25:00', '', '+2x'])(
+    '%j is none',
+    (text) => expect(parseMoment(text)).toBeUndefined(),
+  )
+  test.each(['', '3', 'd', '-3d', '3.5d', '3 d', '3dd'])('%j is no span', (text) =>
+    expect(parseSpan(text)).toBeUndefined(),
+  )
+
+  test('the last 7 days are seven whole days and today', () => {
+    const { from, to } = resolveWindow(readJob(SERIES, 'f').series[0]!.window!, 'Europe/Madrid', now)
+    expect([formatLocal('Europe/Madrid', from), formatLocal('Europe/Madrid', to)]).toEqual([
+      '2025-10-19T00:00:00+02:00',
+      '2025-10-27T00:00:00+01:00',
+    ])
+  })
+})

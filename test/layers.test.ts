@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const NOUNS = ['base', 'api', 'tables', 'db', 'job']
+const VERBS = ['plan', 'fetch', 'transform', 'load', 'audit']
+
+/** What each folder of src may import, beside itself. */
+const MAY: Record<string, readonly string[]> = {
+  base: [],
+  api: ['base'],
+  tables: ['base', 'api'],
+  db: ['base', 'tables'],
+  job: ['base', 'api'],
+  ...Object.fromEntries(VERBS.map((verb) => [verb, NOUNS])),
+  emulator: ['base', 'api'],
+  'sync.ts': [...NOUNS, ...VERBS],
+  'index.ts': [...NOUNS, ...VERBS, 'sync.ts', 'emulator'],
+  cli: [...NOUNS, ...VERBS, 'sync.ts', 'emulator'],
+}
+const PURE = ['api', 'tables', 'job', 'plan', 'transform']
+
+/** Packages that have one door. */
+const DOORS: Record<string, string> = {
+  'better-sqlite3': 'db/sqlite.ts',
+  'p-queue': 'fetch/',
+  'p-retry': 'fetch/',
+  undici: 'fetch/',
+  'date-fns': 'base/',
+  '@date-fns/tz': 'base/',
+  pino: 'base/log.ts',
+  'pino-pretty': 'base/log.ts',
+  'fastest-levenshtein': 'base/',
+  yargs: 'cli/',
+  fastify: 'emulator/',
+  zod: 'job/',
+  yaml: 'job/',
+  'html-to-text': 'transform/',
+}
+
+const files = (readdirSync('src', { recursive: true }) as string[]).filter((file) => file.endsWith('.ts'))
+const sources = files.map((file) => ({ file, text: readFileSync(join('src', file), 'utf8') }))
+const importsOf = (text: string): string[] =>
+  [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier]) => specifier!)
+const folderOf = (file: string): string => file.split('/')[0]!
+
+describe('the river flows downhill', () => {
+  test.each(sources)(
+    '$file imports only what lies below it, because whoever reads upwards finds no beginning',
+    ({ file, text }) => {
+      const own = folderOf(file)
+      for (const specifier of importsOf(text).filter((name) => name.startsWith('.'))) {
+        const target = normalize(join(dirname(file), specifier))
+        if (target.startsWith('../migrations/')) expect(own, 'only db knows the migrations').toBe('db')
+        else if (folderOf(target) !== own) expect(MAY[own], `${file} → ${target}`).toContain(folderOf(target))
+      }
+    },
+  )
+
+  test.each(sources)(
+    '$file uses packages through their one door, so that each can be replaced in one place',
+    ({ file, text }) => {
+      for (const specifier of importsOf(text)) {
+        const [, door] =
+          Object.entries(DOORS).find(([name]) => specifier === name || specifier.startsWith(`${name}/`)) ?? []
+        if (door) expect(file.startsWith(door), `${specifier} in ${file}`).toBe(true)
+      }
+    },
+  )
+
+  test.each(sources.filter(({ file }) => PURE.includes(folderOf(file))))(
+    '$file has no clock, network, disk or environment, so that its tests need no mocks',
+    ({ text }) => {
+      const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$|'[^'\n]*'|"[^"\n]*"/gm, '')
+      expect(code).not.toMatch(/\bnew Date\b|\bDate\.|\bIntl\.|\bprocess\.|\bfetch\(|\bperformance\.|Math\.random/)
+      for (const specifier of importsOf(text)) expect(specifier).not.toMatch(/^node:(?!buffer)/)
+    },
+  )
+
+  test('the environment is read by the terminal only', () => {
+    for (const { file, text } of sources) if (folderOf(file) !== 'cli') expect(text, file).not.toContain('process.env')
+  })
+
+  test('no two files import each other in a circle', () => {
+    const graph = new Map(
+      sources.map(({ file, text }) => [
+        file,
+        importsOf(text)
+          .filter((name) => name.startsWith('.'))
+          .map((name) => normalize(join(dirname(file), name))),
+      ]),
+    )
+    const visit = (file: string, path: readonly string[]): void => {
+      expect(path, `a circle: ${[...path, file].join(' → ')}`).not.toContain(file)
+      for (const next of graph.get(file) ?? []) if (!done.has(next)) visit(next, [...path, file])
+      done.add(file)
+    }
+    const done = new Set<string>()
+    for (const file of graph.keys()) visit(file, [])
+  })
+
+  test('folders are one deep, files have one idea, and no folder is a drawer', () => {
+    for (const { file, text } of sources) {
+      expect(file.split('/').length, file).toBeLessThanOrEqual(2)
+      expect(text.split('\n').length, `${file} is long: two ideas?`).toBeLessThanOrEqual(
+        file === 'emulator/indicators.ts' ? 600 : 300,
+      )
+      expect(file).not.toMatch(/utils|helpers|common|manager|core\/|types\//)
+      expect(text, `${file} has a default export`).not.toMatch(/^export default/m)
+    }
+  })
+
+  test('migrations import nothing but kysely, for history does not change with the code', () => {
+    for (const file of readdirSync('migrations'))
+      for (const specifier of importsOf(readFileSync(join('migrations', file), 'utf8')))
+        expect(specifier).toBe('kysely')
+  })
+})
