@@ -31,10 +31,13 @@ export async function spendCall(store: Store, host: string, pace: Pace, nowMs: n
   await store.write(async () => {
     const full = limits.find(({ calls, ms }) => spent(store, host, nowMs - ms) >= calls)
     if (full)
-      throw new StoppedError(`The budget of ${full.calls} calls a ${full.word} is spent.`, {
-        hint: `Run the same command again within the next ${full.word}; it goes on where it stopped.`,
-        code: 'budget',
-      })
+      throw new StoppedError(
+        `The budget of ${full.calls} calls ${full.word === 'hour' ? 'an' : 'a'} ${full.word} is spent.`,
+        {
+          hint: `Run the same command again within the next ${full.word}; it goes on where it stopped.`,
+          code: 'budget',
+        },
+      )
     store.run('insert into _budget (host, called_at) values (?, ?)', [host, nowMs])
     store.run('delete from _budget where called_at < ?', [nowMs - DAY_MS])
   })

@@ -17,7 +17,9 @@ interface Value {
 async function open(options = {}) {
   const emulator = await emulate({ now: NOW, ...options })
   const get = async (target: string, headers: Record<string, string> = {}) => {
-    const response = await fetch(`${emulator.url}${target}`, { headers: { 'x-api-key': emulator.key, ...headers } })
+    const response = await fetch(`${emulator.url}${target}`, {
+      headers: { 'x-api-key': emulator.key, 'accept-encoding': 'br', ...headers },
+    })
     return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) }
   }
   const values = async (target: string): Promise<Value[]> => (await get(target)).body.indicator.values

@@ -1,0 +1,11 @@
+/** What a program that uses this one as a library may import. */
+export { buildRequest } from './api/request.ts'
+export { type Params, ROUTES, type RouteName } from './api/routes.ts'
+export { SERVICES, type Service } from './api/services.ts'
+export * from './base/errors.ts'
+export { openReader, openStore, type Reader, type Store } from './db/open.ts'
+export { type Emulator, type EmulatorOptions, startEmulator } from './emulator/emulator.ts'
+export type { Job } from './job/job.ts'
+export { findMistakes, type Mistake, readJob } from './job/read.ts'
+export { type Summary, type SyncContext, sync } from './sync.ts'
+export { type Database, TABLES, VIEWS } from './tables/schema.ts'

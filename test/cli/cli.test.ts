@@ -1,0 +1,243 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { describe, expect, test } from 'vitest'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { emulate, json, serve, tempFolder } from '../kit.ts'
+
+const BIN = resolve('src/cli/bin.js')
+const SERIES =
+  'name: one\npace: { perSecond: 50 }\nseries:\n  - { indicators: [1739], window: { from: 2025-01-01, to: 2025-02-01 } }\n'
+
+interface Done {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs the command as a user would: a process of its own, in a folder of its own, without our environment. */
+function run(
+  cwd: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  during?: (child: ChildProcess) => void,
+): Promise<Done> {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH ?? '', HOME: cwd, TZ: process.env.TZ ?? '', ...env },
+  })
+  child.stdin.end()
+  let out = ''
+  let err = ''
+  child.stdout.on('data', (data) => {
+    out += data
+  })
+  child.stderr.on('data', (data) => {
+    err += data
+  })
+  during?.(child)
+  return new Promise((done) => child.on('close', (code) => done({ code, out, err })))
+}
+
+function folder(files: Record<string, string> = { 'job.yaml': SERIES }): string {
+  const dir = tempFolder()
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text)
+  return dir
+}
+const to = (url: string, key = 'k'.repeat(64)) => ({ INDICATOR_SYNC_BASE_URL: url, INDICATOR_SYNC_API_KEY: key })
+
+describe('the command line', () => {
+  test('help names every command, and every command’s help has an example', async () => {
+    const { code, out } = await run(tempFolder(), ['--help'])
+    expect(code).toBe(0)
+    for (const name of Object.keys(COMMANDS)) expect(out).toContain(`indicator-sync ${name}`)
+    const helps = await Promise.all(Object.keys(COMMANDS).map((name) => run(tempFolder(), [name, '--help'])))
+    for (const { out: text } of helps) expect(text).toContain('Examples:')
+  })
+
+  test.each<[string, string[], Record<string, string>, number, RegExp]>([
+    ['no command', [], {}, 2, /Say what to do/],
+    ['an unknown command', ['snyc'], {}, 2, /sync/],
+    ['an unknown flag', ['status', '--colour'], {}, 2, /colour/],
+    ['no base address', ['sync', 'job.yaml'], {}, 2, /No base address.*\n.*INDICATOR_SYNC_BASE_URL.*demo/],
+    ['no key', ['sync', 'job.yaml', '--service', 'esios'], {}, 2, /No API key.*\n.*INDICATOR_SYNC_API_KEY/],
+    [
+      'an unknown service',
+      ['sync', 'job.yaml', '--service', 'esos'],
+      {},
+      2,
+      /legal: generic, esios.*Did you mean "esios"/,
+    ],
+    ['a bad address', ['sync', 'job.yaml', '--base-url', 'ftp://x'], {}, 2, /no address of a service/],
+    ['a key no header carries', ['sync', 'job.yaml'], to('http://x', 'a\nb'), 2, /key is empty or holds characters/],
+    ['no such job file', ['sync', 'none.yaml'], to('http://x'), 2, /none\.yaml cannot be read/],
+    ['a bad range', ['sync', 'job.yaml', '--from', 'yesterday'], to('http://x'), 2, /--from "yesterday" is no date/],
+    ['no database yet', ['status'], {}, 7, /no database data\/indicator-sync\.db yet/],
+  ])('%s', async (_name, args, env, code, message) => {
+    const result = await run(folder(), args, env)
+    expect(result.err).toMatch(message)
+    expect(result.code).toBe(code)
+  })
+
+  test('mistakes of job files are all told before anything is sent', async () => {
+    const dir = folder({ 'job.yaml': 'name: x\nseris: []\nwidgets: {}\n', 'other.yaml': '' })
+    for (const command of ['validate', 'sync', 'plan']) {
+      const { code, out, err } = await run(dir, [command, 'job.yaml', 'other.yaml'], to('http://x'))
+      expect(code).toBe(2)
+      expect(out + err).toMatch(/job\.yaml:2:1 {2}seris.*Did you mean "series"/)
+      expect(out + err).toMatch(/other\.yaml:1:1.*is empty/)
+    }
+  })
+
+  test('plan, sync, sync again, status, query, doctor: one file, and results on stdout only', async () => {
+    const emulator = await emulate()
+    const env = `INDICATOR_SYNC_BASE_URL=${emulator.url}\nINDICATOR_SYNC_API_KEY="${emulator.key}"\n`
+    const dir = folder({ 'job.yaml': SERIES, '.env': env })
+    expect((await run(dir, ['plan', 'job.yaml'])).out).toMatch(
+      /series\[0\] +indicator 1739 +missing +1 [\s\S]*one: 1 calls/,
+    )
+    expect(emulator.served).toHaveLength(0)
+    const first = await run(dir, ['sync', 'job.yaml', '--json'])
+    expect(first.code).toBe(0)
+    expect(JSON.parse(first.out)).toMatchObject([{ job: 'one', outcome: 'done', requests: 1, failures: [] }])
+    expect((await run(dir, ['sync', 'job.yaml'])).out).toMatch(/nothing to do/)
+    expect(emulator.served).toHaveLength(1)
+    expect((await run(dir, ['plan', 'job.yaml'])).out).toMatch(/nothing to ask/)
+    expect(JSON.parse((await run(dir, ['status', '--json'])).out)).toMatchObject({
+      failures: [],
+      rows: { observation: 744 },
+    })
+    expect((await run(dir, ['status'])).out).toMatch(/1739/)
+    const sql = 'select count(*) as n, max(value) is not null as some from observation'
+    expect(JSON.parse((await run(dir, ['query', sql, '--json'])).out)).toEqual([{ n: 744, some: 1 }])
+    expect((await run(dir, ['query', sql, '--format', 'csv'])).out).toBe('n,some\n744,1\n')
+    expect((await run(dir, ['query', sql, '--format', 'markdown'])).out).toBe(
+      '| n | some |\n| --- | --- |\n| 744 | 1 |\n',
+    )
+    const two = await run(dir, ['query', 'select * from observation', '--limit', '2', '--format', 'ndjson'])
+    expect(two.out.trim().split('\n')).toHaveLength(2)
+    expect(two.err).toMatch(/Only the first 2 rows/)
+    const doctor = await run(dir, ['doctor'])
+    expect(doctor.out).toMatch(/ok +key +set \(from \.env\); never shown/)
+    expect(doctor.code).toBe(0)
+    const state = JSON.parse((await run(dir, ['migrate', '--list', '--json'])).out)
+    expect(state).toMatchObject({ exists: true, version: state.known })
+    for (const name of readdirSync(join(dir, 'data')))
+      expect(readFileSync(join(dir, 'data', name)).includes(emulator.key), name).toBe(false)
+  })
+
+  test.each([
+    ['delete from observation', 2, /only reading/],
+    ['create table x (a)', 2, /only reading/],
+    ['select elsewhere from observation', 2, /no such column/],
+    ['select 1; select 2', 2, /one statement/],
+    ['with x as (select 1 as a) select a from x', 0, /a/],
+  ])('query %j exits %i', async (sql, code, message) => {
+    const dir = folder()
+    await run(dir, ['migrate'])
+    const result = await run(dir, ['query', sql])
+    expect(result.out + result.err).toMatch(message)
+    expect(result.code).toBe(code)
+  })
+
+  test('a wrong key exits 3 and is not shown', async () => {
+    const emulator = await emulate()
+    const result = await run(folder(), ['sync', 'job.yaml', '--verbose'], to(emulator.url, 'deadbeef'.repeat(8)))
+    expect(result.code).toBe(3)
+    expect(result.out).toMatch(/refused the API key/)
+    expect(result.out + result.err).not.toContain('deadbeef')
+    expect(emulator.served).toHaveLength(1)
+  })
+
+  test('one failure among many exits 1 and says what to do', async () => {
+    const emulator = await emulate()
+    const dir = folder({ 'job.yaml': SERIES.replace('1739', '1739, 424242') })
+    const result = await run(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))
+    expect(result.code).toBe(1)
+    expect(result.out).toMatch(/1 requests failed; everything else is kept/)
+    expect(result.out).toMatch(/\/indicators\/424242\?.*\n.*404/)
+    expect((await run(dir, ['status'])).out).toMatch(/424242/)
+  })
+
+  test('a spent budget exits 4, and the next process keeps to it', async () => {
+    const emulator = await emulate()
+    const yaml = SERIES.replace('50 }', '50, callsPerHour: 2 }').replace(
+      'to: 2025-02-01 }',
+      'to: 2025-06-01 }, chunk: 1mo',
+    )
+    const dir = folder({ 'job.yaml': yaml })
+    for (const expected of [2, 2]) {
+      const { code, out } = await run(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))
+      expect(out).toMatch(/budget of 2 calls an hour is spent/)
+      expect(code).toBe(4)
+      expect(emulator.served).toHaveLength(expected)
+    }
+  })
+
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s finishes the reply in hand, records the run and exits %i', async (signal, code) => {
+    let child: ChildProcess | undefined
+    const server = await serve((_request, response, call) => {
+      if (call === 2) child!.kill(signal)
+      const value = { value: call, datetime: `2025-01-0${call}T00:00:00.000+01:00`, geo_id: 3 }
+      const body = { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [value] } }
+      setTimeout(() => json(response, body), call === 2 ? 400 : 0)
+    })
+    const yaml = SERIES.replace('to: 2025-02-01 }', 'to: 2025-02-01 }, chunk: 1d').replace(
+      '50 }',
+      '50, concurrency: 1 }',
+    )
+    const dir = folder({ 'job.yaml': yaml })
+    const result = await run(dir, ['sync', 'job.yaml'], to(server.url), (started) => {
+      child = started
+    })
+    expect(result.code).toBe(code)
+    expect(server.calls).toHaveLength(2)
+    const db = new SQLite(join(dir, 'data/indicator-sync.db'))
+    expect(db.prepare('select count(*) from observation').pluck().get()).toBe(2)
+    expect(db.prepare('select outcome from _run').pluck().get()).toBe('stopped')
+    expect(db.prepare('select count(*) from _lock').pluck().get()).toBe(0)
+    db.close()
+  })
+
+  test('a second writer exits 5 and says who writes', async () => {
+    let other: Promise<Done> | undefined
+    const dir = folder()
+    const server = await serve(async (_request, response) => {
+      other = run(dir, ['sync', 'job.yaml'], to(server.url))
+      await other
+      json(response, { indicator: { id: 1739, tiempo: [], geos: [], values: [] } })
+    })
+    expect((await run(dir, ['sync', 'job.yaml'], to(server.url))).code).toBe(0)
+    const second = await other!
+    expect(second.code).toBe(5)
+    expect(second.err).toMatch(/Process \d+ on .* has been writing .*sync one/)
+  })
+
+  test('init writes what is needed to begin, and never overwrites', async () => {
+    const dir = folder({})
+    expect((await run(dir, ['init', 'mine'])).out).toMatch(/written .*nightly\.yaml/)
+    expect(existsSync(join(dir, 'mine/.env.example'))).toBe(true)
+    expect((await run(dir, ['validate', 'mine/jobs/nightly.yaml'])).code).toBe(0)
+    writeFileSync(join(dir, 'mine/.env.example'), 'mine')
+    expect((await run(dir, ['init', 'mine'])).out).toMatch(/kept .*\.env\.example/)
+    expect(readFileSync(join(dir, 'mine/.env.example'), 'utf8')).toBe('mine')
+  })
+
+  test('the embedded service serves until it is stopped', async () => {
+    const result = await run(tempFolder(), ['emulator', '--now', '2025-11-04T12:00:00Z'], {}, (child) =>
+      child.stdout!.once('data', () => child.kill('SIGINT')),
+    )
+    expect(result).toMatchObject({ code: 0, out: expect.stringContaining('INDICATOR_SYNC_BASE_URL=http://127.0.0.1:') })
+  })
+
+  test('the demo shows rows, and its own next steps', async () => {
+    const result = await run(tempFolder(), ['demo'])
+    expect(result.code).toBe(0)
+    expect(result.out).toMatch(/data\/demo\.db holds \d{2},\d{3} values of \d+ series/)
+    expect(result.out.match(/──/g)!.length).toBeGreaterThanOrEqual(3)
+  })
+})
