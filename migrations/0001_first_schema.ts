@@ -331,6 +331,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     bytes integer not null,
     reply_hash text,
     step_s integer,
+    resolution_id integer,
     source_updated_at text,
     rows_new integer not null,
     rows_unchanged integer not null,

@@ -1,17 +1,22 @@
+import type { Reply } from './api/reply.ts'
 import type { Service } from './api/services.ts'
 import { readMemory } from './audit/held.ts'
+import { neighboursOf } from './audit/neighbours.ts'
 import { KeyError, ShapeError, StoppedError, type SyncError } from './base/errors.ts'
 import { formatMillis } from './base/instant.ts'
+import type { Interval } from './base/interval.ts'
 import { rememberZone, type Store } from './db/open.ts'
 import { createFetcher, type Fetcher, type FetchOptions } from './fetch/fetch.ts'
 import { feed } from './fetch/pace.ts'
 import type { Ask } from './job/ask.ts'
 import type { Job } from './job/job.ts'
 import { spendCall } from './load/budget.ts'
-import { type Loading, load, loadFailure } from './load/load.ts'
+import { type Loading, load, loadCoarse, loadFailure, rememberChange } from './load/load.ts'
 import { addCounts, beginRun, type Counts, endRun, NO_COUNTS } from './load/run.ts'
 import { plan } from './plan/plan.ts'
 import type { PlanOptions } from './plan/planning.ts'
+import { daysOf, findChange, looksCoarse, within } from './plan/resolution.ts'
+import type { Rows } from './tables/rows.ts'
 import { transform } from './transform/transform.ts'
 
 /** What a run needs from outside. */
@@ -55,21 +60,67 @@ export interface Summary {
   readonly stop: SyncError | null
 }
 
+/** What became of an ask. */
+interface Carried {
+  readonly counts: Counts
+  readonly error: SyncError | null
+  /** The step of the answer, in seconds, where it has one. */
+  readonly step: number | null
+}
+
+/** The two ends between which asks are carried. */
+interface River {
+  readonly service: Service
+  readonly fetcher: Fetcher
+  readonly loading: Loading
+}
+
 /** One ask's way through the river: fetched, transformed, loaded. */
-async function carry(
-  fetcher: Fetcher,
-  loading: Loading,
-  ask: Ask,
-): Promise<{ counts: Counts; error: SyncError | null }> {
+async function carry(river: River, ask: Ask): Promise<Carried> {
+  const { fetcher, loading } = river
   const reply = await fetcher.fetch(ask.request)
-  if ('error' in reply) return { counts: await loadFailure(loading, ask, reply.error, reply.reply), error: reply.error }
+  const failed = async (error: SyncError, last: Reply | null): Promise<Carried> => ({
+    counts: await loadFailure(loading, ask, error, last),
+    error,
+    step: null,
+  })
+  if ('error' in reply) return failed(reply.error, reply.reply)
   try {
     const rows = transform(reply.body, ask)
-    return { counts: await load(loading, ask, reply, rows), error: null }
+    if (looksCoarse(ask, rows, neighboursOf(loading.store, ask))) return await carryParts(river, ask, reply, rows)
+    return { counts: await load(loading, ask, reply, rows), error: null, step: rows.stepS }
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error
-    return { counts: await loadFailure(loading, ask, error, reply), error }
+    return failed(error, reply)
   }
+}
+
+/** An answer that spans a change of resolution is not loaded: the day of the change is found, remembered, and both sides are asked. */
+async function carryParts(river: River, ask: Ask, reply: Reply, rows: Rows): Promise<Carried> {
+  const { service, loading } = river
+  let counts = NO_COUNTS
+  let error: SyncError | null = null
+  const part = async (window: Interval): Promise<Carried> => {
+    const carried = await carry(river, within(service, ask, window))
+    counts = addCounts(counts, carried.counts)
+    error ??= carried.error
+    return carried
+  }
+  const window = ask.window!
+  const change = await findChange(daysOf(ask.timeZone, window), async (day) => (await part(day)).step)
+  if (change) {
+    counts = addCounts(counts, await loadCoarse(loading, ask, reply))
+    await rememberChange(loading, ask, change.at, change.step)
+    for (const side of [
+      { from: window.from, to: change.at },
+      { from: change.at, to: window.to },
+    ])
+      await part(side)
+  } else if (error === null) {
+    // Both ends are as coarse as the whole: the service has nothing finer here.
+    counts = addCounts(counts, await load(loading, ask, reply, rows))
+  }
+  return { counts, error, step: null }
 }
 
 /** A job is planned into requests, requests are fetched into replies, replies are transformed into rows, rows are loaded. */
@@ -103,7 +154,7 @@ export async function carryAll(context: SyncContext, job: Job, command: string, 
   let outcome: Summary['outcome'] = 'failed'
   try {
     await feed(asks, job.pace.concurrency, signal, async (ask) => {
-      const { counts: more, error } = await carry(fetcher, loading, ask)
+      const { counts: more, error } = await carry({ service: context.service, fetcher, loading }, ask)
       counts = addCounts(counts, more)
       if (error) failures.push({ ask, error })
       context.onProgress?.({ ask, counts })

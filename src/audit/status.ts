@@ -1,4 +1,5 @@
 import type { Reader } from '../db/open.ts'
+import { STILL_FAILED } from './failed.ts'
 
 /** A request that failed and was not answered since. */
 export interface OpenFailure {
@@ -15,7 +16,7 @@ export interface OpenFailure {
 export const openFailures = (db: Reader): OpenFailure[] =>
   db.all(`select f.entry, f.route, f.target, f.outcome, f.finished_at as failed_at, f.message, f.hint
     from _fetch f
-    where f.id = (select max(l.id) from _fetch l where l.target = f.target) and f.outcome not in ('ok', 'empty')
+    where ${STILL_FAILED}
     order by f.id`) as OpenFailure[]
 
 /** The state of a database in a few numbers and lists. */

@@ -16,6 +16,10 @@ export interface Command {
 
 const JOBS = { jobs: { type: 'string', array: true, describe: 'Job files (YAML)' } } as const
 
+const DURABILITY = {
+  durability: { choices: ['normal', 'full'], default: 'normal', describe: 'full survives a loss of power' },
+} as const
+
 /** Every command, in the order in which a newcomer meets them. */
 export const COMMANDS = {
   demo: {
@@ -58,11 +62,67 @@ export const COMMANDS = {
       ...SERVICE,
       ...RANGE,
       'dry-run': { type: 'boolean', default: false, describe: 'The same as plan' },
-      durability: { choices: ['normal', 'full'], default: 'normal', describe: 'full survives a loss of power' },
+      ...DURABILITY,
       ...JSON_FLAG,
     },
     example: 'sync jobs/nightly.yaml --service esios',
     run: async (args) => (await import('./sync.ts')).run(args),
+  },
+  backfill: {
+    usage: 'backfill <jobs..>',
+    about: 'Ask an explicit range of the job’s series and archives, as far as it is not held',
+    positionals: JOBS,
+    flags: {
+      ...DATABASE,
+      ...SERVICE,
+      from: { ...RANGE.from, demandOption: true },
+      to: { ...RANGE.to, demandOption: true },
+      'newest-first': { type: 'boolean', default: false, describe: 'The latest windows first' },
+      ...DURABILITY,
+      ...JSON_FLAG,
+    },
+    example: 'backfill jobs/nightly.yaml --from 2015-01-01 --to 2020-01-01',
+    run: async (args) => (await import('./sync.ts')).backfill(args),
+  },
+  restate: {
+    usage: 'restate <jobs..>',
+    about: 'Ask a range again that is held already; what changed is kept as a revision',
+    positionals: JOBS,
+    flags: {
+      ...DATABASE,
+      ...SERVICE,
+      from: { ...RANGE.from, demandOption: true },
+      to: { ...RANGE.to, demandOption: true },
+      ...DURABILITY,
+      ...JSON_FLAG,
+    },
+    example: 'restate jobs/nightly.yaml --from 2025-01-01 --to 2025-02-01',
+    run: async (args) => (await import('./sync.ts')).restate(args),
+  },
+  retry: {
+    usage: 'retry',
+    about: 'Ask again what failed, exactly as it was asked',
+    flags: { ...DATABASE, ...SERVICE, ...DURABILITY, ...JSON_FLAG },
+    example: 'retry',
+    run: async (args) => (await import('./sync.ts')).retry(args),
+  },
+  gaps: {
+    usage: 'gaps',
+    about: 'List holes with exact local instants: never asked, failed, or absent at the source',
+    flags: {
+      ...DATABASE,
+      fail: { type: 'boolean', default: false, describe: 'Exit 6 when there are any' },
+      ...JSON_FLAG,
+    },
+    example: 'gaps --fail',
+    run: async (args) => (await import('./gaps.ts')).run(args),
+  },
+  check: {
+    usage: 'check',
+    about: 'Check the data: gaps, days too long, stale series, values out of range; exit 6 on a finding',
+    flags: { ...DATABASE, ...JSON_FLAG },
+    example: 'check --json',
+    run: async (args) => (await import('./check.ts')).run(args),
   },
   status: {
     usage: 'status',

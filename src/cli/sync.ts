@@ -1,9 +1,14 @@
 import { secretsOf } from '../api/key.ts'
+import { failedRequests } from '../audit/failed.ts'
+import type { Interval } from '../base/interval.ts'
 import type { Logger } from '../base/log.ts'
 import { lockWriter } from '../db/lock.ts'
 import { type Durability, openStore } from '../db/open.ts'
 import type { Job } from '../job/job.ts'
-import { type Summary, type SyncContext, sync } from '../sync.ts'
+import { meanJob } from '../job/mean.ts'
+import type { PlanOptions } from '../plan/planning.ts'
+import { planRetry } from '../plan/retry.ts'
+import { carryAll, type Summary, type SyncContext, sync } from '../sync.ts'
 import { readSettings, requireService } from './config.ts'
 import { EXIT, exitCodeOf } from './fail.ts'
 import type { CommonArgs, RangeArgs, ServiceArgs } from './flags.ts'
@@ -17,26 +22,64 @@ import { version } from './version.ts'
 
 interface SyncArgs extends CommonArgs, ServiceArgs, RangeArgs {
   readonly jobs: string[]
-  readonly dryRun: boolean
   readonly durability: Durability
   readonly json: boolean
 }
 
-export async function run(args: SyncArgs): Promise<number> {
+/** `sync`: what is wanted and not held. */
+export async function run(args: SyncArgs & { readonly dryRun: boolean }): Promise<number> {
   if (args.dryRun) return (await import('./plan.ts')).run(args)
-  const jobs = readJobs(args.jobs)
+  return go(args, 'sync', readJobs(args.jobs), (range) => (range ? { range: { interval: range, how: 'narrow' } } : {}))
+}
+
+/** `backfill`: the same for an explicit range. */
+export const backfill = (args: SyncArgs & { readonly newestFirst: boolean }): Promise<number> =>
+  go(args, 'backfill', readJobs(args.jobs), (range) => ({
+    range: { interval: range!, how: 'replace' },
+    newestFirst: args.newestFirst,
+  }))
+
+/** `restate`: a held range once more. */
+export const restate = (args: SyncArgs): Promise<number> =>
+  go(args, 'restate', readJobs(args.jobs), (range) => ({ range: { interval: range!, how: 'narrow' }, restate: true }))
+
+/** `retry`: the requests that failed, at the default pace. */
+export const retry = (args: SyncArgs): Promise<number> =>
+  go(
+    args,
+    'retry',
+    [meanJob({ name: 'retry', series: [] })],
+    () => ({}),
+    (context, job) =>
+      carryAll(
+        context,
+        job,
+        'retry',
+        planRetry({ service: context.service, now: context.now() }, failedRequests(context.store)),
+      ),
+  )
+
+/** Puts the settings together, runs the jobs and prints what they did. */
+async function go(
+  args: SyncArgs,
+  command: string,
+  jobs: readonly Job[],
+  optionsFor: NonNullable<RunOptions['optionsFor']>,
+  carry?: RunOptions['carry'],
+): Promise<number> {
   const settings = readSettings(args)
   const service = requireService(settings)
-  const log = logFor(args, secretsOf(service.key))
   const { code, summaries } = await runJobs(jobs, {
     ...service,
+    command,
+    optionsFor,
+    ...(carry ? { carry } : {}),
     from: args.from,
     to: args.to,
     quiet: args.quiet,
     durability: args.durability,
     file: settings.database.value,
-    command: 'sync',
-    log,
+    log: logFor(args, secretsOf(service.key)),
   })
   print(args.json ? JSON.stringify(summaries.map(summaryJson), null, 2) : summaries.map(summaryText).join('\n\n'))
   return code
@@ -49,6 +92,10 @@ export interface RunOptions extends RangeArgs, Pick<SyncContext, 'service' | 'ba
   readonly log: Logger
   readonly quiet: boolean
   readonly durability?: Durability
+  /** What the planner is told, given the range of `--from` and `--to`. */
+  readonly optionsFor?: (range: Interval | undefined) => PlanOptions
+  /** What is done with a job, where it is not to be synced. */
+  readonly carry?: (context: SyncContext, job: Job) => Promise<Summary>
 }
 
 /** Runs jobs one after the other as the only writer of the file; stops at the first that ends early. */
@@ -78,7 +125,9 @@ export async function runJobs(
           },
           onFailure: ({ error }, attempt) => log.debug(`attempt ${attempt} failed: ${error.message}`),
         }
-        const summary = await sync(context, job, command, range ? { range: { interval: range, how: 'narrow' } } : {})
+        const summary = options.carry
+          ? await options.carry(context, job)
+          : await sync(context, job, command, options.optionsFor?.(range) ?? {})
         summaries.push(summary)
         if (summary.stop) break
       }

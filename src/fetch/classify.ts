@@ -62,7 +62,7 @@ export const CASES: readonly Case[] = [
     when: status(404, 410),
     is: RefusedError,
     says: 'the service does not have it',
-    hint: 'See whether the number or name is right; `indicator-sync discover` searches the catalogue.',
+    hint: 'See whether the number or name is right; the table indicator_text holds the catalogue.',
     tries: 1,
   },
   {

@@ -56,3 +56,16 @@ export interface Ask {
   /** Whether an item that the answer lacks has gone: the listing was not filtered. */
   readonly complete: boolean
 }
+
+/** A request that failed, as it was recorded: with it the same can be asked again, days later too. */
+export interface FailedRequest {
+  readonly where: string
+  readonly route: RouteName
+  readonly params: AnyParams
+  readonly series: SeriesIdentity | null
+  /** Null for all geos. */
+  readonly geoIds: readonly number[] | null
+  /** Absolute, so that it means the same whenever it is asked. */
+  readonly window: Interval | null
+  readonly timeZone: string
+}

@@ -26,3 +26,13 @@ export interface Memory {
   /** When a listing was last answered well (epoch seconds), by its path and query. */
   lastAnswer(target: string): Instant | undefined
 }
+
+/** What is known of the resolution around a window before its answer is loaded. */
+export interface Neighbours {
+  /** Steps in seconds of values held just before, inside and just after the window. */
+  readonly steps: readonly number[]
+  /** Whether the step was found before to change exactly at one of the window's ends. */
+  readonly bordered: boolean
+  /** The service's numbers for resolutions of single days that were answered. */
+  readonly ids: readonly number[]
+}

@@ -145,7 +145,7 @@ export async function load(loading: Loading, ask: Ask, reply: Reply, rows: Rows)
     }
     store.run(
       `update _fetch set rows_new = ?, rows_unchanged = ?, rows_revised = ?, rows_withdrawn = ?, rows_rejected = ?,
-         rows_outside = ?, step_s = ?, source_updated_at = ? where id = ?`,
+         rows_outside = ?, step_s = ?, resolution_id = ?, source_updated_at = ? where id = ?`,
       [
         written.fresh,
         written.unchanged,
@@ -154,12 +154,40 @@ export async function load(loading: Loading, ask: Ask, reply: Reply, rows: Rows)
         rows.rejects.length,
         rows.outside,
         rows.stepS,
+        rows.resolutionId,
         rows.sourceUpdatedAt,
         fetchId,
       ],
     )
     countRun(store, runId, counts)
     return counts
+  })
+}
+
+/** Records an answer that spans a change of resolution: its body is kept, none of its rows is believed. */
+export async function loadCoarse(loading: Loading, ask: Ask, reply: Reply): Promise<Counts> {
+  const { store, runId } = loading
+  return store.write(async () => {
+    const now = formatMillis(loading.now())
+    const series = ask.series && seriesId(store, ask.series, ask.timeZone, now)
+    recordFetch(loading, ask, series, 'coarse', { reply, hash: keepReply(store, reply.body, now), now })
+    const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.body.length }
+    countRun(store, runId, counts)
+    return counts
+  })
+}
+
+/** Remembers from when on a series has another step. */
+export async function rememberChange({ store, now }: Loading, ask: Ask, at: number, step: number): Promise<void> {
+  const { series, timeZone } = ask
+  if (!series) return
+  await store.write(async () => {
+    const id = seriesId(store, series, timeZone, formatMillis(now()))
+    store.run('insert into _resolution (series_id, from_at, step_s) values (?, ?, ?) on conflict do nothing', [
+      id,
+      at,
+      step,
+    ])
   })
 }
 

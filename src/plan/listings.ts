@@ -33,6 +33,8 @@ function* whenDue(
   { where, route, params, window = null, complete, ...times }: Question,
 ): Generator<Ask> {
   const { job, memory, now, options } = planning
+  // A range that is asked for by itself concerns only what has a window.
+  if (window === null && options.range && (options.restate || options.range.how === 'replace')) return
   const freshness = { zone: job.timeZone, now, unit: 'day' as const, lookback: NO_LOOKBACK, ...times }
   const planned = ask(planning, where, route, params, { window, complete })
   const last = memory.lastAnswer(planned.request.target)

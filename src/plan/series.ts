@@ -1,5 +1,7 @@
+import { announcedChanges } from '../api/changes.ts'
 import type { AnyParams } from '../api/routes.ts'
 import { type Interval, merge, subtract } from '../base/interval.ts'
+import { startOfDate } from '../base/zone.ts'
 import { ALL_GEOS, type Ask, type SeriesIdentity } from '../job/ask.ts'
 import type { SeriesEntry } from '../job/job.ts'
 import type { SeriesState } from '../job/memory.ts'
@@ -70,12 +72,14 @@ export function* planSeries(planning: Planning, entry: SeriesEntry): Generator<A
   for (const indicatorId of entry.indicators) {
     const series = identityOf(entry, indicatorId)
     const state = memory.series(series)
+    const announced = series.timeTrunc === null ? announcedChanges(indicatorId) : []
+    const changes = [...state.changes, ...announced.map((date) => startOfDate(zone, date)!)].sort((a, b) => a - b)
     // With geo_agg the geos are part of the dataset; otherwise each geo is held on its own.
     const geoIds = entry.geoIds.length === 0 || series.geoAgg !== null ? [ALL_GEOS] : entry.geoIds
     for (const group of groupByHoles(geoIds, wanted, state, options.restate ? null : freshness)) {
       const sent = series.geoAgg === null ? group.geoIds.filter((geoId) => geoId !== ALL_GEOS) : entry.geoIds
       const size = sizeFor(entry, series, sent.length || state.geoCount || null, state.windowS)
-      const windows = group.holes.flatMap((hole) => [...cut(zone, hole, size, state.changes)])
+      const windows = group.holes.flatMap((hole) => [...cut(zone, hole, size, changes)])
       for (const window of options.newestFirst ? windows.reverse() : windows)
         yield ask(
           planning,

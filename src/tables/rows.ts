@@ -56,6 +56,8 @@ export interface Rows {
   readonly rejects: readonly Reject[]
   /** The resolution that the answer claims, in seconds; null where it has none. */
   readonly stepS: number | null
+  /** The number under which it claims it. */
+  readonly resolutionId: number | null
   readonly sourceUpdatedAt: string | null
   /** Rows outside the window that was asked for, left out. */
   readonly outside: number
@@ -70,6 +72,7 @@ export const NO_ROWS: Rows = {
   listing: null,
   rejects: [],
   stepS: null,
+  resolutionId: null,
   sourceUpdatedAt: null,
   outside: 0,
   empty: false,

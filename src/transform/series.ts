@@ -3,7 +3,7 @@ import { flagOf, integerOf, isObject, type JsonObject, listOf, restOf, textOf } 
 import type { Ask } from '../job/ask.ts'
 import type { Rows, RowValues, TableRows } from '../tables/rows.ts'
 import { plainText } from './plain.ts'
-import { bucketSeconds, claimedStep, isUnit } from './steps.ts'
+import { bucketSeconds, claimedId, claimedStep, isUnit } from './steps.ts'
 import { readValues, smallestDistance, type Values } from './values.ts'
 
 const KNOWN = [
@@ -98,6 +98,7 @@ export function transformSeries(body: JsonObject, ask: Ask): Rows {
     listing: null,
     rejects,
     stepS: claimed ?? (typeof steps === 'number' && observations.at.length > 0 ? steps : null),
+    resolutionId: claimedId(indicator.tiempo),
     sourceUpdatedAt: textOf(indicator.values_updated_at),
     outside,
     empty: indicator.values.length === 0,

@@ -1,4 +1,4 @@
-import { isObject, listOf } from '../base/json.ts'
+import { integerOf, isObject, listOf } from '../base/json.ts'
 import { addUnits, fixedSeconds, UNITS, type Unit } from '../base/zone.ts'
 
 /** Resolutions by the service's number for them; its words change, its numbers do not. Source: recorded answers. */
@@ -21,6 +21,12 @@ export function claimedStep(tiempo: unknown): number | null {
   const [first] = listOf(tiempo)
   if (!isObject(first)) return null
   return STEP_BY_ID[Number(first.id)] ?? STEP_BY_NAME[String(first.name).trim().toLowerCase()] ?? null
+}
+
+/** The number under which an answer claims its resolution. */
+export function claimedId(tiempo: unknown): number | null {
+  const [first] = listOf(tiempo)
+  return isObject(first) ? integerOf(first.id) : null
 }
 
 /** The length in seconds of the bucket that begins at an instant: days, months and years are as long as their local calendar says. */
