@@ -206,7 +206,8 @@ describe('what is missing', () => {
     expect(await windows(5)).toEqual([])
     expect(await windows(7)).toEqual(['2025-10-31T23:00:00Z'])
     expect(await windows(9)).toEqual([])
-    expect(await windows(14)).toEqual(['2025-11-01T23:00:00Z'])
+    expect(await windows(14)).toEqual(['2025-10-31T23:00:00Z'])
+    expect(await windows(21)).toEqual(['2025-11-01T23:00:00Z'])
   })
 
   test('a window of months has whole months, and a month that is not over is provisional', async () => {
