@@ -4,6 +4,20 @@ export interface Both {
   readonly en: string
 }
 
+const NAMED: Readonly<Record<string, string>> = {
+  á: 'aacute',
+  é: 'eacute',
+  í: 'iacute',
+  ó: 'oacute',
+  ú: 'uacute',
+  ñ: 'ntilde',
+  Á: 'Aacute',
+  '€': 'euro',
+}
+
+/** Writes the accents of a text as HTML entities, as the service's editor does. */
+export const encode = (html: string): string => html.replaceAll(/[áéíóúñÁ€]/g, (letter) => `&${NAMED[letter]};`)
+
 /** One glossary entry: its word and what it means. */
 export type Entry = readonly [wordEs: string, wordEn: string, meaningEs: string, meaningEn: string]
 
