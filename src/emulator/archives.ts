@@ -57,13 +57,19 @@ const JSON_IDS = [18, 20, 30, 32, 79, 80, 105, 106]
 const VOCABULARIES = [20, 21, 22]
 const MOST_DAYS = 400
 
-const SPAN: Readonly<Record<string, Unit>> = { M: 'month', T: 'month', A: 'year' }
+const SPAN: Readonly<Record<string, readonly [unit: Unit, count: number]>> = {
+  M: ['month', 1],
+  T: ['month', 3],
+  A: ['year', 1],
+}
 
 /** The edition of an archive for a local day: its first and last day, and the day on which it is published. */
 function editionFor({ horizon, lag }: Archive, day: Instant) {
-  const unit = SPAN[horizon] ?? 'day'
-  const first = floorTo(ZONE, day, unit)
-  const last = addUnits(ZONE, addUnits(ZONE, first, unit, 1), 'day', -1)
+  const [unit, count] = SPAN[horizon] ?? (['day', 1] as const)
+  const start = floorTo(ZONE, day, unit)
+  // A quarter begins with the last month whose number before it is a multiple of three.
+  const first = count === 1 ? start : addUnits(ZONE, start, unit, -((dayFrom(start).month - 1) % count))
+  const last = addUnits(ZONE, addUnits(ZONE, first, unit, count), 'day', -1)
   return { first, last, published: addUnits(ZONE, lag < 0 ? first : last, 'day', lag) }
 }
 

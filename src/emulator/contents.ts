@@ -1,10 +1,11 @@
 import type { ContentRoute } from '../api/routes.ts'
 import { formatMillis, type Instant } from '../base/instant.ts'
 import { floorTo, formatLocal } from '../base/zone.ts'
+import { GLOSSARY } from './glossary.ts'
 import { localeOf, type Query } from './query.ts'
 import { cacheDate } from './stamps.ts'
 import { passes, taxonomy } from './taxonomy.ts'
-import { type Both, DOCUMENTATIONS, encode, GLOSSARY, NEWS, STATIC_PAGES } from './texts.ts'
+import { type Both, DOCUMENTATIONS, encode, NEWS, STATIC_PAGES } from './texts.ts'
 import { type World, ZONE } from './world.ts'
 
 const DAY = 86_400

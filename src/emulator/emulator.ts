@@ -45,7 +45,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const app = buildServer({
     key,
     latencyMs,
-    world: () => ({ seed, now: typeof clock === 'function' ? clock() : clock, historyRewrittenAt }),
+    world: () => ({ seed, now: Math.floor(typeof clock === 'function' ? clock() : clock), historyRewrittenAt }),
     note: (entry) => {
       requests.push(entry)
       log?.(entry)

@@ -110,6 +110,12 @@ const rents = (first: number, es: string, en: string, way: readonly [string, str
     `Congestion rents, intraday session ${session}, ${en}, ${way[1]}`,
     `${es} ${way[0]}`,
   ])
+const available = (id: number, es: string, en: string): Row => [
+  id,
+  `Potencia disponible de generación ${es} horizonte año móvil`,
+  `Available generating capacity, ${en}, moving year`,
+  `${es} horizonte año móvil`,
+]
 const IMPORT = ['importación', 'import'] as const
 const EXPORT = ['exportación', 'export'] as const
 
@@ -363,6 +369,11 @@ export const INDICATORS: readonly Indicator[] = [
   ...group({ ...operation, magnitude: CO2, steps: every(600), geos: PENINSULA, curve: 'gas', scale: 0.06 }, [
     [10355, 'CO2 Asociado Generación T.Real', 'CO2 of real-time generation', 'CO2 T.Real'],
   ]),
+  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA, curve: 'capacity', scale: 8 }, [
+    available(485, 'Ciclo combinado', 'combined cycle'),
+    available(486, 'Fuel', 'fuel oil'),
+    available(487, 'Gas Natural', 'natural gas'),
+  ]),
   ...group(
     { ...market, magnitude: POWER, steps: quartersFrom(QUARTERS_DAY_AHEAD), geos: [3], curve: 'capacity', scale: 1 },
     [
@@ -373,7 +384,7 @@ export const INDICATORS: readonly Indicator[] = [
     ],
   ),
   ...group(
-    { ...market, magnitude: RENT, steps: quartersFrom(QUARTERS_DAY_AHEAD), geos: [3], curve: 'flow', scale: 4 },
+    { ...market, magnitude: RENT, steps: quartersFrom(QUARTERS_DAY_AHEAD), geos: [3], curve: 'rent', scale: 4 },
     [
       [
         1117,
@@ -402,7 +413,7 @@ export const INDICATORS: readonly Indicator[] = [
     ],
   ),
   ...group(
-    { ...market, magnitude: RENT, steps: quartersFrom(QUARTERS_INTRADAY), geos: [3], curve: 'flow', scale: 1.5 },
+    { ...market, magnitude: RENT, steps: quartersFrom(QUARTERS_INTRADAY), geos: [3], curve: 'rent', scale: 1.5 },
     [
       ...rents(1121, 'Portugal', 'Portugal', IMPORT),
       ...rents(1128, 'Portugal', 'Portugal', EXPORT),

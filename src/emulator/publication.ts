@@ -44,7 +44,7 @@ export const PUBLICATIONS = {
   evening: dayAhead(20, 20, 17),
   /** As it happens, five minutes late; settles within hours. */
   live: {
-    until: (now) => now - 300,
+    until: (now) => now - 300 + 1,
     first: (at) => at + 300,
     ages: [2 * HOUR, 6 * HOUR],
     dates: none,
@@ -79,6 +79,7 @@ export const PUBLICATIONS = {
   },
 } as const satisfies Record<string, Publication>
 
+/** The name of a rule. */
 export type PublicationName = keyof typeof PUBLICATIONS
 
 /** Nothing is older than this. */

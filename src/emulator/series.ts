@@ -41,6 +41,8 @@ function windowOf(query: Query, indicator: Indicator, world: World): readonly [f
   return [from, end === undefined ? Math.max(dayOf(world.now).to, dayOf(from).to) : end + 1]
 }
 
+const PIECE = 30_000
+
 /** What is asked for, grouped as asked. */
 interface Selection {
   readonly values: readonly Point[]
@@ -79,6 +81,8 @@ export function seriesAnswer(indicator: Indicator, query: Query, world: World, w
     if (query.geo_agg) return `,"geo_ids":[${geo}]}`
     return withGeo ? `,"geo_id":${geo},"geo_name":${JSON.stringify(geoOf(geo)[locale])}}` : '}'
   }
+  // Written in pieces: one text that grows by a million additions is slow to flatten.
+  const pieces: string[] = []
   let rows = ''
   let last = Number.NaN
   let stamp = ''
@@ -92,7 +96,11 @@ export function seriesAnswer(indicator: Indicator, query: Query, world: World, w
       tail = tailOf(geo)
       tails.set(geo, tail)
     }
-    rows += `${rows === '' ? '' : ','}{"value":${value},${stamp}${tail}`
+    rows += `${rows === '' && pieces.length === 0 ? '' : ','}{"value":${value},${stamp}${tail}`
+    if (rows.length > PIECE) {
+      pieces.push(rows)
+      rows = ''
+    }
   }
   const seen = withGeo ? [...tails.keys()].sort((a, b) => a - b) : []
   const head = JSON.stringify({
@@ -107,5 +115,5 @@ export function seriesAnswer(indicator: Indicator, query: Query, world: World, w
     geos: seen.map((geo) => ({ geo_id: geo, geo_name: geoOf(geo)[locale] })),
     values_updated_at: updated === null ? null : millisLocal(updated),
   })
-  return `{"indicator":${head.slice(0, -1)},"values":[${rows}]}}`
+  return `{"indicator":${head.slice(0, -1)},"values":[${pieces.join('')}${rows}]}}`
 }

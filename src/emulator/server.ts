@@ -36,6 +36,7 @@ const HEADERS = {
   'Access-Control-Allow-Headers': 'Content-Type, Authorization, x-api-key, x-amz-date',
 } as const
 
+const UNREADABLE: Answer = { status: 400, body: { status: 400, message: 'Bad request' } }
 const BROKEN: Answer = { status: 500, body: { status: 500, message: 'Internal server error' } }
 
 const write = (reply: FastifyReply, { status, body }: Answer): FastifyReply =>
@@ -59,7 +60,12 @@ const routeAt = (request: FastifyRequest): RouteName | null =>
 
 /** A server of the eleven routes that does not listen yet. Its router comes from the registry of routes. */
 export function buildServer({ key, latencyMs, world, note }: Site): FastifyInstance {
-  const app = fastify({ forceCloseConnections: true, routerOptions: { maxParamLength: 200 } })
+  const app = fastify({
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 200 },
+    // An address that cannot be decoded has no route.
+    frameworkErrors: (_error, _request, reply) => write(reply, UNREADABLE),
+  })
   app.addHook('onSend', async (request, reply, payload) => {
     const packed =
       typeof payload === 'string' && takesBrotli(request)
@@ -72,7 +78,7 @@ export function buildServer({ key, latencyMs, world, note }: Site): FastifyInsta
       url: request.url,
       route: routeAt(request),
       status: reply.statusCode,
-      bytes: Buffer.byteLength(packed as string | Buffer),
+      bytes: typeof packed === 'string' || Buffer.isBuffer(packed) ? Buffer.byteLength(packed) : 0,
     })
     return packed
   })
