@@ -1,140 +1,145 @@
 import type { Instant } from '../base/instant.ts'
 import { addUnits, floorTo, localDate, type Unit } from '../base/zone.ts'
-import { passes, taxonomy } from './contents.ts'
-import type { Query } from './query.ts'
+import { dayFrom, dayOf } from './days.ts'
+import { localeOf, type Query } from './query.ts'
+import { passes, taxonomy } from './taxonomy.ts'
 import { type World, ZONE } from './world.ts'
 
-const DAY = 86_400
-
-/** One archive: how long a time an edition is about, and how many days after its end it is published. */
-type Archive = readonly [name: string, horizon: string, type: string, days: number, terms: readonly number[]]
-
-const PROGRAMMES = [
-  'totalpdbf',
-  'totalrpdvpprec',
-  'totalpdvp',
-  'totalasigsec',
-  'totalenersec',
-  'totalliquicierre',
-  'p48cierre',
-] as const
-const RESTRICTIONS = [
-  'totalp48',
-  'totalrp48prec',
-  'totalp48cierre',
-  'totalrp48preccierre',
-  'pvpcdesglosehorario',
-  'pvpcprecios',
-] as const
-const AUCTIONS = ['FE', 'EF', 'EP', 'PE', 'FRA', 'POR'] as const
-
-const ARCHIVES: readonly Archive[] = [
-  ...PROGRAMMES.map((name): Archive => [name, 'D', 'xml', 0, [155, 165, 172]]),
-  ...RESTRICTIONS.map((name): Archive => [name, 'H', 'xml', 1, [156, 165]]),
-  ...AUCTIONS.flatMap((border): Archive[] => [
-    [`Espec_Subasta_Mensual_${border}`, 'M', 'pdf', -10, [156, 165]],
-    [`Resultado_Subasta_Trimestral_${border}`, 'T', 'xls', -14, [156, 165]],
-    [`Resultado_Subasta_Anual_${border}`, 'A', 'xls', -20, [156, 165]],
-  ]),
-  ['I90DIA', 'D', 'zip', 90, [155, 165, 168]],
-  ['I3DIA', 'D', 'zip', 4, [155, 165, 168]],
-  ['C2_liquicomun', 'M', 'zip', 9, [156, 165, 170]],
-  ['C2_PrecioFinal', 'M', 'zip', 9, [155, 156, 165]],
-  ['perfilconsumo', 'S', 'xml', -3, [156, 165]],
-  ['REE_AggGenOutput', 'QM', 'xml', 1, [155, 165]],
-  ['REE_ActualGenOutput', 'QM', 'csv', 8, [155, 165]],
-  ['Indisponibilidades', 'O', 'xls', 1, [155, 165]],
-  ['Descargos_FRA_Planificados', 'O', 'xml', -20, [155, 165]],
-  ['PlanesMantenimiento', 'NA', 'xls', 0, [155, 165]],
-  ['PrevisionAnual', 'A', 'pdf', -40, [155, 165]],
-]
-
-/** The stretch that an edition is about, by its horizon. */
-const SPAN: Readonly<Record<string, Unit>> = { M: 'month', T: 'month', A: 'year' }
-
-/** The edition of an archive for a local day: first and last day, and when it is published. */
-function editionFor([, horizon, , days]: Archive, day: Instant): { first: Instant; last: Instant; published: Instant } {
-  const unit = SPAN[horizon] ?? 'day'
-  const first = floorTo(ZONE, day, unit)
-  const end = addUnits(ZONE, first, unit, 1)
-  return { first, last: end - 1, published: days < 0 ? first + days * DAY : end + days * DAY }
+/** One archive: the days from its time to its publication (before the start when negative, else after the last day). */
+interface Archive {
+  readonly id: number
+  readonly name: string
+  readonly horizon: string
+  readonly type: string
+  readonly lag: number
+  readonly terms: readonly number[]
 }
 
-const vocabularies = [20, 21, 22]
-const language = (query: Query): 'es' | 'en' => (query.locale === 'en' ? 'en' : 'es')
-const tooFar = (archive: Archive, published: Instant, now: Instant): boolean => published > now || archive[3] > 0
+const rows = (first: number, horizon: string, type: string, lag: number, terms: readonly number[], names: string) =>
+  names.split(' ').map((name, i): Archive => ({ id: first + i, name, horizon, type, lag, terms }))
 
-function entry(archive: Archive, id: number, day: Instant, query: Query): object {
-  const [name, horizon, type, , terms] = archive
+const GENERATION = [155, 165, 168]
+const SCHEDULES = [155, 165, 172]
+const MARKET = [156, 165, 168]
+const SETTLEMENT = [156, 165, 170]
+
+/** Archives as data, with their horizons (D M A H S T QM O NA) and types. */
+const ARCHIVES: readonly Archive[] = [
+  ...rows(8, 'M', 'zip', 9, SETTLEMENT, 'C2_liquicomun C2_PrecioFinal'),
+  ...rows(18, 'D', 'xml', -1, SCHEDULES, 'totalpdbf totalrpdvpprec totalpdvp totalasigsec'),
+  ...rows(25, 'D', 'xml', 1, SETTLEMENT, 'totalenersec totalliquicierre totalrp48preccierre totalp48cierre p48cierre'),
+  ...rows(30, 'H', 'xml', 0, SCHEDULES, 'totalp48 totalrp48prec'),
+  ...rows(32, 'D', 'zip', 4, GENERATION, 'I3DIA'),
+  ...rows(34, 'D', 'zip', 90, GENERATION, 'I90DIA'),
+  ...rows(40, 'M', 'xls', -13, MARKET, 'COEF_KEST_MM'),
+  ...rows(47, 'M', 'pdf', -12, MARKET, 'Espec_Subasta_Mensual_FE Espec_Subasta_Mensual_EF'),
+  ...rows(49, 'M', 'pdf', -12, MARKET, 'Espec_Subasta_Mensual_EP Espec_Subasta_Mensual_PE'),
+  ...rows(51, 'T', 'pdf', -19, MARKET, 'Espec_Subasta_Trimestral_FE Espec_Subasta_Trimestral_EF'),
+  ...rows(53, 'T', 'pdf', -19, MARKET, 'Espec_Subasta_Trimestral_EP Espec_Subasta_Trimestral_PE'),
+  ...rows(55, 'A', 'pdf', -28, MARKET, 'Espec_Subasta_Anual_FE Espec_Subasta_Anual_EF'),
+  ...rows(57, 'A', 'pdf', -28, MARKET, 'Espec_Subasta_Anual_EP Espec_Subasta_Anual_PE'),
+  ...rows(59, 'M', 'xls', -4, MARKET, 'Resultado_Subasta_Mensual_FRA Resultado_Subasta_Mensual_POR'),
+  ...rows(61, 'T', 'xls', -17, MARKET, 'Resultado_Subasta_Trimestral_FRA Resultado_Subasta_Trimestral_POR'),
+  ...rows(63, 'A', 'xls', -14, MARKET, 'Resultado_Subasta_Anual_FRA Resultado_Subasta_Anual_POR'),
+  ...rows(71, 'D', 'xls', 1, MARKET, 'PVPC_DETALLE_DD'),
+  ...rows(78, 'S', 'xml', -4, MARKET, 'perfilconsumo'),
+  ...rows(79, 'D', 'xml', -1, MARKET, 'preciovoluntariopconsumidor pvpcdesglosehorario'),
+  ...rows(92, 'O', 'xml', -30, GENERATION, 'Descargos_FRA_Planificados Descargos_POR_Planificados'),
+  ...rows(105, 'D', 'xls', 1, GENERATION, 'Indisponibilidades'),
+  ...rows(106, 'NA', 'xls', -90, GENERATION, 'PlanesMantenimiento'),
+  ...rows(108, 'QM', 'xml', 0, GENERATION, 'REE_AggGenOutput REE_BalancingEnerBids REE_LoadActual'),
+  ...rows(111, 'QM', 'csv', 0, GENERATION, 'REE_WindSolarActual'),
+  ...rows(112, 'A', 'csv', -180, GENERATION, 'PrevisionAnual'),
+]
+/** Only these are listed for a day that has not come; the auctions of its month are not, though they are known. */
+const AHEAD = ['PlanesMantenimiento', 'PrevisionAnual', 'preciovoluntariopconsumidor', 'totalpdbf']
+const JSON_IDS = [18, 20, 30, 32, 79, 80, 105, 106]
+const VOCABULARIES = [20, 21, 22]
+const MOST_DAYS = 400
+
+const SPAN: Readonly<Record<string, readonly [unit: Unit, count: number]>> = {
+  M: ['month', 1],
+  T: ['month', 3],
+  A: ['year', 1],
+}
+
+/** The edition of an archive for a local day: its first and last day, and the day on which it is published. */
+function editionFor({ horizon, lag }: Archive, day: Instant) {
+  const [unit, count] = SPAN[horizon] ?? (['day', 1] as const)
+  const start = floorTo(ZONE, day, unit)
+  // A quarter begins with the last month whose number before it is a multiple of three.
+  const first = count === 1 ? start : addUnits(ZONE, start, unit, -((dayFrom(start).month - 1) % count))
+  const last = addUnits(ZONE, addUnits(ZONE, first, unit, count), 'day', -1)
+  return { first, last, published: addUnits(ZONE, lag < 0 ? first : last, 'day', lag) }
+}
+
+function entry(archive: Archive, day: Instant, query: Query): object {
+  const { id, name, horizon, type, terms } = archive
   const { first, last, published } = editionFor(archive, day)
   const date = localDate(ZONE, day)
-  const long = localDate(ZONE, first) !== localDate(ZONE, last)
-  const dates = long ? [localDate(ZONE, first), localDate(ZONE, last)] : horizon === 'H' ? [date] : []
-  const published1 = localDate(ZONE, published)
+  const span = first === last || type === 'pdf' ? [] : [localDate(ZONE, first), localDate(ZONE, last)]
+  const publication = localDate(ZONE, published)
+  const twice = horizon === 'QM' || horizon === 'O'
   return {
     name,
     id,
     horizon,
     archive_type: type,
     // The second T is the service's own.
-    download: { name, url: `/archives/${id}/download?date=${date}T23%3A59%3A59T%2B00%3A00&locale=${language(query)}` },
+    download: { name, url: `/archives/${id}/download?date=${date}T23%3A59%3A59T%2B00%3A00&locale=${localeOf(query)}` },
     date: { date: `${date}T23:59:59.000+00:00` },
-    date_times: dates,
-    publication_date: horizon === 'QM' ? [date, published1] : [published1],
-    ...taxonomy(terms, vocabularies, language(query)),
+    date_times: horizon === 'H' ? [date] : span,
+    publication_date: twice ? [publication, localDate(ZONE, dayFrom(published).to)] : [publication],
+    ...taxonomy(terms, VOCABULARIES, localeOf(query)),
   }
 }
 
-/** Local days of a range; the day of the clock when none is asked for. */
+/** Local days of a range, its end included; the day of the clock when none is asked for. */
 function daysOf(query: Query, world: World): Instant[] {
-  const from = floorTo(
-    ZONE,
-    (query.start_date as Instant | undefined) ?? (query.end_date as Instant | undefined) ?? world.now,
-    'day',
-  )
-  const to = (query.end_date as Instant | undefined) ?? (query.start_date as Instant | undefined) ?? world.now
+  const start = (query.start_date ?? query.end_date ?? world.now) as Instant
+  const end = (query.end_date ?? start) as Instant
   const days: Instant[] = []
-  for (let day = from; day <= to && days.length < 400; day = addUnits(ZONE, day, 'day', 1)) days.push(day)
+  for (let day = dayOf(start); day.from <= end && days.length < MOST_DAYS; day = dayFrom(day.to)) days.push(day.from)
   return days
 }
 
-/** The answer of `/archives`: the editions about a range of days, or published in it. */
+/** The day that an archive's entry in a listing of some day is about; undefined when it has none. */
+function listedDay(archive: Archive, day: Instant, query: Query, now: Instant): Instant | undefined {
+  if (query.date_type !== 'publicacion') {
+    const known = editionFor(archive, day).published <= now
+    return known && (day <= now || AHEAD.includes(archive.name)) ? day : undefined
+  }
+  // What is published on a day is about the day as far off as the lag says, if an edition begins or ends there.
+  const about = addUnits(ZONE, day, 'day', -archive.lag)
+  return day <= now && editionFor(archive, about).published === day ? about : undefined
+}
+
+/** The answer of `/archives`: the editions about the days of a range, or those published in it. */
 export function archivesAnswer(query: Query, world: World): object {
-  const days = daysOf(query, world)
-  const archives = days.flatMap((day) =>
-    ARCHIVES.flatMap((archive, i) => {
-      if (!passes(archive[4], vocabularies, query)) return []
-      const { published } = editionFor(archive, day)
-      if (
-        query.date_type === 'publicacion'
-          ? floorTo(ZONE, published, 'day') > world.now
-          : day > world.now && tooFar(archive, published, world.now)
-      )
-        return []
-      return [entry(archive, i + 8, day, query)]
+  const wanted = ARCHIVES.filter(({ terms }) => passes(terms, VOCABULARIES, query))
+  const archives = daysOf(query, world).flatMap((day) =>
+    wanted.flatMap((archive) => {
+      const about = listedDay(archive, day, query, world.now)
+      return about === undefined ? [] : [entry(archive, about, query)]
     }),
   )
   return { archives, meta: { size: archives.length } }
 }
 
-/** The answer of `/archives_json`: what exists as JSON. */
-export function archivesJsonAnswer(query: Query): object {
-  const archives = ARCHIVES.flatMap((archive, i) => {
-    const [name, horizon, , , terms] = archive
-    if (horizon !== 'D' || !passes(terms, vocabularies, query)) return []
-    const id = i + 8
-    const text = { es: `Datos de ${name} en JSON`, en: `Data of ${name} as JSON` }
-    return [
-      {
-        id,
-        name,
-        description: text[language(query)],
-        horizon,
-        archive_type: 'json',
-        json_download: { name, type: 'json', url: `/archives/${id}/download_json?locale=${language(query)}` },
-        ...taxonomy(terms, vocabularies, language(query)),
-      },
-    ]
-  })
+/** The answer of `/archives_json`: what exists as JSON; nothing about a day that has not come. */
+export function archivesJsonAnswer(query: Query, world: World): object {
+  const locale = localeOf(query)
+  const day = dayOf((query.date ?? query.start_date ?? query.end_date ?? world.now) as Instant).from
+  const archives = ARCHIVES.filter(
+    ({ id, terms }) => day <= world.now && JSON_IDS.includes(id) && passes(terms, VOCABULARIES, query),
+  ).map(({ id, name, horizon, terms }) => ({
+    id,
+    name,
+    description: locale === 'en' ? `Data of ${name} as JSON` : `Datos de ${name} en JSON`,
+    horizon,
+    archive_type: 'json',
+    json_download: { name, type: 'json', url: `/archives/${id}/download_json?locale=${locale}` },
+    ...taxonomy(terms, VOCABULARIES, locale),
+  }))
   return { archives, meta: { size: archives.length } }
 }

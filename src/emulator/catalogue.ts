@@ -1,20 +1,23 @@
-import { INDICATORS } from './indicators.ts'
-import type { Query } from './query.ts'
-import { TERMS } from './texts.ts'
+import { INDICATORS, type Indicator } from './indicators.ts'
+import { localeOf, type Query } from './query.ts'
+import { encode, TERMS } from './texts.ts'
+
+const WORDS = { es: 'Magnitud', en: 'Magnitude' } as const
+
+const describe = ({ about, magnitude }: Indicator, locale: 'es' | 'en'): string | undefined =>
+  about && encode(`<p>${about[locale]}</p><p><b>${WORDS[locale]}:</b> ${magnitude[1]}</p>`)
+
+/** Whether an indicator is filed under one of some terms, named in either language. */
+const isFiled = ({ terms }: Indicator, wanted: readonly string[]): boolean =>
+  [...TERMS.values()].some(({ es, en }) => terms.includes(es) && (wanted.includes(es) || wanted.includes(en)))
 
 /** The answer of `/indicators`. Some have no description, as at the live service. */
 export function catalogueAnswer(query: Query): object {
-  const english = query.locale === 'en'
-  const wanted = Array.isArray(query.taxonomy_terms) ? (query.taxonomy_terms as string[]) : undefined
-  const inEnglish = (term: string): string => [...TERMS.values()].find(({ es }) => es === term)?.en ?? term
-  const indicators = INDICATORS.filter(
-    ({ terms }) => !wanted || terms.some((term) => wanted.includes(term) || wanted.includes(inEnglish(term))),
-  ).map(({ id, es, en, short, magnitude }) => {
-    const name = english ? en : es
-    const text = english
-      ? `<p>${en}.</p><p><b>Magnitude:</b> ${magnitude[1]}</p>`
-      : `<p>${es}.</p><p><b>Magnitud:</b> ${magnitude[1]}</p>`
-    return id % 17 === 0 ? { name, short_name: short, id } : { name, description: text, short_name: short, id }
+  const locale = localeOf(query)
+  const wanted = query.taxonomy_terms as readonly string[] | undefined
+  const indicators = INDICATORS.filter((row) => !wanted || isFiled(row, wanted)).map((row) => {
+    const description = describe(row, locale)
+    return { name: row[locale], ...(description && { description }), short_name: row.short, id: row.id }
   })
   return { indicators, meta: { size: indicators.length } }
 }

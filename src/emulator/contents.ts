@@ -1,14 +1,17 @@
 import type { ContentRoute } from '../api/routes.ts'
-import type { Instant } from '../base/instant.ts'
-import { addUnits, floorTo, formatLocal } from '../base/zone.ts'
-import type { Query } from './query.ts'
-import { type Both, DOCUMENTATIONS, GLOSSARY, NEWS, STATIC_PAGES, TERMS, VOCABULARIES } from './texts.ts'
+import { formatMillis, type Instant } from '../base/instant.ts'
+import { floorTo, formatLocal } from '../base/zone.ts'
+import { GLOSSARY } from './glossary.ts'
+import { localeOf, type Query } from './query.ts'
+import { cacheDate } from './stamps.ts'
+import { passes, taxonomy } from './taxonomy.ts'
+import { type Both, DOCUMENTATIONS, encode, NEWS, STATIC_PAGES } from './texts.ts'
 import { type World, ZONE } from './world.ts'
 
 const DAY = 86_400
-/** News number k is published k times this after the epoch, and leaves the listing ninety days later. */
+/** News number k is published k times this after the epoch, and leaves the listing twelve items later. */
 const NEWS_EVERY = 9 * DAY
-const NEWS_LASTS = 90 * DAY
+const NEWS_LASTS = 12 * NEWS_EVERY
 const LAUNCH = Date.UTC(2014, 3, 1) / 1000
 
 /** An item before it is written in one language. */
@@ -17,7 +20,8 @@ interface Item {
   readonly type: string
   readonly title: Both
   readonly body: Both
-  readonly published: Instant
+  readonly published: Instant | null
+  readonly created: Instant
   readonly updated: Instant
   readonly expires: Instant | null
   readonly sticky: boolean
@@ -25,13 +29,20 @@ interface Item {
   readonly vocabularies: readonly number[]
 }
 
-const paragraph = (text: Both): Both => ({ es: `<p>${text.es}</p>`, en: `<p>${text.en}</p>` })
+const paragraph = ({ es, en }: Both): Both => ({ es: encode(`<p>${es}</p>`), en: encode(`<p>${en}</p>`) })
+/** What a glossary says of a word, with the word set off. */
+const meaning = (word: Both, { es, en }: Both): Both => ({
+  es: `<strong>${word.es}</strong>:&nbsp;${es}`,
+  en: `<strong>${word.en}</strong>:&nbsp;${en}`,
+})
 const settled = (id: number, type: string, title: Both, body: Both, i: number): Item => ({
   id,
   type,
   title,
   body: paragraph(body),
-  published: LAUNCH + i * 40 * DAY,
+  // One that was never announced has no date of publication.
+  published: i === 6 ? null : LAUNCH + i * 40 * DAY,
+  created: LAUNCH + i * 40 * DAY,
   updated: LAUNCH + i * 40 * DAY + 12 * DAY,
   expires: null,
   sticky: i === 0,
@@ -62,8 +73,9 @@ function news(now: Instant): Item[] {
         en: `<p>${body.en}</p>${note ? '\n\n<p>Corrected text.</p>' : ''}`,
       },
       published,
+      created: published,
       updated: note ? corrected : published,
-      expires: addUnits(ZONE, floorTo(ZONE, published + NEWS_LASTS, 'day'), 'day', 0),
+      expires: published + NEWS_LASTS,
       sticky: k % 4 === 0,
       terms: k % 3 === 0 ? [156] : [],
       vocabularies: [5, 14, 20],
@@ -77,7 +89,7 @@ const ITEMS: Readonly<Record<ContentRoute, (now: Instant) => readonly Item[]>> =
   static_pages: () => STATIC_PAGES.map((title, i) => settled(200 + i, 'static_page', title, about(title), i)),
   glossaries: () =>
     GLOSSARY.map(([es, en, meaningEs, meaningEn], i) =>
-      settled(300 + i, 'glossary', { es, en }, { es: meaningEs, en: meaningEn }, i),
+      settled(300 + i, 'glossary', { es, en }, meaning({ es, en }, { es: meaningEs, en: meaningEn }), i),
     ),
   news,
 }
@@ -92,12 +104,12 @@ const slugOf = (text: string): string =>
 
 const stamp = (at: Instant): string => formatLocal(ZONE, at)
 
-const medium = (item: Item, locale: string): object => ({
-  title: item.title[locale as 'es' | 'en'],
+const medium = (item: Item, locale: 'es' | 'en'): object => ({
+  title: item.title[locale],
   uri: '',
   id: item.id + 5000,
-  created_at: `${new Date(item.published * 1000).toISOString()}`,
-  updated_at: `${new Date(item.updated * 1000).toISOString()}`,
+  created_at: formatMillis(item.created * 1000),
+  updated_at: formatMillis(item.updated * 1000),
   media_type: 'Document',
   youtube_url: null,
   document_value_file_name: `${slugOf(item.title.es)}.zip`,
@@ -113,16 +125,6 @@ const medium = (item: Item, locale: string): object => ({
   photo_original: null,
 })
 
-/** Terms and vocabularies in one language, as every listing writes them. */
-export const taxonomy = (terms: readonly number[], vocabularies: readonly number[], locale: 'es' | 'en'): object => ({
-  taxonomy_terms: terms.map((id) => ({
-    id_taxonomy_term: id,
-    name: TERMS.get(id)![locale],
-    vocabulary_id: TERMS.get(id)!.vocabulary,
-  })),
-  vocabularies: vocabularies.map((id) => ({ id_vocabulary: id, name: VOCABULARIES.get(id)![locale] })),
-})
-
 function write(item: Item, route: ContentRoute, locale: 'es' | 'en'): object {
   const slug = slugOf(item.title[locale])
   return {
@@ -130,14 +132,14 @@ function write(item: Item, route: ContentRoute, locale: 'es' | 'en'): object {
     slug,
     metadata: '',
     body: item.body[locale],
-    slug_inverse: locale === 'es' ? { slug_en: slugOf(item.title.en) } : null,
+    slug_inverse: locale === 'es' && item.id % 4 !== 0 ? { slug_en: slugOf(item.title.en) } : null,
     id: item.id,
     published_status: 'published',
     type: item.type,
-    published_at: stamp(item.published),
+    published_at: item.published === null ? null : stamp(item.published),
     updated_at: stamp(item.updated),
     expires_at: item.expires === null ? null : stamp(item.expires),
-    created_at: stamp(item.published),
+    created_at: stamp(item.created),
     summary: '',
     sticky: item.sticky,
     permalink: `/es/${route}/${slug}`,
@@ -147,34 +149,16 @@ function write(item: Item, route: ContentRoute, locale: 'es' | 'en'): object {
   }
 }
 
-/** Whether something filed under terms and vocabularies passes the filters of a query, by name or by number. */
-export function passes(terms: readonly number[], vocabularies: readonly number[], query: Query): boolean {
-  const named = (filter: Query[string], ids: readonly number[], texts: ReadonlyMap<number, Both>): boolean =>
-    !Array.isArray(filter) || ids.some((id) => filter.includes(texts.get(id)!.es) || filter.includes(texts.get(id)!.en))
-  const numbered = (filter: Query[string], ids: readonly number[]): boolean =>
-    !Array.isArray(filter) || ids.some((id) => filter.includes(String(id)))
-  return (
-    named(query.taxonomy_terms, terms, TERMS) &&
-    named(query.vocabularies, vocabularies, VOCABULARIES) &&
-    numbered(query.taxonomy_ids, terms) &&
-    numbered(query.vocabulary_ids, vocabularies)
-  )
-}
-
 const ORDERS: Readonly<Record<string, (item: Item) => number>> = {
-  published: (item) => item.published,
-  created: (item) => item.published,
+  published: (item) => item.published ?? 0,
+  created: (item) => item.created,
   updated: (item) => item.updated,
   expires: (item) => item.expires ?? 0,
 }
 
-/** `Nov 4, 2025, 5:57:31 AM`: how the service writes the age of its cache. */
-const cacheDate = (at: Instant): string =>
-  new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' }).format(at * 1000)
-
 /** The answer of one of the four content routes. */
 export function contentAnswer(route: ContentRoute, query: Query, world: World): object {
-  const locale = query.locale === 'en' ? 'en' : 'es'
+  const locale = localeOf(query)
   const by = ORDERS[String(query.order ?? 'published')]!
   const items = ITEMS[route](world.now)
     .filter((item) => passes(item.terms, item.vocabularies, query))
@@ -182,6 +166,6 @@ export function contentAnswer(route: ContentRoute, query: Query, world: World): 
     .sort((a, b) => by(b) - by(a))
   return {
     contents: items.map((item) => write(item, route, locale)),
-    meta: { years: null, size: items.length, cache_date: cacheDate(world.now) },
+    meta: { ...(route === 'news' && { years: null }), size: items.length, cache_date: cacheDate(world.now) },
   }
 }

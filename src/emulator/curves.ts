@@ -56,7 +56,11 @@ export const CURVES = {
     Math.max(900, 5_200 - 2_600 * sun(hour, day) + 2_400 * bump(hour, 21, 3) - 1_500 * daily + 200 * hourly),
   flow: ({ hour, daily, hourly }: Moment): number =>
     900 * daily + 500 * bump(hour, 14, 4) - 600 * bump(hour, 21, 3) + 150 * hourly,
+  /** Nothing at most hours: only a border that is full earns a rent. */
+  rent: ({ hour, daily, hourly }: Moment): number =>
+    Math.max(0, 900 * daily + 300 * bump(hour, 14, 4) + 250 * hourly - 250),
   capacity: ({ daily }: Moment): number => Math.round((2_400 + 500 * daily) / 50) * 50,
 } as const
 
+/** The name of a curve, as a row of the table of indicators gives it. */
 export type CurveName = keyof typeof CURVES

@@ -1,8 +1,8 @@
 import type { Instant } from '../base/instant.ts'
 import type { CurveName } from './curves.ts'
-
-/** When a value appears: the day before in the afternoon or evening, as it happens, ahead as a forecast, or the day after. */
-export type Publication = 'afternoon' | 'evening' | 'live' | 'forecast' | 'settled'
+import { COMMUNITIES } from './geos.ts'
+import type { PublicationName } from './publication.ts'
+import type { Both } from './texts.ts'
 
 /** One indicator of the embedded service. */
 export interface Indicator {
@@ -17,9 +17,11 @@ export interface Indicator {
   readonly curve: CurveName
   /** What the curve is multiplied by. */
   readonly scale: number
-  readonly published: Publication
+  readonly published: PublicationName
   readonly composited?: boolean
   readonly terms: readonly string[]
+  /** A sentence for the catalogue; without it the service gives no description. */
+  readonly about?: Both
 }
 
 const HOUR = 3_600
@@ -47,8 +49,39 @@ type Rest = Omit<Indicator, 'id' | 'es' | 'en' | 'short'>
 const group = (rest: Rest, rows: readonly Row[]): Indicator[] =>
   rows.map(([id, es, en, short]) => ({ id, es, en, short, ...rest }))
 
-const market = { terms: ['Mercados y precios'], published: 'afternoon' } as const
-const operation = { terms: ['Generación y consumo'], published: 'live' } as const
+const market = {
+  terms: ['Mercados y precios'],
+  published: 'afternoon',
+  about: {
+    es: 'Resultado del mercado de producción para cada periodo del día.',
+    en: 'Result of the production market for every period of the day.',
+  },
+} as const
+const operation = {
+  terms: ['Generación y consumo'],
+  published: 'live',
+  about: {
+    es: 'Medida en tiempo real en el sistema eléctrico peninsular.',
+    en: 'Measured in real time in the electricity system of the peninsula.',
+  },
+} as const
+const forecast = {
+  terms: ['Generación y consumo'],
+  published: 'forecast',
+  about: {
+    es: 'Previsión que se actualiza hasta el momento de la operación.',
+    en: 'A forecast that is updated until the time of operation.',
+  },
+} as const
+const schedule = {
+  terms: ['Generación y consumo', 'Programas'],
+  published: 'schedule',
+  about: {
+    es: 'Programa operativo, definitivo a la mañana siguiente.',
+    en: 'Operating schedule, final on the next morning.',
+  },
+} as const
+const measured = { terms: ['Generación y consumo', 'Liquidaciones'], published: 'settled' } as const
 const PENINSULA = [8741]
 const BORDERS = [
   ['Francia', 'France'],
@@ -60,15 +93,15 @@ const BORDERS = [
 /** Exchange capacities and rents come border by border; their rows are made from the borders. */
 const capacities = (
   first: number,
-  horizon: readonly [string, string],
+  horizon: readonly [es: string, en: string] | '',
   borders: readonly (readonly [string, string])[],
   way: readonly [string, string],
 ): Row[] =>
   borders.map(([es, en], i) => [
     first + i,
-    `Capacidad de intercambio${horizon[0]} (NTC) con ${es} ${way[0]}`,
-    `Exchange capacity${horizon[1]} (NTC) with ${en}, ${way[1]}`,
-    `${es} ${way[0]}`,
+    `Capacidad de intercambio${horizon ? ' prevista' : ''} (NTC) con ${es}${horizon && ` ${horizon[0]}`} ${way[0]}`,
+    `${horizon ? 'Forecast e' : 'E'}xchange capacity (NTC) with ${en}${horizon && ` ${horizon[1]}`}, ${way[1]}`,
+    `${es}${horizon && ` ${horizon[0]}`} ${way[0]}`,
   ])
 const rents = (first: number, es: string, en: string, way: readonly [string, string]): Row[] =>
   [1, 2, 3].map((session, i) => [
@@ -77,6 +110,12 @@ const rents = (first: number, es: string, en: string, way: readonly [string, str
     `Congestion rents, intraday session ${session}, ${en}, ${way[1]}`,
     `${es} ${way[0]}`,
   ])
+const available = (id: number, es: string, en: string): Row => [
+  id,
+  `Potencia disponible de generación ${es} horizonte año móvil`,
+  `Available generating capacity, ${en}, moving year`,
+  `${es} horizonte año móvil`,
+]
 const IMPORT = ['importación', 'import'] as const
 const EXPORT = ['exportación', 'export'] as const
 
@@ -140,8 +179,8 @@ export const INDICATORS: readonly Indicator[] = [
     [
       [
         1739,
-        'Precio de la energía excedentaria del autoconsumo (PVPC)',
-        'Price of self-consumption surplus energy (PVPC)',
+        'Precio de la energía excedentaria del autoconsumo para el mecanismo de compensación simplificada (PVPC)',
+        'Price of surplus self-consumption energy for the simplified compensation (PVPC)',
         'Precio de la energía excedentaria',
       ],
     ],
@@ -149,6 +188,7 @@ export const INDICATORS: readonly Indicator[] = [
   ...group(
     {
       ...market,
+      terms: ['Mercados y precios', 'Liquidaciones'],
       published: 'settled',
       magnitude: PRICE,
       steps: hourly,
@@ -183,6 +223,11 @@ export const INDICATORS: readonly Indicator[] = [
         'Energy traded in the day-ahead market, Spain',
         'Mercado SPOT Diario España',
       ],
+    ],
+  ),
+  ...group(
+    { ...market, magnitude: ENERGY, steps: quartersFrom(QUARTERS_DAY_AHEAD), geos: [3], curve: 'capacity', scale: 0.4 },
+    [
       [
         533,
         'Programa comercial en la interconexión con Francia importación',
@@ -204,31 +249,34 @@ export const INDICATORS: readonly Indicator[] = [
         605,
         'Energía asignada en Mercado SPOT Intradiario sesión 1',
         'Energy traded, intraday session 1',
-        'Intradiario sesión 1',
+        'Mercado SPOT Intradiario sesión 1',
       ],
       [
         606,
         'Energía asignada en Mercado SPOT Intradiario sesión 2',
         'Energy traded, intraday session 2',
-        'Intradiario sesión 2',
+        'Mercado SPOT Intradiario sesión 2',
       ],
       [
         607,
         'Energía asignada en Mercado SPOT Intradiario sesión 3',
         'Energy traded, intraday session 3',
-        'Intradiario sesión 3',
+        'Mercado SPOT Intradiario sesión 3',
       ],
     ],
   ),
   ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'demand', scale: 1 }, [
     [1293, 'Demanda real', 'Actual demand', 'Demanda real'],
+  ]),
+  ...group({ ...forecast, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'demand', scale: 1 }, [
     [544, 'Demanda prevista', 'Forecast demand', 'Demanda prevista'],
+  ]),
+  ...group({ ...schedule, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'demand', scale: 1 }, [
     [545, 'Demanda programada', 'Scheduled demand', 'Demanda programada'],
   ]),
   ...group(
     {
-      ...operation,
-      published: 'forecast',
+      ...forecast,
       magnitude: POWER,
       steps: hourly,
       geos: PENINSULA,
@@ -265,21 +313,17 @@ export const INDICATORS: readonly Indicator[] = [
   ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'nuclear', scale: 0.35 }, [
     [1297, 'Generación T.Real Cogeneración y resto', 'Real-time cogeneration and other', 'Cogeneración y resto'],
   ]),
-  ...group(
-    { ...operation, published: 'forecast', magnitude: ENERGY, steps: hourly, geos: PENINSULA, curve: 'wind', scale: 1 },
+  ...group({ ...forecast, magnitude: ENERGY, steps: hourly, geos: PENINSULA, curve: 'wind', scale: 1 }, [
     [
-      [
-        541,
-        'Previsión de la producción eólica peninsular',
-        'Forecast of wind generation, Spanish peninsula',
-        'Previsión eólica',
-      ],
+      541,
+      'Previsión de la producción eólica peninsular',
+      'Forecast of wind generation, Spanish peninsula',
+      'Previsión eólica',
     ],
-  ),
+  ]),
   ...group(
     {
-      ...operation,
-      published: 'forecast',
+      ...forecast,
       magnitude: ENERGY,
       steps: hourly,
       geos: PENINSULA,
@@ -290,81 +334,86 @@ export const INDICATORS: readonly Indicator[] = [
   ),
   ...group(
     {
-      ...operation,
+      ...schedule,
       magnitude: ENERGY,
       steps: quartersFrom(QUARTERS_P48),
-      geos: [8741, 4, 5, 6, 7, 8, 9, 10],
+      geos: PENINSULA,
       curve: 'wind',
-      scale: 0.25,
+      scale: 1,
     },
     [[10010, 'Generación programada P48 Eólica', 'Scheduled generation P48, wind', 'Eólica']],
   ),
   ...group(
-    { ...operation, magnitude: ENERGY, steps: quartersFrom(QUARTERS_P48), geos: PENINSULA, curve: 'flow', scale: 1 },
+    { ...schedule, magnitude: ENERGY, steps: quartersFrom(QUARTERS_P48), geos: PENINSULA, curve: 'flow', scale: 1 },
     [
       [
         10207,
         'Saldo horario neto de interconexión con Francia telemedidas',
         'Net interconnection balance with France',
-        'Saldo neto Francia',
+        'Saldo neto Francia telemedidas',
       ],
       [
         10208,
         'Saldo horario neto de interconexión con Portugal telemedidas',
         'Net interconnection balance with Portugal',
-        'Saldo neto Portugal',
+        'Saldo neto Portugal telemedidas',
       ],
       [
         10209,
         'Saldo horario neto de interconexión con Marruecos telemedidas',
         'Net interconnection balance with Morocco',
-        'Saldo neto Marruecos',
+        'Saldo neto Marruecos telemedidas',
       ],
     ],
   ),
   ...group({ ...operation, magnitude: CO2, steps: every(600), geos: PENINSULA, curve: 'gas', scale: 0.06 }, [
     [10355, 'CO2 Asociado Generación T.Real', 'CO2 of real-time generation', 'CO2 T.Real'],
   ]),
+  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA, curve: 'capacity', scale: 8 }, [
+    available(485, 'Ciclo combinado', 'combined cycle'),
+    available(486, 'Fuel', 'fuel oil'),
+    available(487, 'Gas Natural', 'natural gas'),
+  ]),
   ...group(
     { ...market, magnitude: POWER, steps: quartersFrom(QUARTERS_DAY_AHEAD), geos: [3], curve: 'capacity', scale: 1 },
     [
-      ...capacities(488, ['', ''], BORDERS, IMPORT),
-      ...capacities(492, ['', ''], BORDERS, EXPORT),
-      ...capacities(1844, [' prevista', ', forecast'], BORDERS.slice(0, 3), IMPORT),
-      ...capacities(1848, [' prevista', ', forecast'], BORDERS.slice(0, 3), EXPORT),
+      ...capacities(488, '', BORDERS, IMPORT),
+      ...capacities(492, '', BORDERS, EXPORT),
+      ...capacities(1844, ['horizonte diario', 'day-ahead horizon'], BORDERS.slice(0, 3), IMPORT),
+      ...capacities(1848, ['horizonte diario', 'day-ahead horizon'], BORDERS.slice(0, 3), EXPORT),
     ],
   ),
   ...group(
-    { ...market, magnitude: RENT, steps: quartersFrom(QUARTERS_DAY_AHEAD), geos: [3], curve: 'flow', scale: 4 },
+    { ...market, magnitude: RENT, steps: quartersFrom(QUARTERS_DAY_AHEAD), geos: [3], curve: 'rent', scale: 4 },
     [
       [
         1117,
-        'Rentas de congestión diario Francia importación',
+        'Rentas de congestión mecanismos implícitos diario Francia importación',
         'Congestion rents, day-ahead, France, import',
         'Francia importación',
       ],
       [
         1118,
-        'Rentas de congestión diario Francia exportación',
+        'Rentas de congestión mecanismos implícitos diario Francia exportación',
         'Congestion rents, day-ahead, France, export',
         'Francia exportación',
       ],
       [
         1119,
-        'Rentas de congestión diario Portugal importación',
+        'Rentas de congestión mecanismos implícitos diario Portugal importación',
         'Congestion rents, day-ahead, Portugal, import',
         'Portugal importación',
       ],
       [
         1120,
-        'Rentas de congestión diario Portugal exportación',
+        'Rentas de congestión mecanismos implícitos diario Portugal exportación',
         'Congestion rents, day-ahead, Portugal, export',
         'Portugal exportación',
       ],
     ],
   ),
   ...group(
-    { ...market, magnitude: RENT, steps: quartersFrom(QUARTERS_INTRADAY), geos: [3], curve: 'flow', scale: 1.5 },
+    { ...market, magnitude: RENT, steps: quartersFrom(QUARTERS_INTRADAY), geos: [3], curve: 'rent', scale: 1.5 },
     [
       ...rents(1121, 'Portugal', 'Portugal', IMPORT),
       ...rents(1128, 'Portugal', 'Portugal', EXPORT),
@@ -372,23 +421,35 @@ export const INDICATORS: readonly Indicator[] = [
       ...rents(2105, 'Francia', 'France', EXPORT),
     ],
   ),
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'gas', scale: 0.05 }, [
+    [547, 'Generación T.Real carbón', 'Real-time coal generation', 'Carbón'],
+  ]),
+  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA, curve: 'demand', scale: 1 }, [
+    [1775, 'Previsión diaria D+1 demanda', 'Day-ahead forecast of demand', 'Previsión diaria D+1 demanda'],
+  ]),
+  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA, curve: 'wind', scale: 1 }, [
+    [1777, 'Previsión diaria D+1 eólica', 'Day-ahead forecast of wind', 'Previsión diaria D+1 eólica'],
+  ]),
+  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA, curve: 'solar', scale: 1 }, [
+    [1779, 'Previsión diaria D+1 fotovoltaica', 'Day-ahead forecast of photovoltaic', 'Previsión D+1 fotovoltaica'],
+  ]),
+  // Measured generation is split by autonomous community, for grouping by geography.
+  ...group({ ...measured, magnitude: ENERGY, steps: hourly, geos: COMMUNITIES, curve: 'wind', scale: 1 }, [
+    [1159, 'Generación medida Eólica terrestre', 'Measured generation, onshore wind', 'Eólica terrestre'],
+  ]),
+  ...group({ ...measured, magnitude: ENERGY, steps: hourly, geos: COMMUNITIES, curve: 'solar', scale: 1 }, [
+    [1161, 'Generación medida Solar fotovoltaica', 'Measured generation, solar photovoltaic', 'Solar fotovoltaica'],
+  ]),
 ]
 
 /** Offer indicators: the same envelope, without geos on their values. */
 export const OFFERS: readonly Indicator[] = group(
   { ...market, magnitude: ENERGY, steps: hourly, geos: [3], curve: 'demand', scale: 0.3 },
   [
-    [
-      25,
-      'Curva agregada de oferta del mercado diario',
-      'Aggregated supply curve of the day-ahead market',
-      'Oferta agregada',
-    ],
-    [
-      26,
-      'Curva agregada de demanda del mercado diario',
-      'Aggregated demand curve of the day-ahead market',
-      'Demanda agregada',
-    ],
+    [25, 'Energía ofertada en el mercado diario', 'Energy offered in the day-ahead market', 'Oferta mercado diario'],
+    [26, 'Energía demandada en el mercado diario', 'Energy bid for in the day-ahead market', 'Demanda mercado diario'],
+    [27, 'Energía ofertada a subir, regulación terciaria', 'Upward tertiary energy offered', 'Terciaria a subir'],
+    [28, 'Energía ofertada a bajar, regulación terciaria', 'Downward tertiary energy offered', 'Terciaria a bajar'],
+    [29, 'Energía ofertada en regulación secundaria', 'Secondary energy offered', 'Secundaria'],
   ],
 )

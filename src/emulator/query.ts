@@ -1,9 +1,7 @@
 import type { Kind } from '../api/kinds.ts'
-import type { RouteName } from '../api/routes.ts'
-import { routeOf } from '../api/routes.ts'
-import { type Instant, isDate, parseInstant } from '../base/instant.ts'
-import { offsetAt, startOfDate } from '../base/zone.ts'
-import { ZONE } from './world.ts'
+import { type RouteName, routeOf } from '../api/routes.ts'
+import type { Instant } from '../base/instant.ts'
+import { readDate } from './dates.ts'
 
 /** The parameters of a call as the service understands them: instants in epoch seconds, lists as lists. */
 export type Query = Readonly<Record<string, string | boolean | Instant | readonly string[] | undefined>>
@@ -14,27 +12,12 @@ export interface Illegal {
   readonly reason: string
 }
 
-/** Reads a date in any of the ways in which clients write it; undefined when it is none, or does not exist. */
-export function readDate(text: string): Instant | undefined {
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return startOfDate(ZONE, text)
-  const match = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?\s*(Z|[+-]\d{2}:?\d{2})?$/.exec(text)
-  if (!match || !isDate(Number(match[1]), Number(match[2]), Number(match[3]))) return undefined
-  const clock = `${match[1]}-${match[2]}-${match[3]}T${match[4]}:${match[5]}:${match[6] ?? '00'}`
-  const zone = match[7]
-  if (zone) {
-    const at = parseInstant(`${clock}${zone === 'Z' ? 'Z' : `${zone.slice(0, 3)}:${zone.slice(-2)}`}`)
-    return Number.isNaN(at) ? undefined : at
-  }
-  const utc = parseInstant(`${clock}Z`)
-  return Number.isNaN(utc) ? undefined : utc - offsetAt(ZONE, utc - offsetAt(ZONE, utc))
-}
-
-/** One value of the query by its kind; undefined when it is not legal. */
+/** What the texts of one parameter mean by its kind; undefined when they are not legal. */
 function readValue(kind: Kind, texts: readonly string[]): Query[string] {
   const [text = ''] = texts
   switch (kind.kind) {
     case 'choice': {
-      const word = kind.aliases[text] ?? text
+      const word = Object.hasOwn(kind.aliases, text) ? kind.aliases[text]! : text
       return kind.values.includes(word) ? word : undefined
     }
     case 'instant':
@@ -43,8 +26,10 @@ function readValue(kind: Kind, texts: readonly string[]): Query[string] {
       return texts
     case 'flag':
       return text === 'true' ? true : text === 'false' ? false : undefined
-    default:
-      return text
+    case 'id':
+      return /^\d+$/.test(text) ? text : undefined
+    case 'idOrName':
+      return text === '' ? undefined : text
   }
 }
 
@@ -54,7 +39,7 @@ export function readQuery(route: RouteName, search: URLSearchParams): Query | Il
   const kinds = routeOf(route).query
   for (const key of new Set(search.keys())) {
     const name = key.replace(/\[\]$/, '')
-    const kind = kinds[name]
+    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
     if (!kind || (key !== name) !== (kind.kind === 'list'))
       return { parameter: key, reason: `${key} is not valid for ${route}` }
     const value = readValue(kind, search.getAll(key))
@@ -64,5 +49,13 @@ export function readQuery(route: RouteName, search: URLSearchParams): Query | Il
   return query
 }
 
+/** Whether a query was refused. */
 export const isIllegal = (query: Query | Illegal): query is Illegal =>
   typeof query.reason === 'string' && 'parameter' in query
+
+/** Whether the parts of a path are what the row of its route allows. */
+export const isPath = (route: RouteName, slots: Readonly<Record<string, string>>): boolean =>
+  Object.entries(routeOf(route).slots).every(([name, kind]) => readValue(kind, [slots[name] ?? '']) !== undefined)
+
+/** The language of a query's texts. */
+export const localeOf = (query: Query): 'es' | 'en' => (query.locale === 'en' ? 'en' : 'es')

@@ -4,155 +4,19 @@ export interface Both {
   readonly en: string
 }
 
-/** One glossary entry: its word and what it means. */
-export type Entry = readonly [wordEs: string, wordEn: string, meaningEs: string, meaningEn: string]
+const NAMED: Readonly<Record<string, string>> = {
+  á: 'aacute',
+  é: 'eacute',
+  í: 'iacute',
+  ó: 'oacute',
+  ú: 'uacute',
+  ñ: 'ntilde',
+  Á: 'Aacute',
+  '€': 'euro',
+}
 
-export const GLOSSARY: readonly Entry[] = [
-  [
-    'Mercado diario',
-    'Day-ahead market',
-    'Mercado en el que se fija el precio de la energía para cada periodo del día siguiente.',
-    'The market that sets the price of energy for every period of the next day.',
-  ],
-  [
-    'Mercado intradiario',
-    'Intraday market',
-    'Mercado en el que se ajustan los programas después del mercado diario.',
-    'The market in which schedules are adjusted after the day-ahead market.',
-  ],
-  [
-    'Precio marginal',
-    'Marginal price',
-    'Precio de la última oferta que se acepta para cubrir la demanda.',
-    'The price of the last offer accepted to meet demand.',
-  ],
-  [
-    'PVPC',
-    'PVPC',
-    'Precio voluntario para el pequeño consumidor, ligado al mercado.',
-    'The regulated retail price for small consumers, tied to market prices.',
-  ],
-  [
-    'Demanda programada',
-    'Scheduled demand',
-    'Demanda que resulta de los programas de los mercados.',
-    'The demand that follows from the schedules of the markets.',
-  ],
-  [
-    'Demanda real',
-    'Actual demand',
-    'Demanda medida en tiempo real por el operador del sistema.',
-    'Demand as the system operator measures it in real time.',
-  ],
-  [
-    'Programa P48',
-    'P48 schedule',
-    'Programa operativo que se aplica hasta el final del horizonte diario.',
-    'The operating schedule in force until the end of the daily horizon.',
-  ],
-  [
-    'Restricciones técnicas',
-    'Technical constraints',
-    'Limitaciones de la red que obligan a cambiar los programas.',
-    'Limits of the grid that force schedules to change.',
-  ],
-  [
-    'Regulación secundaria',
-    'Secondary regulation',
-    'Servicio que corrige en minutos el desvío entre generación y consumo.',
-    'A service that corrects within minutes the imbalance between generation and consumption.',
-  ],
-  [
-    'Regulación terciaria',
-    'Tertiary regulation',
-    'Reserva que repone la regulación secundaria en un cuarto de hora.',
-    'A reserve that restores secondary regulation within a quarter of an hour.',
-  ],
-  [
-    'Desvío',
-    'Imbalance',
-    'Diferencia entre la energía medida y la programada.',
-    'The difference between metered and scheduled energy, settled at the imbalance price.',
-  ],
-  [
-    'Renta de congestión',
-    'Congestion rent',
-    'Ingreso por la diferencia de precios entre dos zonas unidas por una interconexión.',
-    'Income from the price difference between two zones joined by an interconnection.',
-  ],
-  [
-    'Capacidad de intercambio',
-    'Exchange capacity',
-    'Potencia que puede circular por una interconexión sin riesgo para el sistema.',
-    'The power that may flow over an interconnection without risk to the system.',
-  ],
-  [
-    'Ciclo combinado',
-    'Combined cycle',
-    'Central de gas que aprovecha el calor de los humos con una turbina de vapor.',
-    'A gas plant that uses the heat of its exhaust in a steam turbine.',
-  ],
-  [
-    'Cogeneración',
-    'Cogeneration',
-    'Producción conjunta de calor útil y electricidad.',
-    'The joint production of useful heat and electricity.',
-  ],
-  [
-    'Factor de emisión',
-    'Emission factor',
-    'Dióxido de carbono emitido por cada unidad de energía.',
-    'Carbon dioxide emitted per unit of energy.',
-  ],
-  [
-    'Energía excedentaria',
-    'Surplus energy',
-    'Energía que un autoconsumidor vierte a la red.',
-    'Energy that a self-consumer feeds into the grid, paid at the price of surplus energy.',
-  ],
-  [
-    'Peaje de acceso',
-    'Access tariff',
-    'Importe por el uso de las redes de transporte y distribución.',
-    'The charge for using the transmission and distribution grids.',
-  ],
-  [
-    'Perfil de consumo',
-    'Load profile',
-    'Reparto por horas del consumo de quien no tiene medida horaria.',
-    'The hourly split of consumption for those without hourly meters.',
-  ],
-  [
-    'Pérdidas',
-    'Losses',
-    'Energía que se disipa entre la central y el contador.',
-    'Energy dissipated between the power plant and the meter.',
-  ],
-  [
-    'Sistemas no peninsulares',
-    'Non-peninsular systems',
-    'Sistemas eléctricos de Canarias, Baleares, Ceuta y Melilla.',
-    'The electricity systems of the Canary and Balearic Islands, Ceuta and Melilla.',
-  ],
-  [
-    'Subasta explícita',
-    'Explicit auction',
-    'Venta de capacidad de interconexión separada de la energía.',
-    'The sale of interconnection capacity apart from energy; its price is the value of the border.',
-  ],
-  [
-    'Telemedida',
-    'Telemetering',
-    'Medida que llega al operador en el momento.',
-    'Measurement that reaches the operator as it happens.',
-  ],
-  [
-    'Indisponibilidad',
-    'Unavailability',
-    'Tiempo en que una instalación no puede producir o transportar.',
-    'Time in which a plant or line cannot produce or carry energy.',
-  ],
-]
+/** Writes the accents of a text as HTML entities, as the service's editor does. */
+export const encode = (html: string): string => html.replaceAll(/[áéíóúñÁ€]/g, (letter) => `&${NAMED[letter]};`)
 
 /** Kinds of news that come again and again. */
 export const NEWS: readonly (readonly [title: Both, body: Both])[] = [
@@ -196,6 +60,7 @@ export const NEWS: readonly (readonly [title: Both, body: Both])[] = [
   ],
 ]
 
+/** Titles of the documentations. */
 export const DOCUMENTATIONS: readonly Both[] = [
   { es: 'Guía de la API', en: 'Guide to the API' },
   { es: 'Manual del mercado diario', en: 'Handbook of the day-ahead market' },
@@ -207,6 +72,7 @@ export const DOCUMENTATIONS: readonly Both[] = [
   { es: 'Preguntas frecuentes', en: 'Frequently asked questions' },
 ]
 
+/** Titles of the static pages. */
 export const STATIC_PAGES: readonly Both[] = [
   { es: 'Aviso legal', en: 'Legal notice' },
   { es: 'Política de privacidad', en: 'Privacy policy' },
@@ -215,7 +81,7 @@ export const STATIC_PAGES: readonly Both[] = [
   { es: 'Contacto', en: 'Contact' },
 ]
 
-/** Terms of the taxonomy, with the vocabulary that each belongs to. */
+/** Vocabularies by number. */
 export const VOCABULARIES: ReadonlyMap<number, Both> = new Map([
   [5, { es: 'Acción', en: 'Action' }],
   [14, { es: 'Proceso', en: 'Process' }],
@@ -223,6 +89,8 @@ export const VOCABULARIES: ReadonlyMap<number, Both> = new Map([
   [21, { es: 'Temática', en: 'Subject' }],
   [22, { es: 'Área', en: 'Area' }],
 ])
+
+/** Terms of the taxonomy by number, with the vocabulary that each belongs to. */
 export const TERMS: ReadonlyMap<number, Both & { readonly vocabulary: number }> = new Map([
   [155, { es: 'Generación y consumo', en: 'Generation and consumption', vocabulary: 20 }],
   [156, { es: 'Mercados y precios', en: 'Markets and prices', vocabulary: 20 }],

@@ -1,13 +1,18 @@
-import { type Instant, parseInstant } from '../base/instant.ts'
-import { addUnits, floorTo, localDate } from '../base/zone.ts'
-import { CURVES } from './curves.ts'
-import { type Indicator, type Publication, QUARTERS_DAY_AHEAD } from './indicators.ts'
-import { noise, type World, ZONE } from './world.ts'
+import type { Instant } from '../base/instant.ts'
+import { CURVES, type CurveName } from './curves.ts'
+import { type Day, dayFrom, dayOf } from './days.ts'
+import { COMMUNITIES } from './geos.ts'
+import { type Indicator, QUARTERS_DAY_AHEAD } from './indicators.ts'
+import { noise, smoothNoise } from './noise.ts'
+import { BEGINNING, PUBLICATIONS, type Publication, saidAt } from './publication.ts'
+import type { World } from './world.ts'
 
-/** Nothing is older than this. */
-const BEGINNING = parseInstant('2014-01-01T00:00:00+01:00')
 const HOUR = 3_600
-const DAY = 86_400
+const PRICE = 23
+const ENERGY = 13
+/** The spot price, whose history was once rewritten. */
+const SPOT = 600
+const WEATHERS = Object.keys(CURVES) as CurveName[]
 
 /** A value at an instant, for one geo. */
 export interface Point {
@@ -16,130 +21,99 @@ export interface Point {
   readonly value: number
 }
 
-/** Until when values are to be had, seen from the service's clock. */
-const UNTIL: Readonly<Record<Publication, (now: Instant) => Instant>> = {
-  afternoon: (now) => endAfter(now, 14 * HOUR),
-  evening: (now) => endAfter(now, 20 * HOUR + 20 * 60),
-  live: (now) => now - 300,
-  forecast: (now) => addUnits(ZONE, floorTo(ZONE, now, 'day'), 'day', 4),
-  settled: (now) => floorTo(ZONE, now, 'day'),
-}
-
-/** The end of tomorrow once the clock has passed a time of today, else the end of today. */
-function endAfter(now: Instant, second: number): Instant {
-  const today = floorTo(ZONE, now, 'day')
-  return addUnits(ZONE, today, 'day', now >= today + second ? 2 : 1)
-}
-
-/** Ages at which a value is said anew; before the last of them it is off by a little. */
-const REVISED_AT: Readonly<Record<Publication, readonly number[]>> = {
-  afternoon: [],
-  evening: [],
-  live: [3 * HOUR, 30 * HOUR],
-  forecast: [-48 * HOUR, -24 * HOUR, -6 * HOUR, 0],
-  settled: [31 * DAY, 92 * DAY, 243 * DAY],
-}
+const isRewritten = (indicator: Indicator, world: World): boolean =>
+  indicator.id === SPOT && world.now >= world.historyRewrittenAt
 
 /** Seconds of a period at an instant. */
 export function stepAt(indicator: Indicator, at: Instant, world: World): number {
-  if (indicator.id === 600 && world.now >= world.historyRewrittenAt) return 900
-  return indicator.steps.findLast(([from]) => from <= at)![1]
+  if (isRewritten(indicator, world)) return 900
+  return (indicator.steps.findLast(([from]) => from <= at) ?? indicator.steps[0]!)[1]
 }
 
-/** The instants within [from, to) at which the resolution of an indicator changes. */
-export const changesWithin = (indicator: Indicator, from: Instant, to: Instant, world: World): readonly Instant[] =>
-  indicator.steps
-    .map(([at]) => at)
-    .filter((at) => at > from && at < to && stepAt(indicator, at - 1, world) !== stepAt(indicator, at, world))
+/** Whether the resolution of an indicator changes within [from, to). */
+export const changesWithin = (indicator: Indicator, from: Instant, to: Instant, world: World): boolean =>
+  !isRewritten(indicator, world) && indicator.steps.some(([at]) => at > from && at < to)
 
-/** Chance that changes smoothly: neighbouring numbers are blended. */
-function smooth(world: World, id: number, geo: number, at: number, every: number): number {
-  const slot = Math.floor(at / every)
-  const part = at / every - slot
-  const blend = part * part * (3 - 2 * part)
-  return noise(world.seed, id, geo, slot, every) * (1 - blend) + noise(world.seed, id, geo, slot + 1, every) * blend
-}
+/** How much of the whole a geo has: a community has a part of it. Prices are no parts. */
+const share = ({ id, magnitude }: Indicator, geo: number, seed: number): number =>
+  magnitude[0] === PRICE || !COMMUNITIES.includes(geo) ? 1 : 0.02 + 0.08 * Math.abs(noise(seed, id, geo))
 
-/** The part of a whole that a geo is: some have much, some little. */
-const share = (indicator: Indicator, geo: number): number =>
-  indicator.geos[0] === geo || indicator.magnitude[0] === 23 ? 1 : 0.05 + 0.15 * Math.abs(noise(7, indicator.id, geo))
-
-interface Day {
-  readonly from: Instant
-  readonly to: Instant
-  readonly yearDay: number
-  readonly weekend: boolean
-}
-
-const days = new Map<Instant, Day>()
-
-/** The local day that begins at an instant; remembered, for calendars are slow. */
-function dayOf(from: Instant): Day {
-  let day = days.get(from)
-  if (!day) {
-    const [year, month, date] = localDate(ZONE, from).split('-').map(Number) as [number, number, number]
-    const utc = Date.UTC(year, month - 1, date)
-    day = {
-      from,
-      to: addUnits(ZONE, from, 'day', 1),
-      yearDay: (utc - Date.UTC(year, 0, 1)) / 86_400_000,
-      weekend: [0, 6].includes(new Date(utc).getUTCDay()),
+/** The values of one indicator and geo as a function of time, as the service says them at its clock's time. */
+function valuesOf(indicator: Indicator, geo: number, world: World) {
+  const { id, scale, magnitude, published } = indicator
+  const { seed, now } = world
+  const rule: Publication = PUBLICATIONS[published]
+  const curve = CURVES[indicator.curve]
+  // Weather and mood are the same for all series of a kind of curve.
+  const daily = smoothNoise(seed, WEATHERS.indexOf(indicator.curve), 0, 2 * 86_400)
+  const hourly = smoothNoise(seed, id, geo, HOUR)
+  const part = scale * share(indicator, geo, seed)
+  const abroad = magnitude[0] === PRICE && geo !== indicator.geos[0]
+  const versions = rule.ages.length
+  return (at: Instant, day: Day, step: number, revised: number): number => {
+    const moment = {
+      hour: ((at - day.from) / (day.to - day.from)) * 24,
+      day: day.yearDay,
+      weekend: day.weekend,
+      daily: daily(at),
+      hourly: hourly(at) + 0.3 * noise(seed, id, geo, at),
     }
-    days.set(from, day)
+    let value = curve(moment) * part
+    if (magnitude[0] === ENERGY) value *= step / HOUR
+    if (abroad) value *= 1 + 0.08 * noise(seed, geo, day.from / HOUR)
+    let version = revised
+    for (let i = 0; i < versions; i++) if (now - at >= rule.ages[i]!) version++
+    const open = versions === 0 ? revised < 0 : version < versions
+    if (open) value *= 1 + rule.off * noise(seed, id, geo, at, version + 100)
+    return Math.round(value * 100) / 100 + 0
   }
-  return day
 }
 
-/** One value, as the service says it at its clock's time. */
-function valueAt(indicator: Indicator, geo: number, at: Instant, day: Day, step: number, world: World): number {
-  const { id, curve, scale, published, magnitude } = indicator
-  // A rewritten quarter-hour repeats the value of its old hour.
-  const said = step === 900 && at < QUARTERS_DAY_AHEAD && id === 600 ? at - ((at - day.from) % HOUR) : at
-  const moment = {
-    hour: ((said - day.from) / (day.to - day.from)) * 24,
-    day: day.yearDay,
-    weekend: day.weekend,
-    // Weather and mood are the same for all series of a kind of curve.
-    daily: smooth(world, 1, curve.length, said, 2 * DAY),
-    hourly: smooth(world, id, geo, said, HOUR) + 0.3 * noise(world.seed, id, geo, said),
-  }
-  const perPeriod = magnitude[0] === 13 ? step / HOUR : 1
-  const abroad =
-    magnitude[0] === 23 && geo !== indicator.geos[0] ? 1 + 0.08 * noise(world.seed, geo, Math.floor(said / DAY)) : 1
-  const exact = CURVES[curve](moment) * scale * perPeriod * share(indicator, geo) * abroad
-  const ages = REVISED_AT[published]
-  const version = ages.filter((age) => world.now - at >= age).length
-  const off = version === ages.length ? 0 : 0.02 * noise(world.seed, id, geo, said, version + 1)
-  return Math.round(exact * (1 + off) * 100) / 100
-}
+/** How many revisions of a whole day are still to come, as a negative number. */
+const outstanding = (rule: Publication, day: Day, now: Instant): number =>
+  -rule.dates(day).filter((date) => date > now).length
 
 /** Every published value within [from, to) for some geos, by instant, then geo. */
-export function* points(
+export function points(
   indicator: Indicator,
   geos: readonly number[],
   from: Instant,
   to: Instant,
   world: World,
-): Generator<Point> {
-  const end = Math.min(to, UNTIL[indicator.published](world.now))
+): Point[] {
+  const rule: Publication = PUBLICATIONS[indicator.published]
+  const end = Math.min(to, rule.until(world.now))
   const start = Math.max(from, BEGINNING)
-  if (start >= end) return
-  for (let day = dayOf(floorTo(ZONE, start, 'day')); day.from < end; day = dayOf(day.to)) {
+  const found: Point[] = []
+  if (start >= end) return found
+  const series = geos.map((geo) => ({ geo, valueAt: valuesOf(indicator, geo, world) }))
+  const rewritten = isRewritten(indicator, world)
+  for (let day = dayOf(start); day.from < end; day = dayFrom(day.to)) {
     const step = stepAt(indicator, day.from, world)
-    for (let at = day.from; at < day.to; at += step) {
-      if (at < start || at >= end) continue
-      for (const geo of geos) yield { at, geo, value: valueAt(indicator, geo, at, day, step, world) }
+    const revised = outstanding(rule, day, world.now)
+    const first = day.from >= start ? day.from : day.from + Math.ceil((start - day.from) / step) * step
+    const stop = Math.min(day.to, end)
+    for (let at = first; at < stop; at += step) {
+      // A rewritten quarter-hour repeats the value of its old hour.
+      const meant = rewritten && at < QUARTERS_DAY_AHEAD ? at - (at % HOUR) : at
+      for (const { geo, valueAt } of series) found.push({ at, geo, value: valueAt(meant, day, step, revised) })
     }
   }
+  return found
 }
 
-/** When the service last touched a window that ends with an instant. */
-export function updatedAt(indicator: Indicator, last: Instant, world: World): Instant {
-  const { published } = indicator
-  if (published === 'afternoon' || published === 'evening') {
-    const evening = published === 'evening' ? 20 * HOUR + 17 * 60 : 14 * HOUR + 27 * 60
-    return Math.min(world.now, addUnits(ZONE, floorTo(ZONE, last, 'day'), 'day', -1) + evening)
+/** When the service last touched anything between two instants that have values. */
+export function updatedAt(indicator: Indicator, first: Instant, last: Instant, world: World): Instant {
+  const rule: Publication = PUBLICATIONS[indicator.published]
+  const candidates = [saidAt(rule, last, world.now)]
+  // The latest value that has come of age was the last to be touched for that reason.
+  for (const age of rule.ages) {
+    const at = Math.min(last, world.now - age)
+    const start = at - (at % stepAt(indicator, at, world))
+    if (start >= first) candidates.push(start + age)
   }
-  const passed = REVISED_AT[published].filter((age) => world.now - last >= age)
-  return Math.min(world.now, last + Math.max(300, ...passed))
+  for (let day = dayOf(first); rule.dates(day).length > 0 && day.from <= last; day = dayFrom(day.to))
+    candidates.push(...rule.dates(day).filter((date) => date <= world.now))
+  if (isRewritten(indicator, world) && first < QUARTERS_DAY_AHEAD) candidates.push(world.historyRewrittenAt)
+  return Math.max(...candidates)
 }

@@ -1,0 +1,75 @@
+import { type ContentRoute, type RouteName, routeOf } from '../api/routes.ts'
+import { archivesAnswer, archivesJsonAnswer } from './archives.ts'
+import { catalogueAnswer } from './catalogue.ts'
+import { contentAnswer } from './contents.ts'
+import { INDICATORS, OFFERS } from './indicators.ts'
+import { isIllegal, isPath, type Query, readQuery } from './query.ts'
+import { seriesAnswer } from './series.ts'
+import { widgetAnswer, widgetsAnswer } from './widgets.ts'
+import type { World } from './world.ts'
+
+/** What an answer is before it is written: a status with an object, or with text that is JSON already. */
+export interface Answer {
+  readonly status: number
+  readonly body: object | string
+}
+
+/** What a request of a known route says, without HTTP. */
+export interface Asked {
+  readonly route: RouteName
+  /** The parts of the path, by name. */
+  readonly slots: Slots
+  readonly search: URLSearchParams
+  readonly key: string | undefined
+  readonly accept: string | undefined
+}
+
+type Slots = Readonly<Record<string, string>>
+type Write = (slots: Slots, query: Query, world: World) => object | string | undefined
+
+const refusal = (status: number, message: string): Answer => ({ status, body: { status, message } })
+/** The answer where there is nothing. */
+export const NOT_FOUND = refusal(404, 'Not found')
+const FORBIDDEN: Answer = { status: 403, body: { Status: 403, message: 'Forbidden' } }
+
+const series =
+  (table: typeof INDICATORS, withGeo: boolean): Write =>
+  ({ id }, query, world) => {
+    const indicator = table.find((row) => row.id === Number(id))
+    return indicator && seriesAnswer(indicator, query, world, withGeo)
+  }
+const content =
+  (route: ContentRoute): Write =>
+  (_slots, query, world) =>
+    contentAnswer(route, query, world)
+
+const WRITE: Readonly<Record<RouteName, Write>> = {
+  indicators: (_slots, query) => catalogueAnswer(query),
+  indicator: series(INDICATORS, true),
+  offer_indicator: series(OFFERS, false),
+  documentations: content('documentations'),
+  static_pages: content('static_pages'),
+  glossaries: content('glossaries'),
+  news: content('news'),
+  archives: (_slots, query, world) => archivesAnswer(query, world),
+  archives_json: (_slots, query, world) => archivesJsonAnswer(query, world),
+  widgets: (_slots, query) => widgetsAnswer(query),
+  widget: ({ id = '' }, query, world) => widgetAnswer(id, query, world),
+}
+
+/** Both versions are tolerated on every route, and so is no version at all; any other is not. */
+function isAcceptable(accept = ''): boolean {
+  const versions = [...accept.matchAll(/vnd\.[\w.-]+-v(\d+)/g)].map(([, version]) => version)
+  return versions.length === 0 || versions.includes('1') || versions.includes('2')
+}
+
+/** Decides one request: the key first, then the version, the path and the parameters, then the answer. */
+export function answer({ route, slots, search, key: given, accept }: Asked, key: string, world: World): Answer {
+  if (given !== key && given !== `"${key}"`) return FORBIDDEN
+  if (!isAcceptable(accept)) return refusal(406, `${routeOf(route).path} has no such version`)
+  if (!isPath(route, slots)) return NOT_FOUND
+  const query = readQuery(route, search)
+  if (isIllegal(query)) return refusal(400, query.reason)
+  const body = WRITE[route](slots, query, world)
+  return body === undefined ? NOT_FOUND : { status: 200, body }
+}

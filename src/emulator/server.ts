@@ -1,0 +1,100 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { brotliCompressSync, constants } from 'node:zlib'
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { ROUTE_NAMES, type RouteName, routeOf } from '../api/routes.ts'
+import type { Instant } from '../base/instant.ts'
+import { type Answer, answer, NOT_FOUND } from './answers.ts'
+import type { World } from './world.ts'
+
+/** A request that was answered. */
+export interface RequestLogEntry {
+  /** The service's clock when it was answered. */
+  readonly at: Instant
+  readonly method: string
+  /** Path and query as they came. */
+  readonly url: string
+  /** Null for a path that no route has. */
+  readonly route: RouteName | null
+  readonly status: number
+  /** Bytes of the body as it was sent. */
+  readonly bytes: number
+}
+
+/** What a server needs to know. */
+export interface Site {
+  readonly key: string
+  readonly latencyMs: number
+  readonly world: () => World
+  readonly note: (entry: RequestLogEntry) => void
+}
+
+const HEADERS = {
+  'Content-Type': 'application/json; charset=utf-8',
+  Vary: 'Accept-Encoding',
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Allow-Methods': 'GET,POST,PUT,DELETE,HEAD',
+  'Access-Control-Allow-Headers': 'Content-Type, Authorization, x-api-key, x-amz-date',
+} as const
+
+const UNREADABLE: Answer = { status: 400, body: { status: 400, message: 'Bad request' } }
+const BROKEN: Answer = { status: 500, body: { status: 500, message: 'Internal server error' } }
+
+const write = (reply: FastifyReply, { status, body }: Answer): FastifyReply =>
+  reply
+    .status(status)
+    .headers(HEADERS)
+    .send(typeof body === 'string' ? body : JSON.stringify(body))
+
+const headerOf = (request: FastifyRequest, name: string): string | undefined => {
+  const value = request.headers[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+const takesBrotli = (request: FastifyRequest): boolean =>
+  (headerOf(request, 'accept-encoding') ?? '')
+    .split(',')
+    .some((coding) => /^\s*br\s*(;|$)/.test(coding) && !/q=0(\.0*)?\s*$/.test(coding))
+
+const routeAt = (request: FastifyRequest): RouteName | null =>
+  (request.routeOptions.config as { readonly route?: RouteName }).route ?? null
+
+/** A server of the eleven routes that does not listen yet. Its router comes from the registry of routes. */
+export function buildServer({ key, latencyMs, world, note }: Site): FastifyInstance {
+  const app = fastify({
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 200 },
+    // An address that cannot be decoded has no route.
+    frameworkErrors: (_error, _request, reply) => write(reply, UNREADABLE),
+  })
+  app.addHook('onSend', async (request, reply, payload) => {
+    const packed =
+      typeof payload === 'string' && takesBrotli(request)
+        ? brotliCompressSync(payload, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
+        : payload
+    if (packed !== payload) reply.header('Content-Encoding', 'br')
+    note({
+      at: world().now,
+      method: request.method,
+      url: request.url,
+      route: routeAt(request),
+      status: reply.statusCode,
+      bytes: typeof packed === 'string' || Buffer.isBuffer(packed) ? Buffer.byteLength(packed) : 0,
+    })
+    return packed
+  })
+  for (const route of ROUTE_NAMES)
+    app.get(routeOf(route).path.replaceAll(/\{(\w+)\}/g, ':$1'), { config: { route } }, async (request, reply) => {
+      if (latencyMs > 0) await wait(latencyMs)
+      const asked = {
+        route,
+        slots: request.params as Record<string, string>,
+        search: new URL(request.url, 'http://localhost').searchParams,
+        key: headerOf(request, 'x-api-key'),
+        accept: headerOf(request, 'accept'),
+      }
+      return write(reply, answer(asked, key, world()))
+    })
+  app.setNotFoundHandler((_request, reply) => write(reply, NOT_FOUND))
+  app.setErrorHandler((_error, _request, reply) => write(reply, BROKEN))
+  return app
+}
