@@ -35,6 +35,8 @@ describe.skipIf(!existsSync(FOLDER))('recorded answers of the live service', () 
       geo_name: value.geo_name,
       value: value.value,
     }))
+    const order = (row: { at_utc: string; geo_id: number }) => `${row.at_utc} ${row.geo_id}`
+    expected.sort((a: never, b: never) => (order(a) < order(b) ? -1 : 1))
     expect(stored).toEqual(expected)
     expect(stored).toHaveLength(rows)
     expect(store.get('select count(distinct at_local) from observations')).toBe(hours)
