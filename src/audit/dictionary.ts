@@ -11,7 +11,7 @@ export function schemaText(): string {
     '',
     '## Tables',
   ]
-  for (const name of TABLE_NAMES) {
+  for (const name of [...TABLE_NAMES].sort()) {
     const { about, columns, key } = tableOf(name)
     lines.push(
       '',
