@@ -579,6 +579,17 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     ) g on g.series_id = s.id
     join time_zone_offset z on z.zone = s.time_zone and z.from_at <= g.last_at and z.to_at > g.last_at`.execute(db)
 
+  await sql`create view indicator_history as
+    select h.kind, h.id, h.locale, h.name, h.short_name, h.description,
+      f.finished_at as valid_from, n.finished_at as valid_to
+    from (
+      select kind, id, locale, name, short_name, description, fetch_id, null as superseded_by from indicator_text
+      union all
+      select kind, id, locale, name, short_name, description, fetch_id, superseded_by from indicator_revision
+    ) h
+    left join _fetch f on f.id = h.fetch_id
+    left join _fetch n on n.id = h.superseded_by`.execute(db)
+
   await sql`create view runs as
     select id, command, job, started_at, finished_at,
       round((julianday(finished_at) - julianday(started_at)) * 86400, 3) as seconds,

@@ -39,12 +39,13 @@ const COUNTED = [
   '_reply',
 ]
 
-/** Gathers what `status` shows. Times are UTC but for `last_local`. */
+/** Gathers what `status` shows. Times are UTC but for `last_local`; `lag_hours` is how long ago the last value begins, negative for the future. */
 export function readStatus(db: Reader): Status {
   return {
     runs: db.all('select * from runs limit 5') as object[],
     series:
-      db.all(`select f.series_id, f.indicator_id, f.indicator_name, s.time_trunc, f.geo_id, f.geo_name, f.first_utc, f.last_local, f.checked_at
+      db.all(`select f.series_id, f.indicator_id, f.indicator_name, s.time_trunc, f.geo_id, f.geo_name, f.first_utc, f.last_local,
+      round((julianday('now') - julianday(f.last_utc)) * 24, 1) as lag_hours, f.checked_at
       from freshness f join series s on s.id = f.series_id order by f.kind, f.indicator_id, f.series_id, f.geo_id`) as object[],
     failures: openFailures(db),
     quarantined: db.get('select count(*) from _quarantine where resolved_at is null') as number,

@@ -144,6 +144,21 @@ export const COMMANDS = {
     example: 'query "select * from latest" --format markdown',
     run: async (args) => (await import('./query.ts')).run(args),
   },
+  export: {
+    usage: 'export',
+    about: 'Write values of indicators as CSV or NDJSON, as known now or at a past instant',
+    flags: {
+      ...DATABASE,
+      indicator: { type: 'number', array: true, demandOption: true, describe: 'Numbers of indicators' },
+      geo: { type: 'number', array: true, describe: 'Only these geos' },
+      ...RANGE,
+      'as-of': { type: 'string', describe: 'What was known at this instant: 2025-10-01T00:00:00Z' },
+      format: { choices: ['csv', 'ndjson'], default: 'csv', describe: 'Form of the file' },
+      output: { type: 'string', describe: 'File; stdout when left out' },
+    },
+    example: 'export --indicator 600 --geo 3 --from 2025-10-01 --output spot.csv',
+    run: async (args) => (await import('./export.ts')).run(args),
+  },
   doctor: {
     usage: 'doctor',
     about: 'Check configuration, key, clock, zone data, disk, database and lock',

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { InputError } from '../base/errors.ts'
+import { EARLIEST, LATEST } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import type { Job } from '../job/job.ts'
 import { parseMoment, resolveMoment } from '../job/moment.ts'
@@ -45,20 +46,24 @@ export function readJobs(files: readonly string[]): Job[] {
   return jobs
 }
 
+/** The instant that a flag means in a zone. */
+export function instantOf(flag: string, text: string, zone: string, now: number): number {
+  const moment = parseMoment(text)
+  if (moment === undefined)
+    throw new InputError(`--${flag} ${JSON.stringify(text)} is no date.`, {
+      hint: 'Give a day (2025-10-01), an instant (2025-10-01T12:00:00Z) or a distance from today (-30d).',
+      code: 'bad-date',
+    })
+  return resolveMoment(moment, zone, now)
+}
+
 /** The range that `--from` and `--to` mean in a job's zone; undefined when neither is given. */
 export function rangeOf({ from, to }: RangeArgs, zone: string, now: number): Interval | undefined {
   if (from === undefined && to === undefined) return undefined
-  const resolve = (flag: string, text: string | undefined, otherwise: number): number => {
-    if (text === undefined) return otherwise
-    const moment = parseMoment(text)
-    if (moment === undefined)
-      throw new InputError(`--${flag} ${JSON.stringify(text)} is no date.`, {
-        hint: 'Give a day (2025-10-01), an instant (2025-10-01T12:00:00Z) or a distance from today (-30d).',
-        code: 'bad-date',
-      })
-    return resolveMoment(moment, zone, now)
+  const range = {
+    from: from === undefined ? EARLIEST : instantOf('from', from, zone, now),
+    to: to === undefined ? LATEST : instantOf('to', to, zone, now),
   }
-  const range = { from: resolve('from', from, 0), to: resolve('to', to, Number.MAX_SAFE_INTEGER) }
   if (range.from >= range.to)
     throw new InputError('--from must come before --to, which is not included.', { code: 'empty-range' })
   return range

@@ -25,7 +25,7 @@ export async function run(args: CommonArgs & DatabaseArgs & { readonly json: boo
       [
         `${file}: ${rows.join(' · ')}`,
         `\nLast runs\n${show(status.runs, ['id', 'command', 'job', 'started_at', 'seconds', 'outcome', 'requests', 'failed', 'rows_new', 'rows_revised'])}`,
-        `\nSeries\n${show(status.series, ['indicator_id', 'indicator_name', 'time_trunc', 'geo_name', 'first_utc', 'last_local', 'checked_at'])}`,
+        `\nSeries\n${show(status.series, ['indicator_id', 'indicator_name', 'time_trunc', 'geo_name', 'first_utc', 'last_local', 'lag_hours', 'checked_at'])}`,
         `\nFailures that are still open\n${show(status.failures, ['entry', 'target', 'failed_at', 'message', 'hint'])}`,
         ...(status.quarantined > 0
           ? [`\n${grouped(status.quarantined)} rows in quarantine: select * from _quarantine`]

@@ -20,6 +20,8 @@ export interface Reader {
   get(sql: string, parameters?: readonly unknown[]): unknown
   /** All rows of a query; prepared once a text. */
   all(sql: string, parameters?: readonly unknown[]): unknown[]
+  /** The rows of a query one by one, each as a list of its columns. */
+  rows(sql: string, parameters?: readonly unknown[]): IterableIterator<unknown[]>
   close(): Promise<void>
 }
 
@@ -150,6 +152,11 @@ function reading(connection: Connection, file: string) {
     get: (sql: string, parameters: readonly unknown[] = []): unknown =>
       Object.values((prepare(sql).get(parameters as unknown[]) as object | undefined) ?? {})[0],
     all: (sql: string, parameters: readonly unknown[] = []): unknown[] => prepare(sql).all(parameters as unknown[]),
+    rows: (sql: string, parameters: readonly unknown[] = []) =>
+      raw
+        .prepare(sql)
+        .raw()
+        .iterate(parameters as unknown[]) as IterableIterator<unknown[]>,
     close: () => kysely.destroy(),
   }
 }

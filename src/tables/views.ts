@@ -90,6 +90,19 @@ export const VIEWS = {
       checked_at: 'When the series was last asked (UTC)',
     },
   },
+  indicator_history: {
+    about: 'Every version of the texts of every indicator, in every language.',
+    columns: {
+      kind: 'indicator or offer_indicator',
+      id: 'The indicator (indicator.id)',
+      locale: 'es or en',
+      name: 'Its name',
+      short_name: 'Its short name',
+      description: 'Its description, HTML as it came',
+      valid_from: 'Since when it was known here (UTC, ISO 8601 to the millisecond)',
+      valid_to: 'Until when; NULL for the current version',
+    },
+  },
   runs: {
     about: 'What ran, the latest first.',
     columns: {

@@ -141,6 +141,29 @@ describe('the command line', () => {
     expect(result.code).toBe(code)
   })
 
+  test('export writes a whole file or none, as known now or before anything was', async () => {
+    const emulator = await emulate()
+    const dir = folder()
+    await run(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))
+    const more = ['export', '--indicator', '1739', '--from', '2025-01-01', '--to', '2025-01-03']
+    const { err } = await run(dir, [...more, '--output', 'a.csv'])
+    expect(err).toBe('48 rows in a.csv.\n')
+    const lines = readFileSync(join(dir, 'a.csv'), 'utf8').trim().split('\n')
+    expect(lines).toHaveLength(49)
+    expect(lines[1]).toMatch(/^1739,.*,3,España,2024-12-31T23:00:00Z,2025-01-01T00:00:00\+01:00,3600,/)
+    const ndjson = await run(dir, [...more, '--format', 'ndjson', '--geo', '3'])
+    expect(
+      ndjson.out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).step_s),
+    ).toHaveLength(48)
+    expect((await run(dir, [...more, '--as-of', '2020-01-01', '--quiet'])).out.trim().split('\n')).toHaveLength(1)
+    expect((await run(dir, [...more, '--as-of', '+1d', '--quiet'])).out.trim().split('\n')).toHaveLength(49)
+    expect((await run(dir, [...more, '--output', 'none/a.csv'])).code).toBe(2)
+    expect(readdirSync(dir).filter((name) => name.includes('part'))).toEqual([])
+  })
+
   test('a wrong key exits 3 and is not shown', async () => {
     const emulator = await emulate()
     const result = await run(folder(), ['sync', 'job.yaml', '--verbose'], to(emulator.url, 'deadbeef'.repeat(8)))
