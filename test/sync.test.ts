@@ -47,11 +47,11 @@ describe('a job becomes rows', () => {
       'time_zone_offset',
     ])
       expect(count(table), table).toBeGreaterThan(0)
-    expect(new Set(emulator.served.map(({ route }) => route)).size).toBe(11)
-    const asked = emulator.served.length
+    expect(new Set(emulator.requests.map(({ route }) => route)).size).toBe(11)
+    const asked = emulator.requests.length
     const second = await runJob(store, emulator, yaml, { now: ms(NOW) + 60_000 })
     expect(second.counts.requests).toBe(0)
-    expect(emulator.served).toHaveLength(asked)
+    expect(emulator.requests).toHaveLength(asked)
     expect(store.all('pragma foreign_key_check')).toEqual([])
   })
 
@@ -84,11 +84,11 @@ describe('a job becomes rows', () => {
         `select at_local from observations where indicator_id = 1001 and geo_id = 8741 and at_local like '2021-10-31T02%'`,
       ),
     ).toEqual([{ at_local: '2021-10-31T02:00:00+02:00' }, { at_local: '2021-10-31T02:00:00+01:00' }])
-    const before = emulator.served.length
+    const before = emulator.requests.length
     await runJob(store, emulator, 'series:\n  - { indicators: [1001], window: { from: 2021-10-31, to: 2021-11-01 } }', {
       now: ms(NOW) + 86_400_000 * 30,
     })
-    expect(emulator.served).toHaveLength(before)
+    expect(emulator.requests).toHaveLength(before)
   })
 
   test('a raw value and an hourly average of one indicator never share a row', async () => {
@@ -207,10 +207,10 @@ describe('a job becomes rows', () => {
     const yaml = (chunk: string) =>
       `series:\n  - { indicators: [1739], window: { from: 2015-01-01, to: 2025-01-01 }, chunk: ${chunk} }`
     await runJob(store, emulator, yaml('1y'), { now: ms(NOW) })
-    expect(emulator.served).toHaveLength(10)
+    expect(emulator.requests).toHaveLength(10)
     expect(store.get('select count(*) from _coverage')).toBe(1)
     await runJob(store, emulator, yaml('1mo'), { now: ms(NOW) })
-    expect(emulator.served).toHaveLength(10)
+    expect(emulator.requests).toHaveLength(10)
     const [{ from_at, to_at }] = store.all('select from_at, to_at from _coverage') as [
       { from_at: number; to_at: number },
     ]
@@ -219,7 +219,7 @@ describe('a job becomes rows', () => {
     store.run(`insert into _coverage values (1, 0, ?, ?, 'final', ?)`, [hole[1], to_at, SECONDS])
     expect(from_at).toBeLessThan(hole[0]!)
     await runJob(store, emulator, yaml('1y'), { now: ms(NOW) })
-    expect(emulator.served.slice(10).map(({ url }) => decodeURIComponent(url))).toEqual([
+    expect(emulator.requests.slice(10).map(({ url }) => decodeURIComponent(url))).toEqual([
       '/indicators/1739?locale=es&start_date=2018-03-31T22:00:00Z&end_date=2018-04-03T21:59:59Z',
     ])
     expect(store.get('select count(*) from _coverage')).toBe(1)
@@ -292,7 +292,7 @@ describe('what goes wrong stays where it is', () => {
     const summary = await runJob(store, { url: emulator.url, key: 'f'.repeat(64) }, FOUR)
     expect(summary).toMatchObject({ outcome: 'failed', counts: { requests: 1 } })
     expect(summary.stop).toBeInstanceOf(KeyError)
-    expect(emulator.served).toHaveLength(1)
+    expect(emulator.requests).toHaveLength(1)
   })
 
   test('a firewall page is no bad key, and is asked few times', async () => {

@@ -127,8 +127,12 @@ export const COMMANDS = {
   status: {
     usage: 'status',
     about: 'Show runs, how far every series reaches, and what failed with its next step',
-    flags: { ...DATABASE, ...JSON_FLAG },
-    example: 'status --json',
+    flags: {
+      ...DATABASE,
+      ...JSON_FLAG,
+      format: { choices: ['text', 'json', 'prometheus'], default: 'text', describe: 'Form of the answer' },
+    },
+    example: 'status --format prometheus',
     run: async (args) => (await import('./status.ts')).run(args),
   },
   query: {
@@ -173,12 +177,21 @@ export const COMMANDS = {
     example: 'migrate --list',
     run: async (args) => (await import('./migrate.ts')).run(args),
   },
+  schedule: {
+    usage: 'schedule <jobs..>',
+    about: 'Stay up and run jobs at their cron times, in their time zones, one at a time',
+    positionals: JOBS,
+    flags: { ...DATABASE, ...SERVICE, ...DURABILITY },
+    example: 'schedule jobs/nightly.yaml --service esios',
+    run: async (args) => (await import('./schedule.ts')).run(args),
+  },
   emulator: {
     usage: 'emulator',
     about: 'Serve an embedded copy of the service on this machine, for trying and testing',
     flags: {
       port: { type: 'number', default: 0, describe: 'Port; 0 for a free one' },
       seed: { type: 'number', default: 1, describe: 'The same seed gives the same values' },
+      faults: { type: 'string', describe: 'File of faults to meet (YAML, docs/emulator.md)' },
       now: { type: 'string', describe: "The service's clock: an instant such as 2025-11-04T12:00:00Z" },
     },
     example: 'emulator --port 8080 --seed 7',

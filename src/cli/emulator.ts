@@ -1,11 +1,27 @@
 import { once } from 'node:events'
+import { parse } from 'yaml'
 import { InputError } from '../base/errors.ts'
 import { parseInstant } from '../base/instant.ts'
 import { startEmulator } from '../emulator/emulator.ts'
+import { type Fault, faultFile } from '../emulator/faults.ts'
 import { EXIT } from './fail.ts'
 import type { CommonArgs } from './flags.ts'
+import { readText } from './jobs.ts'
 import { print } from './output.ts'
 import { watchSignals } from './signals.ts'
+
+/** Reads a file of faults; every mistake is told with its place. */
+function readFaults(file: string): Fault[] {
+  const read = faultFile.safeParse(parse(readText(file)))
+  if (read.success) return read.data
+  throw new InputError(
+    read.error.issues.map(({ path, message }) => `${file}: ${path.join('.')}: ${message}`).join('\n'),
+    {
+      hint: 'docs/emulator.md describes the faults.',
+      code: 'bad-faults',
+    },
+  )
+}
 
 export async function run(
   args: CommonArgs & { readonly port: number; readonly seed: number; readonly now?: string },
@@ -16,7 +32,13 @@ export async function run(
       hint: 'Give it as 2025-11-04T12:00:00Z.',
       code: 'bad-date',
     })
-  const emulator = await startEmulator({ port: args.port, seed: args.seed, ...(now === undefined ? {} : { now }) })
+  const faults = args.faults === undefined ? [] : readFaults(args.faults)
+  const emulator = await startEmulator({
+    port: args.port,
+    seed: args.seed,
+    faults,
+    ...(now === undefined ? {} : { now }),
+  })
   const signals = watchSignals(() => undefined)
   print(
     [

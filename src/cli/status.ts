@@ -1,3 +1,4 @@
+import { prometheusText } from '../audit/prometheus.ts'
 import { readStatus } from '../audit/status.ts'
 import { openReader } from '../db/open.ts'
 import { readSettings } from './config.ts'
@@ -11,12 +12,18 @@ const show = (rows: readonly object[], columns: readonly string[]): string =>
     ? '  none'
     : table({ columns, rows: rows.map((row) => columns.map((column) => (row as Record<string, unknown>)[column])) })
 
-export async function run(args: CommonArgs & DatabaseArgs & { readonly json: boolean }): Promise<number> {
+export async function run(
+  args: CommonArgs & DatabaseArgs & { readonly json: boolean; readonly format: 'text' | 'json' | 'prometheus' },
+): Promise<number> {
   const file = readSettings(args).database.value
   const reader = openReader(file)
   try {
     const status = readStatus(reader)
-    if (args.json) {
+    if (args.format === 'prometheus') {
+      process.stdout.write(prometheusText(reader))
+      return EXIT.done
+    }
+    if (args.json || args.format === 'json') {
       print(JSON.stringify({ database: file, ...status }, null, 2))
       return EXIT.done
     }

@@ -94,6 +94,8 @@ export interface RunOptions extends RangeArgs, Pick<SyncContext, 'service' | 'ba
   readonly durability?: Durability
   /** What the planner is told, given the range of `--from` and `--to`. */
   readonly optionsFor?: (range: Interval | undefined) => PlanOptions
+  /** Ends the run early; the signals of the process when left out. */
+  readonly signal?: AbortSignal
   /** What is done with a job, where it is not to be synced. */
   readonly carry?: (context: SyncContext, job: Job) => Promise<Summary>
 }
@@ -118,7 +120,7 @@ export async function runJobs(
           store,
           version: version(),
           now: Date.now,
-          signal: signals.signal,
+          signal: options.signal ?? signals.signal,
           onProgress: (done) => {
             progress.show(done)
             log.debug(`${done.ask.route} ${done.ask.request.target}`)

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import type { Instant } from '../base/instant.ts'
+import { createFaults, type Fault } from './faults.ts'
 import { buildServer, type RequestLogEntry } from './server.ts'
 
 /** The key that the embedded service accepts unless it is given another one. */
@@ -18,6 +19,8 @@ export interface EmulatorOptions {
   readonly latencyMs?: number
   /** From this instant of its clock on, the hourly history of the spot price is served as quarter-hours. */
   readonly historyRewrittenAt?: Instant
+  /** What goes wrong, and when. */
+  readonly faults?: readonly Fault[]
   /** Is told every request as it is answered. */
   readonly log?: (entry: RequestLogEntry) => void
 }
@@ -29,8 +32,6 @@ export interface Emulator {
   readonly key: string
   /** Every request since it started, in the order of the answers. */
   readonly requests: readonly RequestLogEntry[]
-  /** The same list as `requests`. */
-  readonly served: readonly RequestLogEntry[]
   /** Stops its clock at an instant. */
   setNow(at: Instant): void
   close(): Promise<void>
@@ -45,6 +46,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const app = buildServer({
     key,
     latencyMs,
+    faults: createFaults(options.faults ?? [], seed),
     world: () => ({ seed, now: Math.floor(typeof clock === 'function' ? clock() : clock), historyRewrittenAt }),
     note: (entry) => {
       requests.push(entry)
@@ -56,7 +58,6 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     url: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
     key,
     requests,
-    served: requests,
     setNow: (at) => {
       clock = at
     },

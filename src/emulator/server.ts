@@ -4,6 +4,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { ROUTE_NAMES, type RouteName, routeOf } from '../api/routes.ts'
 import type { Instant } from '../base/instant.ts'
 import { type Answer, answer, NOT_FOUND } from './answers.ts'
+import { type Faults, spoil } from './faults.ts'
 import type { World } from './world.ts'
 
 /** A request that was answered. */
@@ -24,6 +25,8 @@ export interface RequestLogEntry {
 export interface Site {
   readonly key: string
   readonly latencyMs: number
+  /** The fault that a request meets, if any. */
+  readonly faults: Faults
   readonly world: () => World
   readonly note: (entry: RequestLogEntry) => void
 }
@@ -59,7 +62,7 @@ const routeAt = (request: FastifyRequest): RouteName | null =>
   (request.routeOptions.config as { readonly route?: RouteName }).route ?? null
 
 /** A server of the eleven routes that does not listen yet. Its router comes from the registry of routes. */
-export function buildServer({ key, latencyMs, world, note }: Site): FastifyInstance {
+export function buildServer({ key, latencyMs, faults, world, note }: Site): FastifyInstance {
   const app = fastify({
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },
@@ -92,7 +95,10 @@ export function buildServer({ key, latencyMs, world, note }: Site): FastifyInsta
         key: headerOf(request, 'x-api-key'),
         accept: headerOf(request, 'accept'),
       }
-      return write(reply, answer(asked, key, world()))
+      const fault = faults.next(route, world().now)
+      const { status, body } = answer(asked, key, world())
+      if (!fault || status !== 200) return write(reply, { status, body })
+      return spoil(fault, typeof body === 'string' ? body : JSON.stringify(body), reply)
     })
   app.setNotFoundHandler((_request, reply) => write(reply, NOT_FOUND))
   app.setErrorHandler((_error, _request, reply) => write(reply, BROKEN))

@@ -77,7 +77,7 @@ describe('a change of resolution', () => {
       'series:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-09-01, to: 2025-11-01 } }',
       now,
     )
-    expect(emulator.served).toHaveLength(2)
+    expect(emulator.requests).toHaveLength(2)
     expect(store.all('select distinct step_s from observation')).toHaveLength(2)
     const [month] = store.all(
       `select count, hours, round(energy / hours - avg, 6) as off from observations_monthly where local_month = '2025-10'`,
@@ -199,9 +199,9 @@ describe('what is missing', () => {
     const at = (hours: number) => runJob(store, emulator, yaml, { now: ms(NOW) + hours * 3_600_000 })
     await at(0)
     const windows = async (hours: number) => {
-      const before = emulator.served.length
+      const before = emulator.requests.length
       await at(hours)
-      return emulator.served.slice(before).map(({ url }) => decodeURIComponent(/start_date=([^&]+)/.exec(url)![1]!))
+      return emulator.requests.slice(before).map(({ url }) => decodeURIComponent(/start_date=([^&]+)/.exec(url)![1]!))
     }
     expect(await windows(5)).toEqual([])
     expect(await windows(7)).toEqual(['2025-10-31T23:00:00Z'])

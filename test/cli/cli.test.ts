@@ -97,12 +97,12 @@ describe('the command line', () => {
     expect((await run(dir, ['plan', 'job.yaml'])).out).toMatch(
       /series\[0\] +indicator 1739 +missing +1 [\s\S]*one: 1 calls/,
     )
-    expect(emulator.served).toHaveLength(0)
+    expect(emulator.requests).toHaveLength(0)
     const first = await run(dir, ['sync', 'job.yaml', '--json'])
     expect(first.code).toBe(0)
     expect(JSON.parse(first.out)).toMatchObject([{ job: 'one', outcome: 'done', requests: 1, failures: [] }])
     expect((await run(dir, ['sync', 'job.yaml'])).out).toMatch(/nothing to do/)
-    expect(emulator.served).toHaveLength(1)
+    expect(emulator.requests).toHaveLength(1)
     expect((await run(dir, ['plan', 'job.yaml'])).out).toMatch(/nothing to ask/)
     expect(JSON.parse((await run(dir, ['status', '--json'])).out)).toMatchObject({
       failures: [],
@@ -170,7 +170,7 @@ describe('the command line', () => {
     expect(result.code).toBe(3)
     expect(result.out).toMatch(/refused the API key/)
     expect(result.out + result.err).not.toContain('deadbeef')
-    expect(emulator.served).toHaveLength(1)
+    expect(emulator.requests).toHaveLength(1)
   })
 
   test('one failure among many exits 1 and says what to do', async () => {
@@ -194,7 +194,7 @@ describe('the command line', () => {
       const { code, out } = await run(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))
       expect(out).toMatch(/budget of 2 calls an hour is spent/)
       expect(code).toBe(4)
-      expect(emulator.served).toHaveLength(expected)
+      expect(emulator.requests).toHaveLength(expected)
     }
   })
 

@@ -1,0 +1,129 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { brotliCompressSync } from 'node:zlib'
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { ROUTE_NAMES, type RouteName } from '../api/routes.ts'
+import type { Instant } from '../base/instant.ts'
+import { noise } from './noise.ts'
+
+/** What a fault does to the values of a series. */
+const ROWS = ['duplicates', 'unsorted', 'outside', 'revised', 'text'] as const
+
+/** One fault as data: which calls meet it, and what they get. Calls of the route are counted from 1. */
+const fault = z
+  .strictObject({
+    route: z
+      .enum(ROUTE_NAMES as [RouteName, ...RouteName[]])
+      .optional()
+      .describe('Only this route; all when left out'),
+    calls: z.array(z.int().positive()).optional().describe('These calls'),
+    every: z.int().positive().optional().describe('Every so manieth call'),
+    probability: z.number().min(0).max(1).optional().describe('So many of the calls, by the seed'),
+    status: z.int().min(300).max(599).optional().describe('A status in place of the answer'),
+    retryAfter: z
+      .union([z.int(), z.literal('date')])
+      .optional()
+      .describe('Seconds, or date for a date two seconds ahead'),
+    latencyMs: z.int().positive().optional().describe('A wait before the answer'),
+    body: z
+      .enum(['drop', 'truncated', 'wrong-brotli', 'html', 'firewall', 'message', 'empty', 'other-root', 'slow'])
+      .optional()
+      .describe('What becomes of the body'),
+    rows: z.enum(ROWS).optional().describe('What becomes of the values'),
+  })
+  .refine(({ status, latencyMs, body, rows }) => status ?? latencyMs ?? body ?? rows, {
+    error: 'a fault does something: status, latencyMs, body or rows',
+  })
+
+export const faultFile = z.array(fault)
+export type Fault = z.infer<typeof fault>
+
+/** Counts the calls and says which fault each meets. */
+export interface Faults {
+  next(route: RouteName, now: Instant): Fault | undefined
+}
+
+/** The first fault of the list that a call meets holds. */
+export function createFaults(faults: readonly Fault[], seed: number): Faults {
+  const calls = new Map<RouteName, number>()
+  return {
+    next(route) {
+      const call = (calls.get(route) ?? 0) + 1
+      calls.set(route, call)
+      return faults.find((fault, i) => {
+        if (fault.route && fault.route !== route) return false
+        if (fault.calls) return fault.calls.includes(call)
+        if (fault.every) return call % fault.every === 0
+        if (fault.probability !== undefined)
+          return (noise(seed, i, ROUTE_NAMES.indexOf(route), call) + 1) / 2 < fault.probability
+        return true
+      })
+    },
+  }
+}
+
+interface Answered {
+  indicator?: { values?: Record<string, unknown>[] }
+}
+
+/** What becomes of the values of an answer. */
+const SPOIL_ROWS: Readonly<
+  Record<(typeof ROWS)[number], (values: Record<string, unknown>[]) => Record<string, unknown>[]>
+> = {
+  duplicates: (values) => values.flatMap((value) => [value, value]),
+  unsorted: (values) =>
+    values.map((_, i) => values[(i * 7919 + 13) % values.length]!).filter((value, i, all) => all.indexOf(value) === i),
+  outside: (values) => [
+    ...values,
+    ...values
+      .slice(0, 3)
+      .map((value) => ({ ...value, datetime: '2001-01-01T00:00:00.000+01:00', tz_time: '2000-12-31T23:00:00.000Z' })),
+  ],
+  revised: (values) => values.map((value) => ({ ...value, value: Number(value.value) + 1 })),
+  text: (values) => values.map((value, i) => (i === 0 ? { ...value, value: String(value.value) } : value)),
+}
+
+function spoilRows(text: string, rows: Fault['rows']): string {
+  const body = JSON.parse(text) as Answered
+  if (!rows || !body.indicator?.values) return text
+  return JSON.stringify({ indicator: { ...body.indicator, values: SPOIL_ROWS[rows](body.indicator.values) } })
+}
+
+const PAGE = '<!doctype html><html><body><h1>Down for maintenance</h1></body></html>'
+const FIREWALL = '<html><head><title>Request Rejected</title></head><body>The requested URL was rejected.</body></html>'
+
+/** Sends an answer with a fault in place of the good one. */
+export async function spoil(fault: Fault, text: string, reply: FastifyReply): Promise<FastifyReply> {
+  const { status, retryAfter, latencyMs, body, rows } = fault
+  if (latencyMs) await wait(latencyMs)
+  if (retryAfter !== undefined)
+    reply.header('Retry-After', retryAfter === 'date' ? new Date(Date.now() + 2000).toUTCString() : String(retryAfter))
+  reply.header('Content-Type', 'application/json; charset=utf-8')
+  const whole = spoilRows(text, rows)
+  switch (body) {
+    case 'drop':
+      reply.raw.destroy()
+      return reply.hijack()
+    case 'truncated':
+      return reply.header('Content-Encoding', 'identity').send(whole.slice(0, whole.length / 2))
+    case 'wrong-brotli':
+      return reply.header('Content-Encoding', 'br').send(brotliCompressSync(whole).subarray(0, 20))
+    case 'html':
+      return reply.type('text/html').send(PAGE)
+    case 'firewall':
+      return reply.status(403).type('text/html').send(FIREWALL)
+    case 'message':
+      return reply.send('{"message":"No values for specified archive"}')
+    case 'empty':
+      return reply.send('')
+    case 'other-root':
+      return reply.send('{"something":{}}')
+    case 'slow':
+      await wait(1000)
+      return reply.send(whole)
+    default:
+      return status === undefined
+        ? reply.send(whole)
+        : reply.status(status).send(`{"status":${status},"message":"A fault"}`)
+  }
+}
