@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino'
 import { prettyFactory } from 'pino-pretty'
+import { redact } from './redact.ts'
 
 export type { Logger } from 'pino'
 
@@ -10,11 +11,6 @@ export interface LogOptions {
   readonly color: boolean
   /** Texts that must never be written: each is replaced by `[secret]` wherever it occurs. */
   readonly secrets: readonly string[]
-}
-
-/** Replaces every secret in a text. */
-export function redact(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((clean, secret) => (secret === '' ? clean : clean.replaceAll(secret, '[secret]')), text)
 }
 
 /** A logger that writes to stderr, so that stdout holds results only. */

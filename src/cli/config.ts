@@ -5,6 +5,7 @@ import { checkKey } from '../api/key.ts'
 import { SERVICE_NAMES, SERVICES, type Service, type ServiceName } from '../api/services.ts'
 import { InputError } from '../base/errors.ts'
 import { didYouMean } from '../base/suggest.ts'
+import { rememberSecret } from './secrets.ts'
 
 /** A setting with the place it came from, for `doctor`. */
 export interface Setting<T> {
@@ -83,11 +84,13 @@ export function readSettings(flags: SettingFlags, directory = process.cwd()): Se
     )
   const service: Service = SERVICES[named.value as ServiceName]
   const url = pick(flags.baseUrl, 'base-url', 'INDICATOR_SYNC_BASE_URL')
-  const key = flags.apiKeyFile === undefined ? env.get('INDICATOR_SYNC_API_KEY') : readKeyFile(flags.apiKeyFile)
+  const given = flags.apiKeyFile === undefined ? env.get('INDICATOR_SYNC_API_KEY') : readKeyFile(flags.apiKeyFile)
+  const key = given ? { value: checkKey(given.value), from: given.from } : null
+  if (key) rememberSecret(key.value)
   return {
     service: { value: service, from: named.from },
     baseUrl: url ? checkUrl(url) : service.baseUrl ? { value: service.baseUrl, from: `profile ${service.name}` } : null,
-    key: key ? { value: checkKey(key.value), from: key.from } : null,
+    key,
     database: pick(flags.database, 'database', 'INDICATOR_SYNC_DATABASE') ?? {
       value: DEFAULT_DATABASE,
       from: 'default',

@@ -24,7 +24,7 @@ function readFaults(file: string): Fault[] {
 }
 
 export async function run(
-  args: CommonArgs & { readonly port: number; readonly seed: number; readonly now?: string },
+  args: CommonArgs & { readonly port: number; readonly seed: number; readonly now?: string; readonly faults?: string },
 ): Promise<number> {
   const now = args.now === undefined ? undefined : parseInstant(args.now)
   if (Number.isNaN(now))

@@ -1,9 +1,11 @@
 import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
 import { InputError } from '../base/errors.ts'
+import { redact } from '../base/redact.ts'
 import { COMMANDS, type Command } from './commands.ts'
 import { describe, EXIT, exitCodeOf } from './fail.ts'
 import { COMMON } from './flags.ts'
+import { secrets } from './secrets.ts'
 import { version } from './version.ts'
 
 const EPILOGUE = `Exit codes: 0 done · 1 partial, \`retry\` helps · 2 usage or configuration · 3 key refused · 4 stopped on purpose ·
@@ -45,7 +47,7 @@ export async function main(argv: readonly string[] = hideBin(process.argv)): Pro
     await parser.parseAsync()
   } catch (error) {
     code = exitCodeOf(error)
-    process.stderr.write(`${describe(error)}\n`)
+    process.stderr.write(`${redact(describe(error), secrets())}\n`)
   }
   process.exitCode = code
 }

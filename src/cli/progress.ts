@@ -11,12 +11,30 @@ export interface ProgressDisplay {
 const MINUTE_MS = 60_000
 const REDRAW_MS = 100
 
+/** So many seconds as a person says them. */
+const duration = (seconds: number): string =>
+  seconds < 90
+    ? `${Math.ceil(seconds)} s`
+    : seconds < 5400
+      ? `${Math.ceil(seconds / 60)} min`
+      : `${(seconds / 3600).toFixed(1)} h`
+
 /** What has been done so far, in one line. */
-function line({ ask, counts }: Progress, began: number): string {
-  const seconds = (performance.now() - began) / 1000
+function line({ ask, counts, done, planned, callsLeft }: Progress, began: number): string {
+  const seconds = Math.max((performance.now() - began) / 1000, 0.001)
   const rows = counts.rows_new + counts.rows_unchanged + counts.rows_revised
-  const failed = counts.failed > 0 ? ` · ${grouped(counts.failed)} failed` : ''
-  return `${grouped(counts.requests)} calls · ${grouped(rows)} rows · ${grouped(Math.round(rows / Math.max(seconds, 0.001)))} rows/s${failed} · ${ask.where} ${ask.route} ${ask.params.id ?? ''}`.trimEnd()
+  return [
+    `${ask.where} ${ask.route} ${ask.params.id ?? ''}`.trimEnd(),
+    planned === null ? '' : `${grouped(done)} of ${grouped(planned)}`,
+    `${grouped(counts.requests)} calls`,
+    `${grouped(rows)} rows`,
+    `${grouped(Math.round(rows / seconds))} rows/s`,
+    counts.failed > 0 ? `${grouped(counts.failed)} failed` : '',
+    callsLeft === undefined ? '' : `${grouped(callsLeft)} calls left`,
+    planned === null || done >= planned ? '' : `${duration(((planned - done) * seconds) / done)} to go`,
+  ]
+    .filter((part) => part !== '')
+    .join(' · ')
 }
 
 export function createProgress(log: Logger, quiet: boolean): ProgressDisplay {

@@ -125,6 +125,7 @@ export async function runJobs(
             progress.show(done)
             log.debug(`${done.ask.route} ${done.ask.request.target}`)
           },
+          onHold: (ms, reason) => log.warn(`Waiting ${(ms / 1000).toFixed(0)} s: ${reason}`),
           onFailure: ({ error }, attempt) => log.debug(`attempt ${attempt} failed: ${error.message}`),
         }
         const summary = options.carry

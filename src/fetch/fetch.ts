@@ -3,7 +3,8 @@ import type { Reply } from '../api/reply.ts'
 import type { ApiRequest } from '../api/request.ts'
 import { KeyError, PassingError, StoppedError, SyncError } from '../base/errors.ts'
 import type { Pace } from '../job/job.ts'
-import { type Failure, judge, nameFailure } from './classify.ts'
+import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
+import { type Failure, judge, nameFailure, quotaWaitMs } from './classify.ts'
 import { createAgent, LIMITS, type Limits, send } from './http.ts'
 import { createGate } from './pace.ts'
 
@@ -19,6 +20,9 @@ export interface FetchOptions {
   /** Told of every failed attempt. */
   readonly onFailure?: ((failure: Failure, attempt: number) => void) | undefined
   readonly limits?: Limits
+  readonly breaker?: BreakerOptions | undefined
+  /** Told when all calls are held: for how many milliseconds, and why. */
+  readonly onHold?: ((ms: number, reason: string) => void) | undefined
   /** Milliseconds before the first repetition; each further one waits twice as long. */
   readonly retryMs?: number | undefined
 }
@@ -31,14 +35,27 @@ export interface FailedFetch {
 
 /** Sends requests one by one or side by side; holds connections open until it is closed. */
 export interface Fetcher {
-  /** The reply, or what went wrong after all repetitions. Throws only StoppedError. */
-  fetch(request: ApiRequest): Promise<Reply | FailedFetch>
+  /**
+   * The reply, or what went wrong after all repetitions. What is too large is not repeated where it can be asked in
+   * smaller pieces. Throws KeyError when the key was refused before, and StoppedError when the run has to end.
+   */
+  fetch(request: ApiRequest, divisible?: boolean): Promise<Reply | FailedFetch>
   close(): Promise<void>
 }
 
 /** A wait that the service asks for beyond this ends the run: it can go on later just as well. */
 const MAX_WAIT_MS = 15 * 60_000
 const MAX_TRIES = 6
+
+const tooLong = (ms: number): StoppedError =>
+  new StoppedError(`The service asks to wait ${Math.round(ms / 60_000)} minutes; the run ends here.`, {
+    hint: 'Run the same command again after that; it goes on where it stopped.',
+    code: 'retry-after',
+  })
+
+/** Failures that a smaller window may cure. */
+const TOO_LARGE = ['too-large', 'timeout', 'body-too-large']
+export const isTooLarge = (error: SyncError): boolean => TOO_LARGE.includes(error.code)
 
 class AttemptError extends Error {
   readonly failure: Failure
@@ -48,12 +65,48 @@ class AttemptError extends Error {
   }
 }
 
+const triesOf = ({ error, tries }: Failure, divisible: boolean): number => (divisible && isTooLarge(error) ? 1 : tries)
+
 export function createFetcher(options: FetchOptions): Fetcher {
-  const { baseUrl, key, userAgent, pace, signal, beforeCall, onFailure, limits = LIMITS, retryMs = 1000 } = options
+  const {
+    baseUrl,
+    key,
+    userAgent,
+    pace,
+    signal,
+    beforeCall,
+    onFailure,
+    limits = LIMITS,
+    retryMs = 1000,
+    onHold,
+  } = options
+  const breaker = createBreaker(options.breaker ?? BREAKER)
   const agent = createAgent(limits, pace.concurrency)
   const gate = createGate(pace, signal)
   let refused: KeyError | undefined
   const base = baseUrl.replace(/\/+$/, '')
+
+  function hold(ms: number, reason: string): void {
+    if (ms <= 0) return
+    if (ms > MAX_WAIT_MS) throw tooLong(ms)
+    gate.hold(ms)
+    onHold?.(ms, reason)
+  }
+
+  /** Notes a failed attempt: the pace drops, and a host that keeps failing is left alone for a while. */
+  function suffer({ error, coolDownMs }: Failure): void {
+    if (!(error instanceof PassingError)) return
+    gate.slower()
+    const ms = breaker.failed()
+    if (ms === undefined)
+      throw new StoppedError(`The service keeps failing (${error.message}) The run ends here.`, {
+        hint: 'Run the same command again later; it goes on where it stopped.',
+        code: 'circuit-open',
+        cause: error,
+      })
+    hold(ms, 'the service keeps failing; one call will probe it')
+    hold(coolDownMs, error.message)
+  }
 
   async function attempt(request: ApiRequest): Promise<Buffer> {
     const url = `${base}${request.target}`
@@ -71,20 +124,18 @@ export function createFetcher(options: FetchOptions): Fetcher {
       if (failure?.error instanceof KeyError) refused = failure.error
       return { answer, failure }
     })
+    hold(quotaWaitMs(answer.headers, Date.now()), 'the quota of the moment is spent')
+    if (!(failure?.error instanceof PassingError)) breaker.alive()
     if (!failure) {
       gate.faster()
       return answer.body
     }
-    if (failure.coolDownMs > MAX_WAIT_MS)
-      throw new StoppedError(
-        `The service asks to wait ${Math.round(failure.coolDownMs / 60_000)} minutes; the run ends here.`,
-        { hint: 'Run the same command again after that; it goes on where it stopped.', code: 'retry-after' },
-      )
+    if (failure.coolDownMs > MAX_WAIT_MS) throw tooLong(failure.coolDownMs)
     throw new AttemptError(failure)
   }
 
   return {
-    async fetch(request) {
+    async fetch(request, divisible = false) {
       const sentAt = Date.now()
       const began = performance.now()
       let attempts = 0
@@ -112,12 +163,10 @@ export function createFetcher(options: FetchOptions): Fetcher {
             onFailedAttempt({ error, attemptNumber }) {
               if (!(error instanceof AttemptError)) return
               onFailure?.(error.failure, attemptNumber)
-              const { tries, coolDownMs } = error.failure
-              if (error.failure.error instanceof PassingError) gate.slower()
-              if (attemptNumber < tries && coolDownMs > 0) gate.hold(coolDownMs)
+              suffer(error.failure)
             },
             shouldRetry: ({ error, attemptNumber }) =>
-              error instanceof AttemptError && attemptNumber < error.failure.tries,
+              error instanceof AttemptError && attemptNumber < triesOf(error.failure, divisible),
           },
         )
         return reply(200, body)

@@ -1,0 +1,37 @@
+/** Stops hammering a host that fails: after a run of failures all calls are held, then one is let out to probe. */
+export interface Breaker {
+  /** Told of an answer, good or refusing: the host is alive. */
+  alive(): void
+  /** Told of a failure. Answers how many milliseconds to hold all calls, 0 for none, and undefined when it is time to give up. */
+  failed(): number | undefined
+}
+
+/** Failures in a row until it opens; the first hold; and how often it opens before the run ends. */
+export interface BreakerOptions {
+  readonly failures: number
+  readonly holdMs: number
+  readonly openings: number
+}
+
+export const BREAKER: BreakerOptions = { failures: 8, holdMs: 15_000, openings: 3 }
+
+/**
+ * A circuit breaker (Nygard, "Release It!", 2007) for one host. While it is half open a single failure opens it again, each
+ * time for twice as long.
+ */
+export function createBreaker({ failures, holdMs, openings }: BreakerOptions): Breaker {
+  let inARow = 0
+  let opened = 0
+  return {
+    alive() {
+      inARow = 0
+      opened = 0
+    },
+    failed() {
+      inARow++
+      if (opened === 0 ? inARow < failures : false) return 0
+      opened++
+      return opened > openings ? undefined : holdMs * 2 ** (opened - 1)
+    },
+  }
+}

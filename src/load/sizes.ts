@@ -1,0 +1,63 @@
+import { formatMillis } from '../base/instant.ts'
+import { type Ask, seriesKey } from '../job/ask.ts'
+import type { Loading } from './load.ts'
+import { seriesId } from './series.ts'
+
+/** What was learned of the largest window that the service answers well, series by series. */
+export interface Sizes {
+  /** Seconds; undefined while nothing was learned. */
+  get(ask: Ask): number | undefined
+  /** The window of this ask was too large: half of it from now on. */
+  shrink(ask: Ask): Promise<void>
+  /** The window of this ask was answered in so many milliseconds: a quick answer to a full window doubles it. */
+  grow(ask: Ask, ms: number): Promise<void>
+}
+
+const DAY = 86_400
+const QUICK_MS = 2_000
+/** A window that was learned and has grown to this is no limit any more. */
+const ENOUGH = 366 * DAY
+
+/** Keeps sizes for the length of a run, and in `series.window_s` for the next one. */
+export function createSizes({ store, now }: Loading): Sizes {
+  const known = new Map<string, number | undefined>()
+  const get = (ask: Ask): number | undefined => {
+    if (!ask.series) return undefined
+    const key = seriesKey(ask.series)
+    if (!known.has(key)) {
+      const { kind, indicatorId, timeTrunc, timeAgg, geoAgg, geoTrunc, geoIds } = ask.series
+      const stored = store.get(
+        `select window_s from series where kind = ? and indicator_id = ? and time_trunc is ? and time_agg is ? and geo_agg is ?
+         and geo_trunc is ? and geo_ids is ?`,
+        [kind, indicatorId, timeTrunc, timeAgg, geoAgg, geoTrunc, geoIds?.join(',') ?? null],
+      )
+      known.set(key, typeof stored === 'number' ? stored : undefined)
+    }
+    return known.get(key)
+  }
+  const set = async (ask: Ask, seconds: number | undefined): Promise<void> => {
+    const { series, timeZone } = ask
+    if (!series) return
+    known.set(seriesKey(series), seconds)
+    await store.write(async () => {
+      const id = seriesId(store, series, timeZone, formatMillis(now()))
+      store.run('update series set window_s = ? where id = ?', [seconds ?? null, id])
+    })
+  }
+  return {
+    get,
+    async shrink(ask) {
+      if (!ask.window) return
+      const half = Math.max(DAY, Math.ceil((ask.window.to - ask.window.from) / 2))
+      const before = get(ask)
+      if (before === undefined || half < before) await set(ask, half)
+    },
+    async grow(ask, ms) {
+      const size = get(ask)
+      if (size === undefined || !ask.window || ms > QUICK_MS) return
+      // A shorter window proves nothing; borders of days make a full one a little shorter.
+      if (ask.window.to - ask.window.from < size - DAY) return
+      await set(ask, size * 2 > ENOUGH ? undefined : size * 2)
+    },
+  }
+}
