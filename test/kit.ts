@@ -8,6 +8,7 @@ import { onTestFinished } from 'vitest'
 import { SERVICES } from '../src/api/services.ts'
 import { openStore, type Store } from '../src/db/open.ts'
 import { type EmulatorOptions, startEmulator } from '../src/emulator/emulator.ts'
+import type { BreakerOptions } from '../src/fetch/breaker.ts'
 import { readJob } from '../src/job/read.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
 import { type Summary, sync } from '../src/sync.ts'
@@ -70,6 +71,7 @@ interface RunWith {
   readonly now?: number
   readonly options?: PlanOptions
   readonly signal?: AbortSignal
+  readonly breaker?: BreakerOptions
 }
 
 /** Runs a job, given as YAML, as a command would. */
@@ -77,7 +79,7 @@ export function runJob(
   store: Store,
   service: { url: string; key?: string },
   yaml: string,
-  { now = Date.now(), options = {}, signal = new AbortController().signal }: RunWith = {},
+  { now = Date.now(), options = {}, signal = new AbortController().signal, breaker }: RunWith = {},
 ): Promise<Summary> {
   const pace = /^pace:/m.test(yaml) ? '' : 'pace: { perSecond: 50, concurrency: 4 }\n'
   return sync(
@@ -90,6 +92,7 @@ export function runJob(
       now: () => now,
       signal,
       retryMs: 5,
+      breaker,
     },
     readJob(`name: test\n${pace}${yaml}`, 'test.yaml'),
     'sync',

@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { secretsOf } from '../api/key.ts'
 import { failedRequests } from '../audit/failed.ts'
 import type { Interval } from '../base/interval.ts'
 import type { Logger } from '../base/log.ts'
 import { lockWriter } from '../db/lock.ts'
-import { type Durability, openStore } from '../db/open.ts'
+import { type Durability, openStore, type Store } from '../db/open.ts'
 import type { Job } from '../job/job.ts'
 import { meanJob } from '../job/mean.ts'
 import type { PlanOptions } from '../plan/planning.ts'
@@ -113,6 +114,7 @@ export async function runJobs(
   try {
     const unlock = await lockWriter(store, `${command} ${jobs.map(({ name }) => name).join(' ')}`, Date.now)
     try {
+      await afterLastCall(store)
       for (const job of jobs) {
         const range = rangeOf(options, job.timeZone, Math.floor(Date.now() / 1000))
         const context: SyncContext = {
@@ -143,6 +145,14 @@ export async function runJobs(
     await store.close()
   }
   return { code: signals.code() ?? worstCode(summaries), summaries }
+}
+
+/** Waits until the last call of an earlier process is a second old: the pace of a job holds across processes. */
+async function afterLastCall(store: Store): Promise<void> {
+  const last = store.get('select finished_at from _fetch order by id desc limit 1')
+  if (typeof last !== 'string') return
+  const left = Date.parse(last) + 1000 - Date.now()
+  if (left > 0) await sleep(Math.min(left, 1000))
 }
 
 /** A run is as good as its worst job. */

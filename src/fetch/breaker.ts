@@ -29,7 +29,7 @@ export function createBreaker({ failures, holdMs, openings }: BreakerOptions): B
     },
     failed() {
       inARow++
-      if (opened === 0 ? inARow < failures : false) return 0
+      if (opened === 0 && inARow < failures) return 0
       opened++
       return opened > openings ? undefined : holdMs * 2 ** (opened - 1)
     },

@@ -1,11 +1,11 @@
 import pRetry from 'p-retry'
 import type { Reply } from '../api/reply.ts'
 import type { ApiRequest } from '../api/request.ts'
-import { KeyError, PassingError, StoppedError, SyncError } from '../base/errors.ts'
+import { KeyError, PassingError, type RequestSummary, StoppedError, SyncError } from '../base/errors.ts'
 import type { Pace } from '../job/job.ts'
 import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
 import { type Failure, judge, nameFailure, quotaWaitMs } from './classify.ts'
-import { createAgent, LIMITS, type Limits, send } from './http.ts'
+import { type Answer, createAgent, LIMITS, type Limits, send } from './http.ts'
 import { createGate } from './pace.ts'
 
 /** Where to send requests, and how gently. */
@@ -83,7 +83,8 @@ export function createFetcher(options: FetchOptions): Fetcher {
   const breaker = createBreaker(options.breaker ?? BREAKER)
   const agent = createAgent(limits, pace.concurrency)
   const gate = createGate(pace, signal)
-  let refused: KeyError | undefined
+  // Once the key was refused or the run has to end, nothing more is sent.
+  let ended: SyncError | undefined
   const base = baseUrl.replace(/\/+$/, '')
 
   function hold(ms: number, reason: string): void {
@@ -99,7 +100,7 @@ export function createFetcher(options: FetchOptions): Fetcher {
     gate.slower()
     const ms = breaker.failed()
     if (ms === undefined)
-      throw new StoppedError(`The service keeps failing (${error.message}) The run ends here.`, {
+      throw new StoppedError(`The service keeps failing. ${error.message} The run ends here.`, {
         hint: 'Run the same command again later; it goes on where it stopped.',
         code: 'circuit-open',
         cause: error,
@@ -108,30 +109,46 @@ export function createFetcher(options: FetchOptions): Fetcher {
     hold(coolDownMs, error.message)
   }
 
+  /** Waits for a spent quota; the answer that told of it is good all the same. */
+  function spare(ms: number): void {
+    if (ms > MAX_WAIT_MS) ended = tooLong(ms)
+    else hold(ms, 'the quota of the moment is spent')
+  }
+
+  /** Sends once, and draws every conclusion before the next call may begin. */
+  async function sendOnce(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    summary: RequestSummary,
+  ): Promise<Buffer> {
+    await beforeCall?.()
+    const answer = await send(agent, url, headers, limits).catch((error: unknown) => nameFailure(error, summary))
+    const failure = 'error' in answer ? answer : judge(answer, summary, Date.now())
+    if (!('error' in answer)) spare(quotaWaitMs(answer.headers, Date.now()))
+    if (failure) {
+      if (!(failure.error instanceof PassingError)) breaker.alive()
+      if (failure.error instanceof KeyError) ended = failure.error
+      else suffer(failure)
+      throw new AttemptError(failure)
+    }
+    breaker.alive()
+    gate.faster()
+    return (answer as Answer).body
+  }
+
   async function attempt(request: ApiRequest): Promise<Buffer> {
     const url = `${base}${request.target}`
-    const summary = { route: request.route, url }
     const headers = { ...request.headers, 'x-api-key': key, 'User-Agent': userAgent }
-    const { answer, failure } = await gate.pass(async () => {
-      if (refused) throw refused
+    return gate.pass(async () => {
+      if (ended) throw ended
       if (signal.aborted) throw new StoppedError('Stopped before the request was sent.', { code: 'signal' })
-      await beforeCall?.()
-      const answer = await send(agent, url, headers, limits).catch((error: unknown) => {
-        throw new AttemptError(nameFailure(error, summary))
-      })
-      // Judged before the next call may begin: a refused key is not tried again.
-      const failure = judge(answer, summary, Date.now())
-      if (failure?.error instanceof KeyError) refused = failure.error
-      return { answer, failure }
+      try {
+        return await sendOnce(url, headers, { route: request.route, url })
+      } catch (error) {
+        if (error instanceof StoppedError) ended = error
+        throw error
+      }
     })
-    hold(quotaWaitMs(answer.headers, Date.now()), 'the quota of the moment is spent')
-    if (!(failure?.error instanceof PassingError)) breaker.alive()
-    if (!failure) {
-      gate.faster()
-      return answer.body
-    }
-    if (failure.coolDownMs > MAX_WAIT_MS) throw tooLong(failure.coolDownMs)
-    throw new AttemptError(failure)
   }
 
   return {
@@ -161,9 +178,7 @@ export function createFetcher(options: FetchOptions): Fetcher {
             randomize: true,
             signal,
             onFailedAttempt({ error, attemptNumber }) {
-              if (!(error instanceof AttemptError)) return
-              onFailure?.(error.failure, attemptNumber)
-              suffer(error.failure)
+              if (error instanceof AttemptError) onFailure?.(error.failure, attemptNumber)
             },
             shouldRetry: ({ error, attemptNumber }) =>
               error instanceof AttemptError && attemptNumber < triesOf(error.failure, divisible),
@@ -178,7 +193,6 @@ export function createFetcher(options: FetchOptions): Fetcher {
           return { error: reason, reply: reply(answer?.status ?? 0, answer?.body ?? Buffer.alloc(0)) }
         }
         if (error instanceof SyncError) throw error
-        if (refused) throw refused
         if (signal.aborted) throw new StoppedError('Stopped by a signal.', { code: 'signal', cause: error })
         return {
           error: new PassingError(`${request.route}: ${(error as Error).message}`, { cause: error }),

@@ -9,7 +9,7 @@ export interface Sizes {
   get(ask: Ask): number | undefined
   /** The window of this ask was too large: half of it from now on. */
   shrink(ask: Ask): Promise<void>
-  /** The window of this ask was answered in so many milliseconds: a quick answer to a full window doubles it. */
+  /** The window of this ask was answered in so many milliseconds: a quick answer to a full window makes it larger. */
   grow(ask: Ask, ms: number): Promise<void>
 }
 
@@ -21,6 +21,7 @@ const ENOUGH = 366 * DAY
 /** Keeps sizes for the length of a run, and in `series.window_s` for the next one. */
 export function createSizes({ store, now }: Loading): Sizes {
   const known = new Map<string, number | undefined>()
+  const tooLarge = new Map<string, number>()
   const get = (ask: Ask): number | undefined => {
     if (!ask.series) return undefined
     const key = seriesKey(ask.series)
@@ -47,7 +48,10 @@ export function createSizes({ store, now }: Loading): Sizes {
   return {
     get,
     async shrink(ask) {
-      if (!ask.window) return
+      if (!ask.window || !ask.series) return
+      const key = seriesKey(ask.series)
+      const length = ask.window.to - ask.window.from
+      tooLarge.set(key, Math.min(length, tooLarge.get(key) ?? length))
       const half = Math.max(DAY, Math.ceil((ask.window.to - ask.window.from) / 2))
       const before = get(ask)
       if (before === undefined || half < before) await set(ask, half)
@@ -57,7 +61,10 @@ export function createSizes({ store, now }: Loading): Sizes {
       if (size === undefined || !ask.window || ms > QUICK_MS) return
       // A shorter window proves nothing; borders of days make a full one a little shorter.
       if (ask.window.to - ask.window.from < size - DAY) return
-      await set(ask, size * 2 > ENOUGH ? undefined : size * 2)
+      // Half way to what was too large in this run, if anything was; small steps are not worth a refusal.
+      const ceiling = tooLarge.get(seriesKey(ask.series!)) ?? size * 3
+      const next = Math.min(size * 2, Math.floor((size + ceiling) / 2))
+      if (next > size * 1.25) await set(ask, next > ENOUGH ? undefined : next)
     },
   }
 }

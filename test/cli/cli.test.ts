@@ -240,6 +240,56 @@ describe('the command line', () => {
     expect(second.err).toMatch(/Process \d+ on .* has been writing .*sync one/)
   })
 
+  test('schedule runs a job at its times, survives one that fails, and stops at a signal', async () => {
+    const server = await serve((_request, response, call) => {
+      if (call >= 2) setTimeout(() => child?.kill('SIGTERM'), 200)
+      json(response, {}, 400)
+    })
+    let child: ChildProcess | undefined
+    const dir = folder({ 'job.yaml': `${SERIES}schedule: "* * * * * *"\n` })
+    const result = await run(dir, ['schedule', 'job.yaml'], to(server.url), (started) => {
+      child = started
+    })
+    expect(result.code).toBe(143)
+    expect(result.err).toMatch(/one: next at 20/)
+    expect(result.err).toMatch(/1 requests failed/)
+    expect(server.calls.length).toBeGreaterThanOrEqual(2)
+    expect((await run(dir, ['schedule', 'job.yaml'], {})).code).toBe(2)
+  })
+
+  test('retry asks exactly what failed', async () => {
+    let broken = true
+    const server = await serve((request, response) => {
+      const id = Number(/indicators\/(\d+)/.exec(request.url!)![1])
+      if (broken && id === 805) return json(response, {}, 400)
+      json(response, {
+        indicator: {
+          id,
+          tiempo: [{ id: 4 }],
+          geos: [],
+          values: [{ value: 1, datetime: '2025-01-01T00:00:00.000+01:00', geo_id: 3 }],
+        },
+      })
+    })
+    const dir = folder({ 'job.yaml': SERIES.replace('1739', '1739, 805, 460') })
+    const env = to(server.url)
+    expect((await run(dir, ['sync', 'job.yaml'], env)).code).toBe(1)
+    expect((await run(dir, ['gaps', '--fail'])).code).toBe(6)
+    expect((await run(dir, ['check'])).code).toBe(6)
+    broken = false
+    const before = server.calls.length
+    expect((await run(dir, ['retry'], env)).out).toMatch(/retry: done .* 1 requests/)
+    expect(server.calls.slice(before).map(({ url }) => url!.split('?')[0])).toEqual(['/indicators/805'])
+    expect((await run(dir, ['retry'], env)).out).toMatch(/nothing to do/)
+    expect((await run(dir, ['restate', 'job.yaml', '--from', '2025-01-05', '--to', '2025-01-06'], env)).out).toMatch(
+      /3 requests/,
+    )
+    expect((await run(dir, ['backfill', 'job.yaml', '--from', '2024-12-31', '--to', '2025-01-05'], env)).out).toMatch(
+      /3 requests/,
+    )
+    expect((await run(dir, ['status', '--format', 'prometheus'])).out).toMatch(/^# HELP indicator_sync_requests_total/)
+  })
+
   test('init writes what is needed to begin, and never overwrites', async () => {
     const dir = folder({})
     expect((await run(dir, ['init', 'mine'])).out).toMatch(/written .*nightly\.yaml/)

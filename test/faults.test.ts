@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest'
+import { readMemory } from '../src/audit/held.ts'
+import { prometheusText } from '../src/audit/prometheus.ts'
+import { nextTime } from '../src/cli/schedule.ts'
+import type { Store } from '../src/db/open.ts'
+import { type Fault, faultFile } from '../src/emulator/faults.ts'
+import { createBreaker } from '../src/fetch/breaker.ts'
+import { quotaWaitMs } from '../src/fetch/classify.ts'
+import { readJob } from '../src/job/read.ts'
+import { emulate, json, ms, runJob, serve, tempStore } from './kit.ts'
+
+const NOW = '2025-11-04T12:00:00Z'
+const SECONDS = ms(NOW) / 1000
+const JOB = `catalogue: true
+series:
+  - { indicators: [1739, 805, 460], window: { from: 2025-09-01, to: 2025-11-01 }, chunk: 1w }
+content: [{ kinds: [news, glossaries] }]
+archives: [{ window: { from: 2025-10-01, to: 2025-10-04 } }]`
+const everything = (store: Store) => [
+  store.all('select indicator_id, geo_id, at_utc, step_s, value from observations order by 1, 2, 3'),
+  store.all('select kind, id, locale, title, body from content_text order by 1, 2, 3'),
+  store.all('select kind, id, date, date_times, publication_dates from archive_edition order by 1, 2, 3, 4, 5'),
+  store.all('select id, locale, name from indicator_text order by 1, 2'),
+]
+
+describe('a service that misbehaves', () => {
+  test.each<[string, Fault[]]>([
+    [
+      'answers 503 and 429 now and then',
+      [
+        { every: 3, status: 503 },
+        { every: 4, status: 429, retryAfter: 0 },
+      ],
+    ],
+    ['asks to wait until a date', [{ route: 'indicator', calls: [1], status: 429, retryAfter: 'date' }]],
+    ['drops connections', [{ probability: 0.2, body: 'drop' }]],
+    ['truncates bodies', [{ every: 3, body: 'truncated' }]],
+    ['packs badly', [{ every: 3, body: 'wrong-brotli' }]],
+    ['answers pages with 200', [{ every: 4, body: 'html' }]],
+    ['answers messages', [{ every: 5, body: 'message' }]],
+    ['answers nothing', [{ every: 4, body: 'empty' }]],
+    ['answers another root', [{ route: 'indicator', every: 5, body: 'other-root' }]],
+    ['refuses at random', [{ probability: 0.3, status: 400 }]],
+    ['repeats rows', [{ route: 'indicator', rows: 'duplicates' }]],
+    ['mixes rows', [{ route: 'indicator', rows: 'unsorted' }]],
+    ['answers rows outside the window', [{ route: 'indicator', rows: 'outside' }]],
+    ['is slow', [{ route: 'indicator', calls: [2], latencyMs: 300 }]],
+  ])('that %s: the rows after it recovers are those of a calm one', async (_name, faults) => {
+    const calm = await tempStore()
+    await runJob(calm, await emulate({ now: SECONDS }), JOB, { now: ms(NOW) })
+    const store = await tempStore()
+    await runJob(store, await emulate({ now: SECONDS, faults }), JOB, { now: ms(NOW) })
+    const healed = await runJob(store, await emulate({ now: SECONDS }), JOB, { now: ms(NOW) })
+    expect(healed.failures).toEqual([])
+    expect(everything(store)).toEqual(everything(calm))
+    expect(store.all('select id from observation_revision o join series on id = series_id')).toEqual([])
+  })
+
+  test('that is dead is left alone after a few calls, and the run ends resumably', async () => {
+    const server = await serve((_request, response) => json(response, {}, 500))
+    const store = await tempStore()
+    const summary = await runJob(store, server, JOB, { now: ms(NOW), breaker: { failures: 8, holdMs: 5, openings: 3 } })
+    expect(summary).toMatchObject({ outcome: 'stopped', stop: { code: 'circuit-open' } })
+    expect(server.calls.length).toBeLessThanOrEqual(8 + 3 + 1)
+  })
+
+  test('that times out on large windows is asked for smaller ones, and that is remembered', async () => {
+    const emulator = await emulate({ now: SECONDS })
+    const limit = 20 * 86_400
+    const server = await serve(async (request, response) => {
+      const search = new URL(request.url!, 'http://x').searchParams
+      const length = (ms(search.get('end_date')!) - ms(search.get('start_date')!)) / 1000
+      if (length > limit) return json(response, {}, 504)
+      const answer = await fetch(`${emulator.url}${request.url}`, { headers: { 'x-api-key': emulator.key } })
+      json(response, await answer.text(), answer.status)
+    })
+    const yaml = (to: string) =>
+      `series:\n  - { indicators: [1739], geoIds: [3], window: { from: 2024-01-01, to: ${to} } }`
+    const store = await tempStore()
+    const first = await runJob(store, server, yaml('2025-01-01'), { now: ms(NOW) })
+    expect(first.outcome).toBe('done')
+    expect(store.get('select count(*) from observation')).toBe(366 * 24)
+    const refused = (from: number) => server.calls.slice(from).filter(({ url }) => /start_date/.test(url!)).length
+    expect(refused(0)).toBeLessThan(60)
+    expect(store.get('select window_s from series')).toBeGreaterThan(0)
+    const asked = server.calls.length
+    await runJob(store, server, yaml('2025-02-01'), { now: ms(NOW) })
+    expect(server.calls.length - asked).toBeLessThanOrEqual(6)
+    expect(
+      readMemory(store).series({
+        kind: 'indicator',
+        indicatorId: 1739,
+        timeTrunc: null,
+        timeAgg: null,
+        geoAgg: null,
+        geoTrunc: null,
+        geoIds: null,
+      }).windowS,
+    ).toBeGreaterThan(0)
+  })
+
+  test.each([
+    ['nothing wrong', [{ route: 'indicator' }], false],
+    ['an unknown route', [{ route: 'nowhere', status: 500 }], false],
+    ['an unknown key', [{ colour: 1, status: 500 }], false],
+    ['a fault', [{ status: 500 }], true],
+  ])('a file of faults with %s', (_name, faults, good) => expect(faultFile.safeParse(faults).success).toBe(good))
+})
+
+describe('what the service says of its limits', () => {
+  const now = 1_762_257_600_000
+  test.each<[Record<string, string>, number]>([
+    [{ ratelimit: 'limit=10, remaining=0, reset=7' }, 7000],
+    [{ ratelimit: '"default";r=0;t=3' }, 3000],
+    [{ ratelimit: 'limit=10, remaining=4, reset=7' }, 0],
+    [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '5' }, 5000],
+    [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now / 1000 + 9) }, 9000],
+    [{ 'x-ratelimit-remaining': '3', 'x-ratelimit-reset': '5' }, 0],
+    [{ 'x-ratelimit-remaining': '0' }, 0],
+    [{}, 0],
+  ])('%o means a wait of %i ms', (headers, wait) => expect(quotaWaitMs(headers, now)).toBe(wait))
+
+  test('a spent quota holds the next call until it is renewed', async () => {
+    const times: number[] = []
+    const server = await serve((request, response, call) => {
+      times.push(performance.now())
+      const id = Number(/indicators\/(\d+)/.exec(request.url!)![1])
+      json(
+        response,
+        { indicator: { id, tiempo: [], geos: [], values: [] } },
+        200,
+        call === 1 ? { RateLimit: 'limit=1, remaining=0, reset=1' } : {},
+      )
+    })
+    await runJob(
+      await tempStore(),
+      server,
+      'series:\n  - { indicators: [1, 2], window: { from: 2025-01-01, to: 2025-01-02 } }',
+    )
+    expect(times[1]! - times[0]!).toBeGreaterThan(900)
+  })
+
+  test('a breaker opens after a run of failures, for longer each time, and closes at the first answer', () => {
+    const breaker = createBreaker({ failures: 3, holdMs: 10, openings: 2 })
+    expect([1, 2, 3, 4, 5].map(() => breaker.failed())).toEqual([0, 0, 10, 20, undefined])
+    breaker.alive()
+    expect([1, 2, 3].map(() => breaker.failed())).toEqual([0, 0, 10])
+  })
+})
+
+describe('telling', () => {
+  test('figures are in the text format of Prometheus', async () => {
+    const store = await tempStore()
+    await runJob(
+      store,
+      await emulate({ now: SECONDS }),
+      'series:\n  - { indicators: [1739, 99], window: { last: 2d } }',
+      { now: ms(NOW) },
+    )
+    const text = prometheusText(store)
+    expect(text).toContain('indicator_sync_requests_total{route="indicator",outcome="ok"} 1\n')
+    expect(text).toContain('indicator_sync_requests_total{route="indicator",outcome="refused"} 1\n')
+    for (const line of text.split('\n'))
+      expect(line).toMatch(/^$|^# (HELP|TYPE) \w+ .+$|^\w+(\{(\w+="[^"]*",?)+\})? -?[\d.]+$/)
+  })
+
+  test('a schedule keeps its clock time when the clocks change', () => {
+    const job = readJob('name: x\ncatalogue: true\nschedule: "15 21 * * *"', 'f')
+    const from = ms('2025-10-24T12:00:00Z')
+    const times = [from]
+    for (let i = 0; i < 4; i++) times.push(nextTime(job, times.at(-1)!))
+    expect(times.slice(1).map((at) => new Date(at).toISOString().slice(0, 16))).toEqual([
+      '2025-10-24T19:15',
+      '2025-10-25T19:15',
+      '2025-10-26T20:15',
+      '2025-10-27T20:15',
+    ])
+  })
+})
