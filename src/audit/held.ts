@@ -32,22 +32,6 @@ export const identityOf = (row: Omit<SeriesRow, 'id' | 'window_s' | 'geo_count'>
   geoIds: row.geo_ids === null ? null : row.geo_ids.split(',').map(Number),
 })
 
-/** The number of a series that is stored, or undefined. */
-export const seriesIdOf = (db: Reader, series: SeriesIdentity): number | undefined =>
-  db.get(
-    `select id from series where kind = ? and indicator_id = ? and time_trunc is ? and time_agg is ? and geo_agg is ?
-     and geo_trunc is ? and geo_ids is ?`,
-    [
-      series.kind,
-      series.indicatorId,
-      series.timeTrunc,
-      series.timeAgg,
-      series.geoAgg,
-      series.geoTrunc,
-      series.geoIds?.join(',') ?? null,
-    ],
-  ) as number | undefined
-
 function groupBySeries<T extends { readonly seriesId: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> {
   const groups = new Map<number, T[]>()
   for (const row of rows) {

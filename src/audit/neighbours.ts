@@ -1,11 +1,11 @@
 import type { Reader } from '../db/open.ts'
-import type { Ask } from '../job/ask.ts'
+import { findSeries } from '../db/series.ts'
+import { type Ask, identityValues } from '../job/ask.ts'
 import type { Neighbours } from '../job/memory.ts'
-import { seriesIdOf } from './held.ts'
 
 /** What is known of the resolution around and inside the window of an ask. */
 export function neighboursOf(db: Reader, ask: Ask): Neighbours {
-  const id = ask.series ? seriesIdOf(db, ask.series) : undefined
+  const id = ask.series ? findSeries(db, identityValues(ask.series)) : undefined
   if (id === undefined || !ask.window) return { steps: [], bordered: false, ids: [] }
   const { from, to } = ask.window
   const step = (where: string) =>

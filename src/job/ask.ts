@@ -16,17 +16,19 @@ export interface SeriesIdentity {
   readonly geoIds: readonly number[] | null
 }
 
+/** The parts of an identity in the order of the columns of `series`. */
+export const identityValues = (series: SeriesIdentity): readonly (string | number | null)[] => [
+  series.kind,
+  series.indicatorId,
+  series.timeTrunc,
+  series.timeAgg,
+  series.geoAgg,
+  series.geoTrunc,
+  series.geoIds?.join(',') ?? null,
+]
+
 /** A text that is equal for equal series. */
-export const seriesKey = (series: SeriesIdentity): string =>
-  canonical([
-    series.kind,
-    series.indicatorId,
-    series.timeTrunc,
-    series.timeAgg,
-    series.geoAgg,
-    series.geoTrunc,
-    series.geoIds?.join(',') ?? null,
-  ])
+export const seriesKey = (series: SeriesIdentity): string => canonical(identityValues(series))
 
 /** Why something is asked: never held, held but still open to revision, or because the user wants it again. */
 export type Reason = 'missing' | 'refresh' | 'restate' | 'retry'

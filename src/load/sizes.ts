@@ -1,5 +1,6 @@
 import { formatMillis } from '../base/instant.ts'
-import { type Ask, seriesKey } from '../job/ask.ts'
+import { findSeries } from '../db/series.ts'
+import { type Ask, identityValues, seriesKey } from '../job/ask.ts'
 import type { Loading } from './load.ts'
 import { seriesId } from './series.ts'
 
@@ -25,15 +26,7 @@ export function createSizes({ store, now }: Loading): Sizes {
   const get = (ask: Ask): number | undefined => {
     if (!ask.series) return undefined
     const key = seriesKey(ask.series)
-    if (!known.has(key)) {
-      const { kind, indicatorId, timeTrunc, timeAgg, geoAgg, geoTrunc, geoIds } = ask.series
-      const stored = store.get(
-        `select window_s from series where kind = ? and indicator_id = ? and time_trunc is ? and time_agg is ? and geo_agg is ?
-         and geo_trunc is ? and geo_ids is ?`,
-        [kind, indicatorId, timeTrunc, timeAgg, geoAgg, geoTrunc, geoIds?.join(',') ?? null],
-      )
-      known.set(key, typeof stored === 'number' ? stored : undefined)
-    }
+    if (!known.has(key)) known.set(key, findSeries(store, identityValues(ask.series), 'window_s'))
     return known.get(key)
   }
   const set = async (ask: Ask, seconds: number | undefined): Promise<void> => {

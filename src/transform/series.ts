@@ -81,7 +81,8 @@ function indicatorRows(indicator: JsonObject, id: number, ask: Ask): TableRows[]
 
 /** An answer of `/indicators/{id}` or `/offer_indicators/{id}` as rows. Throws ShapeError when there are no values to read. */
 export function transformSeries(body: JsonObject, ask: Ask): Rows {
-  const { indicator } = body
+  // Only one recorded root is known; whatever holds values is taken for the series.
+  const indicator = body.indicator ?? Object.values(body).find((part) => isObject(part) && 'values' in part)
   if (!isObject(indicator)) throw new ShapeError('The answer has no indicator.', { path: '$.indicator' })
   if (!Array.isArray(indicator.values)) throw new ShapeError('values is no list.', { path: '$.indicator.values' })
   const asked = ask.series?.indicatorId ?? 0

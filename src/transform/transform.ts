@@ -27,8 +27,10 @@ export function transform(body: Buffer, ask: Ask): Rows {
   } catch (error) {
     throw new ShapeError(`The body is no JSON: ${(error as Error).message}.`, { path: '$', cause: error })
   }
-  if (!isObject(parsed)) throw new ShapeError('The body is no JSON object.', { path: '$' })
   const { root, shape } = routeOf(ask.route)
+  // A listing may come without its envelope.
+  if (Array.isArray(parsed) && shape !== 'series') parsed = { [root]: parsed }
+  if (!isObject(parsed)) throw new ShapeError('The body is no JSON object.', { path: '$' })
   if (!(root in parsed) && typeof parsed.message === 'string')
     throw new ShapeError(`The service answered with a message: ${parsed.message}`, { path: '$.message' })
   return BY_SHAPE[shape](parsed, ask)

@@ -181,3 +181,26 @@ describe('a body that is not what we believe', () => {
     expect(() => transform(Buffer.from(text), ask())).toThrow(message)
   })
 })
+
+describe('what no recording shows is read tolerantly', () => {
+  test('the series under another root', () => {
+    const text = body([value()]).toString().replace('"indicator"', '"offer_indicator"')
+    expect(transform(Buffer.from(text), ask()).observations!.at).toHaveLength(1)
+  })
+
+  test('a listing without its envelope', () => {
+    const { tables } = transform(Buffer.from('[{"id":7,"name":"x"}]'), { ...ask(), route: 'archives' })
+    expect(tables.find(({ table }) => table === 'archive_text')!.rows).toEqual([
+      { kind: 'archive', id: 7, locale: 'es', name: 'x' },
+    ])
+  })
+
+  test('a single widget, with and without an envelope, by its number, its name or the one it was asked by', () => {
+    const read = (text: string, id: string | number) =>
+      transform(Buffer.from(text), { ...ask({}, { id }), route: 'widget' }).tables[0]!.rows
+    expect(read('{"widget":{"id_widget":3,"id":"a","new":1}}', 'a')).toEqual([{ id: 3, slug: 'a' }])
+    expect(read('{"id_widget":3,"id":"a"}', 'a')).toEqual([{ id: 3, slug: 'a' }])
+    expect(read('{"widget":{"id":"a"}}', 3)).toEqual([{ id: 3, slug: 'a' }])
+    expect(() => read('{"widget":{"id":"a"}}', 'a')).toThrow(/no number/)
+  })
+})
