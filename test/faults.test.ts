@@ -44,6 +44,7 @@ describe('a service that misbehaves', () => {
     ['repeats rows', [{ route: 'indicator', rows: 'duplicates' }]],
     ['mixes rows', [{ route: 'indicator', rows: 'unsorted' }]],
     ['answers rows outside the window', [{ route: 'indicator', rows: 'outside' }]],
+    ['sends bodies slowly', [{ route: 'indicator', every: 9, body: 'slow' }]],
     ['is slow', [{ route: 'indicator', calls: [2], latencyMs: 300 }]],
   ])('that %s: the rows after it recovers are those of a calm one', async (_name, faults) => {
     const calm = await tempStore()

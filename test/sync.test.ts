@@ -188,6 +188,20 @@ describe('a job becomes rows', () => {
     ).toBe(0)
   })
 
+  test.each([
+    ['all', 2],
+    ['latest', 1],
+    ['none', 0],
+  ])('keep: %s keeps %i bodies of two answers to one request', async (keep, bodies) => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS })
+    const yaml = `keep: ${keep}\nseries:\n  - { indicators: [551], window: { from: 2025-11-04, to: 2025-11-05 } }`
+    await runJob(store, emulator, yaml, { now: ms(NOW) })
+    emulator.setNow(SECONDS + 8 * 3600)
+    await runJob(store, emulator, yaml, { now: ms(NOW) + 8 * 3_600_000 })
+    expect(store.get('select count(*) from _reply')).toBe(bodies)
+  })
+
   test('an answer of a hundred thousand values is ordinary', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { brotliCompressSync } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
@@ -92,6 +93,16 @@ function spoilRows(text: string, rows: Fault['rows']): string {
 const PAGE = '<!doctype html><html><body><h1>Down for maintenance</h1></body></html>'
 const FIREWALL = '<html><head><title>Request Rejected</title></head><body>The requested URL was rejected.</body></html>'
 
+/** A text in ten pieces with a pause before each. */
+async function* slowly(text: string): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(text)
+  const size = Math.max(1, Math.ceil(bytes.length / 10))
+  for (let at = 0; at < bytes.length; at += size) {
+    await wait(50)
+    yield bytes.subarray(at, at + size)
+  }
+}
+
 /** Sends an answer with a fault in place of the good one. */
 export async function spoil(fault: Fault, text: string, reply: FastifyReply): Promise<FastifyReply> {
   const { status, retryAfter, latencyMs, body, rows } = fault
@@ -119,8 +130,7 @@ export async function spoil(fault: Fault, text: string, reply: FastifyReply): Pr
     case 'other-root':
       return reply.send('{"something":{}}')
     case 'slow':
-      await wait(1000)
-      return reply.send(whole)
+      return reply.header('Content-Encoding', 'identity').send(Readable.from(slowly(whole)))
     default:
       return status === undefined
         ? reply.send(whole)

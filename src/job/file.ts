@@ -7,9 +7,11 @@ const { query: archives } = ROUTES.archives
 const { query: news } = ROUTES.news
 const { query: widgets } = ROUTES.widgets
 
-const span = z.string().refine((text) => parseSpan(text) !== undefined, { error: `is no span; legal: ${SPAN_FORM}` })
+const span = z
+  .string({ error: `is no span; legal: ${SPAN_FORM}` })
+  .refine((text) => parseSpan(text) !== undefined, { error: `is no span; legal: ${SPAN_FORM}` })
 const moment = z
-  .string()
+  .string({ error: `is no date; legal: ${MOMENT_FORM}` })
   .refine((text) => parseMoment(text) !== undefined, { error: `is no date that exists; legal: ${MOMENT_FORM}` })
 
 const some = <T extends z.ZodType>(item: T) => z.array(item).min(1)

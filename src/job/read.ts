@@ -90,7 +90,12 @@ function explain(
         {
           path,
           key: false,
-          message: value === undefined ? `is missing (${issue.expected})` : `${shown} is no ${issue.expected}`,
+          message:
+            value === undefined
+              ? `is missing (${issue.expected})`
+              : issue.message.startsWith('is no')
+                ? `${shown} ${issue.message}`
+                : `${shown} is no ${issue.expected}`,
         },
       ]
     case 'custom':

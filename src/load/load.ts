@@ -48,6 +48,16 @@ function keepReply(store: Store, body: Buffer, now: string): string {
   return hash
 }
 
+/** Drops the bodies of earlier answers to the same request, but for those that another request or the quarantine still needs. */
+function dropEarlier(store: Store, target: string, fetchId: number, hash: string): void {
+  store.run(
+    `delete from _reply where hash <> ? and hash in (select reply_hash from _fetch where target = ? and id < ?)
+       and not exists (select 1 from _fetch f where f.reply_hash = _reply.hash and f.target <> ?)
+       and not exists (select 1 from _fetch f join _quarantine q on q.fetch_id = f.id where f.reply_hash = _reply.hash)`,
+    [hash, target, fetchId, target],
+  )
+}
+
 /** Opens the record of a request inside the transaction of its reply; what the rows did is added at its end. */
 function recordFetch(
   { store, runId }: Loading,
@@ -114,6 +124,7 @@ export async function load(loading: Loading, ask: Ask, reply: Reply, rows: Rows)
     const series = ask.series && seriesId(store, ask.series, ask.timeZone, now)
     const hash = keep === 'none' && rows.rejects.length === 0 ? null : keepReply(store, reply.body, now)
     const fetchId = recordFetch(loading, ask, series, rows.empty ? 'empty' : 'ok', { reply, hash, now })
+    if (keep === 'latest' && hash !== null) dropEarlier(store, ask.request.target, fetchId, hash)
     let written = NOTHING_WRITTEN
     let withdrawn = 0
     const stamps = { fetch_id: fetchId, first_seen_at: now }

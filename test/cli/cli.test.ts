@@ -226,6 +226,25 @@ describe('the command line', () => {
     db.close()
   })
 
+  test('a second signal ends at once, and what was committed stays', async () => {
+    let child: ChildProcess | undefined
+    const dir = folder({ 'job.yaml': SERIES.replace('to: 2025-02-01 }', 'to: 2025-02-01 }, chunk: 1d') })
+    const server = await serve((_request, response, call) => {
+      const value = { value: call, datetime: `2025-01-0${call}T00:00:00.000+01:00`, geo_id: 3 }
+      if (call === 1) return json(response, { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [value] } })
+      child!.kill('SIGTERM')
+      setTimeout(() => child!.kill('SIGTERM'), 300)
+    })
+    const result = await run(dir, ['sync', 'job.yaml'], to(server.url), (started) => {
+      child = started
+    })
+    expect(result.code).toBe(143)
+    expect(result.err).toMatch(/once more to stop at once/)
+    expect((await run(dir, ['query', 'select count(*) as n from observation', '--json'])).out).toMatch(/"n": 1\b/)
+    const emulator = await emulate()
+    expect((await run(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))).code).toBe(0)
+  })
+
   test('a second writer exits 5 and says who writes', async () => {
     let other: Promise<Done> | undefined
     const dir = folder()

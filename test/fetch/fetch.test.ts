@@ -47,6 +47,7 @@ describe('every kind of answer has its next step', () => {
     ['503, then 200', failing(2, (_q, s) => json(s, {}, 503)), 'ok', 3],
     ['500 for ever', (_q, s) => json(s, {}, 500), 'server-error', 4],
     ['504 for ever', (_q, s) => json(s, {}, 504), 'too-large', 3],
+    ['408 for ever', (_q, s) => json(s, {}, 408), 'too-large', 3],
     ['413', (_q, s) => json(s, {}, 413), 'too-large', 3],
     ['400', (_q, s) => json(s, {}, 400), 'bad-request', 1],
     ['404', (_q, s) => json(s, {}, 404), 'not-found', 1],
@@ -87,6 +88,31 @@ describe('every kind of answer has its next step', () => {
     const { result, calls } = await ask(() => undefined, { limits: { timeoutMs: 60, maxBytes: 1000 } })
     expect(codeOf(result)).toBe('timeout')
     expect(calls).toHaveLength(3)
+  })
+
+  test.each([
+    ['a host without an address', 'http://no-such-host.invalid', 'dns'],
+    ['a host that does not speak TLS', 'https', 'tls'],
+    ['a port that nobody listens on', 'http://127.0.0.1:9', 'network'],
+  ])('%s', async (_name, address, code) => {
+    const server = await serve((_q, s) => json(s, GOOD))
+    const baseUrl = address === 'https' ? server.url.replace('http:', 'https:') : address
+    expect(codeOf((await ask(() => undefined, { baseUrl })).result)).toBe(code)
+    expect(server.calls).toHaveLength(0)
+  })
+
+  test('what is too large is not repeated where it can be divided', async () => {
+    const server = await serve((_q, s) => json(s, {}, 504))
+    const fetcher = createFetcher({
+      baseUrl: server.url,
+      key: 'k',
+      userAgent: 'test',
+      pace: { perSecond: 50, concurrency: 1 },
+      signal: new AbortController().signal,
+    })
+    onTestFinished(() => fetcher.close())
+    await fetcher.fetch(REQUEST, true)
+    expect(server.calls).toHaveLength(1)
   })
 
   test('a Retry-After of hours ends the run, resumably', async () => {

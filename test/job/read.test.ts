@@ -41,6 +41,7 @@ describe('mistakes are told with their place and what is legal', () => {
       /4:21 {2}series\[0\]\.window\.from {2}"2023-02-30" is no date that exists/,
     ],
     ['a span that is none', SERIES.replace('7d', '7 days'), /window\.last {2}"7 days" is no span; legal: 30m, 6h, 3d/],
+    ['a span without its unit', SERIES.replace('7d', '7'), /window\.last {2}7 is no span; legal: 30m, 6h, 3d/],
     ['from after to', SERIES.replace('last: 7d', 'from: 2024-01-02, to: 2024-01-01'), /to must come after from/],
     ['no window', SERIES.replace('    window: { last: 7d }\n', ''), /3:5 {2}series\[0\] {2}window is missing/],
     ['window and datetime', `${SERIES}    datetime: 2024-01-01`, /exclude one another/],
