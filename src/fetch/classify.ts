@@ -17,7 +17,7 @@ interface Case {
   readonly hint: string
   /** How often it is sent in all, for what may pass. */
   readonly tries: number
-  /** Milliseconds to wait for all requests before any is sent again. */
+  /** Milliseconds to wait for all requests before any is sent again, where the answer does not say. */
   readonly coolDownMs?: number
 }
 
@@ -80,6 +80,7 @@ export const CASES: readonly Case[] = [
     says: 'the service asks to be asked less often',
     hint: 'Lower pace.perSecond in the job file, then run `indicator-sync retry`.',
     tries: 6,
+    coolDownMs: 1_000,
   },
   {
     code: 'server-error',
@@ -228,7 +229,7 @@ export function judge(answer: Answer, request: RequestSummary, now: number): Fai
       : found.is === ShapeError
         ? new ShapeError(message, { ...details, path: '$' })
         : new (found.is as typeof RefusedError)(message, details)
-  return { error, tries: found.tries, coolDownMs: Math.max(found.coolDownMs ?? 0, wait ?? 0), answer }
+  return { error, tries: found.tries, coolDownMs: wait ?? found.coolDownMs ?? 0, answer }
 }
 
 /** Names what the network threw. */

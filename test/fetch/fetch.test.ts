@@ -101,6 +101,27 @@ describe('every kind of answer has its next step', () => {
     expect(server.calls).toHaveLength(0)
   })
 
+  test('a 429 holds every call, not only the one that it answered', async () => {
+    const times: number[] = []
+    const server = await serve((_q, s, call) => {
+      times.push(performance.now())
+      json(s, GOOD, call === 2 ? 429 : 200)
+    })
+    const fetcher = createFetcher({
+      baseUrl: server.url,
+      key: 'k',
+      userAgent: 'test',
+      pace: { perSecond: 50, concurrency: 1 },
+      signal: new AbortController().signal,
+      retryMs: 5,
+    })
+    onTestFinished(() => fetcher.close())
+    await fetcher.fetch(REQUEST)
+    await Promise.all([1, 2, 3].map(() => fetcher.fetch(REQUEST)))
+    expect(times).toHaveLength(5)
+    expect(times[2]! - times[1]!).toBeGreaterThan(950)
+  })
+
   test('what is too large is not repeated where it can be divided', async () => {
     const server = await serve((_q, s) => json(s, {}, 504))
     const fetcher = createFetcher({
