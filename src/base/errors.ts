@@ -67,6 +67,3 @@ export class BusyError extends SyncError {}
 
 /** Stopped on purpose with work left: the budget or the time is spent, or a signal came. Resumable. */
 export class StoppedError extends SyncError {}
-
-/** A check that the user asked for found something. */
-export class CheckError extends SyncError {}

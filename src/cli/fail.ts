@@ -1,6 +1,5 @@
 import {
   BusyError,
-  CheckError,
   InputError,
   KeyError,
   PassingError,
@@ -31,7 +30,6 @@ const BY_CLASS = [
   [KeyError, EXIT.key],
   [StoppedError, EXIT.stopped],
   [BusyError, EXIT.busy],
-  [CheckError, EXIT.check],
   [StoreError, EXIT.store],
   [RefusedError, EXIT.partial],
   [PassingError, EXIT.partial],

@@ -8,7 +8,6 @@ import {
   type Dialect,
   Kysely,
   type KyselyConfig,
-  type QueryResult,
   SqliteAdapter,
   SqliteDialect,
   type SqliteDialectConfig,
@@ -119,5 +118,3 @@ export function connect(file: string, { readonly = false } = {}): Connection {
     throw asStoreError(error, file)
   }
 }
-
-export type { QueryResult }
