@@ -2,16 +2,20 @@ import type { Reply } from './api/reply.ts'
 import type { Service } from './api/services.ts'
 import { readMemory } from './audit/held.ts'
 import { neighboursOf } from './audit/neighbours.ts'
-import { KeyError, ShapeError, StoppedError, type SyncError } from './base/errors.ts'
+import { readTape, type Taped } from './audit/tape.ts'
+import { KeyError, ShapeError, StoppedError, SyncError } from './base/errors.ts'
 import { formatMillis } from './base/instant.ts'
 import type { Interval } from './base/interval.ts'
-import { rememberZone, type Store } from './db/open.ts'
+import { type Reader, rememberZone, type Store } from './db/open.ts'
 import { createFetcher, type Fetcher, type FetchOptions, isTooLarge } from './fetch/fetch.ts'
 import { feed } from './fetch/pace.ts'
 import type { Ask } from './job/ask.ts'
 import type { Job } from './job/job.ts'
+import { applyRows } from './load/apply.ts'
 import { callsLeft, spendCall } from './load/budget.ts'
-import { type Loading, load, loadCoarse, loadFailure, rememberChange } from './load/load.ts'
+import { type Loading, load, loadCoarse, loadFailure } from './load/load.ts'
+import { requarantine } from './load/quarantine.ts'
+import { createMidwife, takeRecords, takeResolutions } from './load/rebuild.ts'
 import { addCounts, beginRun, type Counts, endRun, NO_COUNTS } from './load/run.ts'
 import { createSizes, type Sizes } from './load/sizes.ts'
 import { halfOf, piecesOf } from './plan/pieces.ts'
@@ -38,7 +42,18 @@ export interface SyncContext {
   readonly breaker?: FetchOptions['breaker']
   /** Milliseconds before the first repetition. */
   readonly retryMs?: number | undefined
+  readonly rejects?: RejectPolicy
 }
+
+/** What happens to what cannot be understood: it is set aside, or the run ends. */
+export interface RejectPolicy {
+  /** `fail`: a reply with anything in it that cannot be understood is not loaded, only kept, and the run ends. */
+  readonly onReject: 'quarantine' | 'fail'
+  /** The run ends when more than these have gone to quarantine. */
+  readonly maxRejects: number
+}
+
+const SET_ASIDE: RejectPolicy = { onReject: 'quarantine', maxRejects: Number.POSITIVE_INFINITY }
 
 /** A request that failed for good. */
 export interface Failed {
@@ -83,6 +98,7 @@ interface River {
   readonly fetcher: Fetcher
   readonly loading: Loading
   readonly sizes: Sizes
+  readonly rejects: RejectPolicy
 }
 
 /** One ask's way through the river: fetched, transformed, loaded. What is too large for the service goes in smaller pieces. */
@@ -92,8 +108,8 @@ async function carry(river: River, ask: Ask): Promise<Carried> {
   if (pieces.length > 1) return carryPieces(river, ask, pieces)
   const halves = piecesOf(ask, halfOf(ask))
   const reply = await fetcher.fetch(ask.request, halves.length > 1)
-  const failed = async (error: SyncError, last: Reply | null): Promise<Carried> => ({
-    counts: await loadFailure(loading, ask, error, last),
+  const failed = async (error: SyncError, last: Reply | null, rejects: Rows['rejects'] = []): Promise<Carried> => ({
+    counts: await loadFailure(loading, ask, error, last, rejects),
     error,
     step: null,
   })
@@ -104,6 +120,9 @@ async function carry(river: River, ask: Ask): Promise<Carried> {
   }
   try {
     const rows = transform(reply.body, ask)
+    const [reject] = rows.rejects
+    if (reject && river.rejects.onReject === 'fail')
+      return await failed(new ShapeError(reject.reason, { path: reject.path }), reply, rows.rejects)
     if (looksCoarse(ask, rows, neighboursOf(loading.store, ask))) return await carryParts(river, ask, reply, rows)
     const counts = await load(loading, ask, reply, rows)
     await sizes.grow(ask, reply.ms)
@@ -138,8 +157,7 @@ async function carryParts(river: River, ask: Ask, reply: Reply, rows: Rows): Pro
   const window = ask.window!
   const change = await findChange(daysOf(ask.timeZone, window), async (day) => (await part(day)).step)
   if (change) {
-    counts = addCounts(counts, await loadCoarse(loading, ask, reply))
-    await rememberChange(loading, ask, change.at, change.step)
+    counts = addCounts(counts, await loadCoarse(loading, ask, reply, change))
     for (const side of [
       { from: window.from, to: change.at },
       { from: change.at, to: window.to },
@@ -185,12 +203,12 @@ export async function carryAll(
     beforeCall: () => spendCall(store, new URL(baseUrl).host, job.pace, now()),
   })
   const loading: Loading = { store, runId, keep: job.keep, now }
-  const river: River = { service: context.service, fetcher, loading, sizes: createSizes(loading) }
+  const rejects = context.rejects ?? SET_ASIDE
+  const river: River = { service: context.service, fetcher, loading, sizes: createSizes(loading), rejects }
   const failures: Failed[] = []
   let done = 0
   let counts = NO_COUNTS
   let stop: SyncError | null = null
-  let outcome: Summary['outcome'] = 'failed'
   try {
     await feed(asks, job.pace.concurrency, signal, async (ask) => {
       const { counts: more, error } = await carry(river, ask)
@@ -200,22 +218,104 @@ export async function carryAll(
       const left = callsLeft(store, new URL(baseUrl).host, job.pace, now())
       context.onProgress?.({ ask, counts, done, planned, callsLeft: left })
       if (error instanceof KeyError) throw error
+      const limit = rejects.onReject === 'fail' ? 0 : rejects.maxRejects
+      if (counts.rows_rejected > limit) throw tooManyRejects(counts.rows_rejected, limit)
     })
     if (signal.aborted) stop = new StoppedError('Stopped by a signal.', { code: 'signal' })
   } catch (error) {
-    if (!(error instanceof KeyError) && !(error instanceof StoppedError)) throw error
+    if (!(error instanceof KeyError || error instanceof StoppedError || error instanceof ShapeError)) {
+      // The run's record says so too, where it can still be written: on a full disk it cannot.
+      const message = error instanceof SyncError ? error.message : 'an unexpected error'
+      await endRun(store, runId, 'failed', message, formatMillis(now())).catch(() => undefined)
+      throw error
+    }
     stop = error
   } finally {
     await fetcher.close()
-    outcome = outcomeOf(stop, failures.length + counts.rows_rejected)
-    await endRun(store, runId, outcome, stop?.message ?? null, formatMillis(now()))
-    store.tidy()
   }
+  const outcome = outcomeOf(stop, failures.length + counts.rows_rejected)
+  await endRun(store, runId, outcome, stop?.message ?? null, formatMillis(now()))
+  store.tidy()
   return { runId, job: job.name, outcome, counts, failures, seconds: (now() - began) / 1000, stop }
 }
 
+const tooManyRejects = (found: number, limit: number): ShapeError =>
+  new ShapeError(`${found} rows could not be understood, and ${limit} are allowed.`, {
+    path: '$',
+    hint: 'See them with `indicator-sync quarantine list`; what came before them is loaded.',
+    code: 'too-many-rejects',
+  })
+
 function outcomeOf(stop: SyncError | null, troubles: number): Summary['outcome'] {
-  if (stop instanceof KeyError) return 'failed'
+  if (stop instanceof KeyError || stop instanceof ShapeError) return 'failed'
   if (stop) return 'stopped'
   return troubles === 0 ? 'done' : 'partial'
+}
+
+/** Bytes of answers a transaction: many answers, for a rebuilt database is used only when it is whole. */
+const REPLAYED_AT_ONCE = 4 * 1024 * 1024
+
+/** What a replay did. */
+export interface Replayed {
+  readonly replies: number
+  readonly rows: number
+  /** Replies that cannot be read, as before. */
+  readonly unread: number
+}
+
+/**
+ * The same sentence with the stored replies in place of the network: replies are transformed into rows, rows are loaded
+ * into an empty database, in the order and with the records of the first time. With the same program it ends row for row
+ * in the same database; with a newer one, in what that one understands.
+ */
+export async function replay(
+  source: Reader,
+  store: Store,
+  { now, onProgress }: { now: () => number; onProgress?: (replies: number) => void },
+): Promise<Replayed> {
+  await takeRecords(store, source.file)
+  const midwife = createMidwife(source, store)
+  let done: Replayed = { replies: 0, rows: 0, unread: 0 }
+  const one = (taped: Taped): void => {
+    midwife.upTo(taped.recordedAt)
+    const rows = reread(taped)
+    const { fetchId, runId, seriesId, ask } = taped
+    const ms = Date.parse(taped.recordedAt)
+    if (rows) {
+      const { fresh, revised } = applyRows(store, { fetchId, seriesId, ask, rows, ms })
+      done = { ...done, rows: done.rows + fresh + revised }
+      requarantine(store, { fetchId, runId, ms }, rows.rejects, now())
+    }
+    done = { ...done, replies: done.replies + 1, unread: done.unread + (rows ? 0 : 1) }
+  }
+  let batch: Taped[] = []
+  let bytes = 0
+  const flush = async (): Promise<void> => {
+    await store.write(async () => batch.forEach(one))
+    batch = []
+    bytes = 0
+    onProgress?.(done.replies)
+  }
+  for (const taped of readTape(source)) {
+    batch.push(taped)
+    bytes += taped.body.length
+    if (bytes > REPLAYED_AT_ONCE) await flush()
+  }
+  await flush()
+  await store.write(async () => {
+    midwife.upTo(null)
+    takeResolutions(source, store)
+  })
+  return done
+}
+
+/** The rows of a stored reply; null where it still cannot be read. One that was refused whole is believed only when nothing is wrong in it now. */
+export function reread({ body, ask, outcome }: Taped): Rows | null {
+  try {
+    const rows = transform(body, ask)
+    return outcome === 'shape' && rows.rejects.length > 0 ? null : rows
+  } catch (error) {
+    if (error instanceof ShapeError) return null
+    throw error
+  }
 }

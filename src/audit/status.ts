@@ -1,5 +1,6 @@
 import type { Reader } from '../db/open.ts'
 import { STILL_FAILED } from './failed.ts'
+import { type TapeState, tapeState } from './tape.ts'
 
 /** A request that failed and was not answered since. */
 export interface OpenFailure {
@@ -25,6 +26,7 @@ export interface Status {
   readonly series: readonly object[]
   readonly failures: readonly OpenFailure[]
   readonly quarantined: number
+  readonly tape: TapeState
   readonly rows: Readonly<Record<string, number>>
 }
 
@@ -49,6 +51,7 @@ export function readStatus(db: Reader): Status {
       from freshness f join series s on s.id = f.series_id order by f.kind, f.indicator_id, f.series_id, f.geo_id`) as object[],
     failures: openFailures(db),
     quarantined: db.get('select count(*) from _quarantine where resolved_at is null') as number,
+    tape: tapeState(db),
     rows: Object.fromEntries(COUNTED.map((table) => [table, db.get(`select count(*) from ${table}`) as number])),
   }
 }

@@ -20,6 +20,15 @@ const DURABILITY = {
   durability: { choices: ['normal', 'full'], default: 'normal', describe: 'full survives a loss of power' },
 } as const
 
+const REJECTS = {
+  'on-reject': {
+    choices: ['quarantine', 'fail'],
+    default: 'quarantine',
+    describe: 'What cannot be understood is set aside, or its reply is not loaded and the run ends',
+  },
+  'max-rejects': { type: 'number', describe: 'End the run when more rows than this are in its quarantine' },
+} as const
+
 /** Every command, in the order in which a newcomer meets them. */
 export const COMMANDS = {
   demo: {
@@ -63,6 +72,7 @@ export const COMMANDS = {
       ...RANGE,
       'dry-run': { type: 'boolean', default: false, describe: 'The same as plan' },
       ...DURABILITY,
+      ...REJECTS,
       ...JSON_FLAG,
     },
     example: 'sync jobs/nightly.yaml --service esios',
@@ -79,6 +89,7 @@ export const COMMANDS = {
       to: { ...RANGE.to, demandOption: true },
       'newest-first': { type: 'boolean', default: false, describe: 'The latest windows first' },
       ...DURABILITY,
+      ...REJECTS,
       ...JSON_FLAG,
     },
     example: 'backfill jobs/nightly.yaml --from 2015-01-01 --to 2020-01-01',
@@ -94,6 +105,7 @@ export const COMMANDS = {
       from: { ...RANGE.from, demandOption: true },
       to: { ...RANGE.to, demandOption: true },
       ...DURABILITY,
+      ...REJECTS,
       ...JSON_FLAG,
     },
     example: 'restate jobs/nightly.yaml --from 2025-01-01 --to 2025-02-01',
@@ -102,9 +114,44 @@ export const COMMANDS = {
   retry: {
     usage: 'retry',
     about: 'Ask again what failed, exactly as it was asked',
-    flags: { ...DATABASE, ...SERVICE, ...DURABILITY, ...JSON_FLAG },
+    flags: { ...DATABASE, ...SERVICE, ...DURABILITY, ...REJECTS, ...JSON_FLAG },
     example: 'retry',
     run: async (args) => (await import('./sync.ts')).retry(args),
+  },
+  replay: {
+    usage: 'replay',
+    about: 'Rebuild the rows from the stored replies, without the network; in place, or into a new file',
+    flags: {
+      ...DATABASE,
+      into: { type: 'string', describe: 'A new file that gets the rebuilt database; this one stays as it is' },
+      incomplete: { type: 'boolean', default: false, describe: 'With --into: also when some replies were not kept' },
+      ...JSON_FLAG,
+    },
+    example: 'replay --into rebuilt.db',
+    run: async (args) => (await import('./replay.ts')).run(args),
+  },
+  quarantine: {
+    usage: 'quarantine <action>',
+    about: 'List what could not be understood, or try it again with this version of the program',
+    positionals: { action: { type: 'string', choices: ['list', 'replay'], describe: 'What to do' } },
+    flags: {
+      ...DATABASE,
+      all: { type: 'boolean', default: false, describe: 'List also what has been understood since' },
+      ...JSON_FLAG,
+    },
+    example: 'quarantine list',
+    run: async (args) => (await import('./quarantine.ts')).run(args),
+  },
+  prune: {
+    usage: 'prune',
+    about: 'Drop the bodies of old replies; rows, history and what quarantine needs stay',
+    flags: {
+      ...DATABASE,
+      'older-than': { type: 'string', demandOption: true, describe: 'Bodies last seen longer ago than this: 90d, 2y' },
+      ...JSON_FLAG,
+    },
+    example: 'prune --older-than 180d',
+    run: async (args) => (await import('./prune.ts')).run(args),
   },
   gaps: {
     usage: 'gaps',
@@ -181,7 +228,7 @@ export const COMMANDS = {
     usage: 'schedule <jobs..>',
     about: 'Stay up and run jobs at their cron times, in their time zones, one at a time',
     positionals: JOBS,
-    flags: { ...DATABASE, ...SERVICE, ...DURABILITY },
+    flags: { ...DATABASE, ...SERVICE, ...DURABILITY, ...REJECTS },
     example: 'schedule jobs/nightly.yaml --service esios',
     run: async (args) => (await import('./schedule.ts')).run(args),
   },

@@ -12,9 +12,9 @@ import { readJobs } from './jobs.ts'
 import { logFor } from './logging.ts'
 import { watchSignals } from './signals.ts'
 import { summaryText } from './summary.ts'
-import { runJobs } from './sync.ts'
+import { type RejectArgs, rejectPolicy, runJobs } from './sync.ts'
 
-interface ScheduleArgs extends CommonArgs, ServiceArgs {
+interface ScheduleArgs extends CommonArgs, ServiceArgs, RejectArgs {
   readonly jobs: string[]
   readonly durability: Durability
 }
@@ -39,6 +39,7 @@ export async function run(args: ScheduleArgs): Promise<number> {
     })
   const settings = readSettings(args)
   const service = requireService(settings)
+  const rejects = rejectPolicy(args)
   const log = logFor(args, secretsOf(service.key))
   const signals = watchSignals((message) => log.warn(message))
   const due = new Map(jobs.map((job) => [job, nextTime(job, Date.now())]))
@@ -61,6 +62,7 @@ export async function run(args: ScheduleArgs): Promise<number> {
           log,
           quiet: args.quiet,
           durability: args.durability,
+          rejects,
           signal: signals.signal,
         })
         for (const summary of summaries) log.info(summaryText(summary))

@@ -1,5 +1,6 @@
 import { prometheusText } from '../audit/prometheus.ts'
 import { readStatus } from '../audit/status.ts'
+import type { TapeState } from '../audit/tape.ts'
 import { openReader } from '../db/open.ts'
 import { readSettings } from './config.ts'
 import { EXIT } from './fail.ts'
@@ -11,6 +12,16 @@ const show = (rows: readonly object[], columns: readonly string[]): string =>
   rows.length === 0
     ? '  none'
     : table({ columns, rows: rows.map((row) => columns.map((column) => (row as Record<string, unknown>)[column])) })
+
+const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`
+
+/** The tape in a sentence. */
+const tapeText = ({ bodies, packed_bytes, bytes, since, missing }: TapeState): string =>
+  [
+    `${grouped(bodies)} bodies, ${mebibytes(bytes)} packed into ${mebibytes(packed_bytes)}`,
+    ...(since === null ? [] : [`since ${since}`]),
+    ...(missing === 0 ? [] : [`${grouped(missing)} answers are not on it`]),
+  ].join(', ')
 
 export async function run(
   args: CommonArgs & DatabaseArgs & { readonly json: boolean; readonly format: 'text' | 'json' | 'prometheus' },
@@ -34,8 +45,9 @@ export async function run(
         `\nLast runs\n${show(status.runs, ['id', 'command', 'job', 'started_at', 'seconds', 'outcome', 'requests', 'failed', 'rows_new', 'rows_revised'])}`,
         `\nSeries\n${show(status.series, ['indicator_id', 'indicator_name', 'time_trunc', 'geo_name', 'first_utc', 'last_local', 'lag_hours', 'checked_at'])}`,
         `\nFailures that are still open\n${show(status.failures, ['entry', 'target', 'failed_at', 'message', 'hint'])}`,
+        `\nTape: ${tapeText(status.tape)}`,
         ...(status.quarantined > 0
-          ? [`\n${grouped(status.quarantined)} rows in quarantine: select * from _quarantine`]
+          ? [`\n${grouped(status.quarantined)} rows in quarantine: indicator-sync quarantine list`]
           : []),
       ].join('\n'),
     )

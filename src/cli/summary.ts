@@ -20,7 +20,7 @@ export function summaryText({ job, outcome, counts, failures, seconds, stop }: S
   if (counts.rows_rejected > 0)
     lines.push(
       `${grouped(counts.rows_rejected)} could not be understood and are kept in quarantine:`,
-      '  → indicator-sync query "select path, reason, fragment from _quarantine where resolved_at is null"',
+      '  → indicator-sync quarantine list',
     )
   if (failures.length > 0) {
     lines.push(`${grouped(failures.length)} requests failed; everything else is kept:`)

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { secretsOf } from '../api/key.ts'
 import { failedRequests } from '../audit/failed.ts'
+import { InputError } from '../base/errors.ts'
 import type { Interval } from '../base/interval.ts'
 import type { Logger } from '../base/log.ts'
 import { lockWriter } from '../db/lock.ts'
@@ -9,7 +10,7 @@ import type { Job } from '../job/job.ts'
 import { meanJob } from '../job/mean.ts'
 import type { PlanOptions } from '../plan/planning.ts'
 import { planRetry } from '../plan/retry.ts'
-import { carryAll, type Summary, type SyncContext, sync } from '../sync.ts'
+import { carryAll, type RejectPolicy, type Summary, type SyncContext, sync } from '../sync.ts'
 import { readSettings, requireService } from './config.ts'
 import { EXIT, exitCodeOf } from './fail.ts'
 import type { CommonArgs, RangeArgs, ServiceArgs } from './flags.ts'
@@ -21,7 +22,13 @@ import { watchSignals } from './signals.ts'
 import { summaryJson, summaryText } from './summary.ts'
 import { version } from './version.ts'
 
-interface SyncArgs extends CommonArgs, ServiceArgs, RangeArgs {
+/** The values of `--on-reject` and `--max-rejects`. */
+export interface RejectArgs {
+  readonly onReject: RejectPolicy['onReject']
+  readonly maxRejects?: number
+}
+
+interface SyncArgs extends CommonArgs, ServiceArgs, RangeArgs, RejectArgs {
   readonly jobs: string[]
   readonly durability: Durability
   readonly json: boolean
@@ -79,6 +86,7 @@ async function go(
     to: args.to,
     quiet: args.quiet,
     durability: args.durability,
+    rejects: rejectPolicy(args),
     file: settings.database.value,
     log: logFor(args, secretsOf(service.key)),
   })
@@ -86,8 +94,15 @@ async function go(
   return code
 }
 
+/** What `--on-reject` and `--max-rejects` mean. */
+export function rejectPolicy({ onReject, maxRejects = Number.POSITIVE_INFINITY }: RejectArgs): RejectPolicy {
+  if (!(maxRejects >= 0))
+    throw new InputError('--max-rejects takes a number of rows, from 0 on.', { code: 'bad-max-rejects' })
+  return { onReject, maxRejects }
+}
+
 /** What running jobs needs beside the jobs. */
-export interface RunOptions extends RangeArgs, Pick<SyncContext, 'service' | 'baseUrl' | 'key'> {
+export interface RunOptions extends RangeArgs, Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'rejects'> {
   readonly file: string
   readonly command: string
   readonly log: Logger

@@ -22,6 +22,8 @@ export interface Reader {
   all(sql: string, parameters?: readonly unknown[]): unknown[]
   /** The rows of a query one by one, each as a list of its columns. */
   rows(sql: string, parameters?: readonly unknown[]): IterableIterator<unknown[]>
+  /** The rows of a query one by one, each as an object. */
+  each(sql: string, parameters?: readonly unknown[]): IterableIterator<unknown>
   close(): Promise<void>
 }
 
@@ -35,6 +37,8 @@ export interface Store extends Reader {
   totalChanges(): number
   /** Tidies: statistics for the query planner, and the write-ahead log folded back into the file. */
   tidy(): void
+  /** Makes another database equal to this one, in one transaction of its own; it is made where there is none. */
+  copyInto(file: string): Promise<void>
 }
 
 const pragma = (connection: Connection, name: string): number => connection.raw.pragma(name, { simple: true }) as number
@@ -96,8 +100,11 @@ export async function rememberZone(db: Kysely<Database>, zone: string): Promise<
     .execute()
 }
 
-/** How sure a commit is: `normal` survives the death of the process, `full` a loss of power too. */
-export type Durability = 'normal' | 'full'
+/**
+ * How sure a commit is: `normal` survives the death of the process, `full` a loss of power too. `none` survives nothing
+ * and checks no references: it is for a file that is thrown away unless it gets whole.
+ */
+export type Durability = 'normal' | 'full' | 'none'
 
 /** Opens a database for writing: made when absent, migrated when older, refused when newer or foreign. */
 export async function openStore(file: string, { durability = 'normal' as Durability } = {}): Promise<Store> {
@@ -105,8 +112,9 @@ export async function openStore(file: string, { durability = 'normal' as Durabil
   const { kysely, raw } = connection
   try {
     const version = checkOwner(connection, file)
-    raw.pragma('journal_mode = wal')
-    raw.pragma(`synchronous = ${durability}`)
+    raw.pragma(`journal_mode = ${durability === 'none' ? 'off' : 'wal'}`)
+    raw.pragma(`synchronous = ${durability === 'none' ? 'off' : durability}`)
+    raw.pragma(`foreign_keys = ${durability === 'none' ? 'off' : 'on'}`)
     raw.pragma('cache_size = -32768')
     if (version < SCHEMA_VERSION) await migrate(connection)
   } catch (error) {
@@ -130,8 +138,18 @@ export async function openStore(file: string, { durability = 'normal' as Durabil
       raw.pragma('optimize')
       raw.pragma('wal_checkpoint(truncate)')
     },
+    async copyInto(other) {
+      try {
+        await raw.backup(other, { progress: () => PAGES_AT_ONCE })
+      } catch (error) {
+        throw asStoreError(error, other)
+      }
+    },
   }
 }
+
+/** Pages that a copy takes in one step, between which timers run. */
+const PAGES_AT_ONCE = 4_096
 
 /** What reading and writing stores share: statements that are prepared once a text. */
 function reading(connection: Connection, file: string) {
@@ -157,6 +175,7 @@ function reading(connection: Connection, file: string) {
         .prepare(sql)
         .raw()
         .iterate(parameters as unknown[]) as IterableIterator<unknown[]>,
+    each: (sql: string, parameters: readonly unknown[] = []) => raw.prepare(sql).iterate(parameters as unknown[]),
     close: () => kysely.destroy(),
   }
 }

@@ -1,8 +1,7 @@
-import { formatMillis } from '../base/instant.ts'
 import { findSeries } from '../db/series.ts'
 import { type Ask, identityValues, seriesKey } from '../job/ask.ts'
 import type { Loading } from './load.ts'
-import { seriesId } from './series.ts'
+import { seriesIdOf } from './series.ts'
 
 /** What was learned of the largest window that the service answers well, series by series. */
 export interface Sizes {
@@ -30,12 +29,10 @@ export function createSizes({ store, now }: Loading): Sizes {
     return known.get(key)
   }
   const set = async (ask: Ask, seconds: number | undefined): Promise<void> => {
-    const { series, timeZone } = ask
-    if (!series) return
-    known.set(seriesKey(series), seconds)
+    if (!ask.series) return
+    known.set(seriesKey(ask.series), seconds)
     await store.write(async () => {
-      const id = seriesId(store, series, timeZone, formatMillis(now()))
-      store.run('update series set window_s = ? where id = ?', [seconds ?? null, id])
+      store.run('update series set window_s = ? where id = ?', [seconds ?? null, seriesIdOf(store, ask, now())])
     })
   }
   return {

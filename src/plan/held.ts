@@ -9,6 +9,13 @@ import { addSpan, spanSeconds } from '../job/moment.ts'
 export const settledBefore = (zone: string, at: Instant, lookback: Span, unit: Unit): Instant =>
   floorTo(zone, addSpan(zone, at, lookback, -1), unit)
 
+/** Whether something was fetched within `refresh`. What a clock that has jumped back since puts into the future was not. */
+const isFresh = (fetchedAt: Instant, now: Instant, refresh: Span): boolean =>
+  fetchedAt > now - spanSeconds(refresh) && fetchedAt <= now + CLOCK_ERROR
+
+/** Seconds by which two clocks may differ without one of them being wrong. */
+const CLOCK_ERROR = 300
+
 /** How the planner looks at what is held. */
 export interface Freshness {
   readonly zone: string
@@ -23,7 +30,7 @@ export interface Freshness {
  * past revision by now and, if it was provisional, already so when it was fetched.
  */
 export function stillGood(held: Held, { zone, now, lookback, refresh, unit }: Freshness): Interval {
-  if (held.fetchedAt > now - spanSeconds(refresh)) return held
+  if (isFresh(held.fetchedAt, now, refresh)) return held
   const seenFrom = held.state === 'provisional' ? Math.min(held.fetchedAt, now) : now
   return { from: held.from, to: Math.min(held.to, settledBefore(zone, seenFrom, lookback, unit)) }
 }
@@ -31,6 +38,9 @@ export function stillGood(held: Held, { zone, now, lookback, refresh, unit }: Fr
 /** Whether a listing has to be asked: never answered, or answered longer ago than `refresh` while its window was still open. */
 export function isDue(last: Instant | undefined, window: Interval | null, freshness: Freshness): boolean {
   if (last === undefined) return true
-  if (last > freshness.now - spanSeconds(freshness.refresh)) return false
-  return window === null || window.to > settledBefore(freshness.zone, last, freshness.lookback, 'day')
+  if (isFresh(last, freshness.now, freshness.refresh)) return false
+  return (
+    window === null ||
+    window.to > settledBefore(freshness.zone, Math.min(last, freshness.now), freshness.lookback, 'day')
+  )
 }

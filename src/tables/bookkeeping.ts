@@ -1,4 +1,4 @@
-import { blob, instant, integer, json, moment, optional, rowid, table, text } from './declare.ts'
+import { blob, flag, instant, integer, json, moment, optional, rowid, table, text } from './declare.ts'
 
 export const _run = table(
   'One run of a command that writes.',
@@ -58,6 +58,9 @@ export const _fetch = table(
     message: optional(text('What went wrong')),
     hint: optional(text('What to do next')),
     evidence: optional(text('The first 2 kB of a body that could not be read')),
+    settled_before: optional(instant('What ended before this counted as past revision')),
+    time_zone: optional(text('The zone in which the job counted days')),
+    complete: optional(flag('1 when an item that the answer lacked had gone: the listing was not filtered')),
   },
   { key: ['id'] },
 )

@@ -1,0 +1,110 @@
+import { zstdDecompressSync } from 'node:zlib'
+import type { AnyParams, Locale, RouteName } from '../api/routes.ts'
+import type { Instant } from '../base/instant.ts'
+import type { Reader } from '../db/open.ts'
+import { ALL_GEOS, type Ask } from '../job/ask.ts'
+import { identityOf } from './held.ts'
+
+/** One reply of the tape: what was asked, what came, and how it was recorded. */
+export interface Taped {
+  readonly fetchId: number
+  readonly runId: number
+  readonly seriesId: number | null
+  readonly outcome: string
+  readonly ask: Ask
+  /** The decoded body. */
+  readonly body: Buffer
+  /** When it was recorded (UTC, ISO 8601 to the millisecond). */
+  readonly recordedAt: string
+}
+
+interface TapedRow {
+  readonly fetchId: number
+  readonly runId: number
+  readonly entry: string
+  readonly route: RouteName
+  readonly target: string
+  readonly params: string
+  readonly asked: string | null
+  readonly from_at: Instant | null
+  readonly to_at: Instant | null
+  readonly settled_before: Instant | null
+  readonly zone: string | null
+  readonly complete: 0 | 1 | null
+  readonly outcome: string
+  readonly recordedAt: string
+  readonly packed: Buffer
+  readonly seriesId: number | null
+}
+
+/** Outcomes whose replies became rows, or may become some when they are read again. */
+const READABLE = `('ok', 'empty', 'shape')`
+
+/** The ask of a recorded request, with all that is needed to read its answer again. */
+function askOf(row: TapedRow): Ask {
+  const params = JSON.parse(row.params) as AnyParams
+  const window = row.from_at === null || row.to_at === null ? null : { from: row.from_at, to: row.to_at }
+  const series = row.seriesId === null ? null : identityOf(row as unknown as Parameters<typeof identityOf>[0])
+  return {
+    where: row.entry,
+    route: row.route,
+    params,
+    request: { route: row.route, target: row.target, headers: {} },
+    locale: (params.locale as Locale | undefined) ?? 'es',
+    reason: 'retry',
+    series,
+    geoIds: row.asked === null ? (window || !series ? [ALL_GEOS] : []) : row.asked.split(',').map(Number),
+    window,
+    settledBefore: row.settled_before ?? window?.from ?? 0,
+    timeZone: row.zone ?? 'Europe/Madrid',
+    complete: row.complete === 1,
+  }
+}
+
+/** The replies of the tape in the order in which they were loaded; those with something open in quarantine only, if so asked. */
+export function* readTape(db: Reader, only: 'all' | 'quarantined' = 'all'): Generator<Taped> {
+  const rows = db.each(
+    `select f.id as "fetchId", f.run_id as "runId", f.entry, f.route, f.target, f.params, f.geo_ids as asked, f.from_at,
+       f.to_at, f.settled_before, coalesce(f.time_zone, s.time_zone) as zone, f.complete, f.outcome,
+       f.finished_at as "recordedAt", r.body as packed, s.id as "seriesId", s.kind, s.indicator_id, s.time_trunc,
+       s.time_agg, s.geo_agg, s.geo_trunc, s.geo_ids
+     from _fetch f join _reply r on r.hash = f.reply_hash left join series s on s.id = f.series_id
+     where f.outcome in ${READABLE}
+       ${only === 'all' ? '' : 'and exists (select 1 from _quarantine q where q.fetch_id = f.id and q.resolved_at is null)'}
+     order by f.id`,
+  ) as IterableIterator<TapedRow>
+  for (const row of rows)
+    yield {
+      fetchId: row.fetchId,
+      runId: row.runId,
+      seriesId: row.seriesId,
+      outcome: row.outcome,
+      ask: askOf(row),
+      body: zstdDecompressSync(row.packed),
+      recordedAt: row.recordedAt,
+    }
+}
+
+/** How much of what was answered lies on the tape. */
+export interface TapeState {
+  /** Bodies; equal ones are kept once. */
+  readonly bodies: number
+  /** Bytes in the database. */
+  readonly packed_bytes: number
+  /** Bytes of the bodies as they came, decoded. */
+  readonly bytes: number
+  /** When the oldest body first came; null when there is none. */
+  readonly since: string | null
+  /** Answers that brought rows and whose body was not kept: without them a database cannot be rebuilt. */
+  readonly missing: number
+}
+
+/** Measures the tape. */
+export const tapeState = (db: Reader): TapeState =>
+  (
+    db.all(`select count(*) as bodies, coalesce(sum(length(body)), 0) as packed_bytes, coalesce(sum(bytes), 0) as bytes,
+      min(first_seen_at) as since,
+      (select count(*) from _fetch f where f.outcome in ('ok', 'empty')
+         and not exists (select 1 from _reply r where r.hash = f.reply_hash)) as missing
+    from _reply`) as TapeState[]
+  )[0]!

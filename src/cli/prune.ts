@@ -1,0 +1,36 @@
+import { InputError } from '../base/errors.ts'
+import { formatMillis } from '../base/instant.ts'
+import { lockWriter } from '../db/lock.ts'
+import { openStore } from '../db/open.ts'
+import { parseSpan, spanSeconds } from '../job/moment.ts'
+import { pruneTape } from '../load/prune.ts'
+import { readSettings } from './config.ts'
+import { EXIT } from './fail.ts'
+import type { CommonArgs, DatabaseArgs } from './flags.ts'
+import { grouped, print } from './output.ts'
+
+export async function run(
+  args: CommonArgs & DatabaseArgs & { readonly olderThan: string; readonly json: boolean },
+): Promise<number> {
+  const span = parseSpan(args.olderThan)
+  if (!span)
+    throw new InputError(`--older-than ${JSON.stringify(args.olderThan)} is no length of time.`, {
+      hint: 'Say it as 90d, 12w or 2y.',
+      code: 'bad-span',
+    })
+  const before = formatMillis(Date.now() - spanSeconds(span) * 1000)
+  const store = await openStore(readSettings(args).database.value)
+  try {
+    const unlock = await lockWriter(store, 'prune', Date.now)
+    const pruned = await pruneTape(store, before).finally(unlock)
+    store.tidy()
+    print(
+      args.json
+        ? JSON.stringify({ before, ...pruned }, null, 2)
+        : `${grouped(pruned.bodies)} bodies last seen before ${before} are gone, ${grouped(pruned.bytes)} bytes of the file are free for new rows. ${grouped(pruned.kept)} older ones stay: what is in quarantine needs them.`,
+    )
+    return EXIT.done
+  } finally {
+    await store.close()
+  }
+}

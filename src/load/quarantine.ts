@@ -1,0 +1,38 @@
+import { formatMillis } from '../base/instant.ts'
+import { canonical } from '../base/json.ts'
+import type { Store } from '../db/open.ts'
+import type { Reject } from '../tables/rows.ts'
+
+const MAX_FRAGMENT = 4_096
+
+/** Where rejects come from: the fetch, its run, and when (epoch milliseconds). */
+interface Origin {
+  readonly fetchId: number
+  readonly runId: number
+  readonly ms: number
+}
+
+/** Keeps what could not be understood, with its place, the reason and what stood there. */
+export function quarantine(store: Store, { fetchId, runId, ms }: Origin, rejects: readonly Reject[]): void {
+  for (const { path, reason, fragment } of rejects)
+    store.run(
+      'insert into _quarantine (run_id, fetch_id, path, reason, fragment, created_at) values (?, ?, ?, ?, ?, ?)',
+      [runId, fetchId, path, reason, (canonical(fragment ?? null) ?? 'null').slice(0, MAX_FRAGMENT), formatMillis(ms)],
+    )
+}
+
+/** What another reading of a reply makes of its place in quarantine: what is understood now is resolved, what is new is kept. */
+export function requarantine(store: Store, origin: Origin, rejects: readonly Reject[], nowMs: number): void {
+  const known = store.all('select path, reason from _quarantine where fetch_id = ?', [origin.fetchId]) as Reject[]
+  if (known.length === 0 && rejects.length === 0) return
+  store.run(
+    `update _quarantine set resolved_at = ?
+     where fetch_id = ? and resolved_at is null and path not in (select value from json_each(?))`,
+    [formatMillis(nowMs), origin.fetchId, JSON.stringify(rejects.map(({ path }) => path))],
+  )
+  quarantine(
+    store,
+    origin,
+    rejects.filter(({ path, reason }) => !known.some((other) => other.path === path && other.reason === reason)),
+  )
+}

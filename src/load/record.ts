@@ -1,0 +1,94 @@
+import { zstdCompressSync } from 'node:zlib'
+import type { Reply } from '../api/reply.ts'
+import { KeyError, PassingError, RefusedError, ShapeError, type SyncError } from '../base/errors.ts'
+import { formatMillis } from '../base/instant.ts'
+import { canonical, sha256 } from '../base/json.ts'
+import type { Store } from '../db/open.ts'
+import { ALL_GEOS, type Ask } from '../job/ask.ts'
+
+const KINDS = [
+  [KeyError, 'key'],
+  [RefusedError, 'refused'],
+  [ShapeError, 'shape'],
+  [PassingError, 'passing'],
+] as const
+
+/** The word under which a failure is recorded. */
+export const outcomeOf = (error: SyncError): string => KINDS.find(([kind]) => error instanceof kind)?.[1] ?? 'failed'
+
+/** Puts a body on the tape, once however often it comes, and answers its hash. */
+export function keepReply(store: Store, body: Buffer, now: string): string {
+  const hash = sha256(body)
+  if (store.get('select 1 from _reply where hash = ?', [hash]) === undefined)
+    store.run('insert into _reply (hash, body, bytes, first_seen_at) values (?, ?, ?, ?)', [
+      hash,
+      zstdCompressSync(body),
+      body.length,
+      now,
+    ])
+  return hash
+}
+
+/** Drops the bodies of earlier answers to the same request, but for those that another request or the quarantine still needs. */
+export function dropEarlier(store: Store, target: string, fetchId: number, hash: string): void {
+  store.run(
+    `delete from _reply where hash <> ? and hash in (select reply_hash from _fetch where target = ? and id < ?)
+       and not exists (select 1 from _fetch f where f.reply_hash = _reply.hash and f.target <> ?)
+       and not exists (select 1 from _fetch f join _quarantine q on q.fetch_id = f.id where f.reply_hash = _reply.hash)`,
+    [hash, target, fetchId, target],
+  )
+}
+
+/** What is recorded of a request beside what was asked. */
+interface Record {
+  readonly runId: number
+  readonly ask: Ask
+  readonly seriesId: number | null
+  readonly outcome: string
+  readonly reply: Reply | null
+  readonly hash: string | null
+  /** Epoch milliseconds. */
+  readonly ms: number
+  readonly error?: SyncError
+  readonly evidence?: string | null
+}
+
+const COLUMNS = [
+  ...['run_id', 'entry', 'route', 'target', 'params', 'series_id', 'geo_ids', 'from_at', 'to_at', 'settled_before'],
+  ...['time_zone', 'complete', 'started_at', 'finished_at', 'outcome', 'status', 'attempts', 'ms', 'bytes'],
+  ...['reply_hash', 'message', 'hint', 'evidence'],
+]
+const COUNTERS = ['rows_new', 'rows_unchanged', 'rows_revised', 'rows_withdrawn', 'rows_rejected', 'rows_outside']
+const INSERT = `insert into _fetch (${[...COLUMNS, ...COUNTERS]})
+  values (${[...COLUMNS.map(() => '?'), ...COUNTERS.map(() => '0')]})`
+
+/** Opens the record of a request inside the transaction of its reply, and answers its number; what the rows did is added by `applyRows`. */
+export function recordFetch(store: Store, record: Record): number {
+  const { ask, reply, error, ms } = record
+  store.run(INSERT, [
+    record.runId,
+    ask.where,
+    ask.route,
+    ask.request.target,
+    canonical(ask.params),
+    record.seriesId,
+    ask.geoIds.length === 0 || ask.geoIds.includes(ALL_GEOS) ? null : ask.geoIds.join(','),
+    ask.window?.from ?? null,
+    ask.window?.to ?? null,
+    ask.settledBefore,
+    ask.timeZone,
+    ask.complete ? 1 : 0,
+    formatMillis(reply?.sentAt ?? ms),
+    formatMillis(ms),
+    record.outcome,
+    reply?.status ?? null,
+    reply?.attempts ?? 0,
+    Math.round(reply?.ms ?? 0),
+    reply?.body.length ?? 0,
+    record.hash,
+    error?.message ?? null,
+    error?.hint ?? null,
+    record.evidence ?? null,
+  ])
+  return store.get('select last_insert_rowid()') as number
+}
