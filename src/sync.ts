@@ -277,7 +277,7 @@ export async function replay(
   const midwife = createMidwife(source, store)
   let done: Replayed = { replies: 0, rows: 0, unread: 0 }
   const one = (taped: Taped): void => {
-    midwife.upTo(taped.recordedAt)
+    midwife.upTo(taped.fetchId)
     const rows = reread(taped)
     const { fetchId, runId, seriesId, ask } = taped
     const ms = Date.parse(taped.recordedAt)
@@ -303,7 +303,7 @@ export async function replay(
   }
   await flush()
   await store.write(async () => {
-    midwife.upTo(null)
+    midwife.upTo(Number.POSITIVE_INFINITY)
     takeResolutions(source, store)
   })
   return done

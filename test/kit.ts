@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { onTestFinished } from 'vitest'
 import { SERVICES } from '../src/api/services.ts'
-import { openStore, type Store } from '../src/db/open.ts'
+import { openStore, type Reader, type Store } from '../src/db/open.ts'
 import { type EmulatorOptions, startEmulator } from '../src/emulator/emulator.ts'
 import type { BreakerOptions } from '../src/fetch/breaker.ts'
 import { readJob } from '../src/job/read.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
-import { type Summary, sync } from '../src/sync.ts'
+import { type RejectPolicy, type Summary, sync } from '../src/sync.ts'
+import { TABLE_NAMES, type TableName, tableOf } from '../src/tables/schema.ts'
 
 /** A folder that goes with the test. */
 export function tempFolder(): string {
@@ -72,6 +73,7 @@ interface RunWith {
   readonly options?: PlanOptions
   readonly signal?: AbortSignal
   readonly breaker?: BreakerOptions
+  readonly rejects?: RejectPolicy
 }
 
 /** Runs a job, given as YAML, as a command would. */
@@ -79,7 +81,7 @@ export function runJob(
   store: Store,
   service: { url: string; key?: string },
   yaml: string,
-  { now = Date.now(), options = {}, signal = new AbortController().signal, breaker }: RunWith = {},
+  { now = Date.now(), options = {}, signal = new AbortController().signal, breaker, rejects }: RunWith = {},
 ): Promise<Summary> {
   const pace = /^pace:/m.test(yaml) ? '' : 'pace: { perSecond: 50, concurrency: 4 }\n'
   return sync(
@@ -93,6 +95,7 @@ export function runJob(
       signal,
       retryMs: 5,
       breaker,
+      ...(rejects ? { rejects } : {}),
     },
     readJob(`name: test\n${pace}${yaml}`, 'test.yaml'),
     'sync',
@@ -102,3 +105,40 @@ export function runJob(
 
 /** Milliseconds of an instant's text. */
 export const ms = (text: string): number => Date.parse(text)
+
+/** Every row of every table, in order; without the columns that cannot be the same twice. */
+export function dump(db: Pick<Reader, 'all'>, without: Partial<Record<TableName, readonly string[]>> = {}) {
+  const tables = TABLE_NAMES.filter((name) => name !== '_lock')
+  return Object.fromEntries(
+    tables.map((name) => {
+      const columns = Object.keys(tableOf(name).columns).filter((column) => !without[name]?.includes(column))
+      return [name, db.all(`select ${columns} from ${name} order by ${columns.map((_, i) => i + 1)}`)]
+    }),
+  )
+}
+
+/** A service with hours before a local day and quarters from it on, which sums to hours what spans it. */
+export async function changing(changeUtc: string, indicatorId = 777) {
+  const change = ms(changeUtc) / 1000
+  const stamp = (at: number) => new Date(at * 1000).toISOString().replace('Z', '+00:00')
+  return serve((request, response) => {
+    const search = new URL(request.url!, 'http://x').searchParams
+    const from = ms(search.get('start_date')!) / 1000
+    const to = ms(search.get('end_date')!) / 1000
+    const spans = from < change && to > change
+    const rows: object[] = []
+    for (let at = from; at <= to; at += spans || at < change ? 3600 : 900)
+      rows.push({
+        value: spans ? at % 977 : at < change ? at % 991 : at % 983,
+        datetime: stamp(at),
+        geo_id: 3,
+        geo_name: 'España',
+      })
+    const tiempo = spans
+      ? { id: 223, name: 'Hora' }
+      : to < change
+        ? { id: 4, name: 'Hora' }
+        : { id: 218, name: 'Quince minutos' }
+    json(response, { indicator: { id: indicatorId, name: 'x', tiempo: [tiempo], geos: [], values: rows } })
+  })
+}

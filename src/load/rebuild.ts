@@ -23,18 +23,22 @@ interface SeriesRow {
   readonly created_at: string
 }
 
-/** Makes the series of another database anew, each when its time comes, so that everything is first seen when it was. */
-export function createMidwife(source: Reader, store: Store): { upTo(moment: string | null): void } {
-  const series = source.all('select * from series order by created_at, id') as SeriesRow[]
+/** Makes the series of another database anew, each when it was first asked for, so that everything is first seen when it was. */
+export function createMidwife(source: Reader, store: Store): { upTo(fetchId: number): void } {
+  const series = source.all('select * from series order by id') as SeriesRow[]
+  const columns = Object.keys(series[0] ?? {})
+  const insert = `insert into series (${columns}) values (${columns.map(() => '?')})`
+  const firstFetch = (row: SeriesRow): number =>
+    (source.get('select min(id) from _fetch where series_id = ?', [row.id]) as number | null) ??
+    Number.POSITIVE_INFINITY
+  const births = series.map((row) => ({ row, at: firstFetch(row) })).sort((a, b) => a.at - b.at)
   let next = 0
   return {
-    upTo(moment) {
-      for (; next < series.length; next++) {
-        const row = series[next]!
-        if (moment !== null && row.created_at > moment) return
+    upTo(fetchId) {
+      for (; next < births.length && births[next]!.at <= fetchId; next++) {
+        const { row } = births[next]!
         bearIndicator(store, row.kind, row.indicator_id, row.created_at)
-        const columns = Object.keys(row)
-        store.run(`insert into series (${columns}) values (${columns.map(() => '?')})`, Object.values(row))
+        store.run(insert, Object.values(row))
       }
     },
   }

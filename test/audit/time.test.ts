@@ -7,39 +7,13 @@ import { findGaps } from '../../src/audit/gaps.ts'
 import { openReader, type Store } from '../../src/db/open.ts'
 import { findChange } from '../../src/plan/resolution.ts'
 import { planRetry } from '../../src/plan/retry.ts'
-import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
+import { changing, emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000
 const now = { now: ms(NOW) }
 const values = (store: Store) =>
   store.all('select indicator_id, geo_id, at_utc, step_s, value from observations order by 1, 2, 3, 4')
-
-/** A service with hours before a local day and quarters from it on, which sums to hours what spans it. */
-async function changing(changeUtc: string, indicatorId = 777) {
-  const change = ms(changeUtc) / 1000
-  const stamp = (at: number) => new Date(at * 1000).toISOString().replace('Z', '+00:00')
-  return serve((request, response) => {
-    const search = new URL(request.url!, 'http://x').searchParams
-    const from = ms(search.get('start_date')!) / 1000
-    const to = ms(search.get('end_date')!) / 1000
-    const spans = from < change && to > change
-    const rows: object[] = []
-    for (let at = from; at <= to; at += spans || at < change ? 3600 : 900)
-      rows.push({
-        value: spans ? at % 977 : at < change ? at % 991 : at % 983,
-        datetime: stamp(at),
-        geo_id: 3,
-        geo_name: 'España',
-      })
-    const tiempo = spans
-      ? { id: 223, name: 'Hora' }
-      : to < change
-        ? { id: 4, name: 'Hora' }
-        : { id: 218, name: 'Quince minutos' }
-    json(response, { indicator: { id: indicatorId, name: 'x', tiempo: [tiempo], geos: [], values: rows } })
-  })
-}
 
 describe('a change of resolution', () => {
   test('in the middle of a window is found with few requests, remembered, and no day is mixed', async () => {

@@ -1,0 +1,254 @@
+import { copyFileSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { run as quarantineCommand } from '../src/cli/quarantine.ts'
+import { rebuild, run as replayCommand } from '../src/cli/replay.ts'
+import { openReader, openStore, type Store } from '../src/db/open.ts'
+import { pruneTape } from '../src/load/prune.ts'
+import { replay } from '../src/sync.ts'
+import { changing, dump, emulate, json, ms, runJob, serve, tempFolder, tempStore } from './kit.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+const DAY = 86_400_000
+const COMMON = { quiet: true, verbose: false, logFormat: 'pretty' as const }
+const JOB = `catalogue: { locales: [es, en], refresh: 1h }
+series:
+  - { indicators: [600, 1739], window: { from: 2025-09-20, to: +1d }, lookback: 30d, refresh: 1h, chunk: 1w }
+  - { indicators: [1293], timeTrunc: hour, timeAgg: average, window: { last: 5d } }
+  - { indicators: [460], geoIds: [8741], geoAgg: sum, window: { last: 3d } }
+offers: [{ indicators: [25], window: { last: 3d } }]
+content: [{ kinds: [news, glossaries], refresh: 1h }]
+archives: [{ window: { from: 2025-10-01, to: 2025-10-03 } }]
+widgets: { list: true, names: [potencia], window: { last: 1d } }
+`
+
+/** Some nights of a service that revises, refuses, repeats itself and cannot always be understood. */
+async function nights(store: Store, keep = 'all'): Promise<void> {
+  for (const [night, faults] of [
+    [0, [{ route: 'indicator' as const, every: 3, rows: 'text' as const }]],
+    [
+      1,
+      [
+        { every: 5, body: 'other-root' as const },
+        { every: 4, status: 400 },
+      ],
+    ],
+    [2, [{ route: 'indicator' as const, every: 4, rows: 'revised' as const }]],
+    [3, []],
+  ] as const) {
+    const now = NOW + night * DAY
+    const emulator = await emulate({ now: now / 1000, faults: [...faults] })
+    await runJob(store, emulator, `keep: ${keep}\n${JOB}`, { now })
+  }
+}
+
+async function replayed(store: Store): Promise<Store> {
+  const empty = await openStore(join(tempFolder(), 'empty.db'), { durability: 'none' })
+  onTestFinished(() => empty.close())
+  const source = openReader(store.file)
+  await replay(source, empty, { now: Date.now })
+  await source.close()
+  return empty
+}
+
+describe('the tape', () => {
+  test('makes the same database again, row for row: values, texts, both histories, coverage and records', async () => {
+    const store = await tempStore()
+    await nights(store)
+    for (const table of ['observation', 'observation_revision', 'content_text', '_coverage', '_quarantine'])
+      expect(store.get(`select count(*) from ${table}`), table).toBeGreaterThan(0)
+    expect(dump(await replayed(store))).toEqual(dump(store))
+  })
+
+  test('knows what was learned of a change of resolution, and what was answered across it', async () => {
+    const store = await tempStore()
+    const server = await changing('2024-05-16T22:00:00Z')
+    const yaml = 'series: [{ indicators: [777], window: { from: 2024-01-01, to: 2025-01-01 } }]'
+    await runJob(store, server, yaml, { now: NOW })
+    expect(store.get('select count(*) from _resolution')).toBe(1)
+    expect(dump(await replayed(store))).toEqual(dump(store))
+  })
+
+  test('replaces a database in place: one who reads at the time sees the old one, then the new one', async () => {
+    const store = await tempStore()
+    await nights(store)
+    const before = dump(store)
+    const reader = openReader(store.file)
+    const count = () => reader.get('select count(*) from observation')
+    const held = count()
+    store.run('delete from observation where at % 3 = 0', [])
+    await rebuild(store.file, () => undefined)
+    expect(count()).toBe(held)
+    const { _run, ...rest } = dump(reader)
+    const { _run: runs, ...all } = before
+    expect(rest).toEqual(all)
+    expect(_run!.length).toBe(runs!.length + 1)
+    expect(reader.get('pragma journal_mode')).toBe('wal')
+    await reader.close()
+  })
+
+  test('says so when it does not hold every answer, and rebuilds then only beside', async () => {
+    const store = await tempStore()
+    await nights(store, 'latest')
+    const args = { ...COMMON, database: store.file, json: true }
+    await expect(replayCommand({ ...args, incomplete: false })).rejects.toThrow(/not on the tape/)
+    await expect(replayCommand({ ...args, incomplete: true })).rejects.toThrow(/goes with --into/)
+    const into = join(tempFolder(), 'part.db')
+    expect(await replayCommand({ ...args, incomplete: true, into })).toBe(0)
+    const part = openReader(into)
+    expect(part.get('select count(*) from observation')).toBeGreaterThan(1000)
+    expect(part.get('pragma integrity_check')).toBe('ok')
+    await part.close()
+    await expect(replayCommand({ ...args, incomplete: true, into })).rejects.toThrow(/there already/)
+  })
+
+  test('keeps equal bodies once, and with keep: none only what could not be understood', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: NOW / 1000 })
+    const yaml = 'content: [{ kinds: [news], refresh: 1m }]'
+    await runJob(store, emulator, yaml, { now: NOW })
+    await runJob(store, emulator, yaml, { now: NOW + 120_000 })
+    expect(store.get("select count(*) from _fetch where route = 'news'")).toBe(2)
+    expect(store.get('select count(*) from _reply')).toBe(1)
+    const none = await tempStore()
+    const faults = [{ route: 'indicator' as const, calls: [2], rows: 'text' as const }]
+    const jobNone =
+      'keep: none\nseries: [{ indicators: [1739], window: { from: 2025-09-01, to: 2025-10-01 }, chunk: 1w }]'
+    await runJob(none, await emulate({ now: NOW / 1000, faults }), jobNone, { now: NOW })
+    expect(none.get('select count(*) from _fetch')).toBeGreaterThan(3)
+    expect(none.get('select count(*) from _reply')).toBe(1)
+  })
+
+  test('is pruned by age, but what is in quarantine keeps its evidence', async () => {
+    const store = await tempStore()
+    await nights(store)
+    const evidence = store.get(
+      'select count(distinct f.reply_hash) from _quarantine q join _fetch f on f.id = q.fetch_id where q.resolved_at is null',
+    ) as number
+    expect(evidence).toBeGreaterThan(0)
+    const pruned = await pruneTape(store, new Date(NOW + 10 * DAY).toISOString())
+    expect(pruned.kept).toBe(evidence)
+    expect(store.get('select count(*) from _reply')).toBe(evidence)
+    expect(pruned.bodies).toBeGreaterThan(10)
+  })
+
+  test('is pruned only of what was not seen again since', async () => {
+    const store = await tempStore()
+    await nights(store)
+    const recent = store.get('select count(distinct reply_hash) from _fetch where finished_at >= ?', [
+      new Date(NOW + 3 * DAY).toISOString(),
+    ])
+    await pruneTape(store, new Date(NOW + 3 * DAY).toISOString())
+    expect(
+      store.get(
+        'select count(*) from _reply r where hash not in (select f.reply_hash from _fetch f join _quarantine q on q.fetch_id = f.id where q.resolved_at is null)',
+      ),
+    ).toBeLessThanOrEqual(recent as number)
+  })
+})
+
+describe('the quarantine', () => {
+  const YAML = 'series: [{ indicators: [1739], window: { from: 2025-09-01, to: 2025-10-01 }, chunk: 1w }]'
+
+  test('is tried again: what an older program could not read takes its place in the history', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: NOW / 1000 })
+    await runJob(store, emulator, YAML, { now: NOW })
+    const whole = dump(store)
+    // What an older program would have left: one value of the second answer unread, with its place.
+    store.run(
+      'insert into _quarantine (run_id, fetch_id, path, reason, fragment, created_at) values (1, 2, ?, ?, ?, ?)',
+      ['$.indicator.values[5]', 'a form of value that nobody knew', '{}', new Date(NOW).toISOString()],
+    )
+    store.run(
+      'delete from observation where (series_id, geo_id, at) in (select series_id, geo_id, at from observation where fetch_id = 2 limit 1)',
+      [],
+    )
+    store.run('update _fetch set rows_rejected = 1, rows_new = rows_new - 1 where id = 2', [])
+    const args = { ...COMMON, database: store.file, json: true, all: false }
+    expect(await quarantineCommand({ ...args, action: 'list' })).toBe(0)
+    expect(await quarantineCommand({ ...args, action: 'replay' })).toBe(0)
+    const { _quarantine, _run, ...rest } = dump(store)
+    const { _quarantine: none, _run: runs, ...all } = whole
+    expect(rest).toEqual(all)
+    expect(none).toEqual([])
+    expect(runs!.length).toBe(_run!.length - 1)
+    expect(_quarantine).toMatchObject([{ fetch_id: 2, resolved_at: expect.stringMatching(/Z$/) }])
+  })
+
+  test('stays when nothing more is understood, and the exit code says so', async () => {
+    const store = await tempStore()
+    await runJob(store, await emulate({ now: NOW / 1000, faults: [{ every: 2, rows: 'text' }] }), YAML, { now: NOW })
+    const before = dump(store)
+    expect(before._quarantine!.length).toBeGreaterThan(0)
+    expect(before._quarantine![0]).toMatchObject({
+      path: expect.stringMatching(/^\$\.indicator\.values\[\d+\]$/),
+      run_id: 1,
+    })
+    expect(await quarantineCommand({ ...COMMON, database: store.file, json: true, all: false, action: 'replay' })).toBe(
+      1,
+    )
+    expect(dump(store)).toEqual(before)
+  })
+
+  test('--on-reject fail loads nothing of such a reply and ends the run; the reply is kept', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: NOW / 1000, faults: [{ route: 'indicator', calls: [2], rows: 'text' }] })
+    const policy = { onReject: 'fail' as const, maxRejects: 0 }
+    const yaml = `pace: { concurrency: 1, perSecond: 50 }\n${YAML}`
+    const summary = await runJob(store, emulator, yaml, { now: NOW, rejects: policy })
+    expect(summary).toMatchObject({ outcome: 'failed', stop: { code: 'too-many-rejects' } })
+    expect(store.all('select outcome, reply_hash is null as gone from _fetch order by id')).toEqual([
+      { outcome: 'ok', gone: 0 },
+      { outcome: 'shape', gone: 0 },
+    ])
+    expect(store.get('select count(*) from observation where fetch_id = 2')).toBe(0)
+    expect(store.get('select count(*) from _quarantine where fetch_id = 2')).toBeGreaterThan(0)
+    // The next run asks what is missing, and the rows are those of a calm service.
+    await runJob(store, await emulate({ now: NOW / 1000 }), yaml, { now: NOW })
+    const calm = await tempStore()
+    await runJob(calm, await emulate({ now: NOW / 1000 }), yaml, { now: NOW })
+    const values = 'select series_id, geo_id, at, value, step_s from observation order by 1, 2, 3'
+    expect(store.all(values)).toEqual(calm.all(values))
+    expect(dump(await replayed(store))).toEqual(dump(store))
+  })
+
+  test('--max-rejects ends the run when there are more, with what came before them loaded', async () => {
+    const rows = Array.from({ length: 24 }, (_, hour) => ({
+      value: hour < 5 ? 'NaN' : hour,
+      datetime: `2025-09-01T${String(hour).padStart(2, '0')}:00:00.000+02:00`,
+    }))
+    const server = await serve((_request, response) => json(response, { indicator: { id: 1739, values: rows } }))
+    const store = await tempStore()
+    const few = await runJob(store, server, YAML, { now: NOW, rejects: { onReject: 'quarantine', maxRejects: 4 } })
+    expect(few).toMatchObject({ outcome: 'failed', stop: { code: 'too-many-rejects' } })
+    expect(store.get('select count(*) from observation')).toBe(19)
+    expect(server.calls.length).toBeLessThanOrEqual(4)
+    const many = await runJob(await tempStore(), server, YAML, {
+      now: NOW,
+      rejects: { onReject: 'quarantine', maxRejects: 1000 },
+    })
+    expect(many).toMatchObject({ outcome: 'partial', stop: null })
+  })
+})
+
+test('a database of the first schema is brought up to date and keeps its rows', async () => {
+  const store = await tempStore()
+  await runJob(store, await emulate({ now: NOW / 1000 }), JOB, { now: NOW })
+  const file = join(tempFolder(), 'old.db')
+  store.tidy()
+  copyFileSync(store.file, file)
+  const old = await openStore(file)
+  old.run("delete from _migration where name <> '0001_first_schema'", [])
+  old.run('drop index _quarantine_open', [])
+  for (const column of ['settled_before', 'time_zone', 'complete'])
+    old.run(`alter table _fetch drop column ${column}`, [])
+  old.run('pragma user_version = 1', [])
+  await old.close()
+  const again = await openStore(file)
+  expect(again.get('select count(*) from observation')).toBe(store.get('select count(*) from observation'))
+  expect(again.get('select count(*) from _fetch where settled_before is not null')).toBe(0)
+  await replayed(again)
+  expect(existsSync(file)).toBe(true)
+  await again.close()
+})
