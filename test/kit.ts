@@ -6,13 +6,12 @@ import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { onTestFinished } from 'vitest'
 import { SERVICES } from '../src/api/services.ts'
-import { openStore, type Reader, type Store } from '../src/db/open.ts'
+import { openStore, type Store } from '../src/db/open.ts'
 import { type EmulatorOptions, startEmulator } from '../src/emulator/emulator.ts'
 import type { BreakerOptions } from '../src/fetch/breaker.ts'
 import { readJob } from '../src/job/read.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
 import { type RejectPolicy, type Summary, sync } from '../src/sync.ts'
-import { TABLE_NAMES, type TableName, tableOf } from '../src/tables/schema.ts'
 
 /** A folder that goes with the test. */
 export function tempFolder(): string {
@@ -105,17 +104,6 @@ export function runJob(
 
 /** Milliseconds of an instant's text. */
 export const ms = (text: string): number => Date.parse(text)
-
-/** Every row of every table, in order; without the columns that cannot be the same twice. */
-export function dump(db: Pick<Reader, 'all'>, without: Partial<Record<TableName, readonly string[]>> = {}) {
-  const tables = TABLE_NAMES.filter((name) => name !== '_lock')
-  return Object.fromEntries(
-    tables.map((name) => {
-      const columns = Object.keys(tableOf(name).columns).filter((column) => !without[name]?.includes(column))
-      return [name, db.all(`select ${columns} from ${name} order by ${columns.map((_, i) => i + 1)}`)]
-    }),
-  )
-}
 
 /** A service with hours before a local day and quarters from it on, which sums to hours what spans it. */
 export async function changing(changeUtc: string, indicatorId = 777) {

@@ -6,7 +6,8 @@ import { rebuild, run as replayCommand } from '../src/cli/replay.ts'
 import { openReader, openStore, type Store } from '../src/db/open.ts'
 import { pruneTape } from '../src/load/prune.ts'
 import { replay } from '../src/sync.ts'
-import { changing, dump, emulate, json, ms, runJob, serve, tempFolder, tempStore } from './kit.ts'
+import { dump } from './dump.ts'
+import { changing, emulate, json, ms, runJob, serve, tempFolder, tempStore } from './kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const DAY = 86_400_000

@@ -116,6 +116,8 @@ export async function openStore(file: string, { durability = 'normal' as Durabil
     raw.pragma(`synchronous = ${durability === 'none' ? 'off' : durability}`)
     raw.pragma(`foreign_keys = ${durability === 'none' ? 'off' : 'on'}`)
     raw.pragma('cache_size = -32768')
+    // Said first: whoever dies while the first table is made must find the file to be ours.
+    if (version === 0) raw.pragma(`application_id = ${APPLICATION_ID}`)
     if (version < SCHEMA_VERSION) await migrate(connection)
   } catch (error) {
     await kysely.destroy()

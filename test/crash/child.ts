@@ -1,0 +1,78 @@
+/**
+ * A process that syncs a job and, if so told, dies by SIGKILL at a step of the write path.
+ * `node test/crash/child.ts '<json of Orders>'`; the program itself knows nothing of this: the database driver is watched.
+ */
+import { Worker } from 'node:worker_threads'
+import SQLite from 'better-sqlite3'
+import { SERVICES } from '../../src/api/services.ts'
+import { lockWriter } from '../../src/db/lock.ts'
+import { openStore } from '../../src/db/open.ts'
+import { readJob } from '../../src/job/read.ts'
+import { sync } from '../../src/sync.ts'
+import { type Orders, STEPS } from './steps.ts'
+
+const die = (): void => {
+  process.kill(process.pid, 'SIGKILL')
+}
+
+/** Watches what is sent to SQLite. */
+function watch({ step, nth, micros }: NonNullable<Orders['death']>): void {
+  const { when, sql } = STEPS[step]
+  let seen = 0
+  const trigger = new Int32Array(new SharedArrayBuffer(4))
+  // While SQLite works in this thread, only another one can end the process.
+  const killer =
+    when === 'during' &&
+    new Worker(
+      `const { workerData: { trigger, micros } } = require('node:worker_threads')
+       Atomics.wait(trigger, 0, 0)
+       const end = process.hrtime.bigint() + BigInt(micros) * 1000n
+       while (process.hrtime.bigint() < end);
+       process.kill(process.pid, 'SIGKILL')`,
+      { eval: true, workerData: { trigger, micros } },
+    )
+  if (killer) killer.unref()
+  const around = <T>(text: string, work: () => T): T => {
+    const matches = sql.test(text) && ++seen === nth
+    if (matches && when === 'before') die()
+    if (matches && when === 'during') {
+      Atomics.store(trigger, 0, 1)
+      Atomics.notify(trigger, 0)
+    }
+    const result = work()
+    if (matches && when === 'after') die()
+    return result
+  }
+  const memory = new SQLite(':memory:')
+  const statement = Object.getPrototypeOf(memory.prepare('select 1')) as { run: (...args: unknown[]) => unknown }
+  const { run } = statement
+  statement.run = function (this: { source: string }, ...args: unknown[]) {
+    return around(this.source, () => run.apply(this, args))
+  }
+  const { pragma } = SQLite.prototype
+  SQLite.prototype.pragma = function (this: SQLite.Database, source: string, options?: SQLite.PragmaOptions) {
+    return around(source, () => pragma.call(this, source, options))
+  }
+}
+
+const orders = JSON.parse(process.argv[2]!) as Orders
+if (orders.death) watch(orders.death)
+const store = await openStore(orders.file)
+const unlock = await lockWriter(store, 'crash', Date.now)
+process.stdout.write('ready\n')
+const summary = await sync(
+  {
+    store,
+    service: SERVICES.generic,
+    baseUrl: orders.url,
+    key: orders.key,
+    version: 'test',
+    now: () => orders.now,
+    signal: new AbortController().signal,
+    retryMs: 5,
+  },
+  readJob(orders.job, 'crash.yaml'),
+)
+await unlock()
+await store.close()
+process.stdout.write(`${summary.outcome}\n`)

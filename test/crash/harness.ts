@@ -1,0 +1,198 @@
+import { spawn } from 'node:child_process'
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { openReader } from '../../src/db/open.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts'
+import { dump } from '../dump.ts'
+import { type Orders, STEPS, type Step } from './steps.ts'
+
+const CHILD = resolve('test/crash/child.ts')
+const NOW = Date.parse('2025-11-04T12:00:00Z')
+const NIGHT = NOW + 20 * 3_600_000
+const JOB = `name: crash
+pace: { perSecond: 50, concurrency: 1 }
+catalogue: { refresh: 1h }
+series:
+  - { indicators: [600, 1739], window: { from: 2025-09-15, to: +1d }, lookback: 10d, refresh: 1h, chunk: 1w }
+  - { indicators: [551], window: { from: 2025-10-20, to: +1d }, lookback: 10d, refresh: 1h, chunk: 3d }
+content: [{ kinds: [news, glossaries], refresh: 1h }]
+archives: [{ window: { from: 2025-10-01, to: 2025-10-04 } }]
+`
+
+/** A random number generator that a seed repeats: mulberry32, public domain, Tommy Ettinger. */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** How a process is to end: at a step, or whenever the clock says. */
+type Death = Orders['death'] | { readonly afterMs: number }
+
+/** How often a sync is killed before it may end. */
+const LIVES = 7
+
+/** How often each step comes at least in a part of a run: the death falls somewhere in between. */
+const OFTEN: Readonly<Record<Step, number>> = {
+  'in a migration': 70,
+  'before begin': 10,
+  'after begin': 10,
+  'after a row': 150,
+  'after the rows': 8,
+  'before commit': 10,
+  'in a commit': 10,
+  'after commit': 10,
+  'in a checkpoint': 1,
+}
+
+function spawnChild(
+  orders: Omit<Orders, 'death'>,
+  death: Death,
+): Promise<{ killed: boolean; out: string; err: string }> {
+  const timed = death && 'afterMs' in death ? death.afterMs : null
+  const child = spawn(process.execPath, [CHILD, JSON.stringify({ ...orders, death: timed === null ? death : null })])
+  let out = ''
+  let err = ''
+  child.stderr.on('data', (data) => {
+    err += data
+  })
+  child.stdout.on('data', (data) => {
+    if (out === '' && timed !== null) setTimeout(() => child.kill('SIGKILL'), timed)
+    out += data
+  })
+  return new Promise((done) => child.on('close', (_code, signal) => done({ killed: signal === 'SIGKILL', out, err })))
+}
+
+/** Requests whose replies are in the file. */
+function recorded(file: string): Set<string> {
+  if (!existsSync(file)) return new Set()
+  const db = new SQLite(file, { readonly: true })
+  try {
+    const made = db.prepare("select 1 from sqlite_schema where name = '_fetch'").get()
+    const rows = made
+      ? (db.prepare('select target, finished_at from _fetch').all() as { target: string; finished_at: string }[])
+      : []
+    return new Set(rows.filter(({ finished_at }) => Date.parse(finished_at) === NIGHT).map(({ target }) => target))
+  } finally {
+    db.close()
+  }
+}
+
+/** What cannot be the same twice: in how many runs it was done, and how long it took. */
+const UNLIKE = {
+  _run: ['id', 'started_at', 'finished_at', 'outcome', 'message', 'requests', 'failed', 'bytes', 'rows_new'],
+  _fetch: ['run_id', 'ms', 'started_at', 'attempts'],
+} as const
+
+function contents(file: string) {
+  const reader = openReader(file)
+  try {
+    const { _run, _budget, ...rest } = dump(reader, UNLIKE)
+    const health = [
+      reader.get('pragma integrity_check'),
+      ...reader.all('pragma foreign_key_check'),
+      ...reader.all('select series_id from _coverage where from_at >= to_at'),
+    ]
+    return { rest, health }
+  } finally {
+    reader.raw.close()
+  }
+}
+
+/** What a campaign of kills came to. */
+export interface Report {
+  readonly kills: number
+  readonly rounds: number
+  readonly byStep: Readonly<Record<string, number>>
+  /** What was not as it must be; empty when all is well. */
+  readonly faults: readonly string[]
+}
+
+/** Kills real syncs at random and at every step, lets them go on, and compares the file with that of an undisturbed run. */
+export async function crash(
+  kills: number,
+  seed: number,
+  tell: (line: string) => void = () => undefined,
+): Promise<Report> {
+  const random = randomOf(seed)
+  const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-crash-'))
+  const emulator: Emulator = await startEmulator({ now: NOW / 1000 })
+  const orders = (file: string, now: number) => ({ file, url: emulator.url, key: emulator.key, job: JOB, now })
+  const faults: string[] = []
+  const byStep: Record<string, number> = {}
+  const steps = [
+    ...(Object.keys(STEPS) as Step[]).filter((step) => step !== 'in a migration' && step !== 'in a checkpoint'),
+    ...['at random', 'at random'],
+  ]
+  try {
+    // One night is held; the second one brings revisions, new values and new texts, and is what gets killed.
+    const held = join(folder, 'held.db')
+    await spawnChild(orders(held, NOW), null)
+    emulator.setNow(NIGHT / 1000)
+    const calm = join(folder, 'calm.db')
+    copyFileSync(held, calm)
+    await spawnChild(orders(calm, NIGHT), null)
+    const fresh = join(folder, 'fresh.db')
+    await spawnChild(orders(fresh, NIGHT), null)
+    const wanted = { held: contents(calm), fresh: contents(fresh) }
+    let done = 0
+    let rounds = 0
+    let turn = 0
+    while (done < kills) {
+      const file = join(folder, `round-${++rounds}.db`)
+      const from = rounds % 2 === 0 ? 'held' : 'fresh'
+      if (from === 'held') copyFileSync(held, file)
+      const log: string[] = []
+      let finished = false
+      for (let life = 0; !finished; life++) {
+        const mortal = life < LIVES && done < kills
+        // A migration comes first of all, a checkpoint last of all.
+        const name =
+          life === 0 && from === 'fresh'
+            ? 'in a migration'
+            : life === LIVES - 1
+              ? 'in a checkpoint'
+              : steps[turn % steps.length]!
+        const death: Death = !mortal
+          ? null
+          : name === 'at random'
+            ? { afterMs: Math.floor(random() * 250) }
+            : {
+                step: name as Step,
+                nth: 1 + Math.floor(random() * OFTEN[name as Step]),
+                micros: Math.floor(random() * 3000),
+              }
+        const before = recorded(file)
+        const asked = emulator.requests.length
+        const { killed, out, err } = await spawnChild(orders(file, NIGHT), death)
+        if (mortal && steps.includes(name)) turn++
+        log.push(`${JSON.stringify(death)} ${killed ? 'killed' : out.trim().replaceAll('\n', ' ')}`)
+        if (killed) {
+          done++
+          byStep[name] = (byStep[name] ?? 0) + 1
+        } else if (!out.includes('done')) faults.push(`round ${rounds}: ${log.join(' · ')}: ${out} ${err}`)
+        finished = !killed
+        for (const { url } of emulator.requests.slice(asked))
+          if (before.has(url)) faults.push(`round ${rounds}: asked again: ${url}`)
+      }
+      const { rest, health } = contents(file)
+      if (JSON.stringify(health) !== '["ok"]')
+        faults.push(`round ${rounds}: ${JSON.stringify(health)} after ${log.join(' · ')}`)
+      for (const [table, rows] of Object.entries(rest))
+        if (JSON.stringify(rows) !== JSON.stringify(wanted[from].rest[table]))
+          faults.push(`round ${rounds}: ${table} differs (${rows.length} rows) after ${log.join(' · ')}`)
+      tell(`${done} of ${kills} kills, ${rounds} rounds, ${faults.length} faults`)
+      for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
+    }
+    return { kills: done, rounds, byStep, faults }
+  } finally {
+    await emulator.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

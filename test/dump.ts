@@ -1,0 +1,13 @@
+import type { Reader } from '../src/db/open.ts'
+import { TABLE_NAMES, type TableName, tableOf } from '../src/tables/schema.ts'
+
+/** Every row of every table, in order; without the columns that cannot be the same twice. */
+export function dump(db: Pick<Reader, 'all'>, without: Partial<Record<TableName, readonly string[]>> = {}) {
+  const tables = TABLE_NAMES.filter((name) => name !== '_lock')
+  return Object.fromEntries(
+    tables.map((name) => {
+      const columns = Object.keys(tableOf(name).columns).filter((column) => !without[name]?.includes(column))
+      return [name, db.all(`select ${columns} from ${name} order by ${columns.map((_, i) => i + 1)}`)]
+    }),
+  )
+}
