@@ -9,6 +9,9 @@ if (major < 22 || (major === 22 && minor < 18)) {
   process.exit(2)
 }
 const { existsSync } = await import('node:fs')
+const { enableCompileCache } = await import('node:module')
+// What was compiled once is not compiled again by the next command; kept in the system's temporary folder.
+enableCompileCache()
 const built = new URL('../../dist/src/cli/main.js', import.meta.url)
 const source = new URL('./main.ts', import.meta.url)
 // A clone has the source and runs it as it is; a package has only what was built of it.
