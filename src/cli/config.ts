@@ -71,11 +71,21 @@ function readKeyFile(file: string): Setting<string> {
   }
 }
 
+/** The value of a flag that must not be empty: `--database "$UNSET"` means nothing. */
+function filled(name: string, value: string): string {
+  if (value.trim() === '')
+    throw new InputError(`--${name} is empty.`, {
+      hint: `Give it a value, or leave --${name} out.`,
+      code: 'empty-flag',
+    })
+  return value
+}
+
 /** Puts the settings together: flags over variables over `.env` over defaults. */
 export function readSettings(flags: SettingFlags, directory = process.cwd()): Settings {
   const env = environment(directory)
   const pick = (flag: string | undefined, name: string, variable: string): Setting<string> | null =>
-    flag === undefined ? (env.get(variable) ?? null) : { value: flag, from: `flag --${name}` }
+    flag === undefined ? (env.get(variable) ?? null) : { value: filled(name, flag), from: `flag --${name}` }
   const named = pick(flags.service, 'service', 'INDICATOR_SYNC_SERVICE') ?? { value: 'generic', from: 'default' }
   if (!SERVICE_NAMES.includes(named.value as ServiceName))
     throw new InputError(

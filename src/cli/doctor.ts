@@ -1,7 +1,9 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { BusyError, StoreError } from '../base/errors.ts'
 import { formatLocal, transitions } from '../base/zone.ts'
 import { openReader, SCHEMA_VERSION, schemaState } from '../db/open.ts'
+import { asStoreError } from '../db/sqlite.ts'
 import { readSettings, type Settings } from './config.ts'
 import { EXIT } from './fail.ts'
 import type { CommonArgs, ServiceArgs } from './flags.ts'
@@ -59,7 +61,7 @@ function health(file: string): Finding[] {
     return [good('schema', `${state.version} of ${SCHEMA_VERSION}; the next sync or \`migrate\` brings it up to date`)]
   const reader = openReader(file)
   try {
-    const integrity = reader.raw.pragma('integrity_check', { simple: true }) as string
+    const integrity = reader.raw.pragma('integrity_check(1)', { simple: true }) as string
     const dangling = (reader.raw.pragma('foreign_key_check') as unknown[]).length
     const lock = reader.all('select pid, host, command, acquired_at from _lock') as {
       pid: number
@@ -83,10 +85,21 @@ function health(file: string): Finding[] {
   }
 }
 
+/** The health of the file; a file too damaged to be read is a finding like any other. */
+function healthOf(file: string): Finding[] {
+  try {
+    return health(file)
+  } catch (thrown) {
+    const error = asStoreError(thrown, file)
+    if (!(error instanceof StoreError || error instanceof BusyError)) throw error
+    return [bad('database', `${error.message} ${error.hint ?? ''}`.trimEnd())]
+  }
+}
+
 export async function run(args: CommonArgs & ServiceArgs & { readonly json: boolean }): Promise<number> {
   const settings = readSettings(args)
   const file = settings.database.value
-  const findings = [...configuration(settings), ...machine(file), ...health(file)]
+  const findings = [...configuration(settings), ...machine(file), ...healthOf(file)]
   print(
     args.json
       ? JSON.stringify(findings, null, 2)

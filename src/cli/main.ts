@@ -1,6 +1,6 @@
 import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
-import { InputError } from '../base/errors.ts'
+import { InputError, SyncError } from '../base/errors.ts'
 import { redact } from '../base/redact.ts'
 import { COMMANDS, type Command } from './commands.ts'
 import { describe, EXIT, exitCodeOf } from './fail.ts'
@@ -45,7 +45,9 @@ export async function main(argv: readonly string[] = hideBin(process.argv)): Pro
     })
   try {
     await parser.parseAsync()
-  } catch (error) {
+  } catch (thrown) {
+    // What SQLite said while reading is told in our words too; loaded only now, for help must be quick.
+    const error = thrown instanceof SyncError ? thrown : (await import('../db/sqlite.ts')).asStoreError(thrown)
     code = exitCodeOf(error)
     process.stderr.write(`${redact(describe(error), secrets())}\n`)
   }

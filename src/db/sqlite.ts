@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import SQLite from 'better-sqlite3'
@@ -10,10 +10,9 @@ import {
   type KyselyConfig,
   SqliteAdapter,
   SqliteDialect,
-  type SqliteDialectConfig,
   SqliteDriver,
 } from 'kysely'
-import { StoreError } from '../base/errors.ts'
+import { BusyError, StoreError } from '../base/errors.ts'
 import type { Database } from '../tables/schema.ts'
 
 /** A connection on one file. `raw` is for what Kysely cannot say as fast: the hot upsert, backups, read-only queries. */
@@ -32,6 +31,13 @@ const isBusy = (error: unknown): boolean =>
 
 /** Kysely's driver with transactions that take the writer's lock at once: a plain `begin` fails when it first writes. */
 class ImmediateDriver extends SqliteDriver {
+  readonly #raw: SQLite.Database
+
+  constructor(raw: SQLite.Database) {
+    super({ database: raw })
+    this.#raw = raw
+  }
+
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     const deadline = performance.now() + PATIENCE_MS
     for (;;) {
@@ -39,10 +45,15 @@ class ImmediateDriver extends SqliteDriver {
         await connection.executeQuery(CompiledQuery.raw('begin immediate'))
         return
       } catch (error) {
-        if (!isBusy(error) || performance.now() > deadline) throw asStoreError(error)
+        if (!isBusy(error) || performance.now() > deadline) throw asStoreError(error, this.#raw.name)
         await sleep(STEP_MS)
       }
     }
+  }
+
+  /** A full disk or a damaged file ends the transaction by itself; then there is nothing to undo, and the first error counts. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#raw.inTransaction) await super.rollbackTransaction(connection)
   }
 }
 
@@ -53,11 +64,11 @@ class TransactionalAdapter extends SqliteAdapter {
   }
 }
 
-const dialect = (config: SqliteDialectConfig): Dialect => {
-  const base = new SqliteDialect(config)
+const dialect = (raw: SQLite.Database): Dialect => {
+  const base = new SqliteDialect({ database: raw })
   return {
     createAdapter: () => new TransactionalAdapter(),
-    createDriver: () => new ImmediateDriver(config),
+    createDriver: () => new ImmediateDriver(raw),
     createIntrospector: (db) => base.createIntrospector(db),
     createQueryCompiler: () => base.createQueryCompiler(),
   }
@@ -72,7 +83,8 @@ export function asStoreError(error: unknown, file?: string): unknown {
       `The database${where} refused: ${error.message}.`,
       'Run `indicator-sync doctor` to see the state of the file.',
     ]
-  return new StoreError(message.replace('{}', where), { hint, code: error.code.toLowerCase(), cause: error })
+  const Kind = isBusy(error) ? BusyError : StoreError
+  return new Kind(message.replace('{}', where), { hint, code: error.code.toLowerCase(), cause: error })
 }
 
 const REASONS: Readonly<Record<string, readonly [string, string]>> = {
@@ -84,12 +96,19 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
     'The disk of the database{} is full.',
     'Make room and run the command again; what was committed is kept.',
   ],
-  SQLITE_READONLY: ['The database{} cannot be written.', 'Give this user the right to write the file and its folder.'],
+  SQLITE_READONLY: [
+    'The database{} cannot be written.',
+    'Give this user the right to write the file and its folder: a reader too writes beside it. Or read a copy made by `indicator-sync publish`.',
+  ],
   SQLITE_CANTOPEN: ['The database{} cannot be opened.', 'See that its folder exists and may be read and written.'],
   SQLITE_NOTADB: ['The file{} is no SQLite database.', 'Name another file with --database; this one was not touched.'],
   SQLITE_CORRUPT: [
     'The database{} is damaged.',
     'Restore a copy, or save what can be read with: sqlite3 FILE .recover',
+  ],
+  SQLITE_IOERR_SHMSIZE: [
+    'The disk of the database{} is full: even a reader needs 32 kB beside it.',
+    'Make room and run the command again; what was committed is kept.',
   ],
   SQLITE_IOERR: ['The disk of the database{} failed.', 'Check the disk; what was committed before is kept.'],
 }
@@ -97,6 +116,8 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
 /** Opens a file for writing, or for reading only; a folder is made for a new file. */
 export function connect(file: string, { readonly = false } = {}): Connection {
   try {
+    if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
+      throw new StoreError(`${file} is a folder.`, { hint: 'Name a file in it with --database.', code: 'folder' })
     if (!readonly) mkdirSync(dirname(file), { recursive: true })
     else if (!existsSync(file))
       throw new StoreError(`There is no database ${file} yet.`, {
@@ -107,11 +128,12 @@ export function connect(file: string, { readonly = false } = {}): Connection {
     raw.pragma('foreign_keys = on')
     raw.pragma('temp_store = memory')
     if (readonly) raw.pragma('query_only = on')
-    const config: KyselyConfig = { dialect: dialect({ database: raw }) }
+    const config: KyselyConfig = { dialect: dialect(raw) }
     return { kysely: new Kysely<Database>(config), raw }
   } catch (error) {
     if (error instanceof Error && 'syscall' in error)
       throw new StoreError(`The folder of ${file} cannot be made: ${error.message}.`, {
+        hint: 'Make it, or name a file elsewhere with --database.',
         code: 'no-folder',
         cause: error,
       })
