@@ -71,9 +71,11 @@ export function readMemory(db: Reader): Memory {
   return {
     series: (identity) => states.get(seriesKey(identity)) ?? UNKNOWN,
     lastAnswer(target) {
-      const last = db.get(`select max(finished_at) from _fetch where target = ? and outcome in ('ok', 'empty')`, [
-        target,
-      ])
+      // The last one by number: a clock that has jumped back may have written later times before.
+      const last = db.get(
+        `select finished_at from _fetch where target = ? and outcome in ('ok', 'empty') order by id desc limit 1`,
+        [target],
+      )
       return typeof last === 'string' ? floorToSecond(last) : undefined
     },
   }

@@ -210,6 +210,18 @@ export const COMMANDS = {
     example: 'export --indicator 600 --geo 3 --from 2025-10-01 --output spot.csv',
     run: async (args) => (await import('./export.ts')).run(args),
   },
+  publish: {
+    usage: 'publish <file>',
+    about: 'Make a checked single-file copy for readers, with a manifest; the database may be in use',
+    positionals: { file: { type: 'string', describe: 'The copy; one that is there is replaced at once' } },
+    flags: {
+      ...DATABASE,
+      bookkeeping: { type: 'boolean', default: false, describe: 'Keep the stored replies and requests too' },
+      ...JSON_FLAG,
+    },
+    example: 'publish public/market.db',
+    run: async (args) => (await import('./publish.ts')).run(args),
+  },
   doctor: {
     usage: 'doctor',
     about: 'Check configuration, key, clock, zone data, disk, database and lock',

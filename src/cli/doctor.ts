@@ -2,7 +2,7 @@ import { existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { BusyError, StoreError } from '../base/errors.ts'
 import { formatLocal, transitions } from '../base/zone.ts'
-import { openReader, SCHEMA_VERSION, schemaState } from '../db/open.ts'
+import { logBytes, openReader, SCHEMA_VERSION, schemaState } from '../db/open.ts'
 import { asStoreError } from '../db/sqlite.ts'
 import { readSettings, type Settings } from './config.ts'
 import { EXIT } from './fail.ts'
@@ -17,6 +17,8 @@ interface Finding {
 
 const good = (what: string, says: string): Finding => ({ what, good: true, says })
 const bad = (what: string, says: string): Finding => ({ what, good: false, says })
+/** Above this the log is not folded back any more, since somebody reads in it. */
+const MUCH_LOG = 512 * 1024 * 1024
 /** The library's own view of 2025: the zone data knows the last clock change of Spain. */
 const LAST_CHANGE_2025 = 1_761_440_400
 
@@ -69,10 +71,17 @@ function health(file: string): Finding[] {
       command: string
       acquired_at: string
     }[]
+    const log = logBytes(file)
     return [
       good('schema', `${state.version} of ${SCHEMA_VERSION}`),
       (integrity === 'ok' ? good : bad)('integrity', integrity),
       (dangling === 0 ? good : bad)('references', dangling === 0 ? 'all whole' : `${dangling} rows point nowhere`),
+      (log < MUCH_LOG ? good : bad)(
+        'log',
+        log < MUCH_LOG
+          ? `${grouped(log)} bytes of write-ahead log`
+          : `${grouped(log)} bytes of write-ahead log: a reader has been open for long; close it`,
+      ),
       good(
         'write lock',
         lock[0]

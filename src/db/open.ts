@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import type { Kysely, Transaction } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import { StoreError } from '../base/errors.ts'
 import { transitions } from '../base/zone.ts'
 import type { Database } from '../tables/schema.ts'
 import { MIGRATIONS } from './migrations.ts'
-import { asStoreError, type Connection, connect } from './sqlite.ts'
+import { asStoreError, type Connection, connect, PATIENCE_MS } from './sqlite.ts'
 
 /** `INDS` in ASCII: how the file is known to be ours. */
 export const APPLICATION_ID = 0x494e_4453
@@ -24,6 +24,8 @@ export interface Reader {
   rows(sql: string, parameters?: readonly unknown[]): IterableIterator<unknown[]>
   /** The rows of a query one by one, each as an object. */
   each(sql: string, parameters?: readonly unknown[]): IterableIterator<unknown>
+  /** Makes another database equal to this one as it is now, in one transaction there; it is made where there is none. Others may write here meanwhile. */
+  copyInto(file: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -37,8 +39,6 @@ export interface Store extends Reader {
   totalChanges(): number
   /** Tidies: statistics for the query planner, and the write-ahead log folded back into the file. */
   tidy(): void
-  /** Makes another database equal to this one, in one transaction of its own; it is made where there is none. */
-  copyInto(file: string): Promise<void>
 }
 
 const pragma = (connection: Connection, name: string): number => connection.raw.pragma(name, { simple: true }) as number
@@ -106,9 +106,21 @@ export async function rememberZone(db: Kysely<Database>, zone: string): Promise<
  */
 export type Durability = 'normal' | 'full' | 'none'
 
+/** How a database is written. */
+export interface StoreOptions {
+  readonly durability?: Durability
+  /** Bytes to which the write-ahead log may grow before it is folded back into the file. */
+  readonly logLimit?: number
+  /** Milliseconds for which another program that holds the file is waited for. */
+  readonly patienceMs?: number
+}
+
 /** Opens a database for writing: made when absent, migrated when older, refused when newer or foreign. */
-export async function openStore(file: string, { durability = 'normal' as Durability } = {}): Promise<Store> {
-  const connection = connect(file)
+export async function openStore(
+  file: string,
+  { durability = 'normal', logLimit = LOG_LIMIT, patienceMs = PATIENCE_MS }: StoreOptions = {},
+): Promise<Store> {
+  const connection = connect(file, { patienceMs })
   const { kysely, raw } = connection
   try {
     const version = checkOwner(connection, file)
@@ -125,11 +137,14 @@ export async function openStore(file: string, { durability = 'normal' as Durabil
   }
   const { prepare, ...reader } = reading(connection, file)
   const total = raw.prepare('select total_changes()').pluck()
+  const boundLog = createLogBound(connection, file, logLimit)
   return {
     ...reader,
     async write(work) {
       try {
-        return await kysely.transaction().execute(work)
+        const result = await kysely.transaction().execute(work)
+        boundLog()
+        return result
       } catch (error) {
         throw asStoreError(error, file)
       }
@@ -140,15 +155,32 @@ export async function openStore(file: string, { durability = 'normal' as Durabil
       raw.pragma('optimize')
       raw.pragma('wal_checkpoint(truncate)')
     },
-    async copyInto(other) {
-      try {
-        await raw.backup(other, { progress: () => PAGES_AT_ONCE })
-      } catch (error) {
-        throw asStoreError(error, other)
-      }
-    },
   }
 }
+
+const LOG_LIMIT = 64 * 1024 * 1024
+/** The log is looked at once in so many transactions. */
+const LOOK_EVERY = 16
+
+/**
+ * Keeps the write-ahead log short. SQLite folds it back by itself, but begins it anew only when no reader is left in it,
+ * which may never be when readers come one after the other; beyond the limit we wait for them, for as long as a busy
+ * database is waited for. Under a reader that stays, the log grows, and is looked at again when it has doubled.
+ */
+function createLogBound({ raw }: Connection, file: string, limit: number): () => void {
+  let commits = 0
+  let next = limit
+  return () => {
+    if (++commits % LOOK_EVERY !== 0) return
+    const size = logBytes(file)
+    if (size < next) return
+    raw.pragma('wal_checkpoint(truncate)')
+    next = Math.max(limit, 2 * logBytes(file))
+  }
+}
+
+/** Bytes of the write-ahead log of a database. */
+export const logBytes = (file: string): number => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
 
 /** Pages that a copy takes in one step, between which timers run. */
 const PAGES_AT_ONCE = 4_096
@@ -178,6 +210,18 @@ function reading(connection: Connection, file: string) {
         .raw()
         .iterate(parameters as unknown[]) as IterableIterator<unknown[]>,
     each: (sql: string, parameters: readonly unknown[] = []) => raw.prepare(sql).iterate(parameters as unknown[]),
+    async copyInto(other: string): Promise<void> {
+      try {
+        // A snapshot of our own: without it the copy would begin again whenever somebody writes.
+        raw.exec('begin')
+        raw.prepare('select 1 from sqlite_schema').get()
+        await raw.backup(other, { progress: () => PAGES_AT_ONCE })
+      } catch (error) {
+        throw asStoreError(error, other)
+      } finally {
+        if (raw.inTransaction) raw.exec('rollback')
+      }
+    },
     close: () => kysely.destroy(),
   }
 }

@@ -22,7 +22,7 @@ export interface Connection {
 }
 
 /** How long a writer waits for another one before it gives up, in our own loop: SQLite's own waiting would stop every timer. */
-const PATIENCE_MS = 30_000
+export const PATIENCE_MS = 30_000
 const STEP_MS = 25
 
 const isBusy = (error: unknown): boolean =>
@@ -32,14 +32,16 @@ const isBusy = (error: unknown): boolean =>
 /** Kysely's driver with transactions that take the writer's lock at once: a plain `begin` fails when it first writes. */
 class ImmediateDriver extends SqliteDriver {
   readonly #raw: SQLite.Database
+  readonly #patienceMs: number
 
-  constructor(raw: SQLite.Database) {
+  constructor(raw: SQLite.Database, patienceMs: number) {
     super({ database: raw })
     this.#raw = raw
+    this.#patienceMs = patienceMs
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    const deadline = performance.now() + PATIENCE_MS
+    const deadline = performance.now() + this.#patienceMs
     for (;;) {
       try {
         await connection.executeQuery(CompiledQuery.raw('begin immediate'))
@@ -64,11 +66,11 @@ class TransactionalAdapter extends SqliteAdapter {
   }
 }
 
-const dialect = (raw: SQLite.Database): Dialect => {
+const dialect = (raw: SQLite.Database, patienceMs: number): Dialect => {
   const base = new SqliteDialect({ database: raw })
   return {
     createAdapter: () => new TransactionalAdapter(),
-    createDriver: () => new ImmediateDriver(raw),
+    createDriver: () => new ImmediateDriver(raw, patienceMs),
     createIntrospector: (db) => base.createIntrospector(db),
     createQueryCompiler: () => base.createQueryCompiler(),
   }
@@ -114,7 +116,7 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
 }
 
 /** Opens a file for writing, or for reading only; a folder is made for a new file. */
-export function connect(file: string, { readonly = false } = {}): Connection {
+export function connect(file: string, { readonly = false, patienceMs = PATIENCE_MS } = {}): Connection {
   try {
     if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
       throw new StoreError(`${file} is a folder.`, { hint: 'Name a file in it with --database.', code: 'folder' })
@@ -128,7 +130,7 @@ export function connect(file: string, { readonly = false } = {}): Connection {
     raw.pragma('foreign_keys = on')
     raw.pragma('temp_store = memory')
     if (readonly) raw.pragma('query_only = on')
-    const config: KyselyConfig = { dialect: dialect(raw) }
+    const config: KyselyConfig = { dialect: dialect(raw, patienceMs) }
     return { kysely: new Kysely<Database>(config), raw }
   } catch (error) {
     if (error instanceof Error && 'syscall' in error)

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto'
+import { closeSync, createReadStream, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { StoreError } from '../base/errors.ts'
+import { formatMillis } from '../base/instant.ts'
+import { openReader, openStore, type Reader, SCHEMA_VERSION, type Store } from '../db/open.ts'
+import { TABLE_NAMES } from '../tables/schema.ts'
+
+/** What a published file holds, for whoever fetches it. */
+export interface Manifest {
+  readonly bytes: number
+  /** SHA-256 of the file, hex. */
+  readonly sha256: string
+  readonly schema: number
+  readonly published_at: string
+  /** Rows by table. */
+  readonly rows: Readonly<Record<string, number>>
+  /** The values of every series, with the first and the last instant. */
+  readonly series: readonly object[]
+}
+
+/** Bookkeeping that no view needs. */
+const PRIVATE = ['_reply', '_quarantine', '_budget', '_lock'] as const
+
+/** Makes a copy a product: no bodies, no requests, statistics for the query planner, one file without a log beside it. */
+function clean(store: Store, bookkeeping: boolean): void {
+  store.run('delete from _lock', [])
+  if (!bookkeeping) {
+    for (const table of PRIVATE) store.run(`delete from ${table}`, [])
+    // The views need to know when a value came; what was sent for it is nobody's business.
+    store.run(`update _fetch set target = '', params = '{}', evidence = null, reply_hash = null`, [])
+  }
+  store.run('analyze', [])
+  store.run('vacuum', [])
+}
+
+/** Refuses a copy that is not sound: it would be worse than the old one. */
+function check(reader: Reader, file: string): void {
+  const integrity = reader.get('pragma integrity_check(1)')
+  const dangling = reader.all('pragma foreign_key_check').length
+  if (integrity === 'ok' && dangling === 0) return
+  throw new StoreError(
+    `The copy of the database is not sound: ${integrity === 'ok' ? `${dangling} rows point nowhere` : integrity}.`,
+    {
+      hint: `Nothing was published. Run \`indicator-sync doctor\` on the database that ${file} was made of.`,
+      code: 'unsound-copy',
+    },
+  )
+}
+
+async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const piece of createReadStream(file, { highWaterMark: 1024 * 1024 })) hash.update(piece as Buffer)
+  return hash.digest('hex')
+}
+
+function sync(path: string): void {
+  const handle = openSync(path, 'r')
+  fsyncSync(handle)
+  closeSync(handle)
+}
+
+/**
+ * Makes a consistent single-file copy of a database that may be written at the same time: by SQLite's backup, checked,
+ * checksummed and renamed into place, so that a reader finds the old file or the new one. Answers what it holds.
+ */
+export async function publish(
+  source: Reader,
+  file: string,
+  { bookkeeping = false, now = Date.now() } = {},
+): Promise<Manifest> {
+  const part = `${file}.${process.pid}.part`
+  rmSync(part, { force: true })
+  try {
+    await source.copyInto(part)
+    const store = await openStore(part, { durability: 'none' })
+    clean(store, bookkeeping)
+    store.run('pragma journal_mode = delete', [])
+    await store.close()
+    const reader = openReader(part)
+    let manifest: Omit<Manifest, 'bytes' | 'sha256'>
+    try {
+      check(reader, file)
+      manifest = {
+        schema: SCHEMA_VERSION,
+        published_at: formatMillis(now),
+        rows: Object.fromEntries(
+          TABLE_NAMES.map((name) => [name, reader.get(`select count(*) from ${name}`) as number]),
+        ),
+        series: reader.all(
+          `select f.series_id, f.kind, f.indicator_id, f.indicator_name, f.geo_id, f.geo_name, f.first_utc, f.last_utc from freshness f`,
+        ) as object[],
+      }
+    } finally {
+      await reader.close()
+    }
+    const done = { bytes: statSync(part).size, sha256: await sha256Of(part), ...manifest }
+    sync(part)
+    renameSync(part, file)
+    sync(dirname(file))
+    return done
+  } finally {
+    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${part}${end}`, { force: true })
+  }
+}

@@ -1,0 +1,47 @@
+import { renameSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { publish } from '../audit/publish.ts'
+import { InputError } from '../base/errors.ts'
+import { openReader } from '../db/open.ts'
+import { readSettings } from './config.ts'
+import { EXIT } from './fail.ts'
+import type { CommonArgs, DatabaseArgs } from './flags.ts'
+import { grouped, print } from './output.ts'
+import { version } from './version.ts'
+
+interface PublishArgs extends CommonArgs, DatabaseArgs {
+  readonly file: string
+  readonly bookkeeping: boolean
+  readonly json: boolean
+}
+
+/** Writes a small file whole or not at all. */
+function writeWhole(file: string, text: string): void {
+  const part = `${file}.${process.pid}.part`
+  writeFileSync(part, text)
+  renameSync(part, file)
+}
+
+export async function run(args: PublishArgs): Promise<number> {
+  const from = readSettings(args).database.value
+  if (resolve(from) === resolve(args.file))
+    throw new InputError(`${args.file} is the database itself.`, { hint: 'Name another file.', code: 'same-file' })
+  const folder = dirname(resolve(args.file))
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new InputError(`There is no folder ${folder}.`, { hint: 'Make it first.', code: 'no-folder' })
+  const source = openReader(from)
+  try {
+    const manifest = await publish(source, args.file, { bookkeeping: args.bookkeeping })
+    const name = basename(args.file)
+    const whole = { file: name, program: `indicator-sync ${version()}`, ...manifest }
+    writeWhole(join(folder, `${name}.manifest.json`), `${JSON.stringify(whole, null, 2)}\n`)
+    print(
+      args.json
+        ? JSON.stringify(whole, null, 2)
+        : `${args.file}: ${grouped(manifest.rows.observation ?? 0)} values, ${grouped(manifest.bytes)} bytes, sha256 ${manifest.sha256}.\nBeside it: ${name}.manifest.json.`,
+    )
+    return EXIT.done
+  } finally {
+    await source.close()
+  }
+}

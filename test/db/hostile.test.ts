@@ -1,0 +1,305 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, copyFileSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { publish } from '../../src/audit/publish.ts'
+import { BusyError, StoreError } from '../../src/base/errors.ts'
+import { logBytes, openReader, openStore, type Store } from '../../src/db/open.ts'
+import { emulate, json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+const JOB = 'series: [{ indicators: [600, 1739], window: { from: 2025-01-01, to: 2025-10-01 }, chunk: 1mo }]'
+const BIN = resolve('src/cli/bin.js')
+const values = (store: Pick<Store, 'all'>) =>
+  store.all('select series_id, geo_id, at, value, step_s from observation order by 1, 2, 3')
+
+/** A held database in a file of its own, closed. */
+async function heldFile(): Promise<string> {
+  const file = join(tempFolder(), 'held.db')
+  const store = await openStore(file)
+  await runJob(store, await emulate({ now: NOW / 1000 }), JOB, { now: NOW })
+  await store.close()
+  return file
+}
+
+const cli = (args: readonly string[], options: object = {}) => {
+  const done = spawnSync(process.execPath, [BIN, ...args], { encoding: 'utf8', ...options })
+  return { code: done.status, out: done.stdout, err: done.stderr }
+}
+
+describe('a disk', () => {
+  test('that gets full in the middle of a transaction ends the run; what was committed is whole and the next run goes on', async () => {
+    const emulator = await emulate({ now: NOW / 1000 })
+    const calm = await tempStore()
+    await runJob(calm, emulator, JOB, { now: NOW })
+    const store = await tempStore()
+    store.get(`pragma max_page_count = ${(store.get('pragma page_count') as number) + 120}`)
+    await expect(runJob(store, emulator, JOB, { now: NOW })).rejects.toMatchObject({
+      name: 'StoreError',
+      code: 'sqlite_full',
+      message: expect.stringMatching(/disk .* is full/),
+    })
+    expect(store.get('pragma integrity_check')).toBe('ok')
+    const held = store.get('select count(*) from observation') as number
+    expect(held).toBeGreaterThan(500)
+    expect(store.get('select count(*) from _fetch f where rows_new > 0')).toBeGreaterThan(0)
+    expect(store.get('select sum(rows_new) from _fetch f where series_id is not null')).toBeGreaterThanOrEqual(held)
+    store.get('pragma max_page_count = 1000000')
+    const asked = emulator.requests.length
+    await runJob(store, emulator, JOB, { now: NOW })
+    expect(values(store)).toEqual(values(calm))
+    expect(emulator.requests.length - asked).toBeLessThan(18)
+  })
+
+  test('of three megabytes is really full: exit 7, the file is sound, and room makes it go on', async (context) => {
+    const folder = tempFolder()
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', folder], { stdio: 'ignore' })
+    } catch {
+      return context.skip('this machine lets nobody mount a small disk')
+    }
+    onTestFinished(() => void execFileSync('umount', ['-l', folder]))
+    const emulator = await emulate({ now: NOW / 1000 })
+    const job = join(tempFolder(), 'job.yaml')
+    writeFileSync(job, `name: full\npace: { perSecond: 50 }\nkeep: all\n${JOB.replace('2025-01-01', '2023-01-01')}\n`)
+    const args = ['sync', job, '--database', join(folder, 'x.db'), '--quiet']
+    const env = {
+      PATH: process.env.PATH ?? '',
+      INDICATOR_SYNC_BASE_URL: emulator.url,
+      INDICATOR_SYNC_API_KEY: emulator.key,
+    }
+    const run = () =>
+      new Promise<{ code: number | null; err: string }>((done) => {
+        const child = spawn(process.execPath, [BIN, ...args], { env })
+        let err = ''
+        child.stderr.on('data', (data) => {
+          err += data
+        })
+        child.on('close', (code) => done({ code, err }))
+      })
+    const full = await run()
+    expect(full).toMatchObject({
+      code: 7,
+      err: expect.stringMatching(/disk of the database .* is full.*\n.*Make room/),
+    })
+    const db = new SQLite(join(folder, 'x.db'))
+    expect(db.pragma('integrity_check', { simple: true })).toBe('ok')
+    db.close()
+    execFileSync('mount', ['-o', 'remount,size=60m', folder])
+    expect((await run()).code).toBe(0)
+  })
+})
+
+describe('rights', () => {
+  const nobody = 65_534
+  test.skipIf(process.getuid?.() !== 0)('that are missing are named, and nothing is touched', async () => {
+    const file = await heldFile()
+    const folder = join(tempFolder(), 'closed')
+    mkdirSync(folder)
+    const copy = join(folder, 'copy.db')
+    copyFileSync(file, copy)
+    chmodSync(copy, 0o444)
+    chmodSync(folder, 0o555)
+    chmodSync(join(folder, '..'), 0o755)
+    const before = readFileSync(copy)
+    const as = { uid: nobody, gid: nobody, env: { PATH: process.env.PATH, HOME: '/' }, cwd: '/' }
+    for (const args of [
+      ['migrate', '--database', join(folder, 'new.db')],
+      ['prune', '--older-than', '1d', '--database', copy],
+      ['status', '--database', copy],
+    ]) {
+      const { code, err } = cli(args, as)
+      expect([code, err], args[0]).toEqual([7, expect.stringMatching(/cannot be (written|opened).*\n.*→/)])
+    }
+    expect(readFileSync(copy).equals(before)).toBe(true)
+  })
+})
+
+describe('a file', () => {
+  test('with a damaged page is refused with a sentence, by whoever comes upon it', async () => {
+    const file = await heldFile()
+    const pages = statSync(file).size / 4096
+    const handle = openSync(file, 'r+')
+    for (let page = Math.floor(pages / 3); page < pages - 5; page++)
+      writeSync(handle, Buffer.alloc(4096, 0xa5), 0, 4096, page * 4096)
+    const query = cli([
+      'query',
+      'select sum(value), count(*), max(length(body)) from observation, _reply',
+      '--database',
+      file,
+    ])
+    expect(query).toMatchObject({ code: 7, err: expect.stringMatching(/is damaged.*\n.*recover/) })
+    const doctor = cli(['doctor', '--database', file])
+    expect(doctor.code).toBe(6)
+    expect(doctor.out).toMatch(/FIX {2}(database|integrity)/)
+    expect(cli(['publish', join(tempFolder(), 'p.db'), '--database', file]).code).toBe(7)
+  })
+
+  test('that is a folder, or has no name, is refused', async () => {
+    await expect(openStore(tempFolder())).rejects.toThrow(/is a folder/)
+    expect(cli(['status', '--database', ''])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/--database is empty/),
+    })
+  })
+
+  test('whose first migration was killed is still ours', async () => {
+    const file = join(tempFolder(), 'young.db')
+    const store = await openStore(file)
+    for (const { name } of store.all(
+      "select name from sqlite_schema where type = 'view' or type = 'table' and name not like '_migration%' and name not like 'sqlite_%'",
+    ) as { name: string }[])
+      store.run(`drop ${store.get('select type from sqlite_schema where name = ?', [name])} ${name}`, [])
+    store.run('delete from _migration', [])
+    store.run('pragma user_version = 0', [])
+    await store.close()
+    const again = await openStore(file)
+    expect(again.get('select count(*) from observation')).toBe(0)
+    await again.close()
+  })
+})
+
+describe('another program', () => {
+  test('that holds the lock for long is waited for without standing still, then named; nothing is lost', async () => {
+    const file = await heldFile()
+    const store = await openStore(file, { patienceMs: 1500 })
+    const other = new SQLite(file)
+    other.exec('begin immediate')
+    let ticks = 0
+    const clock = setInterval(() => ticks++, 10)
+    const patience = expect(store.write(async () => store.run('delete from _budget', []))).rejects.toThrow(BusyError)
+    await patience
+    clearInterval(clock)
+    // A hundred would be perfect; SQLite's own waiting leaves none.
+    expect(ticks).toBeGreaterThan(20)
+    other.exec('rollback')
+    other.close()
+    await store.write(async () => store.run('delete from _budget', []))
+    await store.close()
+  })
+
+  test('that reads all the time does not make the log grow without end', async () => {
+    const file = join(tempFolder(), 'busy.db')
+    const limit = 1024 * 1024
+    const store = await openStore(file, { logLimit: limit })
+    // Two processes, of which at any time one is in the middle of a reading that began before the other one ended.
+    const reading = `
+      const db = new (require('better-sqlite3'))(process.argv[1], { readonly: true, timeout: 1000 })
+      const nap = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+      nap(Number(process.argv[2]))
+      for (let i = 0; i < 400; i++) { db.exec('begin'); db.prepare('select count(*) from _run').get(); nap(40); db.exec('commit') }`
+    const readers = ['0', '20'].map((wait) =>
+      spawn(process.execPath, ['-e', reading, file, wait], { stdio: 'inherit' }),
+    )
+    onTestFinished(() => readers.forEach((reader) => void reader.kill()))
+    await new Promise((done) => setTimeout(done, 500))
+    let largest = 0
+    for (let i = 0; i < 600; i++) {
+      await store.write(async () => {
+        for (let k = 0; k < 40; k++)
+          store.run('insert into _budget (host, called_at) values (?, ?)', ['x'.repeat(400), i * 40 + k])
+      })
+      largest = Math.max(largest, logBytes(file))
+    }
+    expect(readers.map(({ exitCode }) => exitCode)).toEqual([null, null])
+    await Promise.all(readers.map((reader) => new Promise((done) => reader.once('close', done).kill())))
+    expect(store.get('select count(*) from _budget')).toBe(24_000)
+    // Without the bound the log is as large as all that was written, 48 MB.
+    expect(largest).toBeLessThan(8 * limit)
+    store.tidy()
+    expect(logBytes(file)).toBe(0)
+    await store.close()
+  })
+})
+
+describe('a clock', () => {
+  test('that jumps back does not make old answers look fresh for ever', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: NOW / 1000 })
+    const yaml =
+      'series: [{ indicators: [551], window: { last: 3d }, lookback: 10d, refresh: 1h }]\ncontent: [{ kinds: [news], refresh: 1h }]'
+    await runJob(store, emulator, yaml, { now: NOW + 400 * 86_400_000 })
+    const asked = emulator.requests.length
+    // Back in the present, what a clock of next year recorded is asked again, and the history stays in order of the fetches.
+    const summary = await runJob(store, emulator, yaml, { now: NOW })
+    expect(emulator.requests.length - asked).toBeGreaterThanOrEqual(2)
+    expect(summary.outcome).toBe('done')
+    const again = await runJob(store, emulator, yaml, { now: NOW + 60_000 })
+    expect(again.counts.requests).toBe(0)
+  })
+})
+
+describe('a published copy', () => {
+  test('of a database that is being written is consistent, checked and whole, or not there', async () => {
+    const file = await heldFile()
+    const out = join(tempFolder(), 'public.db')
+    const writer = await openStore(file)
+    const reader = openReader(file)
+    let stop = false
+    const writing = (async () => {
+      for (let i = 0; !stop; i++) {
+        // Both or neither, in every copy.
+        await writer.write(async () => {
+          writer.run('insert into _budget (host, called_at) values (?, ?)', ['a', i])
+          writer.run('insert into geo (id) values (?)', [100_000 + i])
+        })
+        await new Promise((done) => setImmediate(done))
+      }
+    })()
+    const manifest = await publish(reader, out, { bookkeeping: true })
+    stop = true
+    await writing
+    await reader.close()
+    await writer.close()
+    const copy = new SQLite(out, { readonly: true })
+    const count = (sql: string) => copy.prepare(sql).pluck().get() as number
+    expect(count('select count(*) from _budget')).toBe(count('select count(*) from geo where id >= 100000'))
+    expect(copy.pragma('integrity_check', { simple: true })).toBe('ok')
+    expect(copy.pragma('journal_mode', { simple: true })).toBe('delete')
+    expect(manifest.rows.observation).toBe(count('select count(*) from observation'))
+    copy.close()
+    expect(manifest.bytes).toBe(statSync(out).size)
+    expect(execFileSync('sha256sum', [out], { encoding: 'utf8' })).toContain(manifest.sha256)
+  })
+
+  test('holds no bookkeeping, yet every view answers in it as in the database', async () => {
+    const file = await heldFile()
+    const out = join(tempFolder(), 'public.db')
+    const done = cli(['publish', out, '--database', file, '--json'])
+    expect(done.code).toBe(0)
+    const manifest = JSON.parse(done.out)
+    expect(JSON.parse(readFileSync(`${out}.manifest.json`, 'utf8'))).toEqual(manifest)
+    expect(manifest.series.length).toBeGreaterThan(1)
+    const ours = openReader(file)
+    const copy = openReader(out)
+    for (const view of [
+      'observations',
+      'observation_history',
+      'latest',
+      'freshness',
+      'coverage',
+      'observations_monthly',
+    ])
+      expect(copy.all(`select * from ${view}`), view).toEqual(ours.all(`select * from ${view}`))
+    for (const table of ['_reply', '_quarantine', '_budget', '_lock'])
+      expect(copy.get(`select count(*) from ${table}`), table).toBe(0)
+    expect(copy.get("select count(*) from _fetch where target <> '' or params <> '{}'")).toBe(0)
+    await ours.close()
+    await copy.close()
+    expect(cli(['publish', file, '--database', file])).toMatchObject({ code: 2 })
+    expect(cli(['publish', '/nowhere/x.db', '--database', file])).toMatchObject({ code: 2 })
+  })
+})
+
+test('an answer that is broken off in the middle leaves the earlier data as they are', async () => {
+  const file = await heldFile()
+  const store = await openStore(file)
+  const before = values(store)
+  const server = await serve((_request, response) => json(response, '{"indicator":{"id":1739,"values":[{"value":1,'))
+  const summary = await runJob(store, server, JOB.replace('2025-10-01', '2025-10-20'), { now: NOW })
+  expect(summary.outcome).toBe('partial')
+  expect(values(store)).toEqual(before)
+  await store.close()
+  expect(StoreError).toBeDefined()
+})
