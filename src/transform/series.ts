@@ -79,8 +79,11 @@ function indicatorRows(indicator: JsonObject, id: number, ask: Ask): TableRows[]
   ]
 }
 
-/** An answer of `/indicators/{id}` or `/offer_indicators/{id}` as rows. Throws ShapeError when there are no values to read. */
-export function transformSeries(body: JsonObject, ask: Ask): Rows {
+/**
+ * An answer of `/indicators/{id}` or `/offer_indicators/{id}` as rows. Throws ShapeError when there are no values to read.
+ * `scanned`: the values, where they were read from the bytes and an empty list stands in their place.
+ */
+export function transformSeries(body: JsonObject, ask: Ask, scanned?: Values): Rows {
   // Only one recorded root is known; whatever holds values is taken for the series.
   const indicator = body.indicator ?? Object.values(body).find((part) => isObject(part) && 'values' in part)
   if (!isObject(indicator)) throw new ShapeError('The answer has no indicator.', { path: '$.indicator' })
@@ -89,7 +92,7 @@ export function transformSeries(body: JsonObject, ask: Ask): Rows {
   const id = integerOf(indicator.id) ?? asked
   if (id !== asked)
     throw new ShapeError(`Indicator ${asked} was asked, ${id} was answered.`, { path: '$.indicator.id' })
-  const { observations, rejects, outside, geoNames } = readValues(indicator.values, ask.window)
+  const { observations, rejects, rows, outside, geoNames } = scanned ?? readValues(indicator.values, ask.window)
   const claimed = claimedStep(indicator.tiempo)
   const steps = stepsOf(ask, claimed, observations)
   return {
@@ -102,6 +105,6 @@ export function transformSeries(body: JsonObject, ask: Ask): Rows {
     resolutionId: claimedId(indicator.tiempo),
     sourceUpdatedAt: textOf(indicator.values_updated_at),
     outside,
-    empty: indicator.values.length === 0,
+    empty: rows === 0,
   }
 }

@@ -7,6 +7,7 @@ import type { Rows } from '../tables/rows.ts'
 import { transformArchives } from './archives.ts'
 import { transformCatalogue } from './catalogue.ts'
 import { transformContents } from './contents.ts'
+import { scan } from './scan.ts'
 import { transformSeries } from './series.ts'
 import { transformWidgets } from './widgets.ts'
 
@@ -20,6 +21,11 @@ const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, ask: Ask) => Rows>> = 
 
 /** Reply → rows and rejects. Throws ShapeError when no row at all can be made of the body. */
 export function transform(body: Buffer, ask: Ask): Rows {
+  const { root, shape } = routeOf(ask.route)
+  if (shape === 'series') {
+    const scanned = scan(body, ask.window)
+    if (scanned) return transformSeries(scanned.rest, ask, scanned.values)
+  }
   let parsed: unknown
   try {
     // Bytes are text faster as Latin-1, and every byte below 128 means the same in it.
@@ -27,7 +33,6 @@ export function transform(body: Buffer, ask: Ask): Rows {
   } catch (error) {
     throw new ShapeError(`The body is no JSON: ${(error as Error).message}.`, { path: '$', cause: error })
   }
-  const { root, shape } = routeOf(ask.route)
   // A listing may come without its envelope.
   if (Array.isArray(parsed) && shape !== 'series') parsed = { [root]: parsed }
   if (!isObject(parsed)) throw new ShapeError('The body is no JSON object.', { path: '$' })

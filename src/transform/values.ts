@@ -14,6 +14,8 @@ interface Column {
 export interface Values {
   readonly observations: Omit<Observations, 'steps'>
   readonly rejects: readonly Reject[]
+  /** Rows in the answer, whatever became of them. */
+  readonly rows: number
   readonly outside: number
   /** The names of the geos that occur. */
   readonly geoNames: ReadonlyMap<number, string>
@@ -34,7 +36,7 @@ function instantOf(row: Readonly<Record<string, unknown>>): Instant | string {
 }
 
 /** The geo of a value: its own, the only one it was summed over, or 0 where none is named. */
-function geoOf(row: Readonly<Record<string, unknown>>): number | string {
+export function geoOf(row: Readonly<Record<string, unknown>>): number | string {
   const { geo_id: id, geo_ids: ids } = row
   if (Number.isSafeInteger(id)) return id as number
   if (id === undefined || id === null)
@@ -42,51 +44,78 @@ function geoOf(row: Readonly<Record<string, unknown>>): number | string {
   return `geo_id ${JSON.stringify(id)} is no whole number`
 }
 
+/** Where the values of an answer are gathered, one by one as they are read. */
+export interface Gathering {
+  /** A value that was understood; answers whether it is the first one of its geo. */
+  put(geoId: number, at: Instant, value: number | null): boolean
+  name(geoId: number, name: string): void
+  /** A value as it stands in the answer, whatever it is; rejected with its place when it cannot be understood. */
+  read(row: unknown, i: number): void
+  done(): Values
+}
+
 /**
- * Reads the `values` of an answer: each row once, by geo and instant. Rows outside the window are left out and counted;
- * rows that cannot be understood are rejected with their place; of two rows for one instant the later one holds, and the
- * earlier one is rejected when they differ.
+ * Gathers each value once, by geo and instant. Rows outside the window are left out and counted; rows that cannot be
+ * understood are rejected with their place; of two rows for one instant the later one holds, and the earlier one is
+ * rejected when they differ.
  */
-export function readValues(rows: readonly unknown[], window: Interval | null): Values {
+export function gather(window: Interval | null): Gathering {
   const columns = new Map<number, Column>()
   const geoNames = new Map<number, string>()
   const rejects: Reject[] = []
+  let rows = 0
   let outside = 0
+  let lastGeo = Number.NaN
+  let lastColumn: Column | undefined
   const from = window?.from ?? Number.NEGATIVE_INFINITY
   const to = window?.to ?? Number.POSITIVE_INFINITY
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i]
-    const reject = (reason: string) => rejects.push({ path: `$.indicator.values[${i}]`, reason, fragment: row })
-    if (!isObject(row)) {
-      reject('a value is no object')
-      continue
-    }
-    const { value } = row
-    if (value !== null && (typeof value !== 'number' || !Number.isFinite(value))) {
-      reject(`value ${JSON.stringify(value) ?? 'missing'} is no number`)
-      continue
-    }
-    const at = instantOf(row)
-    const geoId = geoOf(row)
-    if (typeof at === 'string' || typeof geoId === 'string') {
-      reject(typeof at === 'string' ? at : String(geoId))
-      continue
-    }
+  const put = (geoId: number, at: Instant, value: number | null): boolean => {
+    rows++
     if (at < from || at >= to) {
       outside++
-      continue
+      return false
     }
-    let column = columns.get(geoId)
+    let column = geoId === lastGeo ? lastColumn : columns.get(geoId)
+    const isNew = column === undefined
     if (!column) {
       column = { at: [], values: [], ascending: true }
       columns.set(geoId, column)
-      if (typeof row.geo_name === 'string' && row.geo_name !== '') geoNames.set(geoId, row.geo_name)
     }
-    if (column.at.length > 0 && column.at[column.at.length - 1]! >= at) column.ascending = false
-    column.at.push(at)
+    lastGeo = geoId
+    lastColumn = column
+    const times = column.at
+    if (times.length > 0 && times[times.length - 1]! >= at) column.ascending = false
+    times.push(at)
     column.values.push(value)
+    return isNew
   }
-  return { observations: join(columns, rejects), rejects, outside, geoNames }
+  return {
+    put,
+    name: (geoId, name) => void geoNames.set(geoId, name),
+    read(row, i) {
+      const reject = (reason: string) => {
+        rows++
+        rejects.push({ path: `$.indicator.values[${i}]`, reason, fragment: row })
+      }
+      if (!isObject(row)) return reject('a value is no object')
+      const { value, geo_name: name } = row
+      if (value !== null && (typeof value !== 'number' || !Number.isFinite(value)))
+        return reject(`value ${JSON.stringify(value) ?? 'missing'} is no number`)
+      const at = instantOf(row)
+      const geoId = geoOf(row)
+      if (typeof at === 'string' || typeof geoId === 'string')
+        return reject(typeof at === 'string' ? at : String(geoId))
+      if (put(geoId, at, value) && typeof name === 'string' && name !== '') geoNames.set(geoId, name)
+    },
+    done: () => ({ observations: join(columns, rejects), rejects, rows, outside, geoNames }),
+  }
+}
+
+/** Reads the `values` of an answer that was parsed as a whole. */
+export function readValues(rows: readonly unknown[], window: Interval | null): Values {
+  const gathering = gather(window)
+  for (const [i, row] of rows.entries()) gathering.read(row, i)
+  return gathering.done()
 }
 
 /** Puts the columns of all geos one after the other, each in order of time and without repetitions. */
