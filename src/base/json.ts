@@ -39,3 +39,16 @@ export function restOf(object: JsonObject, known: readonly string[]): string | n
   const rest = Object.entries(object).filter(([key]) => !known.includes(key))
   return rest.length === 0 ? null : canonical(Object.fromEntries(rest))
 }
+
+const BRIEF = 80
+
+/** A value as JSON for a message: its beginning where it is long, words where it cannot be written. */
+export function brief(value: unknown): string {
+  try {
+    const text = JSON.stringify(value) ?? 'missing'
+    return text.length > BRIEF ? `${text.slice(0, BRIEF)}…` : text
+  } catch (error) {
+    if (error instanceof RangeError) return 'something nested too deeply'
+    throw error
+  }
+}

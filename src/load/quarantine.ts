@@ -5,6 +5,16 @@ import type { Reject } from '../tables/rows.ts'
 
 const MAX_FRAGMENT = 4_096
 
+/** What stood there, as JSON; a part of it where it is long, a word where it cannot be written. */
+function fragmentText(fragment: unknown): string {
+  try {
+    return (canonical(fragment ?? null) ?? 'null').slice(0, MAX_FRAGMENT)
+  } catch (error) {
+    if (error instanceof RangeError) return '"nested too deeply to be written"'
+    throw error
+  }
+}
+
 /** Where rejects come from: the fetch, its run, and when (epoch milliseconds). */
 interface Origin {
   readonly fetchId: number
@@ -17,7 +27,7 @@ export function quarantine(store: Store, { fetchId, runId, ms }: Origin, rejects
   for (const { path, reason, fragment } of rejects)
     store.run(
       'insert into _quarantine (run_id, fetch_id, path, reason, fragment, created_at) values (?, ?, ?, ?, ?, ?)',
-      [runId, fetchId, path, reason, (canonical(fragment ?? null) ?? 'null').slice(0, MAX_FRAGMENT), formatMillis(ms)],
+      [runId, fetchId, path, reason, fragmentText(fragment), formatMillis(ms)],
     )
 }
 

@@ -1,4 +1,4 @@
-import { type Instant, parseInstant } from '../base/instant.ts'
+import { parseInstant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import { isObject, type JsonObject } from '../base/json.ts'
 import { type Gathering, gather, geoOf, type Values } from './values.ts'
@@ -102,42 +102,67 @@ function learn(body: Buffer, start: number, end: number): Template | null {
   return typeof geoId === 'string' || (row.geo_id !== undefined && !own) ? null : { parts, geoId: own ? null : geoId }
 }
 
-/** Reads instants that mostly share their day and their offset with the one before. */
-function createClock(body: Buffer): (from: number, to: number) => Instant {
-  let known = -1
-  let length = 0
+/** Reads a text that is an instant; most share their day and their offset with the one before. `at` is NaN where it is none. */
+function createClock(body: Buffer) {
+  let known = 0
+  let length = -1
   let midnight = 0
-  return (from, to) => {
-    if (known >= 0 && to - from === length) {
-      let i = 0
-      while (i < 11 && body[from + i] === body[known + i]) i++
-      if (i === 11) {
-        i = 19
-        while (i < length && body[from + i] === body[known + i]) i++
-        const hour = (body[from + 11]! - ZERO) * 10 + body[from + 12]! - ZERO
-        const minute = (body[from + 14]! - ZERO) * 10 + body[from + 15]! - ZERO
-        const second = (body[from + 17]! - ZERO) * 10 + body[from + 18]! - ZERO
-        const digits =
-          isDigit(body[from + 11]!) &&
-          isDigit(body[from + 12]!) &&
-          isDigit(body[from + 14]!) &&
-          isDigit(body[from + 15]!) &&
-          isDigit(body[from + 17]!) &&
-          isDigit(body[from + 18]!)
-        if (i === length && digits && hour < 24 && minute < 60 && second < 60)
-          if (body[from + 13] === COLON && body[from + 16] === COLON)
-            return midnight + hour * 3600 + minute * 60 + second
+  const clock = {
+    at: Number.NaN,
+    /** Reads the text that begins here and answers the place of the quote that ends it; -1 when it has escapes. */
+    read(from: number): number {
+      const to = from + length
+      if (length >= 19 && body[to] === QUOTE && sameDay(from) && sameOffset(from)) {
+        const hour = twoDigits(body, from + 11)
+        const minute = twoDigits(body, from + 14)
+        const second = twoDigits(body, from + 17)
+        if (hour < 24 && minute < 60 && second < 60) {
+          clock.at = midnight + hour * 3600 + minute * 60 + second
+          return to
+        }
       }
-    }
+      return learnDay(from)
+    },
+  }
+  const sameDay = (from: number): boolean => {
+    for (let i = 10; i >= 0; i--) if (body[from + i] !== body[known + i]) return false
+    return body[from + 13] === COLON && body[from + 16] === COLON
+  }
+  const sameOffset = (from: number): boolean => {
+    for (let i = 19; i < length; i++) if (body[from + i] !== body[known + i]) return false
+    return true
+  }
+  const learnDay = (from: number): number => {
+    const to = textEnd(body, from)
+    if (to < 0) return -1
     const text = body.toString('latin1', from, to)
-    const at = parseInstant(text)
-    if (!Number.isNaN(at)) {
+    clock.at = parseInstant(text)
+    if (!Number.isNaN(clock.at)) {
       known = from
       length = to - from
-      midnight = at - (Number(text.slice(11, 13)) * 3600 + Number(text.slice(14, 16)) * 60 + Number(text.slice(17, 19)))
+      midnight =
+        clock.at - (twoDigits(body, from + 11) * 3600 + twoDigits(body, from + 14) * 60 + twoDigits(body, from + 17))
     }
-    return at
+    return to
   }
+  return clock
+}
+
+/** Two digits as a number; over 99 where there are none. */
+function twoDigits(body: Buffer, at: number): number {
+  const tens = body[at]! - ZERO
+  const ones = body[at + 1]! - ZERO
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : 100
+}
+
+/** The place of the quote that ends a text without escapes; -1 for any other text. */
+function textEnd(body: Buffer, at: number): number {
+  for (let i = at; i < body.length; i++) {
+    const byte = body[i]!
+    if (byte === QUOTE) return i
+    if (byte === BACKSLASH || byte < 0x20) return -1
+  }
+  return -1
 }
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= 0x39
@@ -149,6 +174,7 @@ const TENS = Array.from({ length: 16 }, (_, i) => 10 ** i)
 function createMatcher(body: Buffer, { parts, geoId: only }: Template, gathering: Gathering) {
   const clock = createClock(body)
   const checkClock = createClock(body)
+  const checked = parts.some(({ what }) => what === 'check')
   let end = -1
   let number = 0
   /** Reads a number of at most fifteen digits, exactly: both the digits and the power of ten are whole doubles. Answers whether it could. */
@@ -175,54 +201,51 @@ function createMatcher(body: Buffer, { parts, geoId: only }: Template, gathering
     end = i
     return true
   }
-  /** The place of the quote that ends a text without escapes; -1 for any other text. */
-  const textEnd = (at: number): number => {
-    for (let i = at; i < body.length; i++) {
-      const byte = body[i]!
-      if (byte === QUOTE) return i
-      if (byte === BACKSLASH || byte < 0x20) return -1
-    }
-    return -1
-  }
   /** Reads one row; answers the place after it, or -1 when it is written otherwise. */
   return (start: number): number => {
     let i = start
     let value: number | null = null
-    let at = Number.NaN
-    let check = Number.NaN
-    let checked = false
     let geoId = only ?? 0
     let nameFrom = -1
     let nameTo = -1
-    for (const { literal, what } of parts) {
-      for (let k = 0; k < literal.length; k++) if (body[i + k] !== literal[k]) return -1
-      i += literal.length
-      if (what === 'end') break
-      if (what === 'number') {
-        if (readNumber(i, false)) {
-          value = number
+    checkClock.at = Number.NaN
+    for (let p = 0; p < parts.length; p++) {
+      const { literal, what } = parts[p]!
+      const { length } = literal
+      for (let k = 0; k < length; k++) if (body[i + k] !== literal[k]) return -1
+      i += length
+      switch (what) {
+        case 'end':
+          break
+        case 'number':
+          if (readNumber(i, false)) {
+            value = number
+            i = end
+          } else if (body.toString('latin1', i, i + 4) === 'null') i += 4
+          else return -1
+          break
+        case 'geo':
+          if (!readNumber(i, true)) return -1
+          geoId = number
           i = end
-        } else if (body[i] === 0x6e && body.toString('latin1', i, i + 4) === 'null') i += 4
-        else return -1
-      } else if (what === 'geo') {
-        if (!readNumber(i, true)) return -1
-        geoId = number
-        i = end
-      } else {
-        const to = textEnd(i)
-        if (to < 0) return -1
-        if (what === 'time') at = clock(i, to)
-        else if (what === 'check') {
-          check = checkClock(i, to)
-          checked = true
-        } else if (what === 'name') {
+          break
+        case 'time':
+          i = clock.read(i)
+          break
+        case 'check':
+          i = checkClock.read(i)
+          break
+        case 'name':
           nameFrom = i
-          nameTo = to
-        }
-        i = to
+          i = nameTo = textEnd(body, i)
+          break
+        case 'other':
+          i = textEnd(body, i)
       }
+      if (i < 0) return -1
     }
-    if (Number.isNaN(at) || (checked && check !== at)) return -1
+    const { at } = clock
+    if (Number.isNaN(at) || (checked && checkClock.at !== at)) return -1
     if (gathering.put(geoId, at, value) && nameTo > nameFrom)
       gathering.name(geoId, body.toString('utf8', nameFrom, nameTo))
     return i

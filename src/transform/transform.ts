@@ -21,6 +21,17 @@ const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, ask: Ask) => Rows>> = 
 
 /** Reply → rows and rejects. Throws ShapeError when no row at all can be made of the body. */
 export function transform(body: Buffer, ask: Ask): Rows {
+  try {
+    return read(body, ask)
+  } catch (error) {
+    // The stack is the one thing that a small body can exhaust.
+    if (error instanceof RangeError)
+      throw new ShapeError('The body is nested too deeply to be read.', { path: '$', cause: error })
+    throw error
+  }
+}
+
+function read(body: Buffer, ask: Ask): Rows {
   const { root, shape } = routeOf(ask.route)
   if (shape === 'series') {
     const scanned = scan(body, ask.window)

@@ -1,6 +1,6 @@
 import { type Instant, parseInstant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
-import { isObject } from '../base/json.ts'
+import { brief, isObject } from '../base/json.ts'
 import type { Observations, Reject } from '../tables/rows.ts'
 
 /** The values of one geo as they come: instants and values side by side. */
@@ -28,10 +28,10 @@ function instantOf(row: Readonly<Record<string, unknown>>): Instant | string {
   const check = typeof utc === 'string' ? parseInstant(utc) : Number.NaN
   if (Number.isNaN(at)) {
     if (datetime === undefined && !Number.isNaN(check)) return check
-    return `datetime ${JSON.stringify(datetime)} is no instant with an offset`
+    return `datetime ${brief(datetime)} is no instant with an offset`
   }
   if (utc !== undefined && utc !== null && check !== at)
-    return `datetime ${JSON.stringify(datetime)} and tz_time ${JSON.stringify(utc)} disagree`
+    return `datetime ${brief(datetime)} and tz_time ${brief(utc)} disagree`
   return at
 }
 
@@ -41,7 +41,7 @@ export function geoOf(row: Readonly<Record<string, unknown>>): number | string {
   if (Number.isSafeInteger(id)) return id as number
   if (id === undefined || id === null)
     return Array.isArray(ids) && ids.length === 1 && Number.isSafeInteger(ids[0]) ? ids[0] : 0
-  return `geo_id ${JSON.stringify(id)} is no whole number`
+  return `geo_id ${brief(id)} is no whole number`
 }
 
 /** Where the values of an answer are gathered, one by one as they are read. */
@@ -100,7 +100,7 @@ export function gather(window: Interval | null): Gathering {
       if (!isObject(row)) return reject('a value is no object')
       const { value, geo_name: name } = row
       if (value !== null && (typeof value !== 'number' || !Number.isFinite(value)))
-        return reject(`value ${JSON.stringify(value) ?? 'missing'} is no number`)
+        return reject(`value ${brief(value)} is no number`)
       const at = instantOf(row)
       const geoId = geoOf(row)
       if (typeof at === 'string' || typeof geoId === 'string')
