@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { onTestFinished } from 'vitest'
 import { SERVICES } from '../src/api/services.ts'
+import type { RejectPolicy } from '../src/carry.ts'
 import { openStore, type Store } from '../src/db/open.ts'
 import { type EmulatorOptions, startEmulator } from '../src/emulator/emulator.ts'
 import type { BreakerOptions } from '../src/fetch/breaker.ts'
 import { readJob } from '../src/job/read.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
-import { type RejectPolicy, type Summary, sync } from '../src/sync.ts'
+import { type Summary, sync } from '../src/sync.ts'
 
 /** A folder that goes with the test. */
 export function tempFolder(): string {

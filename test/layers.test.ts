@@ -14,9 +14,10 @@ const MAY: Record<string, readonly string[]> = {
   job: ['base', 'api'],
   ...Object.fromEntries(VERBS.map((verb) => [verb, NOUNS])),
   emulator: ['base', 'api'],
-  'sync.ts': [...NOUNS, ...VERBS],
+  'carry.ts': [...NOUNS, ...VERBS],
+  'sync.ts': [...NOUNS, ...VERBS, 'carry.ts'],
   'index.ts': [...NOUNS, ...VERBS, 'sync.ts', 'emulator'],
-  cli: [...NOUNS, ...VERBS, 'sync.ts', 'emulator'],
+  cli: [...NOUNS, ...VERBS, 'carry.ts', 'sync.ts', 'emulator'],
 }
 const PURE = ['api', 'tables', 'job', 'plan', 'transform']
 

@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process'
 import { copyFileSync, existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { run as quarantineCommand } from '../src/cli/quarantine.ts'
 import { rebuild, run as replayCommand } from '../src/cli/replay.ts'
@@ -86,6 +87,26 @@ describe('the tape', () => {
     expect(_run!.length).toBe(runs!.length + 1)
     expect(reader.get('pragma journal_mode')).toBe('wal')
     await reader.close()
+  })
+
+  test('replaces it as a whole or not at all when the process is killed', async () => {
+    const store = await tempStore()
+    await nights(store)
+    const before = dump(store)
+    const bin = resolve('src/cli/bin.js')
+    let killed = 0
+    for (let i = 0; i < 8; i++) {
+      const child = spawn(process.execPath, [bin, 'replay', '--database', store.file, '--quiet'])
+      const timer = setTimeout(() => child.kill('SIGKILL'), 250 + i * 60)
+      const signal = await new Promise((done) => child.on('close', (_code, name) => done(name)))
+      clearTimeout(timer)
+      if (signal === 'SIGKILL') killed++
+      const { _run, ...rest } = dump(store)
+      const { _run: runs, ...all } = before
+      expect(rest, `killed after ${250 + i * 60} ms`).toEqual(all)
+      expect(store.get('pragma integrity_check')).toBe('ok')
+    }
+    expect(killed).toBeGreaterThan(0)
   })
 
   test('says so when it does not hold every answer, and rebuilds then only beside', async () => {

@@ -57,7 +57,8 @@ async function build(file: string, scratch: string, onProgress: (replies: number
 /** Rebuilds a database in place: readers see the old one or the new one, and so does a crash. */
 export async function rebuild(file: string, onProgress: (replies: number) => void): Promise<Replayed> {
   checkTape(file, false)
-  const scratch = `${file}.${process.pid}.rebuilt`
+  // One name for all: the lock lets one process only, and what a killed one left is overwritten.
+  const scratch = `${file}.rebuilt`
   const store = await openStore(file)
   try {
     const unlock = await lockWriter(store, 'replay', Date.now)

@@ -1,6 +1,23 @@
-import { parseInstant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import { isObject, type JsonObject } from '../base/json.ts'
+import {
+  COLON,
+  COMMA,
+  END,
+  isDigit,
+  isSpace,
+  LIST,
+  MINUS,
+  OPEN,
+  POINT,
+  QUOTE,
+  skipSpace,
+  skipString,
+  skipValue,
+  textEnd,
+  ZERO,
+} from './bytes.ts'
+import { createClock } from './clock.ts'
 import { type Gathering, gather, geoOf, type Values } from './values.ts'
 
 /*
@@ -8,54 +25,6 @@ import { type Gathering, gather, geoOf, type Values } from './values.ts'
  * The first row shows how the others are written: what stands between its values, byte for byte, is looked for in every
  * row. A row that is written otherwise is parsed by itself; an answer that is, is left to the parser of the whole.
  */
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const COLON = 0x3a
-const MINUS = 0x2d
-const POINT = 0x2e
-const ZERO = 0x30
-const OPEN = 0x7b
-const CLOSE = 0x7d
-const LIST = 0x5b
-const END = 0x5d
-
-const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
-
-function skipSpace(body: Buffer, at: number): number {
-  let i = at
-  while (isSpace(body[i])) i++
-  return i
-}
-
-/** The place after a string that begins at a quote; -1 when it never ends. */
-function skipString(body: Buffer, at: number): number {
-  let i = at + 1
-  for (; i < body.length; i++) {
-    if (body[i] === BACKSLASH) i++
-    else if (body[i] === QUOTE) return i + 1
-  }
-  return -1
-}
-
-/** The place after any value, whose inside is not judged; -1 when it never ends. */
-function skipValue(body: Buffer, at: number): number {
-  let depth = 0
-  for (let i = at; i < body.length; i++) {
-    const byte = body[i]
-    if (byte === QUOTE) {
-      i = skipString(body, i) - 1
-      if (i < 0) return -1
-      if (depth === 0) return i + 1
-    } else if (byte === OPEN || byte === LIST) depth++
-    else if (byte === CLOSE || byte === END) {
-      if (depth === 0) return i
-      if (--depth === 0) return i + 1
-    } else if (depth === 0 && (byte === COMMA || isSpace(byte))) return i
-  }
-  return -1
-}
 
 /** What is read of a row, by the name of its field; strings of other fields are stepped over, everything else must be the same in every row. */
 const FIELDS = { value: 'number', datetime: 'time', tz_time: 'check', geo_id: 'geo', geo_name: 'name' } as const
@@ -101,71 +70,6 @@ function learn(body: Buffer, start: number, end: number): Template | null {
   const geoId = geoOf(row)
   return typeof geoId === 'string' || (row.geo_id !== undefined && !own) ? null : { parts, geoId: own ? null : geoId }
 }
-
-/** Reads a text that is an instant; most share their day and their offset with the one before. `at` is NaN where it is none. */
-function createClock(body: Buffer) {
-  let known = 0
-  let length = -1
-  let midnight = 0
-  const clock = {
-    at: Number.NaN,
-    /** Reads the text that begins here and answers the place of the quote that ends it; -1 when it has escapes. */
-    read(from: number): number {
-      const to = from + length
-      if (length >= 19 && body[to] === QUOTE && sameDay(from) && sameOffset(from)) {
-        const hour = twoDigits(body, from + 11)
-        const minute = twoDigits(body, from + 14)
-        const second = twoDigits(body, from + 17)
-        if (hour < 24 && minute < 60 && second < 60) {
-          clock.at = midnight + hour * 3600 + minute * 60 + second
-          return to
-        }
-      }
-      return learnDay(from)
-    },
-  }
-  const sameDay = (from: number): boolean => {
-    for (let i = 10; i >= 0; i--) if (body[from + i] !== body[known + i]) return false
-    return body[from + 13] === COLON && body[from + 16] === COLON
-  }
-  const sameOffset = (from: number): boolean => {
-    for (let i = 19; i < length; i++) if (body[from + i] !== body[known + i]) return false
-    return true
-  }
-  const learnDay = (from: number): number => {
-    const to = textEnd(body, from)
-    if (to < 0) return -1
-    const text = body.toString('latin1', from, to)
-    clock.at = parseInstant(text)
-    if (!Number.isNaN(clock.at)) {
-      known = from
-      length = to - from
-      midnight =
-        clock.at - (twoDigits(body, from + 11) * 3600 + twoDigits(body, from + 14) * 60 + twoDigits(body, from + 17))
-    }
-    return to
-  }
-  return clock
-}
-
-/** Two digits as a number; over 99 where there are none. */
-function twoDigits(body: Buffer, at: number): number {
-  const tens = body[at]! - ZERO
-  const ones = body[at + 1]! - ZERO
-  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : 100
-}
-
-/** The place of the quote that ends a text without escapes; -1 for any other text. */
-function textEnd(body: Buffer, at: number): number {
-  for (let i = at; i < body.length; i++) {
-    const byte = body[i]!
-    if (byte === QUOTE) return i
-    if (byte === BACKSLASH || byte < 0x20) return -1
-  }
-  return -1
-}
-
-const isDigit = (byte: number): boolean => byte >= ZERO && byte <= 0x39
 
 /** Powers of ten that a double holds exactly. */
 const TENS = Array.from({ length: 16 }, (_, i) => 10 ** i)

@@ -213,6 +213,16 @@ describe('another program', () => {
   })
 })
 
+test.each([
+  ['normal', 1],
+  ['full', 2],
+] as const)('--durability %s is what SQLite is told, and the log is on', async (durability, synchronous) => {
+  const store = await openStore(join(tempFolder(), 'x.db'), { durability })
+  expect(store.get('pragma synchronous')).toBe(synchronous)
+  expect(store.get('pragma journal_mode')).toBe('wal')
+  await store.close()
+})
+
 describe('a clock', () => {
   test('that jumps back does not make old answers look fresh for ever', async () => {
     const store = await tempStore()
