@@ -1,7 +1,7 @@
 import { InputError } from '../base/errors.ts'
 import { formatMillis } from '../base/instant.ts'
 import { lockWriter } from '../db/lock.ts'
-import { openStore } from '../db/open.ts'
+import { openReader, openStore } from '../db/open.ts'
 import { parseSpan, spanSeconds } from '../job/moment.ts'
 import { pruneTape } from '../load/prune.ts'
 import { readSettings } from './config.ts'
@@ -19,7 +19,10 @@ export async function run(
       code: 'bad-span',
     })
   const before = formatMillis(Date.now() - spanSeconds(span) * 1000)
-  const store = await openStore(readSettings(args).database.value)
+  const file = readSettings(args).database.value
+  // Refuses what is not there: a writer would make it.
+  await openReader(file).close()
+  const store = await openStore(file)
   try {
     const unlock = await lockWriter(store, 'prune', Date.now)
     const pruned = await pruneTape(store, before).finally(unlock)
