@@ -6,6 +6,7 @@ import type { Interval } from './base/interval.ts'
 import { type Fetcher, isTooLarge } from './fetch/fetch.ts'
 import type { Ask } from './job/ask.ts'
 import { type Loading, load, loadCoarse, loadFailure } from './load/load.ts'
+import { packAside } from './load/packer.ts'
 import { addCounts, type Counts, NO_COUNTS } from './load/run.ts'
 import type { Sizes } from './load/sizes.ts'
 import { halfOf, piecesOf } from './plan/pieces.ts'
@@ -55,13 +56,15 @@ export async function carry(river: River, ask: Ask): Promise<Carried> {
     await sizes.shrink(ask)
     return carryPieces(river, ask, halves)
   }
+  // On its way to the tape in another thread, while the rows are made here.
+  const packing = loading.keep === 'none' ? undefined : packAside(reply.body)
   try {
     const rows = transform(reply.body, ask)
     const [reject] = rows.rejects
     if (reject && river.rejects.onReject === 'fail')
       return await failed(new ShapeError(reject.reason, { path: reject.path }), reply, rows.rejects)
     if (looksCoarse(ask, rows, neighboursOf(loading.store, ask))) return await carryParts(river, ask, reply, rows)
-    const counts = await load(loading, ask, reply, rows)
+    const counts = await load(loading, ask, reply, rows, packing)
     await sizes.grow(ask, reply.ms)
     return { counts, error: null, step: rows.stepS }
   } catch (error) {

@@ -128,6 +128,8 @@ export async function openStore(
     raw.pragma(`synchronous = ${durability === 'none' ? 'off' : durability}`)
     raw.pragma(`foreign_keys = ${durability === 'none' ? 'off' : 'on'}`)
     raw.pragma('cache_size = -32768')
+    // Pages that change with every reply are folded back once in 16 MiB, not once in 4.
+    raw.pragma('wal_autocheckpoint = 4096')
     // Said first: whoever dies while the first table is made must find the file to be ours.
     if (version === 0) raw.pragma(`application_id = ${APPLICATION_ID}`)
     if (version < SCHEMA_VERSION) await migrate(connection)

@@ -1,10 +1,10 @@
 import type { Reply } from '../api/reply.ts'
 import { ShapeError, type SyncError } from '../base/errors.ts'
-import { formatMillis } from '../base/instant.ts'
 import type { Store } from '../db/open.ts'
 import type { Ask } from '../job/ask.ts'
 import type { Reject, Rows } from '../tables/rows.ts'
 import { applyRows } from './apply.ts'
+import { type PackedReply, packAside } from './packer.ts'
 import { quarantine } from './quarantine.ts'
 import { dropEarlier, keepReply, outcomeOf, recordFetch } from './record.ts'
 import { type Counts, countRun, NO_COUNTS } from './run.ts'
@@ -23,13 +23,22 @@ export interface Loading {
 /**
  * Writes a reply and all it means in one transaction: its rows, the versions they supersede, what is held now, the
  * record of the request, the body, and the run's counters. Afterwards the file is before or after the reply, never between.
+ * `packing`: the body on its way to the tape, where that has begun already.
  */
-export async function load({ store, runId, keep, now }: Loading, ask: Ask, reply: Reply, rows: Rows): Promise<Counts> {
+export async function load(
+  { store, runId, keep, now }: Loading,
+  ask: Ask,
+  reply: Reply,
+  rows: Rows,
+  packing?: Promise<PackedReply>,
+): Promise<Counts> {
+  const { rejects } = rows
+  const packed = keep === 'none' && rejects.length === 0 ? null : await (packing ?? packAside(reply.body))
   return store.write(async () => {
     const ms = now()
     const seriesId = seriesIdOf(store, ask, ms)
-    const { rejects } = rows
-    const hash = keep === 'none' && rejects.length === 0 ? null : keepReply(store, reply.body, formatMillis(ms))
+    if (packed) keepReply(store, packed, reply.body.length, ms)
+    const hash = packed?.hash ?? null
     const fetchId = recordFetch(store, { runId, ask, seriesId, outcome: 'ok', reply, hash, ms })
     if (keep === 'latest' && hash !== null) dropEarlier(store, ask.request.target, fetchId, hash)
     const applied = applyRows(store, { fetchId, seriesId, ask, rows, ms })
@@ -62,10 +71,12 @@ export async function loadCoarse(
   reply: Reply,
   change: Change,
 ): Promise<Counts> {
+  const packed = await packAside(reply.body)
   return store.write(async () => {
     const ms = now()
     const seriesId = seriesIdOf(store, ask, ms)
-    const hash = keepReply(store, reply.body, formatMillis(ms))
+    keepReply(store, packed, reply.body.length, ms)
+    const { hash } = packed
     recordFetch(store, { runId, ask, seriesId, outcome: 'coarse', reply, hash, ms })
     store.run('insert into _resolution (series_id, from_at, step_s) values (?, ?, ?) on conflict do nothing', [
       seriesId,
@@ -86,11 +97,13 @@ export async function loadFailure(
   reply: Reply | null,
   rejects: readonly Reject[] = [],
 ): Promise<Counts> {
+  const misread = reply !== null && error instanceof ShapeError
+  const packed = misread ? await packAside(reply.body) : null
   return store.write(async () => {
     const ms = now()
     const seriesId = seriesIdOf(store, ask, ms)
-    const misread = reply !== null && error instanceof ShapeError
-    const hash = misread ? keepReply(store, reply.body, formatMillis(ms)) : null
+    if (packed) keepReply(store, packed, reply?.body.length ?? 0, ms)
+    const hash = packed?.hash ?? null
     const evidence = reply ? reply.body.subarray(0, 2_048).toString('utf8') : null
     const fetchId = recordFetch(store, {
       ...{ runId, ask, seriesId, outcome: outcomeOf(error), reply, hash, ms, error, evidence },

@@ -1,32 +1,41 @@
 import type { Interval } from '../base/interval.ts'
 import type { Store } from '../db/open.ts'
 import type { Observations } from '../tables/rows.ts'
-import { countWritten, upsertSql, type Written } from './upsert.ts'
+import { countWritten, type Written } from './upsert.ts'
 
-const COLUMNS = ['series_id', 'geo_id', 'at', 'value', 'step_s', 'fetch_id']
 /** Rows a statement: fifty beat one by a third, and five hundred fifty by next to nothing. */
-const BATCH = 50
+const BATCH = 64
+
+/**
+ * The upsert of so many values of one geo that last equally long: null-safe and guarded, so that an equal value writes
+ * nothing. What they share is bound once, for binding costs a fifth of the whole.
+ */
+const upsertOf = (rows: number): string =>
+  `with common (series_id, geo_id, step_s, fetch_id) as (values (?, ?, ?, ?))
+   insert into observation (series_id, geo_id, at, value, step_s, fetch_id)
+   select c.series_id, c.geo_id, v.column1, v.column2, c.step_s, c.fetch_id
+   from common c cross join (values ${Array.from({ length: rows }, () => '(?, ?)')}) v where true
+   on conflict (series_id, geo_id, at) do update
+   set value = excluded.value, step_s = excluded.step_s, fetch_id = excluded.fetch_id
+   where observation.value is not excluded.value or observation.step_s is not excluded.step_s`
+/** By number of rows. */
+const UPSERTS = Array.from({ length: BATCH + 1 }, (_, rows) => (rows === 0 ? '' : upsertOf(rows)))
 
 /** Writes values with statements prepared once; a changed value's old version goes to the history by a trigger. */
 export function upsertObservations(store: Store, seriesId: number, fetchId: number, rows: Observations): Written {
   const { geoIds, at, values, steps } = rows
-  const write = (first: number, length: number): number => {
-    const parameters: unknown[] = new Array(length * COLUMNS.length)
-    for (let i = first, p = 0; i < first + length; i++) {
-      parameters[p++] = seriesId
-      parameters[p++] = geoIds[i]
-      parameters[p++] = at[i]
-      parameters[p++] = values[i]
-      parameters[p++] = typeof steps === 'number' ? steps : steps[i]
-      parameters[p++] = fetchId
-    }
-    return store.run(upsertSql(store.kysely, 'observation', COLUMNS, length), parameters)
-  }
+  const stepOf = (i: number): number => (typeof steps === 'number' ? steps : steps[i]!)
   return countWritten(store, at.length, () => {
     let changed = 0
-    let next = 0
-    for (; next + BATCH <= at.length; next += BATCH) changed += write(next, BATCH)
-    for (; next < at.length; next++) changed += write(next, 1)
+    for (let i = 0; i < at.length; ) {
+      const geoId = geoIds[i]!
+      const step = stepOf(i)
+      let end = i
+      while (end < at.length && end - i < BATCH && geoIds[end] === geoId && stepOf(end) === step) end++
+      const parameters: unknown[] = [seriesId, geoId, step, fetchId]
+      for (; i < end; i++) parameters.push(at[i], values[i])
+      changed += store.run(UPSERTS[(parameters.length - 4) / 2]!, parameters)
+    }
     return changed
   })
 }

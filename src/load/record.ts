@@ -1,10 +1,10 @@
-import { zstdCompressSync } from 'node:zlib'
 import type { Reply } from '../api/reply.ts'
 import { KeyError, PassingError, RefusedError, ShapeError, type SyncError } from '../base/errors.ts'
 import { formatMillis } from '../base/instant.ts'
-import { canonical, sha256 } from '../base/json.ts'
+import { canonical } from '../base/json.ts'
 import type { Store } from '../db/open.ts'
 import { ALL_GEOS, type Ask } from '../job/ask.ts'
+import type { PackedReply } from './packer.ts'
 
 const KINDS = [
   [KeyError, 'key'],
@@ -16,17 +16,16 @@ const KINDS = [
 /** The word under which a failure is recorded. */
 export const outcomeOf = (error: SyncError): string => KINDS.find(([kind]) => error instanceof kind)?.[1] ?? 'failed'
 
-/** Puts a body on the tape, once however often it comes, and answers its hash. */
-export function keepReply(store: Store, body: Buffer, now: string): string {
-  const hash = sha256(body)
-  if (store.get('select 1 from _reply where hash = ?', [hash]) === undefined)
-    store.run('insert into _reply (hash, body, bytes, first_seen_at) values (?, ?, ?, ?)', [
-      hash,
-      zstdCompressSync(body),
-      body.length,
-      now,
-    ])
-  return hash
+/** Puts a body on the tape, once however often it comes. */
+export function keepReply(store: Store, { hash, form, bytes }: PackedReply, size: number, ms: number): void {
+  if (store.get('select 1 from _reply where hash = ?', [hash]) !== undefined) return
+  store.run('insert into _reply (hash, body, bytes, first_seen_at, form) values (?, ?, ?, ?, ?)', [
+    hash,
+    bytes,
+    size,
+    formatMillis(ms),
+    form,
+  ])
 }
 
 /** Drops the bodies of earlier answers to the same request, but for those that another request or the quarantine still needs. */

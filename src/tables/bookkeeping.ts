@@ -69,9 +69,10 @@ export const _reply = table(
   'The body of a reply; equal bodies are kept once.',
   {
     hash: text('SHA-256 of the decoded body, hex'),
-    body: blob('The decoded body, packed with zstd'),
+    body: blob('The decoded body, packed'),
     bytes: integer('Bytes of the decoded body'),
     first_seen_at: moment('When it first came'),
+    form: text('zstd, or columns: zstd of its values column by column (src/base/pack.ts)'),
   },
   { key: ['hash'] },
 )

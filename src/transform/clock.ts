@@ -1,5 +1,5 @@
+import { COLON, QUOTE, textEnd, twoDigits } from '../base/bytes.ts'
 import { parseInstant } from '../base/instant.ts'
-import { COLON, QUOTE, textEnd, twoDigits } from './bytes.ts'
 
 /** Reads a text that is an instant; most share their day and their offset with the one before. `at` is NaN where it is none. */
 export function createClock(body: Buffer) {

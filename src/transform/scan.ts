@@ -1,22 +1,19 @@
-import type { Interval } from '../base/interval.ts'
-import { isObject, type JsonObject } from '../base/json.ts'
+import { type Alike, findList, learnRow } from '../base/alike.ts'
 import {
-  COLON,
   COMMA,
   END,
   isDigit,
-  isSpace,
-  LIST,
   MINUS,
   OPEN,
   POINT,
-  QUOTE,
   skipSpace,
-  skipString,
   skipValue,
+  standsAt,
   textEnd,
   ZERO,
-} from './bytes.ts'
+} from '../base/bytes.ts'
+import type { Interval } from '../base/interval.ts'
+import { isObject, type JsonObject } from '../base/json.ts'
 import { createClock } from './clock.ts'
 import { type Gathering, gather, geoOf, type Values } from './values.ts'
 
@@ -26,56 +23,43 @@ import { type Gathering, gather, geoOf, type Values } from './values.ts'
  * row. A row that is written otherwise is parsed by itself; an answer that is, is left to the parser of the whole.
  */
 
-/** What is read of a row, by the name of its field; strings of other fields are stepped over, everything else must be the same in every row. */
+/** What is read of a row, by the name of its field; other texts and words are stepped over. */
 const FIELDS = { value: 'number', datetime: 'time', tz_time: 'check', geo_id: 'geo', geo_name: 'name' } as const
-type What = (typeof FIELDS)[keyof typeof FIELDS] | 'other' | 'end'
+/** Fields of these are bare words; the others are texts. */
+const BARE: readonly string[] = ['number', 'geo']
+type What = (typeof FIELDS)[keyof typeof FIELDS] | 'text' | 'word'
 
-/** How the rows of an answer are written: before each value some bytes that are always the same. */
+/** What is read of each row, and the bytes before and after. */
 interface Template {
   readonly parts: readonly { readonly literal: Uint8Array; readonly what: What }[]
+  readonly end: Uint8Array
   /** The geo of every row, where it is no number of its own. */
   readonly geoId: number | null
 }
 
-/** Learns from the first row; null when it is not made of fields that can be told apart. */
-function learn(body: Buffer, start: number, end: number): Template | null {
-  const row: unknown = JSON.parse(body.toString('utf8', start, end))
-  if (!isObject(row)) return null
-  const parts: { literal: Uint8Array; what: What }[] = []
-  const names = new Set<string>()
-  let from = start
-  let i = skipSpace(body, start + 1)
-  while (body[i] === QUOTE) {
-    const nameEnd = skipString(body, i)
-    const name = JSON.parse(body.toString('utf8', i, nameEnd)) as string
-    if (names.has(name)) return null
-    names.add(name)
-    const valueAt = skipSpace(body, skipSpace(body, nameEnd) + 1)
-    const valueEnd = skipValue(body, valueAt)
-    const text = body[valueAt] === QUOTE
+/** Learns from the first row; null when its fields are not what they are as a rule. */
+function learn(body: Buffer, start: number, stop: number): Template | null {
+  const row: unknown = JSON.parse(body.toString('utf8', start, stop))
+  const alike: Alike | null = isObject(row) ? learnRow(body, start, stop) : null
+  if (!isObject(row) || !alike) return null
+  const parts = alike.fields.map(({ name, literal, text }) => {
     const known = Object.hasOwn(FIELDS, name) ? FIELDS[name as keyof typeof FIELDS] : null
-    const fits = known !== null && text === (known !== 'number' && known !== 'geo')
-    if (fits || (text && known === null)) {
-      parts.push({ literal: body.subarray(from, text ? valueAt + 1 : valueAt), what: fits ? known : 'other' })
-      from = text ? valueEnd - 1 : valueEnd
-    }
-    i = skipSpace(body, valueEnd)
-    if (body[i] !== COMMA) break
-    i = skipSpace(body, i + 1)
-  }
+    const fits = known !== null && text !== BARE.includes(known)
+    return { literal, what: fits ? known : text ? ('text' as const) : ('word' as const) }
+  })
   const has = (wanted: What): boolean => parts.some(({ what }) => what === wanted)
-  if (!has('number') || !has('time') || (row.tz_time != null && !has('check'))) return null
-  parts.push({ literal: body.subarray(from, end), what: 'end' })
-  const own = has('geo')
+  // What is there, but not as it should be, is judged by the tolerant reader.
+  if (!has('number') || !has('time') || (row.tz_time !== undefined && !has('check'))) return null
+  if (row.geo_id !== undefined && !has('geo')) return null
   const geoId = geoOf(row)
-  return typeof geoId === 'string' || (row.geo_id !== undefined && !own) ? null : { parts, geoId: own ? null : geoId }
+  return typeof geoId === 'string' ? null : { parts, end: alike.end, geoId: has('geo') ? null : geoId }
 }
 
 /** Powers of ten that a double holds exactly. */
 const TENS = Array.from({ length: 16 }, (_, i) => 10 ** i)
 
 /** Matches rows against a template. */
-function createMatcher(body: Buffer, { parts, geoId: only }: Template, gathering: Gathering) {
+function createMatcher(body: Buffer, { parts, end: rowEnd, geoId: only }: Template, gathering: Gathering) {
   const clock = createClock(body)
   const checkClock = createClock(body)
   const checked = parts.some(({ what }) => what === 'check')
@@ -105,6 +89,12 @@ function createMatcher(body: Buffer, { parts, geoId: only }: Template, gathering
     end = i
     return true
   }
+  /** The place after a bare word of a field that is not read; -1 for what only the parser can judge. */
+  const wordEnd = (at: number): number => {
+    if (readNumber(at, false)) return end
+    const word = ['null', 'true', 'false'].find((known) => body.toString('latin1', at, at + known.length) === known)
+    return word === undefined ? -1 : at + word.length
+  }
   /** Reads one row; answers the place after it, or -1 when it is written otherwise. */
   return (start: number): number => {
     let i = start
@@ -115,12 +105,9 @@ function createMatcher(body: Buffer, { parts, geoId: only }: Template, gathering
     checkClock.at = Number.NaN
     for (let p = 0; p < parts.length; p++) {
       const { literal, what } = parts[p]!
-      const { length } = literal
-      for (let k = 0; k < length; k++) if (body[i + k] !== literal[k]) return -1
-      i += length
+      if (!standsAt(body, i, literal)) return -1
+      i += literal.length
       switch (what) {
-        case 'end':
-          break
         case 'number':
           if (readNumber(i, false)) {
             value = number
@@ -143,11 +130,16 @@ function createMatcher(body: Buffer, { parts, geoId: only }: Template, gathering
           nameFrom = i
           i = nameTo = textEnd(body, i)
           break
-        case 'other':
+        case 'text':
           i = textEnd(body, i)
+          break
+        case 'word':
+          i = wordEnd(i)
       }
       if (i < 0) return -1
     }
+    if (!standsAt(body, i, rowEnd)) return -1
+    i += rowEnd.length
     const { at } = clock
     if (Number.isNaN(at) || (checked && checkClock.at !== at)) return -1
     if (gathering.put(geoId, at, value) && nameTo > nameFrom)
@@ -156,21 +148,9 @@ function createMatcher(body: Buffer, { parts, geoId: only }: Template, gathering
   }
 }
 
-/** Where the list of values begins: after `"values": [`, when these bytes are a key and there is no other like it. */
-function findValues(body: Buffer): number {
-  const key = body.indexOf('"values"')
-  if (key < 1) return -1
-  let before = key - 1
-  while (isSpace(body[before])) before--
-  if (body[before] !== COMMA && body[before] !== OPEN) return -1
-  const colon = skipSpace(body, key + 8)
-  const list = skipSpace(body, colon + 1)
-  return body[colon] === COLON && body[list] === LIST ? list + 1 : -1
-}
-
 /** The values of an answer, and the rest of it with an empty list in their place; null when it has to be parsed as a whole. */
 export function scan(body: Buffer, window: Interval | null): { rest: JsonObject; values: Values } | null {
-  const start = findValues(body)
+  const start = findList(body, 'values')
   if (start < 0) return null
   try {
     const gathering = gather(window)

@@ -67,3 +67,10 @@ export function textEnd(body: Buffer, at: number): number {
 }
 
 export const isDigit = (byte: number): boolean => byte >= ZERO && byte <= 0x39
+
+/** Whether the bytes at a place are these. */
+export function standsAt(body: Buffer, at: number, bytes: Uint8Array): boolean {
+  const { length } = bytes
+  for (let i = 0; i < length; i++) if (body[at + i] !== bytes[i]) return false
+  return true
+}
