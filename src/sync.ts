@@ -12,6 +12,7 @@ import type { Job } from './job/job.ts'
 import { applyRows } from './load/apply.ts'
 import { callsLeft, spendCall } from './load/budget.ts'
 import type { Loading } from './load/load.ts'
+import { unpackAside } from './load/packer.ts'
 import { requarantine } from './load/quarantine.ts'
 import { createMidwife, takeRecords, takeResolutions } from './load/rebuild.ts'
 import { addCounts, beginRun, type Counts, endRun, NO_COUNTS } from './load/run.ts'
@@ -157,6 +158,27 @@ function outcomeOf(stop: SyncError | null, troubles: number): Summary['outcome']
 /** Bytes of answers a transaction: many answers, for a rebuilt database is used only when it is whole. */
 const REPLAYED_AT_ONCE = 4 * 1024 * 1024
 
+/** A reply of the tape whose body is being unpacked. */
+interface Opened {
+  readonly taped: Taped
+  readonly body: Promise<Buffer>
+}
+
+/** The replies of a tape, so many at once as go into a transaction. */
+function* batches(tape: Iterable<Taped>): Generator<readonly Opened[], void> {
+  let batch: Opened[] = []
+  let bytes = 0
+  for (const taped of tape) {
+    batch.push({ taped, body: unpackAside(taped.packed, taped.size) })
+    bytes += taped.size
+    if (bytes < REPLAYED_AT_ONCE) continue
+    yield batch
+    batch = []
+    bytes = 0
+  }
+  yield batch
+}
+
 /** What a replay did. */
 export interface Replayed {
   readonly replies: number
@@ -175,12 +197,15 @@ export async function replay(
   store: Store,
   { now, onProgress }: { now: () => number; onProgress?: (replies: number) => void },
 ): Promise<Replayed> {
+  // The bodies of a batch are unpacked in another thread while what comes before is written here.
+  const tape = batches(readTape(source))
+  let batch = tape.next()
   await takeRecords(store, source.file)
   const midwife = createMidwife(source, store)
   let done: Replayed = { replies: 0, rows: 0, unread: 0 }
-  const one = (taped: Taped): void => {
+  const one = (taped: Taped, body: Buffer): void => {
     midwife.upTo(taped.fetchId)
-    const rows = reread(taped)
+    const rows = reread(taped, body)
     const { fetchId, runId, seriesId, ask } = taped
     const ms = Date.parse(taped.recordedAt)
     if (rows) {
@@ -190,20 +215,18 @@ export async function replay(
     }
     done = { ...done, replies: done.replies + 1, unread: done.unread + (rows ? 0 : 1) }
   }
-  let batch: Taped[] = []
-  let bytes = 0
-  const flush = async (): Promise<void> => {
-    await store.write(async () => batch.forEach(one))
-    batch = []
-    bytes = 0
+  const write = async (batch: readonly Opened[]): Promise<void> => {
+    const bodies = await Promise.all(batch.map(({ body }) => body))
+    await store.write(async () => {
+      for (const [i, { taped }] of batch.entries()) one(taped, bodies[i]!)
+    })
     onProgress?.(done.replies)
   }
-  for (const taped of readTape(source)) {
-    batch.push(taped)
-    bytes += taped.body.length
-    if (bytes > REPLAYED_AT_ONCE) await flush()
+  for (; !batch.done; ) {
+    const next = tape.next()
+    await write(batch.value)
+    batch = next
   }
-  await flush()
   await store.write(async () => {
     midwife.upTo(Number.POSITIVE_INFINITY)
     takeResolutions(source, store)
@@ -212,7 +235,7 @@ export async function replay(
 }
 
 /** The rows of a stored reply; null where it still cannot be read. One that was refused whole is believed only when nothing is wrong in it now. */
-export function reread({ body, ask, outcome }: Taped): Rows | null {
+export function reread({ ask, outcome }: Taped, body: Buffer): Rows | null {
   try {
     const rows = transform(body, ask)
     return outcome === 'shape' && rows.rejects.length > 0 ? null : rows

@@ -1,6 +1,6 @@
 import type { AnyParams, Locale, RouteName } from '../api/routes.ts'
 import type { Instant } from '../base/instant.ts'
-import { type Form, unpack } from '../base/pack.ts'
+import type { Form, Packed } from '../base/pack.ts'
 import type { Reader } from '../db/open.ts'
 import { ALL_GEOS, type Ask } from '../job/ask.ts'
 import { identityOf } from './held.ts'
@@ -12,8 +12,9 @@ export interface Taped {
   readonly seriesId: number | null
   readonly outcome: string
   readonly ask: Ask
-  /** The decoded body. */
-  readonly body: Buffer
+  /** The body, and its bytes once it is unpacked. */
+  readonly packed: Packed
+  readonly size: number
   /** When it was recorded (UTC, ISO 8601 to the millisecond). */
   readonly recordedAt: string
 }
@@ -35,6 +36,7 @@ interface TapedRow {
   readonly recordedAt: string
   readonly packed: Buffer
   readonly form: Form
+  readonly size: number
   readonly seriesId: number | null
 }
 
@@ -67,7 +69,7 @@ export function* readTape(db: Reader, only: 'all' | 'quarantined' = 'all'): Gene
   const rows = db.each(
     `select f.id as "fetchId", f.run_id as "runId", f.entry, f.route, f.target, f.params, f.geo_ids as asked, f.from_at,
        f.to_at, f.settled_before, coalesce(f.time_zone, s.time_zone) as zone, f.complete, f.outcome,
-       f.finished_at as "recordedAt", r.body as packed, r.form, s.id as "seriesId", s.kind, s.indicator_id, s.time_trunc,
+       f.finished_at as "recordedAt", r.body as packed, r.form, r.bytes as size, s.id as "seriesId", s.kind, s.indicator_id, s.time_trunc,
        s.time_agg, s.geo_agg, s.geo_trunc, s.geo_ids
      from _fetch f join _reply r on r.hash = f.reply_hash left join series s on s.id = f.series_id
      where f.outcome in ${READABLE}
@@ -81,7 +83,8 @@ export function* readTape(db: Reader, only: 'all' | 'quarantined' = 'all'): Gene
       seriesId: row.seriesId,
       outcome: row.outcome,
       ask: askOf(row),
-      body: unpack({ form: row.form, bytes: row.packed }),
+      packed: { form: row.form, bytes: row.packed },
+      size: row.size,
       recordedAt: row.recordedAt,
     }
 }

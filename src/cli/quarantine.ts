@@ -1,4 +1,5 @@
 import { readTape, tapeState } from '../audit/tape.ts'
+import { unpack } from '../base/pack.ts'
 import { openReader } from '../db/open.ts'
 import { reread } from '../sync.ts'
 import { readSettings } from './config.ts'
@@ -41,7 +42,7 @@ function tryAgain(file: string): { open: number; understood: number; whole: bool
   try {
     let understood = 0
     for (const taped of readTape(reader, 'quarantined')) {
-      const rows = reread(taped)
+      const rows = reread(taped, unpack(taped.packed))
       if (!rows) continue
       const still = JSON.stringify(rows.rejects.map(({ path }) => path))
       understood += reader.get(

@@ -1,0 +1,88 @@
+import { COLON } from './bytes.ts'
+
+/** What ends a line of a column. */
+export const NEWLINE = 0x0a
+const ZERO = 0x30
+
+/** Bytes that grow. */
+export class Column {
+  #bytes: Buffer
+  #length = 0
+
+  constructor(size = 4096) {
+    this.#bytes = Buffer.allocUnsafeSlow(size)
+  }
+
+  #room(more: number): void {
+    if (this.#length + more <= this.#bytes.length) return
+    const larger = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#length + more))
+    this.#bytes.copy(larger, 0, 0, this.#length)
+    this.#bytes = larger
+  }
+
+  append(other: Uint8Array, from: number, to: number): void {
+    this.#room(to - from)
+    const bytes = this.#bytes
+    let at = this.#length
+    // For a few bytes this is quicker than a call.
+    for (let i = from; i < to; i++) bytes[at++] = other[i]!
+    this.#length = at
+  }
+
+  /** A line of bytes of a body. */
+  copy(body: Uint8Array, from: number, to: number): void {
+    this.append(body, from, to)
+    this.empty()
+  }
+
+  /** Seconds of a day as HH:MM:SS. */
+  clock(seconds: number): void {
+    const hours = (seconds / 3600) | 0
+    const minutes = ((seconds / 60) | 0) % 60
+    this.#two(hours)
+    this.#bytes[this.#length++] = COLON
+    this.#two(minutes)
+    this.#bytes[this.#length++] = COLON
+    this.#two(seconds % 60)
+  }
+
+  #two(number: number): void {
+    this.#room(3)
+    const tens = (number / 10) | 0
+    this.#bytes[this.#length++] = ZERO + tens
+    this.#bytes[this.#length++] = ZERO + number - 10 * tens
+  }
+
+  line(text: string): void {
+    this.#room(text.length + 1)
+    this.#length += this.#bytes.write(text, this.#length, 'latin1')
+    this.#bytes[this.#length++] = NEWLINE
+  }
+
+  empty(): void {
+    this.#room(1)
+    this.#bytes[this.#length++] = NEWLINE
+  }
+
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length)
+  }
+}
+
+/** Bytes of a packed body that are read line by line. */
+export class Lines {
+  readonly bytes: Buffer
+  at: number
+  constructor(bytes: Buffer, at: number) {
+    this.bytes = bytes
+    this.at = at
+  }
+
+  /** Where the line that begins here ends; the next one begins after it. */
+  next(): number {
+    let end = this.at
+    while (this.bytes[end] !== NEWLINE) end++
+    this.at = end + 1
+    return end
+  }
+}
