@@ -1,3 +1,4 @@
+import { openSync, readFileSync, writeSync } from 'node:fs'
 import { buildRequest } from '../src/api/request.ts'
 import { SERVICES } from '../src/api/services.ts'
 import type { Ask } from '../src/job/ask.ts'
@@ -12,6 +13,7 @@ export const SHAPES = {
   small: { answers: 1_200, values: 850 },
   large: { answers: 10, values: 100_000 },
 } as const satisfies Record<string, Shape>
+export type ShapeName = keyof typeof SHAPES
 
 const GEOS = [
   [3, 'España'],
@@ -20,32 +22,38 @@ const GEOS = [
   [8741, 'Península'],
   [8826, 'Alemania'],
 ] as const
+export const GEO_COUNT = GEOS.length
 const BEGIN = Date.parse('2015-01-01T00:00:00Z') / 1000
 const ANSWERS_A_SERIES = 100
 
-/** What was asked for answer number `n`, and its body as the service writes it. `salt` changes every value, `stamp` only the time of the update. */
-export function answer(n: number, { values }: Shape, salt = 0, stamp = 0): { ask: Ask; body: Buffer } {
-  const hours = values / GEOS.length
-  const indicatorId = 600 + Math.floor(n / ANSWERS_A_SERIES)
-  const from = BEGIN + (n % ANSWERS_A_SERIES) * hours * 3600
+/** A body as the service writes it, in two parts, of which only the first names the indicator. `salt` changes every value, `stamp` only the time of the update. */
+export function bodyOf(id: number, from: number, to: number, salt = 0, stamp = 0): { head: string; rows: string } {
   const rows: string[] = []
-  for (let hour = 0; hour < hours; hour++) {
-    const at = new Date((from + hour * 3600) * 1000).toISOString()
-    const local = `${new Date((from + hour * 3600 + 3600) * 1000).toISOString().slice(0, 23)}+01:00`
-    for (const [id, name] of GEOS) {
-      const value = ((n * 7919 + hour * 104_729 + id * 31 + salt * 17) % 20_000) / 100
+  for (let at = from; at < to; at += 3600) {
+    const utc = new Date(at * 1000).toISOString()
+    const local = `${new Date((at + 3600) * 1000).toISOString().slice(0, 23)}+01:00`
+    for (const [geo, name] of GEOS) {
+      const value = (((at / 3600) * 104_729 + geo * 31 + salt * 17) % 20_000) / 100
       rows.push(
-        `{"value":${value},"datetime":"${local}","datetime_utc":"${at.slice(0, 19)}Z","tz_time":"${at}","geo_id":${id},"geo_name":"${name}"}`,
+        `{"value":${value},"datetime":"${local}","datetime_utc":"${utc.slice(0, 19)}Z","tz_time":"${utc}","geo_id":${geo},"geo_name":"${name}"}`,
       )
     }
   }
-  const geos = GEOS.map(([id, name]) => `{"geo_id":${id},"geo_name":"${name}"}`)
-  const body = Buffer.from(
-    `{"indicator":{"name":"Precio","short_name":"Precio","id":${indicatorId},"composited":false,"step_type":"linear","disaggregated":true,"magnitud":[{"name":"Precio","id":23}],"tiempo":[{"name":"Hora","id":4}],"geos":[${geos}],"values_updated_at":"2025-11-${String(1 + stamp).padStart(2, '0')}T20:15:00.000+01:00","values":[${rows}]}}`,
-  )
+  const geos = GEOS.map(([geo, name]) => `{"geo_id":${geo},"geo_name":"${name}"}`)
+  return {
+    head: `{"indicator":{"name":"Precio","short_name":"Precio","id":${id},"composited":false,"step_type":"linear","disaggregated":true,"magnitud":[{"name":"Precio","id":23}],"tiempo":[{"name":"Hora","id":4}],"geos":[${geos}],"values_updated_at":"2025-11-${String(1 + stamp).padStart(2, '0')}T20:15:00.000+01:00"`,
+    rows: `,"values":[${rows}]}}`,
+  }
+}
+
+/** What was asked for answer number `n`. */
+export function askOf(n: number, { values }: Shape): Ask {
+  const hours = values / GEOS.length
+  const indicatorId = 600 + Math.floor(n / ANSWERS_A_SERIES)
+  const from = BEGIN + (n % ANSWERS_A_SERIES) * hours * 3600
   const window = { from, to: from + hours * 3600 }
   const params = { id: indicatorId, locale: 'es', start_date: window.from, end_date: window.to - 1 } as const
-  const ask: Ask = {
+  return {
     where: 'series[0]',
     route: 'indicator',
     params,
@@ -67,5 +75,30 @@ export function answer(n: number, { values }: Shape, salt = 0, stamp = 0): { ask
     timeZone: 'Europe/Madrid',
     complete: false,
   }
-  return { ask, body }
+}
+
+/** Writes the answers of a shape to a file: length, line break, body, line break, and again. */
+export function writeAnswers(file: string, shape: Shape, salt: number, stamp: number): void {
+  const out = openSync(file, 'w')
+  for (let n = 0; n < shape.answers; n++) {
+    const { series, window } = askOf(n, shape)
+    const { head, rows } = bodyOf(series!.indicatorId, window!.from, window!.to, salt, stamp)
+    const body = Buffer.from(head + rows)
+    writeSync(out, `${body.length}\n`)
+    writeSync(out, body)
+    writeSync(out, '\n')
+  }
+}
+
+/** The bodies of such a file. */
+export function readAnswers(file: string): Buffer[] {
+  const all = readFileSync(file)
+  const bodies: Buffer[] = []
+  for (let at = 0; at < all.length; ) {
+    const line = all.indexOf(10, at)
+    const length = Number(all.toString('latin1', at, line))
+    bodies.push(all.subarray(line + 1, line + 1 + length))
+    at = line + 2 + length
+  }
+  return bodies
 }

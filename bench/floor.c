@@ -3,7 +3,7 @@
  * Reads answers one after the other (an ASCII length in decimal, a line break, so many bytes, and again), finds value,
  * datetime, geo_id of every row, and upserts them into a table keyed (series, geo, instant): one prepared statement,
  * one transaction an answer. Prints the seconds from the first byte to the last commit, and the rows.
- *   cc -O2 -o floor floor.c sqlite3.c && ./floor answers.bin out.db
+ *   cc -O2 -o floor floor.c -lsqlite3 && ./floor answers.bin out.db
  */
 #include <stdio.h>
 #include <stdlib.h>

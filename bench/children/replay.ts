@@ -1,0 +1,18 @@
+/* Rebuilds a database from its tape beside: `node replay.ts database`. */
+import { rmSync } from 'node:fs'
+import { openReader, openStore } from '../../src/db/open.ts'
+import { replay } from '../../src/sync.ts'
+
+const [database] = process.argv.slice(2) as [string]
+const scratch = `${database}.rebuilt`
+rmSync(scratch, { force: true })
+const source = openReader(database)
+const store = await openStore(scratch, { durability: 'none' })
+const began = performance.now()
+await replay(source, store, { now: Date.now })
+const seconds = (performance.now() - began) / 1000
+const rows = store.get('select count(*) from observation') as number
+process.stdout.write(`${JSON.stringify({ seconds, rows })}\n`)
+await store.close()
+await source.close()
+rmSync(scratch, { force: true })

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+
+/** What a process took, and what it said. */
+export interface Measured {
+  /** Wall clock, the start of the process included. */
+  readonly seconds: number
+  /** Largest resident set in MB (10^6 bytes), as the operating system tells it; null where it does not (Linux only). */
+  readonly peakMb: number | null
+  /** The last line on stdout, which is JSON as a rule. */
+  readonly last: string
+}
+
+/** Linux keeps the peak of a process as long as that lives. */
+function peakOf(pid: number): number | null {
+  try {
+    const found = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+    return found ? (Number(found[1]) * 1024) / 1e6 : null
+  } catch {
+    return null
+  }
+}
+
+/** Runs a process to its end and measures it; throws with what it said on stderr when it fails. */
+export async function measure(command: string, args: readonly string[], env: object = {}): Promise<Measured> {
+  const began = performance.now()
+  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let out = ''
+  let err = ''
+  child.stdout.on('data', (piece) => {
+    out += piece
+  })
+  child.stderr.on('data', (piece) => {
+    err += piece
+  })
+  let peakMb: number | null = null
+  const timer = setInterval(() => {
+    peakMb = peakOf(child.pid!) ?? peakMb
+  }, 20)
+  try {
+    const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
+    if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}\n${err}`)
+  } finally {
+    clearInterval(timer)
+  }
+  return { seconds: (performance.now() - began) / 1000, peakMb, last: out.trim().split('\n').at(-1) ?? '' }
+}
+
+/** The middle one. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+/** Whether a command is installed. */
+export const isThere = (command: string, args: readonly string[]): Promise<boolean> =>
+  measure(command, args).then(
+    () => true,
+    () => false,
+  )
