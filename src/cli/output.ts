@@ -1,3 +1,6 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+
 /** A result as rows: every row has the same columns. */
 export interface Result {
   readonly columns: readonly string[]
@@ -69,6 +72,15 @@ export const format = (result: Result, how: Format): string => WRITERS[how](resu
 /** Prints a result to stdout, where scripts read it. */
 export function print(text: string): void {
   process.stdout.write(text === '' ? '' : `${text}\n`)
+}
+
+/** Prints pieces of text as they are made, no faster than they are read. A reader that leaves early, like `head`, is no error. */
+export async function stream(pieces: Iterable<string>): Promise<void> {
+  try {
+    await pipeline(Readable.from(pieces), process.stdout, { end: false })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+  }
 }
 
 /** A number with thousands apart: 52,416. */

@@ -1,5 +1,6 @@
 import { announcedChanges } from '../api/changes.ts'
 import type { AnyParams } from '../api/routes.ts'
+import type { Instant } from '../base/instant.ts'
 import { type Interval, merge, subtract } from '../base/interval.ts'
 import { startOfDate } from '../base/zone.ts'
 import { ALL_GEOS, type Ask, type SeriesIdentity } from '../job/ask.ts'
@@ -69,6 +70,7 @@ export function* planSeries(planning: Planning, entry: SeriesEntry): Generator<A
   const wanted = wantedRange(planning, entry.window, unit)
   const freshness: Freshness = { zone, now, lookback: entry.lookback, refresh: entry.refresh, unit }
   const settled = settledBefore(zone, now, entry.lookback, unit)
+  const windowsOf = createCutter(zone)
   for (const indicatorId of entry.indicators) {
     const series = identityOf(entry, indicatorId)
     const state = memory.series(series)
@@ -79,7 +81,7 @@ export function* planSeries(planning: Planning, entry: SeriesEntry): Generator<A
     for (const group of groupByHoles(geoIds, wanted, state, options.restate ? null : freshness)) {
       const sent = series.geoAgg === null ? group.geoIds.filter((geoId) => geoId !== ALL_GEOS) : entry.geoIds
       const size = sizeFor(entry, series, sent.length || state.geoCount || null, state.windowS)
-      const windows = group.holes.flatMap((hole) => [...cut(zone, hole, size, changes)])
+      const windows = group.holes.flatMap((hole) => windowsOf(hole, size, changes))
       for (const window of options.newestFirst ? windows.reverse() : windows)
         yield ask(
           planning,
@@ -97,6 +99,24 @@ export function* planSeries(planning: Planning, entry: SeriesEntry): Generator<A
     }
   }
 }
+
+/** Cuts holes into windows, those of the last series again where they are the same: most series of a job miss the same, and a local calendar is slow. */
+function createCutter(zone: string): (hole: Interval, size: Size, changes: readonly Instant[]) => readonly Interval[] {
+  const remembered = new Map<string, readonly Interval[]>()
+  return (hole, size, changes) => {
+    const key = [hole.from, hole.to, size.count, size.unit, ...changes].join()
+    let windows = remembered.get(key)
+    if (!windows) {
+      windows = [...cut(zone, hole, size, changes)]
+      if (remembered.size >= REMEMBERED) remembered.clear()
+      remembered.set(key, windows)
+    }
+    return windows
+  }
+}
+
+/** Holes whose windows are remembered. */
+const REMEMBERED = 64
 
 /** The window size: what the job says, else what was learned, else the first guess. */
 function sizeFor(entry: SeriesEntry, series: SeriesIdentity, geos: number | null, windowS: number | null): Size {

@@ -1,0 +1,28 @@
+/* A sync as the command does it, but at any pace: `node sync.ts database address job.yaml [key]`. */
+import { readFileSync } from 'node:fs'
+import { SERVICES } from '../../src/api/services.ts'
+import { openStore } from '../../src/db/open.ts'
+import { readJob } from '../../src/job/read.ts'
+import { sync } from '../../src/sync.ts'
+
+const [database, baseUrl, file, key = 'k'.repeat(64)] = process.argv.slice(2) as [string, string, string, string?]
+const job = readJob(readFileSync(file, 'utf8'), file)
+const store = await openStore(database)
+const summary = await sync(
+  {
+    store,
+    service: SERVICES.generic,
+    baseUrl,
+    key,
+    version: '0',
+    now: Date.now,
+    signal: new AbortController().signal,
+    onFailure: (failure) => process.stderr.write(`${JSON.stringify(failure)}\n`),
+  },
+  { ...job, pace: { ...job.pace, perSecond: 1e6 } },
+)
+if (summary.outcome !== 'done')
+  throw new Error(`${summary.outcome}: ${summary.stop?.message ?? summary.failures[0]?.error.message}`)
+const { rows_new: rows, requests, bytes } = summary.counts
+process.stdout.write(`${JSON.stringify({ seconds: summary.seconds, rows, requests, bytes })}\n`)
+await store.close()
