@@ -1,38 +1,44 @@
-/* A service whose answers are ready: it costs the other core as little as can be. `node service.ts br|plain`; prints its address. */
+/* A service that costs the other core little: `node service.ts ready|fresh`; prints its address. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { bodyOf } from './answers.ts'
 
-const packs = process.argv[2] === 'br'
-const ready = new Map<string, Buffer>()
+/** Packed answers are kept, and cost nothing when they are asked again; or they would be too many, and their rows are. */
+const keepsPacked = process.argv[2] === 'ready'
+const rowsOf = new Map<string, string>()
+const packedOf = new Map<string, Buffer>()
 
-/** Values of one window are the same for every indicator where nothing is packed: the head alone differs. */
-function answer(id: number, from: number, to: number): Buffer[] {
-  const key = packs ? `${id} ${from} ${to}` : `${from} ${to}`
-  let body = ready.get(key)
-  if (!body) {
-    const { head, rows } = bodyOf(id, from, to)
-    body = packs
-      ? brotliCompressSync(head + rows, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
-      : Buffer.from(rows)
-    ready.set(key, body)
+function remember<T>(map: Map<string, T>, key: string, make: () => T): T {
+  let value = map.get(key)
+  if (value === undefined) {
+    value = make()
+    map.set(key, value)
   }
-  return packs ? [body] : [Buffer.from(bodyOf(id, from, from).head), body]
+  return value
+}
+
+function answer(id: number, from: number, to: number): Buffer {
+  const pack = (): Buffer => {
+    // The rows of one window are the same for every indicator.
+    const rows = remember(rowsOf, `${from} ${to}`, () => bodyOf(id, from, to).rows)
+    const body = bodyOf(id, from, from).head + rows
+    return brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
+  }
+  return keepsPacked ? remember(packedOf, `${id} ${from} ${to}`, pack) : pack()
 }
 
 const server = createServer((request, response) => {
   const url = new URL(request.url!, 'http://localhost')
   const id = Number(/\d+$/.exec(url.pathname)?.[0])
   const instant = (name: string): number => Date.parse(url.searchParams.get(name)!) / 1000
-  const pieces = answer(id, instant('start_date'), instant('end_date') + 1)
+  const body = answer(id, instant('start_date'), instant('end_date') + 1)
   response.writeHead(200, {
     'Content-Type': 'application/json; charset=utf-8',
-    ...(packs ? { 'Content-Encoding': 'br' } : {}),
-    'Content-Length': pieces.reduce((sum, { length }) => sum + length, 0),
+    'Content-Encoding': 'br',
+    'Content-Length': body.length,
   })
-  for (const piece of pieces) response.write(piece)
-  response.end()
+  response.end(body)
 })
 server.listen(0, '127.0.0.1', () =>
   process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`),

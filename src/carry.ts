@@ -1,6 +1,7 @@
 import type { Reply } from './api/reply.ts'
 import type { Service } from './api/services.ts'
 import { neighboursOf } from './audit/neighbours.ts'
+import { release } from './base/bytes.ts'
 import { ShapeError, type SyncError } from './base/errors.ts'
 import type { Interval } from './base/interval.ts'
 import { type Fetcher, isTooLarge } from './fetch/fetch.ts'
@@ -69,7 +70,9 @@ export async function carry(river: River, ask: Ask): Promise<Carried> {
     return { counts, error: null, step: rows.stepS }
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error
-    return failed(error, reply)
+    return await failed(error, reply)
+  } finally {
+    release(reply.body)
   }
 }
 

@@ -26,7 +26,7 @@ export async function night({ folder, runs, say }: Bench): Promise<Section[]> {
     job,
     `name: bench\nseries:\n  - indicators: [${ids.join(', ')}]\n    window: { from: 2024-01-01, to: 2024-01-03 }\n`,
   )
-  const service = await serving('service.ts', ['plain'])
+  const service = await serving('service.ts', ['fresh'])
   say('night: filling')
   await measure(process.execPath, [join(here, 'children/sync.ts'), database, service.url, job, KEY])
   const all: (Measured & { written: number; requests: number })[] = []

@@ -34,7 +34,7 @@ interface Synced {
 export async function wire({ folder, runs, say }: Bench): Promise<Section[]> {
   const rows: string[][] = []
   for (const { name, yaml, file, args } of [
-    { name: 'answers that are ready', yaml: READY, file: 'service.ts', args: ['br'] },
+    { name: 'answers that are ready', yaml: READY, file: 'service.ts', args: ['ready'] },
     {
       name: 'the embedded service, which makes each answer on the other core',
       yaml: EMULATED,

@@ -74,3 +74,11 @@ export function standsAt(body: Buffer, at: number, bytes: Uint8Array): boolean {
   for (let i = 0; i < length; i++) if (body[at + i] !== bytes[i]) return false
   return true
 }
+
+/** Smaller buffers may share their memory with others. */
+const LARGE = 128 * 1024
+
+/** Gives the memory of a large body back at once, for the collector waits until much of it has come together. Nobody may read it afterwards. */
+export function release({ buffer, length }: Uint8Array): void {
+  if (length >= LARGE && buffer instanceof ArrayBuffer) buffer.transfer(0)
+}

@@ -4,18 +4,23 @@ import { COLON } from './bytes.ts'
 export const NEWLINE = 0x0a
 const ZERO = 0x30
 
-/** Bytes that grow. */
+/** Room that is kept when a column is emptied. */
+const KEPT = 1024 * 1024
+
+/** Bytes that grow; emptied and used again, for what is thrown away is long in memory. */
 export class Column {
-  #bytes: Buffer
+  #bytes = Buffer.allocUnsafeSlow(4096)
   #length = 0
 
-  constructor(size = 4096) {
-    this.#bytes = Buffer.allocUnsafeSlow(size)
+  clear(): this {
+    if (this.#bytes.length > KEPT) this.#bytes = Buffer.allocUnsafeSlow(4096)
+    this.#length = 0
+    return this
   }
 
   #room(more: number): void {
     if (this.#length + more <= this.#bytes.length) return
-    const larger = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#length + more))
+    const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#bytes.length, this.#length + more))
     this.#bytes.copy(larger, 0, 0, this.#length)
     this.#bytes = larger
   }
@@ -64,6 +69,7 @@ export class Column {
     this.#bytes[this.#length++] = NEWLINE
   }
 
+  /** What was written, until it is emptied. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length)
   }

@@ -37,6 +37,13 @@ interface Head {
 const latin = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 
+/** Columns that are used again for every body. */
+const columns: Column[] = []
+function columnAt(place: number): Column {
+  columns[place] ??= new Column()
+  return columns[place].clear()
+}
+
 /** The body by columns; null when it is no list of rows that are all written alike. */
 function toColumns(body: Buffer): Buffer | null {
   const found = findList(body, LIST)
@@ -48,11 +55,12 @@ function toColumns(body: Buffer): Buffer | null {
   if (!alike || body[second] !== COMMA) return null
   const between = body.subarray(firstEnd, skipSpace(body, second + 1))
   let place = start
-  const fields = alike.fields.map(({ literal, text }) => {
+  const fields = alike.fields.map(({ literal, text }, f) => {
     place += literal.length
-    const times = text && isTime(body, place) ? new TimeWriter() : null
+    const column = columnAt(f)
+    const times = text && isTime(body, place) ? new TimeWriter(column) : null
     place = text ? textEnd(body, place) : wordEnd(body, place)
-    return { literal, text, times, column: times?.column ?? new Column() }
+    return { literal, text, times, column }
   })
   const origin = fields.find(({ times }) => times)?.times
   let rows = 0
@@ -105,7 +113,7 @@ function fromColumns(packed: Buffer): Buffer {
   const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
   let at = headEnd + 1
   let origin: TimeReader | null = null
-  const columns = head.columns.map(({ time, bytes }, f) => {
+  const fields = head.columns.map(({ time, bytes }, f) => {
     const clock = time ? new TimeReader() : null
     origin ??= clock
     const lines = new Lines(packed, at)
@@ -113,11 +121,11 @@ function fromColumns(packed: Buffer): Buffer {
     return { literal: bytesOf(head.literals[f]!), lines, clock, isOrigin: clock !== null && clock === origin }
   })
   const [before, between, end, after] = [head.before, head.between, head.end, head.after].map(bytesOf) as Four
-  const body = new Column(8 * packed.length)
+  const body = columnAt(0)
   body.append(before, 0, before.length)
   for (let row = 0; row < head.rows; row++) {
     if (row > 0) body.append(between, 0, between.length)
-    for (const { literal, lines, clock, isOrigin } of columns) {
+    for (const { literal, lines, clock, isOrigin } of fields) {
       body.append(literal, 0, literal.length)
       if (clock) clock.read(lines, isOrigin ? 0 : (origin as TimeReader | null)!.local, body)
       else {
@@ -128,7 +136,10 @@ function fromColumns(packed: Buffer): Buffer {
     body.append(end, 0, end.length)
   }
   body.append(after, 0, after.length)
-  return body.bytes
+  // A copy that belongs to nobody else.
+  const whole = Buffer.allocUnsafeSlow(body.bytes.length)
+  body.bytes.copy(whole)
+  return whole
 }
 
 type Four = [Buffer, Buffer, Buffer, Buffer]

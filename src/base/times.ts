@@ -1,5 +1,5 @@
 import { COLON, QUOTE, textEnd, twoDigits } from './bytes.ts'
-import { Column, type Lines } from './column.ts'
+import type { Column, Lines } from './column.ts'
 import { formatUtc, parseInstant } from './instant.ts'
 
 /** Characters of YYYY-MM-DDTHH:MM:SS. */
@@ -11,13 +11,17 @@ export const isTime = (body: Buffer, at: number): boolean =>
 
 /** Writes the clock times of a field: as a rule, what the distance from another time, or from zero, differs by from the row before. */
 export class TimeWriter {
-  readonly column = new Column()
+  readonly column: Column
   /** Seconds on the clock of the last text, as if it were UTC. */
   local = 0
   #distance = 0
   #last = -1
   #midnight = 0
   #suffixLength = -1
+
+  constructor(column: Column) {
+    this.column = column
+  }
 
   /** Adds the text that begins here and answers where it ends; -1 when it is no clock time that can be written again. */
   add(body: Buffer, from: number, origin: number): number {

@@ -127,7 +127,7 @@ export async function openStore(
     raw.pragma(`journal_mode = ${durability === 'none' ? 'off' : 'wal'}`)
     raw.pragma(`synchronous = ${durability === 'none' ? 'off' : durability}`)
     raw.pragma(`foreign_keys = ${durability === 'none' ? 'off' : 'on'}`)
-    raw.pragma('cache_size = -32768')
+    raw.pragma('cache_size = -8192')
     // Pages that change with every reply are folded back once in 16 MiB, not once in 4.
     raw.pragma('wal_autocheckpoint = 4096')
     // Said first: whoever dies while the first table is made must find the file to be ours.
