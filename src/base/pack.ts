@@ -96,7 +96,9 @@ function toColumns(body: Buffer): Buffer | null {
     columns: fields.map(({ times }, f) => ({ time: times !== null, bytes: written[f]!.length })),
     rows,
   }
-  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...written])
+  const whole = columnAt(fields.length)
+  for (const bytes of [Buffer.from(`${JSON.stringify(head)}\n`), ...written]) whole.append(bytes, 0, bytes.length)
+  return whole.bytes
 }
 
 /** The place after a bare word, which is ended by a comma, a brace or a space. */
@@ -144,19 +146,26 @@ function fromColumns(packed: Buffer): Buffer {
 
 type Four = [Buffer, Buffer, Buffer, Buffer]
 
-/** Packs a body for the tape. */
-export function pack(body: Buffer): Packed {
-  let columns: Buffer | null = null
+/** A body as it is compressed: by columns where that can be undone and is shorter. */
+export function arrange(body: Buffer): Packed {
   try {
-    columns = toColumns(body)
+    const bytes = toColumns(body)
+    if (bytes && bytes.length < body.length) return { form: 'columns', bytes }
   } catch (error) {
     // A name that is no JSON: such a body is packed as it is.
     if (!(error instanceof SyntaxError)) throw error
   }
-  return columns
-    ? { form: 'columns', bytes: zstdCompressSync(columns) }
-    : { form: 'zstd', bytes: zstdCompressSync(body) }
+  return { form: 'zstd', bytes: body }
 }
+
+/** Compresses what was arranged. In small pieces: an answer packs to a few of them, and what is set aside for one is thrown away every time. */
+export const compress = ({ form, bytes }: Packed): Packed => ({
+  form,
+  bytes: zstdCompressSync(bytes, { chunkSize: 16 * 1024 }),
+})
+
+/** Packs a body for the tape. */
+export const pack = (body: Buffer): Packed => compress(arrange(body))
 
 /** The body again, byte for byte. */
 export function unpack({ form, bytes }: Packed): Buffer {

@@ -3,6 +3,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import { StoreError } from '../base/errors.ts'
 import { transitions } from '../base/zone.ts'
+import { dictionaryRows } from '../tables/dictionary.ts'
 import type { Database } from '../tables/schema.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { asStoreError, type Connection, connect, PATIENCE_MS } from './sqlite.ts'
@@ -75,6 +76,14 @@ async function migrate(connection: Connection): Promise<void> {
   if (error) throw asStoreError(error)
 }
 
+/** Writes the data dictionary of this program's schema. */
+export async function writeDictionary(db: Kysely<Database>): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    await transaction.deleteFrom('data_dictionary').execute()
+    for (const row of dictionaryRows()) await transaction.insertInto('data_dictionary').values(row).execute()
+  })
+}
+
 /** Writes the clock changes of a zone, once; the views turn instants into local time with them. */
 export async function rememberZone(db: Kysely<Database>, zone: string): Promise<void> {
   const held = await db
@@ -127,12 +136,15 @@ export async function openStore(
     raw.pragma(`journal_mode = ${durability === 'none' ? 'off' : 'wal'}`)
     raw.pragma(`synchronous = ${durability === 'none' ? 'off' : durability}`)
     raw.pragma(`foreign_keys = ${durability === 'none' ? 'off' : 'on'}`)
-    raw.pragma('cache_size = -8192')
+    raw.pragma('cache_size = -4096')
     // Pages that change with every reply are folded back once in 16 MiB, not once in 4.
     raw.pragma('wal_autocheckpoint = 4096')
     // Said first: whoever dies while the first table is made must find the file to be ours.
     if (version === 0) raw.pragma(`application_id = ${APPLICATION_ID}`)
     if (version < SCHEMA_VERSION) await migrate(connection)
+    // Whoever died after the last migration left it empty.
+    const described = raw.prepare('select 1 from data_dictionary limit 1').get() !== undefined
+    if (version < SCHEMA_VERSION || !described) await writeDictionary(kysely)
   } catch (error) {
     await kysely.destroy()
     throw asStoreError(error, file)

@@ -1,7 +1,7 @@
 import type { Interval } from '../base/interval.ts'
 import type { Store } from '../db/open.ts'
 import type { Observations } from '../tables/rows.ts'
-import { countWritten, type Written } from './upsert.ts'
+import type { Written } from './upsert.ts'
 
 /** Rows a statement: fifty beat one by a third, and five hundred fifty by next to nothing. */
 const BATCH = 64
@@ -25,19 +25,20 @@ const UPSERTS = Array.from({ length: BATCH + 1 }, (_, rows) => (rows === 0 ? '' 
 export function upsertObservations(store: Store, seriesId: number, fetchId: number, rows: Observations): Written {
   const { geoIds, at, values, steps } = rows
   const stepOf = (i: number): number => (typeof steps === 'number' ? steps : steps[i]!)
-  return countWritten(store, at.length, () => {
-    let changed = 0
-    for (let i = 0; i < at.length; ) {
-      const geoId = geoIds[i]!
-      const step = stepOf(i)
-      let end = i
-      while (end < at.length && end - i < BATCH && geoIds[end] === geoId && stepOf(end) === step) end++
-      const parameters: unknown[] = [seriesId, geoId, step, fetchId]
-      for (; i < end; i++) parameters.push(at[i], values[i])
-      changed += store.run(UPSERTS[(parameters.length - 4) / 2]!, parameters)
-    }
-    return changed
-  })
+  const before = store.totalChanges()
+  let changed = 0
+  for (let i = 0; i < at.length; ) {
+    const geoId = geoIds[i]!
+    const step = stepOf(i)
+    let end = i
+    while (end < at.length && end - i < BATCH && geoIds[end] === geoId && stepOf(end) === step) end++
+    const parameters: unknown[] = [seriesId, geoId, step, fetchId]
+    for (; i < end; i++) parameters.push(at[i], values[i])
+    changed += store.run(UPSERTS[(parameters.length - 4) / 2]!, parameters)
+  }
+  // Every row that is written is a change, and so is every version that is kept of one.
+  const revised = store.totalChanges() - before - changed
+  return { fresh: changed - revised, unchanged: at.length - changed, revised }
 }
 
 /**

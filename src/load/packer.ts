@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { sha256 } from '../base/json.ts'
-import { type Packed, pack, unpack } from '../base/pack.ts'
+import { compress, type Packed, pack, unpack } from '../base/pack.ts'
 
 /** A body as it goes on the tape. */
 export interface PackedReply extends Packed {
@@ -16,17 +16,14 @@ export const packReply = (body: Uint8Array): PackedReply => {
   return { hash: sha256(bytes), ...pack(bytes) }
 }
 
-/** What the other thread is asked: to pack the first bytes of a carrier, or to unpack. */
+/** What the other thread is asked: to hash and arrange the first bytes of a carrier, or to unpack. */
 export type Question = { readonly id: number } & (
   | { readonly carrier: ArrayBuffer; readonly length: number }
   | { readonly packed: Packed }
 )
-/** What it answers; a carrier comes back. */
+/** What it answers: the same carrier, with what is to be compressed as its first bytes. */
 export type Answer = { readonly id: number } & (
-  | {
-      readonly packed: Omit<PackedReply, 'bytes'> & { readonly bytes: Uint8Array }
-      readonly carrier: ArrayBuffer | null
-    }
+  | (Pick<PackedReply, 'hash' | 'form'> & { readonly carrier: ArrayBuffer; readonly length: number })
   | { readonly body: Uint8Array }
 )
 
@@ -34,29 +31,23 @@ export type Answer = { readonly id: number } & (
 const WORTH = { from: 16 * 1024, to: 8 * 1024 * 1024 }
 const isWorth = (bytes: number): boolean => bytes >= WORTH.from && bytes <= WORTH.to
 
-interface Waiting {
-  readonly resolve: (answer: Answer | Promise<Answer>) => void
-  /** The same in this thread. */
-  readonly here: () => Promise<Answer>
-}
-
 let worker: Worker | null = null
 let next = 0
-const waiting = new Map<number, Waiting>()
+const waiting = new Map<number, (answer: Answer | null) => void>()
 
 /** Starts the other thread; one is enough for a process, and it does not keep the process alive. */
 function start(): Worker {
   const file = import.meta.url.endsWith('.ts') ? './packing.ts' : './packing.js'
   const started = new Worker(new URL(file, import.meta.url))
   started.on('message', (answer: Answer) => {
-    waiting.get(answer.id)?.resolve(answer)
+    waiting.get(answer.id)?.(answer)
     waiting.delete(answer.id)
     if (waiting.size === 0) started.unref()
   })
   // Without another thread it is done here: slower, and the same.
   const giveUp = (): void => {
     worker = null
-    for (const { resolve, here } of waiting.values()) resolve(here())
+    for (const answer of waiting.values()) answer(null)
     waiting.clear()
   }
   started.on('error', giveUp)
@@ -64,22 +55,24 @@ function start(): Worker {
   return started
 }
 
-function ask(question: Question, transfer: ArrayBuffer[], here: () => Promise<Answer>): Promise<Answer> {
+/** The answer of the other thread; null when there is none any more. */
+function ask(question: Question, moved: ArrayBuffer[] = []): Promise<Answer | null> {
   worker ??= start()
   worker.ref()
-  worker.postMessage(question, transfer)
-  return new Promise((resolve) => waiting.set(question.id, { resolve, here }))
+  worker.postMessage(question, moved)
+  return new Promise((resolve) => waiting.set(question.id, resolve))
 }
 
 /** Buffers go to the other thread and come back, for what is thrown away there is long in memory. */
 const carriers: ArrayBuffer[] = []
-const CARRIERS = 8
+const CARRIERS = 4
 
+/** Room for a body, and so for what is arranged of it. */
 function takeCarrier(length: number): ArrayBuffer {
-  const fits = carriers.findIndex(({ byteLength }) => byteLength >= length)
-  const [carrier] = carriers.splice(fits >= 0 ? fits : 0, 1)
-  // Some larger than needed, for the next body is a little longer as likely as not.
-  return carrier && fits >= 0 ? carrier : new ArrayBuffer(Math.ceil(length * 1.25))
+  const needed = length
+  const fits = carriers.findIndex(({ byteLength }) => byteLength >= needed)
+  const [carrier] = carriers.splice(Math.max(0, fits), 1)
+  return carrier && fits >= 0 ? carrier : new ArrayBuffer(Math.ceil(needed * 1.25))
 }
 
 /** Hashes and packs a body in another thread, while this one reads it and writes its rows. */
@@ -88,18 +81,18 @@ export async function packAside(body: Buffer): Promise<PackedReply> {
   const id = next++
   const carrier = takeCarrier(body.length)
   body.copy(new Uint8Array(carrier))
-  const question = { id, carrier, length: body.length }
-  const here = async (): Promise<Answer> => ({ id, packed: packReply(body), carrier: null })
-  const answer = (await ask(question, [carrier], here)) as Extract<Answer, { packed: unknown }>
-  if (answer.carrier && carriers.length < CARRIERS) carriers.push(answer.carrier)
-  return { ...answer.packed, bytes: bufferOf(answer.packed.bytes) }
+  const answer = await ask({ id, carrier, length: body.length }, [carrier])
+  if (!answer || !('carrier' in answer)) return packReply(body)
+  const { hash, form, length } = answer
+  // Compressing is the least of it, and the memory that it takes is better taken here.
+  const packed = compress({ form, bytes: Buffer.from(answer.carrier, 0, length) })
+  if (carriers.length < CARRIERS) carriers.push(answer.carrier)
+  return { hash, ...packed }
 }
 
 /** Unpacks a body of a known size in another thread, while this one writes the rows of those before. */
 export async function unpackAside(packed: Packed, size: number): Promise<Buffer> {
   if (!isWorth(size)) return unpack(packed)
-  const id = next++
-  const answer = await ask({ id, packed }, [], async () => ({ id, body: unpack(packed) }))
-  const { body } = answer as { body: Uint8Array }
-  return bufferOf(body)
+  const answer = await ask({ id: next++, packed })
+  return answer && 'body' in answer ? bufferOf(answer.body) : unpack(packed)
 }

@@ -1,16 +1,19 @@
 /** The other thread of `packer.ts`. */
 import { parentPort } from 'node:worker_threads'
-import { unpack } from '../base/pack.ts'
-import { type Answer, packReply, type Question } from './packer.ts'
+import { sha256 } from '../base/json.ts'
+import { arrange, unpack } from '../base/pack.ts'
+import type { Answer, Question } from './packer.ts'
 
 function answer(question: Question): [Answer, ArrayBuffer[]] {
   const { id } = question
   if ('carrier' in question) {
     const { carrier, length } = question
-    const packed = packReply(new Uint8Array(carrier, 0, length))
-    // A copy without the room that was left over.
-    const bytes = new Uint8Array(packed.bytes)
-    return [{ id, packed: { ...packed, bytes }, carrier }, [carrier, bytes.buffer]]
+    const body = Buffer.from(carrier, 0, length)
+    const hash = sha256(body)
+    const { form, bytes } = arrange(body)
+    // What is arranged is no longer than the body, and goes back in the same carrier.
+    if (bytes !== body) new Uint8Array(carrier).set(bytes)
+    return [{ id, carrier, hash, form, length: bytes.length }, [carrier]]
   }
   const { form, bytes } = question.packed
   const body = unpack({ form, bytes: Buffer.from(bytes) })

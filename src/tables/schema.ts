@@ -4,6 +4,7 @@ import * as contents from './content.ts'
 import type { RowOf, Table } from './declare.ts'
 import * as geos from './geo.ts'
 import * as indicators from './indicator.ts'
+import * as product from './product.ts'
 import * as seriesTables from './series.ts'
 import * as taxonomy from './taxonomy.ts'
 import * as widgets from './widget.ts'
@@ -17,6 +18,7 @@ export const TABLES = {
   ...contents,
   ...archives,
   ...widgets,
+  ...product,
   ...bookkeeping,
 }
 

@@ -21,6 +21,24 @@ const TOTALS = {
   hours: 'Hours that the values cover',
 }
 
+const CONTENT = {
+  id: 'The number that the service gives it',
+  locale: 'es or en',
+  title: 'Its title',
+  summary: 'Its summary',
+  body_text: 'Its body as plain text',
+  body: 'Its body, HTML as it came',
+  permalink: "Its path on the service's site",
+  published_at: 'When it was published, as it came (ISO 8601 with offset)',
+  updated_at: 'When it was last changed, as it came',
+  expires_at: 'When it leaves the listing, as it came',
+  expired: '1 when that is over',
+  sticky: '1 when it is kept on top',
+  terms: 'The terms that it is filed under, in its language, separated by commas',
+  vocabularies: 'The vocabularies that it is filed under, in its language, separated by commas',
+  withdrawn_at: 'When a complete listing no longer held it; NULL while it is listed',
+}
+
 /** Every view of the database: what a row is, and what its columns mean. The SQL is in the migrations. */
 export const VIEWS = {
   observations: {
@@ -101,6 +119,55 @@ export const VIEWS = {
       description: 'Its description, HTML as it came',
       valid_from: 'Since when it was known here (UTC, ISO 8601 to the millisecond)',
       valid_to: 'Until when; NULL for the current version',
+    },
+  },
+  news: { about: 'Every news item, in every language.', columns: CONTENT },
+  glossary: { about: 'Every entry of the glossary, in every language.', columns: CONTENT },
+  documentation: { about: 'Every documentation, in every language.', columns: CONTENT },
+  static_page: { about: 'Every static page, in every language.', columns: CONTENT },
+  content_history: {
+    about: 'Every version of the texts of content, in every language.',
+    columns: {
+      kind: 'documentation, static_page, glossary or news',
+      id: 'The item (content.id)',
+      locale: 'es or en',
+      title: 'Its title',
+      summary: 'Its summary',
+      body: 'Its body, HTML as it came',
+      valid_from: 'Since when it was known here (UTC, ISO 8601 to the millisecond)',
+      valid_to: 'Until when; NULL for the current version',
+    },
+  },
+  archive_publications: {
+    about: 'What was published when: every edition of every archive.',
+    columns: {
+      kind: 'archive, or archive_json for those of the JSON listing',
+      id: 'The archive (archive.id)',
+      name: 'Its name, Spanish where held, else English',
+      archive_type: 'zip, xls, xml, pdf, csv or json',
+      horizon: 'How long a time one edition is about: D M A H S T QM O NA',
+      date: 'The day the entry was listed for, YYYY-MM-DD',
+      about_from: 'The first day the edition is about',
+      about_to: 'The last day the edition is about',
+      published_from: 'The day it was first published',
+      published_to: 'The day it was last published',
+      url: 'Where the file is to be had, as it came: relative to the service',
+      first_seen_at: 'When it was first seen here (UTC, ISO 8601 to the millisecond)',
+      path: 'Where the downloaded file lies, below the folder of downloads; NULL when it was not downloaded',
+      bytes: 'Its size',
+      sha256: 'Its checksum, hex',
+    },
+  },
+  texts: {
+    about: 'Every text that the search knows: join it to `search` by rowid = id.',
+    columns: {
+      id: 'Its number in the index (search.rowid)',
+      kind: 'indicator, offer_indicator, news, glossary, documentation, static_page, archive or archive_json',
+      item_id: 'The indicator, item or archive',
+      locale: 'es or en',
+      name: 'Its name or title',
+      more: 'Its short name or summary',
+      text: 'Its description or body as plain text',
     },
   },
   runs: {

@@ -150,7 +150,10 @@ describe('a file', () => {
     for (const { name } of store.all(
       "select name from sqlite_schema where type = 'view' or type = 'table' and name not like '_migration%' and name not like 'sqlite_%'",
     ) as { name: string }[])
-      store.run(`drop ${store.get('select type from sqlite_schema where name = ?', [name])} ${name}`, [])
+      // What belongs to the search goes with it.
+      if (!name.startsWith('search_'))
+        store.run(`drop ${store.get('select type from sqlite_schema where name = ?', [name])} ${name}`, [])
+    store.run('drop table search_item', [])
     store.run('delete from _migration', [])
     store.run('pragma user_version = 0', [])
     await store.close()

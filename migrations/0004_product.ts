@@ -1,0 +1,122 @@
+import { type Kysely, sql } from 'kysely'
+
+/** The texts that are searched, by table: what finds them first, what finds them next, and the rest. */
+const TEXTS = {
+  indicator_text: ['name', 'short_name', 'description_text'],
+  content_text: ['title', 'summary', 'body_text'],
+  archive_text: ['name', 'null', 'description'],
+} as const
+
+const KINDS = ['news', 'glossary', 'documentation', 'static_page'] as const
+
+/** The first of a list in the language of a text, joined by commas. */
+const filed = (table: 'term' | 'vocabulary', text: string): string =>
+  `(select group_concat(x.name, ', ') from (select n.name from content_${table} l join ${text} n on n.id = l.${table}_id and n.locale = t.locale
+      where l.kind = c.kind and l.id = c.id order by n.name) x)`
+
+/** What makes the file a product: a search over all texts, content as people read it, the files of archives, and the meaning of it all. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`create table data_dictionary (
+    object text not null,
+    column_name text not null,
+    kind text not null,
+    position integer not null,
+    type text,
+    unit text,
+    meaning text not null,
+    primary key (object, column_name)
+  ) strict, without rowid`.execute(db)
+
+  await sql`create table archive_file (
+    url text not null,
+    sha256 text not null,
+    bytes integer not null,
+    content_type text,
+    file_name text,
+    path text not null,
+    fetched_at text not null,
+    primary key (url)
+  ) strict, without rowid`.execute(db)
+
+  await sql`create table search_item (
+    id integer primary key,
+    kind text not null,
+    item_id integer not null,
+    locale text not null,
+    unique (kind, item_id, locale)
+  ) strict`.execute(db)
+  await sql`create view texts as
+    select i.id, i.kind, i.item_id, i.locale, coalesce(n.name, c.title, a.name) as name,
+      coalesce(n.short_name, c.summary) as more, coalesce(n.description_text, c.body_text, a.description) as text
+    from search_item i
+    left join indicator_text n on n.kind = i.kind and n.id = i.item_id and n.locale = i.locale
+    left join content_text c on c.kind = i.kind and c.id = i.item_id and c.locale = i.locale
+    left join archive_text a on a.kind = i.kind and a.id = i.item_id and a.locale = i.locale`.execute(db)
+  await sql`create virtual table search using fts5 (
+    name, more, text, content = 'texts', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3'
+  )`.execute(db)
+  for (const [table, columns] of Object.entries(TEXTS)) {
+    const of = (row: 'old' | 'new') => columns.map((column) => (column === 'null' ? 'null' : `${row}.${column}`))
+    const idOf = (row: 'old' | 'new') =>
+      `(select id from search_item where kind = ${row}.kind and item_id = ${row}.id and locale = ${row}.locale)`
+    const add = `insert into search (rowid, name, more, text) values (${idOf('new')}, ${of('new')});`
+    const drop = `insert into search (search, rowid, name, more, text) values ('delete', ${idOf('old')}, ${of('old')});`
+    const differs = of('old').map((column, i) => `${column} is not ${of('new')[i]}`)
+    await sql
+      .raw(`create trigger ${table}_found after insert on ${table} begin
+        insert into search_item (kind, item_id, locale) values (new.kind, new.id, new.locale) on conflict do nothing;
+        ${add}
+      end`)
+      .execute(db)
+    await sql
+      .raw(`create trigger ${table}_found_again after update on ${table} when ${differs.join(' or ')} begin
+        ${drop}
+        ${add}
+      end`)
+      .execute(db)
+    await sql.raw(`create trigger ${table}_lost after delete on ${table} begin ${drop} end`).execute(db)
+    await sql
+      .raw(`insert into search_item (kind, item_id, locale) select kind, id, locale from ${table} where true
+        on conflict do nothing`)
+      .execute(db)
+  }
+  await sql`insert into search (search) values ('rebuild')`.execute(db)
+
+  // How many versions a reply superseded is counted after it.
+  await sql`create index indicator_revision_by on indicator_revision (superseded_by)`.execute(db)
+  await sql`create index content_revision_by on content_revision (superseded_by)`.execute(db)
+
+  for (const kind of KINDS)
+    await sql
+      .raw(`create view ${kind} as
+      select c.id, t.locale, t.title, t.summary, t.body_text, t.body, t.permalink, c.published_at, c.updated_at, c.expires_at,
+        iif(datetime(c.expires_at) <= datetime('now'), 1, 0) as expired, c.sticky,
+        ${filed('term', 'taxonomy_term_text')} as terms,
+        ${filed('vocabulary', 'vocabulary_text')} as vocabularies,
+        c.withdrawn_at
+      from content c join content_text t on t.kind = c.kind and t.id = c.id
+      where c.kind = '${kind}'`)
+      .execute(db)
+
+  await sql`create view content_history as
+    select v.kind, v.id, v.locale, v.title, v.summary, v.body, f.finished_at as valid_from, n.finished_at as valid_to
+    from (
+      select kind, id, locale, title, summary, body, fetch_id, null as superseded_by from content_text
+      union all
+      select kind, id, locale, title, summary, body, fetch_id, superseded_by from content_revision
+    ) v
+    left join _fetch f on f.id = v.fetch_id
+    left join _fetch n on n.id = v.superseded_by`.execute(db)
+
+  await sql`create view archive_publications as
+    select e.kind, e.id, (select t.name from archive_text t where t.kind = e.kind and t.id = e.id order by t.locale desc limit 1) as name,
+      a.archive_type, a.horizon, e.date,
+      json_extract(e.date_times, '$[0]') as about_from, json_extract(e.date_times, '$[#-1]') as about_to,
+      json_extract(e.publication_dates, '$[0]') as published_from, json_extract(e.publication_dates, '$[#-1]') as published_to,
+      e.url, e.first_seen_at, f.path, f.bytes, f.sha256
+    from archive_edition e
+    join archive a on a.kind = e.kind and a.id = e.id
+    left join archive_file f on f.url = e.url`.execute(db)
+
+  await sql`pragma user_version = 4`.execute(db)
+}

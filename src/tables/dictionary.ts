@@ -1,0 +1,67 @@
+import type { RowOf } from './declare.ts'
+import type { data_dictionary } from './product.ts'
+import { TABLE_NAMES, tableOf, VIEWS } from './schema.ts'
+
+/** Units and forms of columns, whatever table they are in; those that are not here have none. */
+const UNITS: Readonly<Record<string, string>> = {
+  value: "the indicator's own unit (indicator.magnitude)",
+  min: "the indicator's own unit",
+  max: "the indicator's own unit",
+  avg: "the indicator's own unit",
+  sum: "the indicator's own unit",
+  energy: 'MWh, where the value is a power in MW',
+  hours: 'h',
+  seconds: 's',
+  ms: 'ms',
+  step_s: 's',
+  window_s: 's',
+  offset_s: 's',
+  bytes: 'bytes',
+  file_size: 'bytes',
+  at_utc: 'UTC, YYYY-MM-DDTHH:MM:SSZ',
+  first_utc: 'UTC, YYYY-MM-DDTHH:MM:SSZ',
+  last_utc: 'UTC, YYYY-MM-DDTHH:MM:SSZ',
+  at_local: 'local time with offset, ISO 8601',
+  from_local: 'local time with offset, ISO 8601',
+  to_local: 'local time with offset, ISO 8601',
+  last_local: 'local time with offset, ISO 8601',
+  local_date: 'local day, YYYY-MM-DD',
+  local_month: 'local month, YYYY-MM',
+}
+
+/** The form that a meaning ends with, in brackets, as instants, moments and JSON do. */
+const formOf = (meaning: string): string | null =>
+  /\((epoch seconds, UTC|UTC, ISO 8601 to the millisecond|ISO 8601 with offset)\)/.exec(meaning)?.[1] ?? null
+
+type Entry = RowOf<typeof data_dictionary>
+
+/** The data dictionary as rows, from the declarations: every table, view and column with its unit and meaning. */
+export function dictionaryRows(): Entry[] {
+  const objects = [
+    ...TABLE_NAMES.map((name) => {
+      const { about, columns } = tableOf(name)
+      const described = Object.entries(columns).map(([column, { store, about: meaning }]) => ({
+        column,
+        store,
+        meaning,
+      }))
+      return { name, kind: 'table', about, columns: described }
+    }),
+    ...Object.entries(VIEWS).map(([name, { about, columns }]) => {
+      const described = Object.entries(columns).map(([column, meaning]) => ({ column, store: null, meaning }))
+      return { name, kind: 'view', about, columns: described }
+    }),
+  ]
+  return objects.flatMap(({ name, kind, about, columns }) => [
+    { object: name, column_name: '', kind, position: 0, type: null, unit: null, meaning: about },
+    ...columns.map(({ column, store, meaning }, i) => ({
+      object: name,
+      column_name: column,
+      kind,
+      position: i + 1,
+      type: store,
+      unit: UNITS[column] ?? formOf(meaning),
+      meaning,
+    })),
+  ])
+}

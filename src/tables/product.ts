@@ -1,0 +1,26 @@
+import { integer, optional, rowid, table, text } from './declare.ts'
+
+export const data_dictionary = table(
+  'What every table, view and column means: this text, for whoever has nothing but the file.',
+  {
+    object: text('The table or view'),
+    column_name: text('The column; empty for the table or view itself'),
+    kind: text('table or view'),
+    position: integer('The place of the column, from 1; 0 for the table or view itself'),
+    type: optional(text('integer, real, text or blob; NULL for columns of views')),
+    unit: optional(text('The unit or form of its values')),
+    meaning: text('What it means'),
+  },
+  { key: ['object', 'column_name'] },
+)
+
+export const search_item = table(
+  'A text that can be searched: `search` is an FTS5 index (name, more, text; accents folded) whose rowid is the id here.',
+  {
+    id: rowid('Our number for it'),
+    kind: text('indicator, offer_indicator, news, glossary, documentation, static_page, archive or archive_json'),
+    item_id: integer('The indicator, item or archive'),
+    locale: text('es or en'),
+  },
+  { key: ['id'] },
+)
