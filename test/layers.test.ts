@@ -13,13 +13,14 @@ const MAY: Record<string, readonly string[]> = {
   db: ['base', 'tables'],
   job: ['base', 'api'],
   ...Object.fromEntries(VERBS.map((verb) => [verb, NOUNS])),
+  recipes: [],
   emulator: ['base', 'api'],
   'carry.ts': [...NOUNS, ...VERBS],
   'sync.ts': [...NOUNS, ...VERBS, 'carry.ts'],
-  'index.ts': [...NOUNS, ...VERBS, 'sync.ts', 'emulator'],
-  cli: [...NOUNS, ...VERBS, 'carry.ts', 'sync.ts', 'emulator'],
+  'index.ts': [...NOUNS, ...VERBS, 'sync.ts', 'emulator', 'recipes'],
+  cli: [...NOUNS, ...VERBS, 'carry.ts', 'sync.ts', 'emulator', 'recipes'],
 }
-const PURE = ['api', 'tables', 'job', 'plan', 'transform']
+const PURE = ['api', 'tables', 'job', 'plan', 'transform', 'recipes']
 
 /** Packages that have one door. */
 const DOORS: Record<string, string | readonly string[]> = {
@@ -37,6 +38,7 @@ const DOORS: Record<string, string | readonly string[]> = {
   zod: ['job/', 'emulator/'],
   yaml: ['job/', 'cli/'],
   'html-to-text': 'transform/',
+  'hyparquet-writer': 'cli/parquet.ts',
 }
 
 const files = (readdirSync('src', { recursive: true }) as string[]).filter((file) => file.endsWith('.ts'))

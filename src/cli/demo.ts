@@ -52,15 +52,17 @@ export async function run(args: CommonArgs & DatabaseArgs): Promise<number> {
   } finally {
     await emulator.close()
   }
-  const [row] = ask(
+  const {
+    rows: [row],
+  } = await ask(
     file,
     'select (select count(*) from observation), (select count(*) from series), (select count(*) from content), (select count(*) from archive_edition), (select count(*) from widget)',
-  ).rows
+  )
   const [values, series, contents, editions, widgets] = (row as number[]).map(grouped)
   print(
     `${file} holds ${values} values of ${series} series, ${contents} texts, ${editions} archive editions and ${widgets} widgets.\n`,
   )
-  for (const { asks, sql } of QUESTIONS) print(`── ${asks}\n${sql}\n\n${table(ask(file, sql))}\n`)
+  for (const { asks, sql } of QUESTIONS) print(`── ${asks}\n${sql}\n\n${table(await ask(file, sql))}\n`)
   print(
     [
       'Next:',

@@ -16,7 +16,7 @@ const plain = (value: unknown): string =>
   value === null || value === undefined ? '' : Buffer.isBuffer(value) ? `<${value.length} bytes>` : String(value)
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
 const jsonable = (value: unknown): unknown => (Buffer.isBuffer(value) ? value.toString('base64') : value)
-const object = ({ columns }: Result, row: readonly unknown[]): Record<string, unknown> =>
+const object = (columns: readonly string[], row: readonly unknown[]): Record<string, unknown> =>
   Object.fromEntries(columns.map((column, i) => [column, jsonable(row[i])]))
 const csvCell = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
@@ -27,7 +27,9 @@ const cutTo = (text: string, cells: number): string =>
 /** Aligned columns that fit a terminal: numbers to the right, the widest text columns shortened first. */
 export function table({ columns, rows }: Result, cells = process.stdout.columns ?? 160): string {
   const texts = rows.map((row) => row.map((value) => oneLine(plain(value))))
-  const widths = columns.map((column, i) => Math.max(width(column), ...texts.map((row) => width(row[i] ?? ''))))
+  const widths = columns.map((column, i) =>
+    texts.reduce((most, row) => Math.max(most, width(row[i] ?? '')), width(column)),
+  )
   const total = () => widths.reduce((sum, w) => sum + w + 2, -2)
   while (total() > cells && Math.max(...widths) > 8) widths[widths.indexOf(Math.max(...widths))]!--
   const right = columns.map(
@@ -45,29 +47,40 @@ export function table({ columns, rows }: Result, cells = process.stdout.columns 
   return [line(columns), line(widths.map((w) => '─'.repeat(w))), ...texts.map(line)].join('\n')
 }
 
-const WRITERS: Readonly<Record<Format, (result: Result) => string>> = {
-  table: (result) => table(result),
-  csv: ({ columns, rows }) =>
-    [columns, ...rows].map((row) => row.map((value) => csvCell(plain(value))).join(',')).join('\n'),
-  json: (result) =>
-    JSON.stringify(
-      result.rows.map((row) => object(result, row)),
-      null,
-      2,
-    ),
-  ndjson: (result) => result.rows.map((row) => JSON.stringify(object(result, row))).join('\n'),
-  markdown: ({ columns, rows }) =>
-    [
-      columns,
-      columns.map(() => '---'),
-      ...rows.map((row) => row.map((value) => oneLine(plain(value)).replaceAll('|', '\\|'))),
-    ]
-      .map((row) => `| ${row.join(' | ')} |`)
-      .join('\n'),
+type Writer = (columns: readonly string[], rows: Iterable<readonly unknown[]>, cells?: number) => Iterable<string>
+
+/** How each format is written, a line or so at a time; only a table has to see all rows first. */
+const WRITERS: Readonly<Record<Format, Writer>> = {
+  *table(columns, rows, cells) {
+    yield `${table({ columns, rows: [...rows] }, cells)}\n`
+  },
+  *csv(columns, rows) {
+    yield `${columns.map(csvCell).join(',')}\n`
+    for (const row of rows) yield `${row.map((value) => csvCell(plain(value))).join(',')}\n`
+  },
+  *json(columns, rows) {
+    let told = 0
+    for (const row of rows) yield `${told++ === 0 ? '[\n' : ',\n'}  ${JSON.stringify(object(columns, row))}`
+    yield told === 0 ? '[]\n' : '\n]\n'
+  },
+  *ndjson(columns, rows) {
+    for (const row of rows) yield `${JSON.stringify(object(columns, row))}\n`
+  },
+  *markdown(columns, rows) {
+    const line = (cellsOfRow: readonly string[]): string => `| ${cellsOfRow.join(' | ')} |\n`
+    yield line(columns)
+    yield line(columns.map(() => '---'))
+    for (const row of rows) yield line(row.map((value) => oneLine(plain(value)).replaceAll('|', '\\|')))
+  },
 }
 
-/** A result in one of the formats, without the last line break. */
-export const format = (result: Result, how: Format): string => WRITERS[how](result)
+/** Rows in one of the formats, in pieces. */
+export const format = (
+  how: Format,
+  columns: readonly string[],
+  rows: Iterable<readonly unknown[]>,
+  cells?: number,
+): Iterable<string> => WRITERS[how](columns, rows, cells)
 
 /** Prints a result to stdout, where scripts read it. */
 export function print(text: string): void {

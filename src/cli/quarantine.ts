@@ -5,7 +5,7 @@ import { reread } from '../sync.ts'
 import { readSettings } from './config.ts'
 import { EXIT } from './fail.ts'
 import type { CommonArgs, DatabaseArgs } from './flags.ts'
-import { format, grouped, print } from './output.ts'
+import { format, grouped, print, stream } from './output.ts'
 import { rebuild } from './replay.ts'
 
 interface QuarantineArgs extends CommonArgs, DatabaseArgs {
@@ -17,7 +17,7 @@ interface QuarantineArgs extends CommonArgs, DatabaseArgs {
 const COLUMNS = ['id', 'created_at', 'run_id', 'fetch_id', 'target', 'path', 'reason', 'fragment', 'resolved_at']
 
 /** `quarantine list`: what could not be understood, with its place, the reason and what stood there. */
-function list(file: string, { all, json }: QuarantineArgs): number {
+async function list(file: string, { all, json }: QuarantineArgs): Promise<number> {
   const reader = openReader(file)
   try {
     const rows = [
@@ -29,7 +29,8 @@ function list(file: string, { all, json }: QuarantineArgs): number {
       ),
     ]
     const empty = 'Nothing is in quarantine: all that came was understood.'
-    print(!json && rows.length === 0 ? empty : format({ columns: COLUMNS, rows }, json ? 'json' : 'table'))
+    if (!json && rows.length === 0) print(empty)
+    else await stream(format(json ? 'json' : 'table', COLUMNS, rows))
     return EXIT.done
   } finally {
     reader.raw.close()

@@ -147,10 +147,10 @@ describe('a file', () => {
   test('whose first migration was killed is still ours', async () => {
     const file = join(tempFolder(), 'young.db')
     const store = await openStore(file)
+    // What belongs to the search goes with it.
     for (const { name } of store.all(
       "select name from sqlite_schema where type = 'view' or type = 'table' and name not like '_migration%' and name not like 'sqlite_%'",
     ) as { name: string }[])
-      // What belongs to the search goes with it.
       if (!name.startsWith('search_'))
         store.run(`drop ${store.get('select type from sqlite_schema where name = ?', [name])} ${name}`, [])
     store.run('drop table search_item', [])

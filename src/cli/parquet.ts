@@ -1,0 +1,42 @@
+import { writeSync } from 'node:fs'
+import { ByteWriter, parquetWriteRows } from 'hyparquet-writer'
+import type { ExportColumn, Exported } from '../audit/export.ts'
+
+/** Rows that are held at once, and that readers find together. */
+const GROUP = 50_000
+
+const TYPES = { integer: 'INT64', real: 'DOUBLE', text: 'STRING', instant: 'TIMESTAMP' } as const
+
+/** A value as Parquet keeps it: whole numbers are 64 bits, instants are milliseconds. */
+const CONVERT: Readonly<Record<ExportColumn['type'], (value: unknown) => unknown>> = {
+  integer: (value) => (value === null ? null : BigInt(value as number)),
+  real: (value) => value,
+  text: (value) => (value === null ? null : String(value)),
+  instant: (value) => (value === null ? null : new Date(value as string)),
+}
+
+/** Writes an open file as Parquet, group by group; the unit of every column is in the key `unit.COLUMN` of its metadata. */
+export async function writeParquet(handle: number, { columns, rows }: Exported, createdBy: string): Promise<void> {
+  const writer = new ByteWriter()
+  const flush = (): void => {
+    writeSync(handle, new Uint8Array(writer.buffer, 0, writer.index))
+    writer.index = 0
+  }
+  function* objects(): Generator<Record<string, unknown>> {
+    for (const row of rows) yield Object.fromEntries(columns.map(({ name, type }, i) => [name, CONVERT[type](row[i])]))
+  }
+  const source = objects()
+  try {
+    await parquetWriteRows({
+      writer: Object.assign(writer, { flush, finish: flush }),
+      rows: source,
+      columns: columns.map(({ name, type }) => ({ name, type: TYPES[type], nullable: true })),
+      rowGroupSize: GROUP,
+      kvMetadata: columns.flatMap(({ name, unit }) => (unit ? [{ key: `unit.${name}`, value: unit }] : [])),
+      createdBy,
+    })
+  } finally {
+    // A disk that is full ends it in the middle of a statement.
+    source.return(undefined)
+  }
+}

@@ -1,0 +1,12 @@
+/** A question that analysts ask, with its SQL: plain SQLite, to be run here or anywhere else. */
+export interface Recipe {
+  readonly name: string
+  readonly asks: string
+  /** Its parameters and what they are when nobody says. Null: no limit. Days are local, `YYYY-MM-DD`; `to` is not included. */
+  readonly parameters: Readonly<Record<string, string | number | null>>
+  readonly sql: string
+}
+
+/** The part of a local day range that every recipe on values shares. */
+export const RANGE = '(:from is null or local_date >= :from) and (:to is null or local_date < :to)'
+export const ALWAYS = { from: null, to: null } as const

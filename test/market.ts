@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { SERVICES } from '../src/api/services.ts'
+import { openStore, type Store } from '../src/db/open.ts'
+import { startEmulator } from '../src/emulator/emulator.ts'
+import { readJob } from '../src/job/read.ts'
+import { sync } from '../src/sync.ts'
+
+/** The nights of the demo database that the documentation speaks of. */
+export const NIGHTS = ['2025-11-03T12:00:00Z', '2025-11-04T12:00:00Z'] as const
+
+/** Fills a database as two nights of `jobs/demo.yaml` do: always the same, so that answers can be written down. */
+export async function fillMarket(file: string): Promise<Store> {
+  const store = await openStore(file)
+  for (const night of NIGHTS) {
+    const now = Date.parse(night)
+    const emulator = await startEmulator({ now: now / 1000 })
+    try {
+      const summary = await sync(
+        {
+          store,
+          service: SERVICES.generic,
+          baseUrl: emulator.url,
+          key: emulator.key,
+          version: 'test',
+          now: () => now,
+          signal: new AbortController().signal,
+        },
+        readJob(readFileSync('jobs/demo.yaml', 'utf8'), 'jobs/demo.yaml'),
+      )
+      if (summary.outcome !== 'done') throw new Error(`${summary.outcome}: ${summary.failures[0]?.error.message}`)
+    } finally {
+      await emulator.close()
+    }
+  }
+  return store
+}
