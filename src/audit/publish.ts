@@ -3,7 +3,7 @@ import { closeSync, createReadStream, fsyncSync, openSync, renameSync, rmSync, s
 import { dirname } from 'node:path'
 import { StoreError } from '../base/errors.ts'
 import { formatMillis } from '../base/instant.ts'
-import { openReader, openStore, type Reader, SCHEMA_VERSION, type Store } from '../db/open.ts'
+import { openReader, openStore, type Reader, SCHEMA_VERSION, type Store, writeDictionary } from '../db/open.ts'
 import { TABLE_NAMES } from '../tables/schema.ts'
 
 /** What a published file holds, for whoever fetches it. */
@@ -30,6 +30,7 @@ function clean(store: Store, bookkeeping: boolean): void {
     // The views need to know when a value came; what was sent for it is nobody's business.
     store.run(`update _fetch set target = '', params = '{}', evidence = null, reply_hash = null`, [])
   }
+  store.run(`insert into search (search) values ('optimize')`, [])
   store.run('analyze', [])
   store.run('vacuum', [])
 }
@@ -74,6 +75,7 @@ export async function publish(
   try {
     await source.copyInto(part)
     const store = await openStore(part, { durability: 'none' })
+    await writeDictionary(store.kysely)
     clean(store, bookkeeping)
     store.run('pragma journal_mode = delete', [])
     await store.close()

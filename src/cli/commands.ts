@@ -54,6 +54,21 @@ export const COMMANDS = {
     example: 'validate jobs/nightly.yaml',
     run: async (args) => (await import('./validate.ts')).run(args),
   },
+  discover: {
+    usage: 'discover [text]',
+    about: 'Search the catalogue for indicators, and show what is held of them',
+    positionals: { text: { type: 'string', describe: 'Words or a number; accents do not matter' } },
+    flags: {
+      ...DATABASE,
+      ...SERVICE,
+      refresh: { type: 'boolean', default: false, describe: 'Fetch the catalogue first' },
+      in: { choices: ['catalogue', 'content', 'archives', 'all'], default: 'catalogue', describe: 'Which texts' },
+      limit: { type: 'number', default: 50, describe: 'Rows at the most; 0 for all' },
+      ...JSON_FLAG,
+    },
+    example: 'discover "precio mercado spot"',
+    run: async (args) => (await import('./discover.ts')).run(args),
+  },
   plan: {
     usage: 'plan <jobs..>',
     about: 'Show what a sync would ask, why, how many calls and how long; nothing is sent',
@@ -229,6 +244,11 @@ export const COMMANDS = {
     flags: {
       ...DATABASE,
       bookkeeping: { type: 'boolean', default: false, describe: 'Keep the stored replies and requests too' },
+      title: { type: 'string', default: 'Indicators', describe: 'Title of the publication (metadata.yaml)' },
+      source: { type: 'string', describe: 'Whom to thank for the data; the host that was asked when left out' },
+      'source-url': { type: 'string', describe: 'Address of the source' },
+      license: { type: 'string', describe: 'Licence of the data, as the source states it' },
+      'license-url': { type: 'string', describe: 'Address of the licence' },
       ...JSON_FLAG,
     },
     example: 'publish public/market.db',

@@ -13,6 +13,9 @@ export const APPLICATION_ID = 0x494e_4453
 /** The schema that this program speaks. */
 export const SCHEMA_VERSION = Object.keys(MIGRATIONS).length
 
+/** The values of a statement's parameters, by place or by name. */
+export type Bound = readonly unknown[] | Readonly<Record<string, unknown>>
+
 /** An open database that is read. */
 export interface Reader {
   readonly file: string
@@ -20,7 +23,7 @@ export interface Reader {
   /** The first column of the first row of a query, or undefined; prepared once a text. */
   get(sql: string, parameters?: readonly unknown[]): unknown
   /** All rows of a query; prepared once a text. */
-  all(sql: string, parameters?: readonly unknown[]): unknown[]
+  all(sql: string, parameters?: Bound): unknown[]
   /** The rows of a query one by one, each as a list of its columns. */
   rows(sql: string, parameters?: readonly unknown[]): IterableIterator<unknown[]>
   /** The rows of a query one by one, each as an object. */
@@ -217,7 +220,7 @@ function reading(connection: Connection, file: string) {
     prepare,
     get: (sql: string, parameters: readonly unknown[] = []): unknown =>
       Object.values((prepare(sql).get(parameters as unknown[]) as object | undefined) ?? {})[0],
-    all: (sql: string, parameters: readonly unknown[] = []): unknown[] => prepare(sql).all(parameters as unknown[]),
+    all: (sql: string, parameters: Bound = []): unknown[] => prepare(sql).all(parameters as unknown[]),
     rows: (sql: string, parameters: readonly unknown[] = []) =>
       raw
         .prepare(sql)
