@@ -28,6 +28,24 @@ export const RANGE = {
 
 export const JSON_FLAG = { json: { type: 'boolean', default: false, describe: 'The result as JSON' } } as const
 
+/** The job files of a command. */
+export const JOBS = { jobs: { type: 'string', array: true, describe: 'Job files (YAML)' } } as const
+
+/** How sure a commit is. */
+export const DURABILITY = {
+  durability: { choices: ['normal', 'full'], default: 'normal', describe: 'full survives a loss of power' },
+} as const
+
+/** What happens to what cannot be understood. */
+export const REJECTS = {
+  'on-reject': {
+    choices: ['quarantine', 'fail'],
+    default: 'quarantine',
+    describe: 'What cannot be understood is set aside, or its reply is not loaded and the run ends',
+  },
+  'max-rejects': { type: 'number', describe: 'End the run when more rows than this are in its quarantine' },
+} as const
+
 /** The values that yargs makes of the flags. */
 export interface CommonArgs {
   readonly quiet: boolean

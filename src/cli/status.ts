@@ -1,3 +1,4 @@
+import { coveredSeries } from '../audit/coverage.ts'
 import { prometheusText } from '../audit/prometheus.ts'
 import { readStatus } from '../audit/status.ts'
 import type { TapeState } from '../audit/tape.ts'
@@ -6,6 +7,7 @@ import { readSettings } from './config.ts'
 import { EXIT } from './fail.ts'
 import type { CommonArgs, DatabaseArgs } from './flags.ts'
 import { grouped, print, table } from './output.ts'
+import { strips } from './strips.ts'
 
 /** Rows of objects as a table, with the columns named. */
 const show = (rows: readonly object[], columns: readonly string[]): string =>
@@ -38,12 +40,14 @@ export async function run(
       print(JSON.stringify({ database: file, ...status }, null, 2))
       return EXIT.done
     }
+    const covered = coveredSeries(reader)
     const rows = Object.entries(status.rows).map(([name, count]) => `${name} ${grouped(count)}`)
     print(
       [
         `${file}: ${rows.join(' · ')}`,
         `\nLast runs\n${show(status.runs, ['id', 'command', 'job', 'started_at', 'seconds', 'outcome', 'requests', 'failed', 'rows_new', 'rows_revised'])}`,
         `\nSeries\n${show(status.series, ['indicator_id', 'indicator_name', 'time_trunc', 'geo_name', 'first_utc', 'last_local', 'lag_hours', 'checked_at'])}`,
+        ...(covered.length > 0 ? [`\nCoverage\n${strips(covered)}`] : []),
         `\nFailures that are still open\n${show(status.failures, ['entry', 'target', 'failed_at', 'message', 'hint'])}`,
         `\nTape: ${tapeText(status.tape)}`,
         ...(status.quarantined > 0

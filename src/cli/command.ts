@@ -1,0 +1,13 @@
+import type { Options } from 'yargs'
+
+/** A command as help shows it; what it does is loaded only when it is called. */
+export interface Command {
+  /** Name and positionals, as yargs writes them. */
+  readonly usage: string
+  readonly about: string
+  readonly positionals?: Readonly<Record<string, Options & { readonly type: 'string' | 'number' }>>
+  readonly flags: Readonly<Record<string, Options>>
+  readonly example: string
+  /** Answers the exit code. */
+  readonly run: (args: never) => Promise<number>
+}

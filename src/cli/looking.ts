@@ -1,0 +1,108 @@
+import type { Command } from './command.ts'
+import { DATABASE, JSON_FLAG, RANGE } from './flags.ts'
+import { FORMATS } from './output.ts'
+
+/** Commands that read what is held. */
+export const LOOKING = {
+  status: {
+    usage: 'status',
+    about: 'Show runs, how far every series reaches, and what failed with its next step',
+    flags: {
+      ...DATABASE,
+      ...JSON_FLAG,
+      format: { choices: ['text', 'json', 'prometheus'], default: 'text', describe: 'Form of the answer' },
+    },
+    example: 'status --format prometheus',
+    run: async (args) => (await import('./status.ts')).run(args),
+  },
+  gaps: {
+    usage: 'gaps',
+    about: 'List holes with exact local instants: never asked, failed, or absent at the source',
+    flags: {
+      ...DATABASE,
+      fail: { type: 'boolean', default: false, describe: 'Exit 6 when there are any' },
+      ...JSON_FLAG,
+    },
+    example: 'gaps --fail',
+    run: async (args) => (await import('./gaps.ts')).run(args),
+  },
+  check: {
+    usage: 'check',
+    about: 'Check the data: gaps, days too long, stale series, values out of range; exit 6 on a finding',
+    flags: { ...DATABASE, ...JSON_FLAG },
+    example: 'check --json',
+    run: async (args) => (await import('./check.ts')).run(args),
+  },
+  show: {
+    usage: 'show <indicator>',
+    about: 'Draw a series in the terminal, and compare two',
+    positionals: { indicator: { type: 'number', describe: 'Number of the indicator' } },
+    flags: {
+      ...DATABASE,
+      with: { type: 'number', describe: 'Another indicator, drawn below and compared' },
+      geo: { type: 'number', describe: 'The geo; Spain or the first one when left out' },
+      last: { type: 'string', describe: 'So much up to now: 7d, 2mo, 1y; the last week that is held when left out' },
+      ...RANGE,
+      ...JSON_FLAG,
+    },
+    example: 'show 600 --last 7d --with 612',
+    run: async (args) => (await import('./show.ts')).run(args),
+  },
+  query: {
+    usage: 'query [sql]',
+    about: 'Ask the database in SQL, read-only; or run a recipe',
+    positionals: { sql: { type: 'string', describe: 'One SELECT statement' } },
+    flags: {
+      ...DATABASE,
+      recipe: { type: 'string', describe: 'Name of a recipe, in place of SQL' },
+      recipes: { type: 'boolean', default: false, describe: 'List the recipes' },
+      param: { type: 'string', array: true, nargs: 1, describe: 'A value for a :name of the statement: name=value' },
+      indicator: { type: 'number', describe: 'The same as --param indicator=…' },
+      geo: { type: 'number', describe: 'The same as --param geo=…' },
+      from: { type: 'string', describe: 'The same as --param from=…: a local day' },
+      to: { type: 'string', describe: 'The same as --param to=…: the first local day after it' },
+      format: { choices: FORMATS, default: 'table', describe: 'Form of the answer' },
+      json: { type: 'boolean', default: false, describe: 'The same as --format json' },
+      limit: { type: 'number', default: 1000, describe: 'Rows at the most; 0 for all' },
+      timeout: { type: 'number', default: 60, describe: 'Seconds that it may take; 0 for ever' },
+    },
+    example: 'query --recipe daily-average --indicator 600 --from 2025-10-01',
+    run: async (args) => (await import('./query.ts')).run(args),
+  },
+  export: {
+    usage: 'export',
+    about: 'Write values, or the answer of a statement, as CSV, NDJSON or Parquet; as known now or at a past instant',
+    flags: {
+      ...DATABASE,
+      indicator: { type: 'number', array: true, describe: 'Numbers of indicators' },
+      geo: { type: 'number', array: true, describe: 'Only these geos' },
+      ...RANGE,
+      'as-of': { type: 'string', describe: 'What was known at this instant: 2025-10-01T00:00:00Z' },
+      sql: { type: 'string', describe: 'A SELECT statement, in place of --indicator' },
+      wide: { type: 'boolean', default: false, describe: 'A row an instant, a column a series and geo' },
+      time: { choices: ['both', 'utc', 'local'], default: 'both', describe: 'Which time a row tells' },
+      partition: { choices: ['year'], describe: 'A folder with a file a local year: year=2025/data.parquet' },
+      format: { choices: ['csv', 'ndjson', 'parquet'], default: 'csv', describe: 'Form of the file' },
+      output: { type: 'string', describe: 'File, or folder with --partition; stdout when left out' },
+    },
+    example: 'export --indicator 600 --geo 3 --from 2025-10-01 --format parquet --output spot.parquet',
+    run: async (args) => (await import('./export.ts')).run(args),
+  },
+  publish: {
+    usage: 'publish <file>',
+    about: 'Make a checked single-file copy for readers, with a manifest; the database may be in use',
+    positionals: { file: { type: 'string', describe: 'The copy; one that is there is replaced at once' } },
+    flags: {
+      ...DATABASE,
+      bookkeeping: { type: 'boolean', default: false, describe: 'Keep the stored replies and requests too' },
+      title: { type: 'string', default: 'Indicators', describe: 'Title of the publication (metadata.yaml)' },
+      source: { type: 'string', describe: 'Whom to thank for the data; the host that was asked when left out' },
+      'source-url': { type: 'string', describe: 'Address of the source' },
+      license: { type: 'string', describe: 'Licence of the data, as the source states it' },
+      'license-url': { type: 'string', describe: 'Address of the licence' },
+      ...JSON_FLAG,
+    },
+    example: 'publish public/market.db',
+    run: async (args) => (await import('./publish.ts')).run(args),
+  },
+} as const satisfies Record<string, Command>
