@@ -1,5 +1,5 @@
 import { dictionaryRows } from '../tables/dictionary.ts'
-import { TABLE_NAMES, tableOf, VIEWS } from '../tables/schema.ts'
+import { TABLE_NAMES, type TableName, tableOf, VIEWS } from '../tables/schema.ts'
 
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 
@@ -32,7 +32,7 @@ const RELATIONS = [
 
 /** The tables and what joins them, as an entity diagram in Mermaid. */
 function diagram(): string[] {
-  const drawn = [...new Set(RELATIONS.flatMap(([one, many]) => [one, many]))]
+  const drawn = [...new Set(RELATIONS.flatMap((relation) => relation.slice(0, 2) as [TableName, TableName]))]
   return [
     '```mermaid',
     'erDiagram',

@@ -3,7 +3,7 @@ import { ByteWriter, parquetWriteRows } from 'hyparquet-writer'
 import type { ExportColumn, Exported } from '../audit/export.ts'
 
 /** Rows that are held at once, and that readers find together. */
-const GROUP = 50_000
+const GROUP = 20_000
 
 const TYPES = { integer: 'INT64', real: 'DOUBLE', text: 'STRING', instant: 'TIMESTAMP' } as const
 

@@ -41,7 +41,9 @@ export async function run(
       return EXIT.done
     }
     const covered = coveredSeries(reader)
-    const rows = Object.entries(status.rows).map(([name, count]) => `${name} ${grouped(count)}`)
+    const rows = Object.entries(status.rows).map(
+      ([name, count]) => `${name} ${status.estimated.includes(name) ? 'about ' : ''}${grouped(count)}`,
+    )
     print(
       [
         `${file}: ${rows.join(' · ')}`,

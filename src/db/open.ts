@@ -25,7 +25,7 @@ export interface Reader {
   /** All rows of a query; prepared once a text. */
   all(sql: string, parameters?: Bound): unknown[]
   /** The rows of a query one by one, each as a list of its columns. */
-  rows(sql: string, parameters?: readonly unknown[]): IterableIterator<unknown[]>
+  rows(sql: string, parameters?: Bound): IterableIterator<unknown[]>
   /** The rows of a query one by one, each as an object. */
   each(sql: string, parameters?: readonly unknown[]): IterableIterator<unknown>
   /** Makes another database equal to this one as it is now, in one transaction there; it is made where there is none. Others may write here meanwhile. */
@@ -221,7 +221,7 @@ function reading(connection: Connection, file: string) {
     get: (sql: string, parameters: readonly unknown[] = []): unknown =>
       Object.values((prepare(sql).get(parameters as unknown[]) as object | undefined) ?? {})[0],
     all: (sql: string, parameters: Bound = []): unknown[] => prepare(sql).all(parameters as unknown[]),
-    rows: (sql: string, parameters: readonly unknown[] = []) =>
+    rows: (sql: string, parameters: Bound = []) =>
       raw
         .prepare(sql)
         .raw()

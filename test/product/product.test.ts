@@ -1,0 +1,446 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { schemaText } from '../../src/audit/dictionary.ts'
+import { PLACES, type Place, search } from '../../src/audit/search.ts'
+import { chart, shrink, strip } from '../../src/cli/chart.ts'
+import { openReader, type Store } from '../../src/db/open.ts'
+import { withDefaults } from '../../src/recipes/recipe.ts'
+import { RECIPES } from '../../src/recipes/recipes.ts'
+import { dictionaryRows } from '../../src/tables/dictionary.ts'
+import { TABLE_NAMES, VIEWS } from '../../src/tables/schema.ts'
+import { emulate, tempFolder } from '../kit.ts'
+import { fillMarket } from '../market.ts'
+import { recipesText } from './recipesText.ts'
+
+let store: Store
+let file: string
+let folder: string
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+  file = join(folder, 'market.db')
+  store = await fillMarket(file)
+  store.tidy()
+})
+afterAll(async () => {
+  await store.close()
+  rmSync(folder, { recursive: true })
+})
+
+interface Done {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs a command on the demo database, as a user does. */
+function cli(args: readonly string[], env: Record<string, string> = {}): Done {
+  const base = { PATH: process.env.PATH ?? '', HOME: tempFolder(), INDICATOR_SYNC_DATABASE: file, ...env }
+  try {
+    const out = execFileSync(process.execPath, ['src/cli/bin.js', ...args], {
+      encoding: 'utf8',
+      env: base,
+      stdio: 'pipe',
+    })
+    return { code: 0, out, err: '' }
+  } catch (error) {
+    const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string }
+    return { code: status, out: stdout, err: stderr }
+  }
+}
+
+describe('recipes', () => {
+  test('the page is what the statements answer', () => {
+    expect(readFileSync('docs/recipes.md', 'utf8')).toBe(recipesText(store))
+    expect(readFileSync('docs/schema.md', 'utf8')).toBe(schemaText())
+  })
+
+  test('there are enough of them, and each answers something where there is something', () => {
+    expect(RECIPES.length).toBeGreaterThanOrEqual(15)
+    for (const { name, sql, parameters } of RECIPES) {
+      const rows = store.all(sql, parameters)
+      if (name !== 'holes') expect(rows.length, name).toBeGreaterThan(0)
+    }
+  })
+
+  test.each(RECIPES.map((recipe) => [recipe.name, recipe] as const))(
+    '%s answers the same when a tool sends empty texts',
+    (_, recipe) => {
+      const nothing = Object.fromEntries(Object.keys(recipe.parameters).map((name) => [name, '']))
+      expect(store.all(withDefaults(recipe), nothing)).toEqual(store.all(recipe.sql, recipe.parameters))
+    },
+  )
+
+  test('numbers are right, counted by hand', () => {
+    const rows = store.all(
+      `select local_date as day, value, step_s from observations where indicator_id = 600 and geo_id = 3 order by at_utc`,
+    ) as { day: string; value: number; step_s: number }[]
+    const recipe = (name: string) => {
+      const { sql, parameters } = RECIPES.find((one) => one.name === name)!
+      return store.all(sql, parameters) as Record<string, number | string>[]
+    }
+    const day = rows.filter((row) => row.day === '2025-10-26')
+    expect(recipe('daily-average').find((row) => row.local_date === '2025-10-26')).toMatchObject({
+      periods: 100,
+      average: Math.round((day.reduce((sum, row) => sum + row.value, 0) / day.length) * 100) / 100,
+      lowest: Math.min(...day.map(({ value }) => value)),
+    })
+    const sorted = rows.map(({ value }) => value).sort((a, b) => b - a)
+    const curve = recipe('price-duration-curve')
+    expect(curve.at(-1)).toMatchObject({ percent_of_time: 100, at_least: sorted.at(-1) })
+    expect(curve[9]).toMatchObject({ percent_of_time: 50, at_least: sorted[Math.floor(sorted.length / 2) - 1] })
+    expect(recipe('clock-change-days')).toEqual([{ local_date: '2025-10-26', periods: 100, hours: 25 }])
+    expect(recipe('completeness')[0]).toMatchObject({ hours_of_month: 745 })
+    const negative = rows.filter((row) => row.value < 0 && row.day < '2025-11').length / 4
+    expect(recipe('negative-price-hours')[0]).toMatchObject({ hours_below_zero: negative })
+    expect(recipe('monthly-traded-energy').map(({ step_s }) => step_s)).toEqual([3600, 900])
+    expect(recipe('known-at').length).toBeGreaterThan(10)
+  })
+})
+
+describe('search', () => {
+  const found = (text: string, places: Place[] = ['catalogue']) => search(openReader(file), text, places)
+  test.each<[string, string, number]>([
+    ['a number', '1293', 1293],
+    ['an exact name', 'Demanda real', 1293],
+    ['a name in the other language', 'Actual demand', 1293],
+    ['no accents', 'prevision de la produccion eolica', 541],
+    ['beginnings of words in any order', 'spot prec diar', 600],
+    ['letters of another case', 'DEMANDA REAL', 1293],
+  ])('%s finds what is meant first', (_, text, id) => expect(found(text)[0]).toMatchObject({ id }))
+
+  test('finds in every kind of text, each thing once', () => {
+    const all = found('precio', Object.keys(PLACES) as Place[])
+    expect(new Set(all.map(({ kind }) => kind)).size).toBeGreaterThan(3)
+    expect(new Set(all.map(({ kind, id }) => `${kind} ${id}`)).size).toBe(all.length)
+  })
+
+  test.each(['"', "'", 'a OR', 'NEAR(', '-x', '*', ':', '%', 'name:x', '\u0000', '😀'])(
+    '%s is a text like any other',
+    (text) => {
+      expect(() => found(text)).not.toThrow()
+    },
+  )
+
+  test('the index is that of the texts, whatever became of them', async () => {
+    const other = await fillMarket(join(tempFolder(), 'other.db'))
+    other.run(`update indicator_text set name = 'Zanahoria' where id = 600`, [])
+    other.run(`delete from archive_text where id = 79`, [])
+    other.run(`insert into search (search, rank) values ('integrity-check', 1)`, [])
+    const reader = openReader(other.file)
+    expect(search(reader, 'zanahoria', ['catalogue'])).toHaveLength(1)
+    expect(search(reader, 'mercado spot diario', ['catalogue']).map(({ id }) => id)).not.toContain(600)
+    expect(search(reader, 'preciovoluntario', ['archives'])).toEqual([])
+    await reader.close()
+    await other.close()
+  })
+
+  test('discover answers people and scripts', () => {
+    expect(cli(['discover', '600']).out).toMatch(
+      /600 {2}indicator {2}Precio mercado SPOT Diario {2}2025-10-03 … 2025-11-04, 2 geos/,
+    )
+    expect(JSON.parse(cli(['discover', 'demanda', '--json']).out)[0]).toMatchObject({
+      id: expect.any(Number),
+      kind: 'indicator',
+      name: expect.any(String),
+    })
+    expect(cli(['discover', 'qqqq']).out).toMatch(/Nothing speaks of "qqqq"/)
+  })
+
+  test('discover --refresh fetches the catalogue into an empty database', async () => {
+    const emulator = await emulate({})
+    const { spawn } = await import('node:child_process')
+    const env = {
+      PATH: process.env.PATH ?? '',
+      INDICATOR_SYNC_BASE_URL: emulator.url,
+      INDICATOR_SYNC_API_KEY: emulator.key,
+    }
+    const args = [
+      'src/cli/bin.js',
+      'discover',
+      'eolica',
+      '--refresh',
+      '--json',
+      '--database',
+      join(tempFolder(), 'new.db'),
+    ]
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    let out = ''
+    child.stdout.on('data', (piece) => {
+      out += piece
+    })
+    expect(await new Promise((done) => child.on('close', done))).toBe(0)
+    expect(JSON.parse(out).length).toBeGreaterThan(3)
+  })
+})
+
+describe('query', () => {
+  test('every format', () => {
+    const sql = `select 1 as n, 'a|"b",c' as t, null as x`
+    expect(cli(['query', sql, '--format', 'csv']).out).toBe('n,t,x\n1,"a|""b"",c",\n')
+    expect(cli(['query', sql, '--format', 'ndjson']).out).toBe('{"n":1,"t":"a|\\"b\\",c","x":null}\n')
+    expect(JSON.parse(cli(['query', sql, '--json']).out)).toEqual([{ n: 1, t: 'a|"b",c', x: null }])
+    expect(cli(['query', sql, '--format', 'markdown']).out).toBe(
+      '| n | t | x |\n| --- | --- | --- |\n| 1 | a\\|"b",c |  |\n',
+    )
+    expect(cli(['query', sql]).out).toMatch(/^n {2}t/)
+    expect(JSON.parse(cli(['query', 'select 1 where false', '--json']).out)).toEqual([])
+  })
+
+  test.each<[string, string[], number, RegExp]>([
+    ['a missing parameter', ['query', 'select :x'], 2, /--param name=value/],
+    ['a parameter without a value', ['query', 'select :x', '--param', 'x'], 2, /has no value/],
+    ['two statements', ['query', 'select 1; select 2'], 2, /one statement/],
+    ['a write', ['query', 'delete from observation'], 2, /only reading/],
+    ['a write that answers', ['query', 'delete from observation returning *'], 2, /only reads/],
+    ['a typing error', ['query', 'selekt 1'], 2, /syntax error/],
+    ['nothing', ['query'], 2, /Give either/],
+    ['an unknown recipe', ['query', '--recipe', 'daily-avrage'], 2, /Did you mean|did you mean|There are/],
+    [
+      'a parameter that a recipe lacks',
+      ['query', '--recipe', 'daily-average', '--param', 'zone=3'],
+      2,
+      /has no parameter zone/,
+    ],
+    [
+      'what takes too long',
+      [
+        'query',
+        '--timeout',
+        '1',
+        'with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c',
+      ],
+      4,
+      /longer than 1 s/,
+    ],
+  ])('%s is told', (_, args, code, message) => {
+    const done = cli(args)
+    expect(done.err).toMatch(message)
+    expect(done.code).toBe(code)
+  })
+
+  test('parameters and recipes by name', () => {
+    expect(cli(['query', 'select :a + :b as sum', '--param', 'a=2', '--param', 'b=3', '--format', 'csv']).out).toBe(
+      'sum\n5\n',
+    )
+    const rows = JSON.parse(
+      cli(['query', '--recipe', 'daily-average', '--geo', '1', '--from', '2025-11-01', '--to', '2025-11-03', '--json'])
+        .out,
+    )
+    expect(rows.map(({ local_date }: { local_date: string }) => local_date)).toEqual(['2025-11-01', '2025-11-02'])
+    const recipes = JSON.parse(cli(['query', '--recipes', '--json']).out) as { name: string }[]
+    expect(recipes.map(({ name }) => name)).toEqual(RECIPES.map(({ name }) => name))
+  })
+})
+
+describe('export', () => {
+  test('Parquet is read back as it is held, with types and units', async () => {
+    const out = join(tempFolder(), 'spot.parquet')
+    expect(cli(['export', '--indicator', '600', '--geo', '3', '--format', 'parquet', '--output', out]).code).toBe(0)
+    const buffer = await asyncBufferFromFile(out)
+    const rows = (await parquetReadObjects({ file: buffer })) as { at_utc: Date; value: number; step_s: bigint }[]
+    const held = store.all(
+      'select at_utc, value, step_s from observations where indicator_id = 600 and geo_id = 3 order by at_utc',
+    ) as {
+      at_utc: string
+      value: number
+      step_s: number
+    }[]
+    expect(
+      rows.map(({ at_utc, value, step_s }) => [at_utc.toISOString().replace('.000', ''), value, Number(step_s)]),
+    ).toEqual(held.map(({ at_utc, value, step_s }) => [at_utc, value, step_s]))
+    const { key_value_metadata: said, schema } = await parquetMetadataAsync(buffer)
+    expect(said).toContainEqual({ key: 'unit.value', value: 'Precio €/MWh' })
+    expect(schema.find(({ name }) => name === 'at_utc')).toMatchObject({ converted_type: 'TIMESTAMP_MILLIS' })
+  })
+
+  test('wide has a column a series and geo, and a row an instant', () => {
+    const out = join(tempFolder(), 'wide.csv')
+    cli([
+      'export',
+      '--indicator',
+      '600',
+      '1293',
+      '--wide',
+      '--time',
+      'utc',
+      '--from',
+      '2025-11-01',
+      '--to',
+      '2025-11-02',
+      '--output',
+      out,
+    ])
+    const [head, ...lines] = readFileSync(out, 'utf8').trim().split('\n')
+    expect(head).toBe('at_utc,600_1,600_3,1293_8741,1293_8741_hour_average')
+    expect(lines).toHaveLength(288)
+    const [at, , spain] = lines[0]!.split(',')
+    expect(
+      store.get('select value from observations where indicator_id = 600 and geo_id = 3 and at_utc = ?', [at]),
+    ).toBe(Number(spain))
+  })
+
+  test('a file a local year, and nothing else in the folder; again in its place', () => {
+    const folder = tempFolder()
+    const out = join(folder, 'years')
+    for (const format of ['csv', 'parquet']) {
+      expect(
+        cli(['export', '--indicator', '602', '--partition', 'year', '--format', format, '--output', out]).code,
+      ).toBe(0)
+      expect(readdirSync(folder)).toEqual(['years'])
+      expect(readdirSync(out)).toEqual(['year=2025'])
+      expect(readdirSync(join(out, 'year=2025'))).toEqual([`data.${format}`])
+    }
+  })
+
+  test('as of an instant is what was known then', () => {
+    const of = (more: string[]) =>
+      cli(['export', '--indicator', '1293', '--geo', '8741', '--from', '2025-11-03', '--to', '2025-11-04', ...more]).out
+    const then = of(['--as-of', '2025-11-03T18:00:00Z'])
+    expect(then).not.toBe(of([]))
+    expect(then.split('\n').length).toBeLessThan(of([]).split('\n').length)
+  })
+
+  test.each<[string, string[], RegExp]>([
+    ['nothing to export', ['export'], /either --indicator or --sql/],
+    ['both', ['export', '--indicator', '1', '--sql', 'select 1'], /either --indicator or --sql/],
+    ['Parquet on a terminal', ['export', '--indicator', '600', '--format', 'parquet'], /--output FILE/],
+    ['flags of the other kind', ['export', '--sql', 'select 1', '--wide'], /--sql says everything/],
+    ['a folder that is not there', ['export', '--indicator', '600', '--output', '/nowhere/x.csv'], /cannot be written/],
+    ['a statement that writes', ['export', '--sql', 'delete from geo'], /only reading/],
+  ])('%s is told, and leaves nothing behind', (_, args, message) => {
+    const done = cli(args)
+    expect(done.err).toMatch(message)
+    expect(done.code).toBe(2)
+  })
+
+  test('a statement goes into any format', async () => {
+    const out = join(tempFolder(), 'any.parquet')
+    cli([
+      'export',
+      '--sql',
+      'select geo_id, value / 2 as half, null as none from observation limit 10',
+      '--format',
+      'parquet',
+      '--output',
+      out,
+    ])
+    const rows = await parquetReadObjects({ file: await asyncBufferFromFile(out) })
+    expect(rows).toHaveLength(10)
+    expect(rows[0]).toMatchObject({ half: expect.any(Number), none: null })
+  })
+})
+
+describe('what is published', () => {
+  test('has a manifest, a data dictionary, a search, and metadata that name all of it', () => {
+    const folder = tempFolder()
+    const out = join(folder, 'public.db')
+    expect(cli(['publish', out, '--title', 'Market', '--source', 'The operator', '--license', 'CC BY 4.0']).code).toBe(
+      0,
+    )
+    expect(readdirSync(folder).sort()).toEqual(['metadata.yaml', 'public.db', 'public.db.manifest.json'])
+    const db = new SQLite(out, { readonly: true })
+    const said = db.prepare('select object, column_name, meaning from data_dictionary').all()
+    expect(said).toHaveLength(dictionaryRows().length)
+    expect(db.prepare(`select count(*) from search where search match 'precio'`).pluck().get()).toBeGreaterThan(3)
+    const { databases, title } = parse(readFileSync(join(folder, 'metadata.yaml'), 'utf8'))
+    expect(title).toBe('Market')
+    expect(databases.public).toMatchObject({ source: 'The operator', license: 'CC BY 4.0' })
+    expect(Object.keys(databases.public.tables).sort()).toEqual([...TABLE_NAMES, ...Object.keys(VIEWS)].sort())
+    expect(databases.public.tables.observation.columns.at).toMatch(/epoch seconds, UTC/)
+    for (const [name, { sql, params }] of Object.entries<{ sql: string; params: string[] }>(databases.public.queries)) {
+      const nothing = Object.fromEntries(params.map((parameter) => [parameter, '']))
+      expect(() => db.prepare(sql).all(nothing), name).not.toThrow()
+    }
+    db.close()
+  })
+
+  test('every table, view and column is in the dictionary of every database', () => {
+    const held = store.all(
+      `select object || '.' || column_name as name from data_dictionary where column_name <> ''`,
+    ) as { name: string }[]
+    const real = store.all(
+      `select t.name || '.' || c.name as name from pragma_table_list t join pragma_table_info(t.name) c
+       where t.schema = 'main' and t.type in ('table', 'view') and t.name not like 'sqlite_%' and t.name not like '_migration%'`,
+    ) as { name: string }[]
+    expect(held.map(({ name }) => name).sort()).toEqual(real.map(({ name }) => name).sort())
+  })
+})
+
+describe('content as people read it', () => {
+  test('views join terms and vocabularies, and tell what is over', () => {
+    const news = store.all(`select * from news where locale = 'es' order by id`) as Record<string, unknown>[]
+    expect(news.length).toBeGreaterThan(10)
+    expect(news.some(({ terms }) => typeof terms === 'string')).toBe(true)
+    expect(news.every(({ body, body_text }) => body === null || !/<\w+>/.test(String(body_text)))).toBe(true)
+    for (const { expires_at, expired } of news)
+      expect(expired).toBe(expires_at !== null && Date.parse(String(expires_at)) <= Date.now() ? 1 : 0)
+    for (const view of ['glossary', 'documentation', 'static_page'])
+      expect(store.get(`select count(*) from ${view}`), view).toBeGreaterThan(0)
+  })
+
+  test('a text that changed keeps its versions', async () => {
+    const other = await fillMarket(join(tempFolder(), 'texts.db'))
+    const id = other.get('select min(id) from news') as number
+    other.run(
+      `update content_text set title = 'New', fetch_id = (select max(id) from _fetch) where kind = 'news' and id = ? and locale = 'es'`,
+      [id],
+    )
+    const versions = other.all(
+      `select title, valid_to from content_history where kind = 'news' and id = ? and locale = 'es' order by valid_from`,
+      [id],
+    )
+    expect(versions).toEqual([
+      { title: expect.any(String), valid_to: expect.any(String) },
+      { title: 'New', valid_to: null },
+    ])
+    await other.close()
+  })
+
+  test('archives say what was published when', () => {
+    const rows = store.all(`select * from archive_publications where kind = 'archive'`) as Record<string, unknown>[]
+    expect(rows.length).toBe(store.get(`select count(*) from archive_edition where kind = 'archive'`))
+    expect(
+      rows.every(
+        ({ name, published_from, published_to }) => name !== null && String(published_from) <= String(published_to),
+      ),
+    ).toBe(true)
+  })
+})
+
+describe('pictures', () => {
+  test('a chart has its scale, breaks where nothing is, and joins what lies together', () => {
+    const lines = chart([0, 1, 2, 3, null, null, 3, 0], { width: 8, height: 2, low: 0, high: 3 })
+    expect(lines[0]).toMatch(/^3 │/)
+    expect(lines[1]).toMatch(/^0 │/)
+    expect(shrink([1, 3, null, null, 5], 2)).toEqual([2, 5])
+    expect(shrink([null, null], 1)).toEqual([null])
+  })
+
+  test('a strip marks what most of a week is', () => {
+    const held = [
+      { from: 0, to: 20, state: 'final' },
+      { from: 20, to: 30, state: 'provisional' },
+      { from: 30, to: 40, state: 'empty' },
+    ]
+    expect(strip(held, 0, 60, 6)).toBe('██▒░··')
+    expect(strip([], 0, 60, 3)).toBe('···')
+  })
+
+  test('show draws a series, compares two, and says what it lacks', () => {
+    const done = cli(['show', '600', '--with', '612'])
+    expect(done.out).toMatch(/Precio mercado SPOT Diario, España \(Precio €\/MWh\): mean/)
+    expect(done.out).toMatch(/correlation 0\.9\d+/)
+    expect(done.out).toMatch(/[\u2801-\u28ff]/)
+    expect(JSON.parse(cli(['show', '1293', '--json']).out)[0].values.length).toBeGreaterThan(100)
+    expect(cli(['show', '4242'])).toMatchObject({ code: 2, err: expect.stringMatching(/No values of indicator 4242/) })
+    expect(cli(['show', '600', '--from', '1999-01-01', '--to', '1999-02-01']).code).toBe(2)
+    expect(cli(['status']).out).toMatch(/600 geo 3 +2025 ·+█+▒?·+\n/)
+  })
+})
