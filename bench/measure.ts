@@ -21,8 +21,13 @@ function peakOf(pid: number): number | null {
   }
 }
 
-/** Runs a process to its end and measures it; throws with what it said on stderr when it fails. */
-export async function measure(command: string, args: readonly string[], env: object = {}): Promise<Measured> {
+/** Runs a process to its end and measures it; throws with what it said on stderr when it fails. One that takes longer than `patience` seconds is ended, and has said nothing. */
+export async function measure(
+  command: string,
+  args: readonly string[],
+  env: object = {},
+  patience = Number.POSITIVE_INFINITY,
+): Promise<Measured> {
   const began = performance.now()
   const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let out = ''
@@ -34,16 +39,23 @@ export async function measure(command: string, args: readonly string[], env: obj
     err += piece
   })
   let peakMb: number | null = null
+  let late = false
   const timer = setInterval(() => {
     peakMb = peakOf(child.pid!) ?? peakMb
+    late ||= performance.now() - began > patience * 1000
+    if (late) child.kill('SIGKILL')
   }, 20)
   try {
     const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
-    if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}\n${err}`)
+    if (code !== 0 && !late) throw new Error(`${command} ${args.join(' ')} ended with ${code}\n${err}`)
   } finally {
     clearInterval(timer)
   }
-  return { seconds: (performance.now() - began) / 1000, peakMb, last: out.trim().split('\n').at(-1) ?? '' }
+  return {
+    seconds: (performance.now() - began) / 1000,
+    peakMb,
+    last: late ? '' : (out.trim().split('\n').at(-1) ?? ''),
+  }
 }
 
 /** The middle one. */

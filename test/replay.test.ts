@@ -268,7 +268,8 @@ test('a database of the first schema is brought up to date and keeps its rows', 
      order by type = 'table'`,
   ) as { type: string; name: string }[]
   for (const { type, name } of added) old.run(`drop ${type} ${name}`, [])
-  for (const table of ['indicator', 'content']) old.run(`drop index ${table}_revision_by`, [])
+  for (const index of ['indicator_revision_by', 'content_revision_by', '_fetch_checked'])
+    old.run(`drop index ${index}`, [])
   old.run("delete from _migration where name <> '0001_first_schema'", [])
   old.run('drop index _quarantine_open', [])
   for (const column of ['settled_before', 'time_zone', 'complete'])
