@@ -2,7 +2,7 @@ import type { Reader, Store } from '../db/open.ts'
 import { bearIndicator } from './series.ts'
 
 /** What happened and what was learned of the service: no reply tells it, so it is taken over as it is. */
-const HAPPENED = ['_run', '_fetch', '_reply', '_quarantine', '_budget', 'time_zone_offset'] as const
+const HAPPENED = ['_run', '_fetch', '_reply', '_quarantine', '_budget', 'time_zone_offset', 'archive_file'] as const
 
 /** Takes over the records of another database of the same schema into an empty one. */
 export async function takeRecords(store: Store, file: string): Promise<void> {

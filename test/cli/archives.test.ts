@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openReader } from '../../src/db/open.ts'
+import { emulate, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+
+const NOW = Date.parse('2025-11-04T12:00:00Z')
+const KEY = '0123456789abcdef'.repeat(4)
+
+function cli(
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<{ code: number; out: string; err: string }> {
+  const child = spawn(process.execPath, ['src/cli/bin.js', ...args], { env: { PATH: process.env.PATH ?? '', ...env } })
+  let out = ''
+  let err = ''
+  child.stdout.on('data', (piece) => {
+    out += piece
+  })
+  child.stderr.on('data', (piece) => {
+    err += piece
+  })
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code: code!, out, err })))
+}
+
+test('files of archives are downloaded once, recorded, and kept by a replay; what fails is told', async () => {
+  const store = await tempStore()
+  await runJob(
+    store,
+    await emulate({ now: NOW / 1000 }),
+    'archives: [{ window: { from: 2025-11-03, to: 2025-11-04 } }]',
+    { now: NOW },
+  )
+  const editions = store.get('select count(distinct url) from archive_edition') as number
+  const storage = await serve((request, response) => {
+    response.setHeader('Content-Type', 'text/plain')
+    response.end(`contents of ${request.url}`)
+  })
+  const server = await serve((request, response, call) => {
+    if (call === 2) return response.writeHead(404).end()
+    return response.writeHead(307, { Location: `${storage.url}${request.url}` }).end()
+  })
+  const env = { INDICATOR_SYNC_DATABASE: store.file, INDICATOR_SYNC_BASE_URL: server.url, INDICATOR_SYNC_API_KEY: KEY }
+  const first = await cli(['archives', 'download', '--limit', '4', '--json'], env)
+  expect(first.code).toBe(1)
+  expect(JSON.parse(first.out)).toMatchObject({ files: 3, failed: [{ reason: 'the answer has status 404' }], held: 0 })
+  expect(storage.calls.every(({ headers }) => headers['x-api-key'] === undefined)).toBe(true)
+  expect(server.calls.every(({ headers }) => headers['x-api-key'] === KEY)).toBe(true)
+  const second = await cli(['archives', 'download', '--limit', '2', '--json'], env)
+  expect(JSON.parse(second.out)).toMatchObject({ files: 2, failed: [], held: 3 })
+  const rows = store.all('select * from archive_publications where path is not null') as { path: string; url: string }[]
+  expect(new Set(rows.map(({ url }) => url)).size).toBe(5)
+  const folder = join(store.file, '..', 'archives')
+  for (const { path, url } of rows) expect(readFileSync(join(folder, path), 'utf8')).toBe(`contents of ${url}`)
+  expect(readdirSync(join(folder, 'parts'))).toEqual([])
+  const listed = await cli(['archives', 'list', '--json', '--limit', '0'], env)
+  expect(new Set((JSON.parse(listed.out) as { url: string }[]).map(({ url }) => url)).size).toBe(editions)
+  const into = join(tempFolder(), 'again.db')
+  expect((await cli(['replay', '--into', into], env)).code).toBe(0)
+  const again = openReader(into)
+  expect(again.get('select count(*) from archive_file')).toBe(5)
+  await again.close()
+  for (const args of [
+    ['--max-bytes', 'much'],
+    ['--from', 'yesterday'],
+  ])
+    expect((await cli(['archives', 'download', ...args], env)).code).toBe(2)
+  const huge = await cli(['archives', 'download', '--max-bytes', '5', '--limit', '1', '--json'], env)
+  expect(JSON.parse(huge.out).failed[0].reason).toMatch(/5 are allowed/)
+})
+
+test('a key that is refused ends it at once', async () => {
+  const store = await tempStore()
+  await runJob(
+    store,
+    await emulate({ now: NOW / 1000 }),
+    'archives: [{ window: { from: 2025-11-03, to: 2025-11-04 } }]',
+    { now: NOW },
+  )
+  const server = await serve((_, response) => response.writeHead(403).end())
+  const env = { INDICATOR_SYNC_DATABASE: store.file, INDICATOR_SYNC_BASE_URL: server.url, INDICATOR_SYNC_API_KEY: KEY }
+  const done = await cli(['archives', 'download'], env)
+  expect(done.code).toBe(3)
+  expect(server.calls).toHaveLength(1)
+  expect(done.err + done.out).not.toContain(KEY)
+})
