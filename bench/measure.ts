@@ -7,7 +7,9 @@ export interface Measured {
   readonly seconds: number
   /** Largest resident set in MB (10^6 bytes), as the operating system tells it; null where it does not (Linux only). */
   readonly peakMb: number | null
-  /** The last line on stdout, which is JSON as a rule. */
+  /** What it said on stdout. */
+  readonly out: string
+  /** The last line of that, which is JSON as a rule. */
   readonly last: string
 }
 
@@ -54,6 +56,7 @@ export async function measure(
   return {
     seconds: (performance.now() - began) / 1000,
     peakMb,
+    out,
     last: late ? '' : (out.trim().split('\n').at(-1) ?? ''),
   }
 }

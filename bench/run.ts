@@ -9,10 +9,11 @@ import { load } from './cases/load.ts'
 import { night } from './cases/night.ts'
 import { planning } from './cases/planning.ts'
 import { replay } from './cases/replay.ts'
+import { single } from './cases/single.ts'
 import { start } from './cases/start.ts'
 import { wire } from './cases/wire.ts'
 
-const CASES: Readonly<Record<string, Case>> = { load, replay, wire, night, planning, start, large }
+const CASES: Readonly<Record<string, Case>> = { load, replay, wire, night, planning, start, single, large }
 /** Bytes on disk that a value of the large case may need: row, tape, log and the copy of the peak. */
 const DISK_A_VALUE = 60
 
