@@ -1,28 +1,13 @@
-import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openReader } from '../../src/db/open.ts'
-import { emulate, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { emulate, runCli, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 
 const NOW = Date.parse('2025-11-04T12:00:00Z')
 const KEY = '0123456789abcdef'.repeat(4)
 
-function cli(
-  args: readonly string[],
-  env: Record<string, string>,
-): Promise<{ code: number; out: string; err: string }> {
-  const child = spawn(process.execPath, ['src/cli/bin.js', ...args], { env: { PATH: process.env.PATH ?? '', ...env } })
-  let out = ''
-  let err = ''
-  child.stdout.on('data', (piece) => {
-    out += piece
-  })
-  child.stderr.on('data', (piece) => {
-    err += piece
-  })
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code: code!, out, err })))
-}
+const cli = (args: readonly string[], env: Record<string, string>) => runCli(tempFolder(), args, env)
 
 test('files of archives are downloaded once, recorded, and kept by a replay; what fails is told', async () => {
   const store = await tempStore()

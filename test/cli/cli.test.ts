@@ -1,44 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { emulate, json, serve, tempFolder } from '../kit.ts'
+import { type Done, emulate, json, runCli, serve, tempFolder } from '../kit.ts'
 
-const BIN = resolve('src/cli/bin.js')
 const SERIES =
   'name: one\npace: { perSecond: 50 }\nseries:\n  - { indicators: [1739], window: { from: 2025-01-01, to: 2025-02-01 } }\n'
-
-interface Done {
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
-}
-
-/** Runs the command as a user would: a process of its own, in a folder of its own, without our environment. */
-function run(
-  cwd: string,
-  args: readonly string[],
-  env: Record<string, string> = {},
-  during?: (child: ChildProcess) => void,
-): Promise<Done> {
-  const child = spawn(process.execPath, [BIN, ...args], {
-    cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: cwd, TZ: process.env.TZ ?? '', ...env },
-  })
-  child.stdin.end()
-  let out = ''
-  let err = ''
-  child.stdout.on('data', (data) => {
-    out += data
-  })
-  child.stderr.on('data', (data) => {
-    err += data
-  })
-  during?.(child)
-  return new Promise((done) => child.on('close', (code) => done({ code, out, err })))
-}
 
 function folder(files: Record<string, string> = { 'job.yaml': SERIES }): string {
   const dir = tempFolder()
@@ -49,10 +18,10 @@ const to = (url: string, key = 'k'.repeat(64)) => ({ INDICATOR_SYNC_BASE_URL: ur
 
 describe('the command line', () => {
   test('help names every command, and every command’s help has an example', async () => {
-    const { code, out } = await run(tempFolder(), ['--help'])
+    const { code, out } = await runCli(tempFolder(), ['--help'])
     expect(code).toBe(0)
     for (const name of Object.keys(COMMANDS)) expect(out).toContain(`indicator-sync ${name}`)
-    const helps = await Promise.all(Object.keys(COMMANDS).map((name) => run(tempFolder(), [name, '--help'])))
+    const helps = await Promise.all(Object.keys(COMMANDS).map((name) => runCli(tempFolder(), [name, '--help'])))
     for (const { out: text } of helps) expect(text).toContain('Examples:')
   })
 
@@ -75,7 +44,7 @@ describe('the command line', () => {
     ['a bad range', ['sync', 'job.yaml', '--from', 'yesterday'], to('http://x'), 2, /--from "yesterday" is no date/],
     ['no database yet', ['status'], {}, 7, /no database data\/indicator-sync\.db yet/],
   ])('%s', async (_name, args, env, code, message) => {
-    const result = await run(folder(), args, env)
+    const result = await runCli(folder(), args, env)
     expect(result.err).toMatch(message)
     expect(result.code).toBe(code)
   })
@@ -83,7 +52,7 @@ describe('the command line', () => {
   test('mistakes of job files are all told before anything is sent', async () => {
     const dir = folder({ 'job.yaml': 'name: x\nseris: []\nwidgets: {}\n', 'other.yaml': '' })
     for (const command of ['validate', 'sync', 'plan']) {
-      const { code, out, err } = await run(dir, [command, 'job.yaml', 'other.yaml'], to('http://x'))
+      const { code, out, err } = await runCli(dir, [command, 'job.yaml', 'other.yaml'], to('http://x'))
       expect(code).toBe(2)
       expect(out + err).toMatch(/job\.yaml:2:1 {2}seris.*Did you mean "series"/)
       expect(out + err).toMatch(/other\.yaml:1:1.*is empty/)
@@ -94,34 +63,34 @@ describe('the command line', () => {
     const emulator = await emulate()
     const env = `INDICATOR_SYNC_BASE_URL=${emulator.url}\nINDICATOR_SYNC_API_KEY="${emulator.key}"\n`
     const dir = folder({ 'job.yaml': SERIES, '.env': env })
-    expect((await run(dir, ['plan', 'job.yaml'])).out).toMatch(
+    expect((await runCli(dir, ['plan', 'job.yaml'])).out).toMatch(
       /series\[0\] +indicator 1739 +missing +1 [\s\S]*one: 1 calls/,
     )
     expect(emulator.requests).toHaveLength(0)
-    const first = await run(dir, ['sync', 'job.yaml', '--json'])
+    const first = await runCli(dir, ['sync', 'job.yaml', '--json'])
     expect(first.code).toBe(0)
     expect(JSON.parse(first.out)).toMatchObject([{ job: 'one', outcome: 'done', requests: 1, failures: [] }])
-    expect((await run(dir, ['sync', 'job.yaml'])).out).toMatch(/nothing to do/)
+    expect((await runCli(dir, ['sync', 'job.yaml'])).out).toMatch(/nothing to do/)
     expect(emulator.requests).toHaveLength(1)
-    expect((await run(dir, ['plan', 'job.yaml'])).out).toMatch(/nothing to ask/)
-    expect(JSON.parse((await run(dir, ['status', '--json'])).out)).toMatchObject({
+    expect((await runCli(dir, ['plan', 'job.yaml'])).out).toMatch(/nothing to ask/)
+    expect(JSON.parse((await runCli(dir, ['status', '--json'])).out)).toMatchObject({
       failures: [],
       rows: { observation: 744 },
     })
-    expect((await run(dir, ['status'])).out).toMatch(/1739/)
+    expect((await runCli(dir, ['status'])).out).toMatch(/1739/)
     const sql = 'select count(*) as n, max(value) is not null as some from observation'
-    expect(JSON.parse((await run(dir, ['query', sql, '--json'])).out)).toEqual([{ n: 744, some: 1 }])
-    expect((await run(dir, ['query', sql, '--format', 'csv'])).out).toBe('n,some\n744,1\n')
-    expect((await run(dir, ['query', sql, '--format', 'markdown'])).out).toBe(
+    expect(JSON.parse((await runCli(dir, ['query', sql, '--json'])).out)).toEqual([{ n: 744, some: 1 }])
+    expect((await runCli(dir, ['query', sql, '--format', 'csv'])).out).toBe('n,some\n744,1\n')
+    expect((await runCli(dir, ['query', sql, '--format', 'markdown'])).out).toBe(
       '| n | some |\n| --- | --- |\n| 744 | 1 |\n',
     )
-    const two = await run(dir, ['query', 'select * from observation', '--limit', '2', '--format', 'ndjson'])
+    const two = await runCli(dir, ['query', 'select * from observation', '--limit', '2', '--format', 'ndjson'])
     expect(two.out.trim().split('\n')).toHaveLength(2)
     expect(two.err).toMatch(/Only the first 2 rows/)
-    const doctor = await run(dir, ['doctor'])
+    const doctor = await runCli(dir, ['doctor'])
     expect(doctor.out).toMatch(/ok +key +set \(from \.env\); never shown/)
     expect(doctor.code).toBe(0)
-    const state = JSON.parse((await run(dir, ['migrate', '--list', '--json'])).out)
+    const state = JSON.parse((await runCli(dir, ['migrate', '--list', '--json'])).out)
     expect(state).toMatchObject({ exists: true, version: state.known })
     for (const name of readdirSync(join(dir, 'data')))
       expect(readFileSync(join(dir, 'data', name)).includes(emulator.key), name).toBe(false)
@@ -135,8 +104,8 @@ describe('the command line', () => {
     ['with x as (select 1 as a) select a from x', 0, /a/],
   ])('query %j exits %i', async (sql, code, message) => {
     const dir = folder()
-    await run(dir, ['migrate'])
-    const result = await run(dir, ['query', sql])
+    await runCli(dir, ['migrate'])
+    const result = await runCli(dir, ['query', sql])
     expect(result.out + result.err).toMatch(message)
     expect(result.code).toBe(code)
   })
@@ -144,29 +113,29 @@ describe('the command line', () => {
   test('export writes a whole file or none, as known now or before anything was', async () => {
     const emulator = await emulate()
     const dir = folder()
-    await run(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))
+    await runCli(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))
     const more = ['export', '--indicator', '1739', '--from', '2025-01-01', '--to', '2025-01-03']
-    const { err } = await run(dir, [...more, '--output', 'a.csv'])
+    const { err } = await runCli(dir, [...more, '--output', 'a.csv'])
     expect(err).toBe('48 rows in a.csv.\n')
     const lines = readFileSync(join(dir, 'a.csv'), 'utf8').trim().split('\n')
     expect(lines).toHaveLength(49)
     expect(lines[1]).toMatch(/^1739,.*,3,España,2024-12-31T23:00:00Z,2025-01-01T00:00:00\+01:00,3600,/)
-    const ndjson = await run(dir, [...more, '--format', 'ndjson', '--geo', '3'])
+    const ndjson = await runCli(dir, [...more, '--format', 'ndjson', '--geo', '3'])
     expect(
       ndjson.out
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line).step_s),
     ).toHaveLength(48)
-    expect((await run(dir, [...more, '--as-of', '2020-01-01', '--quiet'])).out.trim().split('\n')).toHaveLength(1)
-    expect((await run(dir, [...more, '--as-of', '+1d', '--quiet'])).out.trim().split('\n')).toHaveLength(49)
-    expect((await run(dir, [...more, '--output', 'none/a.csv'])).code).toBe(2)
+    expect((await runCli(dir, [...more, '--as-of', '2020-01-01', '--quiet'])).out.trim().split('\n')).toHaveLength(1)
+    expect((await runCli(dir, [...more, '--as-of', '+1d', '--quiet'])).out.trim().split('\n')).toHaveLength(49)
+    expect((await runCli(dir, [...more, '--output', 'none/a.csv'])).code).toBe(2)
     expect(readdirSync(dir).filter((name) => name.includes('part'))).toEqual([])
   })
 
   test('a wrong key exits 3 and is not shown', async () => {
     const emulator = await emulate()
-    const result = await run(folder(), ['sync', 'job.yaml', '--verbose'], to(emulator.url, 'deadbeef'.repeat(8)))
+    const result = await runCli(folder(), ['sync', 'job.yaml', '--verbose'], to(emulator.url, 'deadbeef'.repeat(8)))
     expect(result.code).toBe(3)
     expect(result.out).toMatch(/refused the API key/)
     expect(result.out + result.err).not.toContain('deadbeef')
@@ -176,11 +145,11 @@ describe('the command line', () => {
   test('one failure among many exits 1 and says what to do', async () => {
     const emulator = await emulate()
     const dir = folder({ 'job.yaml': SERIES.replace('1739', '1739, 424242') })
-    const result = await run(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))
+    const result = await runCli(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))
     expect(result.code).toBe(1)
     expect(result.out).toMatch(/1 requests failed; everything else is kept/)
     expect(result.out).toMatch(/\/indicators\/424242\?.*\n.*404/)
-    expect((await run(dir, ['status'])).out).toMatch(/424242/)
+    expect((await runCli(dir, ['status'])).out).toMatch(/424242/)
   })
 
   test('a spent budget exits 4, and the next process keeps to it', async () => {
@@ -191,7 +160,7 @@ describe('the command line', () => {
     )
     const dir = folder({ 'job.yaml': yaml })
     for (const expected of [2, 2]) {
-      const { code, out } = await run(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))
+      const { code, out } = await runCli(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))
       expect(out).toMatch(/budget of 2 calls an hour is spent/)
       expect(code).toBe(4)
       expect(emulator.requests).toHaveLength(expected)
@@ -214,7 +183,7 @@ describe('the command line', () => {
       '50, concurrency: 1 }',
     )
     const dir = folder({ 'job.yaml': yaml })
-    const result = await run(dir, ['sync', 'job.yaml'], to(server.url), (started) => {
+    const result = await runCli(dir, ['sync', 'job.yaml'], to(server.url), (started) => {
       child = started
     })
     expect(result.code).toBe(code)
@@ -235,25 +204,25 @@ describe('the command line', () => {
       child!.kill('SIGTERM')
       setTimeout(() => child!.kill('SIGTERM'), 300)
     })
-    const result = await run(dir, ['sync', 'job.yaml'], to(server.url), (started) => {
+    const result = await runCli(dir, ['sync', 'job.yaml'], to(server.url), (started) => {
       child = started
     })
     expect(result.code).toBe(143)
     expect(result.err).toMatch(/once more to stop at once/)
-    expect((await run(dir, ['query', 'select count(*) as n from observation', '--json'])).out).toMatch(/"n": ?1\b/)
+    expect((await runCli(dir, ['query', 'select count(*) as n from observation', '--json'])).out).toMatch(/"n": ?1\b/)
     const emulator = await emulate()
-    expect((await run(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))).code).toBe(0)
+    expect((await runCli(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))).code).toBe(0)
   })
 
   test('a second writer exits 5 and says who writes', async () => {
     let other: Promise<Done> | undefined
     const dir = folder()
     const server = await serve(async (_request, response) => {
-      other = run(dir, ['sync', 'job.yaml'], to(server.url))
+      other = runCli(dir, ['sync', 'job.yaml'], to(server.url))
       await other
       json(response, { indicator: { id: 1739, tiempo: [], geos: [], values: [] } })
     })
-    expect((await run(dir, ['sync', 'job.yaml'], to(server.url))).code).toBe(0)
+    expect((await runCli(dir, ['sync', 'job.yaml'], to(server.url))).code).toBe(0)
     const second = await other!
     expect(second.code).toBe(5)
     expect(second.err).toMatch(/Process \d+ on .* has been writing .*sync one/)
@@ -266,14 +235,14 @@ describe('the command line', () => {
     })
     let child: ChildProcess | undefined
     const dir = folder({ 'job.yaml': `${SERIES}schedule: "* * * * * *"\n` })
-    const result = await run(dir, ['schedule', 'job.yaml'], to(server.url), (started) => {
+    const result = await runCli(dir, ['schedule', 'job.yaml'], to(server.url), (started) => {
       child = started
     })
     expect(result.code).toBe(143)
     expect(result.err).toMatch(/one: next at 20/)
     expect(result.err).toMatch(/1 requests failed/)
     expect(server.calls.length).toBeGreaterThanOrEqual(2)
-    expect((await run(dir, ['schedule', 'job.yaml'], {})).code).toBe(2)
+    expect((await runCli(dir, ['schedule', 'job.yaml'], {})).code).toBe(2)
   })
 
   test('retry asks exactly what failed', async () => {
@@ -292,42 +261,44 @@ describe('the command line', () => {
     })
     const dir = folder({ 'job.yaml': SERIES.replace('1739', '1739, 805, 460') })
     const env = to(server.url)
-    expect((await run(dir, ['sync', 'job.yaml'], env)).code).toBe(1)
-    expect((await run(dir, ['gaps', '--fail'])).code).toBe(6)
-    expect((await run(dir, ['check'])).code).toBe(6)
+    expect((await runCli(dir, ['sync', 'job.yaml'], env)).code).toBe(1)
+    expect((await runCli(dir, ['gaps', '--fail'])).code).toBe(6)
+    expect((await runCli(dir, ['check'])).code).toBe(6)
     broken = false
     const before = server.calls.length
-    expect((await run(dir, ['retry'], env)).out).toMatch(/retry: done .* 1 requests/)
+    expect((await runCli(dir, ['retry'], env)).out).toMatch(/retry: done .* 1 requests/)
     expect(server.calls.slice(before).map(({ url }) => url!.split('?')[0])).toEqual(['/indicators/805'])
-    expect((await run(dir, ['retry'], env)).out).toMatch(/nothing to do/)
-    expect((await run(dir, ['restate', 'job.yaml', '--from', '2025-01-05', '--to', '2025-01-06'], env)).out).toMatch(
+    expect((await runCli(dir, ['retry'], env)).out).toMatch(/nothing to do/)
+    expect((await runCli(dir, ['restate', 'job.yaml', '--from', '2025-01-05', '--to', '2025-01-06'], env)).out).toMatch(
       /3 requests/,
     )
-    expect((await run(dir, ['backfill', 'job.yaml', '--from', '2024-12-31', '--to', '2025-01-05'], env)).out).toMatch(
-      /3 requests/,
+    expect(
+      (await runCli(dir, ['backfill', 'job.yaml', '--from', '2024-12-31', '--to', '2025-01-05'], env)).out,
+    ).toMatch(/3 requests/)
+    expect((await runCli(dir, ['status', '--format', 'prometheus'])).out).toMatch(
+      /^# HELP indicator_sync_requests_total/,
     )
-    expect((await run(dir, ['status', '--format', 'prometheus'])).out).toMatch(/^# HELP indicator_sync_requests_total/)
   })
 
   test('init writes what is needed to begin, and never overwrites', async () => {
     const dir = folder({})
-    expect((await run(dir, ['init', 'mine'])).out).toMatch(/written .*nightly\.yaml/)
+    expect((await runCli(dir, ['init', 'mine'])).out).toMatch(/written .*nightly\.yaml/)
     expect(existsSync(join(dir, 'mine/.env.example'))).toBe(true)
-    expect((await run(dir, ['validate', 'mine/jobs/nightly.yaml'])).code).toBe(0)
+    expect((await runCli(dir, ['validate', 'mine/jobs/nightly.yaml'])).code).toBe(0)
     writeFileSync(join(dir, 'mine/.env.example'), 'mine')
-    expect((await run(dir, ['init', 'mine'])).out).toMatch(/kept .*\.env\.example/)
+    expect((await runCli(dir, ['init', 'mine'])).out).toMatch(/kept .*\.env\.example/)
     expect(readFileSync(join(dir, 'mine/.env.example'), 'utf8')).toBe('mine')
   })
 
   test('the embedded service serves until it is stopped', async () => {
-    const result = await run(tempFolder(), ['emulator', '--now', '2025-11-04T12:00:00Z'], {}, (child) =>
+    const result = await runCli(tempFolder(), ['emulator', '--now', '2025-11-04T12:00:00Z'], {}, (child) =>
       child.stdout!.once('data', () => child.kill('SIGINT')),
     )
     expect(result).toMatchObject({ code: 0, out: expect.stringContaining('INDICATOR_SYNC_BASE_URL=http://127.0.0.1:') })
   })
 
   test('the demo shows rows, and its own next steps', async () => {
-    const result = await run(tempFolder(), ['demo'])
+    const result = await runCli(tempFolder(), ['demo'])
     expect(result.code).toBe(0)
     expect(result.out).toMatch(/data\/demo\.db holds \d{2},\d{3} values of \d+ series/)
     expect(result.out.match(/──/g)!.length).toBeGreaterThanOrEqual(3)
