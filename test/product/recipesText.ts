@@ -29,7 +29,7 @@ export function recipesText(store: Store): string {
   return `${[
     '# Recipes',
     `Questions that analysts ask, with their SQL. Each is plain SQLite: run it here with \`indicator-sync query --recipe NAME\` (\`--indicator\`, \`--geo\`, \`--from\`, \`--to\`, \`--param name=value\`), or paste it into the \`sqlite3\` shell, Datasette, DBeaver, DuckDB or pandas, which ask for the values of \`:name\`. Days are local, \`YYYY-MM-DD\`, and \`:to\` is not included.`,
-    `The answers are those of the demo database as \`jobs/demo.yaml\` fills it on the nights of ${NIGHTS.map((night) => night.slice(0, 10)).join(' and ')}: invented values of the embedded service. A test runs every statement and compares them; \`node test/product/write.ts\` writes this page anew.`,
+    `The answers are those of the demo database as \`jobs/demo.yaml\` fills it on the nights of ${NIGHTS.map((night) => night.slice(0, 10)).join(' and ')}: invented values of the embedded service. A test runs every statement and compares them (SQLite before 3.43 adds with less care: a last digit may differ there); \`node test/product/write.ts\` writes this page anew.`,
     ...parts,
   ].join('\n\n')}\n`
 }
