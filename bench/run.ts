@@ -54,8 +54,9 @@ try {
       const text = markdown(section)
       process.stdout.write(`${text}\n\n`)
       report.push(text)
+      // What was measured is kept, whatever becomes of the next case.
+      if (positionals.length === 0) writeFileSync(values.output, `${report.join('\n\n')}\n`)
     }
-  if (positionals.length === 0) writeFileSync(values.output, `${report.join('\n\n')}\n`)
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

@@ -48,12 +48,12 @@ const MANY = 5_000_000
 
 /** How many rows a table has; of a large one, what the planner's statistics say, which is how many it had at the last run. */
 function countOf(db: Reader, table: string): { rows: number; estimated: boolean } {
-  const known = db.get(
-    `select max(cast(stat as integer)) from pragma_table_list l left join sqlite_stat1 s on s.tbl = l.name where l.name = ?`,
-    [table],
-  ) as number | null
-  const estimated = (known ?? 0) > MANY
-  return { rows: estimated ? known! : (db.get(`select count(*) from ${table}`) as number), estimated }
+  const measured = db.get(`select 1 from sqlite_schema where name = 'sqlite_stat1'`) !== undefined
+  const known = measured
+    ? ((db.get('select max(cast(stat as integer)) from sqlite_stat1 where tbl = ?', [table]) as number | null) ?? 0)
+    : 0
+  const estimated = known > MANY
+  return { rows: estimated ? known : (db.get(`select count(*) from ${table}`) as number), estimated }
 }
 
 /** Gathers what `status` shows. Times are UTC but for `last_local`; `lag_hours` is how long ago the last value begins, negative for the future. */

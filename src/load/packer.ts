@@ -27,9 +27,8 @@ export type Answer = { readonly id: number } & (
   | { readonly body: Uint8Array }
 )
 
-/** Smaller bodies are not worth the way to the other thread, larger ones not the copy. */
-const WORTH = { from: 16 * 1024, to: 8 * 1024 * 1024 }
-const isWorth = (bytes: number): boolean => bytes >= WORTH.from && bytes <= WORTH.to
+/** Smaller bodies are not worth the way to the other thread, larger ones not the copy that goes there. */
+const WORTH = { from: 16 * 1024, to: 32 * 1024 * 1024 }
 
 let worker: Worker | null = null
 let next = 0
@@ -66,6 +65,8 @@ function ask(question: Question, moved: ArrayBuffer[] = []): Promise<Answer | nu
 /** Buffers go to the other thread and come back, for what is thrown away there is long in memory. */
 const carriers: ArrayBuffer[] = []
 const CARRIERS = 4
+/** A larger one is not kept. */
+const KEPT = 4 * 1024 * 1024
 
 /** Room for a body, and so for what is arranged of it. */
 function takeCarrier(length: number): ArrayBuffer {
@@ -77,7 +78,7 @@ function takeCarrier(length: number): ArrayBuffer {
 
 /** Hashes and packs a body in another thread, while this one reads it and writes its rows. */
 export async function packAside(body: Buffer): Promise<PackedReply> {
-  if (!isWorth(body.length)) return packReply(body)
+  if (body.length < WORTH.from || body.length > WORTH.to) return packReply(body)
   const id = next++
   const carrier = takeCarrier(body.length)
   body.copy(new Uint8Array(carrier))
@@ -86,13 +87,13 @@ export async function packAside(body: Buffer): Promise<PackedReply> {
   const { hash, form, length } = answer
   // Compressing is the least of it, and the memory that it takes is better taken here.
   const packed = compress({ form, bytes: Buffer.from(answer.carrier, 0, length) })
-  if (carriers.length < CARRIERS) carriers.push(answer.carrier)
+  if (carriers.length < CARRIERS && answer.carrier.byteLength <= KEPT) carriers.push(answer.carrier)
   return { hash, ...packed }
 }
 
 /** Unpacks a body of a known size in another thread, while this one writes the rows of those before. */
 export async function unpackAside(packed: Packed, size: number): Promise<Buffer> {
-  if (!isWorth(size)) return unpack(packed)
+  if (size < WORTH.from) return unpack(packed)
   const answer = await ask({ id: next++, packed })
   return answer && 'body' in answer ? bufferOf(answer.body) : unpack(packed)
 }

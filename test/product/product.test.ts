@@ -414,6 +414,17 @@ describe('content as people read it', () => {
   })
 })
 
+test('status of a database that is new, and of one whose tables are too large to count', async () => {
+  const { openStore } = await import('../../src/db/open.ts')
+  const { readStatus } = await import('../../src/audit/status.ts')
+  const other = await openStore(join(tempFolder(), 'new.db'))
+  expect(readStatus(other)).toMatchObject({ rows: { observation: 0 }, estimated: [] })
+  other.run('analyze', [])
+  other.run(`insert into sqlite_stat1 (tbl, idx, stat) values ('observation', 'observation', '100000000 1 1 1')`, [])
+  expect(readStatus(other)).toMatchObject({ rows: { observation: 100_000_000 }, estimated: ['observation'] })
+  await other.close()
+})
+
 describe('pictures', () => {
   test('a chart has its scale, breaks where nothing is, and joins what lies together', () => {
     const lines = chart([0, 1, 2, 3, null, null, 3, 0], { width: 8, height: 2, low: 0, high: 3 })
