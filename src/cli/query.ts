@@ -166,12 +166,15 @@ async function guarded(seconds: number): Promise<number> {
     late = true
     child.kill('SIGKILL')
   }, seconds * 1000)
-  // Both get Ctrl-C; the child ends by it, and then so do we.
+  // Both get Ctrl-C; the child ends by it, and then so do we. What ends only us is passed on.
   const wait = () => undefined
+  const pass = () => child.kill('SIGTERM')
   process.on('SIGINT', wait)
+  process.on('SIGTERM', pass)
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   clearTimeout(timer)
   process.off('SIGINT', wait)
+  process.off('SIGTERM', pass)
   if (late)
     throw new StoppedError(`The query took longer than ${seconds} s and was ended.`, {
       hint: 'Ask less (where series_id = …, indicator_id = …), or allow more: --timeout 600, or 0 for no limit.',
