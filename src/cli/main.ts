@@ -1,4 +1,4 @@
-import yargs from 'yargs'
+import yargs, { type Options } from 'yargs'
 import { hideBin } from 'yargs/helpers'
 import { InputError, SyncError } from '../base/errors.ts'
 import { redact } from '../base/redact.ts'
@@ -11,6 +11,13 @@ import { version } from './version.ts'
 
 const EPILOGUE = `Exit codes: 0 done · 1 partial, \`retry\` helps · 2 usage or configuration · 3 key refused · 4 stopped on purpose ·
 5 another process writes · 6 a check failed · 7 database · 70 a bug of ours · 130/143 stopped by a signal`
+
+/** Refuses what should be a number and is none: yargs makes NaN of it. */
+function checkNumbers(options: Readonly<Record<string, Options>>, args: Readonly<Record<string, unknown>>): void {
+  for (const [name, { type }] of Object.entries(options))
+    if (type === 'number' && [args[name]].flat().some(Number.isNaN))
+      throw new InputError(`${name} takes a number.`, { hint: 'indicator-sync --help', code: 'usage' })
+}
 
 /** Reads the command line, runs the command and sets the exit code of the process. */
 export async function main(argv: readonly string[] = hideBin(process.argv)): Promise<void> {
@@ -41,6 +48,7 @@ export async function main(argv: readonly string[] = hideBin(process.argv)): Pro
         return command.options({ ...flags, ...COMMON }).example(`$0 ${example}`, '')
       },
       handler: async (args) => {
+        checkNumbers({ ...positionals, ...flags }, args)
         code = await run(args as never)
       },
     })

@@ -1,6 +1,7 @@
 import { InputError } from '../base/errors.ts'
 import { formatLocal } from '../base/zone.ts'
 import { openReader, type Reader } from '../db/open.ts'
+import { parseSpan, SPAN_FORM } from '../job/moment.ts'
 import { chart, scaleOf } from './chart.ts'
 import { readSettings } from './config.ts'
 import { EXIT } from './fail.ts'
@@ -113,6 +114,8 @@ export async function run(args: ShowArgs): Promise<number> {
     const first = findDataset(reader, args.indicator, args.geo)
     const second = args.with === undefined ? null : findDataset(reader, args.with, args.geo)
     const now = Math.floor(Date.now() / 1000)
+    if (args.last !== undefined && parseSpan(args.last) === undefined)
+      throw new InputError(`--last ${JSON.stringify(args.last)} is no span; legal: ${SPAN_FORM}.`, { code: 'bad-span' })
     const range = args.last
       ? { from: instantOf('last', `-${args.last}`, first.zone, now), to: Number.POSITIVE_INFINITY }
       : rangeOf(args, first.zone, now)

@@ -450,6 +450,11 @@ describe('pictures', () => {
     expect(done.out).toMatch(/correlation 0\.9\d+/)
     expect(done.out).toMatch(/[\u2801-\u28ff]/)
     expect(JSON.parse(cli(['show', '1293', '--json']).out)[0].values.length).toBeGreaterThan(100)
+    expect(cli(['show', '600', '--last', 'a week'])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/is no span/),
+    })
+    expect(cli(['show', 'prices'])).toMatchObject({ code: 2, err: expect.stringMatching(/indicator takes a number/) })
     expect(cli(['show', '4242'])).toMatchObject({ code: 2, err: expect.stringMatching(/No values of indicator 4242/) })
     expect(cli(['show', '600', '--from', '1999-01-01', '--to', '1999-02-01']).code).toBe(2)
     expect(cli(['status']).out).toMatch(/600 geo 3 +2025 ·+█+▒?·+\n/)
