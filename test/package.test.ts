@@ -61,7 +61,7 @@ describe('what is installed', () => {
       '--input-type=module',
       '-e',
       `import { Worker } from 'node:worker_threads'
-       const worker = new Worker(new URL('${thread}'))
+       const worker = new Worker(new URL('${thread}'), { execArgv: [] })
        const carrier = new ArrayBuffer(8)
        worker.on('message', ({ id, form }) => process.exit(id === 7 && form === 'zstd' ? 0 : 1)).on('error', () => process.exit(2))
        worker.postMessage({ id: 7, carrier, length: 8 }, [carrier])`,
