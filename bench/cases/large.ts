@@ -33,12 +33,14 @@ export async function large({ folder, runs, rows, say }: Bench): Promise<Section
   const size = statSync(database).size
   const timings: string[][] = []
   for (const view of Object.keys(VIEWS)) {
+    let peak = 0
     const timed = async (scope: 'one' | 'all'): Promise<string> => {
       const all: Measured[] = []
       for (let run = 1; run <= runs; run++) {
         say(`large: ${view}, ${scope}: run ${run} of ${runs}`)
         const args = [join(here, 'children/view.ts'), database, view, scope]
         all.push(await measure(process.execPath, args, {}, PATIENCE_S))
+        peak = Math.max(peak, all.at(-1)!.peakMb ?? 0)
         if (all.at(-1)!.last === '') return `over ${PATIENCE_S}`
         // What takes long is not made surer by repetition.
         if (all.at(-1)!.seconds > 20) break
@@ -46,7 +48,7 @@ export async function large({ folder, runs, rows, say }: Bench): Promise<Section
       const answers = all.map(({ last }) => JSON.parse(last) as { seconds: number; rows: number })
       return `${fixed(median(answers.map(({ seconds }) => seconds)), 3)} (${grouped(answers[0]!.rows)} rows)`
     }
-    timings.push([view, await timed('one'), await timed('all')])
+    timings.push([view, await timed('one'), await timed('all'), fixed(peak, 0)])
   }
   for (const end of ['', '-wal', '-shm']) rmSync(database + end, { force: true })
   return [
@@ -66,7 +68,7 @@ export async function large({ folder, runs, rows, say }: Bench): Promise<Section
     {
       title: `Views on ${grouped(series * VALUES_A_SERIES)} values`,
       about: `Seconds until the last row is read with all its columns: of one series of ${grouped(VALUES_A_SERIES)} values, and of all ${grouped(series)}.`,
-      head: ['view', 'one series', 'all series'],
+      head: ['view', 'one series', 'all series', 'peak MB'],
       rows: timings,
     },
   ]

@@ -49,6 +49,7 @@ function start(): Worker {
     for (const answer of waiting.values()) answer(null)
     waiting.clear()
   }
+  started.unref()
   started.on('error', giveUp)
   started.on('exit', giveUp)
   return started
@@ -94,6 +95,11 @@ export async function packAside(body: Buffer): Promise<PackedReply> {
 /** Unpacks a body of a known size in another thread, while this one writes the rows of those before. */
 export async function unpackAside(packed: Packed, size: number): Promise<Buffer> {
   if (size < WORTH.from) return unpack(packed)
+  if (!worker) {
+    // While the other thread begins, which takes as long as a few bodies, the first one is unpacked here.
+    worker = start()
+    return unpack(packed)
+  }
   const answer = await ask({ id: next++, packed })
   return answer && 'body' in answer ? bufferOf(answer.body) : unpack(packed)
 }
