@@ -1,11 +1,22 @@
 import { writeSync } from 'node:fs'
+import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, parquetWriteRows } from 'hyparquet-writer'
 import type { ExportColumn, Exported } from '../audit/export.ts'
 
 /** Rows that are held at once, and that readers find together. */
 const GROUP = 20_000
 
-const TYPES = { integer: 'INT64', real: 'DOUBLE', text: 'STRING', instant: 'TIMESTAMP' } as const
+/** How Parquet spells the types of columns; instants say that they are UTC, in the old way and the new. */
+const TYPES = {
+  integer: { type: 'INT64' },
+  real: { type: 'DOUBLE' },
+  text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  instant: {
+    type: 'INT64',
+    converted_type: 'TIMESTAMP_MILLIS',
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+  },
+} as const satisfies Record<ExportColumn['type'], Partial<SchemaElement>>
 
 /** A value as Parquet keeps it: whole numbers are 64 bits, instants are milliseconds. */
 const CONVERT: Readonly<Record<ExportColumn['type'], (value: unknown) => unknown>> = {
@@ -30,7 +41,11 @@ export async function writeParquet(handle: number, { columns, rows }: Exported, 
     await parquetWriteRows({
       writer: Object.assign(writer, { flush, finish: flush }),
       rows: source,
-      columns: columns.map(({ name, type }) => ({ name, type: TYPES[type], nullable: true })),
+      columns: columns.map(({ name }) => ({ name })),
+      schema: [
+        { name: 'root', num_children: columns.length },
+        ...columns.map(({ name, type }): SchemaElement => ({ name, repetition_type: 'OPTIONAL', ...TYPES[type] })),
+      ],
       rowGroupSize: GROUP,
       kvMetadata: columns.flatMap(({ name, unit }) => (unit ? [{ key: `unit.${name}`, value: unit }] : [])),
       createdBy,

@@ -257,7 +257,10 @@ describe('export', () => {
     ).toEqual(held.map(({ at_utc, value, step_s }) => [at_utc, value, step_s]))
     const { key_value_metadata: said, schema } = await parquetMetadataAsync(buffer)
     expect(said).toContainEqual({ key: 'unit.value', value: 'Precio €/MWh' })
-    expect(schema.find(({ name }) => name === 'at_utc')).toMatchObject({ converted_type: 'TIMESTAMP_MILLIS' })
+    expect(schema.find(({ name }) => name === 'at_utc')).toMatchObject({
+      converted_type: 'TIMESTAMP_MILLIS',
+      logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+    })
   })
 
   test('wide has a column a series and geo, and a row an instant', () => {
