@@ -169,7 +169,10 @@ function* batches(tape: Iterable<Taped>): Generator<readonly Opened[], void> {
   let batch: Opened[] = []
   let bytes = 0
   for (const taped of tape) {
-    batch.push({ taped, body: unpackAside(taped.packed, taped.size) })
+    const body = unpackAside(taped.packed, taped.size)
+    // A body that cannot be unpacked is told when its turn comes.
+    body.catch(() => undefined)
+    batch.push({ taped, body })
     bytes += taped.size
     if (bytes < REPLAYED_AT_ONCE) continue
     yield batch
@@ -222,7 +225,7 @@ export async function replay(
     })
     onProgress?.(done.replies)
   }
-  for (; !batch.done; ) {
+  while (!batch.done) {
     const next = tape.next()
     await write(batch.value)
     batch = next

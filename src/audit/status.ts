@@ -58,6 +58,7 @@ function countOf(db: Reader, table: string): { rows: number; estimated: boolean 
 
 /** Gathers what `status` shows. Times are UTC but for `last_local`; `lag_hours` is how long ago the last value begins, negative for the future. */
 export function readStatus(db: Reader): Status {
+  const counts = COUNTED.map((table) => ({ table, ...countOf(db, table) }))
   return {
     runs: db.all('select * from runs limit 5') as object[],
     series:
@@ -67,7 +68,7 @@ export function readStatus(db: Reader): Status {
     failures: openFailures(db),
     quarantined: db.get('select count(*) from _quarantine where resolved_at is null') as number,
     tape: tapeState(db),
-    rows: Object.fromEntries(COUNTED.map((table) => [table, countOf(db, table).rows])),
-    estimated: COUNTED.filter((table) => countOf(db, table).estimated),
+    rows: Object.fromEntries(counts.map(({ table, rows }) => [table, rows])),
+    estimated: counts.filter(({ estimated }) => estimated).map(({ table }) => table),
   }
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { secretsOf } from '../api/key.ts'
 import { InputError, KeyError } from '../base/errors.ts'
 import { lockWriter } from '../db/lock.ts'
-import { openStore, type Store } from '../db/open.ts'
+import { openReader, openStore, type Reader, type Store } from '../db/open.ts'
 import { DownloadError, type DownloadOptions, download, isOwn, parseBytes } from '../fetch/download.ts'
 import { createAgent, LIMITS } from '../fetch/http.ts'
 import { createGate } from '../fetch/pace.ts'
@@ -37,8 +37,8 @@ interface Edition {
   readonly bytes: number | null
 }
 
-/** The pace of downloads: files are large, and the service is polite to. */
-const PACE = { perSecond: 2, concurrency: 2 }
+/** The pace of downloads, one after the other. */
+const PACE = { perSecond: 2, concurrency: 1 }
 
 const dayOf = (flag: string, text: string | undefined): string | null => {
   if (text === undefined) return null
@@ -47,8 +47,8 @@ const dayOf = (flag: string, text: string | undefined): string | null => {
 }
 
 /** The editions that are meant, the latest first. */
-function editions(store: Store, { kind, id, from, to }: ArchivesArgs): Edition[] {
-  return store.all(
+function editions(db: Reader, { kind, id, from, to }: ArchivesArgs): Edition[] {
+  return db.all(
     `select kind, id, name, date, url, path, bytes from archive_publications
      where (:kind = 'all' or kind = :kind) and (:ids = '[]' or id in (select value from json_each(:ids)))
        and (:from is null or date >= :from) and (:to is null or date < :to)
@@ -147,11 +147,11 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
 
 export async function run(args: ArchivesArgs): Promise<number> {
   if (args.action === 'download') return fetchFiles(args)
-  const store = await openStore(readSettings(args).database.value)
+  const reader = openReader(readSettings(args).database.value)
   try {
-    list(editions(store, args), args)
+    list(editions(reader, args), args)
     return EXIT.done
   } finally {
-    await store.close()
+    await reader.close()
   }
 }

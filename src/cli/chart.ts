@@ -1,4 +1,4 @@
-/** Eight levels of a column, from nothing to full. */
+/** The bits of the dots of a braille letter: its left column from below, and its right one. */
 const DOTS = [
   [0x40, 0x04, 0x02, 0x01],
   [0x80, 0x20, 0x10, 0x08],

@@ -71,10 +71,10 @@ const KEPT = 4 * 1024 * 1024
 
 /** Room for a body, and so for what is arranged of it. */
 function takeCarrier(length: number): ArrayBuffer {
-  const needed = length
-  const fits = carriers.findIndex(({ byteLength }) => byteLength >= needed)
+  const fits = carriers.findIndex(({ byteLength }) => byteLength >= length)
+  // Where none is large enough, a larger one takes the place of the first, with room for the next body, too.
   const [carrier] = carriers.splice(Math.max(0, fits), 1)
-  return carrier && fits >= 0 ? carrier : new ArrayBuffer(Math.ceil(needed * 1.25))
+  return carrier && fits >= 0 ? carrier : new ArrayBuffer(Math.ceil(length * 1.25))
 }
 
 /** Hashes and packs a body in another thread, while this one reads it and writes its rows. */

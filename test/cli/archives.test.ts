@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openReader } from '../../src/db/open.ts'
@@ -53,6 +53,12 @@ test('files of archives are downloaded once, recorded, and kept by a replay; wha
     expect((await cli(['archives', 'download', ...args], env)).code).toBe(2)
   const huge = await cli(['archives', 'download', '--max-bytes', '5', '--limit', '1', '--json'], env)
   expect(JSON.parse(huge.out).failed[0].reason).toMatch(/5 are allowed/)
+})
+
+test('a list only reads: a name that is mistyped makes no database', async () => {
+  const file = join(tempFolder(), 'typo.db')
+  expect((await cli(['archives', 'list', '--database', file], {})).code).toBe(7)
+  expect(existsSync(file)).toBe(false)
 })
 
 test('a key that is refused ends it at once', async () => {
