@@ -32,7 +32,6 @@ function clean(store: Store, bookkeeping: boolean): void {
   }
   store.run(`insert into search (search) values ('optimize')`, [])
   store.run('analyze', [])
-  store.run('vacuum', [])
 }
 
 /** Refuses a copy that is not sound: it would be worse than the old one. */
@@ -70,15 +69,19 @@ export async function publish(
   file: string,
   { bookkeeping = false, now = Date.now() } = {},
 ): Promise<Manifest> {
+  const copy = `${file}.${process.pid}.copy`
   const part = `${file}.${process.pid}.part`
+  rmSync(copy, { force: true })
   rmSync(part, { force: true })
   try {
-    await source.copyInto(part)
-    const store = await openStore(part, { durability: 'none' })
+    await source.copyInto(copy)
+    const store = await openStore(copy, { durability: 'none' })
     await writeDictionary(store.kysely)
     clean(store, bookkeeping)
-    store.run('pragma journal_mode = delete', [])
+    // Into a file beside it: a plain vacuum puts the whole into the folder for temporary files, which may be small.
+    store.run('vacuum into ?', [part])
     await store.close()
+    rmSync(copy)
     const reader = openReader(part)
     let manifest: Omit<Manifest, 'bytes' | 'sha256'>
     try {
@@ -102,6 +105,7 @@ export async function publish(
     sync(dirname(file))
     return done
   } finally {
-    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${part}${end}`, { force: true })
+    for (const made of [copy, part])
+      for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${made}${end}`, { force: true })
   }
 }

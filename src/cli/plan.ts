@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { NOTHING_HELD, readMemory } from '../audit/held.ts'
 import type { Instant } from '../base/instant.ts'
 import { formatLocal } from '../base/zone.ts'
-import { openReader } from '../db/open.ts'
 import type { Ask } from '../job/ask.ts'
 import type { Job } from '../job/job.ts'
 import type { Memory } from '../job/memory.ts'
@@ -112,7 +111,7 @@ function tell(job: Job, asks: Iterable<Ask>, verbose: boolean): string {
 export async function run(args: PlanArgs): Promise<number> {
   const jobs = readJobs(args.jobs)
   const { database } = readSettings(args)
-  const reader = existsSync(database.value) ? openReader(database.value) : null
+  const reader = existsSync(database.value) ? (await import('../db/open.ts')).openReader(database.value) : null
   try {
     const now = Math.floor(Date.now() / 1000)
     const planned = planAll(args, jobs, reader ? readMemory(reader) : NOTHING_HELD, now)

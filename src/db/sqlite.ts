@@ -95,8 +95,12 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
     'Close the program that is writing to it and run the command again; nothing was lost.',
   ],
   SQLITE_FULL: [
-    'The disk of the database{} is full.',
-    'Make room and run the command again; what was committed is kept.',
+    'The disk of the database{} is full, or that of temporary files.',
+    'Make room, or name another folder for temporary files with SQLITE_TMPDIR, and run the command again; what was committed is kept.',
+  ],
+  SQLITE_IOERR_GETTEMPPATH: [
+    'No folder for temporary files can be written, and{} holds more than fits into memory.',
+    'Name one with SQLITE_TMPDIR and run the command again.',
   ],
   SQLITE_READONLY: [
     'The database{} cannot be written.',
@@ -128,7 +132,6 @@ export function connect(file: string, { readonly = false, patienceMs = PATIENCE_
       })
     const raw = new SQLite(file, { readonly, timeout: 100 })
     raw.pragma('foreign_keys = on')
-    raw.pragma('temp_store = memory')
     if (readonly) raw.pragma('query_only = on')
     const config: KyselyConfig = { dialect: dialect(raw, patienceMs) }
     return { kysely: new Kysely<Database>(config), raw }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
@@ -69,6 +69,16 @@ describe('the schema', () => {
   })
 })
 
+/** Files that are open and have no name (any more), as those that SQLite puts aside. */
+const unnamedFiles = (): number =>
+  readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).endsWith('(deleted)')
+    } catch {
+      return false
+    }
+  }).length
+
 describe('files that are not for us', () => {
   const foreign = (prepare: (db: SQLite.Database) => void): string => {
     const file = join(tempFolder(), 'other.db')
@@ -116,6 +126,20 @@ describe('files that are not for us', () => {
     const store = await tempStore()
     const reader = openReader(store.file)
     expect(() => reader.raw.exec('delete from _run')).toThrow(/readonly/)
+    await reader.close()
+  })
+
+  test.skipIf(process.platform !== 'linux')('what is too large to be sorted in memory is sorted on disk', async () => {
+    const { file } = await tempStore()
+    const reader = openReader(file)
+    const before = unnamedFiles()
+    const sorted = reader.rows(
+      `with recursive n (i) as (select 1 union all select i + 1 from n limit 300000)
+       select hex(randomblob(40)) as text from n order by text`,
+    )
+    expect(sorted.next().done).toBe(false)
+    expect(unnamedFiles()).toBeGreaterThan(before)
+    sorted.return?.()
     await reader.close()
   })
 })
