@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { parseInstant } from '../src/base/instant.ts'
 import { isObject } from '../src/base/json.ts'
 import { openReader, openStore, type Store } from '../src/db/open.ts'
-import { replay } from '../src/sync.ts'
+import { replay } from '../src/replay.ts'
 import { dump } from './dump.ts'
 import { emulate, json, ms, runJob, serve, tempFolder, tempStore } from './kit.ts'
 

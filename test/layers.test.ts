@@ -17,8 +17,11 @@ const MAY: Record<string, readonly string[]> = {
   emulator: ['base', 'api'],
   'carry.ts': [...NOUNS, ...VERBS],
   'sync.ts': [...NOUNS, ...VERBS, 'carry.ts'],
+  'reread.ts': [...NOUNS, ...VERBS],
+  'rereading.ts': [...NOUNS, ...VERBS, 'reread.ts'],
+  'replay.ts': [...NOUNS, ...VERBS, 'reread.ts'],
   'index.ts': [...NOUNS, ...VERBS, 'sync.ts', 'emulator', 'recipes'],
-  cli: [...NOUNS, ...VERBS, 'carry.ts', 'sync.ts', 'emulator', 'recipes'],
+  cli: [...NOUNS, ...VERBS, 'carry.ts', 'sync.ts', 'reread.ts', 'replay.ts', 'emulator', 'recipes'],
 }
 const PURE = ['api', 'tables', 'job', 'plan', 'transform', 'recipes']
 

@@ -6,7 +6,7 @@ import { run as quarantineCommand } from '../src/cli/quarantine.ts'
 import { rebuild, run as replayCommand } from '../src/cli/replay.ts'
 import { openReader, openStore, type Store } from '../src/db/open.ts'
 import { pruneTape } from '../src/load/prune.ts'
-import { replay } from '../src/sync.ts'
+import { replay } from '../src/replay.ts'
 import { dump } from './dump.ts'
 import { changing, emulate, json, ms, runJob, serve, tempFolder, tempStore } from './kit.ts'
 

@@ -9,8 +9,12 @@ const KEPT = 1024 * 1024
 
 /** Bytes that grow; emptied and used again, for what is thrown away is long in memory. */
 export class Column {
-  #bytes = Buffer.allocUnsafeSlow(4096)
+  #bytes: Buffer
   #length = 0
+
+  constructor(room = 4096) {
+    this.#bytes = Buffer.allocUnsafeSlow(room)
+  }
 
   clear(): this {
     if (this.#bytes.length > KEPT) this.#bytes = Buffer.allocUnsafeSlow(4096)

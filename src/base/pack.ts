@@ -108,8 +108,8 @@ function wordEnd(body: Buffer, at: number): number {
   return i
 }
 
-/** The body again. */
-function fromColumns(packed: Buffer): Buffer {
+/** The body again, which has `size` bytes. */
+function fromColumns(packed: Buffer, size: number): Buffer {
   const headEnd = packed.indexOf(NEWLINE)
   const head = JSON.parse(packed.toString('utf8', 0, headEnd)) as Head
   const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
@@ -123,7 +123,7 @@ function fromColumns(packed: Buffer): Buffer {
     return { literal: bytesOf(head.literals[f]!), lines, clock, isOrigin: clock !== null && clock === origin }
   })
   const [before, between, end, after] = [head.before, head.between, head.end, head.after].map(bytesOf) as Four
-  const body = columnAt(0)
+  const body = new Column(size)
   body.append(before, 0, before.length)
   for (let row = 0; row < head.rows; row++) {
     if (row > 0) body.append(between, 0, between.length)
@@ -138,10 +138,7 @@ function fromColumns(packed: Buffer): Buffer {
     body.append(end, 0, end.length)
   }
   body.append(after, 0, after.length)
-  // A copy that belongs to nobody else.
-  const whole = Buffer.allocUnsafeSlow(body.bytes.length)
-  body.bytes.copy(whole)
-  return whole
+  return body.bytes
 }
 
 type Four = [Buffer, Buffer, Buffer, Buffer]
@@ -167,8 +164,8 @@ export const compress = ({ form, bytes }: Packed): Packed => ({
 /** Packs a body for the tape. */
 export const pack = (body: Buffer): Packed => compress(arrange(body))
 
-/** The body again, byte for byte. */
-export function unpack({ form, bytes }: Packed): Buffer {
+/** The body again, byte for byte; `size` are its bytes. */
+export function unpack({ form, bytes }: Packed, size: number): Buffer {
   const plain = zstdDecompressSync(bytes)
-  return form === 'columns' ? fromColumns(plain) : plain
+  return form === 'columns' ? fromColumns(plain, size) : plain
 }

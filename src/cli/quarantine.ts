@@ -1,7 +1,6 @@
 import { readTape, tapeState } from '../audit/tape.ts'
-import { unpack } from '../base/pack.ts'
 import { openReader } from '../db/open.ts'
-import { reread } from '../sync.ts'
+import { reread } from '../reread.ts'
 import { readSettings } from './config.ts'
 import { EXIT } from './fail.ts'
 import type { CommonArgs, DatabaseArgs } from './flags.ts'
@@ -43,7 +42,7 @@ function tryAgain(file: string): { open: number; understood: number; whole: bool
   try {
     let understood = 0
     for (const taped of readTape(reader, 'quarantined')) {
-      const rows = reread(taped, unpack(taped.packed))
+      const rows = reread(taped)
       if (!rows) continue
       const still = JSON.stringify(rows.rejects.map(({ path }) => path))
       understood += reader.get(

@@ -1,6 +1,16 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { publish } from '../../src/audit/publish.ts'
@@ -284,6 +294,7 @@ describe('a published copy', () => {
     const manifest = JSON.parse(done.out)
     expect(JSON.parse(readFileSync(`${out}.manifest.json`, 'utf8'))).toEqual(manifest)
     expect(manifest.series.length).toBeGreaterThan(1)
+    expect(readdirSync(dirname(out)).sort()).toEqual(['metadata.yaml', 'public.db', 'public.db.manifest.json'])
     const ours = openReader(file)
     const copy = openReader(out)
     for (const view of [
