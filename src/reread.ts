@@ -1,22 +1,17 @@
 import type { Taped } from './audit/tape.ts'
 import { createAside } from './base/aside.ts'
-import { release } from './base/bytes.ts'
 import { ShapeError } from './base/errors.ts'
-import { unpack } from './base/pack.ts'
 import type { Rows } from './tables/rows.ts'
-import { transform } from './transform/transform.ts'
+import { transformPacked } from './transform/transform.ts'
 
 /** The rows of a stored reply; null where it still cannot be read. One that was refused whole is believed only when nothing is wrong in it now. */
 export function reread({ ask, outcome, packed, size }: Taped): Rows | null {
-  const body = unpack(packed, size)
   try {
-    const rows = transform(body, ask)
+    const rows = transformPacked(packed, size, ask)
     return outcome === 'shape' && rows.rejects.length > 0 ? null : rows
   } catch (error) {
     if (error instanceof ShapeError) return null
     throw error
-  } finally {
-    release(body)
   }
 }
 

@@ -108,31 +108,59 @@ function wordEnd(body: Buffer, at: number): number {
   return i
 }
 
-/** The body again, which has `size` bytes. */
-function fromColumns(packed: Buffer, size: number): Buffer {
+/** One field of all rows: the bytes before it, its lines, and what reads them where they are times. */
+export interface PackedField {
+  readonly literal: Buffer
+  readonly lines: Lines
+  readonly clock: TimeReader | null
+}
+
+/** A body that lies by column, ready to be read row by row. */
+export interface Columns {
+  readonly before: Buffer
+  readonly between: Buffer
+  readonly end: Buffer
+  readonly after: Buffer
+  readonly fields: readonly PackedField[]
+  /** The times that the other times are told by; null where there are none. */
+  readonly origin: TimeReader | null
+  readonly rows: number
+}
+
+function openColumns(packed: Buffer): Columns {
   const headEnd = packed.indexOf(NEWLINE)
   const head = JSON.parse(packed.toString('utf8', 0, headEnd)) as Head
   const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
   let at = headEnd + 1
-  let origin: TimeReader | null = null
   const fields = head.columns.map(({ time, bytes }, f) => {
-    const clock = time ? new TimeReader() : null
-    origin ??= clock
     const lines = new Lines(packed, at)
     at += bytes
-    return { literal: bytesOf(head.literals[f]!), lines, clock, isOrigin: clock !== null && clock === origin }
+    return { literal: bytesOf(head.literals[f]!), lines, clock: time ? new TimeReader() : null }
   })
-  const [before, between, end, after] = [head.before, head.between, head.end, head.after].map(bytesOf) as Four
-  const body = new Column(size)
+  return {
+    before: bytesOf(head.before),
+    between: bytesOf(head.between),
+    end: bytesOf(head.end),
+    after: bytesOf(head.after),
+    fields,
+    origin: fields.find(({ clock }) => clock)?.clock ?? null,
+    rows: head.rows,
+  }
+}
+
+/** The body again, with so many of its rows. */
+function writeBody({ before, between, end, after, fields, origin }: Columns, rows: number, body: Column): Buffer {
   body.append(before, 0, before.length)
-  for (let row = 0; row < head.rows; row++) {
+  for (let row = 0; row < rows; row++) {
     if (row > 0) body.append(between, 0, between.length)
-    for (const { literal, lines, clock, isOrigin } of fields) {
+    for (const { literal, lines, clock } of fields) {
       body.append(literal, 0, literal.length)
-      if (clock) clock.read(lines, isOrigin ? 0 : (origin as TimeReader | null)!.local, body)
-      else {
+      if (clock) {
+        clock.read(lines, clock === origin ? 0 : origin!.local)
+        clock.write(body)
+      } else {
         const from = lines.at
-        body.append(packed, from, lines.next())
+        body.append(lines.bytes, from, lines.next())
       }
     }
     body.append(end, 0, end.length)
@@ -141,7 +169,12 @@ function fromColumns(packed: Buffer, size: number): Buffer {
   return body.bytes
 }
 
-type Four = [Buffer, Buffer, Buffer, Buffer]
+/** A packed body by its columns, and as it would be with its first row only; null where it is packed otherwise. */
+export function readColumns({ form, bytes }: Packed): { columns: Columns; sample: Buffer } | null {
+  if (form !== 'columns') return null
+  const plain = zstdDecompressSync(bytes)
+  return { columns: openColumns(plain), sample: writeBody(openColumns(plain), 1, new Column()) }
+}
 
 /** A body as it is compressed: by columns where that can be undone and is shorter. */
 export function arrange(body: Buffer): Packed {
@@ -167,5 +200,7 @@ export const pack = (body: Buffer): Packed => compress(arrange(body))
 /** The body again, byte for byte; `size` are its bytes. */
 export function unpack({ form, bytes }: Packed, size: number): Buffer {
   const plain = zstdDecompressSync(bytes)
-  return form === 'columns' ? fromColumns(plain, size) : plain
+  if (form === 'zstd') return plain
+  const columns = openColumns(plain)
+  return writeBody(columns, columns.rows, new Column(size))
 }

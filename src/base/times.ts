@@ -56,22 +56,28 @@ export class TimeWriter {
 
 /** Reads what `TimeWriter` wrote. */
 export class TimeReader {
+  /** Seconds on the clock of the last text, as if it were UTC. */
   local = 0
+  /** What follows the clock in it: the same array while it stays the same. */
+  suffix: Uint8Array = new Uint8Array()
   #distance = 0
-  #suffix: Uint8Array = new Uint8Array()
   #midnight = Number.NaN
   #date: Uint8Array = new Uint8Array()
 
-  /** Takes over what a line says, and appends the text to the body. */
-  read(lines: Lines, origin: number, body: Column): void {
+  /** Takes over what the next line says. */
+  read(lines: Lines, origin: number): void {
     const from = lines.at
     const to = lines.next()
     if (to > from) {
       const [step, ...suffix] = lines.bytes.toString('latin1', from, to).split(' ')
       this.#distance += Number(step)
-      if (suffix.length > 0) this.#suffix = Buffer.from(suffix.join(' '), 'latin1')
+      if (suffix.length > 0) this.suffix = Buffer.from(suffix.join(' '), 'latin1')
     }
     this.local = this.#distance + origin
+  }
+
+  /** Appends the text to a body. */
+  write(body: Column): void {
     let seconds = this.local - this.#midnight
     if (!(seconds >= 0 && seconds < 86_400)) {
       this.#midnight = Math.floor(this.local / 86_400) * 86_400
@@ -80,6 +86,6 @@ export class TimeReader {
     }
     body.append(this.#date, 0, this.#date.length)
     body.clock(seconds)
-    body.append(this.#suffix, 0, this.#suffix.length)
+    body.append(this.suffix, 0, this.suffix.length)
   }
 }

@@ -1,20 +1,9 @@
 import { type Alike, findList, learnRow } from '../base/alike.ts'
-import {
-  COMMA,
-  END,
-  isDigit,
-  MINUS,
-  OPEN,
-  POINT,
-  skipSpace,
-  skipValue,
-  standsAt,
-  textEnd,
-  ZERO,
-} from '../base/bytes.ts'
+import { COMMA, END, OPEN, skipSpace, skipValue, standsAt, textEnd } from '../base/bytes.ts'
 import type { Interval } from '../base/interval.ts'
 import { isObject, type JsonObject } from '../base/json.ts'
 import { createClock } from './clock.ts'
+import { createNumbers } from './numbers.ts'
 import { type Gathering, gather, geoOf, type Values } from './values.ts'
 
 /*
@@ -23,6 +12,8 @@ import { type Gathering, gather, geoOf, type Values } from './values.ts'
  * row. A row that is written otherwise is parsed by itself; an answer that is, is left to the parser of the whole.
  */
 
+/** The key under which the rows stand. */
+export const VALUES = 'values'
 /** What is read of a row, by the name of its field; other texts and words are stepped over. */
 const FIELDS = { value: 'number', datetime: 'time', tz_time: 'check', geo_id: 'geo', geo_name: 'name' } as const
 /** Fields of these are bare words; the others are texts. */
@@ -30,15 +21,15 @@ const BARE: readonly string[] = ['number', 'geo']
 type What = (typeof FIELDS)[keyof typeof FIELDS] | 'text' | 'word'
 
 /** What is read of each row, and the bytes before and after. */
-interface Template {
+export interface Template {
   readonly parts: readonly { readonly literal: Uint8Array; readonly what: What }[]
   readonly end: Uint8Array
   /** The geo of every row, where it is no number of its own. */
   readonly geoId: number | null
 }
 
-/** Learns from the first row; null when its fields are not what they are as a rule. */
-function learn(body: Buffer, start: number, stop: number): Template | null {
+/** Learns from a row; null when its fields are not what they are as a rule. */
+export function learn(body: Buffer, start: number, stop: number): Template | null {
   const row: unknown = JSON.parse(body.toString('utf8', start, stop))
   const alike: Alike | null = isObject(row) ? learnRow(body, start, stop) : null
   if (!isObject(row) || !alike) return null
@@ -55,43 +46,15 @@ function learn(body: Buffer, start: number, stop: number): Template | null {
   return typeof geoId === 'string' ? null : { parts, end: alike.end, geoId: has('geo') ? null : geoId }
 }
 
-/** Powers of ten that a double holds exactly. */
-const TENS = Array.from({ length: 16 }, (_, i) => 10 ** i)
-
 /** Matches rows against a template. */
 function createMatcher(body: Buffer, { parts, end: rowEnd, geoId: only }: Template, gathering: Gathering) {
   const clock = createClock(body)
   const checkClock = createClock(body)
   const checked = parts.some(({ what }) => what === 'check')
-  let end = -1
-  let number = 0
-  /** Reads a number of at most fifteen digits, exactly: both the digits and the power of ten are whole doubles. Answers whether it could. */
-  const readNumber = (at: number, whole: boolean): boolean => {
-    let i = at
-    const negative = body[i] === MINUS
-    if (negative) i++
-    const first = i
-    let digits = 0
-    let point = -1
-    for (; ; i++) {
-      const byte = body[i]!
-      if (isDigit(byte)) digits = digits * 10 + byte - ZERO
-      else if (byte === POINT && point < 0 && !whole && i > first) point = i
-      else break
-    }
-    const count = i - first - (point < 0 ? 0 : 1)
-    if (count === 0 || count > 15 || point === i - 1) return false
-    // 01 is no number in JSON, and 1e5 is left to the parser.
-    if (body[first] === ZERO && first + 1 !== (point < 0 ? i : point)) return false
-    if (body[i] === 0x65 || body[i] === 0x45) return false
-    const size = point < 0 ? digits : digits / TENS[i - point - 1]!
-    number = negative ? -size : size
-    end = i
-    return true
-  }
+  const numbers = createNumbers(body)
   /** The place after a bare word of a field that is not read; -1 for what only the parser can judge. */
   const wordEnd = (at: number): number => {
-    if (readNumber(at, false)) return end
+    if (numbers.read(at, false)) return numbers.end
     const word = ['null', 'true', 'false'].find((known) => body.toString('latin1', at, at + known.length) === known)
     return word === undefined ? -1 : at + word.length
   }
@@ -109,16 +72,16 @@ function createMatcher(body: Buffer, { parts, end: rowEnd, geoId: only }: Templa
       i += literal.length
       switch (what) {
         case 'number':
-          if (readNumber(i, false)) {
-            value = number
-            i = end
+          if (numbers.read(i, false)) {
+            value = numbers.number
+            i = numbers.end
           } else if (body.toString('latin1', i, i + 4) === 'null') i += 4
           else return -1
           break
         case 'geo':
-          if (!readNumber(i, true)) return -1
-          geoId = number
-          i = end
+          if (!numbers.read(i, true)) return -1
+          geoId = numbers.number
+          i = numbers.end
           break
         case 'time':
           i = clock.read(i)
@@ -148,18 +111,30 @@ function createMatcher(body: Buffer, { parts, end: rowEnd, geoId: only }: Templa
   }
 }
 
-/** The values of an answer, and the rest of it with an empty list in their place; null when it has to be parsed as a whole. */
-export function scan(body: Buffer, window: Interval | null): { rest: JsonObject; values: Values } | null {
-  const start = findList(body, 'values')
+/** The values of an answer, and the rest of it with an empty list in their place. */
+export interface Scanned {
+  readonly rest: JsonObject
+  readonly values: Values
+}
+
+/** The rest of an answer, of what stands before its values and after them; null when another list of that name makes it doubtful. */
+export function restOf(before: string, after: string): JsonObject | null {
+  if (after.includes('"values"')) return null
+  const rest: unknown = JSON.parse(before + after)
+  if (!isObject(rest)) return null
+  return Object.values(rest).some((part) => isObject(part) && Array.isArray(part.values)) ? rest : null
+}
+
+/** Reads the values of an answer from its bytes; null when it has to be parsed as a whole. */
+export function scan(body: Buffer, window: Interval | null): Scanned | null {
+  const start = findList(body, VALUES)
   if (start < 0) return null
   try {
     const gathering = gather(window)
     const end = scanRows(body, skipSpace(body, start), gathering)
-    if (end < 0 || body.indexOf('"values"', end) >= 0) return null
-    const rest: unknown = JSON.parse(`${body.toString('utf8', 0, start)}${body.toString('utf8', end)}`)
-    if (!isObject(rest)) return null
-    const holder = Object.values(rest).find((part) => isObject(part) && Array.isArray(part.values))
-    return holder === undefined ? null : { rest, values: gathering.done() }
+    if (end < 0) return null
+    const rest = restOf(body.toString('utf8', 0, start), body.toString('utf8', end))
+    return rest && { rest, values: gathering.done() }
   } catch (error) {
     if (error instanceof SyntaxError) return null
     throw error

@@ -1,11 +1,14 @@
 import { isAscii } from 'node:buffer'
 import { routeOf, type Shape } from '../api/routes.ts'
+import { release } from '../base/bytes.ts'
 import { ShapeError } from '../base/errors.ts'
 import { isObject, type JsonObject } from '../base/json.ts'
+import { type Packed, unpack } from '../base/pack.ts'
 import type { Ask } from '../job/ask.ts'
 import type { Rows } from '../tables/rows.ts'
 import { transformArchives } from './archives.ts'
 import { transformCatalogue } from './catalogue.ts'
+import { scanPacked } from './columns.ts'
 import { transformContents } from './contents.ts'
 import { scan } from './scan.ts'
 import { transformSeries } from './series.ts'
@@ -28,6 +31,18 @@ export function transform(body: Buffer, ask: Ask): Rows {
     if (error instanceof RangeError)
       throw new ShapeError('The body is nested too deeply to be read.', { path: '$', cause: error })
     throw error
+  }
+}
+
+/** The same of a body of `size` bytes as it lies on the tape. */
+export function transformPacked(packed: Packed, size: number, ask: Ask): Rows {
+  const scanned = routeOf(ask.route).shape === 'series' ? scanPacked(packed, ask.window) : null
+  if (scanned) return transformSeries(scanned.rest, ask, scanned.values)
+  const body = unpack(packed, size)
+  try {
+    return transform(body, ask)
+  } finally {
+    release(body)
   }
 }
 

