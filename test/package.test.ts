@@ -55,16 +55,19 @@ describe('what is installed', () => {
       ],
       { cwd: app },
     )
-    // The other thread is a file of its own, which nothing imports; without it packing would be slow and say nothing.
-    const thread = pathToFileURL(join(app, 'dist/src/load/packing.js')).href
+    // The other threads are files of their own, which nothing imports; without them a load would be slow and say nothing.
+    const at = (file: string): string => JSON.stringify(pathToFileURL(join(app, 'dist/src', file)).href)
     execFileSync(node, [
       '--input-type=module',
       '-e',
-      `import { Worker } from 'node:worker_threads'
-       const worker = new Worker(new URL('${thread}'), { execArgv: [] })
+      `import { zstdCompressSync } from 'node:zlib'
+       import { createAside } from ${at('base/aside.js')}
        const carrier = new ArrayBuffer(8)
-       worker.on('message', ({ id, form }) => process.exit(id === 7 && form === 'zstd' ? 0 : 1)).on('error', () => process.exit(2))
-       worker.postMessage({ id: 7, carrier, length: 8 }, [carrier])`,
+       const arranged = await createAside(${at('load/packer.js')}, 'packing').ask({ carrier, length: 8 }, [carrier])
+       const packed = { form: 'zstd', bytes: zstdCompressSync('{"news":[]}') }
+       const ask = { route: 'news', params: {}, locale: 'es', complete: true, geoIds: [], series: null, window: null }
+       const reread = await createAside(${at('reread.js')}, 'rereading').ask({ packed, size: 11, outcome: 'ok', ask })
+       process.exit(arranged?.form === 'zstd' && reread !== null ? 0 : 1)`,
     ])
   })
 })

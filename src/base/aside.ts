@@ -20,7 +20,8 @@ export function createAside<Question, Answer>(here: string, name: string): Aside
   let thread: Worker | null = null
   let next = 0
   const begin = (): Worker => {
-    const begun = new Worker(file)
+    // The options of this process are not for the other thread: some, as for a program given as text, would end it.
+    const begun = new Worker(file, { execArgv: [] })
     begun.on('message', ({ id, said }: Numbered<Answer>) => {
       waiting.get(id)?.(said)
       waiting.delete(id)
