@@ -7,13 +7,12 @@ import type { Interval } from './base/interval.ts'
 import { type Fetcher, isTooLarge } from './fetch/fetch.ts'
 import type { Ask } from './job/ask.ts'
 import { type Loading, load, loadCoarse, loadFailure } from './load/load.ts'
-import { packAside } from './load/packer.ts'
 import { addCounts, type Counts, NO_COUNTS } from './load/run.ts'
 import type { Sizes } from './load/sizes.ts'
 import { halfOf, piecesOf } from './plan/pieces.ts'
 import { daysOf, findChange, looksCoarse, within } from './plan/resolution.ts'
+import { read } from './read.ts'
 import type { Rows } from './tables/rows.ts'
-import { transform } from './transform/transform.ts'
 
 /** What happens to what cannot be understood: it is set aside, or the run ends. */
 export interface RejectPolicy {
@@ -57,15 +56,13 @@ export async function carry(river: River, ask: Ask): Promise<Carried> {
     await sizes.shrink(ask)
     return carryPieces(river, ask, halves)
   }
-  // On its way to the tape in another thread, while the rows are made here.
-  const packing = loading.keep === 'none' ? undefined : packAside(reply.body)
   try {
-    const rows = transform(reply.body, ask)
+    const { rows, packed } = await read(reply.body, ask, loading.keep !== 'none')
     const [reject] = rows.rejects
     if (reject && river.rejects.onReject === 'fail')
       return await failed(new ShapeError(reject.reason, { path: reject.path }), reply, rows.rejects)
     if (looksCoarse(ask, rows, neighboursOf(loading.store, ask))) return await carryParts(river, ask, reply, rows)
-    const counts = await load(loading, ask, reply, rows, packing)
+    const counts = await load(loading, ask, reply, rows, packed)
     await sizes.grow(ask, reply.ms)
     return { counts, error: null, step: rows.stepS }
   } catch (error) {

@@ -71,7 +71,7 @@ export async function replay(
   const write = async (batch: readonly Opened[]): Promise<void> => {
     const rows = await Promise.all(batch.map((opened) => opened.rows))
     await store.write(async () => {
-      for (const [i, { taped }] of batch.entries()) one(taped, rows[i]!)
+      for (const [i, { taped }] of batch.entries()) one(taped, rows[i] ?? null)
     })
     onProgress?.(done.replies)
   }

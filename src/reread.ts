@@ -28,6 +28,6 @@ const WORTH = 16 * 1024
 /** Reads a stored reply in another thread, while this one writes the rows of those before. Without one it is read here: slower, and the same. */
 export async function rereadAside(taped: Taped): Promise<Rows | null> {
   if (taped.size < WORTH) return reread(taped)
-  const answer = aside.ask(taped)
-  return ((await answer) ?? { rows: reread(taped) }).rows
+  const answer = await aside.ask(taped)
+  return answer ? answer.rows : reread(taped)
 }

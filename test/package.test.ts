@@ -63,7 +63,7 @@ describe('what is installed', () => {
       `import { zstdCompressSync } from 'node:zlib'
        import { createAside } from ${at('base/aside.js')}
        const carrier = new ArrayBuffer(8)
-       const arranged = await createAside(${at('load/packer.js')}, 'packing').ask({ carrier, length: 8 }, [carrier])
+       const arranged = await createAside(${at('read.js')}, 'reading').ask({ carrier, length: 8 }, [carrier])
        const packed = { form: 'zstd', bytes: zstdCompressSync('{"news":[]}') }
        const ask = { route: 'news', params: {}, locale: 'es', complete: true, geoIds: [], series: null, window: null }
        const reread = await createAside(${at('reread.js')}, 'rereading').ask({ packed, size: 11, outcome: 'ok', ask })

@@ -2,8 +2,6 @@ import { parentPort, Worker } from 'node:worker_threads'
 
 /** Another thread that answers questions, one after the other. It begins with the first one, and keeps no process alive. */
 export interface Aside<Question, Answer> {
-  /** Whether it has begun: that takes a twentieth of a second. */
-  readonly begun: boolean
   /** The answer; null when the thread died of it, or could not begin. What is `moved` belongs to the other side from now on. */
   ask(question: Question, moved?: ArrayBuffer[]): Promise<Answer | null>
 }
@@ -37,9 +35,6 @@ export function createAside<Question, Answer>(here: string, name: string): Aside
     return begun
   }
   return {
-    get begun() {
-      return thread !== null
-    },
     ask(said, moved = []) {
       thread ??= begin()
       thread.ref()

@@ -169,12 +169,11 @@ function writeBody({ before, between, end, after, fields, origin }: Columns, row
   return body.bytes
 }
 
-/** A packed body by its columns, and as it would be with its first row only; null where it is packed otherwise. */
-export function readColumns({ form, bytes }: Packed): { columns: Columns; sample: Buffer } | null {
-  if (form !== 'columns') return null
-  const plain = zstdDecompressSync(bytes)
-  return { columns: openColumns(plain), sample: writeBody(openColumns(plain), 1, new Column()) }
-}
+/** A body by its columns, and as it would be with its first row only. */
+export const readColumns = (arranged: Buffer): { columns: Columns; sample: Buffer } => ({
+  columns: openColumns(arranged),
+  sample: writeBody(openColumns(arranged), 1, new Column()),
+})
 
 /** A body as it is compressed: by columns where that can be undone and is shorter. */
 export function arrange(body: Buffer): Packed {
@@ -197,10 +196,13 @@ export const compress = ({ form, bytes }: Packed): Packed => ({
 /** Packs a body for the tape. */
 export const pack = (body: Buffer): Packed => compress(arrange(body))
 
+/** Undoes the compression: a body, or its columns. */
+export const decompress = ({ form, bytes }: Packed): Packed => ({ form, bytes: zstdDecompressSync(bytes) })
+
 /** The body again, byte for byte; `size` are its bytes. */
-export function unpack({ form, bytes }: Packed, size: number): Buffer {
-  const plain = zstdDecompressSync(bytes)
-  if (form === 'zstd') return plain
-  const columns = openColumns(plain)
+export function unpack(packed: Packed, size: number): Buffer {
+  const { form, bytes } = decompress(packed)
+  if (form === 'zstd') return bytes
+  const columns = openColumns(bytes)
   return writeBody(columns, columns.rows, new Column(size))
 }

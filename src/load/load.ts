@@ -4,7 +4,7 @@ import type { Store } from '../db/open.ts'
 import type { Ask } from '../job/ask.ts'
 import type { Reject, Rows } from '../tables/rows.ts'
 import { applyRows } from './apply.ts'
-import { type PackedReply, packAside } from './packer.ts'
+import { type PackedReply, packReply } from './packer.ts'
 import { quarantine } from './quarantine.ts'
 import { dropEarlier, keepReply, outcomeOf, recordFetch } from './record.ts'
 import { type Counts, countRun, NO_COUNTS } from './run.ts'
@@ -23,22 +23,22 @@ export interface Loading {
 /**
  * Writes a reply and all it means in one transaction: its rows, the versions they supersede, what is held now, the
  * record of the request, the body, and the run's counters. Afterwards the file is before or after the reply, never between.
- * `packing`: the body on its way to the tape, where that has begun already.
+ * `packed`: the body for the tape, where it was packed already.
  */
 export async function load(
   { store, runId, keep, now }: Loading,
   ask: Ask,
   reply: Reply,
   rows: Rows,
-  packing?: Promise<PackedReply>,
+  packed?: PackedReply,
 ): Promise<Counts> {
   const { rejects } = rows
-  const packed = keep === 'none' && rejects.length === 0 ? null : await (packing ?? packAside(reply.body))
+  const taped = keep === 'none' && rejects.length === 0 ? null : (packed ?? packReply(reply.body))
   return store.write(async () => {
     const ms = now()
     const seriesId = seriesIdOf(store, ask, ms)
-    if (packed) keepReply(store, packed, reply.body.length, ms)
-    const hash = packed?.hash ?? null
+    if (taped) keepReply(store, taped, reply.body.length, ms)
+    const hash = taped?.hash ?? null
     const fetchId = recordFetch(store, { runId, ask, seriesId, outcome: 'ok', reply, hash, ms })
     if (keep === 'latest' && hash !== null) dropEarlier(store, ask.request.target, fetchId, hash)
     const applied = applyRows(store, { fetchId, seriesId, ask, rows, ms })
@@ -71,7 +71,7 @@ export async function loadCoarse(
   reply: Reply,
   change: Change,
 ): Promise<Counts> {
-  const packed = await packAside(reply.body)
+  const packed = packReply(reply.body)
   return store.write(async () => {
     const ms = now()
     const seriesId = seriesIdOf(store, ask, ms)
@@ -98,7 +98,7 @@ export async function loadFailure(
   rejects: readonly Reject[] = [],
 ): Promise<Counts> {
   const misread = reply !== null && error instanceof ShapeError
-  const packed = misread ? await packAside(reply.body) : null
+  const packed = misread ? packReply(reply.body) : null
   return store.write(async () => {
     const ms = now()
     const seriesId = seriesIdOf(store, ask, ms)

@@ -2,7 +2,7 @@ import { findList } from '../base/alike.ts'
 import { skipSpace, skipValue } from '../base/bytes.ts'
 import { type Instant, parseInstant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
-import { type Packed, type PackedField, readColumns } from '../base/pack.ts'
+import { type PackedField, readColumns } from '../base/pack.ts'
 import { createNumbers } from './numbers.ts'
 import { learn, restOf, type Scanned, type Template, VALUES } from './scan.ts'
 import { type Gathering, gather } from './values.ts'
@@ -12,11 +12,9 @@ import { type Gathering, gather } from './values.ts'
  * of the work, and the same values. What is not as it is as a rule is unpacked and read like any other body.
  */
 
-/** Reads the values of a packed answer; null when it has to be unpacked. */
-export function scanPacked(packed: Packed, window: Interval | null): Scanned | null {
-  const opened = readColumns(packed)
-  if (!opened) return null
-  const { columns, sample } = opened
+/** Reads the values of an answer that was arranged by column; null when it has to be read from the body. */
+export function scanColumns(arranged: Buffer, window: Interval | null): Scanned | null {
+  const { columns, sample } = readColumns(arranged)
   const start = skipSpace(sample, findList(sample, VALUES))
   try {
     const template = learn(sample, start, skipValue(sample, start))

@@ -3,12 +3,12 @@ import { routeOf, type Shape } from '../api/routes.ts'
 import { release } from '../base/bytes.ts'
 import { ShapeError } from '../base/errors.ts'
 import { isObject, type JsonObject } from '../base/json.ts'
-import { type Packed, unpack } from '../base/pack.ts'
+import { decompress, type Packed, unpack } from '../base/pack.ts'
 import type { Ask } from '../job/ask.ts'
 import type { Rows } from '../tables/rows.ts'
 import { transformArchives } from './archives.ts'
 import { transformCatalogue } from './catalogue.ts'
-import { scanPacked } from './columns.ts'
+import { scanColumns } from './columns.ts'
 import { transformContents } from './contents.ts'
 import { scan } from './scan.ts'
 import { transformSeries } from './series.ts'
@@ -36,8 +36,10 @@ export function transform(body: Buffer, ask: Ask): Rows {
 
 /** The same of a body of `size` bytes as it lies on the tape. */
 export function transformPacked(packed: Packed, size: number, ask: Ask): Rows {
-  const scanned = routeOf(ask.route).shape === 'series' ? scanPacked(packed, ask.window) : null
-  if (scanned) return transformSeries(scanned.rest, ask, scanned.values)
+  if (packed.form === 'columns' && routeOf(ask.route).shape === 'series') {
+    const scanned = scanColumns(decompress(packed).bytes, ask.window)
+    if (scanned) return transformSeries(scanned.rest, ask, scanned.values)
+  }
   const body = unpack(packed, size)
   try {
     return transform(body, ask)

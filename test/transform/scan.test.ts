@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Interval } from '../../src/base/interval.ts'
 import { type JsonObject, listOf } from '../../src/base/json.ts'
-import { pack } from '../../src/base/pack.ts'
-import { scanPacked } from '../../src/transform/columns.ts'
+import { arrange } from '../../src/base/pack.ts'
+import { scanColumns } from '../../src/transform/columns.ts'
 import { scan } from '../../src/transform/scan.ts'
 import { readValues } from '../../src/transform/values.ts'
 
@@ -70,7 +70,13 @@ const rows = fc
 /** The two that read values without parsing the whole: from a body, and from its columns on the tape. */
 const SCANNERS = [
   ['of bytes', scan],
-  ['of columns', (body: Buffer, window: Interval | null) => scanPacked(pack(body), window)],
+  [
+    'of columns',
+    (body: Buffer, window: Interval | null) => {
+      const { form, bytes } = arrange(body)
+      return form === 'columns' ? scanColumns(bytes, window) : null
+    },
+  ],
 ] as const
 
 describe.each(SCANNERS)('the scanner %s', (_name, scan) => {

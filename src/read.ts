@@ -1,0 +1,70 @@
+import { routeOf } from './api/routes.ts'
+import { createAside } from './base/aside.ts'
+import type { Interval } from './base/interval.ts'
+import { compress } from './base/pack.ts'
+import type { Ask } from './job/ask.ts'
+import type { PackedReply } from './load/packer.ts'
+import type { Rows } from './tables/rows.ts'
+import type { Scanned } from './transform/scan.ts'
+import { transformSeries } from './transform/series.ts'
+import { transform } from './transform/transform.ts'
+
+/** What a body says, and the body as it goes on the tape where that is known already. */
+export interface Read {
+  readonly rows: Rows
+  readonly packed: PackedReply | undefined
+}
+
+/** The first bytes of a carrier: a body, to be hashed and arranged for the tape. */
+export interface Carried {
+  readonly carrier: ArrayBuffer
+  readonly length: number
+  /** The window of values that are to be read, null for all; undefined where there are no values. */
+  readonly window: Interval | null | undefined
+}
+
+/** The same carrier, with what is to be compressed as its first bytes, and the values that were read. */
+export interface Arranged extends Pick<PackedReply, 'hash' | 'form'> {
+  readonly carrier: ArrayBuffer
+  readonly length: number
+  readonly scanned: Scanned | null
+}
+
+/** One thread is enough for a process. */
+const aside = createAside<Carried, Arranged>(import.meta.url, 'reading')
+
+/** Smaller bodies are not worth the way to the other thread, larger ones not the copy that goes there. */
+const WORTH = { from: 16 * 1024, to: 32 * 1024 * 1024 }
+
+/** Buffers go to the other thread and come back, for what is thrown away there is long in memory. */
+const carriers: ArrayBuffer[] = []
+const CARRIERS = 4
+/** A larger one is not kept. */
+const KEPT = 4 * 1024 * 1024
+
+/** Room for a body, and so for what is arranged of it. */
+function takeCarrier(length: number): ArrayBuffer {
+  const fits = carriers.findIndex(({ byteLength }) => byteLength >= length)
+  // Where none is large enough, a larger one takes the place of the first, with room for the next body, too.
+  const [carrier] = carriers.splice(Math.max(0, fits), 1)
+  return carrier && fits >= 0 ? carrier : new ArrayBuffer(Math.ceil(length * 1.25))
+}
+
+/**
+ * Reads a body and packs it for the tape in another thread, while this one fetches and writes others. Without one, or
+ * without need of a tape, it is read here: slower, and the same. Throws ShapeError as `transform` does.
+ */
+export async function read(body: Buffer, ask: Ask, taped = true): Promise<Read> {
+  const here = (packed?: PackedReply): Read => ({ rows: transform(body, ask), packed })
+  if (!taped || body.length < WORTH.from || body.length > WORTH.to) return here()
+  const carrier = takeCarrier(body.length)
+  body.copy(new Uint8Array(carrier))
+  const window = routeOf(ask.route).shape === 'series' ? ask.window : undefined
+  const arranged = await aside.ask({ carrier, length: body.length, window }, [carrier])
+  if (!arranged) return here()
+  const { hash, form, length, scanned } = arranged
+  // Compressing is the least of it, and the memory that it takes is better taken here.
+  const packed = { hash, ...compress({ form, bytes: Buffer.from(arranged.carrier, 0, length) }) }
+  if (carriers.length < CARRIERS && arranged.carrier.byteLength <= KEPT) carriers.push(arranged.carrier)
+  return scanned ? { rows: transformSeries(scanned.rest, ask, scanned.values), packed } : here(packed)
+}

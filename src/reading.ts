@@ -1,0 +1,16 @@
+/** The other thread of `read.ts`. */
+import { answerWith } from './base/aside.ts'
+import { sha256 } from './base/json.ts'
+import { arrange } from './base/pack.ts'
+import type { Arranged, Carried } from './read.ts'
+import { scanColumns } from './transform/columns.ts'
+
+answerWith(({ carrier, length, window }: Carried): { said: Arranged; moved: ArrayBuffer[] } => {
+  const body = Buffer.from(carrier, 0, length)
+  const hash = sha256(body)
+  const { form, bytes } = arrange(body)
+  const scanned = form === 'columns' && window !== undefined ? scanColumns(bytes, window) : null
+  // What is arranged is no longer than the body, and goes back in the same carrier.
+  if (bytes !== body) new Uint8Array(carrier).set(bytes)
+  return { said: { carrier, hash, form, length: bytes.length, scanned }, moved: [carrier] }
+})
