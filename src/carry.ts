@@ -6,7 +6,7 @@ import { ShapeError, type SyncError } from './base/errors.ts'
 import type { Interval } from './base/interval.ts'
 import { type Fetcher, isTooLarge } from './fetch/fetch.ts'
 import type { Ask } from './job/ask.ts'
-import { type Loading, load, loadCoarse, loadFailure } from './load/load.ts'
+import { type Loading, load, loadCoarse, loadFailure, type Said } from './load/load.ts'
 import { addCounts, type Counts, NO_COUNTS } from './load/run.ts'
 import type { Sizes } from './load/sizes.ts'
 import { halfOf, piecesOf } from './plan/pieces.ts'
@@ -57,12 +57,13 @@ export async function carry(river: River, ask: Ask): Promise<Carried> {
     return carryPieces(river, ask, halves)
   }
   try {
-    const { rows, packed } = await read(reply.body, ask, loading.keep !== 'none')
+    const said = await read(reply.body, ask, loading.keep !== 'none')
+    const { rows } = said
     const [reject] = rows.rejects
     if (reject && river.rejects.onReject === 'fail')
       return await failed(new ShapeError(reject.reason, { path: reject.path }), reply, rows.rejects)
-    if (looksCoarse(ask, rows, neighboursOf(loading.store, ask))) return await carryParts(river, ask, reply, rows)
-    const counts = await load(loading, ask, reply, rows, packed)
+    if (looksCoarse(ask, rows, neighboursOf(loading.store, ask))) return await carryParts(river, ask, reply, said)
+    const counts = await load(loading, ask, reply, said)
     await sizes.grow(ask, reply.ms)
     return { counts, error: null, step: rows.stepS }
   } catch (error) {
@@ -84,7 +85,7 @@ async function carryPieces(river: River, ask: Ask, pieces: readonly Interval[]):
 }
 
 /** An answer that spans a change of resolution is not loaded: the day of the change is found, remembered, and both sides are asked. */
-async function carryParts(river: River, ask: Ask, reply: Reply, rows: Rows): Promise<Carried> {
+async function carryParts(river: River, ask: Ask, reply: Reply, said: Said): Promise<Carried> {
   const { service, loading } = river
   let counts = NO_COUNTS
   let error: SyncError | null = null
@@ -97,7 +98,7 @@ async function carryParts(river: River, ask: Ask, reply: Reply, rows: Rows): Pro
   const window = ask.window!
   const change = await findChange(daysOf(ask.timeZone, window), async (day) => (await part(day)).step)
   if (change) {
-    counts = addCounts(counts, await loadCoarse(loading, ask, reply, change))
+    counts = addCounts(counts, await loadCoarse(loading, ask, reply, change, said.packed))
     for (const side of [
       { from: window.from, to: change.at },
       { from: change.at, to: window.to },
@@ -105,7 +106,7 @@ async function carryParts(river: River, ask: Ask, reply: Reply, rows: Rows): Pro
       await part(side)
   } else if (error === null) {
     // Both ends are as coarse as the whole: the service has nothing finer here.
-    counts = addCounts(counts, await load(loading, ask, reply, rows))
+    counts = addCounts(counts, await load(loading, ask, reply, said))
   }
   return { counts, error, step: null }
 }

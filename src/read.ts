@@ -3,17 +3,11 @@ import { createAside } from './base/aside.ts'
 import type { Interval } from './base/interval.ts'
 import { compress } from './base/pack.ts'
 import type { Ask } from './job/ask.ts'
+import type { Said } from './load/load.ts'
 import type { PackedReply } from './load/packer.ts'
-import type { Rows } from './tables/rows.ts'
 import type { Scanned } from './transform/scan.ts'
 import { transformSeries } from './transform/series.ts'
 import { transform } from './transform/transform.ts'
-
-/** What a body says, and the body as it goes on the tape where that is known already. */
-export interface Read {
-  readonly rows: Rows
-  readonly packed: PackedReply | undefined
-}
 
 /** The first bytes of a carrier: a body, to be hashed and arranged for the tape. */
 export interface Carried {
@@ -54,8 +48,8 @@ function takeCarrier(length: number): ArrayBuffer {
  * Reads a body and packs it for the tape in another thread, while this one fetches and writes others. Without one, or
  * without need of a tape, it is read here: slower, and the same. Throws ShapeError as `transform` does.
  */
-export async function read(body: Buffer, ask: Ask, taped = true): Promise<Read> {
-  const here = (packed?: PackedReply): Read => ({ rows: transform(body, ask), packed })
+export async function read(body: Buffer, ask: Ask, taped = true): Promise<Said> {
+  const here = (packed?: PackedReply): Said => ({ rows: transform(body, ask), packed })
   if (!taped || body.length < WORTH.from || body.length > WORTH.to) return here()
   const carrier = takeCarrier(body.length)
   body.copy(new Uint8Array(carrier))

@@ -21,7 +21,7 @@ for (let n = 0; n < bodies.length; n++) {
   if (n + AHEAD < bodies.length) reads.push(begin(n + AHEAD))
   const made = await reads.shift()!
   const ask = askOf(n, SHAPES[shapeName])
-  await load(loading, ask, { status: 200, body, attempts: 1, sentAt: Date.now(), ms: 1 }, made.rows, made.packed)
+  await load(loading, ask, { status: 200, body, attempts: 1, sentAt: Date.now(), ms: 1 }, made)
   rows += made.rows.observations!.at.length
 }
 process.stdout.write(`${JSON.stringify({ seconds: (performance.now() - began) / 1000, rows })}\n`)

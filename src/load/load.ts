@@ -20,17 +20,21 @@ export interface Loading {
   readonly now: () => number
 }
 
+/** What a reply says, and its body for the tape where it was packed already. */
+export interface Said {
+  readonly rows: Rows
+  readonly packed?: PackedReply | undefined
+}
+
 /**
  * Writes a reply and all it means in one transaction: its rows, the versions they supersede, what is held now, the
  * record of the request, the body, and the run's counters. Afterwards the file is before or after the reply, never between.
- * `packed`: the body for the tape, where it was packed already.
  */
 export async function load(
   { store, runId, keep, now }: Loading,
   ask: Ask,
   reply: Reply,
-  rows: Rows,
-  packed?: PackedReply,
+  { rows, packed }: Said,
 ): Promise<Counts> {
   const { rejects } = rows
   const taped = keep === 'none' && rejects.length === 0 ? null : (packed ?? packReply(reply.body))
@@ -70,8 +74,8 @@ export async function loadCoarse(
   ask: Ask,
   reply: Reply,
   change: Change,
+  packed = packReply(reply.body),
 ): Promise<Counts> {
-  const packed = packReply(reply.body)
   return store.write(async () => {
     const ms = now()
     const seriesId = seriesIdOf(store, ask, ms)
