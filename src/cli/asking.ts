@@ -99,10 +99,12 @@ export const ASKING = {
     run: async (args) => (await import('./sync.ts')).restate(args),
   },
   retry: {
-    usage: 'retry',
-    about: 'Ask again what failed, exactly as it was asked',
+    usage: 'retry [job]',
+    about:
+      'Ask again what failed, exactly as it was asked; at the pace and within the budget of a job, where one is named',
+    positionals: { job: { type: 'string', describe: 'Job file (YAML) whose pace and budget are kept' } },
     flags: { ...DATABASE, ...SERVICE, ...DURABILITY, ...REJECTS, ...JSON_FLAG },
-    example: 'retry',
+    example: 'retry jobs/nightly.yaml',
     run: async (args) => (await import('./sync.ts')).retry(args),
   },
   schedule: {

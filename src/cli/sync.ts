@@ -52,12 +52,14 @@ export const backfill = (args: SyncArgs & { readonly newestFirst: boolean }): Pr
 export const restate = (args: SyncArgs): Promise<number> =>
   go(args, 'restate', readJobs(args.jobs), (range) => ({ range: { interval: range!, how: 'narrow' }, restate: true }))
 
-/** `retry`: the requests that failed, at the default pace. */
-export const retry = (args: SyncArgs): Promise<number> =>
-  go(
+/** `retry`: the requests that failed, at the pace and within the budget of a job, or at the default pace. */
+export function retry(args: Omit<SyncArgs, 'jobs'> & { readonly job?: string }): Promise<number> {
+  const [like] = args.job === undefined ? [] : readJobs([args.job])
+  const retried = meanJob({ name: 'retry', series: [] })
+  return go(
     args,
     'retry',
-    [meanJob({ name: 'retry', series: [] })],
+    [like ? { ...retried, pace: like.pace, keep: like.keep } : retried],
     () => ({}),
     (context, job) =>
       carryAll(
@@ -67,10 +69,11 @@ export const retry = (args: SyncArgs): Promise<number> =>
         planRetry({ service: context.service, now: context.now() }, failedRequests(context.store)),
       ),
   )
+}
 
 /** Puts the settings together, runs the jobs and prints what they did. */
 async function go(
-  args: SyncArgs,
+  args: Omit<SyncArgs, 'jobs'>,
   command: string,
   jobs: readonly Job[],
   optionsFor: NonNullable<RunOptions['optionsFor']>,

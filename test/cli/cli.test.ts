@@ -167,6 +167,22 @@ describe('the command line', () => {
     }
   })
 
+  test('a retry keeps the budget of the job that it is given', async () => {
+    let broken = true
+    const server = await serve((_request, response) =>
+      json(response, { indicator: { id: 1739, geos: [], values: [] } }, broken ? 400 : 200),
+    )
+    const dir = folder({ 'job.yaml': SERIES.replace('50 }', '50, callsPerHour: 1 }') })
+    expect((await runCli(dir, ['sync', 'job.yaml'], to(server.url))).code).toBe(1)
+    broken = false
+    const spent = await runCli(dir, ['retry', 'job.yaml'], to(server.url))
+    expect(spent.out).toMatch(/budget of 1 calls an hour is spent/)
+    expect(spent.code).toBe(4)
+    expect((await runCli(dir, ['retry', 'jobb.yaml'], to(server.url))).code).toBe(2)
+    expect((await runCli(dir, ['retry'], to(server.url))).code).toBe(0)
+    expect(server.calls).toHaveLength(2)
+  })
+
   test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
