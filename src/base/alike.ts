@@ -13,6 +13,9 @@ export interface Alike {
   readonly end: Uint8Array
 }
 
+/** The key under which long lists of rows stand. */
+export const VALUES = 'values'
+
 /** Where the list under a key begins, after its bracket, when these bytes are a key of an object; -1 otherwise. */
 export function findList(body: Buffer, name: string): number {
   const key = body.indexOf(`"${name}"`)

@@ -1,5 +1,5 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { findList, learnRow } from './alike.ts'
+import { findList, learnRow, VALUES } from './alike.ts'
 import { COMMA, END, isSpace, skipSpace, skipValue, standsAt, textEnd } from './bytes.ts'
 import { Column, Lines, NEWLINE } from './column.ts'
 import { isTime, TimeReader, TimeWriter } from './times.ts'
@@ -18,8 +18,6 @@ export interface Packed {
   readonly bytes: Buffer
 }
 
-/** The key under which long lists of rows stand. */
-const LIST = 'values'
 /** Fewer rows are not worth the description of their form. */
 const FEW = 16
 
@@ -46,7 +44,7 @@ function columnAt(place: number): Column {
 
 /** The body by columns; null when it is no list of rows that are all written alike. */
 function toColumns(body: Buffer): Buffer | null {
-  const found = findList(body, LIST)
+  const found = findList(body, VALUES)
   if (found < 0) return null
   const start = skipSpace(body, found)
   const firstEnd = skipValue(body, start)
@@ -122,8 +120,8 @@ export interface Columns {
   readonly end: Buffer
   readonly after: Buffer
   readonly fields: readonly PackedField[]
-  /** The times that the other times are told by; null where there are none. */
-  readonly origin: TimeReader | null
+  /** The first field of times, by which the others are told; null where there is none. */
+  readonly origin: PackedField | null
   readonly rows: number
 }
 
@@ -143,7 +141,7 @@ function openColumns(packed: Buffer): Columns {
     end: bytesOf(head.end),
     after: bytesOf(head.after),
     fields,
-    origin: fields.find(({ clock }) => clock)?.clock ?? null,
+    origin: fields.find(({ clock }) => clock) ?? null,
     rows: head.rows,
   }
 }
@@ -156,7 +154,7 @@ function writeBody({ before, between, end, after, fields, origin }: Columns, row
     for (const { literal, lines, clock } of fields) {
       body.append(literal, 0, literal.length)
       if (clock) {
-        clock.read(lines, clock === origin ? 0 : origin!.local)
+        clock.read(lines, clock === origin?.clock ? 0 : origin!.clock!.local)
         clock.write(body)
       } else {
         const from = lines.at
@@ -169,10 +167,10 @@ function writeBody({ before, between, end, after, fields, origin }: Columns, row
   return body.bytes
 }
 
-/** A body by its columns, and as it would be with its first row only. */
+/** A body by its columns, and as it would be with its first row only, until the next one is read. */
 export const readColumns = (arranged: Buffer): { columns: Columns; sample: Buffer } => ({
   columns: openColumns(arranged),
-  sample: writeBody(openColumns(arranged), 1, new Column()),
+  sample: writeBody(openColumns(arranged), 1, columnAt(0)),
 })
 
 /** A body as it is compressed: by columns where that can be undone and is shorter. */

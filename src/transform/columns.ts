@@ -1,10 +1,10 @@
-import { findList } from '../base/alike.ts'
+import { findList, VALUES } from '../base/alike.ts'
 import { skipSpace, skipValue } from '../base/bytes.ts'
 import { type Instant, parseInstant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
-import { type PackedField, readColumns } from '../base/pack.ts'
+import { type Columns, type PackedField, readColumns } from '../base/pack.ts'
 import { createNumbers } from './numbers.ts'
-import { learn, restOf, type Scanned, type Template, VALUES } from './scan.ts'
+import { learn, restOf, type Scanned, type Template } from './scan.ts'
 import { type Gathering, gather } from './values.ts'
 
 /*
@@ -22,7 +22,7 @@ export function scanColumns(arranged: Buffer, window: Interval | null): Scanned 
     // Whether a bare word is JSON is for the parser to say.
     if (!template || !rest || template.parts.some(({ what }) => what === 'word')) return null
     const gathering = gather(window)
-    const read = createRow(columns.fields, template, gathering)
+    const read = createRow(columns, template, gathering)
     for (let row = 0; row < columns.rows; row++) if (!read()) return null
     return { rest, values: gathering.done() }
   } catch (error) {
@@ -32,18 +32,17 @@ export function scanColumns(arranged: Buffer, window: Interval | null): Scanned 
 }
 
 /** Reads one row after the other; answers whether it could. */
-function createRow(fields: readonly PackedField[], { parts, geoId: only }: Template, gathering: Gathering) {
+function createRow({ fields, origin }: Columns, { parts, geoId: only }: Template, gathering: Gathering) {
   const of = (wanted: Template['parts'][number]['what']): PackedField | null =>
     fields[parts.findIndex(({ what }) => what === wanted)] ?? null
   const [numbers, geos, names] = [of('number')!, of('geo'), of('name')]
-  // The others are told by the first of the times, whatever that is.
-  const first = fields.find(({ clock }) => clock) ?? null
-  const readTime = createTime(of('time')!, first)
+  const readTime = createTime(of('time')!, origin)
   const check = of('check')
-  const readCheck = check && createTime(check, first)
+  const readCheck = check && createTime(check, origin)
   const readValue = createNumbers(numbers.lines.bytes)
   return (): boolean => {
-    first?.clock?.read(first.lines, 0)
+    // The other times are told by these, whether they are read or not.
+    origin?.clock?.read(origin.lines, 0)
     const at = readTime()
     if (Number.isNaN(at) || (readCheck && readCheck() !== at)) return false
     let from = numbers.lines.at
@@ -71,14 +70,14 @@ function createRow(fields: readonly PackedField[], { parts, geoId: only }: Templ
 }
 
 /** Reads the instants of a column of times; NaN where they are none. */
-function createTime({ lines, clock }: PackedField, first: PackedField | null): () => Instant {
-  if (!clock || !first?.clock) return () => Number.NaN
-  const origin = first.clock
+function createTime({ lines, clock }: PackedField, origin: PackedField | null): () => Instant {
+  if (!clock || !origin?.clock) return () => Number.NaN
+  const { clock: first } = origin
   let suffix: Uint8Array | null = null
   /** What the clock is ahead of UTC, negative. */
   let shift = Number.NaN
   return () => {
-    if (clock !== origin) clock.read(lines, origin.local)
+    if (clock !== first) clock.read(lines, first.local)
     if (clock.suffix !== suffix) {
       suffix = clock.suffix
       shift = parseInstant(`1970-01-01T00:00:00${Buffer.from(suffix).toString('latin1')}`)

@@ -1,4 +1,4 @@
-import { type Alike, findList, learnRow } from '../base/alike.ts'
+import { type Alike, findList, learnRow, VALUES } from '../base/alike.ts'
 import { COMMA, END, OPEN, skipSpace, skipValue, standsAt, textEnd } from '../base/bytes.ts'
 import type { Interval } from '../base/interval.ts'
 import { isObject, type JsonObject } from '../base/json.ts'
@@ -12,8 +12,6 @@ import { type Gathering, gather, geoOf, type Values } from './values.ts'
  * row. A row that is written otherwise is parsed by itself; an answer that is, is left to the parser of the whole.
  */
 
-/** The key under which the rows stand. */
-export const VALUES = 'values'
 /** What is read of a row, by the name of its field; other texts and words are stepped over. */
 const FIELDS = { value: 'number', datetime: 'time', tz_time: 'check', geo_id: 'geo', geo_name: 'name' } as const
 /** Fields of these are bare words; the others are texts. */
