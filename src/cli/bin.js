@@ -12,12 +12,15 @@ const { existsSync } = await import('node:fs')
 const { enableCompileCache } = await import('node:module')
 const { setFlagsFromString } = await import('node:v8')
 // Answers are large and soon thrown away: a small heap, and no compiler that works beside and keeps its memory, save half of
-// what the defaults need for less than a tenth of the speed, and the network is slower than either.
+// what the defaults need for less than a tenth of the speed, and the network is slower than either. The same for WebAssembly,
+// which reads the heads of answers and takes the types off a clone's TypeScript: compiled once and quickly, not again and well.
 for (const flag of [
   '--optimize-for-size',
   '--semi-space-growth-factor=1',
   '--no-maglev',
   '--no-concurrent-recompilation',
+  '--no-wasm-tier-up',
+  '--no-wasm-dynamic-tiering',
 ])
   setFlagsFromString(flag)
 // What was compiled once is not compiled again by the next command; kept in the system's temporary folder.
