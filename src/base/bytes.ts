@@ -15,6 +15,9 @@ export const END = 0x5d
 export const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
+/** The bytes of a short Latin-1 text. They lie among the objects of JavaScript and are thrown away with them, unlike slices of Node's pool, which a thread of little garbage keeps for long. */
+export const bytesOf = (text: string): Uint8Array => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
+
 export function skipSpace(body: Buffer, at: number): number {
   let i = at
   while (isSpace(body[i])) i++

@@ -62,10 +62,14 @@ export class Column {
     this.#bytes[this.#length++] = ZERO + number - 10 * tens
   }
 
+  write(text: string, encoding: 'latin1' | 'utf8' = 'latin1'): void {
+    this.#room(encoding === 'latin1' ? text.length : 3 * text.length)
+    this.#length += this.#bytes.write(text, this.#length, encoding)
+  }
+
   line(text: string): void {
-    this.#room(text.length + 1)
-    this.#length += this.#bytes.write(text, this.#length, 'latin1')
-    this.#bytes[this.#length++] = NEWLINE
+    this.write(text)
+    this.empty()
   }
 
   empty(): void {

@@ -1,6 +1,6 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { findList, learnRow, VALUES } from './alike.ts'
-import { COMMA, END, isSpace, skipSpace, skipValue, standsAt, textEnd } from './bytes.ts'
+import { bytesOf, COMMA, END, isSpace, skipSpace, skipValue, standsAt, textEnd } from './bytes.ts'
 import { Column, Lines, NEWLINE } from './column.ts'
 import { isTime, TimeReader, TimeWriter } from './times.ts'
 
@@ -95,7 +95,8 @@ function toColumns(body: Buffer): Buffer | null {
     rows,
   }
   const whole = columnAt(fields.length)
-  for (const bytes of [Buffer.from(`${JSON.stringify(head)}\n`), ...written]) whole.append(bytes, 0, bytes.length)
+  whole.write(`${JSON.stringify(head)}\n`, 'utf8')
+  for (const bytes of written) whole.append(bytes, 0, bytes.length)
   return whole.bytes
 }
 
@@ -108,17 +109,17 @@ function wordEnd(body: Buffer, at: number): number {
 
 /** One field of all rows: the bytes before it, its lines, and what reads them where they are times. */
 export interface PackedField {
-  readonly literal: Buffer
+  readonly literal: Uint8Array
   readonly lines: Lines
   readonly clock: TimeReader | null
 }
 
 /** A body that lies by column, ready to be read row by row. */
 export interface Columns {
-  readonly before: Buffer
-  readonly between: Buffer
-  readonly end: Buffer
-  readonly after: Buffer
+  readonly before: string
+  readonly between: Uint8Array
+  readonly end: Uint8Array
+  readonly after: string
   readonly fields: readonly PackedField[]
   /** The first field of times, by which the others are told; null where there is none. */
   readonly origin: PackedField | null
@@ -128,7 +129,6 @@ export interface Columns {
 function openColumns(packed: Buffer): Columns {
   const headEnd = packed.indexOf(NEWLINE)
   const head = JSON.parse(packed.toString('utf8', 0, headEnd)) as Head
-  const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
   let at = headEnd + 1
   const fields = head.columns.map(({ time, bytes }, f) => {
     const lines = new Lines(packed, at)
@@ -136,10 +136,10 @@ function openColumns(packed: Buffer): Columns {
     return { literal: bytesOf(head.literals[f]!), lines, clock: time ? new TimeReader() : null }
   })
   return {
-    before: bytesOf(head.before),
+    before: head.before,
     between: bytesOf(head.between),
     end: bytesOf(head.end),
-    after: bytesOf(head.after),
+    after: head.after,
     fields,
     origin: fields.find(({ clock }) => clock) ?? null,
     rows: head.rows,
@@ -148,7 +148,7 @@ function openColumns(packed: Buffer): Columns {
 
 /** The body again, with so many of its rows. */
 function writeBody({ before, between, end, after, fields, origin }: Columns, rows: number, body: Column): Buffer {
-  body.append(before, 0, before.length)
+  body.write(before)
   for (let row = 0; row < rows; row++) {
     if (row > 0) body.append(between, 0, between.length)
     for (const { literal, lines, clock } of fields) {
@@ -163,7 +163,7 @@ function writeBody({ before, between, end, after, fields, origin }: Columns, row
     }
     body.append(end, 0, end.length)
   }
-  body.append(after, 0, after.length)
+  body.write(after)
   return body.bytes
 }
 

@@ -1,4 +1,4 @@
-import { COLON, QUOTE, textEnd, twoDigits } from './bytes.ts'
+import { bytesOf, COLON, QUOTE, textEnd, twoDigits } from './bytes.ts'
 import type { Column, Lines } from './column.ts'
 import { formatUtc, parseInstant } from './instant.ts'
 
@@ -71,7 +71,7 @@ export class TimeReader {
     if (to > from) {
       const [step, ...suffix] = lines.bytes.toString('latin1', from, to).split(' ')
       this.#distance += Number(step)
-      if (suffix.length > 0) this.suffix = Buffer.from(suffix.join(' '), 'latin1')
+      if (suffix.length > 0) this.suffix = bytesOf(suffix.join(' '))
     }
     this.local = this.#distance + origin
   }
@@ -81,7 +81,7 @@ export class TimeReader {
     let seconds = this.local - this.#midnight
     if (!(seconds >= 0 && seconds < 86_400)) {
       this.#midnight = Math.floor(this.local / 86_400) * 86_400
-      this.#date = Buffer.from(formatUtc(this.#midnight).slice(0, 11), 'latin1')
+      this.#date = bytesOf(formatUtc(this.#midnight).slice(0, 11))
       seconds = this.local - this.#midnight
     }
     body.append(this.#date, 0, this.#date.length)

@@ -17,8 +17,9 @@ export function scanColumns(arranged: Buffer, window: Interval | null): Scanned 
   const { columns, sample } = readColumns(arranged)
   const start = skipSpace(sample, findList(sample, VALUES))
   try {
-    const template = learn(sample, start, skipValue(sample, start))
-    const rest = restOf(columns.before.toString(), columns.after.toString())
+    const end = skipValue(sample, start)
+    const template = learn(sample, start, end)
+    const rest = restOf(sample.toString('utf8', 0, start), sample.toString('utf8', end))
     // Whether a bare word is JSON is for the parser to say.
     if (!template || !rest || template.parts.some(({ what }) => what === 'word')) return null
     const gathering = gather(window)
@@ -80,7 +81,7 @@ function createTime({ lines, clock }: PackedField, origin: PackedField | null): 
     if (clock !== first) clock.read(lines, first.local)
     if (clock.suffix !== suffix) {
       suffix = clock.suffix
-      shift = parseInstant(`1970-01-01T00:00:00${Buffer.from(suffix).toString('latin1')}`)
+      shift = parseInstant(`1970-01-01T00:00:00${String.fromCharCode(...suffix)}`)
     }
     return clock.local + shift
   }
