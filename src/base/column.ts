@@ -16,6 +16,7 @@ export class Column {
     this.#bytes = Buffer.allocUnsafeSlow(room)
   }
 
+  /** Empties it; what `bytes` gave before is written over. */
   clear(): this {
     if (this.#bytes.length > KEPT) this.#bytes = Buffer.allocUnsafeSlow(4096)
     this.#length = 0
@@ -29,6 +30,7 @@ export class Column {
     this.#bytes = larger
   }
 
+  /** Bytes of another, as they are. */
   append(other: Uint8Array, from: number, to: number): void {
     this.#room(to - from)
     const bytes = this.#bytes
@@ -62,16 +64,19 @@ export class Column {
     this.#bytes[this.#length++] = ZERO + number - 10 * tens
   }
 
+  /** A text as it is. */
   write(text: string, encoding: 'latin1' | 'utf8' = 'latin1'): void {
     this.#room(encoding === 'latin1' ? text.length : 3 * text.length)
     this.#length += this.#bytes.write(text, this.#length, encoding)
   }
 
+  /** A Latin-1 text as a line. */
   line(text: string): void {
     this.write(text)
     this.empty()
   }
 
+  /** The end of a line. */
   empty(): void {
     this.#room(1)
     this.#bytes[this.#length++] = NEWLINE
