@@ -58,11 +58,12 @@ export class TimeWriter {
 export class TimeReader {
   /** Seconds on the clock of the last text, as if it were UTC. */
   local = 0
-  /** What follows the clock in it: the same array while it stays the same. */
-  suffix: Uint8Array = new Uint8Array()
+  /** What follows the clock in it, as Latin-1. */
+  suffix = ''
   #distance = 0
   #midnight = Number.NaN
-  #date: Uint8Array = new Uint8Array()
+  #dateBytes = bytesOf('')
+  #suffixBytes = bytesOf('')
 
   /** Takes over what the next line says. */
   read(lines: Lines, origin: number): void {
@@ -71,7 +72,10 @@ export class TimeReader {
     if (to > from) {
       const [step, ...suffix] = lines.bytes.toString('latin1', from, to).split(' ')
       this.#distance += Number(step)
-      if (suffix.length > 0) this.suffix = bytesOf(suffix.join(' '))
+      if (suffix.length > 0) {
+        this.suffix = suffix.join(' ')
+        this.#suffixBytes = bytesOf(this.suffix)
+      }
     }
     this.local = this.#distance + origin
   }
@@ -81,11 +85,11 @@ export class TimeReader {
     let seconds = this.local - this.#midnight
     if (!(seconds >= 0 && seconds < 86_400)) {
       this.#midnight = Math.floor(this.local / 86_400) * 86_400
-      this.#date = bytesOf(formatUtc(this.#midnight).slice(0, 11))
+      this.#dateBytes = bytesOf(formatUtc(this.#midnight).slice(0, 11))
       seconds = this.local - this.#midnight
     }
-    body.append(this.#date, 0, this.#date.length)
+    body.append(this.#dateBytes, 0, this.#dateBytes.length)
     body.clock(seconds)
-    body.append(this.suffix, 0, this.suffix.length)
+    body.append(this.#suffixBytes, 0, this.#suffixBytes.length)
   }
 }

@@ -74,14 +74,14 @@ function createRow({ fields, origin }: Columns, { parts, geoId: only }: Template
 function createTime({ lines, clock }: PackedField, origin: PackedField | null): () => Instant {
   if (!clock || !origin?.clock) return () => Number.NaN
   const { clock: first } = origin
-  let suffix: Uint8Array | null = null
+  let suffix: string | null = null
   /** What the clock is ahead of UTC, negative. */
   let shift = Number.NaN
   return () => {
     if (clock !== first) clock.read(lines, first.local)
     if (clock.suffix !== suffix) {
       suffix = clock.suffix
-      shift = parseInstant(`1970-01-01T00:00:00${String.fromCharCode(...suffix)}`)
+      shift = parseInstant(`1970-01-01T00:00:00${suffix}`)
     }
     return clock.local + shift
   }

@@ -163,4 +163,12 @@ describe('the scanner of columns', () => {
     }
     expect(taken).toBe(0)
   })
+
+  test('a zone as long as a book is no zone, and left to the parser of the whole', () => {
+    const zone = 'x'.repeat(200_000)
+    const rows = Array.from({ length: 16 }, (_, i) => ({ value: i, datetime: `2024-01-01T00:00:00${zone}` }))
+    const { form, bytes } = arrange(Buffer.from(JSON.stringify(answer(rows))))
+    expect(form).toBe('columns')
+    expect(scanColumns(bytes, null)).toBeNull()
+  })
 })
