@@ -16,6 +16,8 @@ export interface Bench {
   readonly rows: number
   /** Tells what is going on, on stderr. */
   readonly say: (text: string) => void
+  /** Tells what cannot be measured here and why, on stderr and in the report. */
+  readonly skip: (text: string) => void
 }
 
 export type Case = (bench: Bench) => Promise<readonly Section[]>

@@ -1,8 +1,9 @@
 /* Measures everything that is promised to be fast or small: `npm run bench`, or `npm run bench -- load start --runs 7`. */
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { dirname, join } from 'node:path'
+import yargs from 'yargs'
+import { hideBin } from 'yargs/helpers'
 import { type Case, markdown } from './bench.ts'
 import { large } from './cases/large.ts'
 import { load } from './cases/load.ts'
@@ -17,46 +18,67 @@ const CASES: Readonly<Record<string, Case>> = { load, replay, wire, night, plann
 /** Bytes on disk that a value of the large case may need: row, tape, log and the copy of the peak. */
 const DISK_A_VALUE = 60
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    runs: { type: 'string', default: '5' },
-    rows: { type: 'string', default: '100000000' },
-    folder: { type: 'string', default: tmpdir() },
-    output: { type: 'string', default: join(import.meta.dirname, 'results.md') },
-  },
-})
-const names = positionals.length > 0 ? positionals : Object.keys(CASES)
-const say = (text: string): void => void process.stderr.write(`${text}\n`)
-for (const name of names)
-  if (!CASES[name]) {
-    say(`There is no case ${name}; there are: ${Object.keys(CASES).join(', ')}.`)
-    process.exit(2)
-  }
-const { bavail, bsize } = statfsSync(values.folder)
-let rows = Number(values.rows)
-const room = Math.floor((bavail * bsize) / DISK_A_VALUE)
-if (rows > room && names.includes('large')) {
-  say(
-    `SKIPPED: ${rows} values need ${(rows * DISK_A_VALUE) / 1e9} GB in ${values.folder}; taking ${room} (--rows, --folder).`,
+const { _, runs, folder, output, ...options } = yargs(hideBin(process.argv))
+  .scriptName('npm run bench --')
+  .usage(
+    `$0 [cases]\n\nMeasures what is promised to be fast or small: ${Object.keys(CASES).join(', ')}.\nAll of it takes half an hour.`,
   )
-  rows = room
-}
-const folder = mkdtempSync(join(values.folder, 'indicator-sync-bench-'))
+  .options({
+    runs: { type: 'number', default: 5, describe: 'of each contender; their median is told' },
+    rows: { type: 'number', default: 1e8, describe: 'values of the large case' },
+    folder: { type: 'string', default: tmpdir(), describe: 'for databases, which are removed afterwards' },
+    output: {
+      type: 'string',
+      default: join(import.meta.dirname, 'results.md'),
+      describe: 'the file that a measurement of all cases is written to',
+    },
+  })
+  .example('$0 load start --runs 7', '')
+  .check(({ _, runs, rows, folder, output }) => {
+    for (const name of _)
+      if (!Object.hasOwn(CASES, name))
+        throw new Error(`There is no case ${name}; there are: ${Object.keys(CASES).join(', ')}.`)
+    for (const [name, count] of Object.entries({ runs, rows }))
+      if (!Number.isInteger(count) || count < 1) throw new Error(`--${name} takes a whole number from 1.`)
+    for (const needed of [folder, dirname(output)])
+      if (!existsSync(needed)) throw new Error(`There is no folder ${needed}.`)
+    return true
+  })
+  .fail((message, error) => {
+    process.stderr.write(`${message ?? error.message}\n  npm run bench -- --help\n`)
+    process.exit(2)
+  })
+  .version(false)
+  .strictOptions()
+  .parseSync()
+const cases = _.map(String)
+const names = cases.length > 0 ? cases : Object.keys(CASES)
+const say = (text: string): void => void process.stderr.write(`${text}\n`)
 const report = [
   `# Measured
 
-\`npm run bench${positionals.length > 0 ? ` -- ${positionals.join(' ')}` : ''}\` on ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), Node ${process.version}, ${process.platform}. Medians of ${values.runs} runs, contenders in turn; read the ratios, for absolute figures move with the machine.`,
+\`npm run bench${cases.length > 0 ? ` -- ${cases.join(' ')}` : ''}\` on ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), Node ${process.version}, ${process.platform}. Medians of ${runs} runs, contenders in turn; read the ratios, for absolute figures move with the machine.`,
 ]
-try {
-  for (const name of names)
-    for (const section of await CASES[name]!({ folder, runs: Number(values.runs), rows, say })) {
-      const text = markdown(section)
-      process.stdout.write(`${text}\n\n`)
-      report.push(text)
-      // What was measured is kept, whatever becomes of the next case.
-      if (positionals.length === 0) writeFileSync(values.output, `${report.join('\n\n')}\n`)
-    }
-} finally {
-  rmSync(folder, { recursive: true, force: true })
+const skip = (text: string): void => {
+  const line = `SKIPPED: ${text}`
+  say(line)
+  if (!report.includes(line)) report.push(line)
 }
+const { bavail, bsize } = statfsSync(folder)
+let { rows } = options
+const room = Math.floor((bavail * bsize) / DISK_A_VALUE)
+if (rows > room && names.includes('large')) {
+  skip(`${rows} values need ${(rows * DISK_A_VALUE) / 1e9} GB in ${folder}; taking ${room} (--rows, --folder).`)
+  rows = room
+}
+const scratch = mkdtempSync(join(folder, 'indicator-sync-bench-'))
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130))
+for (const name of names)
+  for (const section of await CASES[name]!({ folder: scratch, runs, rows, say, skip })) {
+    const text = markdown(section)
+    process.stdout.write(`${text}\n\n`)
+    report.push(text)
+    // What was measured is kept, whatever becomes of the next case.
+    if (cases.length === 0) writeFileSync(output, `${report.join('\n\n')}\n`)
+  }

@@ -23,8 +23,9 @@ interface Input {
 }
 
 /** Builds the floor against the SQLite that is installed, or else against the one that the product brings along; null without a compiler. */
-export async function buildFloor(folder: string, say: Bench['say']): Promise<string | null> {
+export async function buildFloor({ folder, skip }: Bench): Promise<string | null> {
   const out = join(folder, 'floor')
+  if (existsSync(out)) return out
   const source = join(here, 'floor.c')
   if (await isThere('cc', ['-O2', '-o', out, source, '-lsqlite3'])) return out
   const amalgamation = join(
@@ -43,13 +44,13 @@ export async function buildFloor(folder: string, say: Bench['say']): Promise<str
     '-lpthread',
   ]
   if (existsSync(amalgamation) && (await isThere('cc', own))) return out
-  say('SKIPPED: the C floor, for there is no C compiler (cc), or no SQLite to build with.')
+  skip('the C floor, for there is no C compiler (cc), or no SQLite to build with.')
   return null
 }
 
 /** Those of the contenders that can run here. */
-async function contenders({ folder, say }: Bench): Promise<Contender[]> {
-  const floor = await buildFloor(folder, say)
+async function contenders(bench: Bench): Promise<Contender[]> {
+  const floor = await buildFloor(bench)
   const product: Contender = {
     name: 'indicator-sync',
     command: process.execPath,
@@ -65,7 +66,7 @@ async function contenders({ folder, say }: Bench): Promise<Contender[]> {
       command: process.execPath,
       args: ({ csv, database }) => [join(here, 'peers', shell[3]), csv, database],
     })
-  else say('SKIPPED: the sqlite3 shell is not installed.')
+  else bench.skip('the sqlite3 shell is not installed.')
   for (const [name, module, file] of [
     ['pandas', 'pandas', 'pandas_upsert.py'],
     ['sqlite-utils', 'sqlite_utils', 'sqlite_utils_upsert.py'],
@@ -76,7 +77,7 @@ async function contenders({ folder, say }: Bench): Promise<Contender[]> {
         command: 'python3',
         args: ({ answers, database }) => [join(here, 'peers', file), answers, database],
       })
-    else say(`SKIPPED: ${name} is not installed (python3 -m pip install ${name}).`)
+    else bench.skip(`${name} is not installed (python3 -m pip install ${name}).`)
   return found
 }
 

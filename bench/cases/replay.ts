@@ -28,8 +28,9 @@ async function sizes(database: string, folder: string): Promise<{ row: number; t
 }
 
 /** A database made anew from its tape; and what it weighs. */
-export async function replay({ folder, runs, say }: Bench): Promise<Section[]> {
-  const floor = await buildFloor(folder, say)
+export async function replay(bench: Bench): Promise<Section[]> {
+  const { folder, runs, say } = bench
+  const floor = await buildFloor(bench)
   const weights: string[][] = []
   const speeds: string[][] = []
   for (const name of Object.keys(SHAPES) as ShapeName[]) {
