@@ -13,6 +13,11 @@ export interface Measured {
   readonly last: string
 }
 
+const ending = new AbortController()
+process.once('exit', () => ending.abort())
+/** Ends the processes that are begun with it when this one ends. */
+export const untilTheEnd: AbortSignal = ending.signal
+
 /** Linux keeps the peak of a process as long as that lives. */
 function peakOf(pid: number): number | null {
   try {
@@ -31,7 +36,11 @@ export async function measure(
   patience = Number.POSITIVE_INFINITY,
 ): Promise<Measured> {
   const began = performance.now()
-  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(command, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal: untilTheEnd,
+  })
   let out = ''
   let err = ''
   child.stdout.on('data', (piece) => {

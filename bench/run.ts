@@ -73,7 +73,7 @@ if (rows > room && names.includes('large')) {
 }
 const scratch = mkdtempSync(join(folder, 'indicator-sync-bench-'))
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130))
+process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143))
 for (const name of names)
   for (const section of await CASES[name]!({ folder: scratch, runs, rows, say, skip })) {
     const text = markdown(section)

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { untilTheEnd } from './measure.ts'
 
 /** A service in a process of its own, as it is on another machine. */
 export interface Serving {
@@ -13,6 +14,7 @@ export interface Serving {
 export async function serving(file: string, args: readonly string[]): Promise<Serving> {
   const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, file), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    signal: untilTheEnd,
   })
   const lines = createInterface({ input: child.stdout! })
   for await (const line of lines) {

@@ -59,12 +59,11 @@ async function contenders(bench: Bench): Promise<Contender[]> {
   const found: Contender[] = floor
     ? [{ name: 'C floor', command: floor, args: ({ answers, database }) => [answers, database] }, product]
     : [product]
-  const shell = ['sqlite3', ['--version'], 'sqlite3 .import (JSON not read)', 'shell.ts'] as const
-  if (await isThere(shell[0], shell[1]))
+  if (await isThere('sqlite3', ['--version']))
     found.push({
-      name: shell[2],
+      name: 'sqlite3 .import (JSON not read)',
       command: process.execPath,
-      args: ({ csv, database }) => [join(here, 'peers', shell[3]), csv, database],
+      args: ({ csv, database }) => [join(here, 'peers/shell.ts'), csv, database],
     })
   else bench.skip('the sqlite3 shell is not installed.')
   for (const [name, module, file] of [

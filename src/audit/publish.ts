@@ -3,7 +3,8 @@ import { closeSync, createReadStream, fsyncSync, openSync, renameSync, rmSync, s
 import { dirname } from 'node:path'
 import { StoreError } from '../base/errors.ts'
 import { formatMillis } from '../base/instant.ts'
-import { openReader, openStore, type Reader, SCHEMA_VERSION, type Store, writeDictionary } from '../db/open.ts'
+import { openReader, openStore, type Reader, type Store } from '../db/open.ts'
+import { SCHEMA_VERSION, writeDictionary } from '../db/schema.ts'
 import { TABLE_NAMES } from '../tables/schema.ts'
 
 /** What a published file holds, for whoever fetches it. */

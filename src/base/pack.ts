@@ -197,10 +197,12 @@ export const pack = (body: Buffer): Packed => compress(arrange(body))
 /** Undoes the compression: a body, or its columns. */
 export const decompress = ({ form, bytes }: Packed): Packed => ({ form, bytes: zstdDecompressSync(bytes) })
 
-/** The body again, byte for byte; `size` are its bytes. */
-export function unpack(packed: Packed, size: number): Buffer {
-  const { form, bytes } = decompress(packed)
+/** Undoes the arrangement: the body again, byte for byte; `size` are its bytes. */
+export function restore({ form, bytes }: Packed, size: number): Buffer {
   if (form === 'zstd') return bytes
   const columns = openColumns(bytes)
   return writeBody(columns, columns.rows, new Column(size))
 }
+
+/** Undoes `pack`. */
+export const unpack = (packed: Packed, size: number): Buffer => restore(decompress(packed), size)

@@ -1,4 +1,5 @@
-import { openStore, SCHEMA_VERSION, schemaState } from '../db/open.ts'
+import { openStore } from '../db/open.ts'
+import { SCHEMA_VERSION, schemaState } from '../db/schema.ts'
 import { readSettings } from './config.ts'
 import { EXIT } from './fail.ts'
 import type { CommonArgs, DatabaseArgs } from './flags.ts'

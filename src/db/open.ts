@@ -1,17 +1,9 @@
-import { existsSync, statSync } from 'node:fs'
 import type { Kysely, Transaction } from 'kysely'
-import { Migrator } from 'kysely/migration'
 import { StoreError } from '../base/errors.ts'
-import { transitions } from '../base/zone.ts'
-import { dictionaryRows } from '../tables/dictionary.ts'
 import type { Database } from '../tables/schema.ts'
-import { MIGRATIONS } from './migrations.ts'
+import { APPLICATION_ID, checkOwner, migrate, SCHEMA_VERSION, writeDictionary } from './schema.ts'
 import { asStoreError, type Connection, connect, PATIENCE_MS } from './sqlite.ts'
-
-/** `INDS` in ASCII: how the file is known to be ours. */
-export const APPLICATION_ID = 0x494e_4453
-/** The schema that this program speaks. */
-export const SCHEMA_VERSION = Object.keys(MIGRATIONS).length
+import { createLogBound, LOG_LIMIT } from './wal.ts'
 
 /** The values of a statement's parameters, by place or by name. */
 export type Bound = readonly unknown[] | Readonly<Record<string, unknown>>
@@ -43,73 +35,6 @@ export interface Store extends Reader {
   totalChanges(): number
   /** Tidies: statistics for the query planner, and the write-ahead log folded back into the file. */
   tidy(): void
-}
-
-const pragma = (connection: Connection, name: string): number => connection.raw.pragma(name, { simple: true }) as number
-
-/** Refuses a file of another program and one of a newer version of this one, before anything of it is touched. */
-function checkOwner(connection: Connection, file: string): number {
-  const version = pragma(connection, 'user_version')
-  const tables = connection.raw.prepare('select count(*) from sqlite_schema').pluck().get() as number
-  if (tables > 0 && pragma(connection, 'application_id') !== APPLICATION_ID)
-    throw new StoreError(`${file} is a database of another program.`, {
-      hint: 'Name another file with --database; this one was not touched.',
-      code: 'foreign-database',
-    })
-  if (version > SCHEMA_VERSION)
-    throw new StoreError(
-      `${file} has schema ${version}; this version of indicator-sync knows up to ${SCHEMA_VERSION}.`,
-      {
-        hint: 'Update indicator-sync; the file was not touched.',
-        code: 'newer-schema',
-      },
-    )
-  return version
-}
-
-/** Brings the schema up to date: all missing migrations in one transaction, safe against another process that does the same. */
-async function migrate(connection: Connection): Promise<void> {
-  const migrator = new Migrator({
-    db: connection.kysely,
-    provider: { getMigrations: async () => ({ ...MIGRATIONS }) },
-    migrationTableName: '_migration',
-    migrationLockTableName: '_migration_lock',
-  })
-  const { error } = await migrator.migrateToLatest()
-  if (error) throw asStoreError(error)
-}
-
-/** Writes the data dictionary of this program's schema. */
-export async function writeDictionary(db: Kysely<Database>): Promise<void> {
-  await db.transaction().execute(async (transaction) => {
-    await transaction.deleteFrom('data_dictionary').execute()
-    for (const row of dictionaryRows()) await transaction.insertInto('data_dictionary').values(row).execute()
-  })
-}
-
-/** Writes the clock changes of a zone, once; the views turn instants into local time with them. */
-export async function rememberZone(db: Kysely<Database>, zone: string): Promise<void> {
-  const held = await db
-    .selectFrom('time_zone_offset')
-    .select('zone')
-    .where('zone', '=', zone)
-    .limit(1)
-    .executeTakeFirst()
-  if (held) return
-  const rows = transitions(zone)
-  await db
-    .insertInto('time_zone_offset')
-    .values(
-      rows.map(({ at, offset }, i) => ({
-        zone,
-        // The first row reaches back for good and the last one ahead, so that every instant lies in one of them.
-        from_at: i === 0 ? -62_135_596_800 : at,
-        to_at: rows[i + 1]?.at ?? 253_402_300_800,
-        offset_s: offset,
-      })),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
 }
 
 /**
@@ -175,30 +100,6 @@ export async function openStore(
   }
 }
 
-const LOG_LIMIT = 64 * 1024 * 1024
-/** The log is looked at once in so many transactions. */
-const LOOK_EVERY = 16
-
-/**
- * Keeps the write-ahead log short. SQLite folds it back by itself, but begins it anew only when no reader is left in it,
- * which may never be when readers come one after the other; beyond the limit we wait for them, for as long as a busy
- * database is waited for. Under a reader that stays, the log grows, and is looked at again when it has doubled.
- */
-function createLogBound({ raw }: Connection, file: string, limit: number): () => void {
-  let commits = 0
-  let next = limit
-  return () => {
-    if (++commits % LOOK_EVERY !== 0) return
-    const size = logBytes(file)
-    if (size < next) return
-    raw.pragma('wal_checkpoint(truncate)')
-    next = Math.max(limit, 2 * logBytes(file))
-  }
-}
-
-/** Bytes of the write-ahead log of a database. */
-export const logBytes = (file: string): number => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
-
 /** Pages that a copy takes in one step, between which timers run. */
 const PAGES_AT_ONCE = 4_096
 
@@ -257,26 +158,5 @@ export function openReader(file: string): Reader & Pick<Connection, 'raw'> {
   } catch (error) {
     connection.raw.close()
     throw asStoreError(error, file)
-  }
-}
-
-/** What is known of a database's schema without changing it. */
-export interface SchemaState {
-  readonly exists: boolean
-  readonly version: number
-  readonly known: readonly string[]
-}
-
-/** The schema of a file, and the migrations that this program knows. */
-export function schemaState(file: string): SchemaState {
-  const known = Object.keys(MIGRATIONS)
-  if (!existsSync(file)) return { exists: false, version: 0, known }
-  const connection = connect(file, { readonly: true })
-  try {
-    return { exists: true, version: checkOwner(connection, file), known }
-  } catch (error) {
-    throw asStoreError(error, file)
-  } finally {
-    connection.raw.close()
   }
 }

@@ -36,31 +36,31 @@ export function scanColumns(arranged: Buffer, window: Interval | null): Scanned 
 function createRow({ fields, origin }: Columns, { parts, geoId: only }: Template, gathering: Gathering) {
   const of = (wanted: Template['parts'][number]['what']): PackedField | null =>
     fields[parts.findIndex(({ what }) => what === wanted)] ?? null
-  const [numbers, geos, names] = [of('number')!, of('geo'), of('name')]
+  const [values, geos, names] = [of('number')!, of('geo'), of('name')]
   const readTime = createTime(of('time')!, origin)
   const check = of('check')
   const readCheck = check && createTime(check, origin)
-  const readValue = createNumbers(numbers.lines.bytes)
+  const numbers = createNumbers(values.lines.bytes)
   return (): boolean => {
     // The other times are told by these, whether they are read or not.
     origin?.clock?.read(origin.lines, 0)
     const at = readTime()
     if (Number.isNaN(at) || (readCheck && readCheck() !== at)) return false
-    let from = numbers.lines.at
-    let to = numbers.lines.next()
+    let from = values.lines.at
+    let to = values.lines.next()
     let value: number | null
-    if (readValue.read(from, false) && readValue.end === to) value = readValue.number
+    if (numbers.read(from, false) && numbers.end === to) value = numbers.number
     else {
       // A null, or a number of more digits.
-      value = JSON.parse(numbers.lines.bytes.toString('latin1', from, to))
+      value = JSON.parse(values.lines.bytes.toString('latin1', from, to))
       if (value !== null && !Number.isFinite(value)) return false
     }
     let geoId = only ?? 0
     if (geos) {
       from = geos.lines.at
       to = geos.lines.next()
-      if (!readValue.read(from, true) || readValue.end !== to) return false
-      geoId = readValue.number
+      if (!numbers.read(from, true) || numbers.end !== to) return false
+      geoId = numbers.number
     }
     from = names?.lines.at ?? 0
     to = names?.lines.next() ?? 0

@@ -3,7 +3,7 @@ import { routeOf, type Shape } from '../api/routes.ts'
 import { release } from '../base/bytes.ts'
 import { ShapeError } from '../base/errors.ts'
 import { isObject, type JsonObject } from '../base/json.ts'
-import { decompress, type Packed, unpack } from '../base/pack.ts'
+import { decompress, type Packed, restore } from '../base/pack.ts'
 import type { Ask } from '../job/ask.ts'
 import type { Rows } from '../tables/rows.ts'
 import { transformArchives } from './archives.ts'
@@ -36,11 +36,12 @@ export function transform(body: Buffer, ask: Ask): Rows {
 
 /** The same of a body of `size` bytes as it lies on the tape. */
 export function transformPacked(packed: Packed, size: number, ask: Ask): Rows {
-  if (packed.form === 'columns' && routeOf(ask.route).shape === 'series') {
-    const scanned = scanColumns(decompress(packed).bytes, ask.window)
+  const arranged = decompress(packed)
+  if (arranged.form === 'columns' && routeOf(ask.route).shape === 'series') {
+    const scanned = scanColumns(arranged.bytes, ask.window)
     if (scanned) return transformSeries(scanned.rest, ask, scanned.values)
   }
-  const body = unpack(packed, size)
+  const body = restore(arranged, size)
   try {
     return transform(body, ask)
   } finally {

@@ -15,7 +15,8 @@ import SQLite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { publish } from '../../src/audit/publish.ts'
 import { BusyError, StoreError } from '../../src/base/errors.ts'
-import { logBytes, openReader, openStore, type Store } from '../../src/db/open.ts'
+import { openReader, openStore, type Store } from '../../src/db/open.ts'
+import { logBytes } from '../../src/db/wal.ts'
 import { emulate, json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')

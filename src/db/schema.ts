@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs'
+import type { Kysely } from 'kysely'
+import { Migrator } from 'kysely/migration'
+import { StoreError } from '../base/errors.ts'
+import { dictionaryRows } from '../tables/dictionary.ts'
+import type { Database } from '../tables/schema.ts'
+import { MIGRATIONS } from './migrations.ts'
+import { asStoreError, type Connection, connect } from './sqlite.ts'
+
+/** `INDS` in ASCII: how the file is known to be ours. */
+export const APPLICATION_ID = 0x494e_4453
+/** The schema that this program speaks. */
+export const SCHEMA_VERSION = Object.keys(MIGRATIONS).length
+
+const pragma = (connection: Connection, name: string): number => connection.raw.pragma(name, { simple: true }) as number
+
+/** Refuses a file of another program and one of a newer version of this one, before anything of it is touched. */
+export function checkOwner(connection: Connection, file: string): number {
+  const version = pragma(connection, 'user_version')
+  const tables = connection.raw.prepare('select count(*) from sqlite_schema').pluck().get() as number
+  if (tables > 0 && pragma(connection, 'application_id') !== APPLICATION_ID)
+    throw new StoreError(`${file} is a database of another program.`, {
+      hint: 'Name another file with --database; this one was not touched.',
+      code: 'foreign-database',
+    })
+  if (version > SCHEMA_VERSION)
+    throw new StoreError(
+      `${file} has schema ${version}; this version of indicator-sync knows up to ${SCHEMA_VERSION}.`,
+      {
+        hint: 'Update indicator-sync; the file was not touched.',
+        code: 'newer-schema',
+      },
+    )
+  return version
+}
+
+/** Brings the schema up to date: all missing migrations in one transaction, safe against another process that does the same. */
+export async function migrate(connection: Connection): Promise<void> {
+  const migrator = new Migrator({
+    db: connection.kysely,
+    provider: { getMigrations: async () => ({ ...MIGRATIONS }) },
+    migrationTableName: '_migration',
+    migrationLockTableName: '_migration_lock',
+  })
+  const { error } = await migrator.migrateToLatest()
+  if (error) throw asStoreError(error)
+}
+
+/** Writes the data dictionary of this program's schema. */
+export async function writeDictionary(db: Kysely<Database>): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    await transaction.deleteFrom('data_dictionary').execute()
+    for (const row of dictionaryRows()) await transaction.insertInto('data_dictionary').values(row).execute()
+  })
+}
+
+/** What is known of a database's schema without changing it. */
+export interface SchemaState {
+  readonly exists: boolean
+  readonly version: number
+  readonly known: readonly string[]
+}
+
+/** The schema of a file, and the migrations that this program knows. */
+export function schemaState(file: string): SchemaState {
+  const known = Object.keys(MIGRATIONS)
+  if (!existsSync(file)) return { exists: false, version: 0, known }
+  const connection = connect(file, { readonly: true })
+  try {
+    return { exists: true, version: checkOwner(connection, file), known }
+  } catch (error) {
+    throw asStoreError(error, file)
+  } finally {
+    connection.raw.close()
+  }
+}
