@@ -1,7 +1,7 @@
 import { openSync, readFileSync, writeSync } from 'node:fs'
-import { buildRequest } from '../src/api/request.ts'
-import { SERVICES } from '../src/api/services.ts'
-import type { Ask } from '../src/job/ask.ts'
+import type { PlannedRequest } from '../src/job/plannedRequest.ts'
+import { buildRequest } from '../src/services/request.ts'
+import { SERVICES } from '../src/services/services.ts'
 
 /** How many answers of how many values; each is about five geos, hour by hour, one series after the other. */
 export interface Shape {
@@ -47,7 +47,7 @@ export function bodyOf(id: number, from: number, to: number, salt = 0, stamp = 0
 }
 
 /** What was asked for answer number `n`. */
-export function askOf(n: number, { values }: Shape): Ask {
+export function askOf(n: number, { values }: Shape): PlannedRequest {
   const hours = values / GEOS.length
   const indicatorId = 600 + Math.floor(n / ANSWERS_A_SERIES)
   const from = BEGIN + (n % ANSWERS_A_SERIES) * hours * 3600
@@ -72,7 +72,9 @@ export function askOf(n: number, { values }: Shape): Ask {
     geoIds: [0],
     window,
     settledBefore: window.to,
+    lookbackS: 172_800,
     timeZone: 'Europe/Madrid',
+    service: SERVICES.generic,
     complete: false,
   }
 }

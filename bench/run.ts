@@ -15,7 +15,7 @@ import { start } from './cases/start.ts'
 import { wire } from './cases/wire.ts'
 
 const CASES: Readonly<Record<string, Case>> = { load, replay, wire, night, planning, start, single, large }
-/** Bytes on disk that a value of the large case may need: row, tape, log and the copy of the peak. */
+/** Bytes on disk that a value of the large case may need: row, replies, log and the copy of the peak. */
 const DISK_A_VALUE = 60
 
 const { _, runs, folder, output, ...options } = yargs(hideBin(process.argv))

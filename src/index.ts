@@ -1,11 +1,35 @@
 /** What a program that uses this one as a library may import. */
-export { buildRequest } from './api/request.ts'
-export { type Params, ROUTES, type RouteName } from './api/routes.ts'
-export { SERVICES, type Service } from './api/services.ts'
+
 export * from './base/errors.ts'
-export { openReader, openStore, type Reader, type Store } from './db/open.ts'
+export { EVENTS, type EventFields, type EventName, type OnEvent, type SyncEvent } from './base/events.ts'
+export { formatUtc, type Instant, parseInstant } from './base/instant.ts'
+export type { Interval } from './base/interval.ts'
+export { type Finding, runChecks } from './checks/check.ts'
+export { findGaps, type Gap } from './checks/gaps.ts'
+export { type OpenFailure, readStatus, type Status } from './checks/status.ts'
+export { lockWriter, openWriter } from './db/lock.ts'
+export { type Durability, openReader, openStore, type Reader, type Store, type StoreOptions } from './db/open.ts'
 export { type Emulator, type EmulatorOptions, startEmulator } from './emulator/emulator.ts'
+export type { RejectPolicy } from './ingestContext.ts'
 export type { Job } from './job/job.ts'
+export type { PlannedRequest } from './job/plannedRequest.ts'
 export { findMistakes, type Mistake, readJob } from './job/read.ts'
-export { type Summary, type SyncContext, sync } from './sync.ts'
+export type { Counts } from './load/run.ts'
+export { plan } from './plan/plan.ts'
+export type { Planning, PlanOptions } from './plan/planning.ts'
+export type { ExportQuestion } from './products/datasets.ts'
+export {
+  type Clock,
+  type ExportColumn,
+  type Exported,
+  exportLong,
+  exportWide,
+} from './products/export.ts'
+export { type Manifest, publish } from './products/publish.ts'
+export { checkService } from './services/declared.ts'
+export { buildRequest } from './services/request.ts'
+export { type Params, ROUTES, type RouteName } from './services/routes.ts'
+export { SERVICES, type Service } from './services/services.ts'
+export { readPlannerState } from './state/coverage.ts'
+export { type Failed, type Progress, type Summary, type SyncContext, sync } from './sync.ts'
 export { type Database, TABLES, VIEWS } from './tables/schema.ts'

@@ -1,30 +1,32 @@
-import { readTape, type Taped } from './audit/tape.ts'
 import type { Reader, Store } from './db/open.ts'
 import { applyRows } from './load/apply.ts'
+import { leaveInDoubt } from './load/load.ts'
 import { requarantine } from './load/quarantine.ts'
-import { createMidwife, takeRecords, takeResolutions } from './load/rebuild.ts'
-import { rereadAside } from './reread.ts'
-import type { Rows } from './tables/rows.ts'
+import { createSeriesRestorer, takeFirstSeen, takeRecords, takeResolutions } from './load/rebuild.ts'
+import type { Service } from './services/service.ts'
+import { SERVICES } from './services/services.ts'
+import { readReplies, type StoredReply } from './state/replies.ts'
+import { type Again, rereadInWorker } from './threads/reread.ts'
 
 /** Bytes of answers a transaction: many answers, for a rebuilt database is used only when it is whole. */
 const REPLAYED_AT_ONCE = 4 * 1024 * 1024
 
-/** A reply of the tape that is being read. */
+/** A reply of the reply store that is being read. */
 interface Opened {
-  readonly taped: Taped
-  readonly rows: Promise<Rows | null>
+  readonly stored: StoredReply
+  readonly rows: Promise<Again>
 }
 
-/** The replies of a tape, so many at once as go into a transaction. */
-function* batches(tape: Iterable<Taped>): Generator<readonly Opened[], void> {
+/** The replies of a reply store, so many at once as go into a transaction. */
+function* batches(replies: Iterable<StoredReply>): Generator<readonly Opened[], void> {
   let batch: Opened[] = []
   let bytes = 0
-  for (const taped of tape) {
-    const rows = rereadAside(taped)
+  for (const stored of replies) {
+    const rows = rereadInWorker(stored)
     // A body that cannot be unpacked is told when its turn comes.
     rows.catch(() => undefined)
-    batch.push({ taped, rows })
-    bytes += taped.size
+    batch.push({ stored, rows })
+    bytes += stored.size
     if (bytes < REPLAYED_AT_ONCE) continue
     yield batch
     batch = []
@@ -39,6 +41,8 @@ export interface Replayed {
   readonly rows: number
   /** Replies that cannot be read, as before. */
   readonly unread: number
+  /** Fetches whose bodies are damaged, and were skipped. */
+  readonly damaged: readonly number[]
 }
 
 /**
@@ -49,20 +53,33 @@ export interface Replayed {
 export async function replay(
   source: Reader,
   store: Store,
-  { now, onProgress }: { now: () => number; onProgress?: (replies: number) => void },
+  {
+    service = SERVICES.generic,
+    now,
+    onProgress,
+  }: { service?: Service; now: () => number; onProgress?: (replies: number) => void },
 ): Promise<Replayed> {
   // A batch is read in another thread while the one before is written here.
-  const tape = batches(readTape(source))
-  let batch = tape.next()
+  const replies = batches(readReplies(source, service))
+  let batch = replies.next()
   await takeRecords(store, source.file)
-  const midwife = createMidwife(source, store)
-  let done: Replayed = { replies: 0, rows: 0, unread: 0 }
-  const one = (taped: Taped, rows: Rows | null): void => {
-    midwife.upTo(taped.fetchId)
-    const { fetchId, runId, seriesId, ask } = taped
-    const ms = Date.parse(taped.recordedAt)
+  const restorer = createSeriesRestorer(source, store)
+  let done: Replayed = { replies: 0, rows: 0, unread: 0, damaged: [] }
+  const one = (stored: StoredReply, rows: Again): void => {
+    restorer.upTo(stored.fetchId)
+    const { fetchId, runId, seriesId, planned } = stored
+    if (rows === 'damaged') {
+      done = { ...done, replies: done.replies + 1, damaged: [...done.damaged, fetchId] }
+      return
+    }
+    const ms = Date.parse(stored.recordedAt)
+    if (stored.outcome === 'coarse') {
+      leaveInDoubt(store, seriesId!, planned, stored.doubts, ms)
+      done = { ...done, replies: done.replies + 1 }
+      return
+    }
     if (rows) {
-      const { fresh, revised } = applyRows(store, { fetchId, seriesId, ask, rows, ms })
+      const { fresh, revised } = applyRows(store, { fetchId, seriesId, planned, rows, ms })
       done = { ...done, rows: done.rows + fresh + revised }
       requarantine(store, { fetchId, runId, ms }, rows.rejects, now())
     }
@@ -71,18 +88,19 @@ export async function replay(
   const write = async (batch: readonly Opened[]): Promise<void> => {
     const rows = await Promise.all(batch.map((opened) => opened.rows))
     await store.write(async () => {
-      for (const [i, { taped }] of batch.entries()) one(taped, rows[i] ?? null)
+      for (const [i, { stored }] of batch.entries()) one(stored, rows[i] ?? null)
     })
     onProgress?.(done.replies)
   }
   while (!batch.done) {
-    const next = tape.next()
+    const next = replies.next()
     await write(batch.value)
     batch = next
   }
   await store.write(async () => {
-    midwife.upTo(Number.POSITIVE_INFINITY)
+    restorer.upTo(Number.POSITIVE_INFINITY)
     takeResolutions(source, store)
   })
+  await takeFirstSeen(store, source.file)
   return done
 }

@@ -1,20 +1,32 @@
-import type { Service } from './api/services.ts'
-import { readMemory } from './audit/held.ts'
-import { KeyError, ShapeError, StoppedError, SyncError } from './base/errors.ts'
+import { KeyError, SchemaError, StoppedError, SyncError } from './base/errors.ts'
+import type { OnEvent, Tell } from './base/events.ts'
 import { formatMillis } from './base/instant.ts'
-import { carry, type RejectPolicy, type River } from './carry.ts'
+import { redactorOf } from './base/redact.ts'
+import { accountCalls } from './calls.ts'
+import { lockForRun } from './db/lock.ts'
 import type { Store } from './db/open.ts'
 import { rememberZone } from './db/zones.ts'
 import { createFetcher, type FetchOptions } from './fetch/fetch.ts'
 import { feed } from './fetch/pace.ts'
-import type { Ask } from './job/ask.ts'
+import { ingest } from './ingest.ts'
+import { eventRows, type IngestContext, type RejectPolicy } from './ingestContext.ts'
 import type { Job } from './job/job.ts'
-import { callsLeft, spendCall } from './load/budget.ts'
+import type { PlannedRequest } from './job/plannedRequest.ts'
+import type { PassedOver } from './job/plannerState.ts'
+import { needsCatalogue, resolveSelectors } from './job/select.ts'
+import { callsLeft } from './load/budget.ts'
 import type { Loading } from './load/load.ts'
-import { addCounts, beginRun, type Counts, endRun, NO_COUNTS } from './load/run.ts'
+import { closeQuarantine } from './load/quarantine.ts'
+import { addCounts, beginRun, type Counts, countsOf, endRun } from './load/run.ts'
 import { createSizes } from './load/sizes.ts'
+import { hostOf } from './load/source.ts'
+import { type Asked, createAsked } from './plan/asked.ts'
+import { planSelection } from './plan/listings.ts'
 import { plan } from './plan/plan.ts'
-import type { PlanOptions } from './plan/planning.ts'
+import type { Planning, PlanOptions } from './plan/planning.ts'
+import type { Service } from './services/services.ts'
+import { readCatalogue } from './state/catalogue.ts'
+import { readPlannerState } from './state/coverage.ts'
 
 /** What a run needs from outside. */
 export interface SyncContext {
@@ -26,29 +38,34 @@ export interface SyncContext {
   /** Epoch milliseconds. */
   readonly now: () => number
   readonly signal: AbortSignal
+  /** Told of everything that happens; what there is, is in `EVENTS`. It is called in the middle of the work: it returns soon and throws nothing. */
+  readonly onEvent?: OnEvent | undefined
   /** Told after every request. */
   readonly onProgress?: (progress: Progress) => void
   readonly onFailure?: FetchOptions['onFailure'] | undefined
   readonly onHold?: FetchOptions['onHold'] | undefined
   readonly breaker?: FetchOptions['breaker']
+  readonly limits?: FetchOptions['limits']
   /** Milliseconds before the first repetition. */
   readonly retryMs?: number | undefined
   readonly rejects?: RejectPolicy
+  /** What jobs before this one asked in the same call: it is not asked again. */
+  readonly asked?: Asked
 }
 
 /** A request that failed for good. */
 export interface Failed {
-  readonly ask: Ask
+  readonly planned: PlannedRequest
   readonly error: SyncError
 }
 
 /** How far a run is. */
 export interface Progress {
-  readonly ask: Ask
+  readonly planned: PlannedRequest
   readonly counts: Counts
   /** Asks that are done, and how many there are in all; null where nobody counted. */
   readonly done: number
-  readonly planned: number | null
+  readonly total: number | null
   /** Calls left within the job's budget; undefined where it has none. */
   readonly callsLeft: number | undefined
 }
@@ -63,6 +80,8 @@ export interface Summary {
   readonly seconds: number
   /** Why it ended early, when it did. */
   readonly stop: SyncError | null
+  /** What was left alone, because the service does not know it. */
+  readonly passedOver: readonly PassedOver[]
 }
 
 const SET_ASIDE: RejectPolicy = { onReject: 'quarantine', maxRejects: Number.POSITIVE_INFINITY }
@@ -75,76 +94,134 @@ export async function sync(
   options: PlanOptions = {},
 ): Promise<Summary> {
   const { store, service, now } = context
-  await rememberZone(store.kysely, job.timeZone)
-  const planning = { job, service, memory: readMemory(store), now: Math.floor(now() / 1000), options }
-  // Counted first, for the time to go: a plan is quick, and is never held as a whole.
-  const planned = plan(planning).reduce((count) => count + 1, 0)
-  return carryAll(context, job, command, plan(planning), planned)
+  const unlock = await lockForRun(store, `${command} ${job.name}`, now)
+  const asked = context.asked ?? createAsked()
+  const passedOver = new Map<string, PassedOver>()
+  const look = (of: Job): Planning => ({
+    ...{ job: of, service, plannerState: readPlannerState(store), now: Math.floor(now() / 1000), options, asked },
+    onPassedOver: (one) => passedOver.set(`${one.route} ${one.id}`, one),
+  })
+  try {
+    await store.write((tx) => rememberZone(tx, service.timeZone))
+    // Indicators that are named by what the catalogue says of them are known when it is held.
+    const missing = [...planSelection(look(job))]
+    const first = missing.length > 0 ? await ingestAll(context, job, command, missing, missing.length) : null
+    const catalogue = needsCatalogue(job) ? readCatalogue(store) : []
+    if (first && (first.stop || catalogue.length === 0)) return first
+    const planning = look(resolveSelectors(job, catalogue))
+    // Counted first, for the time to go: a plan is quick, and is never held as a whole.
+    const total = plan({ ...planning, asked: asked.copy() }).reduce((count) => count + 1, 0)
+    const rest = await ingestAll(context, job, command, plan(planning), total)
+    return { ...(first ? joined(first, rest) : rest), passedOver: [...passedOver.values()] }
+  } finally {
+    await unlock()
+  }
 }
 
+/** Two runs of one job, told as one. */
+const joined = (first: Summary, rest: Summary): Summary => ({
+  ...rest,
+  outcome: rest.outcome === 'done' ? first.outcome : rest.outcome,
+  counts: addCounts(first.counts, rest.counts),
+  failures: [...first.failures, ...rest.failures],
+  seconds: first.seconds + rest.seconds,
+})
+
 /** Carries asks as they come, side by side; ends early when the key is refused, the budget is spent or a signal comes. */
-export async function carryAll(
+export async function ingestAll(
   context: SyncContext,
   job: Job,
   command: string,
-  asks: Iterable<Ask>,
-  planned: number | null = null,
+  requests: Iterable<PlannedRequest>,
+  total: number | null = null,
 ): Promise<Summary> {
   const { store, baseUrl, now, signal } = context
   const began = now()
-  const runId = await beginRun(store, { command, job: job.name, version: context.version, now: formatMillis(began) })
+  const runId = await beginRun(store, {
+    ...{ command, job: job.name, version: context.version, now: formatMillis(began) },
+    ...{ schedule: job.schedule, timeZone: job.timeZone },
+  })
+  const tell: Tell = (event, fields) => context.onEvent?.({ event, run: runId, job: job.name, command, ...fields })
+  const onHold = (ms: number, reason: string): void => {
+    tell('calls.held', { wait_ms: Math.round(ms), reason })
+    context.onHold?.(ms, reason)
+  }
+  tell('run.started', {})
   const fetcher = createFetcher({
     ...context,
+    onHold,
     userAgent: `indicator-sync/${context.version}`,
     pace: job.pace,
-    beforeCall: () => spendCall(store, new URL(baseUrl).host, job.pace, now()),
+    ...accountCalls({ ...context, onHold }, job.pace),
   })
-  const loading: Loading = { store, runId, keep: job.keep, now }
+  const loading: Loading = { store, runId, keep: job.keep, now, redactor: redactorOf(context.key) }
   const rejects = context.rejects ?? SET_ASIDE
-  const river: River = { service: context.service, fetcher, loading, sizes: createSizes(loading), rejects }
+  const ingestContext: IngestContext = {
+    service: context.service,
+    fetcher,
+    loading,
+    sizes: createSizes(loading),
+    rejects,
+    probes: new Map(),
+    tell,
+  }
+  const ended = (outcome: Summary['outcome'], error: SyncError | null): void => {
+    const { requests: calls, failed, bytes, ...rows } = countsOf(store, runId)
+    const stopped = { code: error?.code ?? null, reason: error?.message ?? null, hint: error?.hint ?? null }
+    const ms = now() - began
+    tell('run.ended', { outcome, ms, calls, failed, bytes, rows: eventRows(rows), ...stopped })
+  }
   const failures: Failed[] = []
   let done = 0
-  let counts = NO_COUNTS
+  // What the service has just said it does not know: its other windows are not asked.
+  const unknown = new Set<string>()
   let stop: SyncError | null = null
   try {
-    await feed(asks, job.pace.concurrency, signal, async (ask) => {
-      const { counts: more, error } = await carry(river, ask)
-      counts = addCounts(counts, more)
-      if (error) failures.push({ ask, error })
+    await feed(requests, job.pace.concurrency, signal, async (planned) => {
+      const [path] = planned.request.target.split('?') as [string]
+      if (unknown.has(path)) return
+      const { error } = await ingest(ingestContext, planned)
+      const counts = countsOf(store, runId)
+      if (error) failures.push({ planned, error })
+      if (error?.code === 'not-found') unknown.add(path)
       done++
-      const left = callsLeft(store, new URL(baseUrl).host, job.pace, now())
-      context.onProgress?.({ ask, counts, done, planned, callsLeft: left })
+      const left = callsLeft(store, hostOf(baseUrl), job.pace, now())
+      context.onProgress?.({ planned, counts, done, total, callsLeft: left })
       if (error instanceof KeyError) throw error
       const limit = rejects.onReject === 'fail' ? 0 : rejects.maxRejects
       if (counts.rows_rejected > limit) throw tooManyRejects(counts.rows_rejected, limit)
     })
     if (signal.aborted) stop = new StoppedError('Stopped by a signal.', { code: 'signal' })
   } catch (error) {
-    if (!(error instanceof KeyError || error instanceof StoppedError || error instanceof ShapeError)) {
+    if (!(error instanceof KeyError || error instanceof StoppedError || error instanceof SchemaError)) {
       // The run's record says so too, where it can still be written: on a full disk it cannot.
       const message = error instanceof SyncError ? error.message : 'an unexpected error'
       await endRun(store, runId, 'failed', message, formatMillis(now())).catch(() => undefined)
+      ended('failed', error instanceof SyncError ? error : new SyncError(message, { code: 'bug' }))
       throw error
     }
     stop = error
   } finally {
     await fetcher.close()
   }
+  await closeQuarantine(store, now())
+  const counts = countsOf(store, runId)
   const outcome = outcomeOf(stop, failures.length + counts.rows_rejected)
   await endRun(store, runId, outcome, stop?.message ?? null, formatMillis(now()))
+  ended(outcome, stop)
   store.tidy()
-  return { runId, job: job.name, outcome, counts, failures, seconds: (now() - began) / 1000, stop }
+  return { runId, job: job.name, outcome, counts, failures, seconds: (now() - began) / 1000, stop, passedOver: [] }
 }
 
-const tooManyRejects = (found: number, limit: number): ShapeError =>
-  new ShapeError(`${found} rows could not be understood, and ${limit} are allowed.`, {
+const tooManyRejects = (found: number, limit: number): SchemaError =>
+  new SchemaError(`${found} rows could not be understood, and ${limit} are allowed.`, {
     path: '$',
     hint: 'See them with `indicator-sync quarantine list`; what came before them is loaded.',
     code: 'too-many-rejects',
   })
 
 function outcomeOf(stop: SyncError | null, troubles: number): Summary['outcome'] {
-  if (stop instanceof KeyError || stop instanceof ShapeError) return 'failed'
+  if (stop instanceof KeyError || stop instanceof SchemaError) return 'failed'
   if (stop) return 'stopped'
   return troubles === 0 ? 'done' : 'partial'
 }

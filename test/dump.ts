@@ -1,9 +1,12 @@
 import type { Reader } from '../src/db/open.ts'
 import { TABLE_NAMES, type TableName, tableOf } from '../src/tables/schema.ts'
 
+/** Tables that say who writes, and how often that was. */
+const WRITERS: readonly string[] = ['_lock', '_fence']
+
 /** Every row of every table, in order; without the columns that cannot be the same twice. */
 export function dump(db: Pick<Reader, 'all'>, without: Partial<Record<TableName, readonly string[]>> = {}) {
-  const tables = TABLE_NAMES.filter((name) => name !== '_lock')
+  const tables = TABLE_NAMES.filter((name) => !WRITERS.includes(name))
   return Object.fromEntries(
     tables.map((name) => {
       const columns = Object.keys(tableOf(name).columns).filter((column) => !without[name]?.includes(column))

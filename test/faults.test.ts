@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { readMemory } from '../src/audit/held.ts'
-import { prometheusText } from '../src/audit/prometheus.ts'
-import { nextTime } from '../src/cli/schedule.ts'
+import { prometheusText } from '../src/checks/metrics.ts'
+import { nextTime } from '../src/cli/commands/schedule.ts'
 import type { Store } from '../src/db/open.ts'
 import { type Fault, faultFile } from '../src/emulator/faults.ts'
 import { createBreaker } from '../src/fetch/breaker.ts'
 import { quotaWaitMs } from '../src/fetch/classify.ts'
 import { readJob } from '../src/job/read.ts'
+import { readPlannerState } from '../src/state/coverage.ts'
 import { emulate, json, ms, runJob, serve, tempStore } from './kit.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
@@ -88,7 +88,7 @@ describe('a service that misbehaves', () => {
     await runJob(store, server, yaml('2025-02-01'), { now: ms(NOW) })
     expect(server.calls.length - asked).toBeLessThanOrEqual(6)
     expect(
-      readMemory(store).series({
+      readPlannerState(store).series({
         kind: 'indicator',
         indicatorId: 1739,
         timeTrunc: null,

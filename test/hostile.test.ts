@@ -131,7 +131,7 @@ function expectNoWrongRow(store: Store, bodies: ReadonlyMap<string, string>): vo
 }
 
 describe('answers that nobody should send', () => {
-  test('never end the program, never make a wrong row, and can be read again from the tape', async () => {
+  test('never end the program, never make a wrong row, and can be read again from the reply store', async () => {
     const calm = await answers()
     let current = calm
     const server = await serve((request, response) => json(response, current.get(request.url!) ?? '{}'))
@@ -180,7 +180,7 @@ describe('answers that nobody should send', () => {
 
   test.each<[string, (rows: string) => string, number, RegExp | null]>([
     ['NaN as text', (rows) => rows.replace('"value":1', '"value":"NaN"'), 23, /"NaN" is no number/],
-    ['NaN as no JSON at all', (rows) => rows.replace('"value":1', '"value":NaN'), 0, /no JSON/],
+    ['NaN as no JSON at all', (rows) => rows.replace('"value":1', '"value":NaN'), 0, /not JSON/],
     ['a number beyond all numbers', (rows) => rows.replace('"value":1', '"value":1e999'), 23, /is no number/],
     ['a geo beyond 2^53', (rows) => rows.replace('"geo_id":3', '"geo_id":9007199254740993'), 23, /no whole number/],
     ['the year 9999', (rows) => rows.replace(/2025-09-30T22:00/, '9999-12-31T22:00'), 23, null],

@@ -2,30 +2,42 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
-const NOUNS = ['base', 'api', 'tables', 'db', 'job']
-const VERBS = ['plan', 'fetch', 'transform', 'load', 'audit']
+const NOUNS = ['base', 'services', 'tables', 'db', 'job']
+const STAGES = ['state', 'plan', 'fetch', 'transform', 'load', 'checks', 'products']
 
 /** What each folder of src may import, beside itself. */
 const MAY: Record<string, readonly string[]> = {
   base: [],
-  api: ['base'],
-  tables: ['base', 'api'],
+  services: ['base'],
+  tables: ['base', 'services'],
   db: ['base', 'tables'],
-  job: ['base', 'api'],
-  ...Object.fromEntries(VERBS.map((verb) => [verb, NOUNS])),
-  recipes: [],
-  emulator: ['base', 'api'],
-  'carry.ts': [...NOUNS, ...VERBS, 'read.ts'],
-  'sync.ts': [...NOUNS, ...VERBS, 'carry.ts'],
-  'read.ts': [...NOUNS, ...VERBS],
-  'reading.ts': [...NOUNS, ...VERBS, 'read.ts'],
-  'reread.ts': [...NOUNS, ...VERBS],
-  'rereading.ts': [...NOUNS, ...VERBS, 'reread.ts'],
-  'replay.ts': [...NOUNS, ...VERBS, 'reread.ts'],
-  'index.ts': [...NOUNS, ...VERBS, 'sync.ts', 'emulator', 'recipes'],
-  cli: [...NOUNS, ...VERBS, 'carry.ts', 'sync.ts', 'reread.ts', 'replay.ts', 'emulator', 'recipes'],
+  job: ['base', 'services'],
+  ...Object.fromEntries(STAGES.map((stage) => [stage, NOUNS])),
+  // What is checked and handed out is read by the same questions as what is planned.
+  checks: [...NOUNS, 'state'],
+  products: [...NOUNS, 'state'],
+  emulator: ['base', 'services'],
+  threads: [...NOUNS, ...STAGES],
+  'ingestContext.ts': [...NOUNS, ...STAGES],
+  'resolution.ts': [...NOUNS, ...STAGES, 'ingestContext.ts'],
+  'ingest.ts': [...NOUNS, ...STAGES, 'threads', 'resolution.ts', 'ingestContext.ts'],
+  'calls.ts': [...NOUNS, ...STAGES],
+  'sync.ts': [...NOUNS, ...STAGES, 'ingest.ts', 'calls.ts', 'ingestContext.ts'],
+  'replay.ts': [...NOUNS, ...STAGES, 'threads'],
+  'index.ts': [...NOUNS, ...STAGES, 'ingestContext.ts', 'sync.ts', 'emulator'],
+  cli: [
+    ...NOUNS,
+    ...STAGES,
+    'threads',
+    'ingest.ts',
+    'calls.ts',
+    'ingestContext.ts',
+    'sync.ts',
+    'replay.ts',
+    'emulator',
+  ],
 }
-const PURE = ['api', 'tables', 'job', 'plan', 'transform', 'recipes']
+const PURE = ['services', 'tables', 'job', 'plan', 'transform']
 
 /** Packages that have one door. */
 const DOORS: Record<string, string | readonly string[]> = {
@@ -34,7 +46,7 @@ const DOORS: Record<string, string | readonly string[]> = {
   'p-retry': 'fetch/',
   undici: 'fetch/',
   'date-fns': 'base/',
-  '@date-fns/tz': 'base/',
+  '@date-fns/utc': 'base/',
   pino: 'base/log.ts',
   'pino-pretty': 'base/log.ts',
   'fastest-levenshtein': 'base/',
@@ -43,7 +55,8 @@ const DOORS: Record<string, string | readonly string[]> = {
   zod: ['job/', 'emulator/'],
   yaml: ['job/', 'cli/'],
   'html-to-text': 'transform/',
-  'hyparquet-writer': 'cli/parquet.ts',
+  'hyparquet-writer': 'cli/terminal/parquet.ts',
+  hyparquet: ['cli/terminal/parquet.ts', 'cli/commands/ours.ts'],
 }
 
 const files = (readdirSync('src', { recursive: true }) as string[]).filter((file) => file.endsWith('.ts'))
@@ -111,9 +124,12 @@ describe('the river flows downhill', () => {
     for (const file of graph.keys()) visit(file, [])
   })
 
-  test('folders are one deep, files have one idea, and no folder is a drawer', () => {
+  /** Folders that would hold more than fifteen files are two deep. */
+  const DEEP = ['cli/commands/', 'cli/terminal/', 'products/recipes/']
+
+  test('folders are one deep but for the large ones, files have one idea, and no folder is a drawer', () => {
     for (const { file, text } of sources) {
-      expect(file.split('/').length, file).toBeLessThanOrEqual(2)
+      expect(file.split('/').length, file).toBeLessThanOrEqual(DEEP.some((folder) => file.startsWith(folder)) ? 3 : 2)
       expect(text.split('\n').length, `${file} is long: two ideas?`).toBeLessThanOrEqual(
         file === 'emulator/indicators.ts' ? 600 : 300,
       )

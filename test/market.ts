@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { SERVICES } from '../src/api/services.ts'
 import { openStore, type Store } from '../src/db/open.ts'
 import { startEmulator } from '../src/emulator/emulator.ts'
 import { readJob } from '../src/job/read.ts'
+import { SERVICES } from '../src/services/services.ts'
 import { sync } from '../src/sync.ts'
 
 /** The nights of the demo database that the documentation speaks of. */

@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { ROUTE_NAMES, routeOf } from '../src/api/routes.ts'
-import { schemaText } from '../src/audit/dictionary.ts'
 import { COMMANDS } from '../src/cli/commands.ts'
+import { schemaText } from '../src/products/dictionary.ts'
+import { ROUTE_NAMES, routeOf } from '../src/services/routes.ts'
 import { TABLE_NAMES, VIEWS } from '../src/tables/schema.ts'
+import { STALE } from './docs/pages.ts'
 import { tempFolder } from './kit.ts'
 
 const read = (file: string) => readFileSync(file, 'utf8')
@@ -23,6 +24,22 @@ describe('what is installed', () => {
     expect(read('package-lock.json')).not.toMatch(/"resolved": "https?:/)
     expect(lock.packages[''].dependencies).toEqual(manifest.dependencies)
     expect(lock.packages[''].devDependencies).toEqual(manifest.devDependencies)
+  })
+
+  test('npm finds nothing to change in a clone: what it makes executable is executable already', () => {
+    for (const file of Object.values(manifest.bin as Record<string, string>))
+      expect(statSync(file).mode & 0o100, file).toBe(0o100)
+    // Only a list of pages is linked where `man` finds them.
+    for (const page of manifest.man as string[]) expect(statSync(page).size).toBeGreaterThan(0)
+    expect(Array.isArray(manifest.man)).toBe(true)
+  })
+
+  test('an install on an older Node is one line: the runtime that comes with the packages is the right one', () => {
+    expect(read('.npmrc')).toMatch(/^loglevel=error$/m)
+    expect(manifest.devDependencies.node).toMatch(/^\^2[4-9]/)
+    // A script that npm would run at an install is one that it warns of, wherever the package is installed from a file.
+    for (const name of ['preinstall', 'install', 'postinstall', 'prepare'])
+      expect(manifest.scripts).not.toHaveProperty(name)
   })
 
   test('a package of it runs in an empty folder', () => {
@@ -61,12 +78,13 @@ describe('what is installed', () => {
       '--input-type=module',
       '-e',
       `import { zstdCompressSync } from 'node:zlib'
-       import { createAside } from ${at('base/aside.js')}
+       import { createWorkerClient } from ${at('threads/client.js')}
+       import { SERVICES } from ${at('services/services.js')}
        const carrier = new ArrayBuffer(8)
-       const arranged = await createAside(${at('read.js')}, 'reading').ask({ carrier, length: 8 }, [carrier])
+       const arranged = await createWorkerClient(${at('threads/read.js')}, 'readWorker').ask({ carrier, length: 8 }, [carrier])
        const packed = { form: 'zstd', bytes: zstdCompressSync('{"news":[]}') }
-       const ask = { route: 'news', params: {}, locale: 'es', complete: true, geoIds: [], series: null, window: null }
-       const reread = await createAside(${at('reread.js')}, 'rereading').ask({ packed, size: 11, outcome: 'ok', ask })
+       const planned = { route: 'news', params: {}, locale: 'es', complete: true, geoIds: [], series: null, window: null, service: SERVICES.generic }
+       const reread = await createWorkerClient(${at('threads/reread.js')}, 'rereadWorker').ask({ packed, size: 11, outcome: 'ok', planned })
        process.exit(arranged?.form === 'zstd' && reread !== null ? 0 : 1)`,
     ])
   })
@@ -74,13 +92,22 @@ describe('what is installed', () => {
 
 describe('what is written is true', () => {
   const readme = read('README.md')
-  test('the README names every command, table, view and route', () => {
+  test('the README names every command, docs/tables.md every table, view and route', () => {
     for (const name of Object.keys(COMMANDS)) expect(readme, name).toContain(`\`${name}`)
-    for (const name of [...TABLE_NAMES, ...Object.keys(VIEWS)]) expect(readme, name).toContain(`\`${name}\``)
-    for (const name of ROUTE_NAMES) expect(readme, name).toContain(routeOf(name).path)
+    const tables = read('docs/tables.md')
+    for (const name of [...TABLE_NAMES, ...Object.keys(VIEWS)]) expect(tables, name).toContain(`\`${name}\``)
+    for (const name of ROUTE_NAMES) expect(tables, name).toContain(routeOf(name).path)
   })
 
-  test('docs/schema.md is the declarations', () => expect(read('docs/schema.md')).toBe(schemaText()))
+  test('every page that a page points to is there', () => {
+    const pages = ['README.md', ...(readdirSync('docs', { recursive: true }) as string[]).map((name) => `docs/${name}`)]
+    for (const page of pages.filter((name) => name.endsWith('.md')))
+      for (const [, link] of read(page).matchAll(/\]\((?!https?:)([^)#\s]+)/g))
+        expect(existsSync(join(dirname(page), link!)), `${page} → ${link}`).toBe(true)
+  })
+
+  test('docs/schema.md is the declarations', () =>
+    expect(read('docs/schema.md'), `docs/schema.md ${STALE}`).toBe(schemaText()))
 
   test('no hint names a command that does not exist', () => {
     const files = (readdirSync('src', { recursive: true }) as string[]).filter((file) => file.endsWith('.ts'))

@@ -1,14 +1,19 @@
 import { spawn } from 'node:child_process'
-import { copyFileSync, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { Kysely, SqliteDialect } from 'kysely'
+import { Migrator } from 'kysely/migration'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { run as quarantineCommand } from '../src/cli/quarantine.ts'
-import { rebuild, run as replayCommand } from '../src/cli/replay.ts'
+import { run as quarantineCommand } from '../src/cli/commands/quarantine.ts'
+import { rebuild, run as replayCommand } from '../src/cli/commands/replay.ts'
+import { MIGRATIONS } from '../src/db/migrations.ts'
 import { openReader, openStore, type Store } from '../src/db/open.ts'
-import { pruneTape } from '../src/load/prune.ts'
+import { pruneReplies } from '../src/load/prune.ts'
 import { replay } from '../src/replay.ts'
+import { SERVICES } from '../src/services/services.ts'
 import { dump } from './dump.ts'
-import { changing, emulate, json, ms, runJob, serve, tempFolder, tempStore } from './kit.ts'
+import { changing, emulate, json, ms, runCli, runJob, serve, tempFolder, tempStore } from './kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const DAY = 86_400_000
@@ -53,7 +58,7 @@ async function replayed(store: Store): Promise<Store> {
   return empty
 }
 
-describe('the tape', () => {
+describe('the reply store', () => {
   test('makes the same database again, row for row: values, texts, both histories, coverage and records', async () => {
     const store = await tempStore()
     await nights(store)
@@ -79,7 +84,7 @@ describe('the tape', () => {
     const count = () => reader.get('select count(*) from observation')
     const held = count()
     store.run('delete from observation where at % 3 = 0', [])
-    await rebuild(store.file, () => undefined)
+    await rebuild(store.file, SERVICES.generic, () => undefined)
     expect(count()).toBe(held)
     const { _run, ...rest } = dump(reader)
     const { _run: runs, ...all } = before
@@ -113,7 +118,7 @@ describe('the tape', () => {
     const store = await tempStore()
     await nights(store, 'latest')
     const args = { ...COMMON, database: store.file, json: true }
-    await expect(replayCommand({ ...args, incomplete: false })).rejects.toThrow(/not on the tape/)
+    await expect(replayCommand({ ...args, incomplete: false })).rejects.toThrow(/not in the reply store/)
     await expect(replayCommand({ ...args, incomplete: true })).rejects.toThrow(/goes with --into/)
     const into = join(tempFolder(), 'part.db')
     expect(await replayCommand({ ...args, incomplete: true, into })).toBe(0)
@@ -148,7 +153,7 @@ describe('the tape', () => {
       'select count(distinct f.reply_hash) from _quarantine q join _fetch f on f.id = q.fetch_id where q.resolved_at is null',
     ) as number
     expect(evidence).toBeGreaterThan(0)
-    const pruned = await pruneTape(store, new Date(NOW + 10 * DAY).toISOString())
+    const pruned = await pruneReplies(store, new Date(NOW + 10 * DAY).toISOString())
     expect(pruned.kept).toBe(evidence)
     expect(store.get('select count(*) from _reply')).toBe(evidence)
     expect(pruned.bodies).toBeGreaterThan(10)
@@ -160,7 +165,7 @@ describe('the tape', () => {
     const recent = store.get('select count(distinct reply_hash) from _fetch where finished_at >= ?', [
       new Date(NOW + 3 * DAY).toISOString(),
     ])
-    await pruneTape(store, new Date(NOW + 3 * DAY).toISOString())
+    await pruneReplies(store, new Date(NOW + 3 * DAY).toISOString())
     expect(
       store.get(
         'select count(*) from _reply r where hash not in (select f.reply_hash from _fetch f join _quarantine q on q.fetch_id = f.id where q.resolved_at is null)',
@@ -235,6 +240,18 @@ describe('the quarantine', () => {
     expect(dump(await replayed(store))).toEqual(dump(store))
   })
 
+  test('--on-reject fail counts all of what it refuses, and `quarantine list` says how many more there are', async () => {
+    const rows = Array.from({ length: 250 }, (_, i) => ({ value: 'x', datetime: `2025-09-01T00:00:00Z`, geo_id: i }))
+    const server = await serve((_request, response) => json(response, { indicator: { id: 1739, values: rows } }))
+    const store = await tempStore()
+    const yaml = `pace: { concurrency: 1, perSecond: 50 }\n${YAML}`
+    const one = await runJob(store, server, yaml, { now: NOW, rejects: { onReject: 'fail', maxRejects: 0 } })
+    expect(one).toMatchObject({ outcome: 'failed', counts: { rows_rejected: 250 } })
+    expect(store.get('select rows_rejected from _fetch')).toBe(250)
+    const { out } = await runCli(tempFolder(), ['quarantine', 'list', '--database', store.file])
+    expect(out).toContain('150 more of the same answers')
+  })
+
   test('--max-rejects ends the run when there are more, with what came before them loaded', async () => {
     const rows = Array.from({ length: 24 }, (_, hour) => ({
       value: hour < 5 ? 'NaN' : hour,
@@ -254,33 +271,38 @@ describe('the quarantine', () => {
   })
 })
 
+/** A database as the first schema made it, with the rows of another one. */
+async function firstSchema(store: Store, file: string): Promise<void> {
+  const raw = new SQLite(file)
+  const db = new Kysely({ dialect: new SqliteDialect({ database: raw }) })
+  const provider = { getMigrations: async () => ({ '0001_first_schema': MIGRATIONS['0001_first_schema']! }) }
+  const names = { migrationTableName: '_migration', migrationLockTableName: '_migration_lock' }
+  await new Migrator({ db, provider, ...names }).migrateToLatest()
+  raw.exec(`pragma foreign_keys = off; attach database '${store.file}' as new`)
+  const tables = raw
+    .prepare(`select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite_%'`)
+    .pluck()
+    .all() as string[]
+  for (const table of tables.filter((name) => !/^_(migration|lock)/.test(name))) {
+    const columns = raw.prepare('select name from pragma_table_info(?)').pluck().all(table)
+    const kept = table === '_reply' ? "where form = 'zstd'" : ''
+    raw.exec(`insert into ${table} (${columns}) select ${columns} from new.${table} ${kept}`)
+  }
+  raw.exec(
+    `update _coverage set state = iif(state = 'values', iif(fetched_at - to_at >= 172800, 'final', 'provisional'), state)`,
+  )
+  await db.destroy()
+}
+
 test('a database of the first schema is brought up to date and keeps its rows', async () => {
   const store = await tempStore()
   await runJob(store, await emulate({ now: NOW / 1000 }), JOB, { now: NOW })
   const file = join(tempFolder(), 'old.db')
-  store.tidy()
-  copyFileSync(store.file, file)
-  const old = await openStore(file)
-  const added = old.all(
-    `select type, name from sqlite_schema where name glob '*_found' or name glob '*_found_again' or name glob '*_lost'
-       or name in ('texts', 'news', 'glossary', 'documentation', 'static_page', 'content_history', 'archive_publications',
-         'data_dictionary', 'search_item', 'search', 'archive_file')
-     order by type = 'table'`,
-  ) as { type: string; name: string }[]
-  for (const { type, name } of added) old.run(`drop ${type} ${name}`, [])
-  for (const index of ['indicator_revision_by', 'content_revision_by', '_fetch_checked'])
-    old.run(`drop index ${index}`, [])
-  old.run("delete from _migration where name <> '0001_first_schema'", [])
-  old.run('drop index _quarantine_open', [])
-  for (const column of ['settled_before', 'time_zone', 'complete'])
-    old.run(`alter table _fetch drop column ${column}`, [])
-  old.run("delete from _reply where form <> 'zstd'", [])
-  old.run('alter table _reply drop column form', [])
-  old.run('pragma user_version = 1', [])
-  await old.close()
+  await firstSchema(store, file)
   const again = await openStore(file)
   expect(again.get('select count(*) from observation')).toBe(store.get('select count(*) from observation'))
   expect(again.get('select count(*) from _fetch where settled_before is not null')).toBe(0)
+  expect(again.all('select distinct state from _coverage')).toEqual([{ state: 'values' }])
   await replayed(again)
   expect(existsSync(file)).toBe(true)
   await again.close()

@@ -164,7 +164,7 @@ describe('a job becomes rows', () => {
     expect((await runJob(store, server, yaml, again)).counts).toMatchObject({ rows_withdrawn: 0 })
     expect(store.all('select value from observation')).toEqual([{ value: 0 }, { value: 2 }])
     expect(store.all('select value from observation_revision')).toEqual([{ value: 1 }])
-    expect(store.get('select state from _coverage')).toBe('provisional')
+    expect(store.get('select state from _coverage')).toBe('doubt')
   })
 
   test('an item that leaves a listing is kept and marked, one that comes back is not', async () => {
@@ -230,7 +230,9 @@ describe('a job becomes rows', () => {
     ]
     const hole = [Date.UTC(2018, 2, 31, 22) / 1000, Date.UTC(2018, 3, 3, 22) / 1000]
     store.run('update _coverage set to_at = ?', [hole[0]])
-    store.run(`insert into _coverage values (1, 0, ?, ?, 'final', ?)`, [hole[1], to_at, SECONDS])
+    store.run(`insert into _coverage values (1, 0, ?, ?, 'values', ?, ?, null)`, [
+      ...[hole[1], to_at, SECONDS, SECONDS - to_at],
+    ])
     expect(from_at).toBeLessThan(hole[0]!)
     await runJob(store, emulator, yaml('1y'), { now: ms(NOW) })
     expect(emulator.requests.slice(10).map(({ url }) => decodeURIComponent(url))).toEqual([
@@ -296,7 +298,7 @@ describe('what goes wrong stays where it is', () => {
     expect(store.all('select path, reason from _quarantine')).toEqual([
       { path: '$.indicator.values[1]', reason: 'value "9" is no number' },
     ])
-    expect(store.get('select state from _coverage')).toBe('provisional')
+    expect(store.get('select state from _coverage')).toBe('doubt')
     expect(store.get('select count(*) from _reply')).toBe(1)
   })
 

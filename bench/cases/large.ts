@@ -55,7 +55,7 @@ export async function large({ folder, runs, rows, say }: Bench): Promise<Section
     {
       title: 'A long backfill',
       about: 'The command `sync` at 50 requests a second, the most that a job may ask, over HTTP and brotli.',
-      head: ['values', 'seconds', 'peak MB', 'bytes a value, tape and all'],
+      head: ['values', 'seconds', 'peak MB', 'bytes a value, replies and all'],
       rows: [
         [
           grouped(series * VALUES_A_SERIES),

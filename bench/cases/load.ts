@@ -84,10 +84,10 @@ async function contenders(bench: Bench): Promise<Contender[]> {
 function writeCsv(file: string, answers: string, shape: Shape): void {
   const lines: string[] = []
   for (const [n, body] of readAnswers(answers).entries()) {
-    const ask = askOf(n, shape)
-    const { at, geoIds, values } = transform(body, ask).observations!
+    const planned = askOf(n, shape)
+    const { at, geoIds, values } = transform(body, planned).observations!
     for (let i = 0; i < at.length; i++)
-      lines.push(`${ask.series!.indicatorId},${geoIds[i]},${at[i]},${values[i]},3600,${n}`)
+      lines.push(`${planned.series!.indicatorId},${geoIds[i]},${at[i]},${values[i]},3600,${n}`)
   }
   writeFileSync(file, `${lines.join('\n')}\n`)
 }
@@ -148,7 +148,7 @@ export async function load(bench: Bench): Promise<Section[]> {
     sections.push({
       title: `Loading ${shape.answers.toLocaleString('en')} answers of ${shape.values.toLocaleString('en')} values`,
       about:
-        'From raw bytes to committed rows, one transaction an answer. The product keeps revisions, coverage, the tape and the record of the request; the others keep the value only. The peak counts the input, which all but the shell hold in memory.',
+        'From raw bytes to committed rows, one transaction an answer. The product keeps revisions, coverage, the reply store and the record of the request; the others keep the value only. The peak counts the input, which all but the shell hold in memory.',
       head: ['way', 'µs a row', 'speed against the C floor', 'indicator-sync is so many times as fast', 'peak MB'],
       rows: [...measured].map(([who, runsOfIt]) => [
         who,

@@ -8,7 +8,7 @@ import { buildFloor } from './load.ts'
 
 const here = join(import.meta.dirname, '..')
 
-/** What a database of nothing but observations and their bookkeeping needs, and its tape. */
+/** What a database of nothing but observations and their bookkeeping needs, and its replies. */
 async function sizes(database: string, folder: string): Promise<{ row: number; tape: number }> {
   const copy = join(folder, 'small.db')
   const store = await openStore(database)
@@ -27,7 +27,7 @@ async function sizes(database: string, folder: string): Promise<{ row: number; t
   return { row, tape }
 }
 
-/** A database made anew from its tape; and what it weighs. */
+/** A database made anew from its stored replies; and what it weighs. */
 export async function replay(bench: Bench): Promise<Section[]> {
   const { folder, runs, say } = bench
   const floor = await buildFloor(bench)
@@ -66,15 +66,16 @@ export async function replay(bench: Bench): Promise<Section[]> {
   }
   return [
     {
-      title: 'Replay of the tape',
+      title: 'Replay of the reply store',
       about: 'Every row, revision and window of coverage made anew from the stored replies.',
       head: ['answers', 'µs a row', 'speed against the C floor (which reads raw bytes)', 'peak MB'],
       rows: speeds,
     },
     {
       title: 'Size',
-      about: 'Bytes on disk for an observation: the database with all its bookkeeping but the tape, and the tape.',
-      head: ['answers', 'bytes a value', 'bytes of tape a value'],
+      about:
+        'Bytes on disk for an observation: the database with all its bookkeeping but the reply store, and the reply store.',
+      head: ['answers', 'bytes a value', 'bytes of replies a value'],
       rows: weights,
     },
   ]

@@ -2,7 +2,7 @@
 import { openStore } from '../../src/db/open.ts'
 import { load } from '../../src/load/load.ts'
 import { beginRun } from '../../src/load/run.ts'
-import { read } from '../../src/read.ts'
+import { read } from '../../src/threads/read.ts'
 import { askOf, readAnswers, SHAPES, type ShapeName } from '../answers.ts'
 
 const [shapeName, database, file] = process.argv.slice(2) as [ShapeName, string, string]
@@ -20,8 +20,8 @@ for (let n = 0; n < bodies.length; n++) {
   const body = bodies[n]!
   if (n + AHEAD < bodies.length) reads.push(begin(n + AHEAD))
   const made = await reads.shift()!
-  const ask = askOf(n, SHAPES[shapeName])
-  await load(loading, ask, { status: 200, body, attempts: 1, sentAt: Date.now(), ms: 1 }, made)
+  const planned = askOf(n, SHAPES[shapeName])
+  await load(loading, planned, { status: 200, body, attempts: 1, sentAt: Date.now(), ms: 1 }, made)
   rows += made.rows.observations!.at.length
 }
 process.stdout.write(`${JSON.stringify({ seconds: (performance.now() - began) / 1000, rows })}\n`)

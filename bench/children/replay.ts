@@ -1,4 +1,4 @@
-/* Rebuilds a database from its tape beside: `node replay.ts database`. */
+/* Rebuilds a database from its stored replies beside: `node replay.ts database`. */
 import { rmSync } from 'node:fs'
 import { openReader, openStore } from '../../src/db/open.ts'
 import { replay } from '../../src/replay.ts'

@@ -1,8 +1,8 @@
 /* A sync as the command does it, but at any pace: `node sync.ts database address job.yaml [key]`. */
 import { readFileSync } from 'node:fs'
-import { SERVICES } from '../../src/api/services.ts'
 import { openStore } from '../../src/db/open.ts'
 import { readJob } from '../../src/job/read.ts'
+import { SERVICES } from '../../src/services/services.ts'
 import { sync } from '../../src/sync.ts'
 
 const [database, baseUrl, file, key = 'k'.repeat(64)] = process.argv.slice(2) as [string, string, string, string?]

@@ -13,6 +13,9 @@ export interface Alike {
   readonly end: Uint8Array
 }
 
+/** Rows of more fields are read by the parser: each field would need room of its own. */
+const MOST_FIELDS = 64
+
 /** The key under which long lists of rows stand. */
 export const VALUES = 'values'
 
@@ -39,7 +42,7 @@ export function learnRow(body: Buffer, start: number, end: number): Alike | null
     const nameEnd = skipString(body, i)
     if (nameEnd < 0 || nameEnd >= end) return null
     const name = JSON.parse(body.toString('utf8', i, nameEnd)) as string
-    if (names.has(name)) return null
+    if (names.has(name) || names.size === MOST_FIELDS) return null
     names.add(name)
     const valueAt = skipSpace(body, skipSpace(body, nameEnd) + 1)
     const valueEnd = skipValue(body, valueAt)

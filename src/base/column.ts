@@ -100,7 +100,9 @@ export class Lines {
   /** Where the line that begins here ends; the next one begins after it. */
   next(): number {
     let end = this.at
-    while (this.bytes[end] !== NEWLINE) end++
+    const { length } = this.bytes
+    while (end < length && this.bytes[end] !== NEWLINE) end++
+    if (end >= length) throw new SyntaxError('A column ends in the middle of a line.')
     this.at = end + 1
     return end
   }

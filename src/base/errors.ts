@@ -35,10 +35,10 @@ export class InputError extends SyncError {}
 export class KeyError extends SyncError {}
 
 /** The service says no to this request and would say so again. The other requests go on. */
-export class RefusedError extends SyncError {}
+export class PermanentError extends SyncError {}
 
 /** The request may pass another time (429, 5xx, the network, a firewall). It is retried, then left for the next run. */
-export class PassingError extends SyncError {
+export class TransientError extends SyncError {
   /** Milliseconds that the service asked to wait, when it said so. */
   readonly retryAfterMs: number | undefined
 
@@ -49,7 +49,7 @@ export class PassingError extends SyncError {
 }
 
 /** The body is not what we believe. The reply is kept, what cannot be read is quarantined, the run goes on. */
-export class ShapeError extends SyncError {
+export class SchemaError extends SyncError {
   /** Where in the body, as a JSON path such as `$.indicator.values`. */
   readonly path: string
 
@@ -58,6 +58,9 @@ export class ShapeError extends SyncError {
     this.path = details.path
   }
 }
+
+/** A body of the reply store is not what was put on it: the disk, or another program, changed it. It is named and skipped. */
+export class DamagedError extends SyncError {}
 
 /** The database refused (disk full, corrupt, newer schema, read-only). Stops the run. */
 export class StoreError extends SyncError {}

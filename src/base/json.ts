@@ -31,13 +31,40 @@ export const integerOf = (value: unknown): number | null => (Number.isSafeIntege
 /** 1 or 0 for a boolean, as SQLite keeps it; null for anything else. */
 export const flagOf = (value: unknown): 0 | 1 | null => (value === true ? 1 : value === false ? 0 : null)
 
+/** Reads a field into a column; undefined for what the column cannot hold. */
+type Reading = (value: unknown) => string | number | null | undefined
+
+const orNull =
+  (read: (value: unknown) => string | number | null): Reading =>
+  (value) =>
+    value === null ? null : (read(value) ?? undefined)
+
+/** How fields become columns. A null is a null, and an empty text is one. */
+export const AS = {
+  text: (value) => (typeof value === 'string' || value === null ? value : undefined),
+  integer: orNull(integerOf),
+  flag: orNull(flagOf),
+} as const satisfies Record<string, Reading>
+
+/** The columns that fields of an object become, by column: only of those that were sent, so that what was not sent stays. */
+export const columnsOf = (
+  object: JsonObject,
+  fields: Readonly<Record<string, readonly [key: string, read: Reading]>>,
+): Record<string, string | number | null> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([column, [key, read]]) => {
+      const value = object[key] === undefined ? undefined : read(object[key])
+      return value === undefined ? [] : [[column, value]]
+    }),
+  )
+
 /** The elements of a list, or none where the value is no list. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** The fields of an object that no column holds, as canonical JSON; null when there are none. */
-export function restOf(object: JsonObject, known: readonly string[]): string | null {
+/** The fields of an object that no column holds, as canonical JSON in the column `payload`; no column when there are none. */
+export function payloadOf(object: JsonObject, known: readonly string[]): { readonly payload?: string } {
   const rest = Object.entries(object).filter(([key]) => !known.includes(key))
-  return rest.length === 0 ? null : canonical(Object.fromEntries(rest))
+  return rest.length === 0 ? {} : { payload: canonical(Object.fromEntries(rest)) }
 }
 
 const BRIEF = 80

@@ -1,11 +1,11 @@
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { findList, learnRow, VALUES } from './alike.ts'
 import { bytesOf, COMMA, END, isSpace, skipSpace, skipValue, standsAt, textEnd } from './bytes.ts'
 import { Column, Lines, NEWLINE } from './column.ts'
 import { isTime, TimeReader, TimeWriter } from './times.ts'
 
 /*
- * How bodies lie on the tape. A long list of rows that are all written alike packs four times as small when its fields
+ * How bodies lie in the reply store. A long list of rows that are all written alike packs four times as small when its fields
  * lie one after the other, column by column, and instants as what they differ by from the row before. It is undone byte
  * for byte; what is not such a list is packed as it is.
  */
@@ -188,10 +188,11 @@ export function arrange(body: Buffer): Packed {
 /** Compresses what was arranged. In small pieces: an answer packs to a few of them, and what is set aside for one is thrown away every time. */
 export const compress = ({ form, bytes }: Packed): Packed => ({
   form,
-  bytes: zstdCompressSync(bytes, { chunkSize: 16 * 1024 }),
+  // With a checksum: what the disk changed is noticed when it is read.
+  bytes: zstdCompressSync(bytes, { chunkSize: 16 * 1024, params: { [constants.ZSTD_c_checksumFlag]: 1 } }),
 })
 
-/** Packs a body for the tape. */
+/** Packs a body for the reply store. */
 export const pack = (body: Buffer): Packed => compress(arrange(body))
 
 /** Undoes the compression: a body, or its columns. */

@@ -1,4 +1,108 @@
-/** Replaces every secret in a text. */
-export function redact(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((clean, secret) => (secret === '' ? clean : clean.replaceAll(secret, '[secret]')), text)
+/* A secret is looked for in every form in which a service may send it back, and never in a text so short that data could be like it. */
+
+/** What stands in place of a secret. */
+export const MARK = '[secret]'
+
+/** Shorter texts are not looked for: they would be found in data. */
+export const SHORTEST_SECRET = MARK.length
+
+/** Takes a secret out of what would show it. */
+export interface Redactor {
+  /** The text with a mark in place of the secret. */
+  text(text: string): string
+  /** Overwrites the secret where it stands; the bytes stay as many as they were, and JSON stays JSON. */
+  bytes(bytes: Buffer): Buffer
+  /** Whether a text holds the secret in any form. */
+  found(text: string): boolean
 }
+
+const hex = (letter: string): string => letter.charCodeAt(0).toString(16).padStart(2, '0')
+
+/** What base64 makes of a secret that begins at each of the three places of a group, without the letters that its neighbours share. */
+function inBase64(secret: string): string[] {
+  const forms = [0, 1, 2].map((place) => {
+    const text = Buffer.concat([Buffer.alloc(place), Buffer.from(secret)]).toString('base64')
+    return text.slice(Math.ceil((place * 8) / 6), Math.floor(((place + secret.length) * 8) / 6))
+  })
+  return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))]
+}
+
+/** The secret as it is, in the other case, and as base64 or hexadecimal digits. */
+function wholeForms(secret: string): string[] {
+  const digits = Buffer.from(secret).toString('hex')
+  const forms = [secret, secret.toLowerCase(), secret.toUpperCase(), ...inBase64(secret), digits, digits.toUpperCase()]
+  return [...new Set(forms)].filter(({ length }) => length >= SHORTEST_SECRET)
+}
+
+/**
+ * What vanishes when HTML becomes text or a terminal is written: tags, comments, entities, escape sequences, what has no width.
+ * Each begins in its own way and ends at its first end, so that a text that only begins like a secret costs no more than its length.
+ */
+const VANISHES = [
+  String.raw`(?:<|\\u003c)(?!!--)(?:[^<>"\\]|\\(?!u003[ce])[^]){0,1000}(?:>|\\u003e)`,
+  String.raw`(?:<|\\u003c)!--(?:(?!--(?:>|\\u003e))(?:[^"\\]|\\[^])){0,300}--(?:>|\\u003e)`,
+  '&(?:#x?[0-9a-f]{1,7}|[a-z]{2,24});',
+  String.raw`(?:\x1b|\\u001b|\\u009b)[[\]()#;?]*[0-9;]*[a-z~=<>]?`,
+  String.raw`\\u(?!001b|009b|00[2-7])[0-9a-f]{4}|\\u007f|\\+[bf]`,
+  String.raw`[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]|[^\0-\x7f]`,
+].join('|')
+
+/** The secret with any of its letters written as in an address, in JSON or in HTML, and with anything between them that vanishes. */
+function escapedForm(secret: string): RegExp {
+  const quoted = (letter: string): string => letter.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&')
+  const letters = [...secret].map((letter) => {
+    const code = hex(letter)
+    const plain = /[\\/"]/.test(letter) ? `\\\\?${quoted(letter)}` : quoted(letter)
+    return `(?:${plain}|%(?:25)?${code}|\\\\+u00${code}|\\\\x${code}|&#0{0,4}${letter.charCodeAt(0)};|&#x0{0,4}${code};)`
+  })
+  return new RegExp(letters.join(`(?:${VANISHES})*?`), 'gi')
+}
+
+/** Bytes that are looked through at once. */
+const STRETCH = 1024 * 1024
+/** A secret with all that stands between its letters is found where it goes over the end of a stretch by no more. */
+const LONGEST = 64 * 1024
+
+const none: Redactor = { text: (text) => text, bytes: (bytes) => bytes, found: () => false }
+
+function create(secret: string): Redactor {
+  if (secret.length < SHORTEST_SECRET) return none
+  const forms = wholeForms(secret)
+  const needles = forms.map((form) => Buffer.from(form))
+  const escaped = escapedForm(secret)
+  const overwrite = (bytes: Buffer, at: number, length: number): void => {
+    bytes.fill('*', at, at + length)
+    bytes.write(MARK, at)
+  }
+  return {
+    text(text) {
+      const clean = forms.reduce((left, form) => left.replaceAll(form, MARK), text)
+      return clean.replace(escaped, MARK)
+    },
+    bytes(bytes) {
+      for (const needle of needles)
+        for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at))
+          overwrite(bytes, at, needle.length)
+      for (let from = 0; from < bytes.length; from += STRETCH) {
+        const text = bytes.toString('latin1', from, from + STRETCH + LONGEST)
+        for (const { index, 0: found } of text.matchAll(escaped)) overwrite(bytes, from + index, found.length)
+      }
+      return bytes
+    },
+    found: (text) => forms.some((form) => text.includes(form)) || text.search(escaped) >= 0,
+  }
+}
+
+const known = new Map<string, Redactor>()
+
+/** What takes a secret out, made once for each; quotes around it are no part of it. */
+export function redactorOf(secret: string): Redactor {
+  const bare = secret.replaceAll('"', '')
+  const redactor = known.get(bare) ?? create(bare)
+  known.set(bare, redactor)
+  return redactor
+}
+
+/** Replaces every secret in a text. */
+export const redact = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce((clean, secret) => redactorOf(secret).text(clean), text)

@@ -1,13 +1,12 @@
-import { TZDate, tz, tzOffset, tzScan } from '@date-fns/tz'
+import { UTCDate } from '@date-fns/utc'
 // One by one: the whole of date-fns takes most of a second to load.
-import { addDays } from 'date-fns/addDays'
 import { addMonths } from 'date-fns/addMonths'
 import { addYears } from 'date-fns/addYears'
-import { startOfDay } from 'date-fns/startOfDay'
 import { startOfMonth } from 'date-fns/startOfMonth'
 import { startOfYear } from 'date-fns/startOfYear'
 import { InputError } from './errors.ts'
 import { daysFromCivil, type Instant, isDate } from './instant.ts'
+import { didYouMean } from './suggest.ts'
 
 /** A day of a local calendar, `YYYY-MM-DD`. */
 export type LocalDate = string
@@ -18,40 +17,66 @@ export interface Transition {
   readonly offset: number
 }
 
-const FIRST = Date.UTC(1970, 0, 1)
-const LAST = Date.UTC(2100, 0, 1)
+const DAY = 86_400
+const FIRST = 0
+/** The first instant of 2100. */
+const LAST = 4_102_444_800
+/** No zone changes its clocks twice within it. */
+const STRIDE = 7 * DAY
 const known = new Map<string, readonly Transition[]>()
 
-/** Refuses a name that the zone data of this runtime does not have. */
-export function checkZone(zone: string): void {
-  if (Number.isNaN(tzOffset(zone, new Date(FIRST))))
-    throw new InputError(`There is no time zone ${JSON.stringify(zone)}.`, {
+/** The names of the zone data of this runtime. */
+const zoneNames = (): readonly string[] => Intl.supportedValuesOf('timeZone')
+
+/** Answers the offset at any instant as the runtime's zone data tell it; slow. Throws InputError for a name that they do not have. */
+function createOffsets(zone: string): (at: Instant) => number {
+  try {
+    const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
+    return (at) => {
+      const [, sign, ...parts] = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(format.format(at * 1000))!
+      const [hours, minutes, seconds] = parts.map((part) => Number(part ?? 0)) as [number, number, number]
+      return (sign === '-' ? -1 : 1) * (hours * 3600 + minutes * 60 + seconds)
+    }
+  } catch (error) {
+    throw new InputError(`There is no time zone ${JSON.stringify(zone)}.${didYouMean(zone, zoneNames())}`, {
       hint: 'Use a name of the IANA database, such as Europe/Madrid.',
       code: 'unknown-zone',
+      cause: error,
     })
+  }
 }
 
+/** Refuses a name that the zone data of this runtime does not have. */
+export const checkZone = (zone: string): void => void transitions(zone)
+
 /**
- * Every change of a zone's offset from 1970 to 2100, oldest first; the first row is the offset of 1970.
+ * Every change of a zone's offset from 1970 to 2100, to the second, oldest first; the first row is the offset of 1970.
  * Source: the runtime's IANA data, through `Intl`.
  */
 export function transitions(zone: string): readonly Transition[] {
-  let rows = known.get(zone)
-  if (!rows) {
-    checkZone(zone)
-    const changes = tzScan(zone, { start: new Date(FIRST), end: new Date(LAST) })
-    rows = [
-      { at: FIRST / 1000, offset: tzOffset(zone, new Date(FIRST)) * 60 },
-      ...changes.map(({ date, offset }) => ({ at: date.getTime() / 1000, offset: offset * 60 })),
-    ]
-    known.set(zone, rows)
+  const remembered = known.get(zone)
+  if (remembered) return remembered
+  const offset = createOffsets(zone)
+  const rows: Transition[] = [{ at: FIRST, offset: offset(FIRST) }]
+  for (let from = FIRST; from < LAST; from += STRIDE) {
+    const before = rows.at(-1)!.offset
+    const after = offset(from + STRIDE)
+    if (after === before) continue
+    let low = from
+    let high = from + STRIDE
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2)
+      if (offset(middle) === before) low = middle
+      else high = middle
+    }
+    rows.push({ at: high, offset: after })
   }
+  known.set(zone, rows)
   return rows
 }
 
-/** Seconds that local time is ahead of UTC at an instant. */
-export function offsetAt(zone: string, at: Instant): number {
-  const rows = transitions(zone)
+/** The place of the last change at or before an instant. */
+function placeOf(rows: readonly Transition[], at: Instant): number {
   let low = 0
   let high = rows.length - 1
   while (low < high) {
@@ -59,7 +84,13 @@ export function offsetAt(zone: string, at: Instant): number {
     if (rows[middle]!.at <= at) low = middle
     else high = middle - 1
   }
-  return rows[low]!.offset
+  return low
+}
+
+/** Seconds that local time is ahead of UTC at an instant. */
+export function offsetAt(zone: string, at: Instant): number {
+  const rows = transitions(zone)
+  return rows[placeOf(rows, at)]!.offset
 }
 
 const pad = (n: number): string => String(n).padStart(2, '0')
@@ -86,32 +117,67 @@ export const UNITS = ['five_minutes', 'ten_minutes', 'fifteen_minutes', 'hour', 
 export type Unit = (typeof UNITS)[number]
 
 const SECONDS = { five_minutes: 300, ten_minutes: 600, fifteen_minutes: 900, hour: 3600 } as const
-const CALENDAR = {
-  day: { start: startOfDay, add: addDays },
-  month: { start: startOfMonth, add: addMonths },
-  year: { start: startOfYear, add: addYears },
-} as const
 
 /** Seconds of a step that is always equally long; undefined for a day, a month and a year. */
 export const fixedSeconds = (unit: Unit): number | undefined => SECONDS[unit as keyof typeof SECONDS]
 
-/** The last border of a local unit at or before an instant. */
+/** The first instant at which the local calendar has reached a day, given in days since 1970: a day that a zone skipped begins with the next one. */
+function startOfDay(zone: string, day: number): Instant {
+  const rows = transitions(zone)
+  const midnight = day * DAY
+  // No offset is longer than a day.
+  for (let i = placeOf(rows, midnight - DAY); ; i++) {
+    const { at, offset } = rows[i]!
+    const start = i === 0 ? midnight - offset : Math.max(at, midnight - offset)
+    if (start < (rows[i + 1]?.at ?? Number.POSITIVE_INFINITY)) return start
+  }
+}
+
+/** The number, since 1970, of the day in which an instant lies; one that the clocks have gone back from is over. */
+function dayNumber(zone: string, at: Instant): number {
+  const day = Math.floor((at + offsetAt(zone, at)) / DAY)
+  return startOfDay(zone, day + 1) <= at ? day + 1 : day
+}
+
+/** Months and years of the calendar, which is the same in every zone: days are counted in UTC. */
+const CALENDAR = {
+  month: { start: startOfMonth, add: addMonths },
+  year: { start: startOfYear, add: addYears },
+} as const
+
+/** The number of the first day of the month or year, so many units on, in which a day lies. */
+function moveDay(day: number, unit: 'month' | 'year', count: number): number {
+  const { start, add } = CALENDAR[unit]
+  return add(start(new UTCDate(day * DAY * 1000)), count).getTime() / 1000 / DAY
+}
+
+/** The last border of a local unit at or before an instant. A bucket that a change of the clocks cuts begins anew there. */
 export function floorTo(zone: string, at: Instant, unit: Unit): Instant {
   const seconds = fixedSeconds(unit)
-  if (seconds !== undefined) {
-    const past = (at + offsetAt(zone, at)) % seconds
-    return at - (past < 0 ? past + seconds : past)
+  if (seconds === undefined) {
+    const day = dayNumber(zone, at)
+    return startOfDay(zone, unit === 'day' ? day : moveDay(day, unit as 'month' | 'year', 0))
   }
-  const { start } = CALENDAR[unit as keyof typeof CALENDAR]
-  return start(new TZDate(at * 1000, zone)).getTime() / 1000
+  const rows = transitions(zone)
+  const i = placeOf(rows, at)
+  const past = (at + rows[i]!.offset) % seconds
+  const floor = at - (past < 0 ? past + seconds : past)
+  return i === 0 ? floor : Math.max(floor, rows[i]!.at)
 }
 
 /** Moves a border of a local unit by whole units; the result is a border too, whatever the clocks did in between. */
 export function addUnits(zone: string, border: Instant, unit: Unit, count: number): Instant {
   const seconds = fixedSeconds(unit)
-  if (seconds !== undefined) return border + count * seconds
-  const { add, start } = CALENDAR[unit as keyof typeof CALENDAR]
-  return start(add(new TZDate(border * 1000, zone), count, { in: tz(zone) })).getTime() / 1000
+  if (seconds !== undefined) {
+    const rows = transitions(zone)
+    let at = border
+    for (let left = count; left > 0; left--)
+      at = Math.min(floorTo(zone, at + seconds, unit), rows[placeOf(rows, at) + 1]?.at ?? Number.POSITIVE_INFINITY)
+    for (let left = count; left < 0; left++) at = floorTo(zone, at - 1, unit)
+    return at
+  }
+  const day = dayNumber(zone, border)
+  return startOfDay(zone, unit === 'day' ? day + count : moveDay(day, unit as 'month' | 'year', count))
 }
 
 /** The first border of a local unit at or after an instant. */
@@ -120,13 +186,30 @@ export function ceilTo(zone: string, at: Instant, unit: Unit): Instant {
   return floor === at ? at : addUnits(zone, floor, unit, 1)
 }
 
-/** The first instant of a local day. Answers undefined for a text that is no date of the calendar. */
+/** The first instant of a local day. Answers undefined for a text that is not a date of the calendar. */
 export function startOfDate(zone: string, date: LocalDate): Instant | undefined {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(date)
   if (!match) return undefined
   const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
   if (!isDate(year, month, day)) return undefined
-  // Noon UTC shifted by the offset lies in the wanted local day for every zone on Earth.
-  const noon = daysFromCivil(year, month, day) * 86_400 + 43_200
-  return floorTo(zone, noon - offsetAt(zone, noon), 'day')
+  return startOfDay(zone, daysFromCivil(year, month, day))
+}
+
+/**
+ * The instant at which the clocks show so many seconds of a local day: the first one where they show it twice, and as
+ * much later as they were put forward where they skip it. Answers undefined for a text that is not a date of the calendar.
+ */
+export function atLocal(zone: string, date: LocalDate, second: number): Instant | undefined {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(date)
+  if (!match) return undefined
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  if (!isDate(year, month, day)) return undefined
+  const rows = transitions(zone)
+  const local = daysFromCivil(year, month, day) * DAY + second
+  for (let i = placeOf(rows, local - DAY); ; i++) {
+    const at = local - rows[i]!.offset
+    const next = rows[i + 1]
+    // In time by this offset, or too late by this one and too early by the next: skipped.
+    if (!next || at < next.at || local - next.offset < next.at) return at
+  }
 }

@@ -8,6 +8,6 @@ export interface Command {
   readonly positionals?: Readonly<Record<string, Options & { readonly type: 'string' | 'number' }>>
   readonly flags: Readonly<Record<string, Options>>
   readonly example: string
-  /** Answers the exit code. */
-  readonly run: (args: never) => Promise<number>
+  /** Answers the exit code. Is given all commands, too, for what speaks of them. */
+  readonly run: (args: never, commands: Readonly<Record<string, Command>>) => Promise<number>
 }

@@ -1,8 +1,8 @@
-import { ASKING } from './asking.ts'
-import { KEEPING } from './keeping.ts'
-import { LOOKING } from './looking.ts'
+import { MAINTENANCE_COMMANDS } from './maintenanceCommands.ts'
+import { READ_COMMANDS } from './readCommands.ts'
+import { SYNC_COMMANDS } from './syncCommands.ts'
 
 /** Every command, in the order in which a newcomer meets them. */
-export const COMMANDS = { ...ASKING, ...LOOKING, ...KEEPING } as const
+export const COMMANDS = { ...SYNC_COMMANDS, ...READ_COMMANDS, ...MAINTENANCE_COMMANDS } as const
 
 export type CommandName = keyof typeof COMMANDS

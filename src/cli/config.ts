@@ -1,11 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { checkKey } from '../api/key.ts'
-import { SERVICE_NAMES, SERVICES, type Service, type ServiceName } from '../api/services.ts'
 import { InputError } from '../base/errors.ts'
-import { didYouMean } from '../base/suggest.ts'
+import { isHere } from '../base/host.ts'
+import { checkKey } from '../services/key.ts'
+import type { Service } from '../services/services.ts'
 import { rememberSecret } from './secrets.ts'
+import { serviceOf } from './service.ts'
 
 /** A setting with the place it came from, for `doctor`. */
 export interface Setting<T> {
@@ -18,6 +19,8 @@ export interface SettingFlags {
   readonly service?: string | undefined
   readonly baseUrl?: string | undefined
   readonly apiKeyFile?: string | undefined
+  readonly allowHttp?: boolean | undefined
+  readonly timeout?: number | undefined
   readonly database?: string | undefined
 }
 
@@ -26,15 +29,32 @@ export interface Settings {
   readonly service: Setting<Service>
   readonly baseUrl: Setting<string> | null
   readonly key: Setting<string> | null
+  /** What is wrong with the key that was given; it is told by whoever needs one. */
+  readonly keyFault: InputError | null
+  /** Whether the key may be sent unencrypted to another machine. */
+  readonly allowHttp: Setting<boolean>
+  readonly timeoutMs: number | null
   readonly database: Setting<string>
 }
 
 export const DEFAULT_DATABASE = 'data/indicator-sync.db'
 
+function readEnv(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new InputError(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code}.`, {
+      hint: 'Make it a file that this user may read, or take it away.',
+      code: 'no-env-file',
+      cause: error,
+    })
+  }
+}
+
 /** The environment with what a `.env` file in the working directory adds; real variables win. */
-function environment(directory: string): ReadonlyMap<string, Setting<string>> {
+export function environment(directory = process.cwd()): ReadonlyMap<string, Setting<string>> {
   const file = join(directory, '.env')
-  const written = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}
+  const written = existsSync(file) ? parseEnv(readEnv(file)) : {}
   const rows: [string, Setting<string>][] = [
     ...Object.entries(written).map(
       ([name, value]) => [name, { value: value ?? '', from: '.env' }] satisfies [string, Setting<string>],
@@ -55,7 +75,7 @@ function checkUrl({ value, from }: Setting<string>): Setting<string> {
     url.search !== '' ||
     url.hash !== ''
   )
-    throw new InputError(`The base address ${JSON.stringify(value)} (from ${from}) is no address of a service.`, {
+    throw new InputError(`The base address ${JSON.stringify(value)} (from ${from}) is not the address of a service.`, {
       hint: 'Give it as https://host or https://host/path, without user, query or fragment.',
       code: 'bad-base-url',
     })
@@ -64,9 +84,8 @@ function checkUrl({ value, from }: Setting<string>): Setting<string> {
 
 function readKeyFile(file: string): Setting<string> {
   try {
-    return { value: checkKey(readFileSync(file, 'utf8')), from: `file ${file}` }
+    return { value: readFileSync(file, 'utf8'), from: `file ${file}` }
   } catch (error) {
-    if (error instanceof InputError) throw error
     throw new InputError(`The key file ${file} cannot be read.`, { code: 'no-key-file', cause: error })
   }
 }
@@ -81,48 +100,110 @@ function filled(name: string, value: string): string {
   return value
 }
 
+/** The key that was given, or what is wrong with it. */
+function readKey(given: Setting<string> | undefined): Pick<Settings, 'key' | 'keyFault'> {
+  if (!given) return { key: null, keyFault: null }
+  try {
+    return { key: { value: checkKey(given.value, given.from), from: given.from }, keyFault: null }
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    return { key: null, keyFault: error }
+  }
+}
+
+/** The longest time for one answer that a timer can hold. */
+const LONGEST_S = 86_400
+
+/** `--timeout` in milliseconds. */
+function timeoutOf(seconds: number | undefined): number | null {
+  if (seconds === undefined) return null
+  if (seconds > 0 && seconds <= LONGEST_S) return seconds * 1000
+  throw new InputError(`--timeout takes seconds, over 0 and up to ${LONGEST_S}.`, { code: 'bad-timeout' })
+}
+
+/** Whether the key would be sent unencrypted to another machine. */
+export const isExposed = (baseUrl: string): boolean => new URL(baseUrl).protocol === 'http:' && !isHere(baseUrl)
+
 /** Puts the settings together: flags over variables over `.env` over defaults. */
 export function readSettings(flags: SettingFlags, directory = process.cwd()): Settings {
   const env = environment(directory)
   const pick = (flag: string | undefined, name: string, variable: string): Setting<string> | null =>
     flag === undefined ? (env.get(variable) ?? null) : { value: filled(name, flag), from: `flag --${name}` }
   const named = pick(flags.service, 'service', 'INDICATOR_SYNC_SERVICE') ?? { value: 'generic', from: 'default' }
-  if (!SERVICE_NAMES.includes(named.value as ServiceName))
-    throw new InputError(
-      `There is no service profile ${JSON.stringify(named.value)} (from ${named.from}); legal: ${SERVICE_NAMES.join(', ')}.${didYouMean(named.value, SERVICE_NAMES)}`,
-      { code: 'unknown-service' },
-    )
-  const service: Service = SERVICES[named.value as ServiceName]
+  const service = serviceOf(named.value, named.from)
   const url = pick(flags.baseUrl, 'base-url', 'INDICATOR_SYNC_BASE_URL')
   const given = flags.apiKeyFile === undefined ? env.get('INDICATOR_SYNC_API_KEY') : readKeyFile(flags.apiKeyFile)
-  const key = given ? { value: checkKey(given.value), from: given.from } : null
-  if (key) rememberSecret(key.value)
+  // Whatever it is, it is not printed.
+  if (given) rememberSecret(given.value)
+  const { key, keyFault } = readKey(given)
+  const plain = env.get('INDICATOR_SYNC_ALLOW_HTTP')
   return {
     service: { value: service, from: named.from },
     baseUrl: url ? checkUrl(url) : service.baseUrl ? { value: service.baseUrl, from: `profile ${service.name}` } : null,
     key,
-    database: pick(flags.database, 'database', 'INDICATOR_SYNC_DATABASE') ?? {
-      value: DEFAULT_DATABASE,
-      from: 'default',
-    },
+    keyFault,
+    allowHttp: flags.allowHttp
+      ? { value: true, from: 'flag --allow-http' }
+      : { value: /^(1|true|yes|on)$/i.test(plain?.value ?? ''), from: plain?.from ?? 'default' },
+    timeoutMs: timeoutOf(flags.timeout),
+    database: checkDatabase(
+      pick(flags.database, 'database', 'INDICATOR_SYNC_DATABASE') ?? { value: DEFAULT_DATABASE, from: 'default' },
+    ),
   }
 }
 
+/** Names that are not those of a database, with what they are. */
+const NOT_DATABASES: readonly (readonly [RegExp, string])[] = [
+  [/^:memory:$|^file:/i, 'is not a file: what is written there is gone when the command ends, or has another name'],
+  [/[\\/]$/, 'is the name of a folder'],
+  [/\.lock$/i, 'is the name of the lock of a database'],
+  [/-(?:wal|shm|journal)$/i, 'is the name of the log of a database'],
+]
+
+/** Refuses a name under which SQLite keeps nothing, or something else. */
+function checkDatabase(database: Setting<string>): Setting<string> {
+  const [, what] = NOT_DATABASES.find(([form]) => form.test(database.value)) ?? []
+  if (what === undefined) return database
+  throw new InputError(`The database ${JSON.stringify(database.value)} (from ${database.from}) ${what}.`, {
+    hint: 'Name a file, such as data/indicator-sync.db.',
+    code: 'bad-database',
+  })
+}
+
+/** Refuses to send the key unencrypted to another machine, unless that is allowed. */
+export function refuseExposed({
+  baseUrl,
+  allowHttp = false,
+}: Pick<Reached, 'baseUrl'> & Partial<Pick<Reached, 'allowHttp'>>): void {
+  if (allowHttp || !isExposed(baseUrl)) return
+  throw new InputError(`${baseUrl} would be sent the key unencrypted, for all on the way to read.`, {
+    hint: 'Use https://. In a network that you trust, say --allow-http or INDICATOR_SYNC_ALLOW_HTTP=1.',
+    code: 'plain-http',
+  })
+}
+
+/** What a command needs that goes to the service. */
+export interface Reached {
+  readonly service: Service
+  readonly baseUrl: string
+  readonly key: string
+  readonly allowHttp: boolean
+  readonly limits: { readonly totalMs?: number; readonly timeoutMs?: number }
+}
+
 /** The base address and the key, for a command that goes to the service. */
-export function requireService({ service, baseUrl, key }: Settings): {
-  service: Service
-  baseUrl: string
-  key: string
-} {
+export function requireService({ service, baseUrl, key, keyFault, allowHttp, timeoutMs }: Settings): Reached {
   if (!baseUrl)
-    throw new InputError('No base address is set, and the profile generic has none of its own.', {
+    throw new InputError(`No base address is set, and the service ${service.value.name} has none of its own.`, {
       hint: 'Set INDICATOR_SYNC_BASE_URL or --base-url, or use --service esios for the live service. To try without a service: indicator-sync demo.',
       code: 'no-base-url',
     })
+  if (keyFault) throw keyFault
   if (!key)
     throw new InputError('No API key is set.', {
       hint: 'Set INDICATOR_SYNC_API_KEY (a .env file will do) or --api-key-file.',
       code: 'no-key',
     })
-  return { service: service.value, baseUrl: baseUrl.value, key: key.value }
+  const limits = timeoutMs === null ? {} : { totalMs: timeoutMs, timeoutMs: Math.min(timeoutMs, 120_000) }
+  return { service: service.value, baseUrl: baseUrl.value, key: key.value, allowHttp: allowHttp.value, limits }
 }

@@ -1,11 +1,15 @@
 import { readFileSync, statSync } from 'node:fs'
+import { dirname, isAbsolute, join, normalize } from 'node:path'
 import { InputError } from '../base/errors.ts'
 import { EARLIEST, LATEST } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import type { Job } from '../job/job.ts'
 import { parseMoment, resolveMoment } from '../job/moment.ts'
-import { readJob } from '../job/read.ts'
-import type { RangeArgs } from './flags.ts'
+import { type ReadOther, readJob } from '../job/read.ts'
+import { onlyIndicators } from '../job/select.ts'
+import type { Service } from '../services/service.ts'
+import { readSettings, type SettingFlags } from './config.ts'
+import type { OnlyArgs, RangeArgs } from './flags.ts'
 
 /** No job file is longer than this by far. */
 const MAX_BYTES = 1024 * 1024
@@ -26,12 +30,18 @@ export function readText(file: string): string {
   }
 }
 
+/** The job file that another one names, seen from its folder. */
+export const readOther: ReadOther = (name, from) => {
+  const file = normalize(isAbsolute(name) ? name : join(dirname(from), name))
+  return { file, text: readText(file) }
+}
+
 /** Reads job files; the mistakes of all of them come in one error. */
-export function readJobs(files: readonly string[]): Job[] {
+export function readJobs(files: readonly string[], service: Service): Job[] {
   const mistakes: string[] = []
   const jobs = files.flatMap((file) => {
     try {
-      return readJob(readText(file), file)
+      return readJob(readText(file), normalize(file), readOther, service)
     } catch (error) {
       if (!(error instanceof InputError)) throw error
       mistakes.push(error.message)
@@ -46,15 +56,38 @@ export function readJobs(files: readonly string[]): Job[] {
   return jobs
 }
 
+/** Reads the jobs of a command, narrowed to the indicators of `--only`. */
+export function readJobsOf(args: SettingFlags & OnlyArgs & { readonly jobs: readonly string[] }): Job[] {
+  const { jobs, only } = args
+  const read = readJobs(jobs, readSettings(args).service.value)
+  if (only === undefined) return read
+  const ids = only.split(',').map((text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN))
+  if (ids.some(Number.isNaN))
+    throw new InputError(`--only ${JSON.stringify(only)} is not a list of numbers.`, {
+      hint: 'Give numbers of indicators, separated by commas: --only 600,1001',
+      code: 'bad-only',
+    })
+  return onlyIndicators(read, ids)
+}
+
 /** The instant that a flag means in a zone. */
 export function instantOf(flag: string, text: string, zone: string, now: number): number {
   const moment = parseMoment(text)
   if (moment === undefined)
-    throw new InputError(`--${flag} ${JSON.stringify(text)} is no date.`, {
+    throw new InputError(`--${flag} ${JSON.stringify(text)} is not a valid date.`, {
       hint: 'Give a day (2025-10-01), an instant (2025-10-01T12:00:00Z) or a distance from today (-30d).',
       code: 'bad-date',
     })
   return resolveMoment(moment, zone, now)
+}
+
+/** What `--as-of` means, to the millisecond: what is finer does not tell apart two states of the database. */
+export function millisOf(text: string, zone: string, now: number): number {
+  if (text.trim() === 'now') return now
+  const [, second, fraction = '', offset = ''] =
+    /^\s*(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\.(\d+)(Z|[+-]\d{2}:\d{2})?\s*$/.exec(text) ?? []
+  const whole = instantOf('as-of', second === undefined ? text : second + offset, zone, Math.floor(now / 1000)) * 1000
+  return whole + Number(fraction.padEnd(3, '0').slice(0, 3))
 }
 
 /** The range that `--from` and `--to` mean in a job's zone; undefined when neither is given. */

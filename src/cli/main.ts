@@ -2,15 +2,18 @@ import yargs, { type Options } from 'yargs'
 import { hideBin } from 'yargs/helpers'
 import { InputError, SyncError } from '../base/errors.ts'
 import { redact } from '../base/redact.ts'
+import { visible } from '../base/visible.ts'
 import type { Command } from './command.ts'
 import { COMMANDS } from './commands.ts'
-import { describe, EXIT, exitCodeOf } from './fail.ts'
 import { COMMON } from './flags.ts'
-import { secrets } from './secrets.ts'
+import { asksForHelp, EXIT_CODES, helpText } from './help.ts'
+import { rememberSecret, secrets } from './secrets.ts'
+import { commandFailed, describe, EXIT, exitCodeOf } from './terminal/fail.ts'
+import { print } from './terminal/output.ts'
+import { watchOutput } from './terminal/pipes.ts'
 import { version } from './version.ts'
 
-const EPILOGUE = `Exit codes: 0 done · 1 partial, \`retry\` helps · 2 usage or configuration · 3 key refused · 4 stopped on purpose ·
-5 another process writes · 6 a check failed · 7 database · 70 a bug of ours · 130/143 stopped by a signal`
+const EPILOGUE = `Exit codes: ${EXIT_CODES.map(([code, means]) => `${code} ${means.replace(/[:;,] .*/, '')}`).join(' · ')}`
 
 /** Refuses what should be a number and is none: yargs makes NaN of it. */
 function checkNumbers(options: Readonly<Record<string, Options>>, args: Readonly<Record<string, unknown>>): void {
@@ -19,15 +22,44 @@ function checkNumbers(options: Readonly<Record<string, Options>>, args: Readonly
       throw new InputError(`${name} takes a number.`, { hint: 'indicator-sync --help', code: 'usage' })
 }
 
+/** `--output -` as `--output=-`, which yargs understands. */
+function joined(argv: readonly string[]): string[] {
+  const words: string[] = []
+  for (const word of argv) {
+    const before = words.at(-1) ?? ''
+    if (word === '-' && /^--[^=]+$/.test(before)) words[words.length - 1] = `${before}=-`
+    else words.push(word)
+  }
+  return words
+}
+
+/** Whether lines on stderr are for machines; looked for by hand, for the command line may be what is wrong. */
+const isJson = (argv: readonly string[]): boolean =>
+  argv.some((word, i) => word === '--log-format=json' || (word === '--log-format' && argv[i + 1] === 'json'))
+
+/** Tells what went wrong as a line of the log; what writes one is loaded only now, for help must be quick. */
+async function tellAsJson(error: unknown): Promise<void> {
+  const { createLog, eventsTo } = await import('../base/log.ts')
+  eventsTo(createLog({ level: 'warn', format: 'json', color: false, secrets: secrets() }))(commandFailed(error))
+}
+
+/** Refuses what is said twice where once is meant: yargs makes a list of it. */
+function checkOnce(options: Readonly<Record<string, Options>>, args: Readonly<Record<string, unknown>>): void {
+  for (const [name, { array }] of Object.entries(options))
+    if (!array && Array.isArray(args[name]))
+      throw new InputError(`--${name} is given twice; keep one.`, { hint: 'indicator-sync --help', code: 'usage' })
+}
+
+/** Commands that have nothing more to do when nobody reads what they write: they only write, or run until they are stopped. */
+const FOR_READERS = ['query', 'export', 'show', 'emulator', 'schedule']
+
 /** Reads the command line, runs the command and sets the exit code of the process. */
 export async function main(argv: readonly string[] = hideBin(process.argv)): Promise<void> {
   let code: number = EXIT.done
-  // Whoever reads the output may stop reading, as `head` does.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(EXIT.done)
-    throw error
-  })
-  const parser = yargs([...argv])
+  watchOutput(FOR_READERS.includes(argv[0] ?? ''))
+  rememberSecret(process.env.INDICATOR_SYNC_API_KEY ?? '')
+  if (asksForHelp(argv)) return print(helpText(Math.min(110, process.stdout.columns ?? 110)))
+  const parser = yargs(joined(argv))
     .scriptName('indicator-sync')
     .usage('$0 <command>\n\nSyncs the indicators of a service into a local SQLite database.')
     .version(version())
@@ -49,16 +81,21 @@ export async function main(argv: readonly string[] = hideBin(process.argv)): Pro
       },
       handler: async (args) => {
         checkNumbers({ ...positionals, ...flags }, args)
-        code = await run(args as never)
+        checkOnce({ ...positionals, ...flags, ...COMMON }, args)
+        code = await run(args as never, COMMANDS)
       },
     })
   try {
     await parser.parseAsync()
   } catch (thrown) {
     // What SQLite said while reading is told in our words too; loaded only now, for help must be quick.
-    const error = thrown instanceof SyncError ? thrown : (await import('../db/sqlite.ts')).asStoreError(thrown)
+    const error = thrown instanceof SyncError ? thrown : (await import('../db/reasons.ts')).asStoreError(thrown)
     code = exitCodeOf(error)
-    process.stderr.write(`${redact(describe(error), secrets())}\n`)
+    if (isJson(argv)) await tellAsJson(error)
+    else process.stderr.write(`${visible(redact(describe(error), secrets()))}\n`)
   }
   process.exitCode = code
 }
+
+// Called by itself, on a runtime that is new enough; `bin.js` checks that first.
+if (import.meta.main) await main()

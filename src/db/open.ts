@@ -1,9 +1,14 @@
 import type { Kysely, Transaction } from 'kysely'
-import { StoreError } from '../base/errors.ts'
+import { BusyError, StoreError } from '../base/errors.ts'
 import type { Database } from '../tables/schema.ts'
+import { addStandIns, checkWhole } from './copies.ts'
+import { watchFile } from './identity.ts'
+import { copyPatiently, PATIENCE_MS, patiently } from './patience.ts'
+import { asStoreError, isBusy } from './reasons.ts'
 import { APPLICATION_ID, checkOwner, migrate, SCHEMA_VERSION, writeDictionary } from './schema.ts'
-import { asStoreError, type Connection, connect, PATIENCE_MS } from './sqlite.ts'
-import { createLogBound, LOG_LIMIT } from './wal.ts'
+import { type Connection, connect } from './sqlite.ts'
+import { createLogBound, LOG_LIMIT, watchLength } from './wal.ts'
+import { refreshZones, rememberZone } from './zones.ts'
 
 /** The values of a statement's parameters, by place or by name. */
 export type Bound = readonly unknown[] | Readonly<Record<string, unknown>>
@@ -31,10 +36,14 @@ export interface Store extends Reader {
   write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T>
   /** Runs a statement with positional parameters on this connection and answers how many rows it changed; prepared once a text. */
   run(sql: string, parameters: readonly unknown[]): number
-  /** Rows changed on this connection since it was opened, those changed by triggers included. */
-  totalChanges(): number
-  /** Tidies: statistics for the query planner, and the write-ahead log folded back into the file. */
+  /** Tidies, as far as others let it: statistics for the query planner, and the write-ahead log folded back into the file. */
   tidy(): void
+  /** Throws when nothing may be written any more: the file is not the one that was opened, or another writer has taken it over. */
+  check(): void
+  /** The number that the writer's lock gave: from now on nothing is written where there is a later one. Null gives it up. */
+  fence(number: number | null): void
+  /** Whether the writer's lock is held with this store. */
+  fenced(): boolean
 }
 
 /**
@@ -46,6 +55,8 @@ export type Durability = 'normal' | 'full' | 'none'
 /** How a database is written. */
 export interface StoreOptions {
   readonly durability?: Durability
+  /** Opens a published copy, too. */
+  readonly copies?: boolean
   /** Bytes to which the write-ahead log may grow before it is folded back into the file. */
   readonly logLimit?: number
   /** Milliseconds for which another program that holds the file is waited for. */
@@ -55,21 +66,22 @@ export interface StoreOptions {
 /** Opens a database for writing: made when absent, migrated when older, refused when newer or foreign. */
 export async function openStore(
   file: string,
-  { durability = 'normal', logLimit = LOG_LIMIT, patienceMs = PATIENCE_MS }: StoreOptions = {},
+  { durability = 'normal', copies = false, logLimit = LOG_LIMIT, patienceMs = PATIENCE_MS }: StoreOptions = {},
 ): Promise<Store> {
   const connection = connect(file, { patienceMs })
   const { kysely, raw } = connection
+  const watch = watchFile(file)
+  connection.guard(watch.check)
   try {
+    await patiently(async () => (copies ? addStandIns(connection) : checkWhole(connection, file)), patienceMs)
+    await patiently(() => prepareFile(connection, file, durability), patienceMs)
     const version = checkOwner(connection, file)
-    raw.pragma(`journal_mode = ${durability === 'none' ? 'off' : 'wal'}`)
-    raw.pragma(`synchronous = ${durability === 'none' ? 'off' : durability}`)
-    raw.pragma(`foreign_keys = ${durability === 'none' ? 'off' : 'on'}`)
-    raw.pragma('cache_size = -4096')
-    // Pages that change with every reply are folded back once in 16 MiB, not once in 4.
-    raw.pragma('wal_autocheckpoint = 4096')
-    // Said first: whoever dies while the first table is made must find the file to be ours.
-    if (version === 0) raw.pragma(`application_id = ${APPLICATION_ID}`)
-    if (version < SCHEMA_VERSION) await migrate(connection)
+    if (version < SCHEMA_VERSION) {
+      await patiently(() => migrate(connection), patienceMs)
+      for (const zone of raw.prepare('select distinct time_zone from series').pluck().all() as string[])
+        await patiently(() => rememberZone(kysely, zone), patienceMs)
+    }
+    await patiently(() => refreshZones(kysely), patienceMs)
     // Whoever died after the last migration left it empty.
     const described = raw.prepare('select 1 from data_dictionary limit 1').get() !== undefined
     if (version < SCHEMA_VERSION || !described) await writeDictionary(kysely)
@@ -78,8 +90,22 @@ export async function openStore(
     throw asStoreError(error, file)
   }
   const { prepare, ...reader } = reading(connection, file)
-  const total = raw.prepare('select total_changes()').pluck()
-  const boundLog = createLogBound(connection, file, logLimit)
+  const latest = raw.prepare(`select number from _fence where name = 'writer'`).pluck()
+  const length = watchLength(connection, file)
+  const boundLog = createLogBound(connection, file, logLimit, length.forget)
+  let ours: number | null = null
+  let lost = false
+  const check = (): void => {
+    try {
+      watch.check()
+      length.check()
+      if (ours !== null && latest.get() !== ours) throw takenOver(file)
+    } catch (error) {
+      lost = true
+      throw error
+    }
+  }
+  connection.guard(check)
   return {
     ...reader,
     async write(work) {
@@ -92,16 +118,55 @@ export async function openStore(
       }
     },
     run: (sql, parameters) => prepare(sql).run(parameters as unknown[]).changes,
-    totalChanges: () => total.get() as number,
     tidy() {
-      raw.pragma('optimize')
-      raw.pragma('wal_checkpoint(truncate)')
+      if (lost) return
+      try {
+        raw.pragma('optimize')
+        raw.pragma('wal_checkpoint(truncate)')
+        length.forget()
+      } catch (error) {
+        // The next one tidies.
+        length.forget()
+        if (!isBusy(error)) throw error
+      }
+    },
+    check,
+    fence(number) {
+      ours = number
+    },
+    fenced: () => ours !== null,
+    async close() {
+      // The log stays where it is when SQLite finds the file gone: emptied into it, it cannot be taken for that of the next one.
+      if (lost && watch.moved()) raw.pragma('wal_checkpoint(truncate)')
+      await kysely.destroy()
     },
   }
 }
 
-/** Pages that a copy takes in one step, between which timers run. */
-const PAGES_AT_ONCE = 4_096
+const takenOver = (file: string): BusyError =>
+  new BusyError(`Another process has taken over the writing to ${file}; this one writes nothing more.`, {
+    hint: 'The file with .lock at its end must not be deleted while a command runs. Run the command again when the other one is done.',
+    code: 'taken-over',
+  })
+
+/** Sets how a file is written, before anything of it is; refuses one that is not ours. */
+function prepareFile(connection: Connection, file: string, durability: Durability): void {
+  const { raw } = connection
+  const version = checkOwner(connection, file)
+  const mode = raw.pragma(`journal_mode = ${durability === 'none' ? 'off' : 'wal'}`, { simple: true })
+  if (durability !== 'none' && mode !== 'wal' && mode !== 'memory')
+    throw new StoreError(`${file} lies where no write-ahead log can be kept beside it.`, {
+      hint: 'Put it on a disk of this machine, not on a network file system, and name it with --database.',
+      code: 'no-log',
+    })
+  raw.pragma(`synchronous = ${durability === 'none' ? 'off' : durability}`)
+  raw.pragma(`foreign_keys = ${durability === 'none' ? 'off' : 'on'}`)
+  raw.pragma('cache_size = -4096')
+  // Pages that change with every reply are folded back once in 16 MiB, not once in 4.
+  raw.pragma('wal_autocheckpoint = 4096')
+  // Said first: whoever dies while the first table is made must find the file to be ours.
+  if (version === 0) raw.pragma(`application_id = ${APPLICATION_ID}`)
+}
 
 /** What reading and writing stores share: statements that are prepared once a text. */
 function reading(connection: Connection, file: string) {
@@ -133,14 +198,18 @@ function reading(connection: Connection, file: string) {
         // A snapshot of our own: without it the copy would begin again whenever somebody writes.
         raw.exec('begin')
         raw.prepare('select 1 from sqlite_schema').get()
-        await raw.backup(other, { progress: () => PAGES_AT_ONCE })
+        await copyPatiently(raw, other)
       } catch (error) {
         throw asStoreError(error, other)
       } finally {
         if (raw.inTransaction) raw.exec('rollback')
       }
     },
-    close: () => kysely.destroy(),
+    // Kysely closes only what it has used itself.
+    async close() {
+      await kysely.destroy()
+      if (raw.open) raw.close()
+    },
   }
 }
 
@@ -154,6 +223,7 @@ export function openReader(file: string): Reader & Pick<Connection, 'raw'> {
         hint: 'Run `indicator-sync migrate` once.',
         code: 'older-schema',
       })
+    addStandIns(connection)
     return { ...reading(connection, file), raw: connection.raw }
   } catch (error) {
     connection.raw.close()

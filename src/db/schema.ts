@@ -5,12 +5,15 @@ import { StoreError } from '../base/errors.ts'
 import { dictionaryRows } from '../tables/dictionary.ts'
 import type { Database } from '../tables/schema.ts'
 import { MIGRATIONS } from './migrations.ts'
-import { asStoreError, type Connection, connect } from './sqlite.ts'
+import { asStoreError } from './reasons.ts'
+import { type Connection, connect } from './sqlite.ts'
 
 /** `INDS` in ASCII: how the file is known to be ours. */
 export const APPLICATION_ID = 0x494e_4453
+/** The number of a migration, as its name begins. */
+const numberOf = (name: string): number => Number.parseInt(name, 10)
 /** The schema that this program speaks. */
-export const SCHEMA_VERSION = Object.keys(MIGRATIONS).length
+export const SCHEMA_VERSION = Math.max(...Object.keys(MIGRATIONS).map(numberOf))
 
 const pragma = (connection: Connection, name: string): number => connection.raw.pragma(name, { simple: true }) as number
 
@@ -43,7 +46,7 @@ export async function migrate(connection: Connection): Promise<void> {
     migrationLockTableName: '_migration_lock',
   })
   const { error } = await migrator.migrateToLatest()
-  if (error) throw asStoreError(error)
+  if (error) throw error
 }
 
 /** Writes the data dictionary of this program's schema. */
@@ -58,16 +61,21 @@ export async function writeDictionary(db: Kysely<Database>): Promise<void> {
 export interface SchemaState {
   readonly exists: boolean
   readonly version: number
-  readonly known: readonly string[]
+  /** The migrations that this program knows, and whether the database has seen each. */
+  readonly migrations: readonly { readonly name: string; readonly applied: boolean }[]
 }
 
 /** The schema of a file, and the migrations that this program knows. */
 export function schemaState(file: string): SchemaState {
-  const known = Object.keys(MIGRATIONS)
-  if (!existsSync(file)) return { exists: false, version: 0, known }
+  const state = (exists: boolean, version: number): SchemaState => ({
+    exists,
+    version,
+    migrations: Object.keys(MIGRATIONS).map((name) => ({ name, applied: numberOf(name) <= version })),
+  })
+  if (!existsSync(file)) return state(false, 0)
   const connection = connect(file, { readonly: true })
   try {
-    return { exists: true, version: checkOwner(connection, file), known }
+    return state(true, checkOwner(connection, file))
   } catch (error) {
     throw asStoreError(error, file)
   } finally {

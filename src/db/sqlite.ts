@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import SQLite from 'better-sqlite3'
 import {
   CompiledQuery,
@@ -12,44 +11,39 @@ import {
   SqliteDialect,
   SqliteDriver,
 } from 'kysely'
-import { BusyError, StoreError } from '../base/errors.ts'
+import { StoreError } from '../base/errors.ts'
 import type { Database } from '../tables/schema.ts'
+import { PATIENCE_MS, patiently } from './patience.ts'
+import { asStoreError } from './reasons.ts'
 
 /** A connection on one file. `raw` is for what Kysely cannot say as fast: the hot upsert, backups, read-only queries. */
 export interface Connection {
   readonly kysely: Kysely<Database>
   readonly raw: SQLite.Database
+  /** What is checked at the beginning of every transaction, inside of it; it throws when nothing may be written. */
+  guard(check: () => void): void
 }
-
-/** How long a writer waits for another one before it gives up, in our own loop: SQLite's own waiting would stop every timer. */
-export const PATIENCE_MS = 30_000
-const STEP_MS = 25
-
-const isBusy = (error: unknown): boolean =>
-  error instanceof SQLite.SqliteError &&
-  (error.code.startsWith('SQLITE_BUSY') || error.code.startsWith('SQLITE_LOCKED'))
 
 /** Kysely's driver with transactions that take the writer's lock at once: a plain `begin` fails when it first writes. */
 class ImmediateDriver extends SqliteDriver {
   readonly #raw: SQLite.Database
   readonly #patienceMs: number
+  readonly #check: () => void
 
-  constructor(raw: SQLite.Database, patienceMs: number) {
+  constructor(raw: SQLite.Database, patienceMs: number, check: () => void) {
     super({ database: raw })
     this.#raw = raw
     this.#patienceMs = patienceMs
+    this.#check = check
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    const deadline = performance.now() + this.#patienceMs
-    for (;;) {
-      try {
-        await connection.executeQuery(CompiledQuery.raw('begin immediate'))
-        return
-      } catch (error) {
-        if (!isBusy(error) || performance.now() > deadline) throw asStoreError(error, this.#raw.name)
-        await sleep(STEP_MS)
-      }
+    try {
+      await patiently(() => connection.executeQuery(CompiledQuery.raw('begin immediate')), this.#patienceMs)
+      this.#check()
+    } catch (error) {
+      if (this.#raw.inTransaction) this.#raw.exec('rollback')
+      throw asStoreError(error, this.#raw.name)
     }
   }
 
@@ -66,82 +60,102 @@ class TransactionalAdapter extends SqliteAdapter {
   }
 }
 
-const dialect = (raw: SQLite.Database, patienceMs: number): Dialect => {
+const dialect = (raw: SQLite.Database, patienceMs: number, check: () => void): Dialect => {
   const base = new SqliteDialect({ database: raw })
   return {
     createAdapter: () => new TransactionalAdapter(),
-    createDriver: () => new ImmediateDriver(raw, patienceMs),
+    createDriver: () => new ImmediateDriver(raw, patienceMs, check),
     createIntrospector: (db) => base.createIntrospector(db),
     createQueryCompiler: () => base.createQueryCompiler(),
   }
 }
 
-/** Says in our words what SQLite said in its own; passes on what is no error of SQLite. */
-export function asStoreError(error: unknown, file?: string): unknown {
-  if (!(error instanceof SQLite.SqliteError)) return error
-  const where = file === undefined ? '' : ` ${file}`
-  const [message, hint] = REASONS[error.code] ??
-    REASONS[error.code.split('_').slice(0, 2).join('_')] ?? [
-      `The database${where} refused: ${error.message}.`,
-      'Run `indicator-sync doctor` to see the state of the file.',
-    ]
-  const Kind = isBusy(error) ? BusyError : StoreError
-  return new Kind(message.replace('{}', where), { hint, code: error.code.toLowerCase(), cause: error })
+/** How long SQLite itself waits, standing still: a writer hardly, for it waits in its own loop; a reader has nothing else to do. */
+const BLOCK_MS = { writer: 100, reader: 5_000 }
+
+/** Refuses what cannot be a database: a folder, a device, a pipe, for which opening would wait for ever. */
+function refuseOthers(file: string): void {
+  const stat = statSync(file, { throwIfNoEntry: false })
+  if (stat?.isDirectory())
+    throw new StoreError(`${file} is a folder.`, { hint: 'Name a file in it with --database.', code: 'folder' })
+  if (stat && !stat.isFile())
+    throw new StoreError(`${file} is not a file.`, { hint: 'Name a file with --database.', code: 'not-a-file' })
 }
 
-const REASONS: Readonly<Record<string, readonly [string, string]>> = {
-  SQLITE_BUSY: [
-    'The database{} is locked by another program.',
-    'Close the program that is writing to it and run the command again; nothing was lost.',
-  ],
-  SQLITE_FULL: [
-    'The disk of the database{} is full, or that of temporary files.',
-    'Make room, or name another folder for temporary files with SQLITE_TMPDIR, and run the command again; what was committed is kept.',
-  ],
-  SQLITE_IOERR_GETTEMPPATH: [
-    'No folder for temporary files can be written, and{} holds more than fits into memory.',
-    'Name one with SQLITE_TMPDIR and run the command again.',
-  ],
-  SQLITE_READONLY: [
-    'The database{} cannot be written.',
-    'Give this user the right to write the file and its folder: a reader too writes beside it. Or read a copy made by `indicator-sync publish`.',
-  ],
-  SQLITE_CANTOPEN: ['The database{} cannot be opened.', 'See that its folder exists and may be read and written.'],
-  SQLITE_NOTADB: ['The file{} is no SQLite database.', 'Name another file with --database; this one was not touched.'],
-  SQLITE_CORRUPT: [
-    'The database{} is damaged.',
-    'Restore a copy, or save what can be read with: sqlite3 FILE .recover',
-  ],
-  SQLITE_IOERR_SHMSIZE: [
-    'The disk of the database{} is full: even a reader needs 32 kB beside it.',
-    'Make room and run the command again; what was committed is kept.',
-  ],
-  SQLITE_IOERR: ['The disk of the database{} failed.', 'Check the disk; what was committed before is kept.'],
+/** What the file system said on the way to a database, as ours. */
+function asFileError(error: unknown, file: string): unknown {
+  if (!(error instanceof Error && 'syscall' in error)) return asStoreError(error, file)
+  return new StoreError(`The database ${file} cannot be reached: ${error.message}.`, {
+    hint: 'See that its folder can be made and written, or name a file elsewhere with --database.',
+    code: 'no-folder',
+    cause: error,
+  })
+}
+
+/** Makes the folder of a new file; refuses what cannot be a database. */
+export function makeRoom(file: string): void {
+  try {
+    refuseOthers(file)
+    mkdirSync(dirname(file), { recursive: true })
+  } catch (error) {
+    throw asFileError(error, file)
+  }
 }
 
 /** Opens a file for writing, or for reading only; a folder is made for a new file. */
 export function connect(file: string, { readonly = false, patienceMs = PATIENCE_MS } = {}): Connection {
   try {
-    if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
-      throw new StoreError(`${file} is a folder.`, { hint: 'Name a file in it with --database.', code: 'folder' })
-    if (!readonly) mkdirSync(dirname(file), { recursive: true })
-    else if (!existsSync(file))
-      throw new StoreError(`There is no database ${file} yet.`, {
-        hint: 'Run `indicator-sync sync <job>` or `indicator-sync demo` first, or name another file with --database.',
-        code: 'no-database',
-      })
-    const raw = new SQLite(file, { readonly, timeout: 100 })
+    if (!readonly) makeRoom(file)
+    else {
+      refuseOthers(file)
+      if (!existsSync(file))
+        throw new StoreError(`There is no database ${file} yet.`, {
+          hint: 'Run `indicator-sync sync <job>` or `indicator-sync demo` first, or name another file with --database.',
+          code: 'no-database',
+        })
+    }
+    const raw = new SQLite(file, { readonly, timeout: readonly ? BLOCK_MS.reader : BLOCK_MS.writer })
     raw.pragma('foreign_keys = on')
     if (readonly) raw.pragma('query_only = on')
-    const config: KyselyConfig = { dialect: dialect(raw, patienceMs) }
-    return { kysely: new Kysely<Database>(config), raw }
+    let check = (): void => undefined
+    const config: KyselyConfig = { dialect: dialect(raw, patienceMs, () => check()) }
+    return {
+      kysely: new Kysely<Database>(config),
+      raw,
+      guard(next) {
+        check = next
+      },
+    }
   } catch (error) {
-    if (error instanceof Error && 'syscall' in error)
-      throw new StoreError(`The folder of ${file} cannot be made: ${error.message}.`, {
-        hint: 'Make it, or name a file elsewhere with --database.',
-        code: 'no-folder',
-        cause: error,
-      })
-    throw asStoreError(error, file)
+    throw asFileError(error, file)
+  }
+}
+
+/**
+ * Holds a file for this process alone, by an exclusive transaction in which nothing is ever written: the operating system
+ * gives it back with the process, however that ends, and with nothing else. Answers how to give it back; throws
+ * SQLite's own error while another one holds it.
+ */
+export function holdFile(file: string): () => void {
+  const raw = new SQLite(file, { timeout: 0 })
+  try {
+    raw.exec('begin exclusive')
+  } catch (error) {
+    raw.close()
+    throw error
+  }
+  return () => {
+    raw.close()
+  }
+}
+
+/** Takes a file for this process alone and gives it back at once; throws SQLite's own error while anybody has it open. */
+export function holdAlone(file: string): void {
+  const raw = new SQLite(file, { timeout: 0, fileMustExist: true })
+  try {
+    raw.pragma('locking_mode = exclusive')
+    raw.exec('begin exclusive; rollback')
+  } finally {
+    raw.close()
   }
 }

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { StoreError } from '../base/errors.ts'
 import type { Connection } from './sqlite.ts'
 
 /** Bytes of the write-ahead log of a database. */
@@ -14,7 +15,7 @@ const LOOK_EVERY = 16
  * which may never be when readers come one after the other; beyond the limit we wait for them, for as long as a busy
  * database is waited for. Under a reader that stays, the log grows, and is looked at again when it has doubled.
  */
-export function createLogBound({ raw }: Connection, file: string, limit: number): () => void {
+export function createLogBound({ raw }: Connection, file: string, limit: number, onShort: () => void): () => void {
   let commits = 0
   let next = limit
   return () => {
@@ -22,6 +23,37 @@ export function createLogBound({ raw }: Connection, file: string, limit: number)
     const size = logBytes(file)
     if (size < next) return
     raw.pragma('wal_checkpoint(truncate)')
+    onShort()
     next = Math.max(limit, 2 * logBytes(file))
+  }
+}
+
+/**
+ * Watches that nobody shortens the log but through SQLite, which then counts the file as changed by another connection: what
+ * stood in it is lost, and whatever is written after the gap would be folded back with it. To be asked inside of transactions.
+ */
+export function watchLength(
+  { raw }: Connection,
+  file: string,
+): { readonly check: () => void; readonly forget: () => void } {
+  let known = { bytes: 0, version: -1 }
+  return {
+    check() {
+      const bytes = logBytes(file)
+      const version = raw.pragma('data_version', { simple: true }) as number
+      if (bytes < known.bytes && version === known.version)
+        throw new StoreError(
+          `The write-ahead log of the database ${file} was shortened by another program while this command was writing to it.`,
+          {
+            hint: 'What was in it and not yet in the file is lost; nothing was written since. See what shortens it (logrotate?), check the file with `indicator-sync doctor`, and run the command again: it asks for what is missing.',
+            code: 'log-shortened',
+          },
+        )
+      if (raw.inTransaction) known = { bytes, version }
+    },
+    /** The log was shortened by this connection, through SQLite. */
+    forget() {
+      known = { bytes: 0, version: -1 }
+    },
   }
 }

@@ -1,17 +1,22 @@
 import type { Kysely } from 'kysely'
-import { transitions } from '../base/zone.ts'
+import { InputError } from '../base/errors.ts'
+import { checkZone, transitions } from '../base/zone.ts'
 import type { Database } from '../tables/schema.ts'
 
-/** Writes the clock changes of a zone, once; the views turn instants into local time with them. */
-export async function rememberZone(db: Kysely<Database>, zone: string): Promise<void> {
+/** The version of the zone data of this runtime, such as 2025b. */
+export const ZONE_DATA = process.versions.tz ?? process.versions.icu ?? 'unknown'
+
+/** Writes the clock changes of a zone, once a version of the zone data; the views turn instants into local time with them. */
+export async function rememberZone(db: Kysely<Database>, zone: string, version = ZONE_DATA): Promise<void> {
   const held = await db
     .selectFrom('time_zone_offset')
-    .select('zone')
+    .select('zone_data')
     .where('zone', '=', zone)
     .limit(1)
     .executeTakeFirst()
-  if (held) return
+  if (held?.zone_data === version) return
   const rows = transitions(zone)
+  await db.deleteFrom('time_zone_offset').where('zone', '=', zone).execute()
   await db
     .insertInto('time_zone_offset')
     .values(
@@ -21,8 +26,32 @@ export async function rememberZone(db: Kysely<Database>, zone: string): Promise<
         from_at: i === 0 ? -62_135_596_800 : at,
         to_at: rows[i + 1]?.at ?? 253_402_300_800,
         offset_s: offset,
+        zone_data: version,
       })),
     )
     .onConflict((conflict) => conflict.doNothing())
     .execute()
+}
+
+/** Writes the clock changes anew of every zone that other zone data than that of this runtime told. */
+export async function refreshZones(db: Kysely<Database>, version = ZONE_DATA): Promise<void> {
+  const outdated = await db
+    .selectFrom('time_zone_offset')
+    .select('zone')
+    .distinct()
+    .where((where) => where.or([where('zone_data', 'is', null), where('zone_data', '<>', version)]))
+    .execute()
+  // What this runtime does not know stays as it is.
+  for (const { zone } of outdated.filter((row) => isZone(row.zone)))
+    await db.transaction().execute((tx) => rememberZone(tx, zone, version))
+}
+
+function isZone(zone: string): boolean {
+  try {
+    checkZone(zone)
+    return true
+  } catch (error) {
+    if (error instanceof InputError) return false
+    throw error
+  }
 }

@@ -1,10 +1,12 @@
-import { type ContentRoute, type RouteName, routeOf } from '../api/routes.ts'
+import { type ContentRoute, type RouteName, routeOf } from '../services/routes.ts'
 import { archivesAnswer, archivesJsonAnswer } from './archives.ts'
 import { catalogueAnswer } from './catalogue.ts'
 import { contentAnswer } from './contents.ts'
 import { INDICATORS, OFFERS } from './indicators.ts'
-import { isIllegal, isPath, type Query, readQuery } from './query.ts'
+import { isIllegal, isPath, type Query, readQuery, TooMuchError } from './query.ts'
+import { scriptedSource } from './scripted.ts'
 import { seriesAnswer } from './series.ts'
+import { worldSource } from './source.ts'
 import { widgetAnswer, widgetsAnswer } from './widgets.ts'
 import type { World } from './world.ts'
 
@@ -32,11 +34,17 @@ const refusal = (status: number, message: string): Answer => ({ status, body: { 
 export const NOT_FOUND = refusal(404, 'Not found')
 const FORBIDDEN: Answer = { status: 403, body: { Status: 403, message: 'Forbidden' } }
 
+/** What the gateway says when an answer takes too long. */
+const TIMED_OUT: Answer = { status: 504, body: { message: 'Endpoint request timed out' } }
+
 const series =
-  (table: typeof INDICATORS, withGeo: boolean): Write =>
-  ({ id }, query, world) => {
-    const indicator = table.find((row) => row.id === Number(id))
-    return indicator && seriesAnswer(indicator, query, world, withGeo)
+  (table: typeof INDICATORS, kind: 'indicator' | 'offer_indicator'): Write =>
+  (slots, query, world) => {
+    const id = Number(slots.id)
+    const script = world.scripts.find((row) => row.id === id && (row.kind ?? 'indicator') === kind)
+    const indicator = table.find((row) => row.id === id)
+    const source = script ? scriptedSource(script, world) : indicator && worldSource(indicator, world)
+    return source && seriesAnswer(source, query, world, kind === 'indicator')
   }
 const content =
   (route: ContentRoute): Write =>
@@ -44,9 +52,9 @@ const content =
     contentAnswer(route, query, world)
 
 const WRITE: Readonly<Record<RouteName, Write>> = {
-  indicators: (_slots, query) => catalogueAnswer(query),
-  indicator: series(INDICATORS, true),
-  offer_indicator: series(OFFERS, false),
+  indicators: (_slots, query, world) => catalogueAnswer(query, world),
+  indicator: series(INDICATORS, 'indicator'),
+  offer_indicator: series(OFFERS, 'offer_indicator'),
   documentations: content('documentations'),
   static_pages: content('static_pages'),
   glossaries: content('glossaries'),
@@ -70,6 +78,11 @@ export function answer({ route, slots, search, key: given, accept }: Asked, key:
   if (!isPath(route, slots)) return NOT_FOUND
   const query = readQuery(route, search)
   if (isIllegal(query)) return refusal(400, query.reason)
-  const body = WRITE[route](slots, query, world)
-  return body === undefined ? NOT_FOUND : { status: 200, body }
+  try {
+    const body = WRITE[route](slots, query, world)
+    return body === undefined ? NOT_FOUND : { status: 200, body }
+  } catch (error) {
+    if (error instanceof TooMuchError) return TIMED_OUT
+    throw error
+  }
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../base/instant.ts'
 import { addUnits, floorTo, localDate, type Unit } from '../base/zone.ts'
 import { dayFrom, dayOf } from './days.ts'
-import { localeOf, type Query } from './query.ts'
+import { localeOf, type Query, TooMuchError } from './query.ts'
 import { passes, taxonomy } from './taxonomy.ts'
 import { type World, ZONE } from './world.ts'
 
@@ -98,8 +98,9 @@ function entry(archive: Archive, day: Instant, query: Query): object {
 function daysOf(query: Query, world: World): Instant[] {
   const start = (query.start_date ?? query.end_date ?? world.now) as Instant
   const end = (query.end_date ?? start) as Instant
+  if (end - start > MOST_DAYS * 86_400) throw new TooMuchError()
   const days: Instant[] = []
-  for (let day = dayOf(start); day.from <= end && days.length < MOST_DAYS; day = dayFrom(day.to)) days.push(day.from)
+  for (let day = dayOf(start); day.from <= end; day = dayFrom(day.to)) days.push(day.from)
   return days
 }
 

@@ -1,6 +1,7 @@
 import { INDICATORS, type Indicator } from './indicators.ts'
 import { localeOf, type Query } from './query.ts'
 import { encode, TERMS } from './texts.ts'
+import type { World } from './world.ts'
 
 const WORDS = { es: 'Magnitud', en: 'Magnitude' } as const
 
@@ -12,12 +13,15 @@ const isFiled = ({ terms }: Indicator, wanted: readonly string[]): boolean =>
   [...TERMS.values()].some(({ es, en }) => terms.includes(es) && (wanted.includes(es) || wanted.includes(en)))
 
 /** The answer of `/indicators`. Some have no description, as at the live service. */
-export function catalogueAnswer(query: Query): object {
+export function catalogueAnswer(query: Query, world: World): object {
   const locale = localeOf(query)
   const wanted = query.taxonomy_terms as readonly string[] | undefined
   const indicators = INDICATORS.filter((row) => !wanted || isFiled(row, wanted)).map((row) => {
     const description = describe(row, locale)
     return { name: row[locale], ...(description && { description }), short_name: row.short, id: row.id }
   })
+  const scripted = wanted ? [] : world.scripts.filter(({ kind = 'indicator' }) => kind === 'indicator')
+  for (const { id, name = `Serie ${id}` } of scripted)
+    if (!indicators.some((row) => row.id === id)) indicators.push({ name, short_name: name, id })
   return { indicators, meta: { size: indicators.length } }
 }

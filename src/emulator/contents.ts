@@ -1,6 +1,6 @@
-import type { ContentRoute } from '../api/routes.ts'
 import { formatMillis, type Instant } from '../base/instant.ts'
 import { floorTo, formatLocal } from '../base/zone.ts'
+import type { ContentRoute } from '../services/routes.ts'
 import { GLOSSARY } from './glossary.ts'
 import { localeOf, type Query } from './query.ts'
 import { cacheDate } from './stamps.ts'

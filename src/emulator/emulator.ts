@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { Instant } from '../base/instant.ts'
 import { createFaults, type Fault } from './faults.ts'
+import type { Script } from './script.ts'
 import { buildServer, type RequestLogEntry } from './server.ts'
 
 /** The key that the embedded service accepts unless it is given another one. */
@@ -14,11 +15,19 @@ export interface EmulatorOptions {
   readonly now?: Instant | (() => Instant)
   /** 0 for any free port. */
   readonly port?: number
+  /** The address to listen on; this machine's loopback address when left out. */
+  readonly host?: string
   readonly key?: string
   /** Milliseconds that every answer waits. */
   readonly latencyMs?: number
   /** From this instant of its clock on, the hourly history of the spot price is served as quarter-hours. */
   readonly historyRewrittenAt?: Instant
+  /** Series that do what is written, beside those of the demo or in their place. */
+  readonly scripts?: readonly Script[]
+  /** A question about more days times geos than these is answered 504; no limit when left out. */
+  readonly geoDays?: number
+  /** Whether the log keeps what was answered. */
+  readonly keepBodies?: boolean
   /** What goes wrong, and when. */
   readonly faults?: readonly Fault[]
   /** Is told every request as it is answered. */
@@ -34,33 +43,60 @@ export interface Emulator {
   readonly requests: readonly RequestLogEntry[]
   /** Stops its clock at an instant. */
   setNow(at: Instant): void
+  /** Other faults from now on; calls are counted anew. */
+  setFaults(faults: readonly Fault[]): void
+  /** Other scripts from now on. */
+  setScripts(scripts: readonly Script[]): void
+  /** Another limit of days times geos from now on. */
+  setGeoDays(geoDays: number): void
   close(): Promise<void>
 }
 
-/** Starts an embedded copy of the service on this machine's loopback address; nothing else ever starts it. */
+/** Starts an embedded copy of the service, on this machine's loopback address unless told otherwise; nothing else ever starts it. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  const { seed = 1, port = 0, key = EMULATOR_KEY, latencyMs = 0, log } = options
-  const { historyRewrittenAt = Number.POSITIVE_INFINITY } = options
+  const { seed = 1, port = 0, host = '127.0.0.1', key = EMULATOR_KEY, latencyMs = 0, log } = options
+  const { historyRewrittenAt = Number.POSITIVE_INFINITY, keepBodies = false } = options
+  let { scripts = [], geoDays = Number.POSITIVE_INFINITY } = options
   let clock = options.now ?? (() => Math.floor(Date.now() / 1000))
+  let faults = createFaults(options.faults ?? [], seed)
   const requests: RequestLogEntry[] = []
   const app = buildServer({
     key,
     latencyMs,
-    faults: createFaults(options.faults ?? [], seed),
-    world: () => ({ seed, now: Math.floor(typeof clock === 'function' ? clock() : clock), historyRewrittenAt }),
+    keepBodies,
+    faults: { next: (...call) => faults.next(...call) },
+    world: () => {
+      const now = Math.floor(typeof clock === 'function' ? clock() : clock)
+      return { seed, now, historyRewrittenAt, scripts, geoDays }
+    },
     note: (entry) => {
       requests.push(entry)
       log?.(entry)
     },
   })
-  await app.listen({ host: '127.0.0.1', port })
+  await app.listen({ host, port })
   return {
-    url: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
+    url: urlOf(app.server.address() as AddressInfo),
     key,
     requests,
     setNow: (at) => {
       clock = at
     },
+    setFaults: (next) => {
+      faults = createFaults(next, seed)
+    },
+    setScripts: (next) => {
+      scripts = next
+    },
+    setGeoDays: (next) => {
+      geoDays = next
+    },
     close: () => app.close(),
   }
+}
+
+/** Where a server is reached from this machine: a wildcard address is no place to go to. */
+function urlOf({ address, family, port }: AddressInfo): string {
+  const wildcards: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
+  return `http://${wildcards[address] ?? (family === 'IPv6' ? `[${address}]` : address)}:${port}`
 }

@@ -3,12 +3,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { brotliCompressSync } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { ROUTE_NAMES, type RouteName } from '../api/routes.ts'
-import type { Instant } from '../base/instant.ts'
+import { ROUTE_NAMES, type RouteName } from '../services/routes.ts'
 import { noise } from './noise.ts'
 
 /** What a fault does to the values of a series. */
-const ROWS = ['duplicates', 'unsorted', 'outside', 'revised', 'text'] as const
+const ROWS = ['duplicates', 'unsorted', 'outside', 'revised', 'text', 'garbage', 'none', 'geo-missing'] as const
 
 /** One fault as data: which calls meet it, and what they get. Calls of the route are counted from 1. */
 const fault = z
@@ -17,6 +16,7 @@ const fault = z
       .enum(ROUTE_NAMES as [RouteName, ...RouteName[]])
       .optional()
       .describe('Only this route; all when left out'),
+    id: z.int().positive().optional().describe('Only calls about this indicator'),
     calls: z.array(z.int().positive()).optional().describe('These calls'),
     every: z.int().positive().optional().describe('Every so manieth call'),
     probability: z.number().min(0).max(1).optional().describe('So many of the calls, by the seed'),
@@ -27,7 +27,18 @@ const fault = z
       .describe('Seconds, or date for a date two seconds ahead'),
     latencyMs: z.int().positive().optional().describe('A wait before the answer'),
     body: z
-      .enum(['drop', 'truncated', 'wrong-brotli', 'html', 'firewall', 'message', 'empty', 'other-root', 'slow'])
+      .enum([
+        'drop',
+        'truncated',
+        'wrong-brotli',
+        'html',
+        'firewall',
+        'message',
+        'empty',
+        'other-root',
+        'other-id',
+        'slow',
+      ])
       .optional()
       .describe('What becomes of the body'),
     rows: z.enum(ROWS).optional().describe('What becomes of the values'),
@@ -41,18 +52,19 @@ export type Fault = z.infer<typeof fault>
 
 /** Counts the calls and says which fault each meets. */
 export interface Faults {
-  next(route: RouteName, now: Instant): Fault | undefined
+  next(route: RouteName, id: string | undefined): Fault | undefined
 }
 
 /** The first fault of the list that a call meets holds. */
 export function createFaults(faults: readonly Fault[], seed: number): Faults {
   const calls = new Map<RouteName, number>()
   return {
-    next(route) {
+    next(route, id) {
       const call = (calls.get(route) ?? 0) + 1
       calls.set(route, call)
       return faults.find((fault, i) => {
         if (fault.route && fault.route !== route) return false
+        if (fault.id && fault.id !== Number(id)) return false
         if (fault.calls) return fault.calls.includes(call)
         if (fault.every) return call % fault.every === 0
         if (fault.probability !== undefined)
@@ -64,7 +76,7 @@ export function createFaults(faults: readonly Fault[], seed: number): Faults {
 }
 
 interface Answered {
-  indicator?: { values?: Record<string, unknown>[] }
+  indicator?: { values?: Record<string, unknown>[]; geos?: { geo_id: number }[]; values_updated_at?: string | null }
 }
 
 /** What becomes of the values of an answer. */
@@ -81,13 +93,21 @@ const SPOIL_ROWS: Readonly<
       .map((value) => ({ ...value, datetime: '2001-01-01T00:00:00.000+01:00', tz_time: '2000-12-31T23:00:00.000Z' })),
   ],
   revised: (values) => values.map((value) => ({ ...value, value: Number(value.value) + 1 })),
+  garbage: (values) => values.map((value, i) => (i === 0 ? { ...value, datetime: 'yesterday', tz_time: null } : value)),
+  none: () => [],
+  'geo-missing': (values) => values.filter(({ geo_id }) => geo_id !== values.at(-1)?.geo_id),
   text: (values) => values.map((value, i) => (i === 0 ? { ...value, value: String(value.value) } : value)),
 }
 
 function spoilRows(text: string, rows: Fault['rows']): string {
   const body = JSON.parse(text) as Answered
   if (!rows || !body.indicator?.values) return text
-  return JSON.stringify({ indicator: { ...body.indicator, values: SPOIL_ROWS[rows](body.indicator.values) } })
+  const values = SPOIL_ROWS[rows](body.indicator.values)
+  // What an answer says of its geos and its age is about its values.
+  const left = new Set(values.map(({ geo_id }) => geo_id))
+  const geos = body.indicator.geos?.filter(({ geo_id }) => left.has(geo_id))
+  const age = values.length === 0 ? { values_updated_at: null } : {}
+  return JSON.stringify({ indicator: { ...body.indicator, ...(geos && { geos }), ...age, values } })
 }
 
 const PAGE = '<!doctype html><html><body><h1>Down for maintenance</h1></body></html>'
@@ -129,6 +149,8 @@ export async function spoil(fault: Fault, text: string, reply: FastifyReply): Pr
       return reply.send('')
     case 'other-root':
       return reply.send('{"something":{}}')
+    case 'other-id':
+      return reply.send(whole.replace(/"id":(\d+)/, (_, id) => `"id":${Number(id) + 1}`))
     case 'slow':
       return reply.header('Content-Encoding', 'identity').send(Readable.from(slowly(whole)))
     default:

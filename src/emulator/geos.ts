@@ -60,8 +60,8 @@ export const GEOS: readonly Geo[] = [
 
 const BY_ID: ReadonlyMap<number, Geo> = new Map(GEOS.map((geo) => [geo.id, geo]))
 
-/** The entity of a number that is in the table. */
-export const geoOf = (id: number): Geo => BY_ID.get(id)!
+/** The entity of a number; one that is not in the table belongs to nothing but itself. */
+export const geoOf = (id: number): Geo => BY_ID.get(id) ?? country(id, `Geo ${id}`, `Geo ${id}`)
 
 /** The autonomous communities, by number. */
 export const COMMUNITIES: readonly number[] = GEOS.filter((geo) => geo.autonomous_community).map(({ id }) => id)

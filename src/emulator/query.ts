@@ -1,6 +1,6 @@
-import type { Kind } from '../api/kinds.ts'
-import { type RouteName, routeOf } from '../api/routes.ts'
 import type { Instant } from '../base/instant.ts'
+import type { Kind } from '../services/kinds.ts'
+import { type RouteName, routeOf } from '../services/routes.ts'
 import { readDate } from './dates.ts'
 
 /** The parameters of a call as the service understands them: instants in epoch seconds, lists as lists. */
@@ -11,6 +11,9 @@ export interface Illegal {
   readonly parameter: string
   readonly reason: string
 }
+
+/** The question would take the service longer than its gateway waits. */
+export class TooMuchError extends Error {}
 
 /** What the texts of one parameter mean by its kind; undefined when they are not legal. */
 function readValue(kind: Kind, texts: readonly string[]): Query[string] {

@@ -3,21 +3,12 @@ import type { Unit } from '../base/zone.ts'
 import { aggregate, bordersOf } from './aggregate.ts'
 import { dayOf } from './days.ts'
 import { ancestorOf, geoOf } from './geos.ts'
-import type { Indicator } from './indicators.ts'
-import { localeOf, type Query } from './query.ts'
+import { localeOf, type Query, TooMuchError } from './query.ts'
+import { NATIVE, type Source, type Tiempo } from './source.ts'
 import { millisLocal, valueStamps } from './stamps.ts'
-import { changesWithin, type Point, points, stepAt, updatedAt } from './values.ts'
+import type { Point } from './values.ts'
 import type { World } from './world.ts'
 
-/** How the resolution of an answer is called, and its number. */
-type Tiempo = readonly [es: string, en: string, id: number]
-
-const NATIVE: Readonly<Record<number, Tiempo>> = {
-  300: ['Cinco minutos', 'Five minutes', 222],
-  600: ['Diez minutos', 'Ten minutes', 219],
-  900: ['Quince minutos', 'Fifteen minutes', 218],
-  3600: ['Hora', 'Hour', 4],
-}
 /** Grouped by the service, an hour has a number of its own. */
 const GROUPED: Readonly<Record<Unit, Tiempo>> = {
   five_minutes: NATIVE[300]!,
@@ -29,10 +20,13 @@ const GROUPED: Readonly<Record<Unit, Tiempo>> = {
   year: ['Año', 'Year', 1],
 }
 
+/** Values that one answer is made of at the most, so that no question stops the others. */
+const MOST_VALUES = 600_000
+
 /** The stretch that is asked for, [from, to): one period, a range with its end included, or today. */
-function windowOf(query: Query, indicator: Indicator, world: World): readonly [from: Instant, to: Instant] {
+function windowOf(query: Query, source: Source, world: World): readonly [from: Instant, to: Instant] {
   if (typeof query.datetime === 'number') {
-    const from = query.datetime - (query.datetime % stepAt(indicator, query.datetime, world))
+    const from = source.periodOf(query.datetime)
     return [from, from + 1]
   }
   const start = query.start_date as Instant | undefined
@@ -50,30 +44,32 @@ interface Selection {
   readonly updated: Instant | null
 }
 
-function select(indicator: Indicator, query: Query, world: World): Selection {
-  const [from, to] = windowOf(query, indicator, world)
+function select(source: Source, query: Query, world: World): Selection {
+  const [from, to] = windowOf(query, source, world)
   const wanted = query.geo_ids as readonly string[] | undefined
-  const geos = indicator.geos.filter((geo) => !wanted || wanted.includes(String(geo))).sort((a, b) => a - b)
-  const raw = points(indicator, geos, from, to, world)
+  const geos = source.geos.filter((geo) => !wanted || wanted.includes(String(geo))).sort((a, b) => a - b)
+  const days = Math.round((to - from) / 86_400)
+  if (days * geos.length > world.geoDays || source.most(from, to) * geos.length > MOST_VALUES) throw new TooMuchError()
+  const raw = source.points(geos, from, to)
   const unit = query.time_trunc as Unit | undefined
   const same = <T>(value: T): T => value
   // Across a change of resolution the service sums to hours, prices too.
-  const coarsened = unit === undefined && changesWithin(indicator, from, to, world)
+  const coarsened = unit === undefined && source.changes(from, to, raw)
   const summed = unit ?? (coarsened ? 'hour' : undefined)
   const values = summed ? aggregate(raw, bordersOf(summed), same, query.time_agg === 'average') : raw
   const level = query.geo_trunc as string | undefined
   const geoFor = (geo: number): number => (level === undefined ? geo : ancestorOf(geo, level))
   return {
     values: query.geo_agg ? aggregate(values, same, geoFor, query.geo_agg === 'average') : values,
-    tiempo: summed ? GROUPED[summed] : NATIVE[stepAt(indicator, from, world)]!,
-    updated: raw.length === 0 ? null : updatedAt(indicator, raw[0]!.at, raw.at(-1)!.at, world),
+    tiempo: summed ? GROUPED[summed] : source.nativeAt(from, raw),
+    updated: raw.length === 0 ? null : source.updated(raw),
   }
 }
 
 /** The answer of `/indicators/{id}` and `/offer_indicators/{id}` as JSON text; the values of the latter have no geo. */
-export function seriesAnswer(indicator: Indicator, query: Query, world: World, withGeo: boolean): string {
+export function seriesAnswer(source: Source, query: Query, world: World, withGeo: boolean): string {
   const locale = localeOf(query)
-  const { values, tiempo, updated } = select(indicator, query, world)
+  const { values, tiempo, updated } = select(source, query, world)
   const stamps = valueStamps()
   // What stands for the geo of a value, ready to be written.
   const tails = new Map<number, string>()
@@ -103,14 +99,15 @@ export function seriesAnswer(indicator: Indicator, query: Query, world: World, w
     }
   }
   const seen = withGeo ? [...tails.keys()].sort((a, b) => a - b) : []
+  const { about, geos } = source
   const head = JSON.stringify({
-    name: indicator[locale],
-    short_name: indicator.short,
-    id: indicator.id,
-    composited: indicator.composited ?? false,
+    name: about[locale],
+    short_name: about.short,
+    id: about.id,
+    composited: about.composited ?? false,
     step_type: 'linear',
-    disaggregated: indicator.geos.length > 1,
-    magnitud: [{ name: indicator.magnitude[1], id: indicator.magnitude[0] }],
+    disaggregated: geos.length > 1,
+    magnitud: [{ name: about.magnitude[1], id: about.magnitude[0] }],
     tiempo: [{ name: tiempo[locale === 'en' ? 1 : 0], id: tiempo[2] }],
     geos: seen.map((geo) => ({ geo_id: geo, geo_name: geoOf(geo)[locale] })),
     values_updated_at: updated === null ? null : millisLocal(updated),

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
-import { ROUTE_NAMES, type RouteName, routeOf } from '../api/routes.ts'
 import type { Instant } from '../base/instant.ts'
+import { ROUTE_NAMES, type RouteName, routeOf } from '../services/routes.ts'
 import { type Answer, answer, NOT_FOUND } from './answers.ts'
 import { type Faults, spoil } from './faults.ts'
 import type { World } from './world.ts'
@@ -19,12 +19,15 @@ export interface RequestLogEntry {
   readonly status: number
   /** Bytes of the body as it was sent. */
   readonly bytes: number
+  /** The body before it was packed, where bodies are kept. */
+  readonly body?: string
 }
 
 /** What a server needs to know. */
 export interface Site {
   readonly key: string
   readonly latencyMs: number
+  readonly keepBodies: boolean
   /** The fault that a request meets, if any. */
   readonly faults: Faults
   readonly world: () => World
@@ -62,7 +65,7 @@ const routeAt = (request: FastifyRequest): RouteName | null =>
   (request.routeOptions.config as { readonly route?: RouteName }).route ?? null
 
 /** A server of the eleven routes that does not listen yet. Its router comes from the registry of routes. */
-export function buildServer({ key, latencyMs, faults, world, note }: Site): FastifyInstance {
+export function buildServer({ key, latencyMs, keepBodies, faults, world, note }: Site): FastifyInstance {
   const app = fastify({
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },
@@ -82,6 +85,7 @@ export function buildServer({ key, latencyMs, faults, world, note }: Site): Fast
       route: routeAt(request),
       status: reply.statusCode,
       bytes: typeof packed === 'string' || Buffer.isBuffer(packed) ? Buffer.byteLength(packed) : 0,
+      ...(keepBodies && typeof payload === 'string' ? { body: payload } : {}),
     })
     return packed
   })
@@ -95,7 +99,7 @@ export function buildServer({ key, latencyMs, faults, world, note }: Site): Fast
         key: headerOf(request, 'x-api-key'),
         accept: headerOf(request, 'accept'),
       }
-      const fault = faults.next(route, world().now)
+      const fault = faults.next(route, asked.slots.id)
       const { status, body } = answer(asked, key, world())
       if (!fault || status !== 200) return write(reply, { status, body })
       return spoil(fault, typeof body === 'string' ? body : JSON.stringify(body), reply)

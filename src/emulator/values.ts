@@ -73,6 +73,18 @@ function valuesOf(indicator: Indicator, geo: number, world: World) {
 const outstanding = (rule: Publication, day: Day, now: Instant): number =>
   -rule.dates(day).filter((date) => date > now).length
 
+/** The published part of [from, to). */
+function published(indicator: Indicator, from: Instant, to: Instant, world: World) {
+  const rule: Publication = PUBLICATIONS[indicator.published]
+  return { rule, start: Math.max(from, BEGINNING), end: Math.min(to, rule.until(world.now)) }
+}
+
+/** No more instants than these have values within [from, to). */
+export function mostPoints(indicator: Indicator, from: Instant, to: Instant, world: World): number {
+  const { start, end } = published(indicator, from, to, world)
+  return Math.max(0, end - start) / stepAt(indicator, end, world)
+}
+
 /** Every published value within [from, to) for some geos, by instant, then geo. */
 export function points(
   indicator: Indicator,
@@ -81,9 +93,7 @@ export function points(
   to: Instant,
   world: World,
 ): Point[] {
-  const rule: Publication = PUBLICATIONS[indicator.published]
-  const end = Math.min(to, rule.until(world.now))
-  const start = Math.max(from, BEGINNING)
+  const { rule, start, end } = published(indicator, from, to, world)
   const found: Point[] = []
   if (start >= end) return found
   const series = geos.map((geo) => ({ geo, valueAt: valuesOf(indicator, geo, world) }))

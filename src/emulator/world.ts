@@ -1,4 +1,5 @@
 import type { Instant } from '../base/instant.ts'
+import type { Script } from './script.ts'
 
 /** The zone in which the service counts days. */
 export const ZONE = 'Europe/Madrid'
@@ -10,4 +11,8 @@ export interface World {
   readonly now: Instant
   /** From this instant on the hourly history of the spot price is served as quarter-hours, as the live service once did. */
   readonly historyRewrittenAt: Instant
+  /** Series that do what is written, beside those of the demo or in their place. */
+  readonly scripts: readonly Script[]
+  /** A question about more days times geos than these takes the service too long. */
+  readonly geoDays: number
 }

@@ -1,18 +1,22 @@
 import {
   KeyError,
-  PassingError,
-  RefusedError,
+  PermanentError,
   type RequestSummary,
-  ShapeError,
+  SchemaError,
   type SyncError,
+  TransientError,
 } from '../base/errors.ts'
+import type { Redactor } from '../base/redact.ts'
+import { oneLine } from '../base/visible.ts'
+import { BodyError } from './decode.ts'
 import type { Answer } from './http.ts'
+import { DeadlineError } from './watch.ts'
 
 /** One kind of answer that is no success: how it is known, what it is called, and what is to be done. */
 interface Case {
   readonly code: string
   readonly when: (answer: Answer) => boolean
-  readonly is: typeof KeyError | typeof RefusedError | typeof PassingError | typeof ShapeError
+  readonly is: typeof KeyError | typeof PermanentError | typeof TransientError | typeof SchemaError
   readonly says: string
   readonly hint: string
   /** How often it is sent in all, for what may pass. */
@@ -35,7 +39,7 @@ export const CASES: readonly Case[] = [
   {
     code: 'firewall',
     when: (answer) => (answer.status === 401 || answer.status === 403) && isHtml(answer),
-    is: PassingError,
+    is: TransientError,
     says: 'a firewall in front of the service turned the request away; the key is not the reason',
     hint: 'Wait a while, then ask more slowly (pace.perSecond in the job file).',
     tries: 2,
@@ -52,7 +56,7 @@ export const CASES: readonly Case[] = [
   {
     code: 'bad-request',
     when: status(400, 422),
-    is: RefusedError,
+    is: PermanentError,
     says: 'the service says that the request is wrong',
     hint: 'See whether the indicator takes these parameters; `indicator-sync plan --verbose` shows the request.',
     tries: 1,
@@ -60,7 +64,7 @@ export const CASES: readonly Case[] = [
   {
     code: 'not-found',
     when: status(404, 410),
-    is: RefusedError,
+    is: PermanentError,
     says: 'the service does not have it',
     hint: 'See whether the number or name is right; the table indicator_text holds the catalogue.',
     tries: 1,
@@ -68,7 +72,7 @@ export const CASES: readonly Case[] = [
   {
     code: 'too-large',
     when: status(413, 504, 408),
-    is: PassingError,
+    is: TransientError,
     says: 'the window is too large for the service, or it took too long',
     hint: 'Give the entry a smaller `chunk`, then run `indicator-sync retry`.',
     tries: 3,
@@ -76,7 +80,7 @@ export const CASES: readonly Case[] = [
   {
     code: 'too-many',
     when: status(429),
-    is: PassingError,
+    is: TransientError,
     says: 'the service asks to be asked less often',
     hint: 'Lower pace.perSecond in the job file, then run `indicator-sync retry`.',
     tries: 6,
@@ -85,15 +89,15 @@ export const CASES: readonly Case[] = [
   {
     code: 'server-error',
     when: ({ status }) => status >= 500,
-    is: PassingError,
+    is: TransientError,
     says: 'the service failed',
     hint: 'Run `indicator-sync retry` later.',
     tries: 4,
   },
   {
     code: 'redirect',
-    when: ({ status }) => status >= 300 && status < 400,
-    is: RefusedError,
+    when: ({ status }) => status >= 300 && status < 400 && status !== 304,
+    is: PermanentError,
     says: 'the service points elsewhere; redirects are not followed, so that the key stays with one host',
     hint: 'See whether the base address is right.',
     tries: 1,
@@ -101,7 +105,7 @@ export const CASES: readonly Case[] = [
   {
     code: 'unexpected-status',
     when: ({ status }) => status !== 200,
-    is: RefusedError,
+    is: PermanentError,
     says: 'the service gave an unexpected status',
     hint: 'Run `indicator-sync status` to see the answer.',
     tries: 1,
@@ -109,7 +113,7 @@ export const CASES: readonly Case[] = [
   {
     code: 'page',
     when: isHtml,
-    is: PassingError,
+    is: TransientError,
     says: 'a page came in place of data, as during maintenance',
     hint: 'Run `indicator-sync retry` later.',
     tries: 2,
@@ -117,7 +121,7 @@ export const CASES: readonly Case[] = [
   {
     code: 'empty-body',
     when: ({ body }) => body.length === 0,
-    is: PassingError,
+    is: TransientError,
     says: 'the answer is empty',
     hint: 'Run `indicator-sync retry` later.',
     tries: 2,
@@ -131,6 +135,7 @@ const NETWORK: readonly {
   readonly says: string
   readonly hint: string
   readonly tries: number
+  readonly alive?: true
 }[] = [
   {
     codes: /^(ENOTFOUND|EAI_AGAIN)$/,
@@ -140,11 +145,20 @@ const NETWORK: readonly {
     tries: 3,
   },
   {
-    codes: /CERT|^ERR_TLS|SELF_SIGNED|^ERR_SSL|^EPROTO$/,
+    // What OpenSSL says of chains and names, and Node of the connection: none of it changes in a few seconds.
+    codes:
+      /CERT|^CRL_|_CRL$|^ERR_TLS|SELF_SIGNED|^ERR_SSL|^EPROTO$|^UNABLE_TO_|^INVALID_(CA|PURPOSE|EXTENSION|NON_CA)|^(EE|CA)_(KEY|MD)_TOO|^(HOSTNAME|EMAIL|IP_ADDRESS)_MISMATCH$|^PATH_LENGTH_EXCEEDED$|^SUITE_B|_KEY_USAGE|^AKID_|^SUBJECT_ISSUER/,
     code: 'tls',
     says: 'the connection is not secure',
-    hint: 'Check the certificate of the host and the clock of this machine; nothing was sent.',
+    hint: 'Check the certificate of the host, the base address and the clock of this machine; nothing was sent.',
     tries: 1,
+  },
+  {
+    codes: /^TOO_SLOW$/,
+    code: 'too-slow',
+    says: 'the answer came so slowly that it was given up',
+    hint: 'See whether the network is slow, then run `indicator-sync retry`.',
+    tries: 2,
   },
   {
     codes: /TIMEOUT|^ETIMEDOUT$/,
@@ -159,6 +173,21 @@ const NETWORK: readonly {
     says: 'the answer is larger than can be held',
     hint: 'Give the entry a smaller `chunk`, then run `indicator-sync retry`.',
     tries: 1,
+    alive: true,
+  },
+  {
+    codes: /^BODY_BOMB$/,
+    code: 'body-bomb',
+    says: 'the answer unpacks to more than anything that means something',
+    hint: 'See who answers at the base address; nothing of the answer was kept.',
+    tries: 1,
+  },
+  {
+    codes: /^BODY_ENCODING$/,
+    code: 'body-encoding',
+    says: 'the answer is packed in a way that nobody asked for',
+    hint: 'See whether something between the service and this machine packs answers; br, gzip, deflate and zstd are understood.',
+    tries: 1,
   },
   {
     codes: /^BODY_DAMAGED$/,
@@ -166,6 +195,13 @@ const NETWORK: readonly {
     says: 'the answer came damaged',
     hint: 'Run `indicator-sync retry` later.',
     tries: 3,
+  },
+  {
+    codes: /^HTTPParserError$|^HPE_|^UND_ERR_(HEADERS_OVERFLOW|RES_|REQ_CONTENT)|^INFO_FLOOD$/,
+    code: 'bad-http',
+    says: 'the answer breaks the rules of HTTP',
+    hint: 'See who answers at the base address, then run `indicator-sync retry`.',
+    tries: 2,
   },
   {
     codes: /.*/,
@@ -214,6 +250,8 @@ export interface Failure {
   readonly tries: number
   readonly coolDownMs: number
   readonly answer: Answer | null
+  /** Whether it shows, failure or not, that the host is well. */
+  readonly alive?: true
 }
 
 /** Judges an answer: undefined when it is a success, otherwise what went wrong and what is next. */
@@ -224,26 +262,29 @@ export function judge(answer: Answer, request: RequestSummary, now: number): Fai
   const details = { code: found.code, hint: found.hint, request }
   const wait = retryAfterMs(answer.headers['retry-after'], now)
   const error =
-    found.is === PassingError
-      ? new PassingError(message, { ...details, retryAfterMs: wait })
-      : found.is === ShapeError
-        ? new ShapeError(message, { ...details, path: '$' })
-        : new (found.is as typeof RefusedError)(message, details)
+    found.is === TransientError
+      ? new TransientError(message, { ...details, retryAfterMs: wait })
+      : found.is === SchemaError
+        ? new SchemaError(message, { ...details, path: '$' })
+        : new (found.is as typeof PermanentError)(message, details)
   return { error, tries: found.tries, coolDownMs: wait ?? found.coolDownMs ?? 0, answer }
 }
 
-/** Names what the network threw. */
-export function nameFailure(thrown: unknown, request: RequestSummary): Failure {
+/** Names what the network threw, without the key. */
+export function nameFailure(thrown: unknown, request: RequestSummary, redactor: Redactor): Failure {
   const inner = thrown instanceof AggregateError ? thrown.errors[0] : thrown
-  const code = String((inner as NodeJS.ErrnoException).code ?? '')
+  const { code: own, name } = inner as NodeJS.ErrnoException
+  const code = String(own ?? (name === 'HTTPParserError' ? name : ''))
   const kind = NETWORK.find(({ codes }) => codes.test(code)) ?? NETWORK.at(-1)!
   const { origin } = new URL(request.url)
-  const reason = code === '' ? String((inner as Error).message ?? inner) : code
-  const error = new PassingError(`${request.route}: ${kind.says} (${origin}, ${reason}).`, {
+  // Our own codes are for the classification; what they stand for is said in words.
+  const ours = inner instanceof BodyError || inner instanceof DeadlineError || code === name
+  const reason = code === '' || ours ? String((inner as Error).message ?? inner) : code
+  const error = new TransientError(`${request.route}: ${kind.says} (${origin}, ${redactor.text(oneLine(reason))}).`, {
     code: kind.code,
     hint: kind.hint,
     request,
     cause: thrown,
   })
-  return { error, tries: kind.tries, coolDownMs: 0, answer: null }
+  return { error, tries: kind.tries, coolDownMs: 0, answer: null, ...(kind.alive ? { alive: true } : {}) }
 }

@@ -1,30 +1,29 @@
 import { createHash } from 'node:crypto'
-import {
-  createReadStream,
-  createWriteStream,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { createReadStream, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Transform } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { type Dispatcher, request } from 'undici'
-import { InputError } from '../base/errors.ts'
+import { KeyError, PermanentError, type RequestSummary, StoreError, TransientError } from '../base/errors.ts'
+import { isInside } from '../base/host.ts'
+import { MARK } from '../base/redact.ts'
+import { oneLine } from '../base/visible.ts'
+import { type Failure, judge } from './classify.ts'
+import { type Answer, exchange, type Opened } from './http.ts'
+import type { Line, OnRetry } from './line.ts'
+import { beginPart, dropParts, findPart, type Part } from './parts.ts'
 
-/** Where downloads go, and whom the key is told. */
+/** Where downloads go, and over what. */
 export interface DownloadOptions {
-  readonly baseUrl: string
-  readonly key: string
-  readonly userAgent: string
+  /** The one way to the network: its pace, its budget, its patience. */
+  readonly line: Line
   /** Nothing is ever written outside of it. */
   readonly folder: string
   readonly maxBytes: number
-  readonly dispatcher: Dispatcher
-  readonly signal: AbortSignal
+  /** Other hosts than the service's whose links are followed: `host` or `host:port`. */
+  readonly allowHosts?: readonly string[]
+  /** Whether the key was good for another file: then a refusal is of this file. */
+  readonly keyIsGood?: boolean
+  /** Told of every attempt that is repeated. */
+  readonly onRetry?: OnRetry
 }
 
 /** A file that came whole. */
@@ -37,33 +36,52 @@ export interface Downloaded {
   readonly path: string
 }
 
-/** Why a file did not come; the next one may. */
-export class DownloadError extends Error {
-  readonly status: number | null
-  constructor(message: string, status: number | null = null) {
-    super(message)
-    this.status = status
-  }
-}
+/** Why a file did not come, and would not come another time; the next one may. */
+export class DownloadError extends PermanentError {}
 
 const MAX_REDIRECTS = 5
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+/** A file may take longer than an answer: it is gone on with where it broke off. */
+const TOTAL_MS = 60 * 60_000
+
+const refuse = (message: string): DownloadError => new DownloadError(message, { code: 'download-refused' })
 
 /** The address of a file: the service writes it as a path below its own. */
 export function addressOf(url: string, baseUrl: string): URL {
   const address = url.startsWith('/') && !url.startsWith('//') ? URL.parse(`${baseUrl}${url}`) : URL.parse(url)
   if (!address || !['http:', 'https:'].includes(address.protocol))
-    throw new DownloadError(`${JSON.stringify(url.slice(0, 100))} is no address of a file`)
+    throw refuse(`${JSON.stringify(oneLine(url).slice(0, 100))} is no address of a file`)
   return address
 }
 
-/** Whether a file is the service's own, and so may be told the key. */
-export function isOwn(url: string, baseUrl: string): boolean {
-  try {
-    return addressOf(url, baseUrl).origin === new URL(baseUrl).origin
-  } catch {
-    return false
-  }
+/** Refuses a link of a listing that does not lead to the service itself, unless its host is allowed. */
+function refuseForeign(address: URL, { line, allowHosts = [] }: DownloadOptions): void {
+  const own = new URL(line.baseUrl)
+  if (address.origin === own.origin) return
+  if (!allowHosts.includes(address.host) && !allowHosts.includes(address.hostname))
+    throw refuse(`it lies on another host; to follow such links say --allow-host ${address.host}`)
+  refuseWeaker(own, address)
+}
+
+/** Refuses to go from an encrypted address to one that is not. */
+function refuseWeaker(from: URL, to: URL): void {
+  if (from.protocol === 'https:' && to.protocol === 'http:')
+    throw refuse('it leads from an encrypted address to one that is not')
+}
+
+/** Where a redirect leads. Redirects of the service may lead to storage elsewhere, which is not told the key. */
+function nextOf(location: string, from: URL, options: DownloadOptions): URL {
+  const { line, allowHosts = [] } = options
+  // Headers come without the key.
+  if (location.includes(MARK)) throw refuse('it leads to an address with the key in it')
+  const next = URL.parse(location, from.href)
+  if (!next || !['http:', 'https:'].includes(next.protocol)) throw refuse('it leads to an address that is none')
+  refuseWeaker(from, next)
+  const own = new URL(line.baseUrl)
+  if (next.origin === own.origin) return next
+  if (next.username !== '' || next.password !== '') throw refuse('it leads to an address with a password')
+  if (isInside(next) && !isInside(own) && !allowHosts.includes(next.host) && !allowHosts.includes(next.hostname))
+    throw refuse(`it leads into the network of this machine; where that is meant say --allow-host ${next.host}`)
+  return next
 }
 
 /** The name that an answer gives its file, for people only: no folder of it survives. */
@@ -71,107 +89,180 @@ function nameIn(disposition: string): string | null {
   const [, encoded, plain] = /filename\*=UTF-8''([^;]+)|filename="?([^";]+)"?/i.exec(disposition) ?? []
   try {
     const name = encoded ? decodeURIComponent(encoded) : plain
-    return name?.split(/[\\/]/).at(-1)?.replaceAll(/\p{C}/gu, '').slice(0, 200) || null
+    const last = name?.split(/[\\/]/).at(-1)?.replaceAll(/\p{C}/gu, '').slice(0, 200)
+    return last && !/^\.*$/.test(last) ? last : null
   } catch {
     return null
   }
 }
 
-/** What came of a file before, and what shows that it is still the same one. */
-interface Part {
-  readonly file: string
-  readonly bytes: number
-  readonly validator: string | null
+/** What one answer of a download was: a redirect, a file that came, or neither. */
+interface Came extends Answer {
+  readonly next?: URL
+  readonly part?: Part
+  /** Why what came is no file, and may be one another time. */
+  readonly broken?: string
 }
 
-function partOf(folder: string, url: string): Part {
-  const file = join(folder, 'parts', sha256(url))
-  const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0
-  try {
-    return { file, bytes, validator: bytes > 0 ? readFileSync(`${file}.validator`, 'utf8') : null }
-  } catch {
-    return { file, bytes, validator: null }
-  }
-}
-
-/** Follows redirects by hand: the key goes to the service alone, to whatever host they lead. */
-async function open(address: URL, part: Part, options: DownloadOptions): Promise<Dispatcher.ResponseData> {
-  const own = new URL(options.baseUrl).origin
-  let to = address
-  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const headers = {
-      'User-Agent': options.userAgent,
-      ...(to.origin === own ? { 'x-api-key': options.key } : {}),
-      ...(part.validator ? { Range: `bytes=${part.bytes}-`, 'If-Range': part.validator } : {}),
-    }
-    const answer = await request(to, { dispatcher: options.dispatcher, headers, signal: options.signal })
-    const { location } = answer.headers
-    if (answer.statusCode < 300 || answer.statusCode >= 400 || typeof location !== 'string') return answer
-    await answer.body.dump()
-    const next: URL | null = URL.parse(location, to.href)
-    if (!next || !['http:', 'https:'].includes(next.protocol))
-      throw new DownloadError('it leads to an address that is none', answer.statusCode)
-    if (to.protocol === 'https:' && next.protocol === 'http:')
-      throw new DownloadError('it leads from an encrypted address to one that is not', answer.statusCode)
-    to = next
-  }
-  throw new DownloadError(`it leads on and on, over ${MAX_REDIRECTS} times`)
-}
-
-const text = (value: string | string[] | undefined): string | null => (typeof value === 'string' ? value : null)
-
-/** Lets so many bytes through and no more. */
-function limit(already: number, maxBytes: number): Transform {
-  let bytes = already
-  return new Transform({
-    transform(piece: Buffer, _encoding, done) {
-      bytes += piece.length
-      done(bytes > maxBytes ? new DownloadError(`it is over ${maxBytes} bytes`) : null, piece)
-    },
-  })
-}
-
-/** Downloads a file to a place that its checksum names; what an earlier try left is gone on with where the server can. */
+/** Downloads a file to a place that its checksum names; what an earlier try left is gone on with where the server can. Throws the error that says why it did not come. */
 export async function download(url: string, options: DownloadOptions): Promise<Downloaded> {
-  const { folder, maxBytes, signal } = options
-  const part = partOf(folder, url)
-  const answer = await open(addressOf(url, options.baseUrl), part, options)
-  const { statusCode, headers, body } = answer
-  const resumes = statusCode === 206 && part.validator !== null
-  if (statusCode !== 200 && !resumes) {
-    await body.dump()
-    if (statusCode === 416) rmSync(part.file, { force: true })
-    throw new DownloadError(`the answer has status ${statusCode}`, statusCode)
+  const { line } = options
+  const address = addressOf(url, line.baseUrl)
+  refuseForeign(address, options)
+  return line.persist(
+    async () => {
+      let to = address
+      for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+        const came = await ask(to, url, options)
+        if (came.part) return settle(came.part.file, options.folder, url, came.headers)
+        to = came.next!
+      }
+      throw refuse(`it leads on and on, over ${MAX_REDIRECTS} times`)
+    },
+    ({ tries }) => tries,
+    options.onRetry,
+  )
+}
+
+/** Sends one request of a download: to the service with the key, to others without. */
+function ask(to: URL, url: string, options: DownloadOptions): Promise<Came> {
+  const { line, folder, maxBytes } = options
+  const own = to.origin === new URL(line.baseUrl).origin
+  const before = findPart(folder, url)
+  const headers = {
+    ...line.ourselves,
+    ...(own ? line.key : {}),
+    'Accept-Encoding': 'identity',
+    ...(before ? { Range: `bytes=${before.bytes}-`, 'If-Range': before.validator! } : {}),
   }
-  const already = resumes ? part.bytes : 0
-  const announced = Number(text(headers['content-length']) ?? Number.NaN)
-  if (already + announced > maxBytes) {
-    body.destroy()
-    throw new DownloadError(`it has ${already + announced} bytes, and ${maxBytes} are allowed`)
+  const limits = {
+    ...line.sending.limits,
+    totalMs: Math.max(TOTAL_MS, line.sending.limits.totalMs),
+    graceMs: 0,
+    maxBytes,
   }
-  mkdirSync(join(folder, 'parts'), { recursive: true })
-  const validator = text(headers.etag) ?? text(headers['last-modified'])
-  if (validator && !validator.startsWith('W/')) writeFileSync(`${part.file}.validator`, validator)
-  else rmSync(`${part.file}.validator`, { force: true })
+  const summary = { route: 'download', url: to.href }
+  return line.pass(
+    summary,
+    () =>
+      exchange({ ...line.sending, limits, url: to, headers }, (opened) => receive(opened, to, url, before, options)),
+    (came, asked, now) => judgeCame(came, asked, now, own && !options.keyIsGood),
+  )
+}
+
+/** What is wrong with an answer; a refusal of the storage is none of the key. */
+function judgeCame(came: Came, summary: RequestSummary, now: number, ofKey: boolean): Failure | undefined {
+  if (came.broken !== undefined) {
+    const error = new TransientError(`${summary.route}: ${came.broken}.`, { code: 'bad-part', request: summary })
+    return { error, tries: 4, coolDownMs: 0, answer: came, alive: true }
+  }
+  if (came.part || came.next) return undefined
+  const failure = judge(came, summary, now)
+  if (failure && (failure.error instanceof TransientError || (ofKey && failure.error instanceof KeyError)))
+    return failure
+  return { error: refuse(`the answer has status ${came.status}`), tries: 1, coolDownMs: 0, answer: came }
+}
+
+/** Reads what came of a request. */
+async function receive(
+  opened: Opened,
+  from: URL,
+  url: string,
+  before: Part | null,
+  options: DownloadOptions,
+): Promise<Came> {
+  const { status, headers, body } = opened
+  const { folder } = options
+  const nothing: Came = { status, headers, body: Buffer.alloc(0) }
+  const { location } = headers
+  if (status >= 300 && status < 400 && location) return { ...nothing, next: nextOf(location, from, options) }
+  const broken = (why: string): Came => {
+    dropParts(folder, url)
+    return { ...nothing, broken: why }
+  }
+  if (status === 416) return broken('it is shorter than what came of it before; it is begun anew')
+  if (status !== 200 && status !== 206) {
+    const pieces: Buffer[] = []
+    for await (const piece of body as AsyncIterable<Buffer>) if (pieces.push(piece) > 0) break
+    return { ...nothing, body: Buffer.concat(pieces).subarray(0, 2048) }
+  }
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity')
+    throw refuse(`it is packed with ${oneLine(encoding).slice(0, 40)}, which was not asked for`)
+  const validator = validatorIn(headers)
+  let total = Number(headers['content-length'] ?? Number.NaN)
+  if (status === 206) {
+    const [, first, last, whole] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? []
+    if (!before || Number(first) !== before.bytes) return broken('another part of it came than was asked for')
+    if (validator !== null && validator !== before.validator) return broken('it has changed since it was begun')
+    total = whole === '*' ? Number(last) + 1 : Number(whole)
+    if (Number(last) !== total - 1) return broken('a part of its rest came')
+  }
+  if (total > options.maxBytes) {
+    dropParts(folder, url)
+    throw refuse(`it has ${total} bytes, and ${options.maxBytes} are allowed`)
+  }
+  const begin = async (): Promise<Part> => (status === 206 ? before! : beginPart(folder, url, validator))
+  const part = await toDisk(begin(), folder)
+  const bytes = await write(opened, part, url, options)
+  if (!Number.isNaN(total) && bytes !== total) return broken(`${bytes} of its ${total} bytes came`)
+  return { ...nothing, part: { ...part, bytes } }
+}
+
+/** What shows that two parts are of the same file: a strong ETag, or a date of change that lies long enough before the answer. */
+function validatorIn({ etag, 'last-modified': changed, date }: Readonly<Record<string, string>>): string | null {
+  if (etag !== undefined) return etag.startsWith('"') ? etag : null
+  // Within a minute of the answer it may change again under the same date (RFC 9110, 8.8.2.2).
+  return changed !== undefined && Date.parse(date ?? '') - Date.parse(changed) >= 60_000 ? changed : null
+}
+
+/** So much of what came before is looked at again, for the key may lie across two pieces. */
+const OVERLAP = 1024
+
+/** Writes what comes behind the part, and answers how many bytes it has then. */
+async function write(opened: Opened, part: Part, url: string, options: DownloadOptions): Promise<number> {
+  const { redactor } = options.line.sending
+  let bytes = part.bytes
+  let tail = ''
+  const file = await toDisk(open(part.file, part.bytes > 0 ? 'a' : 'w'), part.file)
   try {
-    await pipeline(body, limit(already, maxBytes), createWriteStream(part.file, { flags: resumes ? 'a' : 'w' }), {
-      signal,
-    })
+    for await (const piece of opened.body as AsyncIterable<Buffer>) {
+      opened.watch.came(piece.length)
+      bytes += piece.length
+      if (bytes > options.maxBytes) throw refuse(`it is over ${options.maxBytes} bytes`)
+      const text = tail + piece.toString('latin1')
+      if (redactor.found(text)) throw refuse('the key stands in it')
+      tail = text.slice(-OVERLAP)
+      await toDisk(file.writeFile(piece), part.file)
+    }
   } catch (error) {
-    if (error instanceof DownloadError) rmSync(part.file, { force: true })
+    if (error instanceof DownloadError || part.validator === null) dropParts(options.folder, url)
     throw error
+  } finally {
+    await file.close()
   }
-  return settle(part.file, folder, {
-    contentType: text(headers['content-type']),
-    fileName: nameIn(text(headers['content-disposition']) ?? ''),
-  })
+  return bytes
+}
+
+/** Says in our words what the disk said. */
+async function toDisk<T>(doing: Promise<T>, file: string): Promise<T> {
+  try {
+    return await doing
+  } catch (error) {
+    throw new StoreError(`${file} cannot be written: ${(error as NodeJS.ErrnoException).code}.`, {
+      hint: 'Make room or give this user the right to write, or name another folder with --folder.',
+      code: 'no-download-folder',
+      cause: error,
+    })
+  }
 }
 
 /** Puts a whole file where its checksum says; equal files are kept once. */
 async function settle(
   file: string,
   folder: string,
-  about: Pick<Downloaded, 'contentType' | 'fileName'>,
+  url: string,
+  headers: Readonly<Record<string, string>>,
 ): Promise<Downloaded> {
   const hash = createHash('sha256')
   for await (const piece of createReadStream(file)) hash.update(piece as Buffer)
@@ -180,18 +271,12 @@ async function settle(
   mkdirSync(join(folder, sum.slice(0, 2)), { recursive: true })
   const bytes = statSync(file).size
   renameSync(file, join(folder, path))
-  rmSync(`${file}.validator`, { force: true })
-  return { sha256: sum, bytes, path, ...about }
-}
-
-/** A number of bytes as people write it: 500kB, 100MB, 2GB, or plain. */
-export function parseBytes(written: string): number {
-  const [, number, unit] = /^(\d+(?:\.\d+)?)\s*(k|M|G)?B?$/i.exec(written.trim()) ?? []
-  const factor = { k: 1e3, m: 1e6, g: 1e9 }[(unit ?? '').toLowerCase()] ?? 1
-  if (number === undefined)
-    throw new InputError(`${JSON.stringify(written)} is no size.`, {
-      hint: 'Write 500kB, 100MB or 2GB.',
-      code: 'bad-size',
-    })
-  return Number(number) * factor
+  rmSync(`${file}.json`, { force: true })
+  dropParts(folder, url)
+  const type = headers['content-type']
+  return {
+    ...{ sha256: sum, bytes, path },
+    contentType: type === undefined ? null : oneLine(type).slice(0, 200),
+    fileName: nameIn(headers['content-disposition'] ?? ''),
+  }
 }

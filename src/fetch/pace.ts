@@ -1,9 +1,10 @@
 import PQueue from 'p-queue'
+import { StoppedError } from '../base/errors.ts'
 import type { Pace } from '../job/job.ts'
 
 /** Lets calls out at a pace, and holds all of them when the service asks for it. */
 export interface Gate {
-  /** Runs a call when its turn has come: never more than `perSecond` begin in any second. */
+  /** Runs a call when its turn has come: never more than `perSecond` begin in any second. Throws StoppedError when the signal comes before its turn. */
   pass<T>(call: () => Promise<T>): Promise<T>
   /** Holds every call that has not begun for so long; a little longer by chance, so that not all wake at once. */
   hold(ms: number): void
@@ -16,28 +17,48 @@ export interface Gate {
 
 /**
  * Concurrency begins at one, so that a wrong key costs one request, and then adapts: additive increase, multiplicative
- * decrease (Chiu and Jain, 1989), never beyond the job's own limit. An aborted signal ends every hold.
+ * decrease (Chiu and Jain, 1989), never beyond the job's own limit. An aborted signal ends every hold and every wait.
  */
 export function createGate(
   { perSecond, concurrency }: Pick<Pace, 'perSecond' | 'concurrency'>,
   signal: AbortSignal,
 ): Gate {
+  const atOnce = Math.max(1, Math.floor(perSecond))
   const queue = new PQueue({
     concurrency: 1,
-    // Less than one a second is one in a longer interval.
-    interval: perSecond >= 1 ? 1000 : 1000 / perSecond,
-    intervalCap: Math.max(1, Math.floor(perSecond)),
+    // So many at once as are whole, in as long as they take: 1.9 a second are one in 526 ms.
+    interval: (1000 * atOnce) / perSecond,
+    intervalCap: atOnce,
     strict: true,
   })
   let heldUntil = 0
   let timer: NodeJS.Timeout | undefined
-  const release = () => {
+  const release = (): void => {
     clearTimeout(timer)
     queue.start()
   }
-  signal.addEventListener('abort', release, { once: true })
+  const stop = (): void => {
+    release()
+    // Whoever still waits for a turn is told that none comes.
+    queue.clear()
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  const stopped = (cause: unknown): StoppedError =>
+    new StoppedError('Stopped before the request was sent.', { code: 'signal', cause })
   return {
-    pass: (call) => queue.add(call),
+    async pass(call) {
+      if (signal.aborted) throw stopped(signal.reason)
+      let begun = false
+      try {
+        return await queue.add(() => {
+          begun = true
+          return call()
+        })
+      } catch (error) {
+        if (!begun && signal.aborted) throw stopped(error)
+        throw error
+      }
+    },
     hold(ms) {
       const until = performance.now() + ms * (1 + Math.random() * 0.1)
       if (until <= heldUntil || signal.aborted) return
@@ -54,7 +75,7 @@ export function createGate(
     },
     close() {
       clearTimeout(timer)
-      signal.removeEventListener('abort', release)
+      signal.removeEventListener('abort', stop)
       queue.clear()
     },
   }
@@ -63,7 +84,7 @@ export function createGate(
 /**
  * Works through a list that may be endless, some at a time: the next element is only taken when there is room for it, so
  * that a plan of a million requests is never a million promises. Stops taking when `signal` is aborted; throws the first
- * error that a worker threw, after the others have finished.
+ * error that a worker or the list threw, after the workers have finished.
  */
 export async function feed<T>(
   items: Iterable<T>,
@@ -74,18 +95,21 @@ export async function feed<T>(
   const queue = new PQueue({ concurrency })
   let failed = false
   let failure: unknown
-  for (const item of items) {
-    if (failed || signal.aborted) break
-    void queue.add(async () => {
-      if (failed || signal.aborted) return
-      try {
-        await work(item)
-      } catch (error) {
-        if (!failed) failure = error
-        failed = true
-      }
-    })
-    await queue.onSizeLessThan(1)
+  const fail = (error: unknown): void => {
+    if (!failed) failure = error
+    failed = true
+  }
+  try {
+    for (const item of items) {
+      if (failed || signal.aborted) break
+      void queue.add(async () => {
+        if (failed || signal.aborted) return
+        await work(item).catch(fail)
+      })
+      await queue.onSizeLessThan(1)
+    }
+  } catch (error) {
+    fail(error)
   }
   await queue.onIdle()
   if (failed) throw failure

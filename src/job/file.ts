@@ -1,6 +1,9 @@
 import { z } from 'zod'
-import { CONTENT_ROUTES, GEO_LEVELS, LOCALES, ROUTES, TIME_TRUNCS } from '../api/routes.ts'
+import { contentRoutes, GEO_LEVELS, LOCALES, ROUTES, TIME_TRUNCS } from '../services/routes.ts'
+import type { Service } from '../services/service.ts'
+import { SERVICES } from '../services/services.ts'
 import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from './moment.ts'
+import { NOTIFY_EVENTS, NOTIFY_STYLES } from './notify.ts'
 
 const { query: indicator } = ROUTES.indicator
 const { query: archives } = ROUTES.archives
@@ -8,11 +11,11 @@ const { query: news } = ROUTES.news
 const { query: widgets } = ROUTES.widgets
 
 const span = z
-  .string({ error: `is no span; legal: ${SPAN_FORM}` })
-  .refine((text) => parseSpan(text) !== undefined, { error: `is no span; legal: ${SPAN_FORM}` })
+  .string({ error: `is not a span; legal: ${SPAN_FORM}` })
+  .refine((text) => parseSpan(text) !== undefined, { error: `is not a span; legal: ${SPAN_FORM}` })
 const moment = z
-  .string({ error: `is no date; legal: ${MOMENT_FORM}` })
-  .refine((text) => parseMoment(text) !== undefined, { error: `is no date that exists; legal: ${MOMENT_FORM}` })
+  .string({ error: `is not a date; legal: ${MOMENT_FORM}` })
+  .refine((text) => parseMoment(text) !== undefined, { error: `is not a date that exists; legal: ${MOMENT_FORM}` })
 
 const some = <T extends z.ZodType>(item: T) => z.array(item).min(1)
 const ids = some(z.int().positive())
@@ -24,13 +27,11 @@ const refresh = span.describe('What may still change is asked again when it was 
 const lookback = span.describe('Windows younger than this may still be revised, and are asked again')
 const chunk = span.describe('The largest window of one request; chosen by itself when left out')
 const window = z
-  .union([
-    z.strictObject({
-      from: moment.describe('First local day or instant'),
-      to: moment.optional().describe('First local day or instant after it; the end of today when left out'),
-    }),
-    z.strictObject({ last: span.describe('So many whole local days back from today, and today') }),
-  ])
+  .strictObject({
+    from: moment.optional().describe('First local day or instant'),
+    to: moment.optional().describe('First local day or instant after it; the end of today when left out'),
+    last: span.optional().describe('So many whole local days back from today, and today; in place of from and to'),
+  })
   .describe('What is wanted: { from, to }, to not included, or { last: 7d }')
 
 const shared = { locales: locales.optional(), locale: z.enum(LOCALES).optional(), refresh: refresh.optional() }
@@ -49,8 +50,22 @@ const offer = {
   chunk: chunk.optional(),
   ...shared,
 }
+/** Indicators by number, or by what the catalogue says of them. */
+const selection = z.union(
+  [
+    ids,
+    z.literal('all'),
+    z.strictObject({
+      match: z.string().min(1).optional().describe('Words of a name or short name; case and accents do not matter'),
+      terms: names.optional().describe('Only what the catalogue files under one of these terms'),
+      exclude: ids.optional().describe('Numbers that are left out'),
+    }),
+  ],
+  { error: 'does not name indicators; legal: [600, 1001], all, { match: precio, terms: [Precios], exclude: [600] }' },
+)
 const series = {
   ...offer,
+  indicators: selection.describe('Numbers of indicators, all, or { match, terms, exclude }'),
   geoIds: ids.optional().describe('Only these geos; all when left out'),
   timeTrunc: z.enum(TIME_TRUNCS).optional().describe('The step to group by'),
   timeAgg: aggregation(indicator.time_agg).optional().describe('How a step is combined; needed with timeTrunc'),
@@ -58,82 +73,119 @@ const series = {
   geoTrunc: z.enum(GEO_LEVELS).optional().describe('The level to group geos by; needs geoAgg'),
 }
 
-/** A job file as it is written. Legal words come from the registry of routes. */
-export const jobFile = z
-  .strictObject({
-    name: z.string().regex(/^[\w.-]{1,64}$/, { error: 'is no name; legal: letters, digits, dots, dashes, at most 64' }),
-    schedule: z.string().optional().describe('A cron expression in the job’s time zone, for `schedule`'),
-    timeZone: z.string().optional().describe('The zone in which days are counted; Europe/Madrid when left out'),
-    locales: locales.optional(),
-    keep: z
-      .enum(['all', 'latest', 'none'])
-      .optional()
-      .describe('Which reply bodies stay in the database; all when left out'),
-    pace: z
-      .strictObject({
-        perSecond: z.number().positive().max(50).optional().describe('Calls a second; 2 when left out'),
-        concurrency: z.int().min(1).max(16).optional().describe('Calls at a time; 4 when left out'),
-        callsPerMinute: z.int().positive().optional(),
-        callsPerHour: z.int().positive().optional(),
-        callsPerDay: z.int().positive().optional(),
-      })
-      .optional()
-      .describe('How gently the service is asked'),
-    catalogue: z
-      .union([z.boolean(), z.strictObject({ taxonomyTerms: names.optional(), ...shared })])
-      .optional()
-      .describe('The list of indicators'),
-    series: some(z.strictObject(series)).optional().describe('Values of indicators'),
-    offers: some(z.strictObject(offer)).optional().describe('Values of offer indicators'),
-    content: some(
-      z.strictObject({
-        kinds: some(z.enum(CONTENT_ROUTES)).describe('Which content'),
-        order: z.enum(news.order.values).optional().describe('The date to order by; expires for news only'),
-        sticky: z.boolean().optional().describe('Only what is kept on top, or only what is not'),
-        taxonomyIds: idsOrNames.optional(),
-        vocabularyIds: idsOrNames.optional(),
-        ...terms,
-        ...shared,
-      }),
-    )
-      .optional()
-      .describe('Documentations, static pages, glossaries, news'),
-    archives: some(
-      z.strictObject({
-        window,
-        dateType: z.enum(archives.date_type.values).optional().describe('Which date the window is about'),
-        lookback: lookback.optional(),
-        chunk: chunk.optional(),
-        ...terms,
-        ...shared,
-      }),
-    )
-      .optional()
-      .describe('Archives by day'),
-    archivesJson: some(
-      z.strictObject({
-        window: window.optional(),
-        date: moment.optional().describe('One day in place of a window'),
-        lookback: lookback.optional(),
-        chunk: chunk.optional(),
-        ...terms,
-        ...shared,
-      }),
-    )
-      .optional()
-      .describe('Archives that exist as JSON'),
-    widgets: z
-      .strictObject({
-        list: z.boolean().optional().describe('The list of widgets'),
-        names: idsOrNames.optional().describe('Single widgets, by number or name'),
-        widgetType: z.enum(widgets.widget_type.values).optional().describe('Only this type of the list'),
-        window: window.optional(),
-        datetime: moment.optional(),
-        ...shared,
-      })
-      .optional()
-      .describe('Widgets'),
-  })
-  .describe('A job of indicator-sync')
+/** Its address is checked by a rule, which does not repeat it: it may be a secret. */
+const notify = z.strictObject({
+  url: z.string().describe('An address, or $NAME for a variable that holds one'),
+  on: some(z.enum(NOTIFY_EVENTS))
+    .optional()
+    .describe('Only this; all but start when left out, and with pings that, too'),
+  style: z
+    .enum(NOTIFY_STYLES)
+    .optional()
+    .describe('ping is the way of healthchecks.io; chosen by the address when left out'),
+})
 
+/** A job file as it is written, for a service: legal words come from its routes. */
+const schemaFor = (service: Service) =>
+  z
+    .strictObject({
+      name: z
+        .string()
+        .regex(/^[\w.-]{1,64}$/, { error: 'is not a name; legal: letters, digits, dots, dashes, at most 64' }),
+      extends: z.string().min(1).optional().describe('Another job file whose keys hold where this one says nothing'),
+      schedule: z.string().optional().describe('A cron expression in the job’s time zone, for `schedule`'),
+      timeZone: z
+        .string()
+        .optional()
+        .describe(
+          `The zone in which the dates and spans of this file and its schedule are meant; ${service.timeZone} when left out`,
+        ),
+      locales: locales.optional(),
+      keep: z
+        .enum(['all', 'latest', 'none'])
+        .optional()
+        .describe('Which reply bodies stay in the database; all when left out'),
+      newestFirst: z.boolean().optional().describe('The latest windows of all series are asked first'),
+      pace: z
+        .strictObject({
+          perSecond: z.number().positive().max(50).optional().describe('Calls a second; 2 when left out'),
+          concurrency: z.int().min(1).max(16).optional().describe('Calls at a time; 4 when left out'),
+          callsPerMinute: z.int().positive().optional(),
+          callsPerHour: z.int().positive().optional(),
+          callsPerDay: z.int().positive().optional(),
+        })
+        .optional()
+        .describe('How gently the service is asked'),
+      notify: z
+        .union([z.string(), some(z.union([z.string(), notify]))])
+        .optional()
+        .describe('Who is told what became of a run: an address, or a list of { url, on, style }'),
+      catalogue: z
+        .union([z.boolean(), z.strictObject({ taxonomyTerms: names.optional(), ...shared })])
+        .optional()
+        .describe('The list of indicators'),
+      series: some(z.strictObject(series)).optional().describe('Values of indicators'),
+      offers: some(z.strictObject(offer)).optional().describe('Values of offer indicators'),
+      content: some(
+        z.strictObject({
+          kinds: some(z.enum(contentRoutes(service.routes))).describe('Which content'),
+          order: z.enum(news.order.values).optional().describe('The date to order by; expires for news only'),
+          sticky: z.boolean().optional().describe('Only what is kept on top, or only what is not'),
+          taxonomyIds: idsOrNames.optional(),
+          vocabularyIds: idsOrNames.optional(),
+          ...terms,
+          ...shared,
+        }),
+      )
+        .optional()
+        .describe('Documentations, static pages, glossaries, news'),
+      archives: some(
+        z.strictObject({
+          window,
+          dateType: z.enum(archives.date_type.values).optional().describe('Which date the window is about'),
+          lookback: lookback.optional(),
+          chunk: chunk.optional(),
+          ...terms,
+          ...shared,
+        }),
+      )
+        .optional()
+        .describe('Archives by day'),
+      archivesJson: some(
+        z.strictObject({
+          window: window.optional(),
+          date: moment.optional().describe('One day in place of a window'),
+          lookback: lookback.optional(),
+          chunk: chunk.optional(),
+          ...terms,
+          ...shared,
+        }),
+      )
+        .optional()
+        .describe('Archives that exist as JSON'),
+      widgets: z
+        .strictObject({
+          list: z.boolean().optional().describe('The list of widgets'),
+          names: idsOrNames.optional().describe('Single widgets, by number or name'),
+          widgetType: z.enum(widgets.widget_type.values).optional().describe('Only this type of the list'),
+          window: window.optional(),
+          datetime: moment.optional(),
+          ...shared,
+        })
+        .optional()
+        .describe('Widgets'),
+    })
+    .describe('A job of indicator-sync')
+
+const schemas = new WeakMap<Service, ReturnType<typeof schemaFor>>()
+
+/** The schema of job files for a service; made once. */
+export function jobFileOf(service: Service): ReturnType<typeof schemaFor> {
+  const known = schemas.get(service) ?? schemaFor(service)
+  schemas.set(service, known)
+  return known
+}
+
+/** The schema for the service of the specification. */
+export const jobFile = jobFileOf(SERVICES.generic)
 export type JobFile = z.infer<typeof jobFile>

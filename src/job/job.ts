@@ -1,7 +1,8 @@
-import type { Choice } from '../api/kinds.ts'
-import type { ContentRoute, Locale, ROUTES } from '../api/routes.ts'
 import type { Instant } from '../base/instant.ts'
 import type { LocalDate } from '../base/zone.ts'
+import type { Choice } from '../services/kinds.ts'
+import type { ContentRoute, Locale, ROUTES } from '../services/routes.ts'
+import type { Notify } from './notify.ts'
 
 /** The legal words of a query parameter of a route, from the registry. */
 type Words<R extends keyof typeof ROUTES, P extends keyof (typeof ROUTES)[R]['query']> =
@@ -35,10 +36,25 @@ interface Entry {
   readonly refresh: Span
 }
 
+/** Indicators that are named by what the catalogue says of them, in place of their numbers. */
+export interface Selector {
+  /** Words that all occur in a name or short name, at the beginning of a word; case and accents do not matter. */
+  readonly match: readonly string[]
+  /** Only those that the catalogue files under one of these terms; empty for all. */
+  readonly terms: readonly string[]
+  /** Numbers that are left out. */
+  readonly exclude: readonly number[]
+  /** Nothing but these, where the user narrowed the job to some; null for no such limit. */
+  readonly only: readonly number[] | null
+}
+
 /** Several indicators with the same question. */
 export interface SeriesEntry extends Entry {
   readonly kind: 'indicator' | 'offer_indicator'
+  /** Empty while `select` is not resolved. */
   readonly indicators: readonly number[]
+  /** Indicators by what the catalogue says of them; null when they are named by number. */
+  readonly select: Selector | null
   /** Empty: every geo that the service has. */
   readonly geoIds: readonly number[]
   readonly timeTrunc: Words<'indicator', 'time_trunc'> | null
@@ -119,6 +135,10 @@ export interface Job {
   readonly pace: Pace
   /** Which reply bodies stay in the database. */
   readonly keep: 'all' | 'latest' | 'none'
+  /** Whether the latest windows of all series are asked first. */
+  readonly newestFirst: boolean
+  /** Who is told what became of a run. */
+  readonly notify: readonly Notify[]
   readonly catalogue: CatalogueEntry | null
   readonly series: readonly SeriesEntry[]
   readonly content: readonly ContentEntry[]

@@ -1,6 +1,6 @@
 import { type Instant, isDate, parseInstant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
-import { addUnits, floorTo, offsetAt, startOfDate, type Unit } from '../base/zone.ts'
+import { addUnits, atLocal, floorTo, startOfDate, type Unit } from '../base/zone.ts'
 import type { Moment, Span, Window } from './job.ts'
 
 const SUFFIXES = { m: 'minute', h: 'hour', d: 'day', w: 'week', mo: 'month', y: 'year' } as const satisfies Record<
@@ -87,12 +87,8 @@ export function resolveMoment(moment: Moment, zone: string, now: Instant): Insta
       return moment.at
     case 'date':
       return startOfDate(zone, moment.date)!
-    case 'local': {
-      // The clock time as UTC, less the offset in force then; a time that a clock change skips means the one after it.
-      const utc = parseInstant(`${moment.date}T00:00:00Z`) + moment.second
-      const guess = utc - offsetAt(zone, utc)
-      return utc - offsetAt(zone, guess)
-    }
+    case 'local':
+      return atLocal(zone, moment.date, moment.second)!
     case 'relative': {
       const clock = moment.span.unit === 'minute' || moment.span.unit === 'hour'
       return addSpan(zone, clock ? now - (now % 60) : floorTo(zone, now, 'day'), moment.span)

@@ -1,11 +1,12 @@
-import { type Document, isAlias, isCollection, isPair, LineCounter, type Node, parseAllDocuments, visit } from 'yaml'
-import type { z } from 'zod'
 import { InputError } from '../base/errors.ts'
-import { didYouMean } from '../base/suggest.ts'
-import { type JobFile, jobFile } from './file.ts'
+import type { Service } from '../services/service.ts'
+import { SERVICES } from '../services/services.ts'
+import { type Explained, explain } from './explain.ts'
+import { type JobFile, jobFileOf } from './file.ts'
 import type { Job } from './job.ts'
-import { meanJob } from './mean.ts'
+import { normalizeJob } from './normalize.ts'
 import { brokenRules } from './rules.ts'
+import { type Path, parseYaml } from './yaml.ts'
 
 /** Something wrong in a job file, with its place (counted from 1). */
 export interface Mistake {
@@ -17,12 +18,6 @@ export interface Mistake {
   readonly message: string
 }
 
-const MAX_LENGTH = 1024 * 1024
-const MAX_DEPTH = 16
-const MAX_ALIASES = 20
-
-type Path = readonly PropertyKey[]
-
 const pathText = (path: Path): string =>
   path.reduce<string>(
     (text, part) =>
@@ -30,201 +25,125 @@ const pathText = (path: Path): string =>
     '',
   )
 
-/** The node at a path, or the nearest one above it that exists. */
-function nodeAt(document: Document, path: Path, key: boolean): Node | null {
-  for (let length = path.length; length >= 0; length--) {
-    const part = path.slice(0, length) as (string | number)[]
-    const whole = length === path.length
-    if (whole && key && length > 0) {
-      const parent = document.getIn(part.slice(0, -1), true)
-      const pair = isCollection(parent)
-        ? parent.items.find((item) => isPair(item) && String(item.key) === String(part.at(-1)))
-        : undefined
-      if (isPair(pair)) return pair.key as Node
-    }
-    const node = length === 0 ? document.contents : document.getIn(part, true)
-    if (node && typeof node === 'object' && 'range' in node) return node as Node
-  }
-  return document.contents as Node | null
-}
-
-/** Says in our words what zod found. One issue may be several mistakes: each unknown key is one. */
-function explain(
-  issue: z.core.$ZodIssue,
-  schemaKeys: (path: Path) => readonly string[],
-  valueAt: (path: Path) => unknown,
-): { path: Path; message: string; key: boolean }[] {
-  const { path } = issue
-  const value = valueAt(path)
-  const shown = JSON.stringify(value)
-  switch (issue.code) {
-    case 'unrecognized_keys':
-      return issue.keys.map((key) => {
-        const known = schemaKeys(path)
-        return {
-          path: [...path, key],
-          key: true,
-          message: `is no key here; legal: ${known.join(', ')}.${didYouMean(key, known)}`,
-        }
-      })
-    case 'invalid_value': {
-      const legal = issue.values.map(String)
-      return [
-        {
-          path,
-          key: false,
-          message: `${shown} is not legal; legal: ${legal.join(', ')}.${didYouMean(String(value), legal)}`,
-        },
-      ]
-    }
-    case 'invalid_union': {
-      const branches = issue.errors.filter((errors) => errors.length > 0)
-      // The branch that fits best is the one that complains least about types.
-      const best = [...branches].sort((a, b) => wrongTypes(a) - wrongTypes(b) || a.length - b.length)[0] ?? []
-      if (value === null || typeof value !== 'object')
-        return [{ path, key: false, message: `${shown} does not fit here` }]
-      return best.flatMap((inner) => explain({ ...inner, path: [...path, ...inner.path] }, schemaKeys, valueAt))
-    }
-    case 'invalid_type':
-      return [
-        {
-          path,
-          key: false,
-          message:
-            value === undefined
-              ? `is missing (${issue.expected})`
-              : issue.message.startsWith('is no')
-                ? `${shown} ${issue.message}`
-                : `${shown} is no ${issue.expected}`,
-        },
-      ]
-    case 'custom':
-      return [{ path, key: false, message: `${shown} ${issue.message}` }]
-    default:
-      return [{ path, key: false, message: `${shown === undefined ? '' : `${shown}: `}${issue.message}` }]
-  }
-}
-
-const wrongTypes = (errors: readonly z.core.$ZodIssue[]): number =>
-  errors.filter(({ code }) => code === 'invalid_type' || code === 'unrecognized_keys').length
-
-/** The keys that the schema allows at a path. */
-function keysAt(path: Path): readonly string[] {
-  let schemas: z.ZodType[] = [jobFile]
-  for (const part of path)
-    schemas = schemas
-      .flatMap((schema) => inside(schema))
-      .flatMap((schema) => {
-        const { shape, element } = schema as unknown as { shape?: Record<string, z.ZodType>; element?: z.ZodType }
-        const next = typeof part === 'number' ? element : shape?.[String(part)]
-        return next ? [next] : []
-      })
-  return [
-    ...new Set(
-      schemas
-        .flatMap((schema) => inside(schema))
-        .flatMap((schema) => Object.keys((schema as unknown as { shape?: object }).shape ?? {})),
-    ),
-  ]
-}
-
-/** A schema without its wrappers: what may be left out, and the branches of a union. */
-function inside(schema: z.ZodType): z.ZodType[] {
-  const { def } = schema as unknown as { def: { type: string; innerType?: z.ZodType; options?: z.ZodType[] } }
-  if (def.type === 'optional' && def.innerType) return inside(def.innerType)
-  if (def.type === 'union' && def.options) return def.options.flatMap(inside)
-  return [schema]
-}
-
-/** How deep a document nests, and how many aliases it uses: what a bomb is made of. */
-function bomb(document: Document): string | undefined {
-  let deepest = 0
-  let aliases = 0
-  visit(document, {
-    Node(_key, node, path) {
-      deepest = Math.max(deepest, path.length / 2)
-      if (isAlias(node)) aliases++
-    },
-  })
-  if (deepest > MAX_DEPTH) return `nests deeper than ${MAX_DEPTH} levels, which no job does`
-  if (aliases > MAX_ALIASES) return `uses more than ${MAX_ALIASES} aliases, which no job does`
-  return undefined
-}
-
-/** Whether brackets or indentation go far deeper than any job; told in one pass before parsing, which is recursive. */
-function nestsDeeply(text: string): boolean {
-  let open = 0
-  for (const letter of text) {
-    if (letter === '[' || letter === '{') open++
-    else if (letter === ']' || letter === '}') open--
-    if (open > 100) return true
-  }
-  return /^ {400}/m.test(text) || /(?:- ){100}/.test(text)
-}
+/** What stands at a path of a value; undefined where nothing does. */
+const valueAt =
+  (value: unknown) =>
+  (path: Path): unknown =>
+    path.reduce<unknown>(
+      (inner, part) =>
+        inner === null || typeof inner !== 'object' ? undefined : (inner as Record<PropertyKey, unknown>)[part],
+      value,
+    )
 
 interface Read {
   readonly mistakes: readonly Mistake[]
   readonly job: JobFile | null
 }
 
-function read(text: string, file: string): Read {
-  const single = (message: string, line = 1, column = 1): Read => ({
-    mistakes: [{ file, line, column, path: '', message }],
-    job: null,
-  })
-  if (text.length > MAX_LENGTH) return single('is over 1 MiB, which no job file is')
-  if (nestsDeeply(text)) return single(`nests deeper than ${MAX_DEPTH} levels, which no job does`)
-  const lines = new LineCounter()
-  const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: true, schema: 'core' })
-  if (!Array.isArray(documents) || documents.length === 0 || documents[0]?.contents === null)
-    return single('is empty; `indicator-sync init` writes a job file to start from')
-  const place = (offset: number) => {
-    const { line, col } = lines.linePos(offset)
-    return { line: Math.max(1, line), column: Math.max(1, col) }
-  }
-  const [document] = documents as [Document]
-  if (document.errors.length > 0)
-    return {
-      mistakes: document.errors.map((error) => ({
-        file,
-        ...place(error.pos[0]),
-        path: '',
-        message: `is no YAML: ${error.message.split('\n')[0]?.replace(/ at line .*$/, '')}`,
-      })),
-      job: null,
-    }
-  if (documents.length > 1) return single('holds several YAML documents; a job file is one')
-  const bad = bomb(document)
-  if (bad) return single(bad)
-  const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES * 10 })
-  const valueAt = (path: Path): unknown =>
-    path.reduce<unknown>(
-      (inner, part) =>
-        inner === null || typeof inner !== 'object' ? undefined : (inner as Record<PropertyKey, unknown>)[part],
-      value,
-    )
-  const mistake = ({ path, message, key }: { path: Path; message: string; key: boolean }): Mistake => {
-    const node = nodeAt(document, path, key)
-    return { file, ...place(node?.range?.[0] ?? 0), path: pathText(path), message }
-  }
-  const parsed = jobFile.safeParse(value)
-  if (!parsed.success)
-    return { mistakes: parsed.error.issues.flatMap((issue) => explain(issue, keysAt, valueAt)).map(mistake), job: null }
-  const broken = brokenRules(parsed.data).map(({ path, message }) => mistake({ path, message, key: true }))
-  return { mistakes: broken, job: broken.length === 0 ? parsed.data : null }
+/** Another job file, as a file names it: where it lies, seen from the one that names it, and its text. Throws InputError where it cannot be read. */
+export type ReadOther = (name: string, from: string) => { readonly file: string; readonly text: string }
+
+/** A file with those that it extends under it: the keys of all, nearest first. */
+interface Layers {
+  readonly mistakes: readonly Mistake[]
+  /** Null when a file cannot be read as YAML. */
+  readonly value: unknown
+  readonly placeOf: (path: Path, key: boolean) => Pick<Mistake, 'file' | 'line' | 'column'>
+  readonly has: (key: PropertyKey) => boolean
 }
 
-/** Every mistake of a job file, in the order of its lines. */
-export const findMistakes = (text: string, file: string): Mistake[] =>
-  [...read(text, file).mistakes].sort((a, b) => a.line - b.line || a.column - b.column)
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** A job whose keys win over those of the job it extends; of the pace, single limits do. What is a file's own is not handed on. */
+function extend(own: Readonly<Record<string, unknown>>, base: unknown): unknown {
+  if (!isObject(base)) return own
+  const { name: _name, extends: _extends, ...shared } = base
+  const pace = isObject(own.pace) && isObject(shared.pace) ? { pace: { ...shared.pace, ...own.pace } } : {}
+  return { ...shared, ...own, ...pace }
+}
+
+function readLayers(text: string, file: string, readOther: ReadOther, above: readonly string[] = []): Layers {
+  const { mistakes, parsed } = parseYaml(text)
+  const wrong = mistakes.map((mistake): Mistake => ({ file, path: '', ...mistake }))
+  const nowhere = { file, line: 1, column: 1 }
+  if (!parsed) return { mistakes: wrong, value: null, placeOf: () => nowhere, has: () => false }
+  const { value, placeOf, has } = parsed
+  const here: Layers['placeOf'] = (path, key) => ({ file, ...placeOf(path, key) })
+  const base = isObject(value) ? value.extends : undefined
+  if (!isObject(value) || typeof base !== 'string') return { mistakes: wrong, value, placeOf: here, has }
+  const refuse = (message: string): Layers => ({
+    mistakes: [...wrong, { ...here(['extends'], false), path: 'extends', message }],
+    value,
+    placeOf: here,
+    has,
+  })
+  let other: ReturnType<ReadOther>
+  try {
+    other = readOther(base, file)
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    return refuse(error.message)
+  }
+  const chain = [...above, file]
+  if (chain.includes(other.file)) return refuse(`extends itself: ${[...chain, other.file].join(' → ')}`)
+  const layer = readLayers(other.text, other.file, readOther, chain)
+  return {
+    mistakes: [...wrong, ...layer.mistakes],
+    value: extend(value, layer.value),
+    // What does not stand here stands in the file below.
+    placeOf: (path, key) =>
+      path.length > 0 && path[0] !== 'name' && !has(path[0]!) && layer.has(path[0]!)
+        ? layer.placeOf(path, key)
+        : here(path, key),
+    has: (key) => has(key) || (key !== 'name' && layer.has(key)),
+  }
+}
+
+const noOther: ReadOther = (name) => {
+  throw new InputError(`${name} cannot be read here`, { code: 'no-job-file' })
+}
+
+function read(text: string, file: string, readOther: ReadOther, service: Service): Read {
+  const { mistakes, value, placeOf } = readLayers(text, file, readOther)
+  if (value === null) return { mistakes, job: null }
+  const placed = ({ path, message, key }: Explained): Mistake => ({
+    ...placeOf(path, key),
+    path: pathText(path),
+    message,
+  })
+  const checked = jobFileOf(service).safeParse(value)
+  const shape = checked.success ? [] : checked.error.issues.flatMap((issue) => explain(issue, valueAt(value)))
+  // Rules are told together with wrong words, but not about a place that is wrong already.
+  const wrongAt = new Set(shape.map(({ path }) => pathText(path)))
+  const broken = brokenRules(value, service).filter(({ path }) => !wrongAt.has(pathText(path)))
+  const all = [...mistakes, ...shape.map(placed), ...broken.map((rule) => placed({ ...rule, key: true }))]
+  return { mistakes: all, job: all.length === 0 && checked.success ? checked.data : null }
+}
+
+/** Every mistake of a job file and, before its own, of those it extends; in the order of their lines. */
+export const findMistakes = (
+  text: string,
+  file: string,
+  readOther: ReadOther = noOther,
+  service: Service = SERVICES.generic,
+): Mistake[] =>
+  [...read(text, file, readOther, service).mistakes].sort(
+    (a, b) => Number(a.file === file) - Number(b.file === file) || a.line - b.line || a.column - b.column,
+  )
 
 /** A mistake in one line. */
 export const mistakeText = ({ file, line, column, path, message }: Mistake): string =>
   `${file}:${line}:${column}  ${path === '' ? '' : `${path}  `}${message}`
 
-/** Reads a job file. Throws one InputError that tells every mistake. */
-export function readJob(text: string, file: string): Job {
-  const { job } = read(text, file)
-  if (job) return meanJob(job)
-  throw new InputError(findMistakes(text, file).map(mistakeText).join('\n'), { code: 'bad-job' })
+/** Reads a job file for a service; `readOther` reads those that it extends. Throws one InputError that tells every mistake. */
+export function readJob(
+  text: string,
+  file: string,
+  readOther: ReadOther = noOther,
+  service: Service = SERVICES.generic,
+): Job {
+  const { job } = read(text, file, readOther, service)
+  if (job) return normalizeJob(job, service)
+  throw new InputError(findMistakes(text, file, readOther, service).map(mistakeText).join('\n'), { code: 'bad-job' })
 }

@@ -1,7 +1,9 @@
 import { Cron } from 'croner'
 import { checkZone } from '../base/zone.ts'
-import type { JobFile } from './file.ts'
+import type { Service } from '../services/service.ts'
 import { parseMoment, resolveMoment } from './moment.ts'
+import { isNotifyUrl, NOTIFY_FORM } from './notify.ts'
+import { wordsOf } from './select.ts'
 
 /** Something wrong that no single value shows: where, and why. */
 export interface RuleBreak {
@@ -10,7 +12,11 @@ export interface RuleBreak {
 }
 
 type Path = readonly (string | number)[]
+/** A part of a job file in which single values may still be wrong: they are told elsewhere, and passed over here. */
 type Entry = Readonly<Record<string, unknown>>
+
+const isEntry = (value: unknown): value is Entry => value !== null && typeof value === 'object' && !Array.isArray(value)
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 const SUMS =
   'timeTrunc needs timeAgg: without it the service would sum, and hourly prices of 15-minute data would come out four times too high; legal: sum, average'
@@ -22,34 +28,56 @@ function seriesRules(entry: Entry, path: Path): RuleBreak[] {
   if (entry.timeTrunc && !entry.timeAgg) say('timeTrunc', SUMS)
   if (entry.timeAgg && !entry.timeTrunc) say('timeAgg', 'timeAgg needs timeTrunc, the step to group by')
   if (entry.geoTrunc && !entry.geoAgg) say('geoTrunc', 'geoTrunc needs geoAgg; legal: sum, average')
-  const ids = entry.indicators as readonly number[]
-  ids.forEach((id, i) => {
-    if (ids.indexOf(id) < i)
-      breaks.push({ path: [...path, 'indicators', i], message: `indicator ${id} is listed twice` })
-  })
+  const { indicators } = entry
+  if (isEntry(indicators) && Object.keys(indicators).length === 0)
+    say('indicators', 'selects nothing; legal: match, terms, exclude; every indicator is written: indicators: all')
+  if (isEntry(indicators) && typeof indicators.match === 'string' && wordsOf(indicators.match).length === 0)
+    say('indicators', 'match has no word in it')
+  const twice = (key: string, what: string) => {
+    const ids = listOf(entry[key])
+    ids.forEach((id, i) => {
+      if (ids.indexOf(id) < i) breaks.push({ path: [...path, key, i], message: `${what} ${id} is listed twice` })
+    })
+  }
+  twice('indicators', 'indicator')
+  twice('geoIds', 'geo')
   return breaks
 }
 
 /** A range or one instant, not both, and at least one where it is needed. */
-function timeRules(entry: Entry, path: Path, point: string, needed: boolean): RuleBreak[] {
-  const breaks: RuleBreak[] = []
-  if (entry.window && entry[point])
-    breaks.push({ path: [...path, point], message: `${point} and window exclude one another; keep one` })
-  if (needed && !entry.window && !entry[point])
-    breaks.push({
-      path,
-      message: `window is missing (or ${point}); legal: { from: 2025-01-01, to: 2025-02-01 }, { last: 7d }`,
-    })
-  return [...breaks, ...orderRule(entry, path)]
-}
+const timeRules =
+  (point: string, needed: boolean) =>
+  (entry: Entry, path: Path, zone: string): RuleBreak[] => {
+    const breaks: RuleBreak[] = []
+    if (entry.window !== undefined && entry[point] !== undefined)
+      breaks.push({ path: [...path, point], message: `${point} and window exclude one another; keep one` })
+    if (needed && entry.window === undefined && entry[point] === undefined)
+      breaks.push({
+        path,
+        message: `window is missing (or ${point}); legal: { from: 2025-01-01, to: 2025-02-01 }, { last: 7d }`,
+      })
+    return [...breaks, ...windowRules(entry, path, zone)]
+  }
 
-/** Where both ends are fixed, the first must come first. */
-function orderRule(entry: Entry, path: Path): RuleBreak[] {
-  const window = entry.window as { from?: string; to?: string } | undefined
-  const [from, to] = [window?.from, window?.to].map((text) => (text === undefined ? undefined : parseMoment(text)))
-  if (!from || !to || from.kind !== 'date' || to.kind !== 'date') return []
-  if (resolveMoment(from, 'UTC', 0) < resolveMoment(to, 'UTC', 0)) return []
-  return [{ path: [...path, 'window', 'to'], message: 'to must come after from; the day it names is not included' }]
+/** Noon of a winter day: what is relative is compared as seen from here. */
+const SOME_DAY = 1_763_985_600
+
+/** `last`, or `from` with or without `to`; and what comes first must come first, where both ends can be compared. */
+function windowRules({ window }: Entry, path: Path, zone: string): RuleBreak[] {
+  if (!isEntry(window)) return []
+  const at = (key: string, message: string): RuleBreak[] => [{ path: [...path, 'window', key], message }]
+  const { from, to, last } = window
+  if (last !== undefined && (from !== undefined || to !== undefined))
+    return at('last', `last and ${from === undefined ? 'to' : 'from'} exclude one another; keep one`)
+  if (last === undefined && from === undefined)
+    return at('from', 'is missing; legal: { from: 2025-01-01, to: 2025-02-01 }, { last: 7d }')
+  if (typeof from !== 'string' || typeof to !== 'string') return []
+  const [first, second] = [parseMoment(from), parseMoment(to)]
+  if (!first || !second) return []
+  const relative = (kind: string): boolean => kind === 'relative' || kind === 'now'
+  if (relative(first.kind) !== relative(second.kind)) return []
+  if (resolveMoment(first, zone, SOME_DAY) < resolveMoment(second, zone, SOME_DAY)) return []
+  return at('to', 'to must come after from; the day it names is not included')
 }
 
 /** locale is another word for locales. */
@@ -58,67 +86,79 @@ const localeRule = (entry: Entry, path: Path): RuleBreak[] =>
     ? [{ path: [...path, 'locale'], message: 'locale and locales say the same; keep one' }]
     : []
 
-function topRules(job: JobFile): RuleBreak[] {
+/** Why something throws; undefined where it does not. */
+function complaint(attempt: () => unknown): string | undefined {
+  try {
+    attempt()
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function topRules(job: Entry, service: Service): RuleBreak[] {
   const breaks: RuleBreak[] = []
-  if (job.timeZone !== undefined)
-    try {
-      checkZone(job.timeZone)
-    } catch (error) {
-      breaks.push({ path: ['timeZone'], message: `${(error as Error).message} Legal: a name such as Europe/Madrid` })
-    }
-  if (job.schedule !== undefined)
-    try {
-      new Cron(job.schedule, { paused: true })
-    } catch (error) {
-      breaks.push({
-        path: ['schedule'],
-        message: `is no cron expression: ${(error as Error).message}; legal: "15 21 * * *"`,
-      })
-    }
-  const wanted = [
-    job.series,
-    job.offers,
-    job.content,
-    job.archives,
-    job.archivesJson,
-    job.widgets,
-    job.catalogue || undefined,
-  ]
-  if (wanted.every((part) => part === undefined))
-    breaks.push({
-      path: [],
-      message: 'the job asks for nothing; legal: catalogue, series, offers, content, archives, archivesJson, widgets',
-    })
+  const { timeZone, schedule } = job
+  const zone = typeof timeZone === 'string' ? complaint(() => checkZone(timeZone)) : undefined
+  if (zone !== undefined)
+    breaks.push({ path: ['timeZone'], message: `${zone} Legal: a name such as ${service.timeZone}` })
+  const cron = typeof schedule === 'string' ? complaint(() => new Cron(schedule, { paused: true })) : undefined
+  if (cron !== undefined)
+    breaks.push({ path: ['schedule'], message: `is not a cron expression: ${cron}; legal: "15 21 * * *"` })
+  const wanted = ['series', 'offers', 'content', 'archives', 'archivesJson', 'widgets', 'catalogue']
+  if (wanted.every((part) => job[part] === undefined || job[part] === false))
+    breaks.push({ path: [], message: `the job asks for nothing; legal: catalogue, ${wanted.slice(0, -1).join(', ')}` })
   return breaks
 }
 
-/** Every rule that a well-formed job file breaks, each with its reason. */
-export function brokenRules(job: JobFile): RuleBreak[] {
-  const breaks = topRules(job)
-  const each = (
-    name: 'series' | 'offers' | 'content' | 'archives' | 'archivesJson',
-    rules: (entry: Entry, path: Path) => RuleBreak[],
-  ) =>
-    (job[name] ?? []).forEach((entry, i) => {
-      breaks.push(...rules(entry, [name, i]), ...localeRule(entry, [name, i]))
+/** The order `expires` is one of news. */
+const orderRule = (entry: Entry, path: Path): RuleBreak[] =>
+  entry.order === 'expires' && listOf(entry.kinds).some((kind) => kind !== 'news')
+    ? [{ path: [...path, 'order'], message: 'expires is an order of news only; legal: published, updated, created' }]
+    : []
+
+type Rule = (entry: Entry, path: Path, zone: string) => RuleBreak[]
+
+/** The rules of the entries of each list of a job. */
+const RULES: Readonly<Record<string, readonly Rule[]>> = {
+  series: [seriesRules, timeRules('datetime', true), localeRule],
+  offers: [seriesRules, timeRules('datetime', true), localeRule],
+  content: [orderRule, localeRule],
+  archives: [windowRules, localeRule],
+  archivesJson: [timeRules('date', true), localeRule],
+}
+
+/** Rules on widgets. */
+function widgetRules(widgets: Entry, zone: string): RuleBreak[] {
+  const breaks = [...timeRules('datetime', false)(widgets, ['widgets'], zone), ...localeRule(widgets, ['widgets'])]
+  if (!widgets.list && !widgets.names)
+    breaks.push({ path: ['widgets'], message: 'widgets asks for nothing; legal: list: true, names' })
+  if (widgets.widgetType && !widgets.list)
+    breaks.push({ path: ['widgets', 'widgetType'], message: 'widgetType filters the list; it needs list: true' })
+  return breaks
+}
+
+/** Addresses are checked here, where their text is not repeated: it may be a secret. */
+const notifyRules = (notify: unknown): RuleBreak[] =>
+  [notify].flat().flatMap((entry, i) => {
+    const at: Path = Array.isArray(notify) ? ['notify', i] : ['notify']
+    const [url, path] = isEntry(entry) ? [entry.url, [...at, 'url']] : [entry, at]
+    return typeof url !== 'string' || isNotifyUrl(url)
+      ? []
+      : [{ path, message: `is not an address that can be told anything; legal: ${NOTIFY_FORM}` }]
+  })
+
+/** Every rule that a job file breaks, each with its reason. The file need not be well-formed. */
+export function brokenRules(job: unknown, service: Service): RuleBreak[] {
+  if (!isEntry(job)) return []
+  const breaks = topRules(job, service)
+  const zone = breaks.some(({ path }) => path[0] === 'timeZone') ? 'UTC' : String(job.timeZone ?? service.timeZone)
+  for (const [name, rules] of Object.entries(RULES))
+    listOf(job[name]).forEach((entry, i) => {
+      if (isEntry(entry)) for (const rule of rules) breaks.push(...rule(entry, [name, i], zone))
     })
-  each('series', (entry, path) => [...seriesRules(entry, path), ...timeRules(entry, path, 'datetime', true)])
-  each('offers', (entry, path) => [...seriesRules(entry, path), ...timeRules(entry, path, 'datetime', true)])
-  each('archives', orderRule)
-  each('archivesJson', (entry, path) => timeRules(entry, path, 'date', true))
-  each('content', (entry, path) =>
-    entry.order === 'expires' && (entry.kinds as string[]).some((kind) => kind !== 'news')
-      ? [{ path: [...path, 'order'], message: 'expires is an order of news only; legal: published, updated, created' }]
-      : [],
-  )
-  if (job.widgets) {
-    const { widgets } = job
-    breaks.push(...timeRules(widgets, ['widgets'], 'datetime', false), ...localeRule(widgets, ['widgets']))
-    if (!widgets.list && !widgets.names)
-      breaks.push({ path: ['widgets'], message: 'widgets asks for nothing; legal: list: true, names' })
-    if (widgets.widgetType && !widgets.list)
-      breaks.push({ path: ['widgets', 'widgetType'], message: 'widgetType filters the list; it needs list: true' })
-  }
-  if (typeof job.catalogue === 'object') breaks.push(...localeRule(job.catalogue, ['catalogue']))
+  breaks.push(...notifyRules(job.notify))
+  if (isEntry(job.widgets)) breaks.push(...widgetRules(job.widgets, zone))
+  if (isEntry(job.catalogue)) breaks.push(...localeRule(job.catalogue, ['catalogue']))
   return breaks
 }

@@ -1,18 +1,18 @@
 import { formatMillis } from '../base/instant.ts'
 import type { Store } from '../db/open.ts'
-import type { Ask } from '../job/ask.ts'
-import type { Rows } from '../tables/rows.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
+import type { Observations, Rows } from '../tables/rows.ts'
 import { tableOf } from '../tables/schema.ts'
 import { cover } from './coverage.ts'
 import { markListing, replaceOwned } from './listing.ts'
-import { upsertObservations, withdrawObservations } from './observations.ts'
-import { addWritten, NOTHING_WRITTEN, upsertRows, type Written } from './upsert.ts'
+import { likeStored, upsertObservations, withdrawObservations } from './observations.ts'
+import { addWritten, NOTHING_WRITTEN, upsertRows, type Written, withoutTold } from './upsert.ts'
 
 /** A reply that was recorded and understood. */
-export interface Meaning {
+export interface UnderstoodReply {
   readonly fetchId: number
   readonly seriesId: number | null
-  readonly ask: Ask
+  readonly planned: PlannedRequest
   readonly rows: Rows
   /** When it was recorded (epoch milliseconds). */
   readonly ms: number
@@ -25,31 +25,39 @@ export interface Applied extends Written {
 
 /**
  * Writes what a reply means: its rows, the versions they supersede, what is held now, and the counters of its record.
- * Part of a transaction; the same whether the reply has just come or lay on the tape.
+ * Part of a transaction; the same whether the reply has just come or lay in the reply store.
  */
-export function applyRows(store: Store, { fetchId, seriesId, ask, rows, ms }: Meaning): Applied {
+export function applyRows(store: Store, { fetchId, seriesId, planned, rows, ms }: UnderstoodReply): Applied {
   const now = formatMillis(ms)
   let written = NOTHING_WRITTEN
   let withdrawn = 0
+  const [first] = planned.service.locales
   const stamps = { fetch_id: fetchId, first_seen_at: now }
-  for (const table of rows.tables) written = addWritten(written, upsertRows(store, table, stamps))
-  for (const owned of rows.owned) {
-    written = addWritten(written, upsertRows(store, owned, stamps))
+  for (const table of rows.tables) written = addWritten(written, upsertRows(store, table, stamps, first))
+  for (const listed of rows.owned) {
+    const owned = withoutTold(store, listed, first)
+    written = addWritten(written, upsertRows(store, owned, stamps, first))
     replaceOwned(store, owned, tableOf(owned.table).key)
   }
   if (rows.listing) withdrawn += markListing(store, rows.listing, now)
   if (rows.observations && seriesId !== null) {
-    const { observations } = rows
+    const observations = likeStored(store, seriesId, rows.observations)
     written = addWritten(written, upsertObservations(store, seriesId, fetchId, observations))
-    for (const geoId of new Set(observations.geoIds))
-      store.run('insert into series_geo (series_id, geo_id) values (?, ?) on conflict do nothing', [seriesId, geoId])
+    const born = [...new Set(observations.geoIds)].filter(
+      (geoId) =>
+        store.run('insert into series_geo (series_id, geo_id) values (?, ?) on conflict do nothing', [
+          seriesId,
+          geoId,
+        ]) > 0,
+    )
     const sound = rows.rejects.length === 0
-    if (ask.window && sound) withdrawn += withdrawObservations(store, seriesId, fetchId, ask.window, observations)
-    cover(store, seriesId, ask, observations, Math.floor(ms / 1000), !sound)
+    if (planned.window && sound)
+      withdrawn += withdrawObservations(store, seriesId, fetchId, planned.window, observations)
+    cover(store, seriesId, planned, observations, Math.floor(ms / 1000), !sound, born)
   }
   store.run(
     `update _fetch set outcome = ?, rows_new = ?, rows_unchanged = ?, rows_revised = ?, rows_withdrawn = ?, rows_rejected = ?,
-       rows_outside = ?, step_s = ?, resolution_id = ?, source_updated_at = ?, message = null, hint = null, evidence = null
+       rows_outside = ?, last_at = ?, step_s = ?, resolution_id = ?, source_updated_at = ?, message = null, hint = null, evidence = null
      where id = ?`,
     [
       rows.empty ? 'empty' : 'ok',
@@ -57,8 +65,9 @@ export function applyRows(store: Store, { fetchId, seriesId, ask, rows, ms }: Me
       written.unchanged,
       written.revised,
       withdrawn,
-      rows.rejects.length,
+      rows.rejected,
       rows.outside,
+      rows.observations && lastOf(rows.observations),
       rows.stepS,
       rows.resolutionId,
       rows.sourceUpdatedAt,
@@ -66,4 +75,11 @@ export function applyRows(store: Store, { fetchId, seriesId, ask, rows, ms }: Me
     ],
   )
   return { ...written, withdrawn }
+}
+
+/** The last instant with a value; null without one. */
+function lastOf({ at, values }: Observations): number | null {
+  let last: number | null = null
+  for (let i = 0; i < at.length; i++) if (values[i] !== null && (last === null || at[i]! > last)) last = at[i]!
+  return last
 }

@@ -23,11 +23,10 @@ const spent = (store: Pick<Store, 'get'>, host: string, since: number): number =
 
 /**
  * Spends one call of the budget, which is kept in the database: it outlives the process and is shared by all that use the
- * file. Throws StoppedError when none is left. Writes nothing when the job sets no limit.
+ * file. Calls are counted also for a job without limits, for another one has some. Throws StoppedError when none is left.
  */
 export async function spendCall(store: Store, host: string, pace: Pace, nowMs: number): Promise<void> {
   const limits = limitsOf(pace)
-  if (limits.length === 0) return
   await store.write(async () => {
     const full = limits.find(({ calls, ms }) => spent(store, host, nowMs - ms) >= calls)
     if (full)
@@ -39,6 +38,6 @@ export async function spendCall(store: Store, host: string, pace: Pace, nowMs: n
         },
       )
     store.run('insert into _budget (host, called_at) values (?, ?)', [host, nowMs])
-    store.run('delete from _budget where called_at < ?', [nowMs - DAY_MS])
+    store.run('delete from _budget where host = ? and called_at < ?', [host, nowMs - DAY_MS])
   })
 }

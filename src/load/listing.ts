@@ -46,9 +46,11 @@ export function replaceOwned(
   }
   const same = owner.map((column) => `${column} = ?`).join(' and ')
   const pairs = rest.map((_, i) => `value ->> ${i}`).join(', ')
-  for (const one of owners)
+  // An owner that the answer names often is one owner: else the time would grow with the square of its rows.
+  const each = new Map(owners.map((one) => [nameOf(one), one]))
+  for (const [name, one] of each)
     store.run(
       `delete from ${table} where ${same} and (${rest.join(', ')}) not in (select ${pairs} from json_each(?))`,
-      [...owner.map((column) => one[column]), JSON.stringify(kept.get(nameOf(one)) ?? [])],
+      [...owner.map((column) => one[column]), JSON.stringify(kept.get(name) ?? [])],
     )
 }

@@ -1,9 +1,13 @@
-import type { Reply } from '../api/reply.ts'
-import { ShapeError, type SyncError } from '../base/errors.ts'
+import { SchemaError, type SyncError } from '../base/errors.ts'
+import type { Interval } from '../base/interval.ts'
+import type { Redactor } from '../base/redact.ts'
 import type { Store } from '../db/open.ts'
-import type { Ask } from '../job/ask.ts'
-import type { Reject, Rows } from '../tables/rows.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
+import type { Reply } from '../services/reply.ts'
+import type { Rows } from '../tables/rows.ts'
 import { applyRows } from './apply.ts'
+import { cover } from './coverage.ts'
+import { withoutSecret } from './derived.ts'
 import { type PackedReply, packReply } from './packer.ts'
 import { quarantine } from './quarantine.ts'
 import { dropEarlier, keepReply, outcomeOf, recordFetch } from './record.ts'
@@ -18,10 +22,12 @@ export interface Loading {
   readonly keep: 'all' | 'latest' | 'none'
   /** Epoch milliseconds. */
   readonly now: () => number
+  /** Takes the key out of texts that are made of a reply; it is out of the reply itself already. */
+  readonly redactor?: Redactor
 }
 
-/** What a reply says, and its body for the tape where it was packed already. */
-export interface Said {
+/** What a reply says, and its body for the reply store where it was packed already. */
+export interface ParsedReply {
   readonly rows: Rows
   readonly packed?: PackedReply | undefined
 }
@@ -31,21 +37,23 @@ export interface Said {
  * record of the request, the body, and the run's counters. Afterwards the file is before or after the reply, never between.
  */
 export async function load(
-  { store, runId, keep, now }: Loading,
-  ask: Ask,
+  { store, runId, keep, now, redactor }: Loading,
+  planned: PlannedRequest,
   reply: Reply,
-  { rows, packed }: Said,
+  { rows: said, packed }: ParsedReply,
 ): Promise<Counts> {
-  const { rejects } = rows
-  const taped = keep === 'none' && rejects.length === 0 ? null : (packed ?? packReply(reply.body))
+  const { rows, found } = redactor ? withoutSecret(said, redactor) : { rows: said, found: false }
+  const { rejects, rejected } = rows
+  // A body of which the key can be made again is not kept.
+  const stored = found || (keep === 'none' && rejects.length === 0) ? null : (packed ?? packReply(reply.body))
   return store.write(async () => {
     const ms = now()
-    const seriesId = seriesIdOf(store, ask, ms)
-    if (taped) keepReply(store, taped, reply.body.length, ms)
-    const hash = taped?.hash ?? null
-    const fetchId = recordFetch(store, { runId, ask, seriesId, outcome: 'ok', reply, hash, ms })
-    if (keep === 'latest' && hash !== null) dropEarlier(store, ask.request.target, fetchId, hash)
-    const applied = applyRows(store, { fetchId, seriesId, ask, rows, ms })
+    const seriesId = seriesIdOf(store, planned, ms)
+    if (stored) keepReply(store, stored, reply.body.length, ms)
+    const hash = stored?.hash ?? null
+    const fetchId = recordFetch(store, { runId, planned, seriesId, outcome: 'ok', reply, hash, ms })
+    if (keep === 'latest' && hash !== null) dropEarlier(store, planned.request.target, fetchId, hash)
+    const applied = applyRows(store, { fetchId, seriesId, planned, rows, ms })
     quarantine(store, { fetchId, runId, ms }, rejects)
     const counts: Counts = {
       ...NO_COUNTS,
@@ -55,7 +63,7 @@ export async function load(
       rows_unchanged: applied.unchanged,
       rows_revised: applied.revised,
       rows_withdrawn: applied.withdrawn,
-      rows_rejected: rejects.length,
+      rows_rejected: rejected,
     }
     countRun(store, runId, counts)
     return counts
@@ -68,25 +76,75 @@ export interface Change {
   readonly step: number
 }
 
-/** Records an answer that spans a change of resolution, and the change: its body is kept, none of its rows is believed. */
+/** Remembers where a resolution changes. */
+export async function rememberChange(
+  { store, now }: Loading,
+  planned: PlannedRequest,
+  { at, step }: Change,
+): Promise<void> {
+  await store.write(async () => {
+    store.run(
+      `insert into _resolution (series_id, from_at, step_s) values (?, ?, ?)
+       on conflict do update set step_s = excluded.step_s where step_s <> excluded.step_s`,
+      [seriesIdOf(store, planned, now()), at, step],
+    )
+  })
+}
+
+/** Leaves stretches in doubt of which no answer tells what they hold; the same whether the answer has just come or is replayed. */
+export function leaveInDoubt(
+  store: Store,
+  seriesId: number,
+  planned: PlannedRequest,
+  doubts: readonly Interval[],
+  ms: number,
+): void {
+  const nothing = { geoIds: [], at: [], values: [], steps: 0 }
+  for (const window of doubts) cover(store, seriesId, { ...planned, window }, nothing, Math.floor(ms / 1000), true)
+}
+
+/**
+ * Records an answer that is made of several resolutions: its body is kept, none of its rows is believed, and stretches of
+ * which nothing else tells what they hold are in doubt.
+ */
 export async function loadCoarse(
   { store, runId, now }: Loading,
-  ask: Ask,
+  planned: PlannedRequest,
   reply: Reply,
-  change: Change,
+  doubts: readonly Interval[],
   packed = packReply(reply.body),
 ): Promise<Counts> {
   return store.write(async () => {
     const ms = now()
-    const seriesId = seriesIdOf(store, ask, ms)
+    const seriesId = seriesIdOf(store, planned, ms)
     keepReply(store, packed, reply.body.length, ms)
     const { hash } = packed
-    recordFetch(store, { runId, ask, seriesId, outcome: 'coarse', reply, hash, ms })
-    store.run('insert into _resolution (series_id, from_at, step_s) values (?, ?, ?) on conflict do nothing', [
-      seriesId,
-      change.at,
-      change.step,
-    ])
+    const fetchId = recordFetch(store, { runId, planned, seriesId, outcome: 'coarse', reply, hash, ms })
+    if (doubts.length > 0) {
+      store.run('update _fetch set doubts = ? where id = ?', [JSON.stringify(doubts), fetchId])
+      leaveInDoubt(store, seriesId!, planned, doubts, ms)
+    }
+    const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.body.length }
+    countRun(store, runId, counts)
+    return counts
+  })
+}
+
+/**
+ * Records a request that was sent and got no answer that counts, and is no failure: its window was `too-large` for the
+ * service and is asked in parts, each a request of its own, or the run `stopped` before the answer.
+ */
+export async function loadUnanswered(
+  { store, runId, now }: Loading,
+  planned: PlannedRequest,
+  outcome: 'too-large' | 'stopped',
+  error: SyncError,
+  reply: Reply,
+): Promise<Counts> {
+  return store.write(async () => {
+    const ms = now()
+    const seriesId = seriesIdOf(store, planned, ms)
+    recordFetch(store, { runId, planned, seriesId, outcome, reply, hash: null, ms, error })
     const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.body.length }
     countRun(store, runId, counts)
     return counts
@@ -96,21 +154,21 @@ export async function loadCoarse(
 /** Records a request that failed for good, with its reply when one came; what could not be read of a body is quarantined. */
 export async function loadFailure(
   { store, runId, now }: Loading,
-  ask: Ask,
+  planned: PlannedRequest,
   error: SyncError,
   reply: Reply | null,
-  rejects: readonly Reject[] = [],
+  { rejects, rejected }: Pick<Rows, 'rejects' | 'rejected'> = { rejects: [], rejected: 0 },
 ): Promise<Counts> {
-  const misread = reply !== null && error instanceof ShapeError
+  const misread = reply !== null && error instanceof SchemaError
   const packed = misread ? packReply(reply.body) : null
   return store.write(async () => {
     const ms = now()
-    const seriesId = seriesIdOf(store, ask, ms)
+    const seriesId = seriesIdOf(store, planned, ms)
     if (packed) keepReply(store, packed, reply?.body.length ?? 0, ms)
     const hash = packed?.hash ?? null
     const evidence = reply ? reply.body.subarray(0, 2_048).toString('utf8') : null
     const fetchId = recordFetch(store, {
-      ...{ runId, ask, seriesId, outcome: outcomeOf(error), reply, hash, ms, error, evidence },
+      ...{ runId, planned, seriesId, outcome: outcomeOf(error), reply, hash, ms, error, evidence },
     })
     const whole = misread ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
     const kept = rejects.length > 0 ? rejects : whole
@@ -120,8 +178,9 @@ export async function loadFailure(
       requests: 1,
       failed: 1,
       bytes: reply?.body.length ?? 0,
-      rows_rejected: kept.length,
+      rows_rejected: rejects.length > 0 ? rejected : kept.length,
     }
+    store.run('update _fetch set rows_rejected = ? where id = ?', [counts.rows_rejected, fetchId])
     countRun(store, runId, counts)
     return counts
   })

@@ -14,7 +14,7 @@ const EVIDENCE =
   'exists (select 1 from _fetch f join _quarantine q on q.fetch_id = f.id and q.resolved_at is null where f.reply_hash = r.hash)'
 
 /** Drops the bodies that were last seen before a moment, but never the only evidence of what is in quarantine. */
-export const pruneTape = (store: Store, before: string): Promise<Pruned> =>
+export const pruneReplies = (store: Store, before: string): Promise<Pruned> =>
   store.write(async () => {
     const kept = store.get(`select count(*) from _reply r where ${OLD} and ${EVIDENCE}`, [before]) as number
     const going = `from _reply as r where ${OLD} and not ${EVIDENCE}`

@@ -1,18 +1,22 @@
 import type { Reader, Store } from '../db/open.ts'
-import { bearIndicator } from './series.ts'
+import { insertIndicator } from './series.ts'
 
 /** What happened and what was learned of the service: no reply tells it, so it is taken over as it is. */
-const HAPPENED = ['_run', '_fetch', '_reply', '_quarantine', '_budget', 'time_zone_offset', 'archive_file'] as const
+const HAPPENED = [
+  ...['_run', '_fetch', '_reply', '_quarantine', '_budget', '_source', 'time_zone_offset', 'archive_file'],
+  // Who writes, for the rebuilt database may take the place of the other one while it does.
+  ...['_lock', '_fence'],
+] as const
 
 /** Takes over the records of another database of the same schema into an empty one. */
 export async function takeRecords(store: Store, file: string): Promise<void> {
-  store.run('attach database ? as tape', [file])
+  store.run('attach database ? as source', [file])
   try {
     await store.write(async () => {
-      for (const table of HAPPENED) store.run(`insert into ${table} select * from tape.${table}`, [])
+      for (const table of HAPPENED) store.run(`insert into ${table} select * from source.${table}`, [])
     })
   } finally {
-    store.run('detach database tape', [])
+    store.run('detach database source', [])
   }
 }
 
@@ -24,7 +28,7 @@ interface SeriesRow {
 }
 
 /** Makes the series of another database anew, each when it was first asked for, so that everything is first seen when it was. */
-export function createMidwife(source: Reader, store: Store): { upTo(fetchId: number): void } {
+export function createSeriesRestorer(source: Reader, store: Store): { upTo(fetchId: number): void } {
   const series = source.all('select * from series order by id') as SeriesRow[]
   const columns = Object.keys(series[0] ?? {})
   const insert = `insert into series (${columns}) values (${columns.map(() => '?')})`
@@ -37,8 +41,9 @@ export function createMidwife(source: Reader, store: Store): { upTo(fetchId: num
     upTo(fetchId) {
       for (; next < births.length && births[next]!.at <= fetchId; next++) {
         const { row } = births[next]!
-        bearIndicator(store, row.kind, row.indicator_id, row.created_at)
-        store.run(insert, Object.values(row))
+        insertIndicator(store, row.kind, row.indicator_id, row.created_at)
+        // The lookbacks of its answers make it what it was, one after the other.
+        store.run(insert, Object.values({ ...row, lookback_s: null }))
       }
     },
   }
@@ -48,4 +53,29 @@ export function createMidwife(source: Reader, store: Store): { upTo(fetchId: num
 export function takeResolutions(source: Reader, store: Store): void {
   for (const row of source.rows('select series_id, from_at, step_s from _resolution'))
     store.run('insert into _resolution (series_id, from_at, step_s) values (?, ?, ?)', row)
+}
+
+/** Tables whose rows say when they were first seen, and what names a row. */
+const SEEN = {
+  indicator: ['kind', 'id'],
+  content: ['kind', 'id'],
+  archive: ['kind', 'id'],
+  archive_edition: ['kind', 'id', 'date', 'date_times', 'publication_dates'],
+  widget: ['id'],
+} as const
+
+/** Takes over when everything was first seen: a reply store with holes may hold only later replies that told of it. */
+export async function takeFirstSeen(store: Store, file: string): Promise<void> {
+  store.run('attach database ? as source', [file])
+  try {
+    await store.write(async () => {
+      for (const [table, key] of Object.entries(SEEN)) {
+        const same = key.map((column) => `o.${column} = ${table}.${column}`).join(' and ')
+        const first = `(select min(o.first_seen_at, ${table}.first_seen_at) from source.${table} o where ${same})`
+        store.run(`update ${table} set first_seen_at = ${first} where first_seen_at > ${first}`, [])
+      }
+    })
+  } finally {
+    store.run('detach database source', [])
+  }
 }

@@ -1,22 +1,22 @@
-import type { Reply } from '../api/reply.ts'
-import { KeyError, PassingError, RefusedError, ShapeError, type SyncError } from '../base/errors.ts'
+import { KeyError, PermanentError, SchemaError, type SyncError, TransientError } from '../base/errors.ts'
 import { formatMillis } from '../base/instant.ts'
 import { canonical } from '../base/json.ts'
 import type { Store } from '../db/open.ts'
-import { ALL_GEOS, type Ask } from '../job/ask.ts'
+import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
+import type { Reply } from '../services/reply.ts'
 import type { PackedReply } from './packer.ts'
 
 const KINDS = [
   [KeyError, 'key'],
-  [RefusedError, 'refused'],
-  [ShapeError, 'shape'],
-  [PassingError, 'passing'],
+  [PermanentError, 'refused'],
+  [SchemaError, 'shape'],
+  [TransientError, 'passing'],
 ] as const
 
 /** The word under which a failure is recorded. */
 export const outcomeOf = (error: SyncError): string => KINDS.find(([kind]) => error instanceof kind)?.[1] ?? 'failed'
 
-/** Puts a body on the tape, once however often it comes. */
+/** Puts a body in the reply store, once however often it comes. */
 export function keepReply(store: Store, { hash, form, bytes }: PackedReply, size: number, ms: number): void {
   if (store.get('select 1 from _reply where hash = ?', [hash]) !== undefined) return
   store.run('insert into _reply (hash, body, bytes, first_seen_at, form) values (?, ?, ?, ?, ?)', [
@@ -41,7 +41,7 @@ export function dropEarlier(store: Store, target: string, fetchId: number, hash:
 /** What is recorded of a request beside what was asked. */
 interface Record {
   readonly runId: number
-  readonly ask: Ask
+  readonly planned: PlannedRequest
   readonly seriesId: number | null
   readonly outcome: string
   readonly reply: Reply | null
@@ -53,7 +53,19 @@ interface Record {
 }
 
 const COLUMNS = [
-  ...['run_id', 'entry', 'route', 'target', 'params', 'series_id', 'geo_ids', 'from_at', 'to_at', 'settled_before'],
+  ...[
+    'run_id',
+    'entry',
+    'route',
+    'target',
+    'params',
+    'series_id',
+    'geo_ids',
+    'from_at',
+    'to_at',
+    'settled_before',
+    'lookback_s',
+  ],
   ...['time_zone', 'complete', 'started_at', 'finished_at', 'outcome', 'status', 'attempts', 'ms', 'bytes'],
   ...['reply_hash', 'message', 'hint', 'evidence'],
 ]
@@ -63,24 +75,26 @@ const INSERT = `insert into _fetch (${[...COLUMNS, ...COUNTERS]})
 
 /** Opens the record of a request inside the transaction of its reply, and answers its number; what the rows did is added by `applyRows`. */
 export function recordFetch(store: Store, record: Record): number {
-  const { ask, reply, error, ms } = record
+  const { planned, reply, error, ms } = record
   store.run(INSERT, [
     record.runId,
-    ask.where,
-    ask.route,
-    ask.request.target,
-    canonical(ask.params),
+    planned.where,
+    planned.route,
+    planned.request.target,
+    canonical(planned.params),
     record.seriesId,
-    ask.geoIds.length === 0 || ask.geoIds.includes(ALL_GEOS) ? null : ask.geoIds.join(','),
-    ask.window?.from ?? null,
-    ask.window?.to ?? null,
-    ask.settledBefore,
-    ask.timeZone,
-    ask.complete ? 1 : 0,
+    planned.geoIds.length === 0 || planned.geoIds.includes(ALL_GEOS) ? null : planned.geoIds.join(','),
+    planned.window?.from ?? null,
+    planned.window?.to ?? null,
+    planned.settledBefore,
+    planned.lookbackS,
+    planned.timeZone,
+    planned.complete ? 1 : 0,
     formatMillis(reply?.sentAt ?? ms),
     formatMillis(ms),
     record.outcome,
-    reply?.status ?? null,
+    // Without an answer there is no status.
+    reply?.status || null,
     reply?.attempts ?? 0,
     Math.round(reply?.ms ?? 0),
     reply?.body.length ?? 0,

@@ -27,10 +27,21 @@ const NAMES = Object.keys(NO_COUNTS) as (keyof Counts)[]
 export const addCounts = (a: Counts, b: Counts): Counts =>
   Object.fromEntries(NAMES.map((name) => [name, a[name] + b[name]])) as unknown as Counts
 
+/** What a run has done so far, as its record says: the one account, also of what was thrown in the middle of. */
+export const countsOf = (store: Pick<Store, 'all'>, runId: number): Counts =>
+  store.all(`select ${NAMES} from _run where id = ?`, [runId])[0] as Counts
+
 /** Opens the record of a run and answers its number. Runs that a crash left open are closed first. */
 export async function beginRun(
   store: Store,
-  run: { command: string; job: string; version: string; now: string },
+  run: {
+    command: string
+    job: string
+    version: string
+    now: string
+    schedule?: string | null
+    timeZone?: string
+  },
 ): Promise<number> {
   return store.write(async (tx) => {
     await tx
@@ -46,6 +57,8 @@ export async function beginRun(
         version: run.version,
         started_at: run.now,
         outcome: 'running',
+        schedule: run.schedule ?? null,
+        time_zone: run.schedule ? (run.timeZone ?? null) : null,
         ...NO_COUNTS,
       })
       .returning('id')
@@ -70,5 +83,7 @@ export async function endRun(
   message: string | null,
   now: string,
 ): Promise<void> {
-  await store.kysely.updateTable('_run').set({ outcome, message, finished_at: now }).where('id', '=', runId).execute()
+  await store.write(async () => {
+    store.run('update _run set outcome = ?, message = ?, finished_at = ? where id = ?', [outcome, message, now, runId])
+  })
 }

@@ -1,13 +1,18 @@
 import type { Instant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
+import type { Periods } from '../base/periods.ts'
 import { floorTo, type Unit } from '../base/zone.ts'
+import { isDoubtDue } from '../job/again.ts'
 import type { Span } from '../job/job.ts'
-import type { Held } from '../job/memory.ts'
-import { addSpan, spanSeconds } from '../job/moment.ts'
+import { spanSeconds } from '../job/moment.ts'
+import type { CoveredInterval } from '../job/plannerState.ts'
 
 /** Before which border nothing is revised any more, seen from an instant. */
-export const settledBefore = (zone: string, at: Instant, lookback: Span, unit: Unit): Instant =>
-  floorTo(zone, addSpan(zone, at, lookback, -1), unit)
+export const settledBefore = (zone: string, at: Instant, lookback: Span, unit: Unit, periods?: Periods): Instant => {
+  const border = floorTo(zone, at - spanSeconds(lookback), unit)
+  // A value may come or be revised until its period is over, wherever that began.
+  return periods ? floorTo(zone, periods.floor(border), unit) : border
+}
 
 /** Whether something was fetched within `refresh`. What a clock that has jumped back since puts into the future was not. */
 const isFresh = (fetchedAt: Instant, now: Instant, refresh: Span): boolean =>
@@ -23,16 +28,28 @@ export interface Freshness {
   readonly lookback: Span
   readonly refresh: Span
   readonly unit: Unit
+  /** The periods of the series, where they are long and known. */
+  readonly periods?: Periods | undefined
+}
+
+/** What lies before the border of its lookback when it was fetched, or all of it where that was long enough for every part. */
+function settledPart(held: CoveredInterval, { zone, now, lookback, unit, periods }: Freshness): Interval {
+  const ahead = Math.max(0, held.fetchedAt - now)
+  if (held.settledS - ahead >= spanSeconds(lookback)) return held
+  const border = settledBefore(zone, held.fetchedAt - ahead, lookback, unit, periods)
+  return { from: held.from, to: Math.min(held.to, border) }
 }
 
 /**
  * The part of a held interval that need not be asked: all of it when it was fetched within `refresh`, otherwise what was
- * past revision by now and, if it was provisional, already so when it was fetched.
+ * past revision when it was fetched. What is in doubt is asked whatever its age, at growing distances.
  */
-export function stillGood(held: Held, { zone, now, lookback, refresh, unit }: Freshness): Interval {
+export function stillGood(held: CoveredInterval, freshness: Freshness): Interval {
+  const { now, refresh } = freshness
   if (isFresh(held.fetchedAt, now, refresh)) return held
-  const seenFrom = held.state === 'provisional' ? Math.min(held.fetchedAt, now) : now
-  return { from: held.from, to: Math.min(held.to, settledBefore(zone, seenFrom, lookback, unit)) }
+  if (held.state === 'doubt' && isDoubtDue(held.sinceAt ?? held.fetchedAt, held.fetchedAt, now))
+    return { from: held.from, to: held.from }
+  return settledPart(held, freshness)
 }
 
 /** Whether a listing has to be asked: never answered, or answered longer ago than `refresh` while its window was still open. */

@@ -1,21 +1,29 @@
-import type { AnyParams, RouteName } from '../api/routes.ts'
 import type { Interval } from '../base/interval.ts'
-import type { Ask } from '../job/ask.ts'
 import type { ArchivesEntry, ContentEntry, Span, WidgetsEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { needsCatalogue, termsOf } from '../job/select.ts'
+import type { AnyParams, RouteName } from '../services/routes.ts'
 import { isDue } from './held.ts'
-import { ask, type Planning, wantedRange } from './planning.ts'
+import { type Planning, planRequest, wantedRange } from './planning.ts'
 import { sizeOf } from './sizes.ts'
+import { isPassedOver } from './unknown.ts'
 import { cut } from './windows.ts'
 
 const NO_LOOKBACK: Span = { count: 0, unit: 'day' }
-const ONE_DAY: Span = { count: 1, unit: 'day' }
+const A_DAY: Span = { count: 1, unit: 'day' }
 
 /** An empty list says nothing on the wire. */
 const some = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list)
 
 const range = (window: Interval | null): AnyParams =>
   window ? { start_date: window.from, end_date: window.to - 1 } : {}
+
+/** The language in a path: the route says which there are, in whatever languages the texts are asked. */
+function languageOf({ service }: Planning, route: RouteName): string {
+  const language = service.routes[route]?.slots.language
+  return language?.kind === 'choice' ? language.values[0]! : service.locales[0]
+}
 
 interface Question {
   readonly where: string
@@ -31,19 +39,22 @@ interface Question {
 function* whenDue(
   planning: Planning,
   { where, route, params, window = null, complete, ...times }: Question,
-): Generator<Ask> {
-  const { job, memory, now, options } = planning
+): Generator<PlannedRequest> {
+  const { service, plannerState, now, options, asked } = planning
   // A range that is asked for by itself concerns only what has a window.
   if (window === null && options.range && (options.restate || options.range.how === 'replace')) return
-  const freshness = { zone: job.timeZone, now, unit: 'day' as const, lookback: NO_LOOKBACK, ...times }
-  const planned = ask(planning, where, route, params, { window, complete })
-  const last = memory.lastAnswer(planned.request.target)
-  if (options.restate) yield { ...planned, reason: 'restate' }
-  else if (isDue(last, window, freshness)) yield { ...planned, reason: last === undefined ? 'missing' : 'refresh' }
+  const freshness = { zone: service.timeZone, now, unit: 'day' as const, lookback: NO_LOOKBACK, ...times }
+  const planned = planRequest(planning, where, route, params, { window, complete })
+  const { target } = planned.request
+  const last = plannerState.lastAnswer(target)
+  if (!options.restate && !isDue(last, window, freshness)) return
+  if (route === 'widget' && isPassedOver(planning, where, route, params.id as string | number)) return
+  if (asked.takes(target))
+    yield { ...planned, reason: options.restate ? 'restate' : last === undefined ? 'missing' : 'refresh' }
 }
 
 /** Plans content, archives and widgets. */
-export function* planListings(planning: Planning): Generator<Ask> {
+export function* planListings(planning: Planning): Generator<PlannedRequest> {
   const { content, archives, widgets } = planning.job
   for (const entry of content) yield* planContent(planning, entry)
   for (const entry of archives) yield* planArchives(planning, entry)
@@ -51,8 +62,7 @@ export function* planListings(planning: Planning): Generator<Ask> {
 }
 
 /** Plans the catalogue of indicators, one request a language. */
-export function* planCatalogue(planning: Planning): Generator<Ask> {
-  const entry = planning.job.catalogue
+export function* planCatalogue(planning: Planning, entry = planning.job.catalogue): Generator<PlannedRequest> {
   if (!entry) return
   for (const locale of entry.locales) {
     const params = { locale, taxonomy_terms: some(entry.taxonomyTerms) }
@@ -61,7 +71,17 @@ export function* planCatalogue(planning: Planning): Generator<Ask> {
   }
 }
 
-function* planContent(planning: Planning, entry: ContentEntry): Generator<Ask> {
+/** Plans what is needed of the catalogue before the indicators that a job selects by it are known: the whole of it, and every term by itself. */
+export function* planSelection(planning: Planning): Generator<PlannedRequest> {
+  const { job } = planning
+  if (!needsCatalogue(job)) return
+  const entry = { where: 'catalogue', locales: job.locales, taxonomyTerms: [], refresh: A_DAY, ...job.catalogue }
+  yield* planCatalogue(planning, { ...entry, taxonomyTerms: [] })
+  for (const term of termsOf(job))
+    yield* planCatalogue(planning, { ...entry, locales: [job.locales[0]!], taxonomyTerms: [term] })
+}
+
+function* planContent(planning: Planning, entry: ContentEntry): Generator<PlannedRequest> {
   for (const route of entry.kinds)
     for (const locale of entry.locales) {
       const filters = {
@@ -71,14 +91,14 @@ function* planContent(planning: Planning, entry: ContentEntry): Generator<Ask> {
         vocabulary_ids: some(entry.vocabularyIds),
         sticky: entry.sticky ?? undefined,
       }
-      const params = { language: 'es', locale, ...filters, order: entry.order ?? undefined }
+      const params = { language: languageOf(planning, route), locale, ...filters, order: entry.order ?? undefined }
       const complete = Object.values(filters).every((value) => value === undefined)
       yield* whenDue(planning, { ...entry, route, params, complete })
     }
 }
 
-function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<Ask> {
-  const { job, now, options } = planning
+function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<PlannedRequest> {
+  const { job, service, now, options } = planning
   const { route } = entry
   const filters = { taxonomy_terms: some(entry.taxonomyTerms), vocabularies: some(entry.vocabularies) }
   const question = { ...entry, route, complete: false }
@@ -92,15 +112,15 @@ function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<Ask>
   }
   const wanted = wantedRange(planning, entry.window)
   // The plain listing depends on the day, so it is asked day by day; the JSON one is a catalogue and takes the range at once.
-  const chunk = entry.chunk ?? (route === 'archives' ? ONE_DAY : null)
-  const windows = chunk ? [...cut(job.timeZone, wanted, sizeOf(chunk))] : wanted.from < wanted.to ? [wanted] : []
+  const chunk = entry.chunk ?? (route === 'archives' ? A_DAY : null)
+  const windows = chunk ? [...cut(service.timeZone, wanted, sizeOf(chunk))] : wanted.from < wanted.to ? [wanted] : []
   const dateType = route === 'archives' ? { date_type: entry.dateType ?? undefined } : {}
   for (const window of options.newestFirst ? windows.reverse() : windows)
     for (const locale of entry.locales)
       yield* whenDue(planning, { ...question, params: { locale, ...filters, ...range(window), ...dateType }, window })
 }
 
-function* planWidgets(planning: Planning, entry: WidgetsEntry): Generator<Ask> {
+function* planWidgets(planning: Planning, entry: WidgetsEntry): Generator<PlannedRequest> {
   const { job, now } = planning
   const window = entry.window && wantedRange(planning, entry.window)
   const datetime = entry.datetime ? resolveMoment(entry.datetime, job.timeZone, now) : undefined

@@ -1,13 +1,14 @@
-import { buildRequest } from '../api/request.ts'
-import type { AnyParams, Locale, Params, RouteName } from '../api/routes.ts'
-import type { Service } from '../api/services.ts'
 import type { Instant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import type { Unit } from '../base/zone.ts'
-import { ALL_GEOS, type Ask } from '../job/ask.ts'
 import type { Job, Window } from '../job/job.ts'
-import type { Memory } from '../job/memory.ts'
 import { resolveWindow } from '../job/moment.ts'
+import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
+import type { PassedOver, PlannerState } from '../job/plannerState.ts'
+import { buildRequest } from '../services/request.ts'
+import type { AnyParams, Locale, Params, RouteName } from '../services/routes.ts'
+import type { Service } from '../services/services.ts'
+import type { Asked } from './asked.ts'
 import { widen } from './windows.ts'
 
 /** What the user said on top of the job. */
@@ -23,45 +24,60 @@ export interface PlanOptions {
 export interface Planning {
   readonly job: Job
   readonly service: Service
-  readonly memory: Memory
+  readonly plannerState: PlannerState
   readonly now: Instant
   readonly options: PlanOptions
+  /** What the run asks already. */
+  readonly asked: Asked
+  /** Told of what is left alone for now, because the service does not know it. */
+  readonly onPassedOver?: (passed: PassedOver) => void
 }
 
-/** The range that an entry's window means together with what the user said, widened to local borders. */
-export function wantedRange({ job, now, options: { range } }: Planning, window: Window, unit: Unit = 'day'): Interval {
+/**
+ * The range that an entry's window means together with what the user said: its words in the job's zone, widened to the
+ * borders of the service's.
+ */
+export function wantedRange(
+  { job, service, now, options: { range } }: Planning,
+  window: Window,
+  unit: Unit = 'day',
+): Interval {
   const own = resolveWindow(window, job.timeZone, now)
   const meant = !range
     ? own
     : range.how === 'replace'
       ? range.interval
       : { from: Math.max(own.from, range.interval.from), to: Math.min(own.to, range.interval.to) }
-  return meant.from < meant.to ? widen(job.timeZone, meant, unit) : { from: own.from, to: own.from }
+  return meant.from < meant.to ? widen(service.timeZone, meant, unit) : { from: own.from, to: own.from }
 }
 
-type Extra = Partial<Pick<Ask, 'series' | 'geoIds' | 'window' | 'settledBefore' | 'complete' | 'reason'>>
+type Extra = Partial<
+  Pick<PlannedRequest, 'series' | 'geoIds' | 'window' | 'settledBefore' | 'lookbackS' | 'complete' | 'reason'>
+>
 
 /** Makes an ask with its request; what is not said is what a listing without a range has. */
-export function ask(
-  { service, job, now }: Planning,
+export function planRequest(
+  { service, now }: Planning,
   where: string,
   route: RouteName,
   given: AnyParams,
   extra: Extra = {},
-): Ask {
+): PlannedRequest {
   const params = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   return {
     where,
     route,
     params,
     request: buildRequest(service, route, params as Params<RouteName>),
-    locale: (params.locale as Locale | undefined) ?? 'es',
+    locale: (params.locale as Locale | undefined) ?? service.locales[0],
     reason: 'missing',
     series: null,
     geoIds: [ALL_GEOS],
     window: null,
     settledBefore: now,
-    timeZone: job.timeZone,
+    lookbackS: null,
+    timeZone: service.timeZone,
+    service,
     complete: false,
     ...extra,
   }

@@ -1,63 +1,83 @@
-import { announcedChanges } from '../api/changes.ts'
-import { buildRequest } from '../api/request.ts'
-import type { Params, RouteName } from '../api/routes.ts'
-import type { Service } from '../api/services.ts'
-import type { Instant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
-import { addUnits, startOfDate } from '../base/zone.ts'
-import type { Ask } from '../job/ask.ts'
-import type { Neighbours } from '../job/memory.ts'
+import { addUnits, floorTo, startOfDate } from '../base/zone.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
+import type { Neighbours } from '../job/plannerState.ts'
+import { announcedChanges } from '../services/changes.ts'
+import { buildRequest } from '../services/request.ts'
+import type { Params, RouteName } from '../services/routes.ts'
+import type { Service } from '../services/services.ts'
 import type { Rows } from '../tables/rows.ts'
 
-/** The `tiempo` number under which the live service was seen to serve hourly sums of finer values. Source: a recorded case. */
-const COARSENED = 223
+const HOUR = 3_600
 
-/** Whether an answer may span a change of resolution: it says so, or it is coarser than what lies around it. */
-export function looksCoarse(ask: Ask, rows: Rows, { steps, bordered, ids }: Neighbours): boolean {
-  const { window, series, timeZone } = ask
-  if (!window || !series || series.timeTrunc !== null || rows.stepS === null || rows.empty) return false
-  if (addUnits(timeZone, window.from, 'day', 1) >= window.to) return false
-  // A day cannot span a change: a series whose single days bear the number has it for its own.
-  if (rows.resolutionId === COARSENED) return !ids.includes(COARSENED)
-  const announced = announcedChanges(series.indicatorId).map((date) => startOfDate(timeZone, date))
-  return !bordered && !announced.includes(window.to) && steps.some((step) => step < rows.stepS!)
+/** In which resolution an answer came: the service's number for it, and its seconds; null where it tells none, or periods differ. */
+export interface Kind {
+  readonly id: number | null
+  readonly step: number | null
+}
+
+export const kindOf = ({ resolutionId, stepS }: Rows): Kind => ({ id: resolutionId, step: stepS })
+
+/** A period of the calendar, whose days and months are not all equally long, and which no sum by the hour is. */
+const isCalendar = (step: number | null): boolean => step === null || step > 20 * HOUR
+
+/** Whether two answers came in one resolution: under one number, where both have one, and in periods of one length. */
+export const isSame = (a: Kind, b: Kind): boolean =>
+  (a.id === b.id || a.id === null || b.id === null) && (a.step === b.step || (isCalendar(a.step) && isCalendar(b.step)))
+
+/**
+ * What is to be thought of an answer: values as they are (`native`), what may be sums of finer ones (`sums`), or what one
+ * day of the series has to tell (`unsure`). The service sums only over several resolutions, by the hour and under one
+ * number, so an answer is native for certain when it is about a single day, is finer than hours, or comes under a number
+ * that is known for values. `dayIds`: the numbers under which single days of the series came.
+ */
+export function judge(
+  planned: PlannedRequest,
+  rows: Rows,
+  { steps, bordered }: Neighbours,
+  dayIds: () => readonly number[],
+): 'native' | 'sums' | 'unsure' {
+  const { window, series, timeZone, service } = planned
+  if (!window || !series || series.timeTrunc !== null || !rows.observations?.at.length) return 'native'
+  if (addUnits(timeZone, window.from, 'day', 1) >= window.to) return 'native'
+  const { id, step } = kindOf(rows)
+  const { coarse, native } = service.steps
+  const isCoarse = id !== null && id === coarse
+  // Sums come by the hour.
+  if (isCalendar(step) ? !isCoarse : step! < HOUR) return 'native'
+  if (isCoarse) return 'sums'
+  if (id !== null) return native.includes(id) || dayIds().includes(id) ? 'native' : 'unsure'
+  const isKnown =
+    bordered ||
+    announcedChanges(service.changes, series.indicatorId).some((date) => startOfDate(timeZone, date) === window.to)
+  return !isKnown && steps.some((other) => other < step!) ? 'unsure' : 'native'
 }
 
 /** The same question about another window. */
-export function within(service: Service, ask: Ask, window: Interval): Ask {
-  const params = { ...ask.params, start_date: window.from, end_date: window.to - 1 }
-  return { ...ask, params, window, request: buildRequest(service, ask.route, params as Params<RouteName>) }
+export function within(service: Service, planned: PlannedRequest, window: Interval): PlannedRequest {
+  const params = { ...planned.params, start_date: window.from, end_date: window.to - 1 }
+  return { ...planned, params, window, request: buildRequest(service, planned.route, params as Params<RouteName>) }
 }
 
-/** The local days of a window. */
-export function daysOf(zone: string, { from, to }: Interval): Interval[] {
-  const days: Interval[] = []
-  for (let start = from; start < to; ) {
-    const end = Math.min(addUnits(zone, start, 'day', 1), to)
-    days.push({ from: start, to: end })
-    start = end
+/** The local days that have values, in order. */
+export function daysWithValues({ timeZone }: PlannedRequest, { observations }: Rows): Interval[] {
+  const days = new Map<number, Interval>()
+  let from = Number.POSITIVE_INFINITY
+  let to = Number.NEGATIVE_INFINITY
+  for (const at of observations?.at ?? []) {
+    if (at >= from && at < to) continue
+    from = floorTo(timeZone, at, 'day')
+    to = addUnits(timeZone, from, 'day', 1)
+    days.set(from, { from, to })
   }
-  return days
+  return [...days.values()].sort((a, b) => a.from - b.from)
 }
 
-/**
- * Finds the day on which a step changes, by bisection: two requests for the ends and one for every halving.
- * `stepOf` answers the step of one day, null where it has no values. Answers null when both ends have the same step.
- */
-export async function findChange(
-  days: readonly Interval[],
-  stepOf: (day: Interval) => Promise<number | null>,
-): Promise<{ at: Instant; step: number } | null> {
-  let low = 0
-  let high = days.length - 1
-  const first = await stepOf(days[low]!)
-  const last = await stepOf(days[high]!)
-  if (first === null || last === null || first === last) return null
-  while (high - low > 1) {
-    const middle = (low + high) >> 1
-    const step = await stepOf(days[middle]!)
-    if (step === last) high = middle
-    else low = middle
-  }
-  return { at: days[high]!.from, step: last }
+/** Cuts a window in two before one of its days with values, so that both parts have as many of them as can be. There must be two such days. */
+export function halve({ from, to }: Interval, days: readonly Interval[]): readonly [Interval, Interval] {
+  const middle = days[days.length >> 1]!.from
+  return [
+    { from, to: middle },
+    { from: middle, to },
+  ]
 }

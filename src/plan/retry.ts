@@ -1,35 +1,70 @@
-import { buildRequest } from '../api/request.ts'
-import type { Locale, Params, RouteName } from '../api/routes.ts'
-import type { Service } from '../api/services.ts'
-import { ALL_GEOS, type Ask, type FailedRequest } from '../job/ask.ts'
-import { DEFAULTS } from '../job/mean.ts'
-import { parseSpan } from '../job/moment.ts'
-import { settledBefore } from './held.ts'
+import type { Interval } from '../base/interval.ts'
+import { floorTo } from '../base/zone.ts'
+import { parseSpan, spanSeconds } from '../job/moment.ts'
+import { DEFAULTS } from '../job/normalize.ts'
+import { ALL_GEOS, type FailedRequest, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
+import { buildRequest } from '../services/request.ts'
+import type { AnyParams, Locale, Params } from '../services/routes.ts'
+import type { Service } from '../services/services.ts'
+import { type Asked, createAsked } from './asked.ts'
 import { borderUnit } from './windows.ts'
 
-/** Asks the same requests again. Their windows are absolute, so they mean the same however much later it is. */
+/** The lookback of a series that nobody was asked with yet. */
+const LOOKBACK_S = spanSeconds(parseSpan(DEFAULTS.lookback)!)
+
+interface Part {
+  readonly geoIds: readonly number[]
+  readonly window: Interval | null
+  readonly params: AnyParams
+}
+
+/** What of a request nobody asks yet; geos that lack the same go together. */
+function partsOf({ series, window, geoIds, params }: FailedRequest, asked: Asked): Part[] {
+  if (!series || !window) return [{ geoIds: geoIds ?? (series ? [] : [ALL_GEOS]), window, params }]
+  const key = seriesKey(series)
+  const groups = new Map<string, { geoIds: number[]; part: Interval }>()
+  for (const geoId of geoIds ?? [ALL_GEOS])
+    for (const part of asked.left(key, geoId, [window])) {
+      const same = groups.get(`${part.from}-${part.to}`)
+      if (same) same.geoIds.push(geoId)
+      else groups.set(`${part.from}-${part.to}`, { geoIds: [geoId], part })
+    }
+  return [...groups.values()].map(({ geoIds: own, part }) => {
+    asked.add(key, own, [part])
+    const some = series.geoAgg === null && geoIds ? { geo_ids: own } : {}
+    return { geoIds: own, window: part, params: { ...params, ...some, start_date: part.from, end_date: part.to - 1 } }
+  })
+}
+
+/** Asks the same requests again, but nothing twice. Their windows are absolute, so they mean the same however much later it is. */
 export function* planRetry(
   { service, now }: { service: Service; now: number },
   failed: readonly FailedRequest[],
-): Generator<Ask> {
-  for (const { where, route, params, series, geoIds, window, timeZone } of failed)
-    yield {
-      where,
-      route,
-      params,
-      request: buildRequest(service, route, params as Params<RouteName>),
-      locale: (params.locale as Locale | undefined) ?? 'es',
-      reason: 'retry',
-      series,
-      geoIds: geoIds ?? (window || !series ? [ALL_GEOS] : []),
-      window,
-      settledBefore: settledBefore(
-        timeZone,
-        Math.floor(now / 1000),
-        parseSpan(DEFAULTS.lookback)!,
-        borderUnit(series?.timeTrunc ?? null),
-      ),
-      timeZone,
-      complete: false,
+): Generator<PlannedRequest> {
+  const asked = createAsked()
+  for (const one of failed) {
+    const { where, route, series, lookbackS } = one
+    const seen = Math.floor(now / 1000) - (lookbackS ?? LOOKBACK_S)
+    for (const { geoIds, window, params } of partsOf(one, asked)) {
+      const request = buildRequest(service, route, params as Params<typeof route>)
+      if (!window && !asked.takes(request.target)) continue
+      yield {
+        where,
+        route,
+        params,
+        request,
+        locale: (params.locale as Locale | undefined) ?? service.locales[0],
+        reason: 'retry',
+        series,
+        geoIds,
+        window,
+        settledBefore: floorTo(service.timeZone, seen, borderUnit(series?.timeTrunc ?? null)),
+        // Nobody's lookback asks: the longest one stays what it is.
+        lookbackS: null,
+        timeZone: service.timeZone,
+        service,
+        complete: false,
+      }
     }
+  }
 }

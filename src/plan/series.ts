@@ -1,38 +1,24 @@
-import { announcedChanges } from '../api/changes.ts'
-import type { AnyParams } from '../api/routes.ts'
-import type { Instant } from '../base/instant.ts'
 import { type Interval, merge, subtract } from '../base/interval.ts'
-import { startOfDate } from '../base/zone.ts'
-import { ALL_GEOS, type Ask, type SeriesIdentity } from '../job/ask.ts'
 import type { SeriesEntry } from '../job/job.ts'
-import type { SeriesState } from '../job/memory.ts'
 import { resolveMoment } from '../job/moment.ts'
+import { ALL_GEOS, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
+import type { CoveredInterval, SeriesState } from '../job/plannerState.ts'
 import { type Freshness, isDue, settledBefore, stillGood } from './held.ts'
-import { ask, type Planning, wantedRange } from './planning.ts'
-import { firstSize, sizeOf } from './sizes.ts'
-import { borderUnit, cut, type Size } from './windows.ts'
-
-/** The dataset that an entry means for one of its indicators. */
-const identityOf = (entry: SeriesEntry, indicatorId: number): SeriesIdentity => ({
-  kind: entry.kind,
-  indicatorId,
-  timeTrunc: entry.timeTrunc,
-  timeAgg: entry.timeAgg,
-  geoAgg: entry.geoAgg,
-  geoTrunc: entry.geoTrunc,
-  geoIds: entry.geoAgg === null || entry.geoIds.length === 0 ? null : [...entry.geoIds].sort((a, b) => a - b),
-})
-
-/** The parameters that all requests of an entry share. */
-const questionOf = (entry: SeriesEntry, id: number, geoIds: readonly number[]): AnyParams => ({
-  id,
-  locale: entry.locale,
-  time_trunc: entry.timeTrunc ?? undefined,
-  time_agg: entry.timeAgg ?? undefined,
-  geo_agg: entry.geoAgg ?? undefined,
-  geo_trunc: entry.geoTrunc ?? undefined,
-  geo_ids: geoIds.length === 0 ? undefined : geoIds,
-})
+import { type Planning, planRequest, wantedRange } from './planning.ts'
+import {
+  changesOf,
+  cutterOf,
+  geosOf,
+  identityOf,
+  knownPeriods,
+  lookbacksOf,
+  questionOf,
+  routeOf,
+  sentGeos,
+  sizeFor,
+} from './question.ts'
+import { isPassedOver } from './unknown.ts'
+import { borderUnit } from './windows.ts'
 
 interface Group {
   readonly geoIds: number[]
@@ -40,108 +26,111 @@ interface Group {
   readonly known: boolean
 }
 
-/** Geos that miss the same stretches go into one request. */
+/** What need not be asked of a geo. What it was asked for by itself is newer than what all geos were asked for. */
+function goodOf(geoId: number, { coverage }: SeriesState, freshness: Freshness): Interval[] {
+  const own: CoveredInterval[] = []
+  const all: CoveredInterval[] = []
+  const others: CoveredInterval[] = []
+  for (const row of coverage) (row.geoId === ALL_GEOS ? all : row.geoId === geoId ? own : others).push(row)
+  const good = (rows: readonly CoveredInterval[]): Interval[] => rows.map((row) => stillGood(row, freshness))
+  if (geoId !== ALL_GEOS) return merge([...good(own), ...subtract(good(all), own)])
+  // All geos are asked again where one of them is in doubt.
+  const doubted = others.filter(({ state }) => state === 'doubt')
+  return subtract(good(all), subtract(doubted, good(doubted)))
+}
+
+/** Geos that miss the same stretches go into one request. `missing` says what a geo misses. */
 function groupByHoles(
   geoIds: readonly number[],
-  wanted: Interval,
-  state: SeriesState,
-  freshness: Freshness | null,
+  { coverage }: SeriesState,
+  missing: (geoId: number) => readonly Interval[],
 ): Group[] {
   const groups = new Map<string, Group>()
   for (const geoId of geoIds) {
-    const rows = state.coverage.filter((row) => row.geoId === ALL_GEOS || row.geoId === geoId)
-    const good = freshness ? rows.map((row) => stillGood(row, freshness)) : []
-    const holes = subtract([wanted], merge(good))
+    const holes = missing(geoId)
     if (holes.length === 0) continue
     const key = holes.map(({ from, to }) => `${from}-${to}`).join()
     const group = groups.get(key)
+    const known = coverage.some((row) => row.geoId === ALL_GEOS || row.geoId === geoId)
     if (group) group.geoIds.push(geoId)
-    else groups.set(key, { geoIds: [geoId], holes, known: rows.length > 0 })
+    else groups.set(key, { geoIds: [geoId], holes, known })
   }
   return [...groups.values()]
 }
 
 /** Plans one entry: for every indicator what is wanted and not held, in windows on local borders. */
-export function* planSeries(planning: Planning, entry: SeriesEntry): Generator<Ask> {
-  const { job, memory, now, options } = planning
-  const zone = job.timeZone
+export function* planSeries(planning: Planning, entry: SeriesEntry): Generator<PlannedRequest> {
+  const { job, service, plannerState, now, options, asked } = planning
+  const zone = service.timeZone
   if (!entry.window) return yield* planInstant(planning, entry)
   const unit = borderUnit(entry.timeTrunc)
   const wanted = wantedRange(planning, entry.window, unit)
-  const freshness: Freshness = { zone, now, lookback: entry.lookback, refresh: entry.refresh, unit }
-  const settled = settledBefore(zone, now, entry.lookback, unit)
-  const windowsOf = createCutter(zone)
+  const windowsOf = cutterOf(zone, unit)
   for (const indicatorId of entry.indicators) {
     const series = identityOf(entry, indicatorId)
-    const state = memory.series(series)
-    const announced = series.timeTrunc === null ? announcedChanges(indicatorId) : []
-    const changes = [...state.changes, ...announced.map((date) => startOfDate(zone, date)!)].sort((a, b) => a - b)
-    // With geo_agg the geos are part of the dataset; otherwise each geo is held on its own.
-    const geoIds = entry.geoIds.length === 0 || series.geoAgg !== null ? [ALL_GEOS] : entry.geoIds
-    for (const group of groupByHoles(geoIds, wanted, state, options.restate ? null : freshness)) {
-      const sent = series.geoAgg === null ? group.geoIds.filter((geoId) => geoId !== ALL_GEOS) : entry.geoIds
-      const size = sizeFor(entry, series, sent.length || state.geoCount || null, state.windowS)
-      const windows = group.holes.flatMap((hole) => windowsOf(hole, size, changes))
+    const key = seriesKey(series)
+    const state = plannerState.series(series)
+    const periods = knownPeriods(zone, state)
+    const freshness: Freshness = { zone, now, lookback: entry.lookback, refresh: entry.refresh, unit, periods }
+    const settled = settledBefore(zone, now, entry.lookback, unit, periods)
+    const lookbackS = Math.max(state.lookbackS ?? 0, lookbacksOf(job).get(key)!)
+    const changes = changesOf(planning.service, series, state)
+    const groups = groupByHoles(geosOf(entry), state, (geoId) =>
+      asked.left(key, geoId, subtract([wanted], options.restate ? [] : goodOf(geoId, state, freshness))),
+    )
+    for (const { geoIds, holes, known } of groups) {
+      if (isPassedOver(planning, entry.where, routeOf(entry), indicatorId)) break
+      const sent = sentGeos(entry, geoIds)
+      const size = sizeFor(planning.service, entry, state, sent)
+      const windows = holes.flatMap((hole) => windowsOf(hole, size, changes))
+      asked.add(key, geoIds, holes, windows.length)
       for (const window of options.newestFirst ? windows.reverse() : windows)
-        yield ask(
+        yield planRequest(
           planning,
           entry.where,
-          entry.kind === 'indicator' ? 'indicator' : 'offer_indicator',
+          routeOf(entry),
           { ...questionOf(entry, indicatorId, sent), start_date: window.from, end_date: window.to - 1 },
           {
             series,
-            geoIds: group.geoIds,
+            geoIds,
             window,
             settledBefore: settled,
-            reason: options.restate ? 'restate' : group.known && window.to > settled ? 'refresh' : 'missing',
+            lookbackS,
+            reason: options.restate ? 'restate' : known ? reasonOf(window, state, settled) : 'missing',
           },
         )
     }
   }
 }
 
-/** Cuts holes into windows, those of the last series again where they are the same: most series of a job miss the same, and a local calendar is slow. */
-function createCutter(zone: string): (hole: Interval, size: Size, changes: readonly Instant[]) => readonly Interval[] {
-  const remembered = new Map<string, readonly Interval[]>()
-  return (hole, size, changes) => {
-    const key = [hole.from, hole.to, size.count, size.unit, ...changes].join()
-    let windows = remembered.get(key)
-    if (!windows) {
-      windows = [...cut(zone, hole, size, changes)]
-      if (remembered.size >= REMEMBERED) remembered.clear()
-      remembered.set(key, windows)
-    }
-    return windows
-  }
-}
-
-/** Holes whose windows are remembered. */
-const REMEMBERED = 64
-
-/** The window size: what the job says, else what was learned, else the first guess. */
-function sizeFor(entry: SeriesEntry, series: SeriesIdentity, geos: number | null, windowS: number | null): Size {
-  if (entry.chunk) return sizeOf(entry.chunk)
-  const first = firstSize(series.kind, series.timeTrunc, geos)
-  return windowS === null ? first : { unit: 'day', count: Math.max(1, Math.floor(windowS / 86_400)) }
-}
+/** Why a window of a series that is held in part is asked: what may still be revised is more than what is in doubt. */
+const reasonOf = (window: Interval, { coverage }: SeriesState, settled: number): PlannedRequest['reason'] =>
+  window.to > settled
+    ? 'refresh'
+    : coverage.some(({ state, from, to }) => state === 'doubt' && from < window.to && to > window.from)
+      ? 'doubt'
+      : 'missing'
 
 /** An entry with `datetime`: one request an indicator, for one instant. */
-function* planInstant(planning: Planning, entry: SeriesEntry): Generator<Ask> {
-  const { job, memory, now, options } = planning
+function* planInstant(planning: Planning, entry: SeriesEntry): Generator<PlannedRequest> {
+  const { job, service, plannerState, now, options, asked } = planning
   if (!entry.datetime) return
   const datetime = resolveMoment(entry.datetime, job.timeZone, now)
   const freshness: Freshness = {
-    zone: job.timeZone,
+    zone: service.timeZone,
     now,
     lookback: entry.lookback,
     refresh: entry.refresh,
     unit: 'day',
   }
   for (const indicatorId of entry.indicators) {
-    const route = entry.kind === 'indicator' ? 'indicator' : 'offer_indicator'
     const params = { ...questionOf(entry, indicatorId, entry.geoIds), datetime }
-    const planned = ask(planning, entry.where, route, params, { series: identityOf(entry, indicatorId), geoIds: [] })
+    const extra = { series: identityOf(entry, indicatorId), geoIds: [] }
+    const planned = planRequest(planning, entry.where, routeOf(entry), params, extra)
+    const { target } = planned.request
     const window = { from: datetime, to: datetime + 1 }
-    if (options.restate || isDue(memory.lastAnswer(planned.request.target), window, freshness)) yield planned
+    if (!options.restate && !isDue(plannerState.lastAnswer(target), window, freshness)) continue
+    if (isPassedOver(planning, entry.where, routeOf(entry), indicatorId)) continue
+    if (asked.takes(target)) yield planned
   }
 }

@@ -1,12 +1,7 @@
 import type { Instant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import { addUnits, ceilTo, floorTo, type Unit } from '../base/zone.ts'
-
-/** The size of a window: so many local units. */
-export interface Size {
-  readonly unit: Unit
-  readonly count: number
-}
+import type { Size } from '../services/windows.ts'
 
 /** The unit on whose borders a series may be cut: its bucket where that is longer than a day, else the day. */
 export const borderUnit = (timeTrunc: string | null): Unit =>
@@ -19,22 +14,28 @@ export const widen = (zone: string, { from, to }: Interval, unit: Unit): Interva
 })
 
 /**
- * Cuts an interval into windows of a size, on local borders, oldest first. Windows never reach over one of `borders`,
- * the known changes of resolution. Every instant of the interval is in exactly one window.
+ * Cuts an interval into windows of a size, on borders of `unit`, oldest first: never inside one, so a window has at least one
+ * unit, however small the size. Windows never reach over one of `borders`, the known changes of resolution. Every instant
+ * of the interval is in exactly one window.
  */
 export function* cut(
   zone: string,
   interval: Interval,
   size: Size,
   borders: readonly Instant[] = [],
+  unit: Unit = 'day',
 ): Generator<Interval> {
   let { from } = interval
   while (from < interval.to) {
-    const start = floorTo(zone, from, size.unit)
-    const end = addUnits(zone, start, size.unit, size.count)
+    const end = addUnits(zone, floorTo(zone, from, size.unit), size.unit, size.count)
     const border = borders.find((at) => at > from) ?? Number.POSITIVE_INFINITY
-    const to = Math.min(end, border, interval.to)
+    const whole = Math.max(floorTo(zone, end, unit), addUnits(zone, floorTo(zone, from, unit), unit, 1))
+    const to = Math.min(whole, border, interval.to)
     yield { from, to }
     from = to
   }
 }
+
+/** The end of a window of a size that begins at a border. */
+export const addSize = (zone: string, from: Instant, { unit, count }: Size): Instant =>
+  addUnits(zone, from, unit, count)

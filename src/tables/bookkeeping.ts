@@ -10,7 +10,9 @@ export const _run = table(
     started_at: moment('When it began'),
     finished_at: optional(moment('When it ended; NULL while it runs, or after a crash')),
     outcome: text('running, done, partial, stopped or failed'),
-    requests: integer('Requests that got an answer or failed'),
+    requests: integer(
+      'Requests that were sent, whatever became of them, as many as rows of _fetch; one that was repeated counts once',
+    ),
     failed: integer('Requests that failed for good'),
     bytes: integer('Bytes of the answers, decoded'),
     rows_new: integer('Rows that were not there before, or were completed'),
@@ -19,6 +21,8 @@ export const _run = table(
     rows_withdrawn: integer('Values that a complete answer no longer held'),
     rows_rejected: integer('Rows that went to quarantine'),
     message: optional(text('Why it stopped, when it did')),
+    schedule: optional(text('The cron expression of its job, where it has one')),
+    time_zone: optional(text('The zone in which that expression is meant')),
   },
   { key: ['id'] },
 )
@@ -39,10 +43,10 @@ export const _fetch = table(
     started_at: moment('When it was sent'),
     finished_at: moment('When it was recorded'),
     outcome: text(
-      'ok, empty, coarse (it spans a change of resolution and was asked again in parts), or a failure: refused, passing, shape, key',
+      'ok, empty, coarse (it spans a change of resolution and was asked again in parts), too-large (for the service; its parts were asked), stopped (the run ended before the answer), or a failure: refused, passing, shape, key',
     ),
     status: optional(integer('HTTP status; NULL when there was no answer')),
-    attempts: integer('How often it was sent'),
+    attempts: integer('How often it was sent: the calls that it took, as the service and _budget count them'),
     ms: integer('Milliseconds from the first sending to the last byte'),
     bytes: integer('Bytes of the body, decoded'),
     reply_hash: optional(text('SHA-256 of the body (_reply.hash)')),
@@ -59,8 +63,13 @@ export const _fetch = table(
     hint: optional(text('What to do next')),
     evidence: optional(text('The first 2 kB of a body that could not be read')),
     settled_before: optional(instant('What ended before this counted as past revision')),
-    time_zone: optional(text('The zone in which the job counted days')),
+    time_zone: optional(text('The zone of the service, in which its days were counted')),
     complete: optional(flag('1 when an item that the answer lacked had gone: the listing was not filtered')),
+    lookback_s: optional(
+      integer('The longest lookback that the series was asked with by then, in seconds; NULL for listings and retries'),
+    ),
+    last_at: optional(instant('The last instant with a value in the answer')),
+    doubts: optional(json('What a coarse answer left in doubt, as JSON: stretches from and to, in epoch seconds')),
   },
   { key: ['id'] },
 )
@@ -87,7 +96,10 @@ export const _quarantine = table(
     reason: text('Why it could not be understood'),
     fragment: text('What stood there, as JSON, at most 4 kB'),
     created_at: moment('When it was found'),
-    resolved_at: optional(moment('When another try understood it')),
+    resolved_at: optional(
+      moment('When another try understood it, its window was read soundly, or somebody dismissed it'),
+    ),
+    dismissed: optional(text('Why somebody dismissed it; NULL when nobody did')),
   },
   { key: ['id'] },
 )
@@ -102,16 +114,33 @@ export const _budget = table(
   { key: ['id'] },
 )
 
+export const _source = table(
+  'A service that was asked.',
+  {
+    host: text('Its host, with the port where one is given'),
+    base_url: text('Its base address, without a name or password'),
+    service: text('The service that it was taken for'),
+    first_asked_at: moment('When it was first asked'),
+    wait_until: optional(integer('Until when it asked not to be asked (epoch milliseconds, UTC)')),
+  },
+  { key: ['host'] },
+)
+
 export const _lock = table(
-  'Who is writing.',
+  'Who is writing. Only told here: the lock itself is held by the operating system on the file with `.lock` at its end.',
   {
     name: text('writer'),
-    holder: text('A random name of the holder'),
+    fence: integer('The number that the holder took (_fence.number)'),
     pid: integer('Its process'),
     host: text('Its machine'),
     command: text('What it runs'),
     acquired_at: moment('Since when'),
-    beat_at: integer('When it last said that it lives (epoch milliseconds, UTC)'),
   },
+  { key: ['name'] },
+)
+
+export const _fence = table(
+  'How often the lock was taken: whoever holds another number than this does not write.',
+  { name: text('writer'), number: integer('It only grows') },
   { key: ['name'] },
 )

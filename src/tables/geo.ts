@@ -26,6 +26,7 @@ export const time_zone_offset = table(
     from_at: integer('First instant with this offset (epoch seconds, UTC)'),
     to_at: integer('First instant with the next one (epoch seconds, UTC)'),
     offset_s: integer('Seconds that local time is ahead of UTC'),
+    zone_data: optional(text('The version of the zone data that told it, such as 2025b')),
   },
   { key: ['zone', 'from_at'] },
 )

@@ -51,3 +51,13 @@ export const indicator_revision = table(
   },
   { key: ['kind', 'id', 'locale', 'fetch_id'] },
 )
+
+export const indicator_term = table(
+  'A term under which the catalogue lists an indicator, as far as the catalogue was asked by that term alone.',
+  {
+    term: text('The term, as the service spells it'),
+    kind: text(KIND),
+    id: integer('The indicator'),
+  },
+  { key: ['term', 'kind', 'id'] },
+)

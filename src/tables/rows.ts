@@ -7,15 +7,22 @@ export interface Observations {
   readonly values: readonly (number | null)[]
   /** Seconds of every period, or of each where they differ. */
   readonly steps: number | readonly number[]
+  /** Whether nothing but distances that follow no step, or nothing at all, tells how long they are: it revises nothing. */
+  readonly guessed?: boolean
 }
 
 export type RowValues = Readonly<Record<string, string | number | null>>
 
-/** Rows of one table. A row that is there already is updated, unless it is to be `kept`, or a listing has told it better (`unlisted`). */
+/**
+ * Rows of one table. A row that is there already is updated with the columns that it has, unless it is to be `kept`;
+ * where a listing has told it better, only what that leaves open is filled (`unlisted`).
+ */
 export interface TableRows {
   readonly table: TableName
   readonly rows: readonly RowValues[]
   readonly when?: 'kept' | 'unlisted'
+  /** The language of what came, for rows that are shared by all: the first language of the service holds, whichever came last; others fill what it leaves open. */
+  readonly locale?: string
 }
 
 /** The whole set of rows that belong to some owners: what is not in it any more goes. */
@@ -25,6 +32,8 @@ export interface OwnedRows {
   readonly owner: readonly string[]
   readonly owners: readonly RowValues[]
   readonly rows: readonly RowValues[]
+  /** The language of what came, as for rows that are shared by all. */
+  readonly locale?: string
 }
 
 /** Which items a listing held, so that those it no longer holds can be marked. */
@@ -53,7 +62,10 @@ export interface Rows {
   readonly tables: readonly TableRows[]
   readonly owned: readonly OwnedRows[]
   readonly listing: Listing | null
+  /** The first of what could not be understood, with what stood there. */
   readonly rejects: readonly Reject[]
+  /** How much could not be understood in all. */
+  readonly rejected: number
   /** The resolution that the answer claims, in seconds; null where it has none. */
   readonly stepS: number | null
   /** The number under which it claims it. */
@@ -71,6 +83,7 @@ export const NO_ROWS: Rows = {
   owned: [],
   listing: null,
   rejects: [],
+  rejected: 0,
   stepS: null,
   resolutionId: null,
   sourceUpdatedAt: null,

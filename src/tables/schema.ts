@@ -30,5 +30,5 @@ export const tableOf = (name: TableName): Table => TABLES[name] as unknown as Ta
 /** The database as Kysely sees it. */
 export type Database = { [T in TableName]: RowOf<(typeof TABLES)[T]> }
 
-/** Where a view's columns come from is SQL; what they mean is said here. */
+export { SEVERAL_SERIES } from './valueViews.ts'
 export { VIEWS } from './views.ts'

@@ -14,6 +14,9 @@ export const series = table(
     time_zone: text('The zone in which its days are counted (time_zone_offset.zone)'),
     window_s: optional(integer('The largest window that the service was seen to answer well, in seconds')),
     created_at: moment('When it was first asked for'),
+    lookback_s: optional(
+      integer('The longest lookback that it was ever asked with, in seconds; a month counts 31 days, a year 366'),
+    ),
   },
   { key: ['id'], silent: ['created_at'] },
 )
@@ -34,7 +37,9 @@ export const observation = table(
     geo_id: integer('The geo (geo.id); 0 where the service names none, as for a sum over geos'),
     at: instant('When the period begins'),
     value: optional(real("The value in the indicator's own unit; NULL only where the service said null")),
-    step_s: integer('Length of the period in seconds: the resolution of the answer in which it came'),
+    step_s: integer(
+      'Length of the period in seconds: the resolution of the answer in which it came; of events, which follow no step, a guess: that of stored ones beside them, else an hour',
+    ),
     fetch_id: integer('The fetch that brought this value (_fetch.id)'),
   },
   { key: ['series_id', 'geo_id', 'at'], silent: ['fetch_id'] },
@@ -67,14 +72,33 @@ export const _resolution = table(
 )
 
 export const _coverage = table(
-  'What is held of a series: disjoint half-open intervals.',
+  'What was answered of a series, and when: disjoint half-open intervals of each geo. Rows of a geo are newer than those of all geos.',
   {
     series_id: integer('The series'),
     geo_id: integer('The geo that was asked for; 0 when all were'),
-    from_at: instant('First instant held'),
+    from_at: instant('First instant that was answered'),
     to_at: instant('First instant after it'),
-    state: text('final, provisional (may still be revised) or empty (the service had nothing)'),
+    state: text('values, empty (the service had nothing), or doubt (the answer is not believed as a whole)'),
     fetched_at: instant('When the part of it that was fetched longest ago was fetched'),
+    settled_s: integer(
+      'The longest lookback, in seconds, for which every part of it was past revision when it was fetched',
+    ),
+    since_at: optional(instant('Since when it is in doubt; NULL when it is not')),
+  },
+  { key: ['series_id', 'geo_id', 'from_at'] },
+)
+
+export const _absent = table(
+  'Periods inside answered windows for which the step of the series promises a value and none came.',
+  {
+    series_id: integer('The series'),
+    geo_id: integer('The geo; 0 when nothing came for any'),
+    from_at: instant('First instant without a value'),
+    to_at: instant('First instant after it'),
+    step_s: optional(integer('Length of a period there, in seconds; NULL when no value tells it')),
+    missing: optional(integer('How many periods are missing; NULL when no value tells the step')),
+    since_at: instant('When it was first past revision and absent'),
+    checked_at: instant('When it was last found absent'),
   },
   { key: ['series_id', 'geo_id', 'from_at'] },
 )

@@ -1,6 +1,6 @@
-import { canonical, isObject, type JsonObject, listOf, restOf, textOf } from '../base/json.ts'
+import { AS, canonical, columnsOf, isObject, type JsonObject, listOf, payloadOf, textOf } from '../base/json.ts'
 import { localDate } from '../base/zone.ts'
-import type { Ask } from '../job/ask.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { readItems } from './items.ts'
 import { taxonomyRows } from './taxonomy.ts'
@@ -11,27 +11,29 @@ const KNOWN = [
 ]
 
 /** The day for which an entry was listed: its own where it has one, else the first day that was asked for. */
-function dayOf(item: JsonObject, ask: Ask): string {
+function dayOf(item: JsonObject, planned: PlannedRequest): string {
   const own = isObject(item.date) ? textOf(item.date.date) : textOf(item.date)
   if (own !== null && /^\d{4}-\d{2}-\d{2}/.test(own)) return own.slice(0, 10)
-  return ask.window ? localDate(ask.timeZone, ask.window.from) : ''
+  return planned.window ? localDate(planned.timeZone, planned.window.from) : ''
 }
 
 /** An answer of `/archives` or `/archives_json` as rows: the archive, its texts, and the edition that this entry is. */
-export function transformArchives(body: JsonObject, ask: Ask): Rows {
-  const { items, rejects } = readItems(body, 'archives', ['id'])
-  const kind = ask.route === 'archives' ? 'archive' : 'archive_json'
-  const { locale } = ask
+export function transformArchives(body: JsonObject, planned: PlannedRequest): Rows {
+  const { items, rejects, rejected } = readItems(body, 'archives', ['id'], false)
+  const kind = planned.route === 'archives' ? 'archive' : 'archive_json'
+  const { locale } = planned
   const editions = items.map(({ id, item }): RowValues => {
-    const download = isObject(item.download) ? item.download : isObject(item.json_download) ? item.json_download : {}
+    const sent = [item.download, item.json_download].find(isObject)
+    const download = sent ?? {}
+    const has = sent !== undefined
     return {
       kind,
       id,
-      date: dayOf(item, ask),
+      date: dayOf(item, planned),
       date_times: canonical(listOf(item.date_times)),
       publication_dates: canonical(listOf(item.publication_date)),
-      url: textOf(download.url),
-      payload: canonical({ date: item.date, download }),
+      ...columnsOf(download, { url: ['url', AS.text] }),
+      ...(item.date === undefined && !has ? {} : { payload: canonical({ date: item.date, download }) }),
     }
   })
   const filed = items.map(({ id, item }) => ({
@@ -48,24 +50,27 @@ export function transformArchives(body: JsonObject, ask: Ask): Rows {
         rows: items.map(({ id, item }) => ({
           kind,
           id,
-          horizon: textOf(item.horizon),
-          archive_type: textOf(item.archive_type),
-          payload: restOf(item, KNOWN),
+          ...columnsOf(item, { horizon: ['horizon', AS.text], archive_type: ['archive_type', AS.text] }),
+          ...payloadOf(item, KNOWN),
         })),
+        locale,
       },
       {
         table: 'archive_text',
-        rows: items.map(({ id, item }) => {
-          const description = textOf(item.description)
-          return { kind, id, locale, name: textOf(item.name), ...(description === null ? {} : { description }) }
-        }),
+        rows: items.map(({ id, item }) => ({
+          kind,
+          id,
+          locale,
+          ...columnsOf(item, { name: ['name', AS.text], description: ['description', AS.text] }),
+        })),
       },
-      // An edition is its dates, all of which are its key; the address carries the language, and the first one stays.
-      { table: 'archive_edition', rows: editions, when: 'kept' },
+      // An edition is its dates, all of which are its key; its address carries a language.
+      { table: 'archive_edition', rows: editions, locale },
       ...tables,
     ],
     owned,
     rejects,
+    rejected,
     empty: items.length === 0,
   }
 }

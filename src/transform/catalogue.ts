@@ -1,46 +1,46 @@
-import { type JsonObject, restOf, textOf } from '../base/json.ts'
-import type { Ask } from '../job/ask.ts'
+import { type JsonObject, payloadOf } from '../base/json.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { readItems } from './items.ts'
-import { plainText } from './plain.ts'
+import { textColumns } from './plain.ts'
 
 const KNOWN = ['name', 'short_name', 'description', 'id']
 
 /** An answer of `/indicators` as rows. */
-export function transformCatalogue(body: JsonObject, ask: Ask): Rows {
-  const { items, rejects, whole } = readItems(body, 'indicators', ['id'])
+export function transformCatalogue(body: JsonObject, planned: PlannedRequest): Rows {
+  const { items, rejects, rejected, whole } = readItems(body, 'indicators', ['id'])
   const kind = 'indicator'
-  const rows = items.map(({ id, item }): RowValues => {
-    const payload = restOf(item, KNOWN)
-    return payload === null ? { kind, id } : { kind, id, payload }
-  })
-  const texts = items.map(({ id, item }): RowValues => {
-    const description = textOf(item.description)
-    return {
-      kind,
-      id,
-      locale: ask.locale,
-      name: textOf(item.name),
-      short_name: textOf(item.short_name),
-      description,
-      description_text: description === null ? null : plainText(description),
-    }
-  })
+  const rows = items.map(({ id, item }): RowValues => ({ kind, id, ...payloadOf(item, KNOWN) }))
+  const texts = items.map(({ id, item }): RowValues => ({ kind, id, locale: planned.locale, ...textColumns(item) }))
+  const [term, ...more] = (planned.params.taxonomy_terms ?? []) as readonly string[]
   return {
     ...NO_ROWS,
+    // A listing of one term tells who is filed under it; one of several does not tell which.
+    owned:
+      whole && term !== undefined && more.length === 0
+        ? [
+            {
+              table: 'indicator_term',
+              owner: ['term'],
+              owners: [{ term }],
+              rows: items.map(({ id }) => ({ term, kind, id })),
+            },
+          ]
+        : [],
     tables: [
-      { table: 'indicator', rows },
+      { table: 'indicator', rows, locale: planned.locale },
       { table: 'indicator_text', rows: texts },
     ],
     listing: {
       item: 'indicator',
       text: 'indicator_text',
       kind,
-      locale: ask.locale,
+      locale: planned.locale,
       ids: items.map(({ id }) => id),
-      complete: whole && ask.complete,
+      complete: whole && planned.complete,
     },
     rejects,
+    rejected,
     empty: items.length === 0,
   }
 }

@@ -8,7 +8,7 @@ import { learn, restOf, type Scanned, type Template } from './scan.ts'
 import { type Gathering, gather } from './values.ts'
 
 /*
- * Reads the values of a series from the columns in which they lie on the tape, without writing the body again: a fifth
+ * Reads the values of a series from the columns in which they lie in the reply store, without writing the body again: a fifth
  * of the work, and the same values. What is not as it is as a rule is unpacked and read like any other body.
  */
 

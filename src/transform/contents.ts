@@ -1,18 +1,9 @@
-import type { ContentRoute } from '../api/routes.ts'
-import { flagOf, integerOf, isObject, type JsonObject, listOf, restOf, textOf } from '../base/json.ts'
-import type { Ask } from '../job/ask.ts'
+import { AS, columnsOf, integerOf, isObject, type JsonObject, listOf, payloadOf, textOf } from '../base/json.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { readItems } from './items.ts'
-import { plainText } from './plain.ts'
+import { withPlain } from './plain.ts'
 import { taxonomyRows } from './taxonomy.ts'
-
-/** The kind of content that each route lists. */
-const KIND: Readonly<Record<ContentRoute, string>> = {
-  documentations: 'documentation',
-  static_pages: 'static_page',
-  glossaries: 'glossary',
-  news: 'news',
-}
 
 const KNOWN = [
   ...['title', 'slug', 'body', 'id', 'published_status', 'published_at', 'updated_at', 'expires_at', 'created_at'],
@@ -30,29 +21,32 @@ const sizeOf = (value: unknown): number | null =>
 const itemRow = (kind: string, id: number, item: JsonObject): RowValues => ({
   kind,
   id,
-  published_status: textOf(item.published_status),
-  published_at: textOf(item.published_at),
-  updated_at: textOf(item.updated_at),
-  expires_at: textOf(item.expires_at),
-  created_at: textOf(item.created_at),
-  sticky: flagOf(item.sticky),
+  ...columnsOf(item, {
+    published_status: ['published_status', AS.text],
+    published_at: ['published_at', AS.text],
+    updated_at: ['updated_at', AS.text],
+    expires_at: ['expires_at', AS.text],
+    created_at: ['created_at', AS.text],
+    sticky: ['sticky', AS.flag],
+  }),
 })
 
-const textRow = (kind: string, id: number, locale: string, item: JsonObject): RowValues => {
-  const body = textOf(item.body)
-  return {
-    kind,
-    id,
-    locale,
-    title: textOf(item.title),
-    slug: textOf(item.slug),
-    permalink: textOf(item.permalink),
-    summary: textOf(item.summary),
-    body,
-    body_text: body === null ? null : plainText(body),
-    payload: restOf(item, KNOWN),
-  }
-}
+const textRow = (kind: string, id: number, locale: string, item: JsonObject): RowValues => ({
+  kind,
+  id,
+  locale,
+  ...withPlain(
+    columnsOf(item, {
+      title: ['title', AS.text],
+      slug: ['slug', AS.text],
+      permalink: ['permalink', AS.text],
+      summary: ['summary', AS.text],
+      body: ['body', AS.text],
+    }),
+    'body',
+  ),
+  ...payloadOf(item, KNOWN),
+})
 
 const mediaRows = (kind: string, id: number, locale: string, item: JsonObject): RowValues[] =>
   listOf(item.media)
@@ -65,21 +59,20 @@ const mediaRows = (kind: string, id: number, locale: string, item: JsonObject): 
         id,
         locale,
         media_id: mediaId,
-        title: textOf(medium.title),
-        media_type: textOf(medium.media_type),
+        ...columnsOf(medium, { title: ['title', AS.text], media_type: ['media_type', AS.text] }),
         file_name: textOf(medium.document_value_file_name) ?? textOf(medium.photo_value_file_name),
         content_type: textOf(medium.document_value_content_type) ?? textOf(medium.photo_value_content_type),
         file_size: sizeOf(medium.document_value_file_size) ?? sizeOf(medium.photo_value_file_size),
         url: textOf(medium.download),
-        payload: restOf(medium, KNOWN_MEDIA),
+        ...payloadOf(medium, KNOWN_MEDIA),
       }
     })
 
-/** An answer of one of the four content routes as rows. */
-export function transformContents(body: JsonObject, ask: Ask): Rows {
-  const { items, rejects, whole } = readItems(body, 'contents', ['id'])
-  const kind = KIND[ask.route as ContentRoute]
-  const { locale } = ask
+/** An answer of a content route as rows. */
+export function transformContents(body: JsonObject, planned: PlannedRequest): Rows {
+  const { items, rejects, rejected, whole } = readItems(body, 'contents', ['id'])
+  const kind = planned.service.routes[planned.route]!.item ?? planned.route
+  const { locale } = planned
   const filed = items.map(({ id, item }) => ({
     owner: { kind, id },
     terms: item.taxonomy_terms,
@@ -89,7 +82,7 @@ export function transformContents(body: JsonObject, ask: Ask): Rows {
   return {
     ...NO_ROWS,
     tables: [
-      { table: 'content', rows: items.map(({ id, item }) => itemRow(kind, id, item)) },
+      { table: 'content', rows: items.map(({ id, item }) => itemRow(kind, id, item)), locale },
       { table: 'content_text', rows: items.map(({ id, item }) => textRow(kind, id, locale, item)) },
       ...tables,
     ],
@@ -98,7 +91,7 @@ export function transformContents(body: JsonObject, ask: Ask): Rows {
       {
         table: 'content_media',
         owner: ['kind', 'id', 'locale'],
-        owners: items.map(({ id }) => ({ kind, id, locale })),
+        owners: items.filter(({ item }) => item.media !== undefined).map(({ id }) => ({ kind, id, locale })),
         rows: items.flatMap(({ id, item }) => mediaRows(kind, id, locale, item)),
       },
     ],
@@ -108,9 +101,10 @@ export function transformContents(body: JsonObject, ask: Ask): Rows {
       kind,
       locale,
       ids: items.map(({ id }) => id),
-      complete: whole && ask.complete,
+      complete: whole && planned.complete,
     },
     rejects,
+    rejected,
     empty: items.length === 0,
   }
 }

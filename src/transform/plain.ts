@@ -1,4 +1,5 @@
 import { compile } from 'html-to-text'
+import { AS, columnsOf, type JsonObject } from '../base/json.ts'
 
 const convert = compile({
   wordwrap: false,
@@ -11,5 +12,67 @@ const convert = compile({
   limits: { maxInputLength: 1_000_000, maxDepth: 60 },
 })
 
+/** Tags, and cells of tables, for which the time of the conversion grows with their square; no text for people has more. */
+const MOST_TAGS = 10_000
+const MOST_CELLS = 2_000
+/** Columns or rows that a cell may span: the converter makes them all. */
+const WIDEST = 100
+
+const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
+
+/** Whether a text can be converted in a time that its length explains. */
+function isTame(html: string): boolean {
+  if (count(html, /<[a-z]/gi) > MOST_TAGS || count(html, /<t[dh]/gi) > MOST_CELLS) return false
+  for (const [, span] of html.matchAll(/(?:col|row)span[\s="']{0,5}(\d+)/gi)) if (Number(span) > WIDEST) return false
+  return true
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
+
+/** The text between the tags, a space for each of them: in one pass, whatever the text. */
+function strip(html: string): string {
+  const pieces: string[] = []
+  for (let at = 0; at < html.length; ) {
+    const open = html.indexOf('<', at)
+    const close = open < 0 ? -1 : html.indexOf('>', open)
+    pieces.push(html.slice(at, open < 0 || close < 0 ? html.length : open))
+    if (close < 0) break
+    at = close + 1
+  }
+  return pieces
+    .filter((piece) => piece !== '')
+    .join(' ')
+    .replaceAll(/&(amp|lt|gt|quot|apos|nbsp);/g, (_, name: string) => ENTITIES[name]!)
+}
+
+/** The text of HTML as the converter makes it; of what nobody would write for people, what stands between the tags. */
+function textOf(html: string): string {
+  if (!isTame(html)) return strip(html)
+  try {
+    return convert(html)
+  } catch (error) {
+    // Tags inside tags, deeper than the stack.
+    if (error instanceof RangeError) return strip(html)
+    throw error
+  }
+}
+
 /** HTML as readable text: paragraphs on lines of their own, entities as letters, no links, no pictures. */
-export const plainText = (html: string): string => convert(html).replaceAll('\u00a0', ' ').trim()
+export const plainText = (html: string): string => textOf(html).replaceAll('\u00a0', ' ').trim()
+
+/** A column of HTML with the same as plain text beside it. */
+export const withPlain = (row: Record<string, string | number | null>, column: string): typeof row => {
+  const html = row[column]
+  return html === undefined ? row : { ...row, [`${column}_text`]: html === null ? null : plainText(String(html)) }
+}
+
+/** The texts of an indicator that were sent. */
+export const textColumns = (item: JsonObject) =>
+  withPlain(
+    columnsOf(item, {
+      name: ['name', AS.text],
+      short_name: ['short_name', AS.text],
+      description: ['description', AS.text],
+    }),
+    'description',
+  )

@@ -3,6 +3,7 @@ import { COMMA, END, OPEN, skipSpace, skipValue, standsAt, textEnd } from '../ba
 import type { Interval } from '../base/interval.ts'
 import { isObject, type JsonObject } from '../base/json.ts'
 import { createClock } from './clock.ts'
+import { refuseFlood } from './flood.ts'
 import { createNumbers } from './numbers.ts'
 import { type Gathering, gather, geoOf, type Values } from './values.ts'
 
@@ -131,6 +132,7 @@ export function scan(body: Buffer, window: Interval | null): Scanned | null {
     const gathering = gather(window)
     const end = scanRows(body, skipSpace(body, start), gathering)
     if (end < 0) return null
+    refuseFlood(body.subarray(0, start), body.subarray(end))
     const rest = restOf(body.toString('utf8', 0, start), body.toString('utf8', end))
     return rest && { rest, values: gathering.done() }
   } catch (error) {

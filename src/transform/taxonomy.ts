@@ -37,21 +37,24 @@ export function taxonomyRows(
   }
   const named = <T>(entries: Iterable<readonly [number, T]>, name: (value: T) => string | null): RowValues[] =>
     [...entries].flatMap(([id, value]) => (name(value) === null ? [] : [{ id, locale, name: name(value) }]))
-  const owners = filed.map(({ owner }) => owner)
-  const owner = Object.keys(owners[0] ?? {})
+  const ownersOf = (list: 'terms' | 'vocabularies'): RowValues[] =>
+    filed.filter((item) => item[list] !== undefined).map(({ owner }) => owner)
+  const owner = Object.keys(filed[0]?.owner ?? {})
   return {
     tables: [
       { table: 'vocabulary', rows: [...vocabularies.keys()].map((id) => ({ id })) },
       { table: 'vocabulary_text', rows: named(vocabularies, (name) => name) },
       {
         table: 'taxonomy_term',
-        rows: [...terms].map(([id, { vocabularyId }]) => ({ id, vocabulary_id: vocabularyId })),
+        rows: [...terms].map(([id, { vocabularyId }]) =>
+          vocabularyId === null ? { id } : { id, vocabulary_id: vocabularyId },
+        ),
       },
       { table: 'taxonomy_term_text', rows: named(terms, ({ name }) => name) },
     ],
     owned: [
-      { table: links.term, owner, owners, rows: termLinks },
-      { table: links.vocabulary, owner, owners, rows: vocabularyLinks },
+      { table: links.term, owner, owners: ownersOf('terms'), rows: termLinks, locale },
+      { table: links.vocabulary, owner, owners: ownersOf('vocabularies'), rows: vocabularyLinks, locale },
     ],
   }
 }

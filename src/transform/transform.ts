@@ -1,20 +1,22 @@
 import { isAscii } from 'node:buffer'
-import { routeOf, type Shape } from '../api/routes.ts'
 import { release } from '../base/bytes.ts'
-import { ShapeError } from '../base/errors.ts'
+import { DamagedError, SchemaError } from '../base/errors.ts'
 import { isObject, type JsonObject } from '../base/json.ts'
 import { decompress, type Packed, restore } from '../base/pack.ts'
-import type { Ask } from '../job/ask.ts'
+import { oneLine } from '../base/visible.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
+import type { Route, Shape } from '../services/routes.ts'
 import type { Rows } from '../tables/rows.ts'
 import { transformArchives } from './archives.ts'
 import { transformCatalogue } from './catalogue.ts'
 import { scanColumns } from './columns.ts'
 import { transformContents } from './contents.ts'
+import { refuseFlood } from './flood.ts'
 import { scan } from './scan.ts'
 import { transformSeries } from './series.ts'
 import { transformWidgets } from './widgets.ts'
 
-const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, ask: Ask) => Rows>> = {
+const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, planned: PlannedRequest) => Rows>> = {
   catalogue: transformCatalogue,
   series: transformSeries,
   content: transformContents,
@@ -22,50 +24,92 @@ const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, ask: Ask) => Rows>> = 
   widgets: transformWidgets,
 }
 
-/** Reply → rows and rejects. Throws ShapeError when no row at all can be made of the body. */
-export function transform(body: Buffer, ask: Ask): Rows {
+/** What the service declares of the route that was asked. */
+const rowOf = ({ service, route }: PlannedRequest): Route => service.routes[route]!
+
+/** Reply → rows and rejects. Throws SchemaError when no row at all can be made of the body. */
+export function transform(body: Buffer, planned: PlannedRequest): Rows {
   try {
-    return read(body, ask)
+    return read(body, planned)
   } catch (error) {
     // The stack is the one thing that a small body can exhaust.
     if (error instanceof RangeError)
-      throw new ShapeError('The body is nested too deeply to be read.', { path: '$', cause: error })
+      throw new SchemaError('The body is nested too deeply to be read.', { path: '$', cause: error })
     throw error
   }
 }
 
-/** The same of a body of `size` bytes as it lies on the tape. */
-export function transformPacked(packed: Packed, size: number, ask: Ask): Rows {
-  const arranged = decompress(packed)
-  if (arranged.form === 'columns' && routeOf(ask.route).shape === 'series') {
-    const scanned = scanColumns(arranged.bytes, ask.window)
-    if (scanned) return transformSeries(scanned.rest, ask, scanned.values)
-  }
-  const body = restore(arranged, size)
+const damaged = (cause?: unknown): DamagedError =>
+  new DamagedError('The body in the reply store is damaged.', { code: 'damaged', cause })
+
+/** What was packed by this program is unpacked again, unless something else has changed it. */
+function whole<T>(unpacking: () => T): T {
   try {
-    return transform(body, ask)
+    return unpacking()
+  } catch (error) {
+    throw damaged(error)
+  }
+}
+
+/** The same of a body of `size` bytes as it lies in the reply store. Throws DamagedError when it is not what was put there. */
+export function transformPacked(packed: Packed, size: number, planned: PlannedRequest): Rows {
+  const arranged = whole(() => decompress(packed))
+  if (arranged.form === 'columns' && rowOf(planned).shape === 'series') {
+    const scanned = whole(() => scanColumns(arranged.bytes, planned.window))
+    if (scanned) return transformSeries(scanned.rest, planned, scanned.values)
+  }
+  const body = whole(() => restore(arranged, size))
+  if (body.length !== size) throw damaged()
+  try {
+    return transform(body, planned)
   } finally {
     release(body)
   }
 }
 
-function read(body: Buffer, ask: Ask): Rows {
-  const { root, shape } = routeOf(ask.route)
+/** What a body that is not JSON looks like, by its first bytes. */
+const LOOKS: readonly { readonly bytes: readonly number[]; readonly says: string }[] = [
+  { bytes: [0xff, 0xfe], says: 'UTF-16, which JSON is not to be sent in' },
+  { bytes: [0xfe, 0xff], says: 'UTF-16, which JSON is not to be sent in' },
+  { bytes: [0x7b, 0], says: 'UTF-16, which JSON is not to be sent in' },
+  { bytes: [0, 0x7b], says: 'UTF-16, which JSON is not to be sent in' },
+  { bytes: [0x50, 0x4b, 3, 4], says: 'a ZIP file' },
+  { bytes: [0x1f, 0x8b], says: 'packed with gzip, and its headers do not say so' },
+  { bytes: [0x28, 0xb5, 0x2f, 0xfd], says: 'packed with zstd, and its headers do not say so' },
+  { bytes: [0x25, 0x50, 0x44, 0x46], says: 'a PDF file' },
+]
+
+/** Why a body cannot be read: what it is, or what the parser said of it, in one line. */
+function misread(body: Buffer, error: unknown): SchemaError {
+  const look = LOOKS.find(({ bytes }) => bytes.every((byte, i) => body[i] === byte))
+  const said = oneLine((error as Error).message)
+  return new SchemaError(`The body is not JSON: ${look ? `it is ${look.says}` : said}.`, { path: '$', cause: error })
+}
+
+/** A mark of UTF-8 that some programs put before a text. */
+const BOM = [0xef, 0xbb, 0xbf]
+
+function read(body: Buffer, planned: PlannedRequest): Rows {
+  const { root, shape } = rowOf(planned)
+  if (BOM.every((byte, i) => body[i] === byte)) return read(body.subarray(BOM.length), planned)
   if (shape === 'series') {
-    const scanned = scan(body, ask.window)
-    if (scanned) return transformSeries(scanned.rest, ask, scanned.values)
+    const scanned = scan(body, planned.window)
+    if (scanned) return transformSeries(scanned.rest, planned, scanned.values)
   }
+  refuseFlood(body)
   let parsed: unknown
   try {
     // Bytes are text faster as Latin-1, and every byte below 128 means the same in it.
     parsed = JSON.parse(isAscii(body) ? body.toString('latin1') : body.toString('utf8'))
   } catch (error) {
-    throw new ShapeError(`The body is no JSON: ${(error as Error).message}.`, { path: '$', cause: error })
+    throw misread(body, error)
   }
   // A listing may come without its envelope.
   if (Array.isArray(parsed) && shape !== 'series') parsed = { [root]: parsed }
-  if (!isObject(parsed)) throw new ShapeError('The body is no JSON object.', { path: '$' })
+  if (!isObject(parsed)) throw new SchemaError('The body is not a JSON object.', { path: '$' })
   if (!(root in parsed) && typeof parsed.message === 'string')
-    throw new ShapeError(`The service answered with a message: ${parsed.message}`, { path: '$.message' })
-  return BY_SHAPE[shape](parsed, ask)
+    throw new SchemaError(`The service answered with a message: ${oneLine(parsed.message).slice(0, 500)}`, {
+      path: '$.message',
+    })
+  return BY_SHAPE[shape](parsed, planned)
 }

@@ -1,7 +1,8 @@
 import { type Instant, parseInstant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import { brief, isObject } from '../base/json.ts'
-import type { Observations, Reject } from '../tables/rows.ts'
+import type { Observations } from '../tables/rows.ts'
+import { gatherRejects, type Rejected, type Rejects } from './rejects.ts'
 
 /** The values of one geo as they come: instants and values side by side. */
 interface Column {
@@ -11,9 +12,8 @@ interface Column {
 }
 
 /** What the `values` of an answer become, before the length of a period is known. */
-export interface Values {
+export interface Values extends Rejected {
   readonly observations: Omit<Observations, 'steps'>
-  readonly rejects: readonly Reject[]
   /** Rows in the answer, whatever became of them. */
   readonly rows: number
   readonly outside: number
@@ -62,7 +62,7 @@ export interface Gathering {
 export function gather(window: Interval | null): Gathering {
   const columns = new Map<number, Column>()
   const geoNames = new Map<number, string>()
-  const rejects: Reject[] = []
+  const rejects = gatherRejects()
   let rows = 0
   let outside = 0
   let lastGeo = Number.NaN
@@ -95,7 +95,7 @@ export function gather(window: Interval | null): Gathering {
     read(row, i) {
       const reject = (reason: string) => {
         rows++
-        rejects.push({ path: `$.indicator.values[${i}]`, reason, fragment: row })
+        rejects.add(`$.indicator.values[${i}]`, reason, row)
       }
       if (!isObject(row)) return reject('a value is no object')
       const { value, geo_name: name } = row
@@ -107,7 +107,10 @@ export function gather(window: Interval | null): Gathering {
         return reject(typeof at === 'string' ? at : String(geoId))
       if (put(geoId, at, value) && typeof name === 'string' && name !== '') geoNames.set(geoId, name)
     },
-    done: () => ({ observations: join(columns, rejects), rejects, rows, outside, geoNames }),
+    done() {
+      const observations = join(columns, rejects)
+      return { observations, ...rejects.done(), rows, outside, geoNames }
+    },
   }
 }
 
@@ -119,7 +122,7 @@ export function readValues(rows: readonly unknown[], window: Interval | null): V
 }
 
 /** Puts the columns of all geos one after the other, each in order of time and without repetitions. */
-function join(columns: ReadonlyMap<number, Column>, rejects: Reject[]): Values['observations'] {
+function join(columns: ReadonlyMap<number, Column>, rejects: Rejects): Values['observations'] {
   const geoIds: number[] = []
   const at: number[] = []
   const values: (number | null)[] = []
@@ -135,7 +138,7 @@ function join(columns: ReadonlyMap<number, Column>, rejects: Reject[]): Values['
   return { geoIds, at, values }
 }
 
-function sorted(column: Column, geoId: number, rejects: Reject[]): Pick<Column, 'at' | 'values'> {
+function sorted(column: Column, geoId: number, rejects: Rejects): Pick<Column, 'at' | 'values'> {
   const order = column.at.map((_, i) => i).sort((a, b) => column.at[a]! - column.at[b]! || a - b)
   const at: number[] = []
   const values: (number | null)[] = []
@@ -147,10 +150,10 @@ function sorted(column: Column, geoId: number, rejects: Reject[]): Pick<Column, 
       at.push(time)
       values.push(value)
     } else if (values[last] !== value) {
-      rejects.push({
-        path: '$.indicator.values',
-        reason: 'two values for one geo and instant; the later one holds',
-        fragment: { geo_id: geoId, at: time, value: values[last] },
+      rejects.add('$.indicator.values', 'two values for one geo and instant; the later one holds', {
+        geo_id: geoId,
+        at: time,
+        value: values[last],
       })
       values[last] = value
     }

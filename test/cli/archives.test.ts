@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openReader } from '../../src/db/open.ts'
@@ -75,4 +75,52 @@ test('a key that is refused ends it at once', async () => {
   expect(done.code).toBe(3)
   expect(server.calls).toHaveLength(1)
   expect(done.err + done.out).not.toContain(KEY)
+})
+
+test('what a killed download left is tidied, and its budget is that of a job', async () => {
+  const store = await tempStore()
+  await runJob(
+    store,
+    await emulate({ now: NOW / 1000 }),
+    'archives: [{ window: { from: 2025-11-03, to: 2025-11-04 } }]',
+    { now: NOW },
+  )
+  const { port } = new URL((await serve((_, response) => response.end('x'))).url)
+  const server = await serve((_, response, call): unknown => {
+    response.setHeader('ETag', '"1"')
+    if (call > 1) return response.end('whole')
+    response.setHeader('Content-Length', 100_000)
+    return response.write('part of it')
+  })
+  const env = { INDICATOR_SYNC_DATABASE: store.file, INDICATOR_SYNC_BASE_URL: server.url, INDICATOR_SYNC_API_KEY: KEY }
+  const parts = join(store.file, '..', 'archives', 'parts')
+  const killed = await runCli(tempFolder(), ['archives', 'download'], env, (child) => {
+    const timer = setInterval(() => {
+      if (!existsSync(parts) || readdirSync(parts).length < 2) return
+      clearInterval(timer)
+      child.kill('SIGKILL')
+    }, 10)
+  })
+  expect(killed.code).toBeNull()
+  const folder = tempFolder()
+  writeFileSync(join(folder, 'job.yaml'), 'name: x\npace: { callsPerDay: 60 }\ncatalogue: true\n')
+  store.run('update archive_edition set url = ? where rowid = (select min(rowid) from archive_edition)', [
+    `http://127.0.0.1:${port}/elsewhere`,
+  ])
+  const run = await runCli(folder, ['archives', 'download', '--limit', '3', '--json'], env)
+  expect(JSON.parse(run.out)).toMatchObject({
+    files: 2,
+    failed: [{ reason: expect.stringMatching(/--allow-host 127\.0\.0\.1:/) }],
+  })
+  expect(readdirSync(parts)).toEqual([])
+  const host = new URL(server.url).host
+  const spent = store.get('select count(*) from _budget where host = ?', [host]) as number
+  expect(spent).toBeGreaterThanOrEqual(3)
+  for (let i = spent; i < 59; i++) store.run('insert into _budget (host, called_at) values (?, ?)', [host, Date.now()])
+  const over = await runCli(folder, ['archives', 'download', '--job', 'job.yaml', '--json'], env)
+  expect(over.code).toBe(4)
+  expect(JSON.parse(over.out)).toMatchObject({ files: 1, stop: expect.stringMatching(/budget of 60 calls/) })
+  const all = await runCli(folder, ['archives', 'download', '--limit', '0', '--json'], env)
+  expect(all.code).toBe(1)
+  expect(JSON.parse(all.out).failed).toMatchObject([{ reason: expect.stringMatching(/--allow-host 127\.0\.0\.1:/) }])
 })

@@ -1,6 +1,8 @@
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
@@ -38,15 +40,101 @@ describe('the command line', () => {
       2,
       /legal: generic, esios.*Did you mean "esios"/,
     ],
-    ['a bad address', ['sync', 'job.yaml', '--base-url', 'ftp://x'], {}, 2, /no address of a service/],
+    ['a bad address', ['sync', 'job.yaml', '--base-url', 'ftp://x'], {}, 2, /is not the address of a service/],
     ['a key no header carries', ['sync', 'job.yaml'], to('http://x', 'a\nb'), 2, /key is empty or holds characters/],
     ['no such job file', ['sync', 'none.yaml'], to('http://x'), 2, /none\.yaml cannot be read/],
-    ['a bad range', ['sync', 'job.yaml', '--from', 'yesterday'], to('http://x'), 2, /--from "yesterday" is no date/],
+    [
+      'a bad range',
+      ['sync', 'job.yaml', '--from', 'yesterday'],
+      to('http://x'),
+      2,
+      /--from "yesterday" is not a valid date/,
+    ],
+    ['no file', ['status', '--database', ':memory:'], {}, 2, /":memory:" \(from flag --database\) is not a file/],
+    ['a folder', ['sync', 'job.yaml', '--database', 'x/'], to('http://x'), 2, /"x\/" .* is the name of a folder/],
+    ['the lock of a database', ['status', '--database', 'h.db.lock'], {}, 2, /is the name of the lock/],
+    ['the log of a database', ['status', '--database', 'h.db-wal'], {}, 2, /is the name of the log/],
     ['no database yet', ['status'], {}, 7, /no database data\/indicator-sync\.db yet/],
   ])('%s', async (_name, args, env, code, message) => {
     const result = await runCli(folder(), args, env)
     expect(result.err).toMatch(message)
     expect(result.code).toBe(code)
+  })
+
+  test('what is legal and hardly meant is a warning with its number, not a mistake', async () => {
+    const dir = folder({
+      'job.yaml': SERIES.replace('[1739]', `[${Array.from({ length: 400 }, (_, i) => i + 1)}]`).replace(
+        'from: 2025-01-01, to: 2025-02-01 }',
+        'from: 1989-12-31, to: 2024-01-01 }, chunk: 1d',
+      ),
+    })
+    const { code, err } = await runCli(dir, ['validate', 'job.yaml'])
+    expect(err).toMatch(/series\[0\]\.window\.from lies before 1990/)
+    expect(err).toMatch(/needs 4,967,600 calls, 2 days at its pace/)
+    expect(code).toBe(0)
+  })
+
+  test('a time may begin with a minus sign in every command that takes one, after a space too', async () => {
+    const emulator = await emulate()
+    const dir = folder({
+      'job.yaml': SERIES.replace('window: { from: 2025-01-01, to: 2025-02-01 }', 'window: { last: 60d }'),
+    })
+    const env = to(emulator.url, emulator.key)
+    expect((await runCli(dir, ['sync', 'job.yaml'], env)).code).toBe(0)
+    const range = ['--from', '-30d', '--to', '-2d']
+    const of: Record<string, string[]> = {
+      plan: ['job.yaml'],
+      sync: ['job.yaml'],
+      backfill: ['job.yaml'],
+      restate: ['job.yaml'],
+      archives: ['list'],
+      diff: [],
+      show: ['1739', '--json'],
+      query: ['--recipe', 'daily-average', '--indicator', '1739'],
+      export: ['--indicator', '1739'],
+    }
+    const ranged = (Object.entries(COMMANDS) as [string, { flags: object }][]).filter(
+      ([, { flags }]) => 'from' in flags,
+    )
+    expect(ranged.map(([name]) => name).sort()).toEqual(Object.keys(of).sort())
+    for (const [name] of ranged) {
+      const { code, err } = await runCli(dir, [name, ...of[name]!, ...range], env)
+      expect({ name, code, err: err.replace(/^.*(rows|requests).*$/gm, '') }).toMatchObject({ name, code: 0 })
+    }
+    const days = JSON.parse((await runCli(dir, ['query', ...of.query!, ...range, '--json'])).out) as object[]
+    expect(days).toHaveLength(28)
+    const { code, err } = await runCli(dir, ['plan', 'job.yaml', '--from', '-30d', '--from', '-3d'])
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/--from is given twice/) })
+  })
+
+  test('the source runs by itself on the right runtime, as `bin.js` does', () => {
+    const out = execFileSync(process.execPath, [resolve('src/cli/main.ts'), '--version'], { encoding: 'utf8' })
+    expect(out.trim()).toMatch(/^\d+\.\d+\.\d+/)
+  })
+
+  test('the demo writes nothing into a database of a real service', async () => {
+    const { url, key } = await emulate()
+    const dir = folder()
+    await runCli(dir, ['sync', 'job.yaml'], to(url, key))
+    const { code, err } = await runCli(dir, ['demo', '--database', 'data/indicator-sync.db'])
+    expect([code, err]).toEqual([2, expect.stringMatching(/holds what the job one brought/)])
+    const jobs = await runCli(dir, ['query', 'select count(*) from _run', '--format', 'csv'])
+    expect(jobs.out.trim().split('\n')[1]).toBe('1')
+  })
+
+  test('diff tells what a run changed, every row where a program reads it', async () => {
+    const { url, key } = await emulate()
+    const dir = folder()
+    await runCli(dir, ['sync', 'job.yaml'], to(url, key))
+    const shown = await runCli(dir, ['diff', '--run', '1', '--limit', '2', '--what', 'value'])
+    expect(shown.out).toMatch(/: 744 values new\.$/m)
+    expect(shown.err).toMatch(/The first 2 of 744/)
+    const all = await runCli(dir, ['diff', '--run', '1', '--what', 'value', '--format', 'csv'])
+    expect(all.out.trim().split('\n')).toHaveLength(745)
+    const none = await runCli(dir, ['diff', '--from', '+1d', '--to', '+2d', '--json'])
+    expect(JSON.parse(none.out)).toEqual([])
+    const wrong = await runCli(dir, ['diff', '--run', '9'])
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/There is no run 9/)])
   })
 
   test('mistakes of job files are all told before anything is sent', async () => {
@@ -119,7 +207,7 @@ describe('the command line', () => {
     expect(err).toBe('48 rows in a.csv.\n')
     const lines = readFileSync(join(dir, 'a.csv'), 'utf8').trim().split('\n')
     expect(lines).toHaveLength(49)
-    expect(lines[1]).toMatch(/^1739,.*,3,España,2024-12-31T23:00:00Z,2025-01-01T00:00:00\+01:00,3600,/)
+    expect(lines[1]).toMatch(/^\d+,indicator,1739,.*,3,España,2024-12-31T23:00:00Z,2025-01-01T00:00:00\+01:00,3600,/)
     const ndjson = await runCli(dir, [...more, '--format', 'ndjson', '--geo', '3'])
     expect(
       ndjson.out
@@ -292,7 +380,7 @@ describe('the command line', () => {
       (await runCli(dir, ['backfill', 'job.yaml', '--from', '2024-12-31', '--to', '2025-01-05'], env)).out,
     ).toMatch(/3 requests/)
     expect((await runCli(dir, ['status', '--format', 'prometheus'])).out).toMatch(
-      /^# HELP indicator_sync_requests_total/,
+      /^# HELP indicator_sync_requests_total/m,
     )
   })
 
@@ -300,17 +388,77 @@ describe('the command line', () => {
     const dir = folder({})
     expect((await runCli(dir, ['init', 'mine'])).out).toMatch(/written .*nightly\.yaml/)
     expect(existsSync(join(dir, 'mine/.env.example'))).toBe(true)
+    const again = await runCli(dir, ['init', "it's mine"])
+    expect(again.out).toContain(`\n  cd 'it'\\''s mine'\n`)
+    expect((await runCli(dir, ['init'])).out).not.toContain('cd ')
     expect((await runCli(dir, ['validate', 'mine/jobs/nightly.yaml'])).code).toBe(0)
     writeFileSync(join(dir, 'mine/.env.example'), 'mine')
     expect((await runCli(dir, ['init', 'mine'])).out).toMatch(/kept .*\.env\.example/)
     expect(readFileSync(join(dir, 'mine/.env.example'), 'utf8')).toBe('mine')
   })
 
+  test('what init prints can be followed line by line, and everything lies in its folder', async () => {
+    const emulator = await emulate({ now: Date.now() / 1000 })
+    const dir = folder({})
+    const { out } = await runCli(dir, ['init', 'my-market'])
+    const lines = out.slice(out.indexOf('Next:')).split('\n').slice(1)
+    expect(lines[0]).toBe('  cd my-market')
+    // As a shell runs them; the long history is left out, and the address is the embedded service's.
+    const job = join(dir, 'my-market/jobs/nightly.yaml')
+    writeFileSync(
+      job,
+      readFileSync(job, 'utf8')
+        .replaceAll('2021-06-01', '-3d')
+        .replaceAll('last: 1y', 'last: 3d')
+        .replace(/^pace:.*/m, 'pace: { perSecond: 50 }'),
+    )
+    writeFileSync(
+      join(dir, 'indicator-sync'),
+      `#!/bin/sh\nexec '${process.execPath}' '${resolve('src/cli/bin.js')}' "$@"\n`,
+      { mode: 0o755 },
+    )
+    const shell = spawn('sh', ['-e', '-c', lines.join('\n')], {
+      cwd: dir,
+      env: { PATH: `${dir}:${process.env.PATH}`, HOME: dir, ...to(emulator.url, emulator.key) },
+    })
+    const [stdout, stderr, [status]] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'close')])
+    expect({ code: status, err: stderr.slice(-500) }).toMatchObject({ code: 0 })
+    expect(stdout).toMatch(/nightly: done/)
+    expect(readdirSync(dir).sort()).toEqual(['indicator-sync', 'my-market'])
+    expect(readdirSync(join(dir, 'my-market')).sort()).toEqual(['.env', '.env.example', 'data', 'jobs'])
+  })
+
+  test('status fits 60 columns and cuts no next step', async () => {
+    const emulator = await emulate()
+    const dir = folder({ 'job.yaml': SERIES.replace('1739', '1739, 1293, 424242').replace('2025-02-01', '2025-01-03') })
+    expect((await runCli(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))).code).toBe(1)
+    const told = (await runCli(dir, ['status'])).out
+    expect(told.split('\n').filter((line) => [...line].length > 60)).toEqual([])
+    const [failure] = JSON.parse((await runCli(dir, ['status', '--json'])).out).failures
+    const plain = told.replaceAll(/\s/g, '')
+    for (const said of [failure.target, failure.message, failure.hint])
+      expect(plain).toContain(String(said).replaceAll(/\s/g, ''))
+    expect(told).toMatch(/1293 all geos/)
+    const ahead = folder({
+      'job.yaml': SERIES.replace('2025-01-01', 'today').replace('2025-02-01', '+2d').replace('1739', '544'),
+    })
+    const tomorrow = await emulate({ now: Date.now() / 1000 })
+    expect((await runCli(ahead, ['sync', 'job.yaml'], to(tomorrow.url, tomorrow.key))).code).toBe(0)
+    for (const { lag_hours } of JSON.parse((await runCli(ahead, ['status', '--json'])).out).series)
+      expect(lag_hours).toBeGreaterThanOrEqual(0)
+  })
+
   test('the embedded service serves until it is stopped', async () => {
     const result = await runCli(tempFolder(), ['emulator', '--now', '2025-11-04T12:00:00Z'], {}, (child) =>
       child.stdout!.once('data', () => child.kill('SIGINT')),
     )
-    expect(result).toMatchObject({ code: 0, out: expect.stringContaining('INDICATOR_SYNC_BASE_URL=http://127.0.0.1:') })
+    // Stopped by a signal is what every command says with 130.
+    expect(result).toMatchObject({
+      code: 130,
+      out: expect.stringContaining('INDICATOR_SYNC_BASE_URL=http://127.0.0.1:'),
+    })
+    const [, job] = /indicator-sync sync (.+)/.exec(result.out)!
+    expect(existsSync(job!), 'the job that is named exists, wherever the command is called').toBe(true)
   })
 
   test('the demo shows rows, and its own next steps', async () => {

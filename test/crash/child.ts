@@ -4,10 +4,10 @@
  */
 import { Worker } from 'node:worker_threads'
 import SQLite from 'better-sqlite3'
-import { SERVICES } from '../../src/api/services.ts'
-import { lockWriter } from '../../src/db/lock.ts'
-import { openStore } from '../../src/db/open.ts'
+import { BusyError } from '../../src/base/errors.ts'
+import { openWriter } from '../../src/db/lock.ts'
 import { readJob } from '../../src/job/read.ts'
+import { SERVICES } from '../../src/services/services.ts'
 import { sync } from '../../src/sync.ts'
 import { type Orders, STEPS } from './steps.ts'
 
@@ -43,8 +43,8 @@ function watch({ step, nth, micros }: NonNullable<Orders['death']>): void {
     if (matches && when === 'after') die()
     return result
   }
-  const memory = new SQLite(':memory:')
-  const statement = Object.getPrototypeOf(memory.prepare('select 1')) as { run: (...args: unknown[]) => unknown }
+  const plannerState = new SQLite(':memory:')
+  const statement = Object.getPrototypeOf(plannerState.prepare('select 1')) as { run: (...args: unknown[]) => unknown }
   const { run } = statement
   statement.run = function (this: { source: string }, ...args: unknown[]) {
     return around(this.source, () => run.apply(this, args))
@@ -57,8 +57,13 @@ function watch({ step, nth, micros }: NonNullable<Orders['death']>): void {
 
 const orders = JSON.parse(process.argv[2]!) as Orders
 if (orders.death) watch(orders.death)
-const store = await openStore(orders.file)
-const unlock = await lockWriter(store, 'crash', Date.now)
+const store = await openWriter(orders.file, 'crash', { durability: orders.durability ?? 'normal' }).catch(
+  (error: unknown) => {
+    if (!(error instanceof BusyError)) throw error
+    process.stdout.write(`busy ${error.message}\n`)
+    process.exit(5)
+  },
+)
 process.stdout.write('ready\n')
 const summary = await sync(
   {
@@ -73,6 +78,5 @@ const summary = await sync(
   },
   readJob(orders.job, 'crash.yaml'),
 )
-await unlock()
 await store.close()
 process.stdout.write(`${summary.outcome}\n`)

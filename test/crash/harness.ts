@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -9,9 +9,9 @@ import { dump } from '../dump.ts'
 import { type Orders, STEPS, type Step } from './steps.ts'
 
 const CHILD = resolve('test/crash/child.ts')
-const NOW = Date.parse('2025-11-04T12:00:00Z')
-const NIGHT = NOW + 20 * 3_600_000
-const JOB = `name: crash
+export const NOW = Date.parse('2025-11-04T12:00:00Z')
+export const NIGHT = NOW + 20 * 3_600_000
+export const JOB = `name: crash
 pace: { perSecond: 50, concurrency: 1 }
 catalogue: { refresh: 1h }
 series:
@@ -51,12 +51,22 @@ const OFTEN: Readonly<Record<Step, number>> = {
   'in a checkpoint': 1,
 }
 
-function spawnChild(
+/** What became of a process. */
+export interface Ended {
+  readonly killed: boolean
+  readonly out: string
+  readonly err: string
+}
+
+/** Syncs in a process of its own, which ends as it is told. */
+export function spawnChild(
   orders: Omit<Orders, 'death'>,
   death: Death,
-): Promise<{ killed: boolean; out: string; err: string }> {
+  during?: (child: ChildProcess) => void,
+): Promise<Ended> {
   const timed = death && 'afterMs' in death ? death.afterMs : null
   const child = spawn(process.execPath, [CHILD, JSON.stringify({ ...orders, death: timed === null ? death : null })])
+  during?.(child)
   let out = ''
   let err = ''
   child.stderr.on('data', (data) => {
@@ -90,7 +100,8 @@ const UNLIKE = {
   _fetch: ['run_id', 'ms', 'started_at', 'attempts'],
 } as const
 
-function contents(file: string) {
+/** The rows of a database that are the same however they came, and its health. */
+export function contents(file: string) {
   const reader = openReader(file)
   try {
     const { _run, _budget, ...rest } = dump(reader, UNLIKE)

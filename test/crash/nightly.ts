@@ -1,11 +1,14 @@
 /** `npm run test:crash -- --kills 300 --seed 7`: the long campaign, with a line a round. Exit code 1 when anything is wrong. */
 import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
+import { crashCommands, crashPairs } from './campaign.ts'
 import { crash } from './harness.ts'
 
 const { kills, seed } = yargs(hideBin(process.argv))
   .scriptName('npm run test:crash --')
-  .usage('$0\n\nKills syncs at random and compares what they leave with a calm run.')
+  .usage(
+    '$0\n\nKills syncs and other commands at random, suspends them, lets two write at once, and compares what they leave with calm runs.',
+  )
   .options({
     kills: { type: 'number', default: 300, describe: 'how often' },
     seed: { type: 'number', default: Date.now() % 1e6, describe: 'the same number, the same kills' },
@@ -22,6 +25,12 @@ const { kills, seed } = yargs(hideBin(process.argv))
   .version(false)
   .strict()
   .parseSync()
-const report = await crash(kills, seed, (line) => process.stderr.write(`${line}\n`))
-process.stdout.write(`${JSON.stringify({ seed, ...report }, null, 2)}\n`)
-process.exitCode = report.faults.length === 0 ? 0 : 1
+const tell = (line: string): void => void process.stderr.write(`${line}\n`)
+const half = Math.ceil(kills / 2)
+const reports = {
+  syncs: await crash(half, seed, tell),
+  commands: await crashCommands(kills - half, seed, tell),
+  pairs: await crashPairs(Math.ceil(kills / 10), seed, tell),
+}
+process.stdout.write(`${JSON.stringify({ seed, ...reports }, null, 2)}\n`)
+process.exitCode = Object.values(reports).every(({ faults }) => faults.length === 0) ? 0 : 1

@@ -1,3 +1,5 @@
+import type { Durability } from '../../src/db/open.ts'
+
 /** Where the process dies: before or after a statement that matches, or so many microseconds after it began. */
 export const STEPS = {
   'in a migration': { when: 'after', sql: /^\s*(create|alter|pragma user_version)/i },
@@ -19,6 +21,8 @@ export interface Orders {
   readonly key: string
   readonly job: string
   readonly now: number
+  /** How sure a commit is; `normal` when left out. */
+  readonly durability?: Durability
   /** Dies at the `nth` time of a step; lives when there is none. */
   readonly death: { readonly step: Step; readonly nth: number; readonly micros: number } | null
 }

@@ -13,10 +13,10 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { publish } from '../../src/audit/publish.ts'
 import { BusyError, StoreError } from '../../src/base/errors.ts'
 import { openReader, openStore, type Store } from '../../src/db/open.ts'
 import { logBytes } from '../../src/db/wal.ts'
+import { publish } from '../../src/products/publish.ts'
 import { emulate, json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
@@ -155,6 +155,28 @@ describe('a file', () => {
     })
   })
 
+  test.skipIf(process.platform === 'win32')(
+    'that is a pipe, a device, below a file or too long a name is refused',
+    () => {
+      const folder = tempFolder()
+      execFileSync('mkfifo', [join(folder, 'pipe')])
+      writeFileSync(join(folder, 'text'), 'x')
+      for (const name of ['pipe', 'text/x.db', 'x'.repeat(300)])
+        expect(cli(['migrate', '--database', join(folder, name)]), name).toMatchObject({
+          code: 7,
+          err: expect.stringMatching(/is not a file|cannot be reached/),
+        })
+      expect(cli(['migrate', '--database', '/dev/full'])).toMatchObject({ code: 7 })
+      mkdirSync(join(folder, 'x.db.lock'))
+      expect(cli(['migrate', '--database', join(folder, 'x.db')])).toMatchObject({
+        code: 7,
+        err: expect.stringMatching(/lock of .* cannot be taken.*\n.*→/),
+      })
+      const few = `ulimit -n 22; exec '${process.execPath}' '${BIN}' status --database '${join(folder, 'text')}'`
+      expect(spawnSync('sh', ['-c', few], { encoding: 'utf8' }).status).not.toBe(70)
+    },
+  )
+
   test('whose first migration was killed is still ours', async () => {
     const file = join(tempFolder(), 'young.db')
     const store = await openStore(file)
@@ -278,7 +300,9 @@ describe('a published copy', () => {
     await writer.close()
     const copy = new SQLite(out, { readonly: true })
     const count = (sql: string) => copy.prepare(sql).pluck().get() as number
-    expect(count('select count(*) from _budget')).toBe(count('select count(*) from geo where id >= 100000'))
+    expect(count(`select count(*) from _budget where host = 'a'`)).toBe(
+      count('select count(*) from geo where id >= 100000'),
+    )
     expect(copy.pragma('integrity_check', { simple: true })).toBe('ok')
     expect(copy.pragma('journal_mode', { simple: true })).toBe('delete')
     expect(manifest.rows.observation).toBe(count('select count(*) from observation'))
@@ -307,13 +331,24 @@ describe('a published copy', () => {
       'observations_monthly',
     ])
       expect(copy.all(`select * from ${view}`), view).toEqual(ours.all(`select * from ${view}`))
-    for (const table of ['_reply', '_quarantine', '_budget', '_lock'])
+    const there = copy.all(
+      `select name from sqlite_schema where name like '\\_%' escape '\\' and type = 'table' order by name`,
+    )
+    expect(there).toEqual(
+      ['_run', '_fetch', '_coverage', '_absent'].map((name) => ({ name })).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    )
+    // Whoever reads the others finds nothing in them, rather than an error.
+    for (const table of ['_reply', '_quarantine', '_budget', '_lock', '_source'])
       expect(copy.get(`select count(*) from ${table}`), table).toBe(0)
+    expect(
+      copy.get('select count(*) from _fetch where coalesce(message, hint, evidence, reply_hash) is not null'),
+    ).toBe(0)
+    expect(copy.get('select count(*) from _run where message is not null')).toBe(0)
     expect(copy.get("select count(*) from _fetch where target <> '' or params <> '{}'")).toBe(0)
     await ours.close()
     await copy.close()
     expect(cli(['publish', file, '--database', file])).toMatchObject({ code: 2 })
-    expect(cli(['publish', '/nowhere/x.db', '--database', file])).toMatchObject({ code: 2 })
+    expect(cli(['publish', join(file, 'x.db'), '--database', file])).toMatchObject({ code: 2 })
   })
 })
 

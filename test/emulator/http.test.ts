@@ -20,9 +20,9 @@ const raw = (url: string, headers: Record<string, string>) =>
 
 async function open(options: EmulatorOptions = {}) {
   const emulator = await emulate({ now: NOW, ...options })
-  const ask = (target: string, headers: Record<string, string> = {}) =>
+  const planned = (target: string, headers: Record<string, string> = {}) =>
     raw(`${emulator.url}${target}`, { 'x-api-key': emulator.key, ...headers })
-  return { emulator, ask }
+  return { emulator, ask: planned }
 }
 
 test('listens on the loopback address only', async () => {
@@ -40,8 +40,8 @@ test.each([
   ['gzip', false],
   ['', false],
 ])('packs with brotli for clients that take it: %j', async (encoding, packed) => {
-  const { ask } = await open()
-  const { headers, bytes } = await ask('/es/glossaries', encoding === '' ? {} : { 'accept-encoding': encoding })
+  const { ask: planned } = await open()
+  const { headers, bytes } = await planned('/es/glossaries', encoding === '' ? {} : { 'accept-encoding': encoding })
   expect(headers['content-encoding']).toBe(packed ? 'br' : undefined)
   expect(headers).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
@@ -58,8 +58,8 @@ test.each([
   ['wrong', () => 'f'.repeat(64), 403],
   ['with half its quotes', (key: string) => `"${key}`, 403],
 ])('a key %s is answered as it deserves', async (_how, write, status) => {
-  const { emulator, ask } = await open({ key: 'a'.repeat(64) })
-  const answer = await ask('/widgets', { 'x-api-key': write(emulator.key) })
+  const { emulator, ask: planned } = await open({ key: 'a'.repeat(64) })
+  const answer = await planned('/widgets', { 'x-api-key': write(emulator.key) })
   expect(answer.status).toBe(status)
   if (status === 403) expect(answer.bytes.toString()).toBe('{"Status":403,"message":"Forbidden"}')
 })
@@ -110,10 +110,10 @@ test.each([
 
 test('the log has every request, whatever became of it', async () => {
   const told: unknown[] = []
-  const { emulator, ask } = await open({ log: (entry) => told.push(entry) })
-  const { bytes } = await ask('/widgets?locale=en')
-  await ask('/nowhere')
-  await ask('/indicators/600?colour=red', { 'x-api-key': 'no' })
+  const { emulator, ask: planned } = await open({ log: (entry) => told.push(entry) })
+  const { bytes } = await planned('/widgets?locale=en')
+  await planned('/nowhere')
+  await planned('/indicators/600?colour=red', { 'x-api-key': 'no' })
   expect(emulator.requests).toEqual([
     { at: NOW, method: 'GET', url: '/widgets?locale=en', route: 'widgets', status: 200, bytes: bytes.length },
     { at: NOW, method: 'GET', url: '/nowhere', route: null, status: 404, bytes: expect.any(Number) },
@@ -137,17 +137,20 @@ test('HEAD has the headers and no body', async () => {
 })
 
 test('answers wait as long as they are told to', async () => {
-  const { ask } = await open({ latencyMs: 60 })
+  const { ask: planned } = await open({ latencyMs: 60 })
   const start = performance.now()
-  await ask('/widgets')
+  await planned('/widgets')
   expect(performance.now() - start).toBeGreaterThanOrEqual(55)
 })
 
 test('the clock is a function, an instant, or set', async () => {
   let now = NOW
-  const { emulator, ask } = await open({ now: () => now })
+  const { emulator, ask: planned } = await open({ now: () => now })
   const today = async () =>
-    (JSON.parse((await ask('/indicators/1739')).bytes.toString()).indicator.values[0].datetime as string).slice(0, 10)
+    (JSON.parse((await planned('/indicators/1739')).bytes.toString()).indicator.values[0].datetime as string).slice(
+      0,
+      10,
+    )
   expect(await today()).toBe('2025-11-04')
   now += 86_400
   expect(await today()).toBe('2025-11-05')

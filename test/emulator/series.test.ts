@@ -23,15 +23,15 @@ interface Series {
 
 async function open(options: EmulatorOptions = {}) {
   const emulator = await emulate({ now: NOW, ...options })
-  const ask = async (target: string): Promise<Series> => {
+  const planned = async (target: string): Promise<Series> => {
     const response = await fetch(`${emulator.url}${target}`, { headers: { 'x-api-key': emulator.key } })
     expect(response.status, target).toBe(200)
     return ((await response.json()) as { indicator: Series }).indicator
   }
   /** Whole local days of an indicator. */
   const days = (id: number, from: string, to = from, more = '') =>
-    ask(`/indicators/${id}?start_date=${from}T00:00&end_date=${to}T23:59${more}`)
-  return { emulator, ask, days }
+    planned(`/indicators/${id}?start_date=${from}T00:00&end_date=${to}T23:59${more}`)
+  return { emulator, ask: planned, days }
 }
 
 const sum = (values: readonly Value[]): number => values.reduce((total, { value }) => total + value, 0)
@@ -107,14 +107,14 @@ test.each([
   ['2025-11-01T00:01', '2025-11-01T02:59', 2],
   ['2025-11-02', '2025-11-01', 0],
 ])('from %s to %s there are %i hours', async (from, to, count) => {
-  const { ask } = await open()
-  const { values } = await ask(`/indicators/1739?start_date=${from}&end_date=${to}`)
+  const { ask: planned } = await open()
+  const { values } = await planned(`/indicators/1739?start_date=${from}&end_date=${to}`)
   expect(values).toHaveLength(count)
 })
 
 test('one instant has the value at it', async () => {
-  const { ask } = await open()
-  const { values } = await ask('/indicators/1739?datetime=2025-11-01T10:30:00Z')
+  const { ask: planned } = await open()
+  const { values } = await planned('/indicators/1739?datetime=2025-11-01T10:30:00Z')
   expect(values.map(({ tz_time }) => tz_time)).toEqual(['2025-11-01T10:00:00.000Z'])
 })
 
@@ -189,12 +189,12 @@ test.each([
   ['forecasts until their hour', 541, '2025-11-03', [-60, -30, -12, -1, 24, 90].map((h) => h * HOUR), [1, 1, 1, 1, 0]],
   ['day-ahead prices never', 600, '2025-11-01', [-6 * HOUR, HOUR, 400 * DAY], [0, 0]],
 ])('revisions: %s', async (_what, id, date, ages, changes) => {
-  const { emulator, ask } = await open()
+  const { emulator, ask: planned } = await open()
   const first = Date.parse(`${date}T00:00:00+01:00`) / 1000
   const said: (readonly [number, string])[] = []
   for (const age of ages) {
     emulator.setNow(first + age)
-    const { values, values_updated_at } = await ask(`/indicators/${id}?datetime=${date}T00:00:00%2B01:00`)
+    const { values, values_updated_at } = await planned(`/indicators/${id}?datetime=${date}T00:00:00%2B01:00`)
     expect(values.length).toBeGreaterThan(0)
     expect(Date.parse(values_updated_at!) / 1000).toBeLessThanOrEqual(first + age)
     said.push([values[0]!.value, values_updated_at!])
@@ -220,8 +220,8 @@ test('the sun does not shine at night, nuclear is flat, demand has its peaks', a
 })
 
 test('offer values have no geo', async () => {
-  const { ask } = await open()
-  const { geos, values } = await ask('/offer_indicators/27?start_date=2025-11-01&end_date=2025-11-03T23:59')
+  const { ask: planned } = await open()
+  const { geos, values } = await planned('/offer_indicators/27?start_date=2025-11-01&end_date=2025-11-03T23:59')
   expect(geos).toEqual([])
   expect(values).toHaveLength(72)
   expect(Object.keys(values[0]!)).toEqual(['value', 'datetime', 'datetime_utc', 'tz_time'])

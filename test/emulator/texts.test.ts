@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CONTENT_ROUTES } from '../../src/api/routes.ts'
+import { CONTENT_ROUTES } from '../../src/services/routes.ts'
 import { emulate } from '../kit.ts'
 
 const NOW = Date.UTC(2025, 10, 4, 5, 57, 31) / 1000
@@ -10,12 +10,12 @@ type Body = any
 
 async function open() {
   const emulator = await emulate({ now: NOW })
-  const ask = async (target: string): Promise<Body> => {
+  const planned = async (target: string): Promise<Body> => {
     const response = await fetch(`${emulator.url}${target}`, { headers: { 'x-api-key': emulator.key } })
     expect(response.status, target).toBe(200)
     return response.json()
   }
-  return { emulator, ask }
+  return { emulator, ask: planned }
 }
 
 const ITEM = [
@@ -25,8 +25,8 @@ const ITEM = [
 ]
 
 test.each(CONTENT_ROUTES)('%s have the fields of the live service', async (route) => {
-  const { ask } = await open()
-  const { contents, meta } = await ask(`/es/${route}`)
+  const { ask: planned } = await open()
+  const { contents, meta } = await planned(`/es/${route}`)
   expect(meta).toMatchObject({ size: contents.length, cache_date: 'Nov 4, 2025, 5:57:31 AM' })
   for (const item of contents) {
     expect(Object.keys(item)).toEqual(ITEM)
@@ -41,18 +41,18 @@ test.each(CONTENT_ROUTES)('%s have the fields of the live service', async (route
 })
 
 test('there are enough texts, in two languages, with entities', async () => {
-  const { ask } = await open()
-  const sizes = await Promise.all(CONTENT_ROUTES.map(async (route) => (await ask(`/es/${route}`)).meta.size))
+  const { ask: planned } = await open()
+  const sizes = await Promise.all(CONTENT_ROUTES.map(async (route) => (await planned(`/es/${route}`)).meta.size))
   expect(sizes[0]).toBeGreaterThanOrEqual(8)
   expect(sizes[1]).toBeGreaterThanOrEqual(5)
   expect(sizes[2]).toBeGreaterThanOrEqual(30)
   expect(sizes[3]).toBe(12)
-  const spanish = (await ask('/es/glossaries?locale=es')).contents
-  const english = (await ask('/es/glossaries?locale=en')).contents
+  const spanish = (await planned('/es/glossaries?locale=es')).contents
+  const english = (await planned('/es/glossaries?locale=en')).contents
   expect(spanish.map(({ body }: Body) => body).join()).toMatch(/&oacute;/)
   expect(english.map(({ id }: Body) => id)).toEqual(spanish.map(({ id }: Body) => id))
   expect(english[0].title).not.toBe(spanish[0].title)
-  const { contents } = await ask('/es/documentations')
+  const { contents } = await planned('/es/documentations')
   expect(contents.some(({ published_at }: Body) => published_at === null)).toBe(true)
 })
 
@@ -61,35 +61,35 @@ test.each([
   ['news', 'updated', 'updated_at'],
   ['documentations', 'created', 'created_at'],
 ])('%s are ordered by %s', async (route, order, field) => {
-  const { ask } = await open()
-  const times = (await ask(`/es/${route}?order=${order}`)).contents.map((item: Body) => Date.parse(item[field]))
+  const { ask: planned } = await open()
+  const times = (await planned(`/es/${route}?order=${order}`)).contents.map((item: Body) => Date.parse(item[field]))
   expect(times).toEqual(times.toSorted((a: number, b: number) => b - a))
 })
 
 test('news vanish on the day they expire, and one is corrected as the clock moves', async () => {
-  const { emulator, ask } = await open()
-  const before = (await ask('/es/news')).contents as Body[]
+  const { emulator, ask: planned } = await open()
+  const before = (await planned('/es/news')).contents as Body[]
   const oldest = before.toSorted((a, b) => Date.parse(a.expires_at) - Date.parse(b.expires_at))[0]
   const newest = before[0]
   const idsAt = async (at: number) => {
     emulator.setNow(at)
-    return (await ask('/es/news')).contents.map(({ id }: Body) => id)
+    return (await planned('/es/news')).contents.map(({ id }: Body) => id)
   }
   const expires = Date.parse(oldest.expires_at) / 1000
   expect(await idsAt(expires - 1)).toContain(oldest.id)
   expect(await idsAt(expires)).not.toContain(oldest.id)
   emulator.setNow(NOW + 6 * DAY)
-  const edited = (await ask('/es/news')).contents.find(({ id }: Body) => id === newest.id)
+  const edited = (await planned('/es/news')).contents.find(({ id }: Body) => id === newest.id)
   expect(edited.body).not.toBe(newest.body)
   expect(Date.parse(edited.updated_at)).toBeGreaterThan(Date.parse(newest.updated_at))
 })
 
 test('a day that is over has forty archives or more, one to come has few', async () => {
-  const { ask } = await open()
-  const past = (await ask('/archives?start_date=2025-10-20&end_date=2025-10-20')).archives as Body[]
+  const { ask: planned } = await open()
+  const past = (await planned('/archives?start_date=2025-10-20&end_date=2025-10-20')).archives as Body[]
   expect(past.length).toBeGreaterThanOrEqual(40)
-  expect((await ask('/archives?start_date=2025-12-20&end_date=2025-12-20')).archives).toHaveLength(2)
-  expect((await ask('/archives?start_date=2025-10-20&end_date=2025-10-22')).archives.length).toBe(3 * past.length)
+  expect((await planned('/archives?start_date=2025-12-20&end_date=2025-12-20')).archives).toHaveLength(2)
+  expect((await planned('/archives?start_date=2025-10-20&end_date=2025-10-22')).archives.length).toBe(3 * past.length)
   expect(new Set(past.map(({ horizon }) => horizon))).toEqual(new Set(['D', 'M', 'A', 'H', 'S', 'T', 'QM', 'O', 'NA']))
   expect(new Set(past.map(({ archive_type }) => archive_type))).toEqual(new Set(['zip', 'xls', 'xml', 'pdf', 'csv']))
   expect(new Set(past.map(({ date_times }) => date_times.length))).toEqual(new Set([0, 1, 2]))
@@ -103,8 +103,8 @@ test('a day that is over has forty archives or more, one to come has few', async
 })
 
 test('by day of publication, archives are listed on the day they came', async () => {
-  const { ask } = await open()
-  const { archives } = await ask('/archives?date_type=publicacion&start_date=2025-10-05&end_date=2025-10-12')
+  const { ask: planned } = await open()
+  const { archives } = await planned('/archives?date_type=publicacion&start_date=2025-10-05&end_date=2025-10-12')
   expect(archives.length).toBeGreaterThan(20)
   for (const { publication_date } of archives) {
     expect(publication_date[0] >= '2025-10-05').toBe(true)
@@ -115,8 +115,8 @@ test('by day of publication, archives are listed on the day they came', async ()
 })
 
 test('archives take the filters of terms and vocabularies', async () => {
-  const { ask } = await open()
-  const count = async (query: string) => (await ask(`/archives?start_date=2025-10-20&${query}`)).meta.size as number
+  const { ask: planned } = await open()
+  const count = async (query: string) => (await planned(`/archives?start_date=2025-10-20&${query}`)).meta.size as number
   const all = await count('')
   expect(await count('taxonomy_terms[]=Liquidaciones')).toBeLessThan(all)
   expect(await count('taxonomy_terms[]=Liquidaciones')).toBeGreaterThan(0)
@@ -125,40 +125,40 @@ test('archives take the filters of terms and vocabularies', async () => {
 })
 
 test('archives that exist as JSON have a shape of their own', async () => {
-  const { ask } = await open()
-  const { archives, meta } = await ask('/archives_json?date=2025-10-20')
+  const { ask: planned } = await open()
+  const { archives, meta } = await planned('/archives_json?date=2025-10-20')
   expect(meta.size).toBe(archives.length)
   for (const item of archives) {
     expect(item).toMatchObject({ archive_type: 'json', json_download: { name: item.name, type: 'json' } })
     expect(item).not.toHaveProperty('download')
   }
-  expect((await ask('/archives_json?date=2026-10-20')).archives).toEqual([])
+  expect((await planned('/archives_json?date=2026-10-20')).archives).toEqual([])
 })
 
 test('widgets are listed by type, and found by number or name', async () => {
-  const { ask } = await open()
-  const ids = async (query: string) => (await ask(`/widgets${query}`)).widgets.map(({ id }: Body) => id) as string[]
+  const { ask: planned } = await open()
+  const ids = async (query: string) => (await planned(`/widgets${query}`)).widgets.map(({ id }: Body) => id) as string[]
   const offers = await ids('?widget_type=offer')
   const widgets = await ids('?widget_type=widget')
   expect([...widgets, ...offers]).toEqual(await ids(''))
-  const [first] = (await ask('/widgets')).widgets
+  const [first] = (await planned('/widgets')).widgets
   expect(first).toMatchObject({ id_widget: 1, id: 'potencia', name: 'POTENCIA', type: 'Widget' })
-  const byName = await ask('/widgets/potencia')
-  expect(byName).toEqual(await ask('/widgets/1'))
+  const byName = await planned('/widgets/potencia')
+  expect(byName).toEqual(await planned('/widgets/1'))
   expect(byName.widget.indicators.map(({ id }: Body) => id).toSorted()).toEqual([546, 549, 550])
-  expect((await ask('/widgets/potencia?locale=en')).widget.subtitle).toBe('CONVENTIONAL GEN.')
+  expect((await planned('/widgets/potencia?locale=en')).widget.subtitle).toBe('CONVENTIONAL GEN.')
 })
 
 test('the catalogue is filtered by term, in either language; some rows have no description', async () => {
-  const { ask } = await open()
-  const size = async (query: string) => (await ask(`/indicators?${query}`)).meta.size as number
+  const { ask: planned } = await open()
+  const size = async (query: string) => (await planned(`/indicators?${query}`)).meta.size as number
   const all = await size('')
   const spanish = await size('taxonomy_terms[]=Generación y consumo')
   expect(spanish).toBeGreaterThan(0)
   expect(spanish).toBeLessThan(all)
   expect(await size('locale=en&taxonomy_terms[]=Generation and consumption')).toBe(spanish)
   expect(await size('taxonomy_terms[]=nothing')).toBe(0)
-  const { indicators } = await ask('/indicators')
+  const { indicators } = await planned('/indicators')
   expect(indicators.some((row: Body) => !('description' in row))).toBe(true)
   expect(indicators[0].description).toContain('&oacute;')
 })

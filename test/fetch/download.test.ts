@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { addressOf, type DownloadOptions, download, isOwn, parseBytes } from '../../src/fetch/download.ts'
-import { createAgent, LIMITS } from '../../src/fetch/http.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { parseBytes } from '../../src/cli/terminal/size.ts'
+import { addressOf, type DownloadOptions, download } from '../../src/fetch/download.ts'
+import { openLine } from '../../src/fetch/line.ts'
+import { findPart, tidyParts } from '../../src/fetch/parts.ts'
 import { type Script, serve, tempFolder } from '../kit.ts'
 
 const KEY = '0123456789abcdef'.repeat(4)
@@ -12,16 +14,17 @@ const SUM = createHash('sha256').update(BODY).digest('hex')
 
 async function setUp(script: Script, more: Partial<DownloadOptions> = {}) {
   const server = await serve(script)
-  const options: DownloadOptions = {
+  const line = openLine({
     baseUrl: server.url,
     key: KEY,
     userAgent: 'test',
-    folder: join(tempFolder(), 'archives'),
-    maxBytes: 1e6,
-    dispatcher: createAgent(LIMITS, 1),
+    pace: { perSecond: 50, concurrency: 1 },
     signal: new AbortController().signal,
-    ...more,
-  }
+    retryMs: 5,
+    limits: { timeoutMs: 2000, least: { bytes: 10, ms: 2000 } },
+  })
+  onTestFinished(() => line.close())
+  const options: DownloadOptions = { line, folder: join(tempFolder(), 'archives'), maxBytes: 1e6, ...more }
   return { ...server, options }
 }
 const files = (folder: string): string[] =>
@@ -62,32 +65,130 @@ describe('a file of an archive', () => {
     await download('/archives/1/download', options)
     expect(storage.calls).toHaveLength(1)
     expect(JSON.stringify(storage.calls[0]!.rawHeaders)).not.toContain(KEY)
-    const { options: other } = await setUp((_, response) => response.end(BODY))
+    const { options: other } = await setUp((_, response) => response.end(BODY), { allowHosts: ['127.0.0.1'] })
     await download(`${storage.url}/direct`, other)
     expect(JSON.stringify(storage.calls.map(({ rawHeaders }) => rawHeaders))).not.toContain(KEY)
   })
 
-  test('is gone on with where it broke off, and begun anew when it has changed', async () => {
-    let version = '"one"'
-    const { options, calls } = await setUp((request, response, call) => {
+  test('is gone on with where it broke off, at once and by a later run', async () => {
+    let broken = 2
+    const { options, calls } = await setUp((request, response): unknown => {
       const [, from] = /bytes=(\d+)-/.exec(request.headers.range ?? '') ?? []
-      const same = request.headers['if-range'] === version
-      if (call === 1 || call === 3) {
-        response.writeHead(200, { ETag: version, 'Content-Length': BODY.length })
-        response.write(BODY.subarray(0, 20_000), () => setTimeout(() => response.destroy(), 50))
-        return
-      }
-      const begin = from && same ? Number(from) : 0
-      response.writeHead(begin > 0 ? 206 : 200, { ETag: version, 'Content-Length': BODY.length - begin })
-      response.end(BODY.subarray(begin))
+      const begin = request.headers['if-range'] === '"one"' ? Number(from) : 0
+      const head = { ETag: '"one"', 'Content-Length': BODY.length - begin }
+      const range = { 'Content-Range': `bytes ${begin}-${BODY.length - 1}/${BODY.length}` }
+      response.writeHead(begin > 0 ? 206 : 200, begin > 0 ? { ...head, ...range } : head)
+      if (broken-- <= 0) return response.end(BODY.subarray(begin))
+      return response.write(BODY.subarray(begin, begin + 12_000), () => setTimeout(() => response.destroy(), 50))
     })
-    await expect(download('/a', options)).rejects.toThrow()
     expect((await download('/a', options)).sha256).toBe(SUM)
-    expect(calls[1]!.headers.range).toMatch(/^bytes=\d{4,}-$/)
+    expect(calls.map(({ headers }) => headers.range)).toEqual([undefined, 'bytes=12000-', 'bytes=24000-'])
+    broken = 99
     await expect(download('/b', options)).rejects.toThrow()
-    version = '"two"'
+    expect(findPart(options.folder, '/b')?.bytes).toBeGreaterThan(0)
+    broken = 0
     expect((await download('/b', options)).sha256).toBe(SUM)
     expect(files(options.folder)).toEqual([SUM])
+  })
+
+  test('is begun anew when it has changed, whatever the server says of the part', async () => {
+    for (const how of ['200', '206 of another version', '206 from elsewhere', '206 cut short', '416']) {
+      let version = 'one'
+      const old = Buffer.from('An older edition.\n'.repeat(3000))
+      const { options } = await setUp((request, response, call): unknown => {
+        const now = version === 'one' ? old : BODY
+        if (call === 1) {
+          response.writeHead(200, { ETag: '"one"', 'Content-Length': now.length })
+          response.write(now.subarray(0, 20_000), () => setTimeout(() => response.destroy(), 50))
+          version = 'two'
+          return undefined
+        }
+        const part = request.headers.range !== undefined
+        const range = (from: number, to: number, whole: number) => ({
+          ETag: how.includes('version') ? '"two"' : '"one"',
+          'Content-Range': `bytes ${from}-${to}/${whole}`,
+        })
+        const rest = BODY.subarray(20_000)
+        if (part && how === '206 of another version')
+          return response.writeHead(206, range(20_000, BODY.length - 1, BODY.length)).end(rest)
+        if (part && how === '206 from elsewhere')
+          return response.writeHead(206, range(0, BODY.length - 1, BODY.length)).end(BODY)
+        if (part && how === '206 cut short')
+          return response.writeHead(206, range(20_000, 20_009, BODY.length)).end(rest.subarray(0, 10))
+        if (part && how === '416') return response.writeHead(416).end()
+        return response.writeHead(200, { ETag: '"two"', 'Content-Length': now.length }).end(now)
+      })
+      expect((await download('/a', options)).sha256, how).toBe(SUM)
+      expect(files(options.folder), how).toEqual([SUM])
+    }
+  })
+
+  test('without a validator that is strong enough is begun anew', async () => {
+    const date = new Date().toUTCString()
+    for (const head of [{}, { ETag: 'W/"weak"' }, { 'Last-Modified': date, Date: date }]) {
+      const { options, calls } = await setUp((_, response, call): unknown => {
+        response.writeHead(200, { ...head, 'Content-Length': BODY.length })
+        if (call > 1) return response.end(BODY)
+        return response.write(BODY.subarray(0, 20_000), () => setTimeout(() => response.destroy(), 50))
+      })
+      expect((await download('/a', options)).sha256).toBe(SUM)
+      expect(calls.map(({ headers }) => headers.range)).toEqual([undefined, undefined])
+    }
+  })
+
+  test('of a process that died is tidied by the next run, unless it goes on with it', async () => {
+    const { options } = await setUp((_, response) => {
+      response.writeHead(200, { ETag: '"one"', 'Content-Length': BODY.length })
+      response.write(BODY.subarray(0, 20_000), () => setTimeout(() => response.destroy(), 50))
+    })
+    for (const url of ['/a', '/b']) await expect(download(url, options)).rejects.toThrow()
+    const parts = join(options.folder, 'parts')
+    writeFileSync(join(parts, 'f'.repeat(64)), 'of an earlier version')
+    writeFileSync(join(parts, 'mine.txt'), 'of somebody else')
+    expect(tidyParts(options.folder, ['/b'])).toBe(3)
+    expect(readdirSync(parts)).toHaveLength(3)
+    expect(findPart(options.folder, '/b')?.validator).toBe('"one"')
+    tidyParts(options.folder, [])
+    expect(readdirSync(parts)).toEqual(['mine.txt'])
+  })
+
+  test('goes through the patience of all calls: repetitions, Retry-After, and the end of a host that keeps failing', async () => {
+    const { options, calls } = await setUp((_, response, call) =>
+      call === 1
+        ? response.writeHead(429, { 'Retry-After': '0' }).end()
+        : call === 2
+          ? response.writeHead(503).end()
+          : response.end(BODY),
+    )
+    expect((await download('/a', options)).sha256).toBe(SUM)
+    expect(calls).toHaveLength(3)
+    const { options: hours } = await setUp((_, response) => response.writeHead(429, { 'Retry-After': '86400' }).end())
+    await expect(download('/a', hours)).rejects.toMatchObject({ code: 'retry-after' })
+  })
+
+  test('that holds the key is not kept, nor is the key told to another host by an address', async () => {
+    const { options } = await setUp((_, response) => {
+      response.write(Buffer.concat([BODY, Buffer.from(KEY.slice(0, 30))]))
+      setTimeout(() => response.end(KEY.slice(30)), 20)
+    })
+    await expect(download('/a', options)).rejects.toThrow(/key stands in it/)
+    expect(files(options.folder)).toEqual([])
+    const storage = await serve((_, response) => response.end(BODY))
+    const { options: other } = await setUp((_, response) =>
+      response.writeHead(307, { Location: `${storage.url}/?token=${KEY.replaceAll('a', '%61')}` }).end(),
+    )
+    await expect(download('/a', other)).rejects.toThrow(/address/)
+    expect(storage.calls).toHaveLength(0)
+  })
+
+  test('on another host is not fetched unless the host is allowed', async () => {
+    const storage = await serve((_, response) => response.end(BODY))
+    const { options } = await setUp((_, response) => response.end())
+    await expect(download(`${storage.url}/x`, options)).rejects.toThrow(/--allow-host 127\.0\.0\.1:\d+/)
+    expect(storage.calls).toHaveLength(0)
+    expect((await download(`${storage.url}/x`, { ...options, allowHosts: [new URL(storage.url).host] })).sha256).toBe(
+      SUM,
+    )
   })
 
   test.each<[string, Script, RegExp]>([
@@ -103,6 +204,11 @@ describe('a file of an archive', () => {
         response.end(Buffer.alloc(2e6))
       },
       /over 1000000 bytes/,
+    ],
+    [
+      'that is packed',
+      (_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(BODY),
+      /packed with gzip/,
     ],
     ['that is not there', (_, response) => response.writeHead(404).end(), /status 404/],
     [
@@ -123,9 +229,6 @@ describe('a file of an archive', () => {
 
   test('addresses: what is relative is the service’s, and nothing but HTTP is followed', () => {
     expect(addressOf('/a?b=1', 'https://api.example/x').href).toBe('https://api.example/x/a?b=1')
-    expect(isOwn('/a', 'https://api.example')).toBe(true)
-    expect(isOwn('//evil.example/a', 'https://api.example')).toBe(false)
-    expect(isOwn('https://api.example.evil/a', 'https://api.example')).toBe(false)
     for (const url of ['file:///etc/passwd', 'ftp://x/y', '', '//host/x'])
       expect(() => addressOf(url, 'https://a.b'), url).toThrow(/no address/)
   })

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { CONTENT_ROUTES, GEO_LEVELS, TIME_TRUNCS } from '../../src/api/routes.ts'
 import { InputError } from '../../src/base/errors.ts'
 import { formatLocal } from '../../src/base/zone.ts'
 import { parseMoment, parseSpan, resolveMoment, resolveWindow } from '../../src/job/moment.ts'
 import { findMistakes, mistakeText, readJob } from '../../src/job/read.ts'
 import { jobSchema } from '../../src/job/schema.ts'
+import { CONTENT_ROUTES, GEO_LEVELS, TIME_TRUNCS } from '../../src/services/routes.ts'
+import { STALE } from '../docs/pages.ts'
 
 const SERIES = 'name: x\nseries:\n  - indicators: [600]\n    window: { last: 7d }\n'
 const said = (text: string) => findMistakes(text, 'job.yaml').map(mistakeText)
@@ -16,7 +17,7 @@ describe('mistakes are told with their place and what is legal', () => {
     [
       'an unknown key',
       `${SERIES}widgtes: {}`,
-      /^job\.yaml:5:1 {2}widgtes {2}is no key here; legal: name, .*Did you mean "widgets"\?$/,
+      /^job\.yaml:5:1 {2}widgtes {2}is not a key here; legal: name, .*Did you mean "widgets"\?$/,
     ],
     [
       'an unknown key inside',
@@ -38,14 +39,58 @@ describe('mistakes are told with their place and what is legal', () => {
     [
       'a date that does not exist',
       SERIES.replace('last: 7d', 'from: 2023-02-30'),
-      /4:21 {2}series\[0\]\.window\.from {2}"2023-02-30" is no date that exists/,
+      /4:21 {2}series\[0\]\.window\.from {2}"2023-02-30" is not a date that exists/,
     ],
-    ['a span that is none', SERIES.replace('7d', '7 days'), /window\.last {2}"7 days" is no span; legal: 30m, 6h, 3d/],
-    ['a span without its unit', SERIES.replace('7d', '7'), /window\.last {2}7 is no span; legal: 30m, 6h, 3d/],
+    [
+      'a span that is none',
+      SERIES.replace('7d', '7 days'),
+      /window\.last {2}"7 days" is not a span; legal: 30m, 6h, 3d/,
+    ],
+    ['a span without its unit', SERIES.replace('7d', '7'), /window\.last {2}7 is not a span; legal: 30m, 6h, 3d/],
     ['from after to', SERIES.replace('last: 7d', 'from: 2024-01-02, to: 2024-01-01'), /to must come after from/],
+    [
+      'from after to in clock times',
+      SERIES.replace('last: 7d', 'from: 2024-01-01T12:00, to: 2024-01-01T11:59'),
+      /to must come after/,
+    ],
+    ['from after to in spans', SERIES.replace('last: 7d', 'from: +2d, to: -2d'), /to must come after from/],
+    ['from after to in words', SERIES.replace('last: 7d', 'from: now, to: today'), /to must come after from/],
+    [
+      'an empty instant',
+      SERIES.replace('last: 7d', 'from: 2024-01-01T00:00Z, to: 2024-01-01T01:00+01:00'),
+      /to must come/,
+    ],
+    [
+      'last beside from',
+      SERIES.replace('last: 7d', 'last: 7d, from: 2024-01-01'),
+      /4:15 {2}.*\.last {2}last and from exclude one another; keep one/,
+    ],
+    ['last beside to', SERIES.replace('last: 7d', 'last: 7d, to: +2d'), /last and to exclude one another; keep one/],
+    ['a window of nothing', SERIES.replace('{ last: 7d }', '{}'), /window\.from {2}is missing; legal/],
+    [
+      'a span for a window',
+      SERIES.replace('{ last: 7d }', '7d'),
+      /"7d" is not a window; did you mean \{ last: 7d \}\?/,
+    ],
+    ['a number for a list', SERIES.replace('[600]', '600'), /600 does not name indicators; legal: \[600, 1001\], all/],
+    [
+      'mean',
+      `${SERIES}    timeTrunc: hour\n    timeAgg: mean`,
+      /timeAgg {2}"mean" is not legal; .*Did you mean "average"\?/,
+    ],
+    ['glossary', 'name: x\ncontent:\n  - kinds: [glossary]', /Did you mean "glossaries"\?/],
+    ['UTF-16', Buffer.from(`\uFEFF${SERIES}`, 'utf16le').toString('utf8'), /is not UTF-8 but looks like UTF-16/],
+    ['UTF-16 without a mark', Buffer.from(SERIES, 'utf16le').toString('utf8'), /is not UTF-8 but looks like UTF-16/],
+    [
+      'UTF-16, the other way round',
+      Buffer.from(`\uFEFF${SERIES}`, 'utf16le').swap16().toString('utf8'),
+      /looks like UTF-16/,
+    ],
+    ['a key twice inside', SERIES.replace('[600]', '[600]\n    indicators: [601]'), /4:5 {2}indicators stands twice/],
+    ['a geo twice', `${SERIES}    geoIds: [3, 3]`, /geoIds\[1\] {2}geo 3 is listed twice/],
     ['no window', SERIES.replace('    window: { last: 7d }\n', ''), /3:5 {2}series\[0\] {2}window is missing/],
     ['window and datetime', `${SERIES}    datetime: 2024-01-01`, /exclude one another/],
-    ['an id that is a text', SERIES.replace('600', '"600"'), /series\[0\]\.indicators\[0\] {2}"600" is no number/],
+    ['an id that is a text', SERIES.replace('600', '"600"'), /series\[0\]\.indicators\[0\] {2}"600" is not a number/],
     ['an id twice', SERIES.replace('600', '600, 600'), /indicators\[1\] {2}indicator 600 is listed twice/],
     ['an empty list', SERIES.replace('600', ''), /series\[0\]\.indicators/],
     [
@@ -56,18 +101,18 @@ describe('mistakes are told with their place and what is legal', () => {
     [
       'an unknown zone',
       `${SERIES}timeZone: Europe/Madird`,
-      /5:1 {2}timeZone {2}There is no time zone "Europe\/Madird"/,
+      /5:1 {2}timeZone {2}There is no time zone "Europe\/Madird".*Did you mean "Europe\/Madrid"\?/,
     ],
-    ['a bad cron', `${SERIES}schedule: "61 21 * * *"`, /schedule {2}is no cron expression/],
+    ['a bad cron', `${SERIES}schedule: "61 21 * * *"`, /schedule {2}is not a cron expression/],
     ['too fast', `${SERIES}pace: { perSecond: 1000 }`, /pace\.perSecond/],
     ['no name', SERIES.replace('name: x\n', ''), /name {2}is missing/],
     ['a job that asks nothing', 'name: x', /asks for nothing; legal: catalogue, series/],
-    ['a key twice', `${SERIES}name: y`, /is no YAML: Map keys must be unique/],
-    ['broken YAML', 'name: [x', /is no YAML/],
+    ['a key twice', `${SERIES}name: y`, /name stands twice in the same place; keep one/],
+    ['broken YAML', 'name: [x', /is not valid YAML/],
     ['several documents', `${SERIES}---\n${SERIES}`, /several YAML documents/],
     ['nothing', '', /is empty; `indicator-sync init`/],
     ['only a comment', '# hello\n', /is empty/],
-    ['a list', '- a', /is no object/],
+    ['a list', '- a', /is not an object/],
     ['a huge file', `name: x # ${'x'.repeat(2_000_000)}`, /over 1 MiB/],
     ['deep nesting', `name: ${'['.repeat(5000)}`, /nests deeper/],
     [
@@ -78,7 +123,7 @@ describe('mistakes are told with their place and what is legal', () => {
     [
       'offers with aggregation',
       `${SERIES.replace('series', 'offers')}    timeTrunc: hour`,
-      /timeTrunc {2}is no key here/,
+      /timeTrunc {2}is not a key here/,
     ],
   ])('%s', (_name, text, message) => {
     expect(said(text).join('\n')).toMatch(message)
@@ -98,6 +143,36 @@ describe('mistakes are told with their place and what is legal', () => {
       [6, 'bar'],
     ])
   })
+
+  test('mistakes of every kind come together', () => {
+    const text = `name: x y
+schedule: "61 * * * *"
+timeZone: Europe/Madird
+widgtes: {}
+series:
+  - indicators: [600, 600]
+    timeTrunc: hour
+    window: { from: 2025-02-01, to: 2025-01-01 }
+  - indicators: [601]
+    timeTrunc: hourly
+    timeAgg: mean
+    window: { last: 7d, from: 2025-01-01 }
+`
+    expect(findMistakes(text, 'j').map(({ line, path }) => `${line} ${path}`)).toEqual([
+      '1 name',
+      '2 schedule',
+      '3 timeZone',
+      '4 widgtes',
+      '6 series[0].indicators[1]',
+      '7 series[0].timeTrunc',
+      '8 series[0].window.to',
+      '10 series[1].timeTrunc',
+      '11 series[1].timeAgg',
+      '12 series[1].window.last',
+    ])
+  })
+
+  test('a byte order mark of UTF-8 is no mistake', () => expect(said(`\uFEFF${SERIES}`)).toEqual([]))
 
   test('whatever stands in a file, reading it ends in a job or in an InputError', () => {
     const check = (text: string) => {
@@ -122,7 +197,8 @@ describe('a job means what it says', () => {
   })
 
   test('the schema for editors is the one that is checked', () => {
-    expect(JSON.parse(readFileSync('jobs/job.schema.json', 'utf8'))).toEqual(JSON.parse(JSON.stringify(jobSchema())))
+    const written = JSON.parse(readFileSync('jobs/job.schema.json', 'utf8'))
+    expect(written, `jobs/job.schema.json ${STALE}`).toEqual(JSON.parse(JSON.stringify(jobSchema())))
   })
 
   test('defaults are applied once', () => {

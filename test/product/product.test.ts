@@ -6,17 +6,17 @@ import SQLite from 'better-sqlite3'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { schemaText } from '../../src/audit/dictionary.ts'
-import { PLACES, type Place, search } from '../../src/audit/search.ts'
-import { chart, shrink, strip } from '../../src/cli/chart.ts'
+import { chart, shrink, strip } from '../../src/cli/terminal/chart.ts'
 import { openReader, type Store } from '../../src/db/open.ts'
-import { withDefaults } from '../../src/recipes/recipe.ts'
-import { RECIPES } from '../../src/recipes/recipes.ts'
+import { schemaText } from '../../src/products/dictionary.ts'
+import { RECIPES } from '../../src/products/recipes/recipes.ts'
+import { PLACES, type Place, search } from '../../src/products/search.ts'
 import { dictionaryRows } from '../../src/tables/dictionary.ts'
 import { TABLE_NAMES, VIEWS } from '../../src/tables/schema.ts'
+import { STALE } from '../docs/pages.ts'
+import { recipesText } from '../docs/recipesText.ts'
 import { emulate, tempFolder } from '../kit.ts'
 import { fillMarket } from '../market.ts'
-import { recipesText } from './recipesText.ts'
 
 let store: Store
 let file: string
@@ -57,33 +57,25 @@ function cli(args: readonly string[], env: Record<string, string> = {}): Done {
 
 describe('recipes', () => {
   test('the page is what the statements answer', () => {
-    expect(readFileSync('docs/recipes.md', 'utf8')).toBe(recipesText(store))
-    expect(readFileSync('docs/schema.md', 'utf8')).toBe(schemaText())
+    expect(readFileSync('docs/recipes.md', 'utf8'), `docs/recipes.md ${STALE}`).toBe(recipesText(store))
+    expect(readFileSync('docs/schema.md', 'utf8'), `docs/schema.md ${STALE}`).toBe(schemaText())
   })
 
   test('there are enough of them, and each answers something where there is something', () => {
     expect(RECIPES.length).toBeGreaterThanOrEqual(15)
-    for (const { name, sql, parameters } of RECIPES) {
-      const rows = store.all(sql, parameters)
+    for (const { name, sql, parameters, shown } of RECIPES) {
+      const rows = store.all(sql, { ...parameters, ...shown })
       if (name !== 'holes') expect(rows.length, name).toBeGreaterThan(0)
     }
   })
-
-  test.each(RECIPES.map((recipe) => [recipe.name, recipe] as const))(
-    '%s answers the same when a tool sends empty texts',
-    (_, recipe) => {
-      const nothing = Object.fromEntries(Object.keys(recipe.parameters).map((name) => [name, '']))
-      expect(store.all(withDefaults(recipe), nothing)).toEqual(store.all(recipe.sql, recipe.parameters))
-    },
-  )
 
   test('numbers are right, counted by hand', () => {
     const rows = store.all(
       `select local_date as day, value, step_s from observations where indicator_id = 600 and geo_id = 3 order by at_utc`,
     ) as { day: string; value: number; step_s: number }[]
     const recipe = (name: string) => {
-      const { sql, parameters } = RECIPES.find((one) => one.name === name)!
-      return store.all(sql, parameters) as Record<string, number | string>[]
+      const { sql, parameters, shown } = RECIPES.find((one) => one.name === name)!
+      return store.all(sql, { ...parameters, ...shown }) as Record<string, number | string>[]
     }
     const day = rows.filter((row) => row.day === '2025-10-26')
     expect(recipe('daily-average').find((row) => row.local_date === '2025-10-26')).toMatchObject({
@@ -143,13 +135,16 @@ describe('search', () => {
 
   test('discover answers people and scripts', () => {
     expect(cli(['discover', '600']).out).toMatch(
-      /600 {2}indicator {2}Precio mercado SPOT Diario {2}2025-10-03 … 2025-11-04, 2 geos/,
+      /600 {2}indicator {2}Precio mercado SPOT Diario {2}2025-10-04 … 2025-11-04, 2 geos/,
     )
     expect(JSON.parse(cli(['discover', 'demanda', '--json']).out)[0]).toMatchObject({
       id: expect.any(Number),
       kind: 'indicator',
       name: expect.any(String),
     })
+    // One language, whichever matched.
+    expect(found('Actual demand')[0]).toMatchObject({ name: 'Demanda real', locale: 'es' })
+    expect(found('demand').every(({ locale }) => locale === 'es')).toBe(true)
     expect(cli(['discover', 'qqqq']).out).toMatch(/Nothing speaks of "qqqq"/)
   })
 
@@ -419,7 +414,7 @@ describe('content as people read it', () => {
 
 test('status of a database that is new, and of one whose tables are too large to count', async () => {
   const { openStore } = await import('../../src/db/open.ts')
-  const { readStatus } = await import('../../src/audit/status.ts')
+  const { readStatus } = await import('../../src/checks/status.ts')
   const other = await openStore(join(tempFolder(), 'new.db'))
   expect(readStatus(other)).toMatchObject({ rows: { observation: 0 }, estimated: [] })
   other.run('analyze', [])

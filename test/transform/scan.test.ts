@@ -67,7 +67,7 @@ const rows = fc
   .array(fc.tuple(fc.nat(400), number, fc.constantFrom(3, 3, 3, 1, 8741), spoil), { maxLength: 40 })
   .map((list) => list.map(([step, value, geo, change]) => change(row(1_700_000_000 + step * 900, value, geo))))
 
-/** The two that read values without parsing the whole: from a body, and from its columns on the tape. */
+/** The two that read values without parsing the whole: from a body, and from its columns in the reply store. */
 const SCANNERS = [
   ['of bytes', scan],
   [

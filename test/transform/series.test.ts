@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { AnyParams } from '../../src/api/routes.ts'
-import { ShapeError } from '../../src/base/errors.ts'
+import { SchemaError } from '../../src/base/errors.ts'
 import { parseInstant } from '../../src/base/instant.ts'
-import type { Ask, SeriesIdentity } from '../../src/job/ask.ts'
+import type { PlannedRequest, SeriesIdentity } from '../../src/job/plannedRequest.ts'
+import type { AnyParams } from '../../src/services/routes.ts'
+import { SERVICES } from '../../src/services/services.ts'
 import { transform } from '../../src/transform/transform.ts'
 
 const at = (text: string) => parseInstant(text)
@@ -15,7 +16,7 @@ const RAW: SeriesIdentity = {
   geoTrunc: null,
   geoIds: null,
 }
-const ask = (series: Partial<SeriesIdentity> = {}, params: AnyParams = { id: 600 }): Ask => ({
+const planned = (series: Partial<SeriesIdentity> = {}, params: AnyParams = { id: 600 }): PlannedRequest => ({
   where: 'series[0]',
   route: 'indicator',
   params,
@@ -26,7 +27,9 @@ const ask = (series: Partial<SeriesIdentity> = {}, params: AnyParams = { id: 600
   geoIds: [0],
   window: { from: at('2021-10-30T22:00:00Z'), to: at('2021-10-31T23:00:00Z') },
   settledBefore: 0,
+  lookbackS: null,
   timeZone: 'Europe/Madrid',
+  service: SERVICES.generic,
   complete: false,
 })
 const value = (over: object = {}) => ({
@@ -53,7 +56,7 @@ const body = (values: unknown, over: object = {}) =>
     }),
   )
 const read = (values: unknown, over: object = {}, series: Partial<SeriesIdentity> = {}) =>
-  transform(body(values, over), ask(series))
+  transform(body(values, over), planned(series))
 
 describe('values become observations', () => {
   test('the second of two equal clock hours is an hour of its own, whatever datetime_utc says', () => {
@@ -169,27 +172,27 @@ describe('values become observations', () => {
 
 describe('a body that is not what we believe', () => {
   test.each([
-    ['no JSON', 'not json', /no JSON/],
-    ['truncated JSON', '{"indicator":{"values":[', /no JSON/],
-    ['a list', '[]', /no JSON object/],
+    ['no JSON', 'not json', /not JSON/],
+    ['truncated JSON', '{"indicator":{"values":[', /not JSON/],
+    ['a list', '[]', /not a JSON object/],
     ['a message', '{"message":"No values for specified archive"}', /No values for specified archive/],
     ['no indicator', '{"other":1}', /no indicator/],
-    ['values that are no list', '{"indicator":{"id":600,"values":{}}}', /values is no list/],
+    ['values that are no list', '{"indicator":{"id":600,"values":{}}}', /values is not a list/],
     ['another indicator', '{"indicator":{"id":601,"values":[]}}', /600 was asked, 601 was answered/],
-  ])('%s is a ShapeError', (_name, text, message) => {
-    expect(() => transform(Buffer.from(text), ask())).toThrow(ShapeError)
-    expect(() => transform(Buffer.from(text), ask())).toThrow(message)
+  ])('%s is a SchemaError', (_name, text, message) => {
+    expect(() => transform(Buffer.from(text), planned())).toThrow(SchemaError)
+    expect(() => transform(Buffer.from(text), planned())).toThrow(message)
   })
 })
 
 describe('what no recording shows is read tolerantly', () => {
   test('the series under another root', () => {
     const text = body([value()]).toString().replace('"indicator"', '"offer_indicator"')
-    expect(transform(Buffer.from(text), ask()).observations!.at).toHaveLength(1)
+    expect(transform(Buffer.from(text), planned()).observations!.at).toHaveLength(1)
   })
 
   test('a listing without its envelope', () => {
-    const { tables } = transform(Buffer.from('[{"id":7,"name":"x"}]'), { ...ask(), route: 'archives' })
+    const { tables } = transform(Buffer.from('[{"id":7,"name":"x"}]'), { ...planned(), route: 'archives' })
     expect(tables.find(({ table }) => table === 'archive_text')!.rows).toEqual([
       { kind: 'archive', id: 7, locale: 'es', name: 'x' },
     ])
@@ -197,7 +200,7 @@ describe('what no recording shows is read tolerantly', () => {
 
   test('a single widget, with and without an envelope, by its number, its name or the one it was asked by', () => {
     const read = (text: string, id: string | number) =>
-      transform(Buffer.from(text), { ...ask({}, { id }), route: 'widget' }).tables[0]!.rows
+      transform(Buffer.from(text), { ...planned({}, { id }), route: 'widget' }).tables[0]!.rows
     expect(read('{"widget":{"id_widget":3,"id":"a","new":1}}', 'a')).toEqual([{ id: 3, slug: 'a' }])
     expect(read('{"id_widget":3,"id":"a"}', 'a')).toEqual([{ id: 3, slug: 'a' }])
     expect(read('{"widget":{"id":"a"}}', 3)).toEqual([{ id: 3, slug: 'a' }])

@@ -1,0 +1,268 @@
+/* What happens during a run, told where it happens: by the hook `onEvent` to a program, by the log to people and machines. */
+
+/** Rows by what became of them. */
+export interface EventRows {
+  readonly new: number
+  readonly unchanged: number
+  readonly revised: number
+  readonly withdrawn: number
+  readonly rejected: number
+}
+
+/** Everything that an event may tell; `FIELDS` says what each is. */
+export interface EventFields {
+  readonly run?: number
+  readonly job?: string
+  readonly command?: string
+  readonly where?: string
+  readonly route?: string
+  readonly indicator?: number | null
+  readonly window?: { readonly from: string; readonly to: string } | null
+  readonly target?: string
+  readonly attempt?: number
+  readonly status?: number | null
+  readonly ms?: number | null
+  readonly bytes?: number
+  readonly rows?: EventRows
+  readonly believed?: boolean
+  readonly outcome?: string
+  readonly code?: string | null
+  readonly reason?: string | null
+  readonly hint?: string | null
+  readonly wait_ms?: number
+  readonly pieces?: number
+  readonly calls?: number
+  readonly failed?: number
+  readonly at?: string
+  readonly done?: number
+  readonly total?: number | null
+  readonly values_per_second?: number
+  readonly left_seconds?: number | null
+  readonly calls_left?: number | null
+  readonly url?: string
+  readonly signal?: string
+}
+
+/** What each field says, as `docs/logging.md` has it. */
+export const FIELDS: Readonly<Record<keyof EventFields, string>> = {
+  run: 'Number of the run (`_run.id`)',
+  job: 'Name of the job',
+  command: 'Command that runs it',
+  where: 'Place in the job file that wants it',
+  route: 'Route of the service, `download` for files',
+  indicator: 'Number of the indicator; null where the route has none',
+  window: 'What is asked: `from` and `to` (excluded), ISO 8601 in UTC; null for listings without a range',
+  target: 'Path and query that were asked',
+  attempt: 'How many times it was sent so far',
+  status: 'Status of the last answer; null where none came',
+  ms: 'Milliseconds from the first sending to the last byte, repetitions and waits included; null where no answer came',
+  bytes: 'Bytes of the body, unpacked',
+  rows: 'Rows by what became of them: `new`, `unchanged`, `revised`, `withdrawn`, `rejected`',
+  believed: 'Whether the rows were loaded; false where the answer mixes resolutions and smaller windows are asked',
+  outcome: '`done`, `partial`, `stopped` or `failed`',
+  code: 'Stable word for what went wrong; null where nothing did',
+  reason: 'The same as a sentence',
+  hint: 'What to do next',
+  wait_ms: 'Milliseconds to wait',
+  pieces: 'Windows that are asked in its place',
+  calls: 'Requests of the run',
+  failed: 'Requests that failed for good',
+  at: 'Instant, ISO 8601 in UTC',
+  done: 'Requests that are done',
+  total: 'Requests of the plan; null where nobody counted',
+  values_per_second: 'Rows a second since the beginning',
+  left_seconds: 'Estimate of what is left; null where nobody knows',
+  calls_left: 'Calls that the budget leaves; null where there is none',
+  url: 'Address of the file',
+  signal: 'SIGINT or SIGTERM',
+}
+
+/** One kind of event. */
+interface EventKind {
+  readonly level: 'info' | 'warn' | 'error'
+  /** Who is told in pretty form: everybody, or only who says `--verbose`, since the summary or the progress line says it too. */
+  readonly pretty: 'always' | 'verbose'
+  /** Whether it cures itself: `--quiet` leaves it out, for it is silent where all went well in the end. */
+  readonly cures?: true
+  readonly when: string
+  readonly fields: readonly (keyof EventFields)[]
+  /** The line for people. */
+  readonly says: (fields: EventFields) => string
+}
+
+const REQUEST = ['run', 'job', 'command', 'where', 'route', 'indicator', 'window', 'target'] as const
+const RUN = ['run', 'job', 'command'] as const
+
+const what = ({ where, route, target, url }: EventFields): string =>
+  [where, route, target ?? url].filter((part) => part !== undefined && part !== '').join(' ')
+const seconds = (ms: number | undefined): string => `${Math.ceil((ms ?? 0) / 1000)} s`
+const answered = ({ status, ms, attempt = 1 }: EventFields): string =>
+  [
+    status ? `status ${status}` : 'no answer',
+    ...(ms === null || ms === undefined ? [] : [`in ${Math.round(ms)} ms`]),
+    ...(attempt > 1 ? [`at attempt ${attempt}`] : []),
+  ].join(' ')
+const counted = (rows: EventRows | undefined): string =>
+  Object.entries(rows ?? {})
+    .filter(([name, count]) => count > 0 || name === 'new')
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ')
+
+/** The events, each with its level, who is told, its fields and its sentence. */
+export const EVENTS = {
+  'run.started': {
+    level: 'info',
+    pretty: 'verbose',
+    when: 'A run of a job begins.',
+    fields: RUN,
+    says: ({ job, run, command }) => `${job}: run ${run} (${command}) begins`,
+  },
+  'request.done': {
+    level: 'info',
+    pretty: 'verbose',
+    when: 'A reply is in the database with all that it means.',
+    fields: [...REQUEST, 'attempt', 'status', 'ms', 'bytes', 'rows', 'believed'],
+    says: (of) =>
+      `${what(of)}: ${answered(of)}, ${of.believed === false ? 'mixed resolutions, asked in smaller windows' : counted(of.rows)}`,
+  },
+  'request.retried': {
+    level: 'warn',
+    pretty: 'verbose',
+    cures: true,
+    when: 'An attempt failed, and the same is sent again.',
+    fields: [...REQUEST, 'attempt', 'status', 'code', 'reason', 'url'],
+    says: (of) => `${what(of)}: attempt ${of.attempt} failed, sent again: ${of.reason}`,
+  },
+  'request.divided': {
+    level: 'info',
+    pretty: 'verbose',
+    when: 'A window is too large for the service, and smaller ones are asked in its place.',
+    fields: [...REQUEST, 'pieces', 'status', 'code', 'reason'],
+    says: (of) => `${what(of)}: asked in ${of.pieces} smaller windows: ${of.reason}`,
+  },
+  'request.failed': {
+    level: 'error',
+    pretty: 'verbose',
+    when: 'A request failed for good; the run goes on where it can.',
+    fields: [...REQUEST, 'attempt', 'status', 'ms', 'rows', 'code', 'reason', 'hint'],
+    says: (of) => `${what(of)}: failed, ${answered(of)}: ${of.reason}`,
+  },
+  'calls.held': {
+    level: 'warn',
+    pretty: 'always',
+    cures: true,
+    when: 'All calls wait: the service asked for it, or keeps failing.',
+    fields: [...RUN, 'wait_ms', 'reason'],
+    says: ({ wait_ms, reason }) => `Waiting ${seconds(wait_ms)}: ${reason}`,
+  },
+  'run.progress': {
+    level: 'info',
+    pretty: 'always',
+    when: 'Once a minute where stderr is not a terminal.',
+    fields: [
+      ...REQUEST,
+      ...(['done', 'total', 'calls', 'failed', 'values_per_second', 'left_seconds', 'calls_left'] as const),
+    ],
+    says: ({ reason }) => reason ?? '',
+  },
+  'run.ended': {
+    level: 'info',
+    pretty: 'verbose',
+    when: 'A run ends. Its level is info when it is done, warn when it is partial or stopped, error when it failed.',
+    fields: [...RUN, 'outcome', 'ms', 'calls', 'failed', 'bytes', 'rows', 'code', 'reason', 'hint'],
+    says: ({ job, run, outcome, ms, calls, failed, rows, reason }) =>
+      `${job}: run ${run} ${outcome} in ${seconds(ms ?? 0)}, ${calls} calls, ${failed} failed, ${counted(rows)}${reason ? `: ${reason}` : ''}`,
+  },
+  'signal.received': {
+    level: 'warn',
+    pretty: 'always',
+    when: 'The process was asked to stop.',
+    fields: ['signal', 'reason'],
+    says: ({ reason }) => reason ?? '',
+  },
+  'schedule.next': {
+    level: 'info',
+    pretty: 'always',
+    when: '`schedule` says when a job is due.',
+    fields: ['job', 'at', 'reason'],
+    says: ({ job, reason }) => `${job}: ${reason}`,
+  },
+  'schedule.waiting': {
+    level: 'warn',
+    pretty: 'always',
+    when: '`schedule` waits for a database that another process writes to.',
+    fields: ['job', 'reason'],
+    says: ({ job, reason }) => `${job}: ${reason}`,
+  },
+  'schedule.broken': {
+    level: 'error',
+    pretty: 'always',
+    when: 'The process of a scheduled run stalled or was killed.',
+    fields: ['job', 'reason'],
+    says: ({ job, reason }) => `${job}: ${reason}`,
+  },
+  'notify.failed': {
+    level: 'warn',
+    pretty: 'always',
+    when: 'Somebody could not be told what became of a run.',
+    fields: ['job', 'reason'],
+    says: ({ job, reason }) => `${job}: ${reason}`,
+  },
+  'download.done': {
+    level: 'info',
+    pretty: 'verbose',
+    when: 'A file of an archive is in the folder.',
+    fields: ['url', 'ms', 'bytes'],
+    says: ({ url, ms, bytes }) => `${url}: ${bytes} bytes in ${Math.round(ms ?? 0)} ms`,
+  },
+  'download.failed': {
+    level: 'warn',
+    pretty: 'always',
+    when: 'A file of an archive did not come.',
+    fields: ['url', 'code', 'reason'],
+    says: ({ url, reason }) => `${url}: ${reason}`,
+  },
+  'command.failed': {
+    level: 'error',
+    pretty: 'always',
+    when: 'The command could not go on.',
+    fields: ['code', 'reason', 'hint'],
+    says: ({ reason, hint }) => [reason, ...(hint ? [hint] : [])].join(' → '),
+  },
+  note: {
+    level: 'info',
+    pretty: 'always',
+    when: 'A word to people that has no fields; its level is what it deserves.',
+    fields: [],
+    says: ({ reason }) => reason ?? '',
+  },
+} as const satisfies Record<string, EventKind>
+
+export type EventName = keyof typeof EVENTS
+
+/** An event: its name, and what it tells. */
+export interface SyncEvent extends EventFields {
+  readonly event: EventName
+}
+
+/** Told of every event. */
+export type OnEvent = (event: SyncEvent) => void
+
+/** Told of what happens, with the name apart. */
+export type Tell = (name: EventName, fields: EventFields) => void
+
+const OUTCOMES: Readonly<Record<string, EventKind['level']>> = { partial: 'warn', stopped: 'warn', failed: 'error' }
+
+/** How serious an event is. */
+export const levelOf = ({ event, outcome = '' }: SyncEvent): EventKind['level'] =>
+  OUTCOMES[outcome] ?? EVENTS[event].level
+
+/** An event as a sentence for people. */
+export const sentenceOf = (event: SyncEvent): string => (EVENTS[event.event] as EventKind).says(event)
+
+/** Whether an event is for a log with these settings. */
+export function isTold(name: EventName, { pretty, level }: { pretty: boolean; level: string }): boolean {
+  const kind: EventKind = EVENTS[name]
+  if (kind.cures && level === 'warn') return false
+  return !pretty || level === 'debug' || kind.pretty === 'always'
+}

@@ -1,0 +1,70 @@
+import type { Instant } from './instant.ts'
+import { addUnits, floorTo, type Unit } from './zone.ts'
+
+/** The periods of a series one after the other: where the one that holds an instant begins, and where the next one does. */
+export interface Periods {
+  /** Whether they are days, weeks, months, quarters or years of the local calendar. */
+  readonly isCalendar: boolean
+  readonly floor: (at: Instant) => Instant
+  /** The instant itself where a period begins there. */
+  readonly ceil: (at: Instant) => Instant
+}
+
+/** A period that is held: when it begins, and how long it is in seconds. */
+export interface Period {
+  readonly at: Instant
+  readonly step: number
+}
+
+const HOUR = 3_600
+const DAY = 86_400
+
+interface Kind {
+  readonly unit: Unit
+  readonly count: number
+  /** Days that one has at least and at most. */
+  readonly days: readonly [number, number]
+}
+
+const KINDS: readonly Kind[] = [
+  { unit: 'day', count: 1, days: [1, 1] },
+  { unit: 'day', count: 7, days: [7, 7] },
+  { unit: 'month', count: 1, days: [28, 31] },
+  { unit: 'month', count: 3, days: [90, 92] },
+  { unit: 'year', count: 1, days: [365, 366] },
+]
+
+/** Whether a step is so long that a local day may begin inside of a period. */
+export const isLong = (step: number): boolean => step > HOUR
+
+/** What kind of calendar period lasts so long; undefined for one of a fixed length. */
+const kindOf = (step: number): Kind | undefined =>
+  KINDS.find(({ days: [least, most] }) => step >= least * DAY - HOUR && step <= most * DAY + HOUR)
+
+/** Whether two steps are lengths of the same kind of period: months are as long as the calendar says. */
+export const isSameStep = (a: number | null, b: number | null): boolean =>
+  a === b || (a !== null && b !== null && kindOf(a) !== undefined && kindOf(a) === kindOf(b))
+
+/** The periods of which one is known; undefined where they are so short that every local day begins with one. */
+export function periodsOf(zone: string, { at, step }: Period): Periods | undefined {
+  if (!isLong(step)) return undefined
+  const kind = kindOf(step)
+  const isCalendar = kind !== undefined && floorTo(zone, at, kind.unit) === at
+  // The nth period after the known one.
+  const begin = (n: number): Instant => (isCalendar ? addUnits(zone, at, kind.unit, n * kind.count) : at + n * step)
+  const place = (instant: Instant): number => {
+    let n = Math.floor((instant - at) / step)
+    while (begin(n) > instant) n--
+    while (begin(n + 1) <= instant) n++
+    return n
+  }
+  return {
+    isCalendar,
+    floor: (instant) => begin(place(instant)),
+    ceil: (instant) => {
+      const n = place(instant)
+      const floor = begin(n)
+      return floor === instant ? floor : begin(n + 1)
+    },
+  }
+}

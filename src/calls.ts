@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StoppedError } from './base/errors.ts'
+import { formatLocal } from './base/zone.ts'
+import type { Store } from './db/open.ts'
+import type { FetchOptions } from './fetch/fetch.ts'
+import type { Pace } from './job/job.ts'
+import { spendCall } from './load/budget.ts'
+import { hostOf, rememberSource, rememberWait, waitUntil } from './load/source.ts'
+import type { Service } from './services/services.ts'
+
+/** Who is asked, and where that is kept. */
+export interface ServiceCaller {
+  readonly store: Store
+  readonly service: Service
+  readonly baseUrl: string
+  readonly now: () => number
+  readonly signal: AbortSignal
+  readonly onHold?: FetchOptions['onHold']
+}
+
+/** A pause that is left beyond this ends the run: it can go on later just as well. */
+const MAX_WAIT_MS = 15 * 60_000
+
+/** Keeps to a pause that a host asked an earlier process for. */
+async function waitFor(host: string, { store, service, now, signal, onHold }: ServiceCaller): Promise<void> {
+  const until = waitUntil(store, host, now())
+  if (until === undefined) return
+  const left = until - now()
+  const at = formatLocal(service.timeZone, Math.ceil(until / 1000))
+  if (left > MAX_WAIT_MS)
+    throw new StoppedError(`The service asked an earlier run to wait until ${at} (${service.timeZone}).`, {
+      hint: 'Run the same command again after that; it goes on where it stopped.',
+      code: 'retry-after',
+    })
+  onHold?.(left, `the service asked an earlier run to wait until ${at}`)
+  await sleep(left, undefined, { signal }).catch((cause) => {
+    throw new StoppedError('Stopped by a signal.', { code: 'signal', cause })
+  })
+}
+
+/** Accounts for every call in the database: what the budget leaves, who was asked, and the pauses that were asked for. */
+export function accountCalls(caller: ServiceCaller, pace: Pace): Required<Pick<FetchOptions, 'beforeCall' | 'onWait'>> {
+  const { store, service, baseUrl, now } = caller
+  const own = hostOf(baseUrl)
+  // Asked for in this process, a pause is kept by the gate; an earlier one before the first call to a host.
+  const asked = new Map<string, Promise<void>>()
+  const first = async (host: string): Promise<void> => {
+    const address = host === own ? baseUrl : `https://${host}`
+    await rememberSource(store, { baseUrl: address, service: host === own ? service.name : 'other' }, now())
+    await waitFor(host, caller)
+  }
+  return {
+    async beforeCall(host) {
+      const leave = asked.get(host) ?? first(host)
+      asked.set(host, leave)
+      await leave
+      await spendCall(store, host, pace, now())
+    },
+    // A database that cannot be written ends the run by itself.
+    onWait: (ms, host) => void rememberWait(store, host, now() + ms).catch(() => undefined),
+  }
+}

@@ -1,0 +1,52 @@
+import { addUnits, floorTo } from '../base/zone.ts'
+import type { Reader } from '../db/open.ts'
+
+/** A hole in the range of a series: never asked, asked in vain, answered in doubt, or asked and absent at the source. */
+export interface Gap {
+  readonly series_id: number
+  readonly indicator_id: number
+  readonly time_trunc: string | null
+  readonly geo_id: number
+  /** First instant of the hole and first instant after it, local with offset. */
+  readonly from: string
+  readonly to: string
+  readonly reason: 'unasked' | 'failed' | 'doubt' | 'absent'
+  /** Seconds of a period, and how many periods are missing; null where no value tells the step. */
+  readonly step_s: number | null
+  readonly missing: number | null
+  /** How many periods the local day in which the hole begins has in all: 23, 24 or 25 hours, 92, 96 or 100 quarters. */
+  readonly expected_in_day: number | null
+  /** When it is asked again at the earliest (UTC), for absent ones and those in doubt; null for absent ones that only `restate` asks again. */
+  readonly next_at: string | null
+}
+
+type GapRow = Omit<Gap, 'from' | 'to' | 'expected_in_day'> & {
+  readonly from_local: string
+  readonly to_local: string
+  readonly from_at: number
+  readonly time_zone: string
+}
+
+/** Every hole of every series, in order: the rows of the view `gaps`. Values that may still come are none. */
+export const findGaps = (db: Reader): Gap[] =>
+  (
+    db.all(
+      `select g.*, s.time_zone from gaps g join series s on s.id = g.series_id order by g.series_id, g.geo_id, g.from_at, g.to_at`,
+    ) as GapRow[]
+  ).map(({ from_local, to_local, from_at, time_zone, ...gap }) => {
+    const day = floorTo(time_zone, from_at, 'day')
+    const length = addUnits(time_zone, day, 'day', 1) - day
+    return {
+      series_id: gap.series_id,
+      indicator_id: gap.indicator_id,
+      time_trunc: gap.time_trunc,
+      geo_id: gap.geo_id,
+      from: from_local,
+      to: to_local,
+      reason: gap.reason,
+      step_s: gap.step_s,
+      missing: gap.missing,
+      expected_in_day: gap.step_s === null ? null : Math.max(1, Math.round(length / gap.step_s)),
+      next_at: gap.next_at,
+    }
+  })

@@ -1,0 +1,90 @@
+import { Cron } from 'croner'
+import { floorToSecond, formatUtc, type Instant } from '../base/instant.ts'
+import type { Reader } from '../db/open.ts'
+
+/** Runs of a job that are looked at. */
+const RUNS = 20
+const HALF_DAY = 43_200
+/** Shorter intervals are those of somebody who tries, not of a schedule. */
+const LEAST = 300
+
+/** The value below which a share of some numbers lies. */
+export function quantile(numbers: readonly number[], share: number): number {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  return sorted[Math.floor(share * (sorted.length - 1))]!
+}
+
+/** A number of seconds for a person: minutes, hours or days. */
+export const lengthText = (seconds: number): string => {
+  const size = Math.abs(seconds)
+  if (size < 5_400) return `${Math.round(size / 60)} min`
+  return size < 96 * 3_600 ? `${Math.round(size / 3_600)} h` : `${Math.round(size / 86_400)} days`
+}
+
+/** A job that usually runs in a rhythm. */
+export interface Rhythm {
+  readonly job: string
+  /** When it last began, and how long it usually takes until it begins again, in seconds. */
+  readonly lastAt: Instant
+  readonly usualS: number
+  /** From when on it is missed. */
+  readonly missedFrom: Instant
+}
+
+interface RunRow {
+  readonly id: number
+  readonly started_at: string
+  readonly schedule: string | null
+  readonly time_zone: string | null
+  readonly live: 0 | 1
+}
+
+/** The rhythm of a job that says itself when it runs: one run is enough to know when the next one is due. */
+function scheduledOf(job: string, last: RunRow | undefined): Rhythm | undefined {
+  if (!last?.schedule) return undefined
+  const lastAt = floorToSecond(last.started_at)
+  const cron = new Cron(last.schedule, { paused: true, ...(last.time_zone ? { timezone: last.time_zone } : {}) })
+  const [next, after] = cron.nextRuns(2, formatUtc(lastAt)).map((date) => Math.floor(date.getTime() / 1000))
+  if (next === undefined) return undefined
+  const usualS = (after ?? next) - (after === undefined ? lastAt : next)
+  return { job, lastAt, usualS, missedFrom: next + Math.max(900, Math.min(usualS / 4, HALF_DAY / 4)) }
+}
+
+/** The rhythm of a job that asks for what is new; undefined where it has none, or asks only for what is long past. */
+function rhythmOf(db: Reader, job: string): Rhythm | undefined {
+  const runs = db.all(
+    `select r.id, r.started_at, r.schedule, r.time_zone, exists (select 1 from _fetch f
+       where f.run_id = r.id and (f.to_at is null or f.to_at >= unixepoch(r.started_at))) as live
+     from _run r where r.job = ? and r.command in ('sync', 'schedule') order by r.id desc limit ${RUNS}`,
+    [job],
+  ) as RunRow[]
+  const scheduled = scheduledOf(job, runs[0])
+  if (scheduled) return scheduled
+  if (runs.filter(({ live }) => live).length * 2 < runs.length) return undefined
+  const starts = runs.map(({ started_at }) => floorToSecond(started_at)).sort((a, b) => a - b)
+  const between = starts.slice(1).map((at, i) => at - starts[i]!)
+  if (between.length < 2) return undefined
+  const median = quantile(between, 0.5)
+  // Of short intervals more are needed: some runs by hand in an afternoon are no rhythm.
+  if (median < LEAST || between.length < (median < HALF_DAY ? 5 : 2)) return undefined
+  const regular = between.filter((interval) => Math.abs(interval - median) <= median / 5)
+  if (regular.length * 3 < between.length * 2) return undefined
+  const usualS = Math.max(median, quantile(between, 0.9))
+  const lastAt = starts.at(-1)!
+  return { job, lastAt, usualS, missedFrom: lastAt + usualS + Math.max(900, usualS / 4) }
+}
+
+/** The jobs that run in a rhythm. */
+export const rhythms = (db: Reader): Rhythm[] =>
+  (db.all('select distinct job from _run order by job') as { job: string }[]).flatMap(
+    ({ job }) => rhythmOf(db, job) ?? [],
+  )
+
+/** Jobs whose run is missed now, each in a sentence. */
+export const missedRuns = (db: Reader, now: Instant): { readonly job: string; readonly what: string }[] =>
+  rhythms(db)
+    .filter(({ missedFrom }) => now > missedFrom)
+    .map(({ job, lastAt, usualS }) => ({
+      job,
+      what: `job ${job}: no run since ${formatUtc(lastAt)}, ${lengthText(now - lastAt)} ago; it usually runs every ${lengthText(usualS)}`,
+    }))

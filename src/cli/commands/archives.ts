@@ -1,0 +1,189 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { PermanentError, StoppedError, type SyncError, TransientError } from '../../base/errors.ts'
+import type { OnEvent } from '../../base/events.ts'
+import { eventsTo } from '../../base/log.ts'
+import { localDate } from '../../base/zone.ts'
+import { accountCalls } from '../../calls.ts'
+import { openWriter } from '../../db/lock.ts'
+import { openReader, type Reader, type Store } from '../../db/open.ts'
+import { type DownloadOptions, download } from '../../fetch/download.ts'
+import { AttemptError, type OnRetry, openLine } from '../../fetch/line.ts'
+import { tidyParts } from '../../fetch/parts.ts'
+import { normalizeJob } from '../../job/normalize.ts'
+import { recordFile } from '../../load/files.ts'
+import { secretsOf } from '../../services/key.ts'
+import { readSettings, refuseExposed, requireService } from '../config.ts'
+import type { CommonArgs, RangeArgs, ServiceArgs } from '../flags.ts'
+import { rangeOf, readJobs } from '../jobs.ts'
+import { commandFailed, EXIT, exitCodeOf } from '../terminal/fail.ts'
+import { logFor } from '../terminal/logging.ts'
+import { grouped, print, table } from '../terminal/output.ts'
+import { watchSignals } from '../terminal/signals.ts'
+import { parseBytes } from '../terminal/size.ts'
+import { version } from '../version.ts'
+
+interface ArchivesArgs extends CommonArgs, ServiceArgs, RangeArgs {
+  readonly action: 'list' | 'download'
+  readonly id?: number[]
+  readonly kind: 'archive' | 'archive_json' | 'all'
+  readonly folder?: string
+  readonly maxBytes: string
+  readonly limit: number
+  readonly refresh: boolean
+  readonly allowHost?: string[]
+  readonly job?: string
+  readonly json: boolean
+}
+
+interface Edition {
+  readonly kind: string
+  readonly id: number
+  readonly name: string | null
+  readonly date: string
+  readonly url: string | null
+  readonly path: string | null
+  readonly bytes: number | null
+}
+
+/** The days that `--from` and `--to` mean where the service is. */
+function daysOf(range: RangeArgs, zone: string): { from: string | null; to: string | null } {
+  const asked = rangeOf(range, zone, Math.floor(Date.now() / 1000))
+  const day = (flag: 'from' | 'to') => (asked && range[flag] !== undefined ? localDate(zone, asked[flag]) : null)
+  return { from: day('from'), to: day('to') }
+}
+
+/** The editions that are meant, the latest first. */
+function editions(db: Reader, args: ArchivesArgs): Edition[] {
+  const { kind, id, from, to } = args
+  const zone = readSettings(args).service.value.timeZone
+  return db.all(
+    `select kind, id, name, date, url, path, bytes from archive_publications
+     where (:kind = 'all' or kind = :kind) and (:ids = '[]' or id in (select value from json_each(:ids)))
+       and (:from is null or date >= :from) and (:to is null or date < :to)
+     order by date desc, kind, id`,
+    { kind, ids: JSON.stringify(id ?? []), ...daysOf({ from, to }, zone) },
+  ) as Edition[]
+}
+
+function list(found: readonly Edition[], { json, limit }: ArchivesArgs): void {
+  const shown = limit > 0 ? found.slice(0, limit) : found
+  const rows = shown.map((one) => [one.id, one.kind, one.name, one.date, one.bytes, one.path?.slice(0, 15) ?? ''])
+  if (json) print(JSON.stringify(shown, null, 2))
+  else if (shown.length === 0) print('No editions are held. A job fetches them: archives: [{ window: { last: 31d } }].')
+  else print(table({ columns: ['id', 'kind', 'name', 'date', 'bytes', 'file'], rows }))
+  if (shown.length < found.length)
+    process.stderr.write(`The first ${limit} of ${grouped(found.length)}; --limit 0 shows all.\n`)
+}
+
+interface Done {
+  files: number
+  bytes: number
+  held: number
+  failed: { url: string; reason: string }[]
+  stop: SyncError | null
+}
+
+/** Why a file did not come, when the next one may come all the same. */
+function reasonOf(error: unknown): SyncError {
+  const reason = error instanceof AttemptError ? error.failure.error : error
+  if (reason instanceof TransientError || reason instanceof PermanentError) return reason
+  throw reason
+}
+
+/** Fetches what is not there yet, one address once. */
+async function fetchAll(
+  store: Store,
+  found: readonly Edition[],
+  args: ArchivesArgs,
+  options: DownloadOptions,
+  tell: OnEvent,
+): Promise<Done> {
+  const done: Done = { files: 0, bytes: 0, held: 0, failed: [], stop: null }
+  const urls = new Map(found.flatMap(({ url, path }) => (url === null ? [] : [[url, path]])))
+  const fresh = [...urls].filter(([, path]) => args.refresh || path === null || !existsSync(join(options.folder, path)))
+  done.held = urls.size - fresh.length
+  const wanted = (args.limit > 0 ? fresh.slice(0, args.limit) : fresh).map(([url]) => url)
+  tidyParts(options.folder, wanted)
+  for (const url of wanted) {
+    const began = performance.now()
+    const onRetry: OnRetry = ({ error, answer }, attempt) =>
+      tell({
+        ...{ event: 'request.retried', command: 'archives download', route: 'download', url, attempt },
+        ...{ status: answer?.status ?? null, code: error.code, reason: error.message },
+      })
+    try {
+      const file = await download(url, { ...options, keyIsGood: done.files > 0, onRetry })
+      await recordFile(store, { url, ...file }, Date.now())
+      done.files++
+      done.bytes += file.bytes
+      tell({ event: 'download.done', url, ms: Math.round(performance.now() - began), bytes: file.bytes })
+    } catch (error) {
+      if (error instanceof StoppedError) {
+        done.stop = error
+        break
+      }
+      const { message, code } = reasonOf(error)
+      done.failed.push({ url, reason: message })
+      tell({ event: 'download.failed', url, code, reason: message })
+    }
+  }
+  return done
+}
+
+/** `archives download`: the files of editions, beside the database, under the names of their checksums. */
+async function fetchFiles(args: ArchivesArgs): Promise<number> {
+  const settings = readSettings(args)
+  const reached = requireService(settings)
+  const { baseUrl, key } = reached
+  const file = settings.database.value
+  const maxBytes = parseBytes(args.maxBytes)
+  daysOf(args, settings.service.value.timeZone)
+  const [like] = args.job === undefined ? [] : readJobs([args.job], settings.service.value)
+  // One after the other, at the pace and within the budget of a job where one is named.
+  const pace = { ...(like ?? normalizeJob({ name: 'archives', series: [] })).pace, concurrency: 1 }
+  refuseExposed(reached)
+  const log = logFor(args, secretsOf(key))
+  const folder = args.folder ?? join(dirname(file), 'archives')
+  const store = await openWriter(file, 'archives download')
+  const tell = eventsTo(log)
+  const signals = watchSignals(tell)
+  const { signal } = signals
+  const onHold = (ms: number, reason: string): void =>
+    tell({ event: 'calls.held', command: 'archives download', wait_ms: Math.round(ms), reason })
+  const line = openLine({
+    ...reached,
+    userAgent: `indicator-sync/${version()}`,
+    ...{ pace, signal, onHold },
+    ...accountCalls({ store, service: reached.service, baseUrl, now: Date.now, signal, onHold }, pace),
+  })
+  try {
+    const options = { line, folder, maxBytes, allowHosts: args.allowHost ?? [] }
+    const { stop, ...done } = await fetchAll(store, editions(store, args), args, options, tell)
+    if (args.json) print(JSON.stringify({ folder, ...done, stop: stop?.message ?? null }, null, 2))
+    else {
+      print(
+        `${grouped(done.files)} files, ${grouped(done.bytes)} bytes in ${folder}; ${grouped(done.held)} were there.`,
+      )
+      if (stop) tell(commandFailed(stop))
+    }
+    return signals.code() ?? (stop ? exitCodeOf(stop) : done.failed.length > 0 ? EXIT.partial : EXIT.done)
+  } catch (error) {
+    throw error instanceof AttemptError ? error.failure.error : error
+  } finally {
+    signals.release()
+    await line.close()
+    await store.close()
+  }
+}
+
+export async function run(args: ArchivesArgs): Promise<number> {
+  if (args.action === 'download') return fetchFiles(args)
+  const reader = openReader(readSettings(args).database.value)
+  try {
+    list(editions(reader, args), args)
+    return EXIT.done
+  } finally {
+    await reader.close()
+  }
+}

@@ -1,0 +1,19 @@
+import { runChecks } from '../../checks/check.ts'
+import { openReader } from '../../db/open.ts'
+import { readSettings } from '../config.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { print, table } from '../terminal/output.ts'
+
+export async function run(args: CommonArgs & DatabaseArgs & { readonly json: boolean }): Promise<number> {
+  const reader = openReader(readSettings(args).database.value)
+  try {
+    const findings = runChecks(reader)
+    if (args.json) print(JSON.stringify(findings, null, 2))
+    else if (findings.length === 0) print('No findings.')
+    else print(table({ columns: ['check', 'what'], rows: findings.map(({ check, what }) => [check, what]) }))
+    return findings.length === 0 ? EXIT.done : EXIT.check
+  } finally {
+    await reader.close()
+  }
+}

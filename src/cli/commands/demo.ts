@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs'
+import { InputError } from '../../base/errors.ts'
+import { openStore } from '../../db/open.ts'
+import { startEmulator } from '../../emulator/emulator.ts'
+import { SERVICES } from '../../services/services.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { readJobs } from '../jobs.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { logFor } from '../terminal/logging.ts'
+import { grouped, print, table } from '../terminal/output.ts'
+import { summaryText } from '../terminal/summary.ts'
+import { packageFile } from '../version.ts'
+import { runStatement } from './query.ts'
+import { runJobs } from './sync.ts'
+
+const DATABASE = 'data/demo.db'
+
+/** Questions worth asking of the demo, with the SQL that anybody can repeat. */
+const QUESTIONS = [
+  {
+    question: 'The average day-ahead price of the last days, in local days',
+    sql: `select local_date, count, round(min, 2) as lowest, round(avg, 2) as average, round(max, 2) as highest
+from observations_daily
+where indicator_id = 600 and time_trunc is null and geo_agg is null and geo_id = 3 order by local_date desc limit 5`,
+  },
+  {
+    question: 'The dearest quarter-hours',
+    sql: `select at_local, geo_name, value as eur_mwh
+from observations
+where indicator_id = 600 and time_trunc is null and geo_agg is null and geo_id = 3 order by value desc limit 5`,
+  },
+  {
+    question: 'What the glossary says about prices',
+    sql: `select title, substr(body_text, 1, 90) || '…' as meaning
+from content_text where kind = 'glossary' and locale = 'en' and body_text like '%price%' order by title limit 5`,
+  },
+] as const
+
+/** Refuses a database with values of a real service: those of the demo are made up, and would lie among them. */
+async function checkTarget(file: string): Promise<void> {
+  if (!existsSync(file)) return
+  const store = await openStore(file)
+  try {
+    const real = store.get(`select job from _run where command <> 'demo' and rows_new > 0 limit 1`)
+    if (real === undefined) return
+    throw new InputError(`${file} holds what the job ${real} brought; the values of the demo are made up.`, {
+      hint: 'Name another file: indicator-sync demo --database data/demo.db',
+      code: 'not-a-demo',
+    })
+  } finally {
+    await store.close()
+  }
+}
+
+/** `demo`: the main job against an embedded service, then what SQL answers. */
+export async function run(args: CommonArgs & DatabaseArgs): Promise<number> {
+  const file = args.database ?? DATABASE
+  await checkTarget(file)
+  const jobs = readJobs([packageFile('jobs/demo.yaml')], SERVICES.generic)
+  const emulator = await startEmulator({})
+  try {
+    const log = logFor(args, [emulator.key])
+    log.info(`An embedded copy of the service answers on ${emulator.url}.`)
+    const { code, summaries } = await runJobs(jobs, {
+      service: SERVICES.generic,
+      baseUrl: emulator.url,
+      key: emulator.key,
+      file,
+      command: 'demo',
+      log,
+      quiet: args.quiet,
+    })
+    print(summaries.map(summaryText).join('\n'))
+    if (code !== EXIT.done) return code
+  } finally {
+    await emulator.close()
+  }
+  const {
+    rows: [row],
+  } = await runStatement(
+    file,
+    'select (select count(*) from observation), (select count(*) from series), (select count(*) from content), (select count(*) from archive_edition), (select count(*) from widget)',
+  )
+  const [values, series, contents, editions, widgets] = (row as number[]).map(grouped)
+  print(
+    `${file} holds ${values} values of ${series} series, ${contents} texts, ${editions} archive editions and ${widgets} widgets.\n`,
+  )
+  for (const { question, sql } of QUESTIONS)
+    print(`── ${question}\n${sql}\n\n${table(await runStatement(file, sql))}\n`)
+  print(
+    [
+      'Next:',
+      `  npx indicator-sync demo                         the second run asks only what is new`,
+      `  npx indicator-sync status --database ${file}`,
+      `  npx indicator-sync query --database ${file} "select * from latest"`,
+      `  npx indicator-sync init my-market              a job file of your own, for the live service`,
+    ].join('\n'),
+  )
+  return EXIT.done
+}

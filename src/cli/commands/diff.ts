@@ -1,0 +1,107 @@
+import { InputError } from '../../base/errors.ts'
+import { formatMillis } from '../../base/instant.ts'
+import { openReader, type Reader } from '../../db/open.ts'
+import { type Difference, type DiffQuestion, differences, spanOfRun } from '../../products/diff.ts'
+import { readSettings } from '../config.ts'
+import type { CommonArgs, ServiceArgs } from '../flags.ts'
+import { instantOf } from '../jobs.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { type Format, format, grouped, print, stream, table } from '../terminal/output.ts'
+
+interface DiffArgs extends CommonArgs, ServiceArgs {
+  readonly from?: string
+  readonly to?: string
+  readonly run?: number[]
+  readonly indicator?: number[]
+  readonly what: Difference['what'] | 'all'
+  readonly format: Format
+  readonly json: boolean
+  readonly limit: number
+}
+
+const COLUMNS = [
+  ...['what', 'change', 'kind', 'id', 'name', 'series_id', 'geo_id', 'at_utc', 'at_local', 'field', 'locale'],
+  ...['before', 'after', 'changed_at'],
+] as (keyof Difference)[]
+/** What a table shows of them: the rest does not fit a terminal. */
+const SHOWN = ['change', 'id', 'name', 'geo_id', 'at_local', 'before', 'after'] as const
+
+/** An instant to the millisecond, from what a flag says. */
+const momentOf = (flag: string, text: string, zone: string, nowMs: number): string =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,3}Z$/.test(text) && !Number.isNaN(Date.parse(text))
+    ? formatMillis(Date.parse(text))
+    : formatMillis(instantOf(flag, text, zone, Math.floor(nowMs / 1000)) * 1000)
+
+function spanOf(reader: Reader, args: DiffArgs, zone: string): Pick<DiffQuestion, 'from' | 'to'> {
+  const now = Date.now()
+  if (args.run === undefined)
+    return {
+      from: momentOf('from', args.from ?? '-1d', zone, now),
+      to: args.to === undefined ? formatMillis(now) : momentOf('to', args.to, zone, now),
+    }
+  if (args.from !== undefined || args.to !== undefined || args.run.length > 2)
+    throw new InputError('Give one run, two runs, or --from and --to.', { code: 'usage' })
+  const spans = args.run.map((run) => {
+    const span = spanOfRun(reader, run)
+    if (span) return span
+    throw new InputError(`There is no run ${run}.`, {
+      hint: 'See them with: indicator-sync query "select id, job, started_at from runs"',
+      code: 'unknown-run',
+    })
+  })
+  // Of one run: what it changed. Of two: what changed from the end of the first to the end of the second.
+  const [first, second] = spans as [{ from: string; to: string }, ...{ from: string; to: string }[]]
+  return second ? { from: first.to, to: second.to } : first
+}
+
+/** How many differences there are of each sort, told in one line. */
+const countsText = (counts: ReadonlyMap<string, number>): string =>
+  [...counts].map(([sort, count]) => `${grouped(count)} ${sort}`).join(', ')
+
+/** `diff`: what changed between two instants or runs. */
+export async function run(args: DiffArgs): Promise<number> {
+  const { database, service } = readSettings(args)
+  const reader = openReader(database.value)
+  try {
+    const zone = service.value.timeZone
+    const question: DiffQuestion = { ...spanOf(reader, args, zone), indicators: args.indicator ?? [] }
+    if (question.from > question.to) throw new InputError('--from must not come after --to.', { code: 'empty-range' })
+    const counts = new Map<string, number>()
+    function* wanted(): Generator<Difference> {
+      for (const one of differences(reader, question)) {
+        if (args.what !== 'all' && one.what !== args.what) continue
+        const sort = `${one.what}${one.what === 'catalogue' ? ' entries' : 's'} ${one.change}`
+        counts.set(sort, (counts.get(sort) ?? 0) + 1)
+        yield one
+      }
+    }
+    const how = args.json ? 'json' : args.format
+    if (how !== 'table') {
+      const rows = (function* () {
+        for (const one of wanted()) yield COLUMNS.map((column) => one[column])
+      })()
+      await stream(format(how, COLUMNS, rows))
+      return EXIT.done
+    }
+    const shown: Difference[] = []
+    for (const one of wanted()) if (args.limit === 0 || shown.length < args.limit) shown.push(one)
+    const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
+    if (shown.length > 0)
+      print(
+        `${table({
+          columns: SHOWN.map((column) => column.replace('_id', '').replace('at_local', 'at or text')),
+          rows: shown.map((one) =>
+            SHOWN.map((column) => (column === 'at_local' ? (one.at_local ?? placeOf(one)) : one[column])),
+          ),
+        })}\n`,
+      )
+    print(`${question.from} … ${question.to}: ${total === 0 ? 'nothing changed' : countsText(counts)}.`)
+    if (shown.length < total && !args.quiet)
+      process.stderr.write(`The first ${grouped(shown.length)} of ${grouped(total)}; --limit 0 shows all.\n`)
+    return EXIT.done
+  } finally {
+    await reader.close()
+  }
+}
+
+const placeOf = ({ field, locale, what }: Difference): string => (field ? `${field} (${locale})` : what)

@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs'
+import { openReader } from '../../db/open.ts'
+import { readJob } from '../../job/read.ts'
+import { holdings, PLACES, type Place, search } from '../../products/search.ts'
+import { secretsOf } from '../../services/key.ts'
+import { readSettings, requireService } from '../config.ts'
+import type { CommonArgs, ServiceArgs } from '../flags.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { logFor } from '../terminal/logging.ts'
+import { grouped, print, table } from '../terminal/output.ts'
+import { summaryText } from '../terminal/summary.ts'
+import { runJobs } from './sync.ts'
+
+interface DiscoverArgs extends CommonArgs, ServiceArgs {
+  readonly text?: string
+  readonly in: Place | 'all'
+  readonly refresh: boolean
+  readonly limit: number
+  readonly json: boolean
+}
+
+/** What `--refresh` asks: the catalogue, however young the one that is held. */
+const CATALOGUE = 'name: discover\nlocales: [es, en]\ncatalogue: true\n'
+
+async function refresh(args: DiscoverArgs, file: string): Promise<number> {
+  const service = requireService(readSettings(args))
+  const log = logFor(args, secretsOf(service.key))
+  const { code, summaries } = await runJobs([readJob(CATALOGUE, 'discover')], {
+    ...service,
+    file,
+    command: 'discover',
+    log,
+    quiet: args.quiet,
+    optionsFor: () => ({ restate: true }),
+  })
+  // Machines have been told by events.
+  for (const summary of args.logFormat === 'json' ? [] : summaries) log.info(summaryText(summary))
+  return code
+}
+
+export async function run(args: DiscoverArgs): Promise<number> {
+  const file = readSettings(args).database.value
+  const code = args.refresh ? await refresh(args, file) : EXIT.done
+  if (code !== EXIT.done && !existsSync(file)) return code
+  const reader = openReader(file)
+  try {
+    const places = args.in === 'all' ? (Object.keys(PLACES) as Place[]) : [args.in]
+    const text = args.text ?? ''
+    const found = search(reader, text, places)
+    const held = holdings(reader)
+    const shown = args.limit > 0 ? found.slice(0, args.limit) : found
+    if (args.json) {
+      const rows = shown.map((one) => ({ ...one, held: held.get(`${one.kind} ${one.id}`) ?? null }))
+      print(JSON.stringify(rows, null, 2))
+    } else if (found.length > 0) {
+      const rows = shown.map(({ kind, id, name }) => {
+        const holding = held.get(`${kind} ${id}`)
+        const what = holding
+          ? `${holding.first_day} … ${holding.last_day}, ${holding.geos} geo${holding.geos === 1 ? '' : 's'}`
+          : ''
+        return [id, kind, name, what]
+      })
+      print(table({ columns: ['id', 'kind', 'name', 'held'], rows }))
+    } else if (text === '')
+      print(
+        'The catalogue is empty. Fetch it with `indicator-sync discover --refresh`, or with `catalogue: true` in a job.',
+      )
+    else
+      print(`Nothing speaks of ${JSON.stringify(text)}. Try fewer words, or --in all; --refresh fetches the catalogue.`)
+    if (shown.length < found.length && !args.quiet)
+      process.stderr.write(`The first ${args.limit} of ${grouped(found.length)}; --limit 0 shows all.\n`)
+    return code
+  } finally {
+    await reader.close()
+  }
+}

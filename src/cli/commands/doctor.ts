@@ -1,0 +1,170 @@
+import { existsSync, statfsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { BusyError, StoreError } from '../../base/errors.ts'
+import { formatLocal, transitions } from '../../base/zone.ts'
+import { missedRuns } from '../../checks/rhythm.ts'
+import { type Holder, isHeld, readHolder } from '../../db/lock.ts'
+import { openReader } from '../../db/open.ts'
+import { asStoreError } from '../../db/reasons.ts'
+import { SCHEMA_VERSION, schemaState } from '../../db/schema.ts'
+import { logBytes } from '../../db/wal.ts'
+import { SERVICES, type Service } from '../../services/services.ts'
+import { isExposed, readSettings, type Settings } from '../config.ts'
+import type { CommonArgs, ServiceArgs } from '../flags.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { grouped, print } from '../terminal/output.ts'
+import { bad, type Finding, good, warn } from './finding.ts'
+import { probe } from './probe.ts'
+
+/** Above this the log is not folded back any more, since somebody reads in it. */
+const MUCH_LOG = 512 * 1024 * 1024
+/** The library's own view of 2025: the zone data knows the last clock change of Spain. */
+const LAST_CHANGE_2025 = 1_761_440_400
+
+/** Whether the key would go unencrypted to another machine. */
+function exposure({ baseUrl, allowHttp }: Settings): Finding[] {
+  if (!baseUrl || !isExposed(baseUrl.value)) return []
+  return [
+    allowHttp.value
+      ? warn(
+          'encryption',
+          `none, as ${allowHttp.from} allows: whoever is on the way to ${baseUrl.value} can read the key`,
+        )
+      : bad(
+          'encryption',
+          'none: the key would go out for all to read; use https://, or --allow-http in a network that you trust',
+        ),
+  ]
+}
+
+/** Whether others on this machine can read the key in `.env`. */
+function envFile(): Finding[] {
+  const found = statSync('.env', { throwIfNoEntry: false })
+  // Windows tells no such rights.
+  if (!found?.isFile() || process.platform === 'win32') return []
+  const others = found.mode & 0o077
+  return [
+    others === 0
+      ? good('.env', 'is readable by its owner only')
+      : warn('.env', `others may use it (mode ${(found.mode & 0o777).toString(8).padStart(3, '0')}): chmod 600 .env`),
+  ]
+}
+
+function configuration(settings: Settings): Finding[] {
+  const { service, baseUrl, key, keyFault, database } = settings
+  return [
+    good('service', `${service.value.name} (from ${service.from})`),
+    baseUrl
+      ? good('base address', `${baseUrl.value} (from ${baseUrl.from})`)
+      : bad('base address', 'not set: INDICATOR_SYNC_BASE_URL, --base-url or --service esios'),
+    ...exposure(settings),
+    ...envFile(),
+    keyFault
+      ? bad('key', keyFault.message)
+      : !key
+        ? bad('key', 'not set: INDICATOR_SYNC_API_KEY or --api-key-file')
+        : /^"?[0-9a-f]{64}"?$/.test(key.value)
+          ? good('key', `set (from ${key.from}); never shown`)
+          : good('key', `set (from ${key.from}), but not the 64 hexadecimal characters that issued keys have`),
+    good('database', `${database.value} (from ${database.from})`),
+  ]
+}
+
+function machine(file: string, { timeZone }: Service): Finding[] {
+  const folder = [dirname(resolve(file)), process.cwd()].find(existsSync) ?? '.'
+  const { bavail, bsize } = statfsSync(folder)
+  const free = Math.floor((bavail * bsize) / 1024 / 1024)
+  const zoneKnown = transitions(SERVICES.generic.timeZone).some(({ at }) => at === LAST_CHANGE_2025)
+  const now = Math.floor(Date.now() / 1000)
+  return [
+    good('runtime', `Node ${process.versions.node}`),
+    (zoneKnown ? good : bad)(
+      'zone data',
+      zoneKnown
+        ? `knows ${SERVICES.generic.timeZone} (${process.versions.tz ?? 'built in'})`
+        : `does not know the clock changes of ${SERVICES.generic.timeZone}`,
+    ),
+    (now > 1_735_689_600 ? good : bad)(
+      'clock',
+      `${formatLocal(timeZone, now)} in ${timeZone.split('/').at(-1)!.replaceAll('_', ' ')}`,
+    ),
+    (free > 500 ? good : bad)('disk', `${grouped(free)} MiB free in ${folder}`),
+  ]
+}
+
+/** Whether somebody writes; the name of one that was killed stays until the next one comes. */
+function lockState(file: string, holder: Holder | undefined): string {
+  const held = isHeld(file)
+  const who = holder && `process ${holder.pid} on ${holder.host} since ${holder.acquired_at} (${holder.command})`
+  if (held === undefined) return 'cannot be tried by this user'
+  if (held) return `held by ${who ?? 'another process'}`
+  return who ? `free; ${who} was ended in the middle` : 'free'
+}
+
+function health(file: string): Finding[] {
+  const state = schemaState(file)
+  if (!state.exists) return [good('schema', 'no database yet; the first sync makes it')]
+  if (state.version < SCHEMA_VERSION)
+    return [good('schema', `${state.version} of ${SCHEMA_VERSION}; the next sync or \`migrate\` brings it up to date`)]
+  const reader = openReader(file)
+  try {
+    const integrity = reader.raw.pragma('integrity_check(1)', { simple: true }) as string
+    const dangling = (reader.raw.pragma('foreign_key_check') as unknown[]).length
+    const log = logBytes(file)
+    const missed = missedRuns(reader, Math.floor(Date.now() / 1000))
+    return [
+      good('schema', `${state.version} of ${SCHEMA_VERSION}`),
+      (integrity === 'ok' ? good : bad)('integrity', integrity),
+      (dangling === 0 ? good : bad)('references', dangling === 0 ? 'all whole' : `${dangling} rows point nowhere`),
+      (log < MUCH_LOG ? good : bad)(
+        'log',
+        log < MUCH_LOG
+          ? `${grouped(log)} bytes of write-ahead log`
+          : `${grouped(log)} bytes of write-ahead log: a reader has been open for long; close it`,
+      ),
+      good('write lock', lockState(file, readHolder(reader))),
+      ...(missed.length === 0
+        ? [good('runs', 'none is missed')]
+        : missed.map(({ what }) => bad('runs', `${what}; see whether cron, the timer or \`schedule\` is alive`))),
+    ]
+  } finally {
+    reader.raw.close()
+  }
+}
+
+/** The health of the file; a file too damaged to be read is a finding like any other. */
+function healthOf(file: string): Finding[] {
+  try {
+    return health(file)
+  } catch (thrown) {
+    const error = asStoreError(thrown, file)
+    if (!(error instanceof StoreError || error instanceof BusyError)) throw error
+    return [bad('database', `${error.message} ${error.hint ?? ''}`.trimEnd())]
+  }
+}
+
+interface DoctorArgs extends CommonArgs, ServiceArgs {
+  readonly online: boolean
+  readonly json: boolean
+}
+
+export async function run(args: DoctorArgs): Promise<number> {
+  const settings = readSettings(args)
+  const file = settings.database.value
+  const findings = [
+    ...configuration(settings),
+    ...machine(file, settings.service.value),
+    ...healthOf(file),
+    ...(args.online ? await probe(settings) : []),
+  ]
+  print(
+    args.json
+      ? JSON.stringify(findings, null, 2)
+      : findings
+          .map(
+            ({ what, good, says, warns }) => `${good ? (warns ? 'WARN' : 'ok  ') : 'FIX '} ${what.padEnd(13)} ${says}`,
+          )
+          .join('\n'),
+  )
+  return findings.every(({ good }) => good) ? EXIT.done : EXIT.check
+}

@@ -1,0 +1,117 @@
+import { once } from 'node:events'
+import { relative } from 'node:path'
+import { parse, YAMLError } from 'yaml'
+import { InputError } from '../../base/errors.ts'
+import { parseInstant } from '../../base/instant.ts'
+import { startEmulator } from '../../emulator/emulator.ts'
+import { faultFile } from '../../emulator/faults.ts'
+import { scriptFile } from '../../emulator/script.ts'
+import type { CommonArgs } from '../flags.ts'
+import { readText } from '../jobs.ts'
+import { called, shellWord } from '../shell.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { print } from '../terminal/output.ts'
+import { watchSignals } from '../terminal/signals.ts'
+import { packageFile } from '../version.ts'
+
+/** What reads a list and tells its mistakes. */
+interface Form<T> {
+  safeParse(
+    list: unknown,
+  ):
+    | { readonly success: true; readonly data: T }
+    | { readonly success: false; readonly error: { readonly issues: readonly Issue[] } }
+}
+interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+/** Reads a file of faults or scripts; every mistake is told with its place. */
+function readList<T>(form: Form<T>, file: string, what: string): T {
+  const read = form.safeParse(parseYaml(file))
+  if (read.success) return read.data
+  throw new InputError(
+    read.error.issues.map(({ path, message }) => `${file}: ${path.join('.')}: ${message}`).join('\n'),
+    {
+      hint: `docs/emulator.md describes the ${what}.`,
+      code: `bad-${what}`,
+    },
+  )
+}
+
+function parseYaml(file: string): unknown {
+  try {
+    return parse(readText(file))
+  } catch (error) {
+    if (!(error instanceof YAMLError)) throw error
+    throw new InputError(`${file} is not valid YAML: ${error.message}`, { code: 'bad-yaml' })
+  }
+}
+
+const REFUSED: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there',
+  EADDRNOTAVAIL: 'this machine does not have that address',
+  EACCES: 'this user may not listen there',
+  ENOTFOUND: 'there is no such host name',
+  EAI_AGAIN: 'the host name cannot be looked up now',
+  EINVAL: 'that is not a valid address',
+}
+
+interface EmulatorArgs extends CommonArgs {
+  readonly port: number
+  readonly host: string
+  readonly seed: number
+  readonly now?: string
+  readonly faults?: string
+  readonly script?: string
+  readonly geoDays?: number
+}
+
+/** The demo's job: as a path from here, where it is one. */
+function demoJob(): string {
+  const file = packageFile('jobs/demo.yaml')
+  const near = relative(process.cwd(), file)
+  return near.startsWith('..') ? file : near
+}
+
+export async function run(args: EmulatorArgs): Promise<number> {
+  const { port, host, seed, geoDays } = args
+  const now = args.now === undefined ? undefined : parseInstant(args.now)
+  if (Number.isNaN(now))
+    throw new InputError(`--now ${JSON.stringify(args.now)} is not a valid instant.`, {
+      hint: 'Give it as 2025-11-04T12:00:00Z.',
+      code: 'bad-date',
+    })
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InputError(`--port takes a whole number from 0 to 65535.`, { code: 'bad-port' })
+  if (geoDays !== undefined && !(geoDays >= 1))
+    throw new InputError('--geo-days takes a number from 1 on.', { code: 'bad-geo-days' })
+  const emulator = await startEmulator({
+    ...{ port, host, seed },
+    ...(geoDays === undefined ? {} : { geoDays }),
+    faults: args.faults === undefined ? [] : readList(faultFile, args.faults, 'faults'),
+    scripts: args.script === undefined ? [] : readList(scriptFile, args.script, 'scripts'),
+    ...(now === undefined ? {} : { now }),
+  }).catch((error: NodeJS.ErrnoException) => {
+    const reason = REFUSED[error.code ?? '']
+    if (reason === undefined) throw error
+    throw new InputError(`Cannot listen on ${host}, port ${port}: ${reason}.`, {
+      hint: 'Leave out --port for a free one, and --host for this machine alone.',
+      code: 'cannot-listen',
+      cause: error,
+    })
+  })
+  const signals = watchSignals(() => undefined)
+  print(
+    [
+      `Serving an embedded copy of the service until Ctrl-C. In another terminal:`,
+      `  export INDICATOR_SYNC_BASE_URL=${emulator.url}`,
+      `  export INDICATOR_SYNC_API_KEY=${emulator.key}`,
+      `  ${called()} sync ${shellWord(demoJob())}`,
+    ].join('\n'),
+  )
+  await once(signals.signal, 'abort')
+  await emulator.close()
+  return signals.code() ?? EXIT.done
+}

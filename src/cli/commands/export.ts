@@ -1,0 +1,157 @@
+import { InputError } from '../../base/errors.ts'
+import { EARLIEST, formatMillis, LATEST } from '../../base/instant.ts'
+import type { Interval } from '../../base/interval.ts'
+import { startOfDate } from '../../base/zone.ts'
+import { openReader, type Reader } from '../../db/open.ts'
+import { checkHeld, datasetsOf, type ExportQuestion, rangeIn, yearsOf } from '../../products/datasets.ts'
+import { type Clock, type Exported, exportLong, exportWide } from '../../products/export.ts'
+import { readSettings } from '../config.ts'
+import type { CommonArgs, DatabaseArgs, RangeArgs } from '../flags.ts'
+import { millisOf, rangeOf } from '../jobs.ts'
+import type { Dialect } from '../terminal/cells.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { format, grouped, stream } from '../terminal/output.ts'
+import { counted, exportFile, type FileForm, writeFile } from './exporting.ts'
+import { exportYears } from './partition.ts'
+import { asInputError } from './query.ts'
+import { exportStatement } from './statement.ts'
+
+interface ExportArgs extends CommonArgs, DatabaseArgs, RangeArgs, Required<Dialect> {
+  readonly indicator?: number[]
+  readonly offer?: number[]
+  readonly geo?: number[]
+  readonly sql?: string
+  readonly asOf?: string
+  readonly wide: boolean
+  readonly time: Clock
+  readonly partition?: 'year'
+  readonly format: FileForm
+  readonly output?: string
+  readonly overwrite: boolean
+}
+
+/** Names under which a shell knows the output itself. */
+const STDOUT: readonly string[] = ['-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']
+/** Any zone will do to see whether a date is one. */
+const SOME_ZONE = 'UTC'
+
+const refuse = (message: string, hint: string): never => {
+  throw new InputError(message, { hint, code: 'bad-export' })
+}
+
+/** Flags that do not go together, with what to do. */
+function checkFlags(args: ExportArgs): void {
+  const { sql, indicator, offer, output, partition, format: form } = args
+  if ((sql === undefined) === (indicator === undefined && offer === undefined))
+    refuse(
+      'Say what to export: either --indicator or --sql.',
+      'indicator-sync export --indicator 600 --output spot.csv; --offer takes the numbers of offer indicators.',
+    )
+  if (sql !== undefined && (args.wide || args.asOf || partition || args.geo || args.from || args.to))
+    refuse(
+      '--sql says everything itself: --wide, --as-of, --partition, --geo, --from and --to go with --indicator.',
+      'Put the condition into the statement.',
+    )
+  if ((output === undefined || STDOUT.includes(output)) && (form === 'parquet' || partition))
+    refuse(`${partition ? '--partition' : 'Parquet'} goes into a file.`, 'Name it: --output FILE.')
+  if (form !== 'csv' && (args.safe || args.excel))
+    refuse(
+      `--${args.safe ? 'safe' : 'excel'} goes with CSV.`,
+      `Leave out --format ${form}, or --${args.safe ? 'safe' : 'excel'}.`,
+    )
+}
+
+/** The instants of a local year. The last one that has four digits has no next one. */
+const yearIn = (zone: string, year: number): Interval => ({
+  from: startOfDate(zone, `${String(year).padStart(4, '0')}-01-01`)!,
+  to: startOfDate(zone, `${String(year + 1).padStart(4, '0')}-01-01`) ?? LATEST + 1,
+})
+
+const both = (a: Interval, b: Interval): Interval => ({ from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) })
+
+/** A file a local year of each series. */
+function writeYears(db: Reader, folder: string, question: ExportQuestion, args: ExportArgs): Promise<number> {
+  const zones = [...new Set(datasetsOf(db, question).map(({ zone }) => zone))]
+  const rangeOfYear = (zone: string, year: number): Interval => both(rangeIn(zone, question), yearIn(zone, year))
+  const part = (year: number): ExportQuestion => ({
+    ...question,
+    from: (zone) => rangeOfYear(zone, year).from,
+    to: (zone) => rangeOfYear(zone, year).to,
+  })
+  return exportYears(folder, {
+    years: yearsOf(db, question),
+    asked: (year) => zones.map((zone) => rangeOfYear(zone, year)).some(({ from, to }) => from < to),
+    write: (year, file) =>
+      writeFile(file, () => exportValues(db, part(year), args), { form: args.format, dialect: args }),
+    form: args.format,
+    overwrite: args.overwrite,
+    sources: [db.file],
+  })
+}
+
+const exportValues = (db: Reader, question: ExportQuestion, { wide, time }: ExportArgs): Exported =>
+  wide ? exportWide(db, question, time) : exportLong(db, question, time)
+
+/** What `--indicator`, `--offer` and their companions mean: days are those of each series. */
+function questionOf(db: Reader, args: ExportArgs): ExportQuestion {
+  const now = Date.now()
+  const range = (zone: string): Interval =>
+    both(
+      { from: EARLIEST, to: LATEST + 1 },
+      rangeOf(args, zone, Math.floor(now / 1000)) ?? { from: EARLIEST, to: LATEST + 1 },
+    )
+  const question = {
+    indicators: args.indicator ?? [],
+    offers: args.offer ?? [],
+    geos: args.geo ?? [],
+    from: (zone: string) => range(zone).from,
+    to: (zone: string) => range(zone).to,
+    asOf: null,
+  }
+  checkHeld(db, question)
+  const [first] = datasetsOf(db, question)
+  return {
+    ...question,
+    asOf: args.asOf === undefined ? null : formatMillis(millisOf(args.asOf, first?.zone ?? SOME_ZONE, now)),
+  }
+}
+
+/** Writes what was asked for; answers how many rows. */
+async function write(
+  reader: ReturnType<typeof openReader>,
+  output: string | undefined,
+  args: ExportArgs,
+): Promise<number> {
+  const { sql, overwrite } = args
+  if (sql === undefined && args.partition && output !== undefined)
+    return writeYears(reader, output, questionOf(reader, args), args)
+  const question = sql === undefined ? questionOf(reader, args) : null
+  const exported = (): Exported =>
+    question ? exportValues(reader, question, args) : exportStatement(reader, sql!, args.format === 'parquet')
+  if (output !== undefined)
+    return exportFile(output, exported, { form: args.format, dialect: args }, { overwrite, sources: [reader.file] })
+  const count = { rows: 0 }
+  const { columns, rows } = exported()
+  const names = columns.map(({ name }) => name)
+  const { safe, excel } = args
+  await stream(format(args.format as 'csv' | 'ndjson', names, counted(rows, count), { safe, excel }))
+  return count.rows
+}
+
+export async function run(args: ExportArgs): Promise<number> {
+  checkFlags(args)
+  // Dates that are none are told before anything is opened.
+  rangeOf(args, SOME_ZONE, Math.floor(Date.now() / 1000))
+  if (args.asOf !== undefined) millisOf(args.asOf, SOME_ZONE, Date.now())
+  const output = args.output !== undefined && STDOUT.includes(args.output) ? undefined : args.output
+  const reader = openReader(readSettings(args).database.value)
+  try {
+    const rows = await write(reader, output, args)
+    if (!args.quiet) process.stderr.write(`${grouped(rows)} rows${output ? ` in ${output}` : ''}.\n`)
+    return EXIT.done
+  } catch (error) {
+    throw asInputError(error)
+  } finally {
+    reader.raw.close()
+  }
+}

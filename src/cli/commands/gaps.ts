@@ -1,0 +1,39 @@
+import { findGaps } from '../../checks/gaps.ts'
+import { openReader } from '../../db/open.ts'
+import { readSettings } from '../config.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { print, table } from '../terminal/output.ts'
+
+const COLUMNS = [
+  'indicator_id',
+  'time_trunc',
+  'geo_id',
+  'from',
+  'to',
+  'reason',
+  'missing',
+  'step_s',
+  'expected_in_day',
+  'next_at',
+] as const
+
+/** A cell of the table: what was asked for all geos has no number. */
+const told = (column: (typeof COLUMNS)[number], value: unknown): unknown =>
+  column === 'geo_id' && value === 0 ? 'all geos' : value
+
+export async function run(
+  args: CommonArgs & DatabaseArgs & { readonly fail: boolean; readonly json: boolean },
+): Promise<number> {
+  const reader = openReader(readSettings(args).database.value)
+  try {
+    const gaps = findGaps(reader)
+    if (args.json) print(JSON.stringify(gaps, null, 2))
+    else if (gaps.length === 0)
+      print('No gaps: everything between the first and the last instant that was asked for is held.')
+    else print(table({ columns: COLUMNS, rows: gaps.map((gap) => COLUMNS.map((column) => told(column, gap[column]))) }))
+    return args.fail && gaps.length > 0 ? EXIT.check : EXIT.done
+  } finally {
+    await reader.close()
+  }
+}

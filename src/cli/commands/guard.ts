@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import { InputError, StoppedError } from '../../base/errors.ts'
+import { EXIT } from '../terminal/fail.ts'
+
+/** Tells the guarded process that it is, and by which one. */
+const GUARDED = 'INDICATOR_SYNC_GUARDED'
+
+/** Whether this process is the one that is guarded. */
+export const isGuarded = (): boolean => process.env[GUARDED] !== undefined
+
+/** Ends this process when the one that guards it has gone, however: SQLite listens to nobody in the middle of a statement. */
+export function endWithParent(parent = Number(process.env[GUARDED])): void {
+  const watch = new Worker(
+    `const { workerData: parent } = require('node:worker_threads')
+     setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL') }, 200)`,
+    { eval: true, workerData: parent },
+  )
+  watch.unref()
+}
+
+/** Signals by which a process ends that has no memory left. */
+const NO_MEMORY: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGKILL', 'SIGTRAP', 'SIGILL']
+
+/**
+ * Runs the same command in a process that can be ended in the middle of a statement, which nothing inside can do:
+ * SQLite answers to nobody while it looks for the first row.
+ */
+export async function guarded(seconds: number): Promise<number> {
+  const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+    stdio: 'inherit',
+    env: { ...process.env, [GUARDED]: String(process.pid) },
+  })
+  let late = false
+  const timer = setTimeout(
+    () => {
+      late = true
+      child.kill('SIGKILL')
+    },
+    Math.min(seconds * 1000, 2 ** 31 - 1),
+  )
+  // Both get Ctrl-C; the child ends by it, and then so do we. What ends only us is passed on.
+  const wait = () => undefined
+  const pass = () => child.kill('SIGTERM')
+  process.on('SIGINT', wait)
+  process.on('SIGTERM', pass)
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
+  clearTimeout(timer)
+  process.off('SIGINT', wait)
+  process.off('SIGTERM', pass)
+  if (late)
+    throw new StoppedError(`The query took longer than ${seconds} s and was ended.`, {
+      hint: 'Ask less (where series_id = …, indicator_id = …), or allow more: --timeout 600, or 0 for no limit.',
+      code: 'timeout',
+    })
+  // A runtime that finds no memory says so in its own words, and ends itself.
+  if (NO_MEMORY.includes(signal) || code === 128 + constants.signals.SIGABRT)
+    throw new InputError('The answer needs more memory than there is.', {
+      hint: 'Ask for less at once: fewer rows with limit, fewer columns, or --format csv, which holds one row at a time.',
+      code: 'no-memory',
+    })
+  return code ?? (signal === 'SIGINT' ? EXIT.sigint : EXIT.sigterm)
+}

@@ -1,0 +1,59 @@
+import { constants, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { InputError } from '../../base/errors.ts'
+import type { CommonArgs } from '../flags.ts'
+import { called, shellWord } from '../shell.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { print } from '../terminal/output.ts'
+import { packageFile } from '../version.ts'
+
+const ENVIRONMENT = `# Copy to .env and fill in. Real variables win over this file, flags win over both.
+# esios is the live service; generic needs a base address of its own.
+INDICATOR_SYNC_SERVICE=esios
+#INDICATOR_SYNC_BASE_URL=https://service.example
+INDICATOR_SYNC_API_KEY=
+#INDICATOR_SYNC_DATABASE=data/indicator-sync.db
+`
+
+/** Makes a file that must not be there yet. */
+function make(file: string, write: (file: string) => void): string {
+  try {
+    write(file)
+    return `written  ${file}`
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return `kept     ${file} (was there already)`
+    throw new InputError(`${file} cannot be written: ${(error as NodeJS.ErrnoException).code}.`, {
+      code: 'cannot-write',
+      cause: error,
+    })
+  }
+}
+
+const copy = (name: string) => (file: string) =>
+  copyFileSync(packageFile(`jobs/${name}`), file, constants.COPYFILE_EXCL)
+
+export async function run({ dir }: CommonArgs & { readonly dir: string }): Promise<number> {
+  const jobs = join(dir, 'jobs')
+  try {
+    mkdirSync(jobs, { recursive: true })
+  } catch (error) {
+    throw new InputError(`The folder ${jobs} cannot be made: ${(error as NodeJS.ErrnoException).code}.`, {
+      code: 'cannot-write',
+      cause: error,
+    })
+  }
+  print(
+    [
+      make(join(jobs, 'nightly.yaml'), copy('nightly.yaml')),
+      make(join(jobs, 'job.schema.json'), copy('job.schema.json')),
+      make(join(dir, '.env.example'), (file) => writeFileSync(file, ENVIRONMENT, { flag: 'wx' })),
+      '',
+      'Next:',
+      ...(resolve(dir) === process.cwd() ? [] : [`  cd ${shellWord(dir)}`]),
+      '  cp .env.example .env        # and put the key into it',
+      `  ${called()} plan jobs/nightly.yaml`,
+      `  ${called()} sync jobs/nightly.yaml`,
+    ].join('\n'),
+  )
+  return EXIT.done
+}

@@ -1,0 +1,105 @@
+import { type Document, parseDocument, stringify } from 'yaml'
+import { UNSAID, withDefaults } from '../../products/recipes/recipe.ts'
+import { RECIPES } from '../../products/recipes/recipes.ts'
+import { dictionaryRows } from '../../tables/dictionary.ts'
+
+/** What a publisher says of a file; the licence is the source's, which nobody but the publisher can know. */
+export interface Publication {
+  readonly title: string
+  readonly source?: string
+  readonly sourceUrl?: string
+  readonly license?: string
+  readonly licenseUrl?: string
+  /** The addresses that the data came from. */
+  readonly sources: readonly string[]
+}
+
+/** The column that names a row, where others point to it. */
+const LABELS: Readonly<Record<string, string>> = {
+  content_text: 'title',
+  geo_text: 'name',
+  indicator_text: 'name',
+  taxonomy_term_text: 'name',
+  vocabulary_text: 'name',
+  archive_text: 'name',
+  widget_text: 'name',
+}
+/** Columns that are best looked at first. */
+const SORTED: Readonly<Record<string, string>> = { observations: 'at_utc', latest: 'indicator_id', runs: 'id' }
+
+/** Every table and view with its columns, as Datasette shows them. */
+function tables(): Record<string, object> {
+  const all: Record<string, { description: string; hidden?: true; columns: Record<string, string> }> = {}
+  for (const { object, column_name, unit, meaning } of dictionaryRows()) {
+    if (column_name === '') {
+      all[object] = { description: meaning, ...(object.startsWith('_') ? { hidden: true } : {}), columns: {} }
+      continue
+    }
+    all[object]!.columns[column_name] = unit && !meaning.includes(unit) ? `${meaning} [${unit}]` : meaning
+  }
+  return Object.fromEntries(
+    Object.entries(all).map(([name, table]) => [
+      name,
+      {
+        ...table,
+        ...(LABELS[name] ? { label_column: LABELS[name] } : {}),
+        ...(SORTED[name] ? { sort: SORTED[name] } : {}),
+        ...(name === 'texts' ? { fts_table: 'search', fts_pk: 'id' } : {}),
+      },
+    ]),
+  )
+}
+
+/** How a description is known as ours. */
+const MARK =
+  ' Written by `indicator-sync publish`, which changes the entry of the database that it publishes, and no other.'
+
+/** A description as it stands; null when it is none of ours. */
+export function readMetadata(text: string): Document | null {
+  const document = parseDocument(text)
+  if (document.errors.length > 0) return null
+  const description = document.get('description')
+  // Those of earlier versions say no mark.
+  const early = typeof description === 'string' && description.endsWith('See the table data_dictionary.')
+  return document.commentBefore?.includes(MARK.trim()) || early ? document : null
+}
+
+/** Datasette's description of a published file: `datasette data.db -m metadata.yaml`. `database` is its name without the ending. What stands there says of other databases is kept. */
+export function metadataText(database: string, publication: Publication, stands: Document | null): string {
+  const { said, databases } = metadataOf(database, publication)
+  if (!stands) return `#${MARK}\n${stringify({ ...said, databases })}`
+  const others = Object.keys((stands.toJS() as { databases?: object }).databases ?? {}).filter(
+    (name) => name !== database,
+  )
+  if (others.length === 0) for (const [name, value] of Object.entries(said)) stands.set(name, value)
+  stands.setIn(['databases', database], stands.createNode(databases[database]))
+  if (!stands.commentBefore?.includes(MARK.trim())) stands.commentBefore = MARK
+  return stands.toString()
+}
+
+function metadataOf(
+  database: string,
+  { title, source, sourceUrl, license, licenseUrl, sources }: Publication,
+): { said: Record<string, string>; databases: Record<string, object> } {
+  const hosts = sources.map((address) => new URL(address).host)
+  const said = {
+    title,
+    description: `Time series, texts and archives of ${hosts.join(', ') || 'an indicator service'}, with every revision. Instants are UTC epoch seconds; the views tell local time. See the table data_dictionary.`,
+    ...(license ? { license } : {}),
+    ...(licenseUrl ? { license_url: licenseUrl } : {}),
+    ...(source || hosts.length > 0 ? { source: source ?? hosts.join(', ') } : {}),
+    ...(sourceUrl ? { source_url: sourceUrl } : sources[0] ? { source_url: sources[0] } : {}),
+  }
+  const queries = RECIPES.map((recipe) => [
+    recipe.name,
+    {
+      title: recipe.question,
+      description: Object.entries(recipe.parameters)
+        .map(([name, value]) => `${name}: ${value ?? UNSAID[name] ?? 'all'} when empty`)
+        .join('; '),
+      sql: withDefaults(recipe),
+      params: Object.keys(recipe.parameters),
+    },
+  ])
+  return { said, databases: { [database]: { ...said, tables: tables(), queries: Object.fromEntries(queries) } } }
+}

@@ -1,0 +1,111 @@
+import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { besideOf, tidyBeside } from '../../base/beside.ts'
+import { InputError } from '../../base/errors.ts'
+import { asWriteError, put } from '../../base/target.ts'
+import { claimExport, type FileForm } from './exporting.ts'
+
+const FORMS = ['csv', 'ndjson', 'parquet'] as const satisfies readonly FileForm[]
+
+/** A partitioned export: the years that it is about, and how the file of one is made. */
+export interface Partitions {
+  /** The years that are held. */
+  readonly years: { readonly first: number; readonly last: number } | null
+  /** Whether a year is asked for, held or not. */
+  readonly asked: (year: number) => boolean
+  /** Writes the values of a year into a new file; answers how many. */
+  readonly write: (year: number, file: string) => Promise<number>
+  readonly form: FileForm
+  readonly overwrite: boolean
+  readonly sources: readonly string[]
+}
+
+const partition = (folder: string, year: number): string => join(folder, `year=${String(year).padStart(4, '0')}`)
+
+/** The folder itself, made where there is none; one that is there is never replaced. */
+function openFolder(said: string): { folder: string; made: boolean } {
+  const there = statSync(said, { throwIfNoEntry: false })
+  if (there && !there.isDirectory())
+    throw new InputError(`${said} is not a folder; an export by year is one.`, {
+      hint: 'It was not touched. Name a folder.',
+      code: 'target-exists',
+    })
+  if (!there) mkdirSync(resolve(said))
+  return { folder: realpathSync(said), made: !there }
+}
+
+/** The years whose partitions stand in a folder. */
+const standing = (folder: string): number[] =>
+  readdirSync(folder).flatMap((name) => {
+    const [, year] = /^year=(\d{4})$/.exec(name) ?? []
+    return year === undefined ? [] : [Number(year)]
+  })
+
+/** The files of a partition that this export replaces or takes away; refuses where one is not ours. */
+function claimYear(folder: string, year: number, { overwrite, sources }: Partitions) {
+  const place = partition(folder, year)
+  const there = lstatSync(place, { throwIfNoEntry: false })
+  if (there && !there.isDirectory())
+    throw new InputError(`${place} is not a folder of this export.`, {
+      hint: 'It was not touched. Move it away, or name another folder.',
+      code: 'target-exists',
+    })
+  return FORMS.filter((form) => there && existsSync(join(place, `data.${form}`))).map((form) =>
+    claimExport(join(place, `data.${form}`), form, overwrite, sources),
+  )
+}
+
+/** Removes a folder that is empty. */
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch {
+    // Something else lies in it, and stays.
+  }
+}
+
+/** Takes away what an earlier export left of a year. */
+function takeAway(folder: string, year: number, partitions: Partitions, kept: FileForm | null): void {
+  for (const { file } of claimYear(folder, year, partitions)) if (!file.endsWith(`.${kept}`)) rmSync(file)
+  if (kept === null) removeEmpty(partition(folder, year))
+}
+
+/**
+ * A folder a year, `year=2025/data.csv`, as DuckDB, pandas and Arrow read it. All files are made first, then each is put in
+ * its place; the years asked for are replaced, and everything else in the folder stays.
+ */
+export async function exportYears(said: string, partitions: Partitions): Promise<number> {
+  const { years, asked, write, form, overwrite, sources } = partitions
+  try {
+    const { folder, made } = openFolder(said)
+    const staging = besideOf(join(folder, 'export'))
+    let total = 0
+    try {
+      tidyBeside(join(folder, 'export'), Date.now())
+      const old = standing(folder).filter(asked)
+      const held = years ? Array.from({ length: years.last - years.first + 1 }, (_, i) => years.first + i) : []
+      const all = [...new Set([...old, ...held.filter(asked)])].sort((a, b) => a - b)
+      for (const year of all) claimYear(folder, year, partitions)
+      mkdirSync(staging)
+      const full: number[] = []
+      for (const year of held.filter(asked)) {
+        const rows = await write(year, join(staging, `${year}`))
+        if (rows > 0) full.push(year)
+        total += rows
+      }
+      for (const year of full) {
+        mkdirSync(partition(folder, year), { recursive: true })
+        const target = claimExport(join(partition(folder, year), `data.${form}`), form, overwrite, sources)
+        put(join(staging, `${year}`), target)
+        takeAway(folder, year, partitions, form)
+      }
+      for (const year of old) if (!full.includes(year)) takeAway(folder, year, partitions, null)
+      return total
+    } finally {
+      rmSync(staging, { recursive: true, force: true })
+      if (made && total === 0) removeEmpty(folder)
+    }
+  } catch (error) {
+    throw asWriteError(error, said)
+  }
+}

@@ -1,0 +1,66 @@
+import { KeyError, SyncError } from '../../base/errors.ts'
+import { judge } from '../../fetch/classify.ts'
+import { type Answer, send } from '../../fetch/http.ts'
+import { AttemptError, openLine } from '../../fetch/line.ts'
+import { buildRequest } from '../../services/request.ts'
+import { refuseExposed, requireService, type Settings } from '../config.ts'
+import { version } from '../version.ts'
+import { bad, type Finding, good } from './finding.ts'
+
+/** A clock that is off by more than this puts histories out of order. */
+const MOST_OFF_S = 60
+/** A person waits for the answer. */
+const PATIENCE_MS = 20_000
+
+/** What the answer's own clock says of ours; nothing where it has none. */
+function clockOf(answer: Answer | null): Finding[] {
+  const told = Date.parse(answer?.headers.date ?? '')
+  if (Number.isNaN(told)) return []
+  const off = Math.round((Date.now() - told) / 1000)
+  if (Math.abs(off) <= MOST_OFF_S) return [good('clock online', 'agrees with that of the service')]
+  const how = off > 0 ? 'ahead of' : 'behind'
+  return [bad('clock online', `is ${Math.abs(off)} s ${how} that of the service: set it, for histories are told by it`)]
+}
+
+/** One cheap call to the service, without a repetition: whether it is there, who answers, what it says of the key, and what of the clock. */
+export async function probe(settings: Settings): Promise<Finding[]> {
+  const abort = new AbortController()
+  let line: ReturnType<typeof openLine> | undefined
+  try {
+    const reached = requireService(settings)
+    refuseExposed(reached)
+    const limits = { timeoutMs: PATIENCE_MS, totalMs: PATIENCE_MS, ...reached.limits }
+    const pace = { perSecond: 1, concurrency: 1 }
+    const userAgent = `indicator-sync/${version()}`
+    const opened = openLine({ ...reached, limits, pace, userAgent, signal: abort.signal })
+    line = opened
+    const request = buildRequest(reached.service, 'widgets', { locale: reached.service.locales[0] })
+    const url = `${opened.baseUrl}${request.target}`
+    const headers = { ...request.headers, ...opened.key, ...opened.ourselves }
+    const began = performance.now()
+    const answer = await opened.pass(
+      { route: request.route, url },
+      () => send({ ...opened.sending, url, headers }),
+      judge,
+    )
+    const ms = Math.round(performance.now() - began)
+    const isJson = /^\s*[[{]/.test(answer.body.toString('latin1', 0, 64))
+    return [
+      (isJson ? good : bad)(
+        'service',
+        isJson
+          ? `answers in ${ms} ms and takes the key`
+          : 'what answers does not speak JSON: is the base address right?',
+      ),
+      ...clockOf(answer),
+    ]
+  } catch (thrown) {
+    const error = thrown instanceof AttemptError ? thrown.failure.error : thrown
+    if (!(error instanceof SyncError)) throw error
+    const answer = thrown instanceof AttemptError ? thrown.failure.answer : null
+    const what = error instanceof KeyError ? 'key online' : 'service'
+    return [bad(what, [error.message, error.hint].filter(Boolean).join(' ')), ...clockOf(answer)]
+  } finally {
+    await line?.close()
+  }
+}

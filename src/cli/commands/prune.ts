@@ -1,0 +1,38 @@
+import { InputError } from '../../base/errors.ts'
+import { formatMillis } from '../../base/instant.ts'
+import { openWriter } from '../../db/lock.ts'
+import { openReader } from '../../db/open.ts'
+import { parseSpan, spanSeconds } from '../../job/moment.ts'
+import { pruneReplies } from '../../load/prune.ts'
+import { readSettings } from '../config.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { grouped, print } from '../terminal/output.ts'
+
+export async function run(
+  args: CommonArgs & DatabaseArgs & { readonly olderThan: string; readonly json: boolean },
+): Promise<number> {
+  const span = parseSpan(args.olderThan)
+  if (!span)
+    throw new InputError(`--older-than ${JSON.stringify(args.olderThan)} is no length of time.`, {
+      hint: 'Say it as 90d, 12w or 2y.',
+      code: 'bad-span',
+    })
+  const before = formatMillis(Date.now() - spanSeconds(span) * 1000)
+  const file = readSettings(args).database.value
+  // Refuses what is not there: a writer would make it.
+  await openReader(file).close()
+  const store = await openWriter(file, 'prune')
+  try {
+    const pruned = await pruneReplies(store, before)
+    store.tidy()
+    print(
+      args.json
+        ? JSON.stringify({ before, ...pruned }, null, 2)
+        : `${grouped(pruned.bodies)} bodies last seen before ${before} are gone, ${grouped(pruned.bytes)} bytes of the file are free for new rows. ${grouped(pruned.kept)} older ones stay: what is in quarantine needs them.`,
+    )
+    return EXIT.done
+  } finally {
+    await store.close()
+  }
+}

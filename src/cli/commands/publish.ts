@@ -1,0 +1,117 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, extname, join, resolve } from 'node:path'
+import { besideOf, tidyBeside } from '../../base/beside.ts'
+import { InputError } from '../../base/errors.ts'
+import { asWriteError, claim, type Target, tryPut } from '../../base/target.ts'
+import { openReader, type Reader } from '../../db/open.ts'
+import { publish } from '../../products/publish.ts'
+import { claimCopy, readManifest } from '../../products/published.ts'
+import { readSettings } from '../config.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { grouped, print } from '../terminal/output.ts'
+import { version } from '../version.ts'
+import { metadataText, readMetadata } from './metadata.ts'
+
+interface PublishArgs extends CommonArgs, DatabaseArgs {
+  readonly file: string
+  readonly bookkeeping: boolean
+  readonly overwrite: boolean
+  readonly json: boolean
+  readonly title: string
+  readonly source?: string
+  readonly sourceUrl?: string
+  readonly license?: string
+  readonly licenseUrl?: string
+}
+
+const METADATA = 'metadata.yaml'
+
+/** Puts a small file in its place, whole; `make` is told what stands there. */
+function writeWhole(claimIt: () => Target, make: (stands: string | null) => string): void {
+  for (let tries = 0; tries < 10; tries++) {
+    const target = claimIt()
+    const part = besideOf(target.file)
+    tidyBeside(target.file, Date.now())
+    try {
+      writeFileSync(part, make(target.stands ? readFileSync(target.file, 'utf8') : null), { flag: 'wx' })
+      // Another copy may be published into the same folder at this moment.
+      if (tryPut(part, target)) return
+    } finally {
+      rmSync(part, { force: true })
+    }
+  }
+}
+
+/** The addresses of the services that were asked; what was asked long ago may have left only its host. */
+const sourcesOf = (reader: Reader): string[] =>
+  (
+    reader.all(
+      `select base_url as url from _source union select 'https://' || host from _budget where host not in (select host from _source) order by 1`,
+    ) as { url: string }[]
+  )
+    .map(({ url }) => url)
+    .filter((url) => URL.canParse(url))
+
+/** Refuses addresses that a browser would not only go to. */
+function checkAddresses(args: PublishArgs): void {
+  for (const [flag, text] of [
+    ['source-url', args.sourceUrl],
+    ['license-url', args.licenseUrl],
+  ])
+    if (text !== undefined && !/^https?:$/.test(URL.parse(text)?.protocol ?? ''))
+      throw new InputError(`--${flag} ${JSON.stringify(text)} is not an address of a page.`, {
+        hint: 'It begins with https://.',
+        code: 'bad-address',
+      })
+}
+
+export async function run(args: PublishArgs): Promise<number> {
+  checkAddresses(args)
+  const from = readSettings(args).database.value
+  const source = openReader(from)
+  try {
+    const { overwrite } = args
+    const folder = dirname(resolve(args.file))
+    mkdirSync(folder, { recursive: true })
+    const name = basename(args.file)
+    if (name === METADATA)
+      throw new InputError(`${METADATA} is where the copy is described.`, {
+        hint: 'Name another file.',
+        code: 'bad-name',
+      })
+    const claimManifest = () =>
+      claim(join(folder, `${name}.manifest.json`), {
+        what: 'a manifest',
+        overwrite,
+        ours: (file) => readManifest(file) !== null,
+      })
+    const claimMetadata = () =>
+      claim(join(folder, METADATA), {
+        what: 'a description for Datasette',
+        overwrite,
+        ours: (file) => readMetadata(readFileSync(file, 'utf8')) !== null,
+      })
+    // All are looked at before anything is made.
+    claimCopy(args.file, overwrite, [from])
+    claimManifest()
+    claimMetadata()
+    const manifest = await publish(source, args.file, { bookkeeping: args.bookkeeping, overwrite })
+    const whole = { file: name, program: `indicator-sync ${version()}`, ...manifest }
+    writeWhole(claimManifest, () => `${JSON.stringify(whole, null, 2)}\n`)
+    const publication = { ...args, sources: sourcesOf(source) }
+    writeWhole(claimMetadata, (stands) =>
+      metadataText(basename(name, extname(name)), publication, stands === null ? null : readMetadata(stands)),
+    )
+    print(
+      args.json
+        ? JSON.stringify(whole, null, 2)
+        : `${args.file}: ${grouped(manifest.rows.observation ?? 0)} values, ${grouped(manifest.bytes)} bytes, sha256 ${manifest.sha256}.\nBeside it: ${name}.manifest.json, and metadata.yaml for \`datasette ${name} -m metadata.yaml\`.`,
+    )
+    return EXIT.done
+  } catch (error) {
+    throw asWriteError(error, args.file)
+  } finally {
+    await source.close()
+  }
+}

@@ -1,0 +1,147 @@
+import { InputError } from '../../base/errors.ts'
+import { openWriter } from '../../db/lock.ts'
+import { openReader } from '../../db/open.ts'
+import { dismiss } from '../../load/quarantine.ts'
+import type { Service } from '../../services/service.ts'
+import { readReplies, replyStoreState } from '../../state/replies.ts'
+import { reread } from '../../threads/reread.ts'
+import { readSettings } from '../config.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { format, grouped, print, stream } from '../terminal/output.ts'
+import { rebuild } from './replay.ts'
+
+interface QuarantineArgs extends CommonArgs, DatabaseArgs {
+  readonly action: 'list' | 'replay' | 'dismiss'
+  readonly ids?: readonly number[]
+  readonly reason?: string | undefined
+  readonly json: boolean
+  readonly all: boolean
+}
+
+const COLUMNS = [
+  'id',
+  'created_at',
+  'run_id',
+  'fetch_id',
+  'target',
+  'path',
+  'reason',
+  'fragment',
+  'resolved_at',
+  'dismissed',
+]
+
+/** `quarantine list`: what could not be understood, with its place, the reason and what stood there. */
+async function list(file: string, { all, json }: QuarantineArgs): Promise<number> {
+  const reader = openReader(file)
+  try {
+    const rows = [
+      ...reader.rows(
+        `select q.id, q.created_at, q.run_id, q.fetch_id, f.target, q.path, q.reason, q.fragment, q.resolved_at, q.dismissed
+         from _quarantine q join _fetch f on f.id = q.fetch_id
+         where ? or q.resolved_at is null order by q.id`,
+        [all ? 1 : 0],
+      ),
+    ]
+    const empty = 'Nothing is in quarantine: all that came was understood.'
+    if (!json && rows.length === 0) print(empty)
+    else await stream(format(json ? 'json' : 'table', COLUMNS, rows))
+    const more = reader.get(
+      `select sum(f.rows_rejected - q.kept) from _fetch f
+       join (select fetch_id, count(*) as kept from _quarantine group by fetch_id having max(resolved_at is null) or ?) q
+         on q.fetch_id = f.id where f.rows_rejected > q.kept`,
+      [all ? 1 : 0],
+    ) as number | null
+    if (more && !json)
+      print(
+        `${grouped(more)} more of the same answers were counted and not kept one by one; they stand in the replies of their fetches.`,
+      )
+    return EXIT.done
+  } finally {
+    reader.raw.close()
+  }
+}
+
+/** `quarantine dismiss`: closes entries that somebody looked at and says why. All of them, or none. */
+async function dismissed(file: string, { ids = [], reason = '', json }: QuarantineArgs): Promise<number> {
+  const say = (message: string): never => {
+    throw new InputError(message, {
+      hint: 'Say it as `indicator-sync quarantine dismiss 17 18 --reason "known misprint of the source"`; `quarantine list` shows the numbers.',
+      code: 'bad-dismissal',
+    })
+  }
+  if (ids.length === 0) say('quarantine dismiss needs the numbers of the entries.')
+  if (ids.some((id) => !Number.isSafeInteger(id) || id < 1)) say('The numbers of entries are whole and begin with 1.')
+  if (reason.trim() === '') say('quarantine dismiss needs --reason: whoever looks later wants to know why.')
+  const reader = openReader(file)
+  const open = reader.all('select id from _quarantine where resolved_at is null') as { id: number }[]
+  reader.raw.close()
+  const strange = ids.filter((id) => !open.some((row) => row.id === id))
+  if (strange.length > 0) say(`Not open in quarantine: ${strange.join(', ')}.`)
+  const store = await openWriter(file, 'quarantine dismiss')
+  try {
+    const closed = await dismiss(store, [...new Set(ids)], reason.trim(), Date.now())
+    const left = open.length - closed.length
+    print(
+      json
+        ? JSON.stringify({ dismissed: closed, reason: reason.trim(), left }, null, 2)
+        : `${grouped(closed.length)} dismissed; ${grouped(left)} still open.`,
+    )
+    return EXIT.done
+  } finally {
+    await store.close()
+  }
+}
+
+/** How many rows in quarantine there are, and how many the present program understands. */
+function tryAgain(file: string, service: Service): { open: number; understood: number; whole: boolean } {
+  const reader = openReader(file)
+  try {
+    let understood = 0
+    for (const stored of readReplies(reader, service, 'quarantined')) {
+      const rows = reread(stored)
+      if (!rows || rows === 'damaged') continue
+      const still = JSON.stringify(rows.rejects.map(({ path }) => path))
+      understood += reader.get(
+        `select count(*) from _quarantine where fetch_id = ? and resolved_at is null
+         and path not in (select value from json_each(?))`,
+        [stored.fetchId, still],
+      ) as number
+    }
+    const open = reader.get('select count(*) from _quarantine where resolved_at is null') as number
+    return { open, understood, whole: replyStoreState(reader).missing === 0 }
+  } finally {
+    reader.raw.close()
+  }
+}
+
+export async function run(args: QuarantineArgs): Promise<number> {
+  const settings = readSettings(args)
+  const file = settings.database.value
+  const service = settings.service.value
+  if (args.action === 'dismiss') return dismissed(file, args)
+  if ((args.ids ?? []).length > 0)
+    throw new InputError(`quarantine ${args.action} takes no numbers.`, {
+      hint: 'Only `quarantine dismiss` does: it closes single entries.',
+      code: 'too-many-arguments',
+    })
+  if (args.action === 'list') return list(file, args)
+  const { open, understood, whole } = tryAgain(file, service)
+  // A value must take its place between earlier and later versions: the rows are made again from all replies, in order.
+  const replayed = understood > 0 && whole
+  if (replayed) await rebuild(file, service, () => undefined)
+  const left = replayed ? open - understood : open
+  const says = [
+    open === 0
+      ? 'Nothing is in quarantine.'
+      : `${grouped(understood)} of ${grouped(open)} rows in quarantine are understood now${replayed ? ', and loaded' : ''}.`,
+    ...(understood > 0 && !whole
+      ? [
+          '  → Not every reply is in the reply store, so they cannot take their place in the history; the next sync asks their windows again.',
+        ]
+      : []),
+  ]
+  print(args.json ? JSON.stringify({ open, understood, loaded: replayed, left }, null, 2) : says.join('\n'))
+  return left === 0 ? EXIT.done : EXIT.partial
+}

@@ -1,0 +1,237 @@
+import { InputError } from '../../base/errors.ts'
+import { openReader } from '../../db/open.ts'
+import type { Recipe } from '../../products/recipes/recipe.ts'
+import { readSettings } from '../config.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { lean, uniqueNames } from '../terminal/cells.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { type Format, format, print, type Result, stream, table } from '../terminal/output.ts'
+import { endWithParent, guarded, isGuarded } from './guard.ts'
+import { type Parameters, prepareRecipe, recipeNamed, resolveTimes, zoneOf } from './recipe.ts'
+
+interface QueryArgs extends CommonArgs, DatabaseArgs {
+  readonly sql?: string
+  readonly recipe?: string
+  readonly recipes: boolean
+  readonly param?: string[]
+  readonly indicator?: number
+  readonly geo?: number
+  readonly series?: number
+  readonly from?: string
+  readonly to?: string
+  readonly format: Format
+  readonly json: boolean
+  readonly safe: boolean
+  readonly excel: boolean
+  /** A table is for people, who do not read a million rows; whatever else reads the answer wants all of it. */
+  readonly limit?: number
+  readonly timeout: number
+}
+
+/** Rows of a table where nothing is said. */
+const TABLE_ROWS = 1000
+
+/** What SQLite and JavaScript say of a value beyond what they hold. */
+const isTooLarge = (error: Error): boolean =>
+  ('code' in error && ['SQLITE_TOOBIG', 'SQLITE_NOMEM', 'ERR_STRING_TOO_LONG'].includes(String(error.code))) ||
+  (error instanceof RangeError && /string length|array buffer|allocation/i.test(error.message))
+
+/** SQLite's own words for what is wrong with a statement, as ours. */
+export function asInputError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  if ('code' in error && String(error.code) === 'SQLITE_READONLY')
+    return new InputError('A query only reads; this statement writes.', { code: 'no-writing', cause: error })
+  if ('code' in error && String(error.code).startsWith('SQLITE_ERROR'))
+    return new InputError(`SQL: ${error.message}.`, {
+      hint: 'docs/schema.md lists tables, views and columns; so does `select * from data_dictionary`.',
+      code: 'bad-sql',
+    })
+  if ((error instanceof RangeError || error instanceof TypeError) && /parameter/i.test(error.message))
+    return new InputError(`${error.message}.`, {
+      hint: 'Give each :name of the statement a value: --param name=value.',
+      code: 'missing-parameter',
+    })
+  if (isTooLarge(error))
+    return new InputError('A value or a row of the answer is too large to be read or written as text.', {
+      hint: 'Ask for less of it: length(…), substr(…), or a column at a time; CSV tells how long a blob is.',
+      code: 'value-too-large',
+      cause: error,
+    })
+  if (error instanceof RangeError && /more than one statement/.test(error.message))
+    return new InputError('Give one statement at a time.', { code: 'several-statements', cause: error })
+  return error
+}
+
+/** The rows of one statement, one by one; the connection itself cannot write. */
+function* rowsOf(rows: IterableIterator<unknown[]>, limit: number, tooMany: () => void): Generator<unknown[]> {
+  let told = 0
+  try {
+    for (const row of rows) {
+      if (limit > 0 && told === limit) {
+        tooMany()
+        return
+      }
+      told++
+      yield row.map(lean)
+    }
+  } catch (error) {
+    throw asInputError(error)
+  }
+}
+
+/** Asks one statement and hands its answer over while the database is open. */
+async function answer<T>(
+  file: string,
+  sql: string,
+  parameters: Parameters,
+  take: (columns: string[], rows: IterableIterator<unknown[]>) => Promise<T> | T,
+): Promise<T> {
+  const reader = openReader(file)
+  try {
+    const statement = reader.raw.prepare(sql)
+    if (!statement.reader)
+      throw new InputError('The statement answers no rows; only reading is possible.', { code: 'no-rows' })
+    const bound = Object.keys(parameters).length > 0 ? [parameters] : []
+    const rows = statement
+      .raw()
+      .safeIntegers()
+      .iterate(...bound) as IterableIterator<unknown[]>
+    try {
+      return await take(uniqueNames(statement.columns().map(({ name }) => name)), rows)
+    } finally {
+      // The database cannot be closed while an answer is read.
+      rows.return?.()
+    }
+  } catch (error) {
+    throw asInputError(error)
+  } finally {
+    reader.raw.close()
+  }
+}
+
+/** The whole answer of one read-only statement. */
+export const runStatement = (file: string, sql: string, parameters: Parameters = {}): Promise<Result> =>
+  answer(file, sql, parameters, (columns, rows) => ({ columns, rows: [...rows].map((row) => row.map(lean)) }))
+
+/** A whole number as the database knows it: given as a double it would be a real there. */
+const whole = <T>(value: T): T | bigint => (Number.isSafeInteger(value) ? BigInt(value as number) : value)
+
+const each = <T>(parameters: Parameters, change: (value: Parameters[string]) => T): Record<string, T> =>
+  Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, change(value)]))
+
+/** Whether the database can hold a whole number. */
+const fits = (value: bigint): boolean => BigInt.asIntN(64, value) === value
+
+/** `--param name=value`: what looks like a number is one, whole or not. */
+function readParameter(text: string): [string, string | number | bigint] {
+  const [, name, value] = /^[:@$]?(\w+)=(.*)$/s.exec(text) ?? []
+  if (name === undefined || value === undefined)
+    throw new InputError(`--param ${JSON.stringify(text)} has no value.`, {
+      hint: 'Write --param name=value.',
+      code: 'bad-parameter',
+    })
+  if (/^-?\d+$/.test(value)) return [name, fits(BigInt(value)) ? BigInt(value) : Number(value)]
+  return [name, /^-?\d+\.\d+$/.test(value) ? Number(value) : value]
+}
+
+/** What is asked: a statement with its parameters; of a recipe also what no rows mean, and what to tell beside them. */
+interface Question {
+  readonly sql: string
+  readonly parameters: Parameters
+  readonly nothing?: Recipe['nothing']
+  readonly notes: readonly string[]
+}
+
+/** What the user gives, as far as it is known without the database. */
+async function questionOf(args: QueryArgs): Promise<{ given: Parameters; recipe: Recipe | undefined }> {
+  const { indicator, geo, series, from, to } = args
+  const flags = Object.entries({ indicator, geo, series, from, to }).filter(([, value]) => value !== undefined)
+  const given = {
+    ...Object.fromEntries((args.param ?? []).map(readParameter)),
+    ...Object.fromEntries(flags.map(([name, value]) => [name, whole(value)])),
+  } as Parameters
+  if ((args.sql === undefined) === (args.recipe === undefined))
+    throw new InputError('Give either a statement or the name of a recipe.', {
+      hint: 'indicator-sync query "select * from latest", or query --recipe daily-average; --recipes lists them.',
+      code: 'no-question',
+    })
+  if (args.recipe === undefined) return { given, recipe: undefined }
+  const { RECIPES } = await import('../../products/recipes/recipes.ts')
+  return { given, recipe: recipeNamed(RECIPES, args.recipe) }
+}
+
+/** The database that is meant; `--timeout` is here that of the statement, not that of the network. */
+const databaseOf = ({ database }: QueryArgs): string => readSettings({ database }).database.value
+
+/** The question in full: borders of time as days or instants, a recipe's series found. */
+function prepare(args: QueryArgs, given: Parameters, recipe: Recipe | undefined): Question {
+  const now = Math.floor(Date.now() / 1000)
+  const { from, to } = args
+  if (!recipe && from === undefined && to === undefined) return { sql: args.sql!, parameters: given, notes: [] }
+  const reader = openReader(databaseOf(args))
+  try {
+    if (recipe) {
+      const prepared = prepareRecipe(reader, recipe, each(given, lean) as Parameters, now)
+      return { sql: recipe.sql, nothing: recipe.nothing, ...prepared, parameters: each(prepared.parameters, whole) }
+    }
+    const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
+    const { times } = resolveTimes(range, zoneOf(reader, []), now)
+    return { sql: args.sql!, parameters: { ...given, ...times }, notes: [] }
+  } catch (error) {
+    throw asInputError(error)
+  } finally {
+    reader.raw.close()
+  }
+}
+
+const told = (parameters: Recipe['parameters']): string =>
+  Object.entries(parameters)
+    .map(([name, value]) => (value === null ? `[${name}]` : `${name}=${value}`))
+    .join(' ')
+
+/** `--recipes`: what there is. */
+async function listRecipes(json: boolean): Promise<void> {
+  const { RECIPES } = await import('../../products/recipes/recipes.ts')
+  if (json) return print(JSON.stringify(RECIPES, null, 2))
+  const rows = RECIPES.map(({ name, question, parameters }) => [name, question, told(parameters)])
+  print(
+    `${table({ columns: ['recipe', 'asks', 'parameters'], rows })}\n\nRun one: indicator-sync query --recipe daily-average --indicator 600 --from 2025-10-01`,
+  )
+}
+
+export async function run(args: QueryArgs): Promise<number> {
+  if (args.recipes) {
+    await listRecipes(args.json)
+    return EXIT.done
+  }
+  const how = args.json ? 'json' : args.format
+  const { safe, excel, timeout, limit = how === 'table' ? TABLE_ROWS : 0 } = args
+  if (!(timeout >= 0 && limit >= 0))
+    throw new InputError('--timeout and --limit take numbers from 0 on.', { code: 'bad-limit' })
+  if (how !== 'csv' && (safe || excel))
+    throw new InputError(`--${safe ? 'safe' : 'excel'} goes with CSV.`, { hint: 'Add --format csv.', code: 'usage' })
+  const { given, recipe } = await questionOf(args)
+  if (timeout > 0 && !isGuarded()) return guarded(timeout)
+  if (isGuarded()) endWithParent()
+  const { sql, parameters, nothing, notes } = prepare(args, given, recipe)
+  if (!args.quiet) for (const note of notes) process.stderr.write(`${note}\n`)
+  let more = false
+  const tooMany = (): void => {
+    more = true
+  }
+  await answer(databaseOf(args), sql, parameters, (columns, rows) => {
+    const first = rows.next()
+    if (first.done && nothing) {
+      if (!nothing.answers) throw new InputError(nothing.says, { code: 'nothing-held' })
+      if (how === 'table') return print(nothing.says)
+      process.stderr.write(`${nothing.says}\n`)
+    }
+    function* all() {
+      if (!first.done) yield first.value
+      yield* rows
+    }
+    return stream(format(how, columns, rowsOf(all(), limit, tooMany), { safe, excel }))
+  })
+  if (more && !args.quiet) process.stderr.write(`Only the first ${limit} rows; --limit 0 shows all.\n`)
+  return EXIT.done
+}

@@ -1,0 +1,171 @@
+import { besideOf, tidyBeside, tidyNow } from '../../base/beside.ts'
+import { InputError, StoreError } from '../../base/errors.ts'
+import { formatMillis } from '../../base/instant.ts'
+import { claim, put, type Target } from '../../base/target.ts'
+import { openWriter } from '../../db/lock.ts'
+import { openReader, openStore } from '../../db/open.ts'
+import { removeDatabase } from '../../db/remove.ts'
+import { beginRun, endRun } from '../../load/run.ts'
+import { type Replayed, replay } from '../../replay.ts'
+import type { Service } from '../../services/service.ts'
+import { replyStoreState } from '../../state/replies.ts'
+import { readSettings } from '../config.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { logFor } from '../terminal/logging.ts'
+import { grouped, print } from '../terminal/output.ts'
+import { version } from '../version.ts'
+
+interface ReplayArgs extends CommonArgs, DatabaseArgs {
+  readonly into?: string
+  readonly incomplete: boolean
+  readonly json: boolean
+}
+
+/** Refuses a reply store with holes: what came in them would be lost. */
+function checkTape(file: string, incomplete: boolean): void {
+  const reader = openReader(file)
+  const { missing } = replyStoreState(reader)
+  reader.raw.close()
+  if (missing === 0 || incomplete) return
+  throw new InputError(
+    `${grouped(missing)} answers of ${file} are not in the reply store (keep: latest or none, or pruned); a rebuilt database would lack what they brought.`,
+    {
+      hint: 'Rebuild beside it what the reply store does hold: indicator-sync replay --into other.db --incomplete. Or ask the service again: indicator-sync restate.',
+      code: 'incomplete-replies',
+    },
+  )
+}
+
+/** Damaged bodies in a sentence: the first of them by the number of their fetch. */
+function damageText(damaged: readonly number[]): string {
+  const first = damaged.slice(0, 10).map((id) => `fetch ${id}`)
+  const more = damaged.length > first.length ? ` and ${grouped(damaged.length - first.length)} more` : ''
+  const [bodies, are] = damaged.length === 1 ? ['body', 'is'] : ['bodies', 'are']
+  return `${grouped(damaged.length)} ${bodies} in the reply store ${are} damaged (${first.join(', ')}${more})`
+}
+
+/** Refuses to replace a database by one that lacks what came in damaged bodies. */
+function checkDamage(file: string, { damaged }: Replayed): void {
+  if (damaged.length === 0) return
+  throw new StoreError(
+    `${damageText(damaged)}; a database rebuilt from it would lack what they brought. ${file} stays as it is.`,
+    {
+      hint: 'Rebuild beside it what is whole: indicator-sync replay --into other.db. Or ask the service again: indicator-sync restate.',
+      code: 'damaged-replies',
+    },
+  )
+}
+
+/** Builds a database from the reply store of another one in a file that is thrown away unless it gets whole. */
+async function build(
+  file: string,
+  scratch: string,
+  service: Service,
+  onProgress: (replies: number) => void,
+): Promise<Replayed> {
+  removeDatabase(scratch)
+  const source = openReader(file)
+  const store = await openStore(scratch, { durability: 'none' })
+  try {
+    const done = await replay(source, store, { service, now: Date.now, onProgress })
+    if (store.all('pragma foreign_key_check').length > 0)
+      throw new StoreError(`The reply store of ${file} does not make a whole database.`, {
+        hint: 'Run `indicator-sync doctor` on it; it stays as it is.',
+        code: 'dangling-rebuild',
+      })
+    store.tidy()
+    return done
+  } finally {
+    await store.close()
+    await source.close()
+  }
+}
+
+/** Rebuilds a database in place: readers see the old one or the new one, and so does a crash. */
+export async function rebuild(
+  file: string,
+  service: Service,
+  onProgress: (replies: number) => void,
+): Promise<Replayed> {
+  checkTape(file, false)
+  const scratch = besideOf(file)
+  const store = await openWriter(file, 'replay')
+  try {
+    tidyBeside(file, Date.now())
+    const done = await build(file, scratch, service, onProgress)
+    checkDamage(file, done)
+    const built = await openStore(scratch, { durability: 'none' })
+    try {
+      store.check()
+      await built.copyInto(file)
+    } finally {
+      await built.close()
+    }
+    const began = formatMillis(Date.now())
+    const run = await beginRun(store, { command: 'replay', job: 'replay', version: version(), now: began })
+    await endRun(store, run, 'done', null, formatMillis(Date.now()))
+    store.tidy()
+    return done
+  } finally {
+    removeDatabase(scratch)
+    await store.close()
+  }
+}
+
+/** Refuses a place where something stands: a rebuilt database is made only when it is whole, and replaces nothing. */
+const claimInto = (file: string, into: string): Target =>
+  claim(into, { what: 'a rebuilt database', sources: [file], tidy: tidyNow, ours: () => false, copy: () => 'no' })
+
+/** Builds a new database beside. */
+async function rebuildInto(
+  file: string,
+  into: string,
+  service: Service,
+  onProgress: (replies: number) => void,
+): Promise<Replayed> {
+  const target = claimInto(file, into)
+  const scratch = besideOf(target.file)
+  try {
+    const done = await build(file, scratch, service, onProgress)
+    // From now on it is a database like any other, with a write-ahead log.
+    await (await openStore(scratch)).close()
+    put(scratch, target)
+    return done
+  } finally {
+    removeDatabase(scratch)
+  }
+}
+
+export async function run(args: ReplayArgs): Promise<number> {
+  const log = logFor(args, [])
+  const settings = readSettings(args)
+  const file = settings.database.value
+  const service = settings.service.value
+  if (args.incomplete && args.into === undefined)
+    throw new InputError('--incomplete goes with --into: a database is never replaced by a part of itself.', {
+      code: 'incomplete-in-place',
+    })
+  const began = performance.now()
+  let told = began
+  const onProgress = (replies: number): void => {
+    if (performance.now() - told < 10_000) return
+    told = performance.now()
+    log.info(`${grouped(replies)} replies read again`)
+  }
+  if (args.into !== undefined) claimInto(file, args.into)
+  checkTape(file, args.incomplete)
+  const done =
+    args.into !== undefined
+      ? await rebuildInto(file, args.into, service, onProgress)
+      : await rebuild(file, service, onProgress)
+  const seconds = (performance.now() - began) / 1000
+  print(
+    args.json
+      ? JSON.stringify({ database: args.into ?? file, ...done, seconds }, null, 2)
+      : `${args.into ?? file} is rebuilt from ${grouped(done.replies)} stored replies in ${seconds.toFixed(1)} s: ${grouped(done.rows)} rows written${done.unread > 0 ? `; ${grouped(done.unread)} replies still cannot be read` : ''}.`,
+  )
+  if (done.damaged.length === 0) return EXIT.done
+  log.warn(`${damageText(done.damaged)} and skipped: what they brought is not in ${args.into}.`)
+  return EXIT.partial
+}

@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Cron } from 'croner'
+import { InputError, StoppedError } from '../../base/errors.ts'
+import { formatMillis } from '../../base/instant.ts'
+import { eventsTo } from '../../base/log.ts'
+import { formatLocal } from '../../base/zone.ts'
+import { isHeld } from '../../db/lock.ts'
+import type { Durability } from '../../db/open.ts'
+import type { Job } from '../../job/job.ts'
+import { secretsOf } from '../../services/key.ts'
+import { readSettings, requireService } from '../config.ts'
+import type { CommonArgs, ServiceArgs } from '../flags.ts'
+import { readJobs } from '../jobs.ts'
+import { createNotifier, type NotifyArgs, notifyTargets } from '../notify.ts'
+import { commandFailed, describe, EXIT, exitCodeOf } from '../terminal/fail.ts'
+import { logFor } from '../terminal/logging.ts'
+import { watchSignals } from '../terminal/signals.ts'
+import { summaryText } from '../terminal/summary.ts'
+import { endWithParent } from './guard.ts'
+import { type RejectArgs, rejectPolicy, runJobs } from './sync.ts'
+import { giveTurn, readTurn, sayAlive, type Turn } from './turn.ts'
+
+interface ScheduleArgs extends CommonArgs, ServiceArgs, RejectArgs, NotifyArgs {
+  readonly jobs: string[]
+  readonly durability: Durability
+  /** Seconds. */
+  readonly stall: number
+}
+
+/** The clock is looked at this often at least, so that one that jumps is noticed. */
+const LOOK_MS = 30_000
+/** How soon a job that found the database taken is tried again. */
+const AGAIN_MS = 30_000
+
+/** When a job is next due after an instant (epoch milliseconds), in its own time zone. */
+export function nextTime({ name, schedule, timeZone }: Job, after: number): number {
+  const next = new Cron(schedule ?? '', { timezone: timeZone, paused: true }).nextRun(new Date(after))
+  if (!next) throw new InputError(`The schedule of ${name} never comes.`, { code: 'no-next-time' })
+  return next.getTime()
+}
+
+function readScheduled(args: ScheduleArgs): Job[] {
+  const jobs = readJobs(args.jobs, readSettings(args).service.value)
+  const without = jobs.filter(({ schedule }) => schedule === null)
+  if (without.length === 0) return jobs
+  throw new InputError(`${without.map(({ name }) => name).join(', ')}: no schedule.`, {
+    hint: 'Add a line such as schedule: "15 21 * * *" to the job file.',
+    code: 'no-schedule',
+  })
+}
+
+/** One run of one job, in a process of its own: a database that another one writes to is waited for until the job is due again. */
+async function runOnce(args: ScheduleArgs, { index, parent }: Turn): Promise<number> {
+  endWithParent(parent)
+  const job = readScheduled(args)[index]!
+  const file = readSettings(args).database.value
+  const service = requireService(readSettings(args))
+  const log = logFor(args, secretsOf(service.key))
+  const tell = eventsTo(log)
+  const signals = watchSignals(tell)
+  try {
+    const until = nextTime(job, Date.now())
+    for (let waits = 0; isHeld(file) && Date.now() < until && !signals.signal.aborted; waits++) {
+      if (waits === 0)
+        tell({
+          event: 'schedule.waiting',
+          job: job.name,
+          reason: `another process is writing to ${file}; waiting for it.`,
+        })
+      sayAlive()
+      await sleep(1000, undefined, { signal: signals.signal }).catch(() => undefined)
+    }
+    if (signals.signal.aborted) return signals.code() ?? EXIT.done
+    const { code, summaries } = await runJobs([job], {
+      ...service,
+      file,
+      command: 'schedule',
+      log,
+      quiet: args.quiet,
+      durability: args.durability,
+      rejects: rejectPolicy(args),
+      notify: notifyTargets(args),
+      signal: signals.signal,
+      onLife: sayAlive,
+    })
+    // Machines have been told by events.
+    const told = args.logFormat === 'json' ? [] : summaries
+    for (const summary of told) log[summary.outcome === 'done' ? 'info' : 'warn'](summaryText(summary))
+    return code
+  } catch (error) {
+    if (args.logFormat === 'json') tell(commandFailed(error))
+    else log.error(describe(error))
+    return exitCodeOf(error)
+  } finally {
+    signals.release()
+  }
+}
+
+export async function run(args: ScheduleArgs): Promise<number> {
+  const turn = readTurn()
+  if (turn) return runOnce(args, turn)
+  const jobs = readScheduled(args)
+  // Told now, and not at night.
+  const { key } = requireService(readSettings(args))
+  rejectPolicy(args)
+  if (!(args.stall > 0)) throw new InputError('--stall takes seconds, more than 0.', { code: 'bad-stall' })
+  const log = logFor(args, secretsOf(key))
+  createNotifier(jobs, notifyTargets(args), { command: 'schedule', log })
+  const tell = eventsTo(log)
+  const signals = watchSignals((event) => tell({ ...event, reason: 'Stopping; once more to stop at once.' }))
+  const due = new Map(jobs.map((job) => [job, nextTime(job, Date.now())]))
+  const tellNext = (job: Job): void => {
+    const at = due.get(job)!
+    const reason = `next at ${formatLocal(job.timeZone, Math.floor(at / 1000))}`
+    tell({ event: 'schedule.next', job: job.name, at: formatMillis(at), reason })
+  }
+  jobs.forEach(tellNext)
+  /** Tells of a run that could not tell of itself any more. */
+  const broken = async (job: Job, how: string): Promise<void> => {
+    tell({ event: 'schedule.broken', job: job.name, reason: how })
+    const notifier = createNotifier([job], notifyTargets(args), { command: 'schedule', log })
+    notifier.broke(job, new StoppedError(`The run broke: ${how}`, { code: 'stalled' }))
+    await notifier.finish()
+  }
+  try {
+    while (!signals.signal.aborted) {
+      const [[job, at]] = [...due].sort(([, a], [, b]) => a - b) as [[Job, number]]
+      const left = at - Date.now()
+      if (left > 0) {
+        await sleep(Math.min(left, LOOK_MS), undefined, { signal: signals.signal }).catch(() => undefined)
+        continue
+      }
+      // One after the other: a time that passed meanwhile is run once, afterwards.
+      due.set(job, nextTime(job, Math.max(at, Date.now())))
+      const ended = await giveTurn(jobs.indexOf(job), { stallMs: args.stall * 1000, signals })
+      if (ended === 'stalled')
+        await broken(job, `nothing was heard of it for ${args.stall} s; it was ended. What it had loaded is kept.`)
+      else if (ended === EXIT.busy) due.set(job, Math.min(due.get(job)!, Date.now() + AGAIN_MS))
+      else if (typeof ended === 'string' && !signals.signal.aborted)
+        await broken(job, `its process was ended by ${ended}.`)
+      if (!signals.signal.aborted) tellNext(job)
+    }
+  } finally {
+    signals.release()
+  }
+  return signals.code() ?? EXIT.done
+}

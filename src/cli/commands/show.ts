@@ -1,0 +1,216 @@
+import { InputError } from '../../base/errors.ts'
+import { formatMillis } from '../../base/instant.ts'
+import { oneLine } from '../../base/visible.ts'
+import { formatLocal } from '../../base/zone.ts'
+import { openReader, type Reader } from '../../db/open.ts'
+import { parseSpan, SPAN_FORM } from '../../job/moment.ts'
+import { lastVersionAt, revisionsOf, valuesThen } from '../../products/versions.ts'
+import { readSettings } from '../config.ts'
+import type { CommonArgs, DatabaseArgs, RangeArgs } from '../flags.ts'
+import { instantOf, millisOf, rangeOf } from '../jobs.ts'
+import { chart, scaleOf } from '../terminal/chart.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { grouped, print } from '../terminal/output.ts'
+import { marks, revisionsJson, revisionsTable } from './showRevisions.ts'
+
+interface ShowArgs extends CommonArgs, DatabaseArgs, RangeArgs {
+  readonly indicator?: number
+  readonly offer?: number
+  readonly with?: number
+  readonly geo?: number
+  readonly last?: string
+  readonly asOf?: string
+  readonly revisions: boolean
+  readonly json: boolean
+}
+
+interface Dataset {
+  readonly seriesId: number
+  readonly zone: string
+  readonly name: string
+  readonly unit: string | null
+  readonly geoId: number
+  readonly geoName: string | null
+  readonly firstAt: number
+  readonly lastAt: number
+}
+
+interface Drawn extends Dataset {
+  /** Which state of the values it is, where it is not the one of now. */
+  readonly state: string
+  readonly step: number
+  /** One a step; null where there is none. */
+  readonly values: (number | null)[]
+}
+
+/** Seconds of values that are drawn when nobody says how many. */
+const USUAL = 7 * 86_400
+const HEIGHT = 12
+
+type Kind = 'indicator' | 'offer_indicator'
+const WORD = { indicator: 'indicator', offer_indicator: 'offer indicator' } as const
+
+/** The series of an indicator that is drawn: as it came rather than aggregated, of the geo that is meant, else of the first. */
+function findDataset(db: Reader, kind: Kind, indicator: number, geo: number | undefined): Dataset {
+  const [found] = db.all(
+    `select s.id as "seriesId", s.time_zone as zone, coalesce(l.indicator_name, 'indicator ' || s.indicator_id) as name, i.magnitude as unit,
+       g.geo_id as "geoId", l.geo_name as "geoName", unixepoch(l.first_utc) as "firstAt", unixepoch(l.last_utc) as "lastAt"
+     from series s join series_geo g on g.series_id = s.id
+     join freshness l on l.series_id = s.id and l.geo_id = g.geo_id
+     left join indicator i on i.kind = s.kind and i.id = s.indicator_id
+     where s.kind = :kind and s.indicator_id = :indicator and (:geo is null or g.geo_id = :geo)
+     order by s.time_trunc is not null, s.geo_agg is not null, s.id, g.geo_id <> 3, g.geo_id <> 8741, g.geo_id limit 1`,
+    { kind, indicator, geo: geo ?? null },
+  ) as Dataset[]
+  if (found) return found
+  throw new InputError(
+    `No values of ${WORD[kind]} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are held.`,
+    {
+      hint: 'See what is held: indicator-sync discover; what a database lacks, a job fetches: indicator-sync sync.',
+      code: 'not-held',
+    },
+  )
+}
+
+/** The values of a dataset inside a range as they are, or as they were, one a step. */
+function draw(db: Reader, only: Dataset, from: number, to: number, then: string): Drawn {
+  const state = then === 'now' ? '' : then === 'first' ? ', as first said' : `, as known at ${then}`
+  const dataset = { ...only, state }
+  const rows = valuesThen(db, { ...dataset, from, to }, then)
+  const step = rows.reduce((least, row) => Math.min(least, row.step), Number.POSITIVE_INFINITY)
+  if (!Number.isFinite(step)) return { ...dataset, step: 3600, values: [] }
+  const values: (number | null)[] = new Array(Math.ceil((to - from) / step)).fill(null)
+  for (const row of rows)
+    values.fill(row.value, Math.floor((row.at - from) / step), Math.ceil((row.at - from + row.step) / step))
+  return { ...dataset, step, values }
+}
+
+const number = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
+
+function numbersOf({ values }: Drawn): number[] {
+  return values.filter((value) => value !== null)
+}
+
+const mean = (numbers: readonly number[]): number => numbers.reduce((sum, value) => sum + value, 0) / numbers.length
+
+function caption(drawn: Drawn): string {
+  const numbers = numbersOf(drawn)
+  const { low, high } = scaleOf(numbers)
+  const head = oneLine(
+    `${drawn.name}${drawn.geoName ? `, ${drawn.geoName}` : ''}${drawn.unit ? ` (${drawn.unit})` : ''}${drawn.state}`,
+  )
+  return numbers.length === 0
+    ? `${head}: nothing is held of this time`
+    : `${head}: mean ${number(mean(numbers))}, from ${number(low)} to ${number(high)}`
+}
+
+/** Two series where both have values, hour by hour. */
+function compare(a: Drawn, b: Drawn): string {
+  const step = Math.max(a.step, b.step)
+  const at = ({ values, step: own }: Drawn, i: number): number | null => {
+    const part = values.slice((i * step) / own, ((i + 1) * step) / own).filter((value) => value !== null)
+    return part.length === 0 ? null : mean(part)
+  }
+  const pairs: [number, number][] = []
+  for (let i = 0; i < (a.values.length * a.step) / step; i++) {
+    const [x, y] = [at(a, i), at(b, i)]
+    if (x !== null && y !== null) pairs.push([x, y])
+  }
+  if (pairs.length < 2) return 'They have no time in common.'
+  const [mx, my] = [mean(pairs.map(([x]) => x)), mean(pairs.map(([, y]) => y))]
+  const sum = (of: (x: number, y: number) => number): number =>
+    pairs.reduce((all, [x, y]) => all + of(x - mx, y - my), 0)
+  const correlation = sum((x, y) => x * y) / Math.sqrt(sum((x) => x * x) * sum((_, y) => y * y))
+  return `Second less first: ${number(my - mx)} on average; correlation ${Number.isNaN(correlation) ? 'none, for one of them never changes' : correlation.toFixed(3)}, in ${grouped(pairs.length)} periods of ${step} s.`
+}
+
+/** What is drawn, by number and kind. */
+function subjectOf({ indicator, offer, with: second, revisions }: ShowArgs): { kind: Kind; id: number } {
+  if ((indicator === undefined) === (offer === undefined))
+    throw new InputError('show takes the number of one indicator, or --offer with that of an offer indicator.', {
+      hint: 'For example: indicator-sync show 600 --last 7d',
+      code: 'usage',
+    })
+  if (revisions && second !== undefined)
+    throw new InputError('--revisions compares a series with itself; leave --with out.', { code: 'usage' })
+  return indicator === undefined ? { kind: 'offer_indicator', id: offer! } : { kind: 'indicator', id: indicator }
+}
+
+export async function run(args: ShowArgs): Promise<number> {
+  const reader = openReader(readSettings(args).database.value)
+  try {
+    const { kind, id } = subjectOf(args)
+    const first = findDataset(reader, kind, id, args.geo)
+    const second = args.with === undefined ? null : findDataset(reader, 'indicator', args.with, args.geo)
+    const now = Math.floor(Date.now() / 1000)
+    const asOf = args.asOf === undefined ? null : formatMillis(millisOf(args.asOf, first.zone, Date.now()))
+    const then = asOf ?? (args.revisions ? 'first' : 'now')
+    if (args.last !== undefined && parseSpan(args.last) === undefined)
+      throw new InputError(`--last ${JSON.stringify(args.last)} is no span; legal: ${SPAN_FORM}.`, { code: 'bad-span' })
+    const range = args.last
+      ? { from: instantOf('last', `-${args.last}`, first.zone, now), to: Number.POSITIVE_INFINITY }
+      : rangeOf(args, first.zone, now)
+    const last = Math.max(first.lastAt, second?.lastAt ?? 0, then === 'now' ? 0 : lastVersionAt(reader, first))
+    const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, last + 1)
+    const from = Math.max(range?.from ?? to - USUAL, Math.min(first.firstAt, second?.firstAt ?? first.firstAt))
+    if (from >= to)
+      throw new InputError(`Nothing of ${WORD[kind]} ${id} is held for this time.`, {
+        hint: `What is held ends at ${formatLocal(first.zone, last)}; give --from and --to, or no range for its last week.`,
+        code: 'nothing-held',
+      })
+    const datasets = [first, ...(second ? [second] : [])]
+    const all = datasets.map((dataset) => draw(reader, dataset, from, to, then))
+    if (asOf !== null && all.every((drawn) => numbersOf(drawn).length === 0))
+      throw new InputError(`Nothing of ${WORD[kind]} ${id} was known of this time at ${asOf}.`, {
+        hint: 'Give a later instant, or --revisions alone for what was said first.',
+        code: 'nothing-known',
+      })
+    const revised = args.revisions ? revisionsOf(reader, { ...first, from, to }, asOf) : null
+    const current = revised ? draw(reader, first, from, to, 'now') : null
+    if (args.json) {
+      print(
+        JSON.stringify(
+          all.map(({ values, step, name, unit, geoId, geoName }) => ({
+            name,
+            unit,
+            geo_id: geoId,
+            geo_name: geoName,
+            from,
+            step_s: step,
+            values,
+            ...(then === 'now' ? {} : { as_of: asOf ?? 'first' }),
+            ...(revised && current
+              ? {
+                  now: { step_s: current.step, values: current.values },
+                  revisions: revisionsJson(revised),
+                }
+              : {}),
+          })),
+        ),
+      )
+      return EXIT.done
+    }
+    // One unit is one scale, so that the eye may compare.
+    const shared = all.every(({ unit }) => unit === first.unit)
+    const pictures = [...all, ...(current ? [current] : [])]
+    const whole = scaleOf(pictures.flatMap(numbersOf))
+    const width = Math.min(process.stdout.columns ?? 100, 160)
+    const [begin, end] = [from, to].map((at) => formatLocal(first.zone, at).slice(0, 16))
+    for (const drawn of pictures) {
+      const { low, high } = shared ? whole : scaleOf(drawn.values)
+      const lines = chart(drawn.values, { width, height: HEIGHT, low, high })
+      const margin = lines[0]!.indexOf('│') + 1
+      const below =
+        drawn === current
+          ? ' '.repeat(margin) + marks(revised ?? [], from, from + drawn.values.length * drawn.step, width - margin)
+          : ''
+      print([caption(drawn), ...lines, below.trimEnd()].join('\n'))
+    }
+    print(`${begin!.padEnd(width - 16)}${end}`)
+    if (revised) print(`\n${revisionsTable(revised, first.zone)}`)
+    if (all.length === 2) print(`\n${compare(all[0]!, all[1]!)}`)
+    return EXIT.done
+  } finally {
+    reader.raw.close()
+  }
+}

@@ -1,0 +1,49 @@
+import { prometheusText } from '../../checks/metrics.ts'
+import { readStatus } from '../../checks/status.ts'
+import { coveredSeries } from '../../checks/strips.ts'
+import { openReader } from '../../db/open.ts'
+import { callsLeft } from '../../load/budget.ts'
+import { readSettings } from '../config.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { readJobs } from '../jobs.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { print } from '../terminal/output.ts'
+import { strips } from '../terminal/strips.ts'
+import { cellsOfLine } from '../terminal/wrap.ts'
+import { version } from '../version.ts'
+import { statusText, withLag } from './statusText.ts'
+
+export async function run(
+  args: CommonArgs &
+    DatabaseArgs & {
+      readonly json: boolean
+      readonly format: 'text' | 'json' | 'prometheus'
+      readonly job?: readonly string[]
+    },
+): Promise<number> {
+  const { database, baseUrl, service } = readSettings(args)
+  const file = database.value
+  const jobs = readJobs(args.job ?? [], service.value)
+  const reader = openReader(file)
+  try {
+    if (args.format === 'prometheus') {
+      const host = baseUrl ? new URL(baseUrl.value).host : ''
+      const left = jobs.map(({ name, pace }) => ({ job: name, calls: callsLeft(reader, host, pace, Date.now()) }))
+      const known = left.flatMap(({ job, calls }) => (calls === undefined ? [] : [{ job, calls }]))
+      print(prometheusText(reader, { version: version(), callsLeft: known }).trimEnd())
+      return EXIT.done
+    }
+    const read = readStatus(reader)
+    const status = { ...read, series: read.series.map(withLag) }
+    if (args.json || args.format === 'json') {
+      print(JSON.stringify({ database: file, ...status }, null, 2))
+      return EXIT.done
+    }
+    const cells = cellsOfLine()
+    const covered = coveredSeries(reader)
+    print(statusText(file, status, covered.length === 0 ? '' : strips(covered, service.value.timeZone, cells), cells))
+    return EXIT.done
+  } finally {
+    await reader.close()
+  }
+}

@@ -1,0 +1,116 @@
+import type { OpenFailure, Status } from '../../checks/status.ts'
+import type { ReplyStoreState } from '../../state/replies.ts'
+import { grouped, table } from '../terminal/output.ts'
+import { wrapped } from '../terminal/wrap.ts'
+
+const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`
+/** An instant or a moment to the minute, without what the heading says. */
+const minute = (text: unknown): string =>
+  String(text ?? '')
+    .slice(0, 16)
+    .replace('T', ' ')
+
+/** The reply store in a sentence. */
+const replyStoreText = ({ bodies, packed_bytes, bytes, since, missing }: ReplyStoreState): string =>
+  [
+    `${grouped(bodies)} bodies, ${mebibytes(bytes)} packed into ${mebibytes(packed_bytes)}`,
+    ...(since === null ? [] : [`since ${since}`]),
+    ...(missing === 0 ? [] : [`${grouped(missing)} answers are not on it`]),
+  ].join(', ')
+
+interface Run {
+  readonly id: number
+  readonly command: string
+  readonly job: string | null
+  readonly started_at: string
+  readonly seconds: number | null
+  readonly outcome: string
+  readonly requests: number
+  readonly failed: number
+  readonly rows_new: number
+  readonly rows_revised: number
+}
+
+const runText = (run: Run, cells: number): string =>
+  [
+    wrapped(`${run.id} ${run.command}${run.job ? ` ${run.job}` : ''}: ${run.outcome}`, cells, '    ', '  '),
+    wrapped(
+      `${minute(run.started_at)} UTC${run.seconds === null ? '' : `, ${run.seconds} s`}, ${grouped(run.requests)} requests, ${grouped(run.failed)} failed; rows: ${grouped(run.rows_new)} new, ${grouped(run.rows_revised)} revised`,
+      cells,
+      '    ',
+    ),
+  ].join('\n')
+
+/** A failure with its next step; nothing of it is cut, whatever the place. */
+const failureText = ({ entry, target, failed_at, message, hint, next_at }: OpenFailure, cells: number): string =>
+  [
+    wrapped(`${entry}, ${minute(failed_at)} UTC`, cells, '    ', '  '),
+    wrapped(target, cells, '    '),
+    ...(message ? [wrapped(message, cells, '    ')] : []),
+    ...(hint ? [wrapped(hint, cells, '      ', '    → ')] : []),
+    ...(next_at ? [wrapped(`The next sync after ${minute(next_at)} UTC asks it again.`, cells, '    ')] : []),
+  ].join('\n')
+
+/** A series and geo as `status` shows it. */
+export type SeriesRow = Record<
+  'indicator_id' | 'indicator_name' | 'time_trunc' | 'geo_name' | 'last_local',
+  unknown
+> & {
+  readonly geo_id: number
+  readonly lag_hours: number | null
+}
+
+/** A value that begins later than now, as a forecast does, is not behind. */
+export const withLag = (row: object): SeriesRow => {
+  const { lag_hours, ...rest } = row as SeriesRow
+  return { ...rest, lag_hours: lag_hours === null ? null : Math.max(0, lag_hours) } as SeriesRow
+}
+
+/** Cells from which a local time is told with its year. */
+const ROOMY = 80
+
+/** A local time in few cells: within this year the day and the clock, else the date. */
+const brief = (text: unknown): string => {
+  const full = minute(text)
+  return full.startsWith(String(new Date().getFullYear())) ? full.slice(5) : full.slice(0, 10)
+}
+
+const seriesText = (series: readonly SeriesRow[], cells: number): string =>
+  series.length === 0
+    ? '  none'
+    : table(
+        {
+          columns: ['id', 'indicator', 'step', 'geo', 'last local', 'h ago'],
+          rows: series.map((row) => [
+            ...[row.indicator_id, row.indicator_name, row.time_trunc, row.geo_name ?? (row.geo_id || '')],
+            ...[cells < ROOMY ? brief(row.last_local) : minute(row.last_local), row.lag_hours],
+          ]),
+        },
+        cells,
+      )
+
+const list = <T>(rows: readonly T[], text: (row: T, cells: number) => string, cells: number): string =>
+  rows.length === 0 ? '  none' : rows.map((row) => text(row, cells)).join('\n')
+
+/** The state of a database for a person, in lines that fit. */
+export function statusText(file: string, status: Status, drawn: string, cells: number): string {
+  const rows = Object.entries(status.rows).map(
+    ([name, count]) => `${name} ${status.estimated.includes(name) ? 'about ' : ''}${grouped(count)}`,
+  )
+  return [
+    wrapped(`${file}: ${rows.join(' · ')}`, cells, '  ', ''),
+    `\nLast runs\n${list(status.runs as Run[], runText, cells)}`,
+    `\nSeries\n${seriesText(status.series as SeriesRow[], cells)}`,
+    ...(drawn === '' ? [] : [`\nCoverage\n${drawn}`]),
+    ...(status.late.length === 0
+      ? []
+      : [`\nLate\n${list(status.late, (what, width) => wrapped(what, width, '    ', '  '), cells)}`]),
+    `\nFailures that are still open\n${list(status.failures, failureText, cells)}`,
+    `\n${wrapped(`Reply store: ${replyStoreText(status.replies)}`, cells, '  ', '')}`,
+    ...(status.quarantined > 0
+      ? [
+          `\n${wrapped(`${grouped(status.quarantined)} rows in quarantine: indicator-sync quarantine list`, cells, '  ', '')}`,
+        ]
+      : []),
+  ].join('\n')
+}

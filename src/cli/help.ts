@@ -1,0 +1,100 @@
+import type { Command } from './command.ts'
+import { COMMANDS } from './commands.ts'
+import { MAINTENANCE_COMMANDS } from './maintenanceCommands.ts'
+import { READ_COMMANDS } from './readCommands.ts'
+import { SYNC_COMMANDS } from './syncCommands.ts'
+
+/** What every exit code means. */
+export const EXIT_CODES = [
+  ['0', 'done, or nothing to do'],
+  ['1', 'partial: some requests failed, the rest is kept; `retry` helps'],
+  ['2', 'usage or configuration'],
+  ['3', 'key refused'],
+  ['4', 'stopped on purpose: the budget is spent; the same command goes on'],
+  ['5', 'another process writes'],
+  ['6', 'a check failed'],
+  ['7', 'database'],
+  ['70', 'a bug of ours'],
+  ['130, 143', 'stopped by SIGINT or SIGTERM, after the replies in hand'],
+] as const
+
+/** The settings that can also be given as environment variables or in a `.env` file. */
+export const VARIABLES = [
+  ['INDICATOR_SYNC_SERVICE', '--service', 'service: a profile, or a file that declares one; generic when not set'],
+  ['INDICATOR_SYNC_BASE_URL', '--base-url', 'base address of the service; from the profile when not set'],
+  ['INDICATOR_SYNC_API_KEY', '--api-key-file', 'the key itself; the flag names a file that holds it'],
+  ['INDICATOR_SYNC_ALLOW_HTTP', '--allow-http', '1: the key may go unencrypted to another machine'],
+  ['INDICATOR_SYNC_DATABASE', '--database', 'database file; data/indicator-sync.db when not set'],
+  ['INDICATOR_SYNC_NOTIFY', '--notify', 'address that is told how every run ended'],
+] as const
+
+/** The commands that one needs first, in the order in which one needs them. */
+const FIRST = ['init', 'sync', 'status', 'query', 'export'] as const
+
+/** A heading of the help, with its commands. */
+export interface CommandGroup {
+  readonly title: string
+  readonly commands: Readonly<Record<string, Command>>
+}
+
+const isFirst = (name: string): boolean => (FIRST as readonly string[]).includes(name)
+const others = (commands: Readonly<Record<string, Command>>): Record<string, Command> =>
+  Object.fromEntries(Object.entries(commands).filter(([name]) => !isFirst(name)))
+
+/** Every command under its heading; a new one finds its place by the file in which it is declared. */
+export const COMMAND_GROUPS: readonly CommandGroup[] = [
+  { title: 'Begin with', commands: Object.fromEntries(FIRST.map((name) => [name, COMMANDS[name]])) },
+  { title: 'Plan and fetch', commands: others(SYNC_COMMANDS) },
+  { title: 'Read, check and hand out', commands: others(READ_COMMANDS) },
+  { title: 'Look after the database', commands: others(MAINTENANCE_COMMANDS) },
+]
+
+/** A text cut into lines at spaces. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
+}
+
+/** What `--help` says without a command: the commands in groups, those first that one needs first. */
+export function helpText(width = 100): string {
+  const usages = COMMAND_GROUPS.flatMap(({ commands }) => Object.values(commands).map(({ usage }) => usage))
+  const longest = 'indicator-sync '.length + Math.max(...usages.map(({ length }) => length)) + 4
+  const column = Math.min(longest, Math.max(24, width - 30))
+  const row = ({ usage, about }: Command): string => {
+    const head = `  indicator-sync ${usage}`
+    // A long one has a line for itself.
+    const [first, rest] =
+      head.length + 2 > column ? [[head], wrap(about, width - column)] : [[], wrap(about, width - column)]
+    return [
+      ...first,
+      ...rest.map((line, i) => `${(i === 0 && first.length === 0 ? head : '').padEnd(column)}${line}`),
+    ].join('\n')
+  }
+  return [
+    'indicator-sync <command>',
+    wrap('Syncs the indicators of a service into a local SQLite database.', width).join('\n'),
+    ...COMMAND_GROUPS.map(({ title, commands }) => `${title}\n${Object.values(commands).map(row).join('\n')}`),
+    [
+      'Flags of every command',
+      '  --help       What a command does, with an example',
+      '  --quiet      Only results and errors',
+      '  --verbose    Tell the outcome of every request',
+      '  --version    The version of this program',
+    ].join('\n'),
+    `Exit codes\n${EXIT_CODES.flatMap(([code, means]) =>
+      wrap(means, width - 12).map((line, i) => `  ${(i === 0 ? code : '').padEnd(8)}  ${line}`),
+    ).join('\n')}`,
+    'Without a key or network: indicator-sync demo',
+  ].join('\n\n')
+}
+
+/** Whether a command line asks for the help of the program as a whole. */
+export function asksForHelp(argv: readonly string[]): boolean {
+  const words = argv.filter((word) => !word.startsWith('-'))
+  return (argv.includes('--help') && words.length === 0) || (words[0] === 'help' && argv.length === 1)
+}

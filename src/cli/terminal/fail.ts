@@ -1,0 +1,114 @@
+import {
+  BusyError,
+  InputError,
+  KeyError,
+  PermanentError,
+  SchemaError,
+  StoppedError,
+  StoreError,
+  SyncError,
+  TransientError,
+} from '../../base/errors.ts'
+import type { SyncEvent } from '../../base/events.ts'
+
+/** What a script reads from the exit code. */
+export const EXIT = {
+  done: 0,
+  partial: 1,
+  usage: 2,
+  key: 3,
+  stopped: 4,
+  busy: 5,
+  check: 6,
+  store: 7,
+  bug: 70,
+  sigint: 130,
+  sigterm: 143,
+} as const
+
+const BY_CLASS = [
+  [InputError, EXIT.usage],
+  [KeyError, EXIT.key],
+  [StoppedError, EXIT.stopped],
+  [BusyError, EXIT.busy],
+  [StoreError, EXIT.store],
+  [PermanentError, EXIT.partial],
+  [TransientError, EXIT.partial],
+  [SchemaError, EXIT.partial],
+] as const
+
+/** What the system refuses, by its code: what it means, and whether it lies with what was asked for or with the machine. */
+const SYSTEM: Readonly<Record<string, readonly [string, typeof InputError | typeof StoreError]>> = {
+  ENOENT: ['is not there', InputError],
+  EISDIR: ['is a folder', InputError],
+  ENOTDIR: ['lies below something that is no folder', InputError],
+  EACCES: ['may not be used by this user', InputError],
+  EPERM: ['may not be used by this user', InputError],
+  EEXIST: ['is there already', InputError],
+  ELOOP: ['is a link that leads round in circles', InputError],
+  ENAMETOOLONG: ['has too long a name', InputError],
+  ENOTEMPTY: ['is a folder that is not empty', InputError],
+  EXDEV: ['lies on another disk', InputError],
+  EADDRINUSE: ['is an address that another program listens on', InputError],
+  EADDRNOTAVAIL: ['is not an address of this machine', InputError],
+  ENOSPC: ['lies on a disk that is full', StoreError],
+  EDQUOT: ['lies on a disk of which this user has no more', StoreError],
+  EIO: ['lies on a disk that failed', StoreError],
+  EROFS: ['lies on a disk that cannot be written', StoreError],
+  EMFILE: ['cannot be opened: this process has too many files open (ulimit -n)', StoreError],
+  ENFILE: ['cannot be opened: this machine has too many files open', StoreError],
+  EAGAIN: ['cannot be had: this machine has no more of it', StoreError],
+  ENOMEM: ['cannot be had: this machine has no memory left', StoreError],
+  ETXTBSY: ['is in use', StoreError],
+  EBUSY: ['is in use', StoreError],
+  EPIPE: ['is not read by anybody any more', StoreError],
+}
+
+/** Limits of the runtime that a large value of the user's own meets. */
+const TOO_LARGE = ['ERR_STRING_TOO_LONG', 'ERR_BUFFER_TOO_LARGE', 'ERR_WORKER_OUT_OF_MEMORY']
+
+/** What the system said, in our words; anything else as it is. */
+export function asOurs(error: unknown): unknown {
+  if (error instanceof SyncError || !(error instanceof Error)) return error
+  const { code = '', syscall, path } = error as NodeJS.ErrnoException
+  if (TOO_LARGE.includes(code) || /Invalid string length|Array buffer allocation failed/.test(error.message))
+    return new InputError('A value or the answer is too large to be handled.', {
+      hint: 'Ask for less of it: fewer rows, fewer columns, or substr(…) of a long text.',
+      code: 'too-large',
+      cause: error,
+    })
+  const known = SYSTEM[code]
+  if (!known || syscall === undefined) return error
+  const [means, Kind] = known
+  const what = path ?? (syscall === 'write' ? 'The output' : 'What is needed')
+  return new Kind(`${what} ${means} (${code} in ${syscall}).`, {
+    hint: 'See what stands there and whose it is, or name another place, and run the command again.',
+    code: code.toLowerCase(),
+    cause: error,
+  })
+}
+
+/** The exit code of an error; anything that is not ours is a bug of ours. */
+export function exitCodeOf(thrown: unknown): number {
+  const error = asOurs(thrown)
+  return BY_CLASS.find(([kind]) => error instanceof kind)?.[1] ?? EXIT.bug
+}
+
+/** An error as a person reads it: what, and what to do next. */
+export function describe(thrown: unknown): string {
+  const error = asOurs(thrown)
+  if (error instanceof SyncError) return error.hint ? `${error.message}\n  → ${error.hint}` : error.message
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return `A bug of indicator-sync: ${text}\n  → Please report it with these lines.`
+}
+
+/** The same for machines. */
+export function commandFailed(thrown: unknown): SyncEvent {
+  const error = asOurs(thrown)
+  const ours = error instanceof SyncError
+  const [reason] = describe(thrown).split('\n  → ')
+  return {
+    ...{ event: 'command.failed', code: ours ? error.code : 'bug', reason: reason! },
+    hint: ours ? (error.hint ?? null) : 'Please report it.',
+  }
+}

@@ -1,0 +1,64 @@
+import { writeSync } from 'node:fs'
+import type { SchemaElement } from 'hyparquet'
+import { ByteWriter, parquetWriteRows } from 'hyparquet-writer'
+import type { ExportColumn, Exported } from '../../products/export.ts'
+import { plain } from './cells.ts'
+
+/** Rows that are held at once, and that readers find together. */
+const GROUP = 20_000
+
+/** How Parquet spells the types of columns; instants say that they are UTC, in the old way and the new. */
+const TYPES = {
+  integer: { type: 'INT64' },
+  real: { type: 'DOUBLE' },
+  text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  instant: {
+    type: 'INT64',
+    converted_type: 'TIMESTAMP_MILLIS',
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+  },
+} as const satisfies Record<ExportColumn['type'], Partial<SchemaElement>>
+
+/** A value as Parquet keeps it: whole numbers are 64 bits, instants are milliseconds. */
+const CONVERT: Readonly<Record<ExportColumn['type'], (value: unknown) => unknown>> = {
+  integer: (value) => (value === null ? null : BigInt(value as number | bigint)),
+  real: (value) => (value === null ? null : Number(value)),
+  text: (value) => (value === null ? null : plain(value)),
+  instant: (value) => (value === null ? null : new Date(value as string)),
+}
+
+/** Writes an open file as Parquet, group by group; the unit of every column is in the key `unit.COLUMN` of its metadata, what a column of numbers is about in `name.COLUMN`. */
+export async function writeParquet(handle: number, { columns, rows }: Exported, createdBy: string): Promise<void> {
+  const writer = new ByteWriter()
+  const flush = (): void => {
+    const bytes = new Uint8Array(writer.buffer, 0, writer.index)
+    // A pipe may take a part of it.
+    for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done)
+    writer.index = 0
+  }
+  function* objects(): Generator<Record<string, unknown>> {
+    for (const row of rows) yield Object.fromEntries(columns.map(({ name, type }, i) => [name, CONVERT[type](row[i])]))
+  }
+  const source = objects()
+  try {
+    await parquetWriteRows({
+      writer: Object.assign(writer, { flush, finish: flush }),
+      rows: source,
+      // A dictionary takes -0 for 0.
+      columns: columns.map(({ name, type }) => ({ name, ...(type === 'real' ? { encoding: 'PLAIN' as const } : {}) })),
+      schema: [
+        { name: 'root', num_children: columns.length },
+        ...columns.map(({ name, type }): SchemaElement => ({ name, repetition_type: 'OPTIONAL', ...TYPES[type] })),
+      ],
+      rowGroupSize: GROUP,
+      kvMetadata: columns.flatMap(({ name, unit, about }) => [
+        ...(unit ? [{ key: `unit.${name}`, value: unit }] : []),
+        ...(about ? [{ key: `name.${name}`, value: about }] : []),
+      ]),
+      createdBy,
+    })
+  } finally {
+    // A disk that is full ends it in the middle of a statement.
+    source.return(undefined)
+  }
+}

@@ -1,0 +1,29 @@
+import { StoreError } from '../../base/errors.ts'
+import { asWriteError } from '../../base/target.ts'
+import { describe, EXIT, exitCodeOf } from './fail.ts'
+
+/**
+ * What becomes of output that nobody takes. A reader that leaves early, as `head` does, is no failure, and told to nobody: a
+ * command that only writes, or would never end (`atOnce`), ends with 0 then; every other goes to its end, without output, and
+ * exits as it would have; a disk that is full is told in a sentence. Where nobody reads what goes wrong, it is not told.
+ */
+export function watchOutput(atOnce: boolean): void {
+  process.stderr.on('error', () => undefined)
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') {
+      if (atOnce) process.exit(EXIT.done)
+      return
+    }
+    const told = asOutputError(error)
+    process.stderr.write(`${describe(told)}\n`)
+    process.exit(exitCodeOf(told))
+  })
+}
+
+/** Why the output could not be written. */
+export function asOutputError(error: unknown): unknown {
+  const told = asWriteError(error, 'The output')
+  return told instanceof StoreError
+    ? new StoreError(told.message, { hint: 'Make room and run the command again.', code: told.code, cause: error })
+    : told
+}

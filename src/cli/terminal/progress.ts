@@ -1,0 +1,140 @@
+import type { EventFields } from '../../base/events.ts'
+import { oneLine } from '../../base/visible.ts'
+import { formatLocal } from '../../base/zone.ts'
+import { eventRequest } from '../../ingestContext.ts'
+import type { PlannedRequest } from '../../job/plannedRequest.ts'
+import type { Progress } from '../../sync.ts'
+import { grouped } from './output.ts'
+
+/** On a terminal a line that keeps itself up to date, elsewhere an event a minute. */
+export interface ProgressDisplay {
+  show(progress: Progress): void
+  end(): void
+}
+
+/** What the display needs to know beside how far the run is. */
+export interface ProgressOptions {
+  /** No line at all. */
+  readonly quiet: boolean
+  /** Told once a minute where stderr is not a terminal. */
+  readonly tell: (fields: EventFields) => void
+  /** The name of what is fetched, where it is held. */
+  readonly nameOf: (planned: PlannedRequest) => string | undefined
+}
+
+const MINUTE_MS = 60_000
+const REDRAW_MS = 100
+/** Fewer cells of a name say nothing. */
+const LEAST_NAME = 8
+
+/** Letters that take two cells of a terminal. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u
+const cellsOf = (text: string): number => [...text].reduce((sum, letter) => sum + (WIDE.test(letter) ? 2 : 1), 0)
+
+/** Shortens a text to so many cells, with an ellipsis. */
+function cutTo(text: string, cells: number): string {
+  if (cellsOf(text) <= cells) return text
+  let cut = ''
+  for (const letter of text) {
+    if (cellsOf(cut + letter) > cells - 1) break
+    cut += letter
+  }
+  return `${cut}…`
+}
+
+/** So many seconds as a person says them. */
+const duration = (seconds: number): string =>
+  seconds < 90
+    ? `${Math.ceil(seconds)} s`
+    : seconds < 5400
+      ? `${Math.ceil(seconds / 60)} min`
+      : `${(seconds / 3600).toFixed(1)} h`
+
+/** The local days of a window, the last one included. */
+function daysOf({ window, timeZone }: PlannedRequest): string {
+  if (!window) return ''
+  const [first, last] = [window.from, Math.max(window.from, window.to - 1)].map((at) =>
+    formatLocal(timeZone, at).slice(0, 10),
+  )
+  return first === last ? first! : `${first} … ${last}`
+}
+
+/** How far a run is, as numbers. */
+export function progressFields({ planned, counts, done, total, callsLeft }: Progress, seconds: number): EventFields {
+  const values = counts.rows_new + counts.rows_unchanged + counts.rows_revised
+  return {
+    ...eventRequest(planned),
+    ...{ done, total, calls: counts.requests, failed: counts.failed, calls_left: callsLeft ?? null },
+    values_per_second: Math.round(values / seconds),
+    left_seconds: total === null || done === 0 ? null : Math.ceil(((total - done) * seconds) / done),
+  }
+}
+
+/** The line of a progress in so many cells: the name is cut first, then what matters least goes. */
+export function progressLine(progress: Progress, seconds: number, name: string | undefined, cells: number): string {
+  const { planned, callsLeft } = progress
+  const of = progressFields(progress, seconds)
+  const { id } = planned.params
+  const what = oneLine(`${name ?? planned.route}${id === undefined ? '' : ` (${id})`}`)
+  const short = oneLine(String(id ?? planned.route))
+  // Those that matter least come last.
+  const facts = [
+    of.total === null || of.total === undefined
+      ? `${grouped(of.done!)} done`
+      : `${grouped(of.done!)} of ${grouped(of.total)}`,
+    of.left_seconds === null || of.left_seconds === undefined || of.done! >= of.total!
+      ? ''
+      : `${duration(of.left_seconds)} to go`,
+    `${grouped(of.values_per_second!)} values/s`,
+    callsLeft === undefined ? '' : `budget leaves ${grouped(callsLeft)} calls`,
+    of.failed! > 0 ? `${grouped(of.failed!)} failed` : '',
+    daysOf(planned),
+    `${grouped(of.calls!)} calls`,
+  ].filter((part) => part !== '')
+  const line = (head: string, count: number): string => {
+    const told = facts.slice(0, count)
+    // The window stands beside what it is of.
+    const days = daysOf(planned)
+    const window = days !== '' && told.includes(days) ? ` ${days}` : ''
+    return [`${head}${window}`, ...told.filter((part) => part !== days)].join(' · ')
+  }
+  for (let count = facts.length; count > 0; count--) {
+    const room = cells - cellsOf(line('', count))
+    if (room >= Math.min(LEAST_NAME, cellsOf(what))) return line(cutTo(what, room), count)
+    if (room >= cellsOf(short) && count <= facts.length - 1) return line(short, count)
+  }
+  return cutTo(short, cells)
+}
+
+/** Whether a line stands on the terminal that the next thing written has to clear. */
+let drawn = false
+
+/** What is to be written before anything else is, so that it does not stand behind the line. */
+export function clearLine(): string {
+  if (!drawn) return ''
+  drawn = false
+  return '\r\u001b[K'
+}
+
+export function createProgress({ quiet, tell, nameOf }: ProgressOptions): ProgressDisplay {
+  const began = performance.now()
+  const terminal = process.stderr.isTTY === true && !quiet
+  let last = began
+  return {
+    show(progress) {
+      const now = performance.now()
+      if (quiet || now - last < (terminal ? REDRAW_MS : MINUTE_MS)) return
+      last = now
+      const seconds = Math.max((now - began) / 1000, 0.001)
+      const cells = terminal ? (process.stderr.columns || 80) - 1 : Number.POSITIVE_INFINITY
+      const text = progressLine(progress, seconds, nameOf(progress.planned), cells)
+      if (!terminal) return tell({ ...progressFields(progress, seconds), reason: text })
+      process.stderr.write(`\r\u001b[K${text}`)
+      drawn = true
+    },
+    end() {
+      if (terminal) process.stderr.write(clearLine())
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import { formatUtc } from '../../base/instant.ts'
+import type { PassedOver } from '../../job/plannerState.ts'
+import type { Summary } from '../../sync.ts'
+import { grouped } from './output.ts'
+
+/** How many failures are told one by one. */
+const SHOWN = 10
+
+/** What the service does not know and was left alone, a line each. */
+export const passedOverText = (passedOver: readonly PassedOver[]): string[] =>
+  passedOver.map(
+    ({ where, route, id, since, nextAt }) =>
+      `${where}: the service does not know ${route} ${id} since ${formatUtc(since)}; asked again from ${formatUtc(nextAt)} on (restate asks it now).`,
+  )
+
+/** What a run did, for a person. */
+export function summaryText({ job, outcome, counts, failures, seconds, stop, passedOver }: Summary): string {
+  const rows = [
+    `${grouped(counts.rows_new)} new`,
+    `${grouped(counts.rows_unchanged)} unchanged`,
+    `${grouped(counts.rows_revised)} revised`,
+    `${grouped(counts.rows_withdrawn)} withdrawn`,
+  ].join(', ')
+  const lines =
+    counts.requests === 0 && !stop
+      ? [`${job}: nothing to do; all that is wanted is held.`]
+      : [`${job}: ${outcome} in ${seconds.toFixed(1)} s. ${grouped(counts.requests)} requests, rows: ${rows}.`]
+  if (stop) lines.push(`Stopped: ${stop.message}`, ...(stop.hint ? [`  → ${stop.hint}`] : []))
+  if (counts.rows_rejected > 0)
+    lines.push(
+      `${grouped(counts.rows_rejected)} could not be understood and are kept in quarantine:`,
+      '  → indicator-sync quarantine list',
+    )
+  lines.push(...passedOverText(passedOver))
+  if (failures.length > 0) {
+    lines.push(`${grouped(failures.length)} requests failed; everything else is kept:`)
+    for (const { planned, error } of failures.slice(0, SHOWN))
+      lines.push(
+        `  ${planned.where}  ${planned.request.target}`,
+        `    ${error.message}`,
+        ...(error.hint ? [`    → ${error.hint}`] : []),
+      )
+    if (failures.length > SHOWN) lines.push(`  … and ${failures.length - SHOWN} more: indicator-sync status`)
+  }
+  return lines.join('\n')
+}
+
+/** What a run did, for a machine. */
+export const summaryJson = ({ runId, job, outcome, counts, failures, seconds, stop, passedOver }: Summary): object => ({
+  run: runId,
+  job,
+  outcome,
+  seconds,
+  ...counts,
+  stop: stop && { code: stop.code, message: stop.message, hint: stop.hint ?? null },
+  unknown: passedOver.map(({ where, route, id, since, nextAt }) => ({
+    ...{ entry: where, route, id, since: formatUtc(since), next_at: formatUtc(nextAt) },
+  })),
+  failures: failures.map(({ planned, error }) => ({
+    entry: planned.where,
+    route: planned.route,
+    target: planned.request.target,
+    code: error.code,
+    message: error.message,
+    hint: error.hint ?? null,
+  })),
+})

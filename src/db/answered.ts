@@ -1,0 +1,61 @@
+import { type Interval, merge, subtract } from '../base/interval.ts'
+import type { Reader } from './open.ts'
+
+/** A recorded request for a window of a series, or for anything else by its target. */
+export interface Recorded {
+  readonly fetchId: number
+  readonly target: string
+  /** Null where it asked for no series. */
+  readonly seriesId: number | null
+  /** Null where it asked for no range. */
+  readonly window: Interval | null
+  /** Null for all geos. */
+  readonly geoIds: readonly number[] | null
+}
+
+/** What of a request is not answered yet: all of it, or stretches of a geo (0 for all). */
+export interface Left {
+  readonly geoId: number
+  readonly intervals: readonly Interval[]
+}
+
+interface LaterRow extends Interval {
+  readonly id: number
+  readonly geo_ids: string | null
+}
+
+const ALL = 0
+
+/** The stretches that later answers brought, of one geo; what was answered for all geos was answered for each. */
+const broughtFor = (
+  later: readonly (LaterRow & { readonly geos: readonly number[] | null })[],
+  geoId: number,
+): Interval[] => merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))
+
+/**
+ * Tells of recorded requests what later answers left open, by however many requests and geos they came. `sound`: answers
+ * with something in them that could not be understood do not count. Empty when nothing is left.
+ */
+export function createAnswered(db: Reader, sound: boolean): (request: Recorded) => Left[] {
+  const understood = sound ? 'and rows_rejected = 0' : ''
+  const well = `outcome in ('ok', 'empty') ${understood}`
+  return ({ fetchId, target, seriesId, window, geoIds }) => {
+    if (seriesId === null || window === null) {
+      const again = db.get(`select 1 from _fetch where target = ? and id > ? and ${well} limit 1`, [target, fetchId])
+      return again === undefined ? [{ geoId: ALL, intervals: window ? [window] : [] }] : []
+    }
+    const rows = db.all(
+      `select id, from_at as "from", to_at as "to", geo_ids from _fetch
+       where series_id = ? and id > ? and ${well} and from_at < ? and to_at > ?`,
+      [seriesId, fetchId, window.to, window.from],
+    ) as LaterRow[]
+    const later = rows.map((row) => ({
+      ...row,
+      geos: row.geo_ids === null ? null : row.geo_ids.split(',').map(Number),
+    }))
+    return (geoIds ?? [ALL]).flatMap((geoId): Left[] => {
+      const intervals = subtract([window], broughtFor(later, geoId))
+      return intervals.length === 0 ? [] : [{ geoId, intervals }]
+    })
+  }
+}

@@ -1,0 +1,33 @@
+import { StoreError } from '../base/errors.ts'
+import { TABLE_NAMES, tableOf } from '../tables/schema.ts'
+import type { Connection } from './sqlite.ts'
+
+/** The index by which a copy that `publish` made is known: no tool shows it. */
+export const MARK = '_publication'
+
+/** The tables that a published copy does not have; none where the database is no copy. */
+function missing({ raw }: Connection): (typeof TABLE_NAMES)[number][] {
+  const there = new Set(raw.prepare('select name from sqlite_schema').pluck().all() as string[])
+  return there.has(MARK) ? TABLE_NAMES.filter((name) => !there.has(name)) : []
+}
+
+/** A published copy lacks bookkeeping that its views do not need: who reads it finds nothing there, rather than an error. */
+export function addStandIns(connection: Connection): void {
+  const names = missing(connection)
+  if (names.length === 0) return
+  const { raw } = connection
+  const only = raw.pragma('query_only', { simple: true })
+  raw.pragma('query_only = off')
+  // Of this connection: nothing of it comes into the file.
+  for (const name of names) raw.exec(`create temp table ${name} (${Object.keys(tableOf(name).columns).join(', ')})`)
+  raw.pragma(`query_only = ${only}`)
+}
+
+/** Refuses to write a published copy: what a run must know is not in it. */
+export function checkWhole(connection: Connection, file: string): void {
+  if (missing(connection).length === 0) return
+  throw new StoreError(`${file} is a published copy, which is for reading.`, {
+    hint: 'Name the database itself with --database. A copy made with --bookkeeping is whole and can be gone on with.',
+    code: 'published-copy',
+  })
+}

@@ -1,0 +1,119 @@
+import type { Instant } from '../base/instant.ts'
+import { addUnits, ceilTo, floorTo, type Unit } from '../base/zone.ts'
+import { noise } from './noise.ts'
+import type { Deed, Resolution, Script } from './script.ts'
+import { NATIVE, type Source, type Tiempo } from './source.ts'
+import type { Point } from './values.ts'
+import { type World, ZONE } from './world.ts'
+
+const HOUR = 3_600
+const FAR = 2 ** 43
+
+const UNITS: Readonly<Record<string, Tiempo>> = {
+  day: ['Día', 'Day', 2],
+  month: ['Mes', 'Month', 3],
+  year: ['Año', 'Year', 1],
+  irregular: ['Evento', 'Event', 300],
+}
+
+/** What is in force at a clock's time: resolutions with where they end. */
+interface Stretch extends Resolution {
+  readonly to: Instant
+}
+
+function stretchesAt(script: Script, now: Instant): readonly Stretch[] {
+  const rewritten = script.deeds?.findLast((deed) => deed.do === 'resolve' && deed.at <= now)
+  const resolutions = rewritten?.do === 'resolve' ? rewritten.resolutions : script.resolutions
+  return resolutions.map((resolution, i) => ({ ...resolution, to: resolutions[i + 1]?.from ?? FAR }))
+}
+
+/** The instants within [from, to) at which a resolution has a period, or an event. */
+function* instantsOf({ every }: Resolution, from: Instant, to: Instant, salt: number): Generator<Instant> {
+  if (typeof every === 'number') {
+    for (let at = Math.ceil(from / every) * every; at < to; at += every) yield at
+  } else if (every === 'irregular') {
+    for (let hour = Math.floor(from / HOUR); hour * HOUR < to; hour++) {
+      const chance = noise(salt, hour)
+      const at = hour * HOUR + Math.floor((chance + 1) * 30) * 60
+      if (chance < 0.2 && at >= from && at < to) yield at
+    }
+  } else {
+    for (let at = ceilTo(ZONE, from, every); at < to; at = addUnits(ZONE, at, every, 1)) yield at
+  }
+}
+
+const concerns = (deed: Deed, geo: number, at: Instant): boolean =>
+  deed.do !== 'resolve' && at >= deed.from && at < deed.to && (deed.geos === undefined || deed.geos.includes(geo))
+
+/** Whether a value is there: the last word on it holds; before any, it is there unless its publication is still to come. */
+function isThere(deeds: readonly Deed[], geo: number, at: Instant, now: Instant): boolean {
+  const words = deeds.filter((deed) => deed.do !== 'revise' && concerns(deed, geo, at)).sort((a, b) => a.at - b.at)
+  const last = words.findLast((deed) => deed.at <= now)
+  return last ? last.do === 'publish' : words[0]?.do !== 'publish'
+}
+
+/** What all revisions until now add to a value. */
+const revisions = (deeds: readonly Deed[], geo: number, at: Instant, now: Instant): number =>
+  deeds.reduce(
+    (sum, deed) => (deed.do === 'revise' && deed.at <= now && concerns(deed, geo, at) ? sum + (deed.by ?? 1) : sum),
+    0,
+  )
+
+const nameOf = ({ every, tiempo }: Resolution): Tiempo => {
+  const [es, en, id] = (typeof every === 'number' ? NATIVE[every] : UNITS[every]) ?? ['Periodo', 'Period', 301]
+  return [es, en, tiempo ?? id]
+}
+
+/** A series that does what its script says. */
+export function scriptedSource(script: Script, { seed, now }: World): Source {
+  const { id, name = `Serie ${id}`, magnitude = [13, 'Energía'] as const, lag = 0, deeds = [] } = script
+  const stretches = stretchesAt(script, now)
+  const within = (from: Instant, to: Instant): Stretch[] =>
+    stretches
+      .map((stretch) => ({
+        ...stretch,
+        from: Math.max(from, stretch.from),
+        to: Math.min(to, stretch.to, now - lag + 1),
+      }))
+      .filter((stretch) => stretch.from < stretch.to)
+  const stretchAt = (at: Instant): Stretch => stretches.findLast(({ from }) => from <= at) ?? stretches[0]!
+  const salt = seed * 1_000_003 + id
+  const lengthOf = (every: Resolution['every']): number =>
+    typeof every === 'number' ? every : every === 'irregular' ? HOUR : 82_800
+  return {
+    about: { id, es: name, en: name, short: name, magnitude },
+    geos: script.geos,
+    most: (from, to) =>
+      within(from, to).reduce((sum, stretch) => sum + (stretch.to - stretch.from) / lengthOf(stretch.every), 0),
+    points(geos, from, to) {
+      const found: Point[] = []
+      for (const stretch of within(from, to))
+        for (const at of instantsOf(stretch, stretch.from, stretch.to, salt))
+          for (const geo of geos)
+            if (isThere(deeds, geo, at, now)) {
+              const chance = 50 + 40 * noise(seed, id, geo, at, lengthOf(stretch.every))
+              const value = chance + revisions(deeds, geo, at, now)
+              found.push({ at, geo, value: Math.round(value * 100) / 100 + 0 })
+            }
+      return found
+    },
+    nativeAt(at, values) {
+      if (values.length > 0) return nameOf(stretchAt(values[0]!.at))
+      const native = nameOf(stretchAt(at))
+      return [native[0], native[1], script.emptyTiempo ?? native[2]]
+    },
+    changes: (_from, _to, values) => values.length > 0 && stretchAt(values[0]!.at) !== stretchAt(values.at(-1)!.at),
+    updated(values) {
+      const [first, last] = [values[0]!.at, values.at(-1)!.at]
+      const touched = deeds.filter(
+        (deed) => deed.at <= now && (deed.do === 'resolve' || (deed.from <= last && deed.to > first)),
+      )
+      return Math.min(now, Math.max(last + lag, ...touched.map(({ at }) => at)))
+    },
+    periodOf(at) {
+      const { every } = stretchAt(at)
+      if (typeof every === 'number') return Math.floor(at / every) * every
+      return every === 'irregular' ? at : floorTo(ZONE, at, every as Unit)
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import type { Instant } from '../base/instant.ts'
+import type { Indicator } from './indicators.ts'
+import { changesWithin, mostPoints, type Point, points, stepAt, updatedAt } from './values.ts'
+import type { World } from './world.ts'
+
+/** How the resolution of an answer is called, and its number. */
+export type Tiempo = readonly [es: string, en: string, id: number]
+
+/** Resolutions of a fixed length, by their seconds. */
+export const NATIVE: Readonly<Record<number, Tiempo>> = {
+  300: ['Cinco minutos', 'Five minutes', 222],
+  600: ['Diez minutos', 'Ten minutes', 219],
+  900: ['Quince minutos', 'Fifteen minutes', 218],
+  3600: ['Hora', 'Hour', 4],
+}
+
+/** Where the values of a series come from. */
+export interface Source {
+  readonly about: Pick<Indicator, 'id' | 'es' | 'en' | 'short' | 'magnitude' | 'composited'>
+  readonly geos: readonly number[]
+  /** No more instants than these have values within [from, to). */
+  most(from: Instant, to: Instant): number
+  /** Every value that is there within [from, to) for some geos, by instant, then geo. */
+  points(geos: readonly number[], from: Instant, to: Instant): readonly Point[]
+  /** How the resolution at an instant is called, for an answer with these values. */
+  nativeAt(at: Instant, values: readonly Point[]): Tiempo
+  /** Whether the resolution changes between the values of [from, to). */
+  changes(from: Instant, to: Instant, values: readonly Point[]): boolean
+  /** When the service last touched one of some values. */
+  updated(values: readonly Point[]): Instant
+  /** The first instant of the period in which an instant lies. */
+  periodOf(at: Instant): Instant
+}
+
+/** An indicator of the demo's world. */
+export const worldSource = (indicator: Indicator, world: World): Source => ({
+  about: indicator,
+  geos: indicator.geos,
+  most: (from, to) => mostPoints(indicator, from, to, world),
+  points: (geos, from, to) => points(indicator, geos, from, to, world),
+  nativeAt: (at) => NATIVE[stepAt(indicator, at, world)]!,
+  changes: (from, to) => changesWithin(indicator, from, to, world),
+  updated: (values) => updatedAt(indicator, values[0]!.at, values.at(-1)!.at, world),
+  periodOf: (at) => at - (at % stepAt(indicator, at, world)),
+})

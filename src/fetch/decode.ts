@@ -1,0 +1,140 @@
+import type { Transform } from 'node:stream'
+import {
+  brotliDecompressSync,
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
+  zstdDecompressSync,
+} from 'node:zlib'
+
+/** What a body cannot be, with a code for the classification. */
+export class BodyError extends Error {
+  readonly code: 'BODY_TOO_LARGE' | 'BODY_DAMAGED' | 'BODY_BOMB' | 'BODY_ENCODING'
+  constructor(code: BodyError['code'], message: string, cause?: unknown) {
+    super(message, { cause })
+    this.code = code
+  }
+}
+
+/** How large a body may become. */
+export interface Bounds {
+  /** The largest body, on the wire and decoded. */
+  readonly maxBytes: number
+  /** How many times as large as on the wire a body may become; values pack to a twentieth, and the best packers to a hundredth. */
+  readonly maxRatio: number
+}
+
+interface Options {
+  readonly maxOutputLength?: number
+  readonly chunkSize: number
+}
+
+/** One content encoding: at once, which is faster, and piece by piece, which needs no room. */
+interface Coding {
+  readonly whole: (body: Buffer, options: Options) => Buffer
+  readonly pieces: (options: Options) => Transform
+}
+
+// A frame may ask for a window of 128 MB; RFC 9659 allows 8 MB on the web.
+const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } }
+const GZIP: Coding = { whole: gunzipSync, pieces: createGunzip }
+const CODINGS: Readonly<Record<string, Coding>> = {
+  br: { whole: brotliDecompressSync, pieces: createBrotliDecompress },
+  gzip: GZIP,
+  'x-gzip': GZIP,
+  deflate: { whole: inflateSync, pieces: createInflate },
+  zstd: {
+    whole: (body, options) => zstdDecompressSync(body, { ...options, ...ZSTD }),
+    pieces: (options) => createZstdDecompress({ ...options, ...ZSTD }),
+  },
+}
+/** `deflate` without the header of zlib, as some servers send it. */
+const RAW: Coding = { whole: inflateRawSync, pieces: createInflateRaw }
+
+/** A body is packed over and over by nobody who means well. */
+const MOST_CODINGS = 3
+/** So many times do answers grow when they are unpacked, at most as a rule. */
+const USUAL_RATIO = 32
+/** What is larger than this once unpacked is measured before room is made for it. */
+const SMALL = 8 * 1024 * 1024
+/** Below this nothing is a bomb, whatever its ratio. */
+const HARMLESS = 32 * 1024 * 1024
+const PIECE = 64 * 1024
+
+const codingOf = (name: string, body: Buffer): Coding => {
+  const coding = CODINGS[name]
+  if (!coding) throw new BodyError('BODY_ENCODING', `the body is packed with ${JSON.stringify(name.slice(0, 40))}`)
+  return name === 'deflate' && (body[0]! & 0x0f) !== 8 ? RAW : coding
+}
+
+/** The most bytes that a body of so many on the wire may become. */
+const mostOf = (wire: number, { maxBytes, maxRatio }: Bounds): number =>
+  Math.min(maxBytes, Math.max(HARMLESS, wire * maxRatio))
+
+const tooMuch = (wire: number, { maxBytes, maxRatio }: Bounds): BodyError =>
+  mostOf(wire, { maxBytes, maxRatio }) < maxBytes
+    ? new BodyError('BODY_BOMB', `the body unpacks to more than ${maxRatio} times its size`)
+    : new BodyError('BODY_TOO_LARGE', `the body is over ${maxBytes} bytes`)
+
+/** How many bytes a packed body becomes, without room for them; throws when they are more than `most`. */
+function measure(body: Buffer, coding: Coding, most: number, stop: AbortSignal): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let bytes = 0
+    const unpacking = coding.pieces({ chunkSize: PIECE })
+    const end = (): void => void unpacking.destroy(new BodyError('BODY_DAMAGED', 'stopped while it was unpacked'))
+    stop.addEventListener('abort', end, { once: true })
+    unpacking.on('data', ({ length }: Buffer) => {
+      bytes += length
+      if (bytes > most) unpacking.destroy(new RangeError('too much'))
+    })
+    unpacking.on('end', () => resolve(bytes))
+    unpacking.on('error', reject)
+    unpacking.on('close', () => stop.removeEventListener('abort', end))
+    unpacking.end(body)
+  })
+}
+
+async function unpack(body: Buffer, name: string, wire: number, bounds: Bounds, stop: AbortSignal): Promise<Buffer> {
+  const coding = codingOf(name, body)
+  const most = mostOf(wire, bounds)
+  const likely = Math.max(PIECE, body.length * USUAL_RATIO)
+  try {
+    // In one piece, for several would be joined, and need twice the memory; what of it is not filled costs nothing.
+    if (likely <= SMALL)
+      try {
+        return coding.whole(body, { maxOutputLength: Math.min(most, SMALL), chunkSize: Math.min(most, likely) })
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw error
+      }
+    const bytes = await measure(body, coding, most, stop)
+    return coding.whole(body, { chunkSize: Math.max(PIECE, bytes) })
+  } catch (error) {
+    if (error instanceof BodyError) throw error
+    if (error instanceof RangeError) throw tooMuch(wire, bounds)
+    throw new BodyError('BODY_DAMAGED', `the ${name} body is truncated or damaged`, error)
+  }
+}
+
+/** Undoes the content encodings of a body, the last one first. Throws BodyError when it is damaged, or larger than it may be, before there is room for it. */
+export async function decode(
+  body: Buffer,
+  encoding: string | undefined,
+  bounds: Bounds,
+  stop: AbortSignal,
+): Promise<Buffer> {
+  const names = (encoding ?? '')
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '' && name !== 'identity')
+  if (names.length > MOST_CODINGS) throw new BodyError('BODY_ENCODING', `the body is packed ${names.length} times`)
+  let decoded = body
+  for (const name of names.reverse())
+    if (decoded.length > 0) decoded = await unpack(decoded, name, body.length, bounds, stop)
+  return decoded
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/*
+ * What came of files that are not whole yet. The bytes of a part lie under a name made of its address and its validator,
+ * so that bytes of one version never stand under the validator of another, whenever a process dies.
+ */
+
+/** The beginning of a file, and what shows that the rest of it is still of the same file. */
+export interface Part {
+  readonly file: string
+  readonly bytes: number
+  /** Null where the file cannot be gone on with. */
+  readonly validator: string | null
+}
+
+const digest = (text: string, digits: number): string =>
+  createHash('sha256').update(text).digest('hex').slice(0, digits)
+const folderOf = (folder: string): string => join(folder, 'parts')
+const NOTE = '.json'
+
+/** Names of parts that this program gives, and gave before. */
+const OURS = /^[0-9a-f]{32}-[0-9a-f]{16}(\.json)?$|^[0-9a-f]{64}(\.validator)?$/
+
+const namesIn = (folder: string): string[] => {
+  try {
+    return readdirSync(folderOf(folder))
+  } catch {
+    return []
+  }
+}
+
+/** The validator of a part, as its note says; undefined where there is none that belongs to it. */
+function validatorOf(folder: string, name: string, url: string): string | undefined {
+  try {
+    const note = JSON.parse(readFileSync(join(folderOf(folder), `${name}${NOTE}`), 'utf8')) as Record<string, unknown>
+    const { validator } = note
+    return note.url === url && typeof validator === 'string' && name === nameOf(url, validator) ? validator : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const nameOf = (url: string, validator: string): string => `${digest(url, 32)}-${digest(validator, 16)}`
+
+/** What came of an address before; null when nothing did that can be gone on with. */
+export function findPart(folder: string, url: string): Part | null {
+  for (const name of namesIn(folder)) {
+    if (name.endsWith(NOTE) || !name.startsWith(digest(url, 32))) continue
+    const file = join(folderOf(folder), name)
+    const validator = validatorOf(folder, name, url)
+    const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0
+    if (validator !== undefined && bytes > 0) return { file, bytes, validator }
+  }
+  return null
+}
+
+/** Makes room for a file that begins; its validator is noted before its first byte. */
+export function beginPart(folder: string, url: string, validator: string | null): Part {
+  mkdirSync(folderOf(folder), { recursive: true })
+  dropParts(folder, url)
+  const name = nameOf(url, validator ?? '')
+  const file = join(folderOf(folder), name)
+  if (validator !== null) writeFileSync(`${file}${NOTE}`, JSON.stringify({ url, validator }))
+  return { file, bytes: 0, validator }
+}
+
+/** Forgets what came of an address. */
+export function dropParts(folder: string, url: string): void {
+  for (const name of namesIn(folder))
+    if (name.startsWith(digest(url, 32))) rmSync(join(folderOf(folder), name), { force: true })
+}
+
+/** Tidies what a process left that died: parts that cannot be gone on with, or whose file nobody wants now. Answers how many files went. */
+export function tidyParts(folder: string, wanted: readonly string[]): number {
+  const kept = new Set(wanted.map((url) => digest(url, 32)))
+  const urls = new Map(wanted.map((url) => [digest(url, 32), url]))
+  let gone = 0
+  for (const name of namesIn(folder).filter((one) => OURS.test(one))) {
+    const bare = name.endsWith(NOTE) ? name.slice(0, -NOTE.length) : name
+    const url = urls.get(bare.slice(0, 32))
+    if (kept.has(bare.slice(0, 32)) && url !== undefined && validatorOf(folder, bare, url) !== undefined) continue
+    rmSync(join(folderOf(folder), name), { force: true })
+    gone++
+  }
+  return gone
+}

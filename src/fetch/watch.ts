@@ -1,0 +1,82 @@
+/** How long one attempt may take. */
+export interface Deadlines {
+  /** Milliseconds until the head of the answer must have come, whatever comes before it. */
+  readonly timeoutMs: number
+  /** Milliseconds until the last byte must have come. */
+  readonly totalMs: number
+  /** The fewest bytes that must come within so many milliseconds, once the head has come. */
+  readonly least: { readonly bytes: number; readonly ms: number }
+  /** Milliseconds that an attempt goes on after the run was stopped: an answer that is being written is finished. */
+  readonly graceMs: number
+}
+
+/** Why an attempt was given up, with a code for the classification. */
+export class DeadlineError extends Error {
+  readonly code: 'HEAD_TIMEOUT' | 'TOTAL_TIMEOUT' | 'TOO_SLOW' | 'INFO_FLOOD' | 'STOPPED'
+  constructor(code: DeadlineError['code'], message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Watches over one attempt, and aborts it when a deadline has passed. */
+export interface Watch {
+  readonly signal: AbortSignal
+  /** Told that an answer before the answer came (1xx). */
+  info(): void
+  /** Told that the head has come. */
+  head(): void
+  /** Told that so many more bytes have come. */
+  came(bytes: number): void
+  end(): void
+}
+
+/** More answers before the answer are a flood. */
+const INFOS = 20
+
+/** Begins to watch; `stop` is the signal that ends the run. */
+export function createWatch({ timeoutMs, totalMs, least, graceMs }: Deadlines, stop: AbortSignal): Watch {
+  const controller = new AbortController()
+  const timers = new Set<NodeJS.Timeout>()
+  const give = (code: DeadlineError['code'], message: string) => (): void =>
+    controller.abort(new DeadlineError(code, message))
+  const after = (ms: number, then: () => void): void => {
+    timers.add(setTimeout(then, ms))
+  }
+  const stopped = (): void => after(graceMs, give('STOPPED', 'stopped by a signal'))
+  const began = performance.now()
+  let infos = 0
+  let bytes = 0
+  let begun = false
+  after(totalMs, give('TOTAL_TIMEOUT', `the answer took over ${totalMs / 1000} s`))
+  const noHead = setTimeout(give('HEAD_TIMEOUT', `no answer within ${timeoutMs / 1000} s`), timeoutMs)
+  timers.add(noHead)
+  if (stop.aborted) stopped()
+  else stop.addEventListener('abort', stopped, { once: true })
+  return {
+    signal: controller.signal,
+    info() {
+      if (++infos > INFOS) give('INFO_FLOOD', `over ${INFOS} answers before the answer`)()
+    },
+    head() {
+      clearTimeout(noHead)
+      const look = (): void => {
+        // Before its first byte an answer may take as long as its head: some send that at once, and then begin to work.
+        if (begun && bytes < least.bytes) give('TOO_SLOW', `under ${least.bytes} bytes in ${least.ms / 1000} s`)()
+        if (!begun && performance.now() - began > timeoutMs)
+          give('HEAD_TIMEOUT', `no body within ${timeoutMs / 1000} s`)()
+        bytes = 0
+        if (!controller.signal.aborted) after(least.ms, look)
+      }
+      after(least.ms, look)
+    },
+    came(more) {
+      bytes += more
+      begun = true
+    },
+    end() {
+      for (const timer of timers) clearTimeout(timer)
+      stop.removeEventListener('abort', stopped)
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import type { SyncError } from './base/errors.ts'
+import type { EventFields, EventRows, Tell } from './base/events.ts'
+import { formatUtc } from './base/instant.ts'
+import type { Fetcher } from './fetch/fetch.ts'
+import type { PlannedRequest } from './job/plannedRequest.ts'
+import type { Loading } from './load/load.ts'
+import { addCounts, type Counts, NO_COUNTS } from './load/run.ts'
+import type { Sizes } from './load/sizes.ts'
+import type { Kind } from './plan/resolution.ts'
+import type { Reply } from './services/reply.ts'
+import type { Service } from './services/services.ts'
+
+/** What happens to what cannot be understood: it is set aside, or the run ends. */
+export interface RejectPolicy {
+  /** `fail`: a reply with anything in it that cannot be understood is not loaded, only kept, and the run ends. */
+  readonly onReject: 'quarantine' | 'fail'
+  /** The run ends when more than these have gone to quarantine. */
+  readonly maxRejects: number
+}
+
+/** The two ends between which asks are carried. */
+export interface IngestContext {
+  readonly service: Service
+  readonly fetcher: Fetcher
+  readonly loading: Loading
+  readonly sizes: Sizes
+  readonly rejects: RejectPolicy
+  /** Days that are asked, or were, to learn whether a number is that of a series' own resolution. */
+  readonly probes: Map<string, Promise<unknown>>
+  /** Tells of what happens to requests. */
+  readonly tell: Tell
+}
+
+/** What became of an ask. */
+export interface IngestResult {
+  readonly counts: Counts
+  readonly error: SyncError | null
+  /** In which resolution its first and its last values were loaded; null where none were. */
+  readonly first: Kind | null
+  readonly last: Kind | null
+}
+
+export const NOTHING_INGESTED: IngestResult = { counts: NO_COUNTS, error: null, first: null, last: null }
+
+/** What became of two asks: the first error, and the resolutions of the first and the last of them. */
+export const joined = (a: IngestResult, b: IngestResult): IngestResult => ({
+  counts: addCounts(a.counts, b.counts),
+  error: a.error ?? b.error,
+  first: a.first,
+  last: b.last,
+})
+
+/** Counted rows as an event tells them. */
+export const eventRows = (counts: Omit<Counts, 'requests' | 'failed' | 'bytes'>): EventRows => ({
+  new: counts.rows_new,
+  unchanged: counts.rows_unchanged,
+  revised: counts.rows_revised,
+  withdrawn: counts.rows_withdrawn,
+  rejected: counts.rows_rejected,
+})
+
+/** What an event tells of a request. */
+export const eventRequest = ({ where, route, series, params, window, request }: PlannedRequest): EventFields => ({
+  ...{ where, route, target: request.target },
+  indicator: series?.indicatorId ?? (/indicator/.test(route) && typeof params.id === 'number' ? params.id : null),
+  window: window && { from: formatUtc(window.from), to: formatUtc(window.to) },
+})
+
+/** What an event tells of an answer: nothing of a status and a time where none came. */
+export const eventReply = (reply: Reply | null): EventFields => ({
+  attempt: reply?.attempts ?? 1,
+  status: reply?.status || null,
+  ms: reply ? Math.round(reply.ms) : null,
+})
+
+/** Tells that a reply is in the database, and whether its rows were believed. */
+export const tellDone = (
+  { tell }: IngestContext,
+  planned: PlannedRequest,
+  reply: Reply,
+  counts: Counts,
+  believed: boolean,
+): void =>
+  tell('request.done', {
+    ...{ ...eventRequest(planned), ...eventReply(reply) },
+    ...{ bytes: reply.body.length, rows: eventRows(counts), believed },
+  })

@@ -1,0 +1,123 @@
+import type { z } from 'zod'
+import { didYouMean } from '../base/suggest.ts'
+import { jobFile } from './file.ts'
+import { parseSpan } from './moment.ts'
+import type { Path } from './yaml.ts'
+
+/** Something wrong at a path of a job; `key`: with the key rather than with its value. */
+export interface Explained {
+  readonly path: Path
+  readonly message: string
+  readonly key: boolean
+}
+
+/** Words that people write for another one, and that no distance between letters would find. */
+const MEANT: Readonly<Record<string, string>> = {
+  mean: 'average',
+  max: 'average',
+  min: 'average',
+  total: 'sum',
+  glossary: 'glossaries',
+  documentation: 'documentations',
+  static_page: 'static_pages',
+  pages: 'static_pages',
+  hourly: 'hour',
+  daily: 'day',
+  monthly: 'month',
+  yearly: 'year',
+  quarter: 'fifteen_minutes',
+  '15m': 'fifteen_minutes',
+  spanish: 'es',
+  english: 'en',
+}
+
+const suggestion = (word: string, legal: readonly string[]): string => {
+  const meant = MEANT[word.toLowerCase()]
+  return meant !== undefined && legal.includes(meant)
+    ? ` Did you mean ${JSON.stringify(meant)}?`
+    : didYouMean(word, legal)
+}
+
+/** Says in our words what zod found. One issue may be several mistakes: each unknown key is one. */
+export function explain(issue: z.core.$ZodIssue, valueAt: (path: Path) => unknown): Explained[] {
+  const { path } = issue
+  const value = valueAt(path)
+  const shown = JSON.stringify(value)
+  const one = (message: string): Explained[] => [{ path, key: false, message }]
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => {
+        const known = keysAt(path)
+        return {
+          path: [...path, key],
+          key: true,
+          message: `is not a key here; legal: ${known.join(', ')}.${didYouMean(key, known)}`,
+        }
+      })
+    case 'invalid_value': {
+      const legal = issue.values.map(String)
+      return one(`${shown} is not legal; legal: ${legal.join(', ')}.${suggestion(String(value), legal)}`)
+    }
+    case 'invalid_union': {
+      const branches = issue.errors.filter((errors) => errors.length > 0)
+      // The branch that fits best is the one of the value's own type, then the one that complains least.
+      const best =
+        [...branches].sort(
+          (a, b) => misfits(a) - misfits(b) || wrongTypes(a) - wrongTypes(b) || a.length - b.length,
+        )[0] ?? []
+      if (value === null || typeof value !== 'object')
+        return one(
+          `${shown ?? ''} ${issue.message.startsWith('does not') ? issue.message : 'does not fit here'}`.trim(),
+        )
+      return best.flatMap((inner) => explain({ ...inner, path: [...path, ...inner.path] }, valueAt))
+    }
+    case 'invalid_type':
+      if (value === undefined) return one(`is missing (${issue.expected})`)
+      if (path.at(-1) === 'window' && typeof value === 'string' && parseSpan(value))
+        return one(`${shown} is not a window; did you mean { last: ${value} }?`)
+      if (issue.expected === 'array' && typeof value !== 'object')
+        return one(`${shown} is not a list; write [${String(value)}]`)
+      return one(
+        `${shown} ${issue.message.startsWith('is not') ? issue.message : `is not ${/^[aeiou]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`}`,
+      )
+    case 'custom':
+      return one(`${shown} ${issue.message}`)
+    default:
+      return one(`${shown === undefined ? '' : `${shown}: `}${issue.message}`)
+  }
+}
+
+/** Complaints about the type of the whole value, not of something in it. */
+const misfits = (errors: readonly z.core.$ZodIssue[]): number =>
+  errors.filter(({ code, path }) => path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')).length
+
+const wrongTypes = (errors: readonly z.core.$ZodIssue[]): number =>
+  errors.filter(({ code }) => code === 'invalid_type' || code === 'unrecognized_keys').length
+
+/** The keys that the schema allows at a path. */
+function keysAt(path: Path): readonly string[] {
+  let schemas: z.ZodType[] = [jobFile]
+  for (const part of path)
+    schemas = schemas
+      .flatMap((schema) => inside(schema))
+      .flatMap((schema) => {
+        const { shape, element } = schema as unknown as { shape?: Record<string, z.ZodType>; element?: z.ZodType }
+        const next = typeof part === 'number' ? element : shape?.[String(part)]
+        return next ? [next] : []
+      })
+  return [
+    ...new Set(
+      schemas
+        .flatMap((schema) => inside(schema))
+        .flatMap((schema) => Object.keys((schema as unknown as { shape?: object }).shape ?? {})),
+    ),
+  ]
+}
+
+/** A schema without its wrappers: what may be left out, and the branches of a union. */
+function inside(schema: z.ZodType): z.ZodType[] {
+  const { def } = schema as unknown as { def: { type: string; innerType?: z.ZodType; options?: z.ZodType[] } }
+  if (def.type === 'optional' && def.innerType) return inside(def.innerType)
+  if (def.type === 'union' && def.options) return def.options.flatMap(inside)
+  return [schema]
+}

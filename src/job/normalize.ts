@@ -1,0 +1,146 @@
+import { type Locale, ROUTES } from '../services/routes.ts'
+import type { Service } from '../services/service.ts'
+import { SERVICES } from '../services/services.ts'
+import type { JobFile } from './file.ts'
+import type { ArchivesEntry, Job, Moment, Selector, SeriesEntry, Span, WidgetsEntry, Window } from './job.ts'
+import { parseMoment, parseSpan } from './moment.ts'
+import { wordsOf } from './select.ts'
+
+/** What a job means where it says nothing; its zone and its language are then those of the service. */
+export const DEFAULTS = {
+  pace: { perSecond: 2, concurrency: 4, callsPerMinute: null, callsPerHour: null, callsPerDay: null },
+  keep: 'all',
+  lookback: '2d',
+  refresh: '1h',
+  listingRefresh: '12h',
+} as const
+
+const span = (text: string | undefined, otherwise: string): Span => parseSpan(text ?? otherwise)!
+const spanOrNull = (text: string | undefined): Span | null => (text === undefined ? null : parseSpan(text)!)
+const momentOrNull = (text: string | undefined): Moment | null => (text === undefined ? null : parseMoment(text)!)
+const END_OF_TODAY: Moment = { kind: 'relative', span: { count: 1, unit: 'day' } }
+
+function windowOrNull(window: NonNullable<JobFile['archives']>[number]['window'] | undefined): Window | null {
+  if (!window) return null
+  const { from, to, last } = window
+  if (last !== undefined) {
+    const { count, unit } = parseSpan(last)!
+    return { from: { kind: 'relative', span: { count: -count, unit } }, to: END_OF_TODAY }
+  }
+  return { from: parseMoment(from!)!, to: to === undefined ? END_OF_TODAY : parseMoment(to)! }
+}
+
+/** What `all` and `{ match, terms, exclude }` mean; null for numbers. */
+function selectorOf(indicators: NonNullable<JobFile['series']>[number]['indicators']): Selector | null {
+  if (Array.isArray(indicators)) return null
+  const { match, terms = [], exclude = [] } = indicators === 'all' ? {} : indicators
+  return { match: wordsOf(match ?? ''), terms, exclude, only: null }
+}
+
+interface Spoken {
+  readonly locales?: readonly Locale[] | undefined
+  readonly locale?: Locale | undefined
+}
+
+/** Turns a well-formed job file into a job: every default applied, every alias resolved. */
+export function normalizeJob(file: JobFile, service: Service = SERVICES.generic): Job {
+  const locales: readonly Locale[] = file.locales ?? [service.locales[0]]
+  const localesOf = (entry: Spoken): readonly Locale[] => entry.locales ?? (entry.locale ? [entry.locale] : locales)
+  const { aliases } = ROUTES.indicator.query.time_agg
+  const aggregation = (word: string | undefined): 'sum' | 'average' | null =>
+    word === undefined ? null : ((aliases[word] ?? word) as 'sum' | 'average')
+  type SeriesFile = NonNullable<JobFile['series']>[number]
+  const series = (entry: SeriesFile, where: string, kind: SeriesEntry['kind']): SeriesEntry => ({
+    where,
+    kind,
+    indicators: Array.isArray(entry.indicators) ? entry.indicators : [],
+    select: selectorOf(entry.indicators),
+    geoIds: entry.geoIds ?? [],
+    timeTrunc: entry.timeTrunc ?? null,
+    timeAgg: aggregation(entry.timeAgg),
+    geoAgg: aggregation(entry.geoAgg),
+    geoTrunc: entry.geoTrunc ?? null,
+    locale: localesOf(entry)[0]!,
+    window: windowOrNull(entry.window),
+    datetime: momentOrNull(entry.datetime),
+    lookback: span(entry.lookback, DEFAULTS.lookback),
+    refresh: span(entry.refresh, DEFAULTS.refresh),
+    chunk: spanOrNull(entry.chunk),
+  })
+  type ArchiveFile = Omit<NonNullable<JobFile['archivesJson']>[number], 'date'> & {
+    readonly date?: string | undefined
+    readonly dateType?: ArchivesEntry['dateType'] | undefined
+  }
+  const archives = (entry: ArchiveFile, where: string, route: ArchivesEntry['route']): ArchivesEntry => ({
+    where,
+    route,
+    locales: localesOf(entry),
+    taxonomyTerms: entry.taxonomyTerms ?? [],
+    vocabularies: entry.vocabularies ?? [],
+    window: windowOrNull(entry.window),
+    date: momentOrNull(entry.date),
+    dateType: entry.dateType ?? null,
+    lookback: span(entry.lookback, DEFAULTS.lookback),
+    refresh: span(entry.refresh, DEFAULTS.listingRefresh),
+    chunk: spanOrNull(entry.chunk),
+  })
+  const widgets = (entry: NonNullable<JobFile['widgets']>): WidgetsEntry => ({
+    where: 'widgets',
+    locales: localesOf(entry),
+    list: entry.list ?? false,
+    names: entry.names ?? [],
+    widgetType: entry.widgetType ?? null,
+    window: windowOrNull(entry.window),
+    datetime: momentOrNull(entry.datetime),
+    refresh: span(entry.refresh, DEFAULTS.listingRefresh),
+  })
+  const catalogue = typeof file.catalogue === 'object' ? file.catalogue : {}
+  return {
+    name: file.name,
+    schedule: file.schedule ?? null,
+    timeZone: file.timeZone ?? service.timeZone,
+    locales,
+    pace: {
+      ...DEFAULTS.pace,
+      ...Object.fromEntries(Object.entries(file.pace ?? {}).filter(([, value]) => value !== undefined)),
+    },
+    keep: file.keep ?? DEFAULTS.keep,
+    newestFirst: file.newestFirst ?? false,
+    notify: [file.notify ?? []]
+      .flat()
+      .map((entry) =>
+        typeof entry === 'string'
+          ? { url: entry, style: null, on: null }
+          : { url: entry.url, style: entry.style ?? null, on: entry.on ?? null },
+      ),
+    catalogue: file.catalogue
+      ? {
+          where: 'catalogue',
+          locales: localesOf(catalogue),
+          taxonomyTerms: catalogue.taxonomyTerms ?? [],
+          refresh: span(catalogue.refresh, DEFAULTS.listingRefresh),
+        }
+      : null,
+    series: [
+      ...(file.series ?? []).map((entry, i) => series(entry, `series[${i}]`, 'indicator')),
+      ...(file.offers ?? []).map((entry, i) => series(entry, `offers[${i}]`, 'offer_indicator')),
+    ],
+    content: (file.content ?? []).map((entry, i) => ({
+      where: `content[${i}]`,
+      kinds: entry.kinds,
+      locales: localesOf(entry),
+      taxonomyTerms: entry.taxonomyTerms ?? [],
+      vocabularies: entry.vocabularies ?? [],
+      taxonomyIds: entry.taxonomyIds ?? [],
+      vocabularyIds: entry.vocabularyIds ?? [],
+      order: entry.order ?? null,
+      sticky: entry.sticky ?? null,
+      refresh: span(entry.refresh, DEFAULTS.listingRefresh),
+    })),
+    archives: [
+      ...(file.archives ?? []).map((entry, i) => archives(entry, `archives[${i}]`, 'archives')),
+      ...(file.archivesJson ?? []).map((entry, i) => archives(entry, `archivesJson[${i}]`, 'archives_json')),
+    ],
+    widgets: file.widgets ? widgets(file.widgets) : null,
+  }
+}

@@ -1,0 +1,80 @@
+import { InputError } from '../base/errors.ts'
+import { didYouMean } from '../base/suggest.ts'
+import type { Job, Selector, SeriesEntry } from './job.ts'
+
+/** An indicator as the catalogue lists it, with its names in all languages that are held. */
+export interface Listed {
+  readonly id: number
+  readonly names: readonly string[]
+  /** The terms under which it was listed. */
+  readonly terms: readonly string[]
+}
+
+/** Letters without case and accents. */
+const plain = (text: string): string => text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
+
+/** The words of a text, plain. */
+export const wordsOf = (text: string): string[] => plain(text).match(/[\p{L}\p{N}]+/gu) ?? []
+
+const matches = ({ match }: Selector, { names }: Listed): boolean => {
+  const words = names.flatMap(wordsOf)
+  return match.every((wanted) => words.some((word) => word.startsWith(wanted)))
+}
+
+/** The numbers that a selector means, in ascending order. */
+export const select = (selector: Selector, catalogue: readonly Listed[]): number[] =>
+  catalogue
+    .filter(({ id }) => !selector.exclude.includes(id) && (selector.only?.includes(id) ?? true))
+    .filter(({ terms }) => selector.terms.length === 0 || selector.terms.some((term) => terms.includes(term)))
+    .filter((listed) => matches(selector, listed))
+    .map(({ id }) => id)
+    .sort((a, b) => a - b)
+
+/** Whether a job names indicators by the catalogue, which is then needed before it can be planned. */
+export const needsCatalogue = (job: Job): boolean => job.series.some(({ select: selector }) => selector !== null)
+
+/** The terms whose listings a job needs. */
+export const termsOf = (job: Job): string[] => [...new Set(job.series.flatMap((entry) => entry.select?.terms ?? []))]
+
+/** The job with the numbers that its selectors mean in a catalogue. Throws InputError where one means none. */
+export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
+  const series = job.series.map((entry): SeriesEntry => {
+    if (entry.select === null) return entry
+    const indicators = select(entry.select, catalogue)
+    if (indicators.length === 0)
+      throw new InputError(`${job.name}: ${entry.where}.indicators matches none of ${catalogue.length} indicators.`, {
+        hint: 'Try the words with `indicator-sync discover`; terms are those of the service, letter by letter.',
+        code: 'empty-selection',
+      })
+    return { ...entry, indicators, select: null }
+  })
+  return { ...job, series }
+}
+
+/** The jobs with nothing but some indicators of their series. Throws InputError for a number that none of them names. */
+export function onlyIndicators(jobs: readonly Job[], only: readonly number[]): Job[] {
+  const named = new Set(jobs.flatMap((job) => job.series.flatMap(({ indicators }) => indicators)))
+  const unknown = jobs.some(needsCatalogue) ? [] : only.filter((id) => !named.has(id))
+  if (unknown.length > 0)
+    throw new InputError(
+      `--only ${unknown.join(',')}: no entry of the job names ${unknown.length > 1 ? 'them' : 'it'}.`,
+      {
+        hint: `Named are ${[...named].slice(0, 20).join(', ')}${named.size > 20 ? ', …' : ''}.${didYouMean(String(unknown[0]), [...named].map(String))}`,
+        code: 'unknown-indicator',
+      },
+    )
+  return jobs.map((job) => ({
+    ...job,
+    catalogue: null,
+    content: [],
+    archives: [],
+    widgets: null,
+    series: job.series
+      .map((entry) => ({
+        ...entry,
+        indicators: entry.indicators.filter((id) => only.includes(id)),
+        select: entry.select && { ...entry.select, only },
+      }))
+      .filter(({ indicators, select: selector }) => selector !== null || indicators.length > 0),
+  }))
+}

@@ -1,0 +1,240 @@
+import type { Instant } from '../base/instant.ts'
+import { type Interval, intersect, subtract } from '../base/interval.ts'
+import { isLong, isSameStep, type Periods, periodsOf } from '../base/periods.ts'
+import type { Store } from '../db/open.ts'
+import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
+import type { Observations } from '../tables/rows.ts'
+import { fills, type Grid, type Group, gridOf, groupsOf, holesOf, isRegular, type Missing, stepsOf } from './regular.ts'
+
+/** An answer, as far as it bears on what was not in it. */
+export interface Answer {
+  readonly seriesId: number
+  readonly planned: PlannedRequest
+  readonly window: Interval
+  readonly rows: Observations
+  readonly now: Instant
+  /** Geos for which the answer is not believed; `ALL_GEOS` for all. */
+  readonly doubted: ReadonlySet<number>
+}
+
+/** A row of `_absent`. */
+interface Absent extends Missing {
+  readonly sinceAt: Instant
+  readonly checkedAt: Instant
+}
+type Stored = Absent & { readonly geoId: number }
+
+const DAY = 86_400
+/** What was absent for longer than this is not asked again: how long exactly does not matter any more. */
+const GIVEN_UP = 181 * DAY
+const isGivenUp = ({ sinceAt, checkedAt }: Absent): boolean => checkedAt - sinceAt > GIVEN_UP
+
+/** Whether two neighbours are asked again at the same time, or never. */
+const joins = (a: Absent, b: Absent): boolean =>
+  a.to === b.from &&
+  isSameStep(a.step, b.step) &&
+  (isGivenUp(a)
+    ? isGivenUp(b)
+    : !isGivenUp(b) && Math.abs(a.sinceAt - b.sinceAt) < DAY && Math.abs(a.checkedAt - b.checkedAt) < DAY)
+
+function mergeAbsent(rows: readonly Absent[]): Absent[] {
+  const merged: Absent[] = []
+  for (const row of [...rows].sort((a, b) => a.from - b.from)) {
+    const last = merged.at(-1)
+    if (last && joins(last, row))
+      merged[merged.length - 1] = {
+        ...last,
+        to: row.to,
+        sinceAt: Math.min(last.sinceAt, row.sinceAt),
+        checkedAt: isGivenUp(row) ? Math.max(last.checkedAt, row.checkedAt) : Math.min(last.checkedAt, row.checkedAt),
+      }
+    else merged.push(row)
+  }
+  return merged
+}
+
+/** The same absence in other stretches. */
+const cutTo = (row: Absent, parts: readonly Interval[]): Absent[] => parts.map((part) => ({ ...row, ...part }))
+
+/** Puts what is missing of one geo in a window in place of what was known there. What was absent before, for it or for all, keeps its time. */
+function place(
+  store: Store,
+  { seriesId, window, now }: Answer,
+  geoId: number,
+  before: readonly Stored[],
+  missing: readonly Missing[],
+  earlier: readonly Stored[],
+): void {
+  const own = before.filter((row) => row.geoId === geoId)
+  const known = [...own, ...before.flatMap((row) => (row.geoId === geoId ? [] : cutTo(row, subtract([row], own))))]
+  const inside = known.flatMap((row) => cutTo(row, intersect([row], [window])))
+  const found = missing.flatMap((hole) => {
+    const fresh = { ...hole, sinceAt: now, checkedAt: now }
+    return [
+      ...cutTo(fresh, subtract([hole], inside)),
+      ...inside.flatMap(({ sinceAt, ...old }) => cutTo({ ...fresh, sinceAt }, intersect([hole], [old]))),
+    ]
+  })
+  const kept = own.flatMap((row) => cutTo(row, subtract([row], [window])))
+  for (const { from } of earlier.filter((row) => row.geoId === geoId))
+    store.run('delete from _absent where series_id = ? and geo_id = ? and from_at = ?', [seriesId, geoId, from])
+  insert(store, seriesId, geoId, mergeAbsent([...kept, ...found]))
+}
+
+function insert(store: Store, seriesId: number, geoId: number, rows: readonly Absent[]): void {
+  for (const { from, to, step, sinceAt, checkedAt } of rows)
+    store.run(
+      `insert into _absent (series_id, geo_id, from_at, to_at, step_s, missing, since_at, checked_at) values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      [seriesId, geoId, from, to, step, stepsOf({ from, to }, step), sinceAt, checkedAt],
+    )
+}
+
+/** Values near a window that are held of one geo, in order: they tell whether it follows a step. */
+function nearby(store: Store, seriesId: number, geoId: number | undefined, { from, to }: Interval): Grid {
+  const side = (where: string, at: Instant) =>
+    store.all(
+      `select at, step_s as step from observation where series_id = ? and geo_id = ? and at ${where} limit ${NEARBY}`,
+      [seriesId, geoId, at],
+    ) as { at: Instant; step: number }[]
+  const rows =
+    geoId === undefined ? [] : [...side('< ? order by at desc', from).reverse(), ...side('>= ? order by at', to)]
+  return { at: rows.map(({ at }) => at), steps: rows.map(({ step }) => step) }
+}
+const NEARBY = 16
+/** So many values of one answer are too few to show that they follow no step. */
+const FEW = 3
+
+/** Whether the values of a geo that are held near a window follow their step: events come when they come. */
+export const followsStep = (store: Store, seriesId: number, geoId: number, window: Interval): boolean =>
+  isRegular(nearby(store, seriesId, geoId, window))
+
+const geosOf = (store: Store, seriesId: number): number[] =>
+  (store.all('select geo_id as "geoId" from series_geo where series_id = ?', [seriesId]) as Stored[]).map(
+    ({ geoId }) => geoId,
+  )
+
+/** The periods that a series follows, where they are longer than an hour: by the answer, else by what is held. */
+export function seriesPeriods(
+  store: Store,
+  {
+    seriesId,
+    planned: { timeZone, geoIds },
+    window,
+    rows: { at, steps },
+  }: Pick<Answer, 'seriesId' | 'planned' | 'window' | 'rows'>,
+): Periods | undefined {
+  const last = at.length - 1
+  if (last >= 0) return periodsOf(timeZone, { at: at[last]!, step: typeof steps === 'number' ? steps : steps[last]! })
+  const geoId = geoIds[0] === ALL_GEOS ? geosOf(store, seriesId)[0] : geoIds[0]
+  const around = nearby(store, seriesId, geoId, window)
+  const [nearest, step] = [around.at.at(-1), around.steps.at(-1)]
+  return nearest === undefined ? undefined : periodsOf(timeZone, { at: nearest, step: step! })
+}
+
+/** The whole periods that begin in a stretch; where it ends inside of one, only what is over by an instant. */
+function wholePeriods<T extends Interval>(periods: Periods, stretch: T, over?: Instant): T {
+  const end = periods.ceil(stretch.to)
+  const to = over === undefined || end === stretch.to ? end : Math.min(end, periods.floor(over))
+  return { ...stretch, from: periods.ceil(stretch.from), to }
+}
+
+/** What is missing of one geo: periods that are past revision, or were absent before. What may still come is asked again anyway. */
+function missingOf(
+  store: Store,
+  answer: Answer,
+  geoId: number,
+  group: Group | undefined,
+  before: readonly Stored[],
+  periods: Periods | undefined,
+) {
+  const { seriesId, planned, window, rows, now } = answer
+  if (group && fills(window, rows, group)) return []
+  const grid = group && gridOf(rows, group)
+  const holes = holesOf(window, grid)
+  const over = Math.min(planned.settledBefore, now)
+  const settled = { from: window.from, to: Math.min(window.to, periods?.floor(over) ?? over) }
+  const counts = intersect(holes, [settled, ...before])
+  if (counts.length === 0) return []
+  const around = nearby(store, seriesId, geoId === ALL_GEOS ? geosOf(store, seriesId)[0] : geoId, window)
+  // Events, which follow no step, promise nothing. A few values of an answer do not tell; what lies around them does.
+  if (!isRegular(around) || (grid && grid.at.length > FEW && !isRegular(grid))) return []
+  const stepAt = (at: Instant) => holes.find(({ from, to }) => from <= at && at < to)?.step
+  return counts.map((hole): Missing => {
+    // Months are as long as they are: one alone tells its own length.
+    const isOne = periods !== undefined && periods.ceil(hole.from + 1) === hole.to
+    return { ...hole, step: isOne ? hole.to - hole.from : (stepAt(hole.from) ?? around.steps[0] ?? null) }
+  })
+}
+
+/**
+ * Remembers the periods of a window for which the step of the series promises a value and none came, so that they are
+ * asked again in time: sources publish late. A period belongs to the window in which it begins, and is absent as a whole.
+ */
+export function absent(store: Store, given: Answer): void {
+  const { seriesId, planned, rows, doubted, now } = given
+  const periods = seriesPeriods(store, given)
+  const answer = periods ? { ...given, window: wholePeriods(periods, given.window) } : given
+  const { window } = answer
+  const reach = periods ? { from: 0, to: Number.MAX_SAFE_INTEGER } : window
+  const stored = store.all(
+    `select geo_id as "geoId", from_at as "from", to_at as "to", step_s as step, since_at as "sinceAt", checked_at as "checkedAt"
+     from _absent where series_id = ? and to_at >= ? and from_at <= ?`,
+    [seriesId, reach.from, reach.to],
+  ) as Stored[]
+  // What was absent before anybody knew how long a period is, begins and ends as the periods do.
+  const over = Math.min(planned.settledBefore, now)
+  const earlier = stored
+    .map((row) => (periods && (row.step === null || isLong(row.step)) ? wholePeriods(periods, row, over) : row))
+    .filter(({ from, to }) => from < to)
+  const groups = groupsOf(rows)
+  const all = planned.geoIds.includes(ALL_GEOS)
+  // Nothing came at all: that is told once, of all geos.
+  const geos = new Set(
+    all ? (groups.size === 0 ? [ALL_GEOS] : [...groups.keys(), ...geosOf(store, seriesId)]) : planned.geoIds,
+  )
+  const earlierOf = Map.groupBy(earlier, ({ geoId }) => geoId)
+  const storedOf = Map.groupBy(stored, ({ geoId }) => geoId)
+  const ofAll = earlierOf.get(ALL_GEOS) ?? []
+  for (const geoId of all ? new Set([...geos, ...storedOf.keys()]) : geos) {
+    const own = earlierOf.get(geoId) ?? []
+    const before = geoId === ALL_GEOS ? own : [...own, ...ofAll]
+    const known = storedOf.get(geoId) ?? []
+    const believed = geos.has(geoId) && !doubted.has(ALL_GEOS) && !doubted.has(geoId)
+    const missing = believed ? missingOf(store, answer, geoId, groups.get(geoId), before, periods) : []
+    if (missing.length > 0 || known.length > 0) place(store, answer, geoId, before, missing, known)
+  }
+}
+
+/** What was answered for all geos before these were known, was answered without them. */
+export function absentBefore(store: Store, answer: Answer, born: readonly number[]): void {
+  if (born.length === 0) return
+  const { seriesId, window } = answer
+  const groups = groupsOf(answer.rows)
+  const lookbackS = (store.get('select lookback_s from series where id = ?', [seriesId]) as number | null) ?? 0
+  const answered = store.all(
+    `select from_at as "from", to_at as "to", fetched_at as "fetchedAt", settled_s as "settledS" from _coverage
+     where series_id = ? and geo_id = 0 and state = 'values'`,
+    [seriesId],
+  ) as (Interval & { fetchedAt: Instant; settledS: number })[]
+  const periods = seriesPeriods(store, answer)
+  for (const geoId of born) {
+    const group = groups.get(geoId)
+    // One value alone promises none before it.
+    if (!group || group.end - group.first < 2) continue
+    const grid = gridOf(answer.rows, group)
+    if (!isRegular(grid)) continue
+    const own = store.all('select from_at as "from", to_at as "to" from _coverage where series_id = ? and geo_id = ?', [
+      ...[seriesId, geoId],
+    ]) as Interval[]
+    const step = grid.steps[0] ?? null
+    const rows = answered.flatMap(({ from, to, fetchedAt, settledS }) => {
+      const over = fetchedAt - lookbackS
+      const settled = { from, to: settledS >= lookbackS ? to : Math.min(to, over) }
+      return subtract([settled], [window, ...own])
+        .map((part) => (periods ? wholePeriods(periods, part, over) : part))
+        .filter((part) => part.from < part.to)
+        .map((part) => ({ ...part, step, sinceAt: fetchedAt, checkedAt: fetchedAt }))
+    })
+    insert(store, seriesId, geoId, mergeAbsent(rows))
+  }
+}

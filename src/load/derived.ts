@@ -1,0 +1,27 @@
+import type { Redactor } from '../base/redact.ts'
+import type { Rows, RowValues } from '../tables/rows.ts'
+
+/** The columns whose texts are made out of others: the plain text of HTML. */
+const isDerived = (column: string): boolean => column.endsWith('_text')
+
+/**
+ * The rows without a secret that stood nowhere in the body, and came together when a text was made out of it. `found`: there
+ * was one, and whoever reads that body again would find it again.
+ */
+export function withoutSecret(rows: Rows, redactor: Redactor): { readonly rows: Rows; readonly found: boolean } {
+  let found = false
+  const clean = (row: RowValues): RowValues => {
+    const changed: Record<string, string> = {}
+    for (const [column, value] of Object.entries(row))
+      if (typeof value === 'string' && isDerived(column) && redactor.found(value))
+        changed[column] = redactor.text(value)
+    if (Object.keys(changed).length === 0) return row
+    found = true
+    return { ...row, ...changed }
+  }
+  const all = <T extends { readonly rows: readonly RowValues[] }>(tables: readonly T[]): T[] =>
+    tables.map((table) => ({ ...table, rows: table.rows.map(clean) }))
+  const { tables, owned } = rows
+  const cleaned = { tables: all(tables), owned: all(owned) }
+  return { rows: found ? { ...rows, ...cleaned } : rows, found }
+}

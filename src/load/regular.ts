@@ -1,0 +1,78 @@
+import type { Instant } from '../base/instant.ts'
+import type { Interval } from '../base/interval.ts'
+import type { Observations } from '../tables/rows.ts'
+
+/** Instants of one geo in order, and how long the period of each is. */
+export interface Grid {
+  readonly at: readonly Instant[]
+  readonly steps: readonly number[]
+}
+
+/** A stretch without values, and how long its periods are; null where no value tells it. */
+export interface Missing extends Interval {
+  readonly step: number | null
+}
+
+/** The rows of one geo in an answer: from `first` up to `end`. */
+export interface Group {
+  readonly first: number
+  readonly end: number
+}
+
+/** Where the values of each geo are in an answer. */
+export function groupsOf({ geoIds }: Observations): ReadonlyMap<number, Group> {
+  const groups = new Map<number, Group>()
+  for (let first = 0, end = 0; first < geoIds.length; first = end) {
+    while (end < geoIds.length && geoIds[end] === geoIds[first]) end++
+    groups.set(geoIds[first]!, { first, end })
+  }
+  return groups
+}
+
+/** Whether values fill a window; told by their number, for most answers are whole. */
+export const fills = ({ from, to }: Interval, { steps }: Observations, { first, end }: Group): boolean =>
+  typeof steps === 'number' && (end - first) * steps === to - from
+
+/** The values of one geo in an answer. */
+export const gridOf = ({ at, steps }: Observations, { first, end }: Group): Grid => ({
+  at: at.slice(first, end),
+  steps: typeof steps === 'number' ? new Array(end - first).fill(steps) : steps.slice(first, end),
+})
+
+/** The stretches of a window that the periods of a grid leave open; the whole of it without one. */
+export function holesOf(window: Interval, grid: Grid | undefined): Missing[] {
+  if (!grid || grid.at.length === 0) return [{ ...window, step: null }]
+  const { at, steps } = grid
+  const holes: Missing[] = []
+  let reached = window.from
+  for (let i = 0; i < at.length; i++) {
+    if (at[i]! > reached) holes.push({ from: reached, to: at[i]!, step: steps[Math.max(0, i - 1)]! })
+    reached = Math.max(reached, at[i]! + steps[i]!)
+  }
+  if (reached < window.to) holes.push({ from: reached, to: window.to, step: steps.at(-1)! })
+  return holes
+}
+
+const DAY = 86_400
+
+/** Whether values follow their step: events do not, they come when they come. Few values tell nothing against it. */
+export function isRegular({ at, steps }: Grid): boolean {
+  let apart = 0
+  for (let i = 1; i < at.length; i++) {
+    const [distance, step] = [at[i]! - at[i - 1]!, steps[i - 1]!]
+    // Days and longer are as long as their local calendar says: their distances are no multiples.
+    if (distance < step || (step < DAY - 3600 && distance % step !== 0)) return false
+    if (distance > step) apart++
+  }
+  return apart * 2 <= Math.max(0, at.length - 1)
+}
+
+/** Average lengths of the steps that the calendar bends. */
+const CALENDAR = [365.2425 * DAY, 30.436875 * DAY, DAY]
+
+/** How many periods of a step a stretch has; null where the step is not known. */
+export function stepsOf({ from, to }: Interval, step: number | null): number | null {
+  if (step === null) return null
+  const unit = CALENDAR.find((length) => Math.abs(step - length) <= length / 20) ?? step
+  return Math.max(1, Math.round((to - from) / unit))
+}

@@ -1,0 +1,132 @@
+import { InputError } from '../base/errors.ts'
+import type { Instant } from '../base/instant.ts'
+import type { Interval } from '../base/interval.ts'
+import { localDate } from '../base/zone.ts'
+import type { Reader } from '../db/open.ts'
+import { byLocale } from '../tables/sql.ts'
+
+/** An instant, or what it is in the days of a zone: each series has its own. */
+export type Border = Instant | ((zone: string) => Instant)
+
+/** Which values are wanted, and as of when. */
+export interface ExportQuestion {
+  readonly indicators: readonly number[]
+  /** Offer indicators, which have numbers of their own. */
+  readonly offers?: readonly number[]
+  /** Empty for all. */
+  readonly geos: readonly number[]
+  readonly from: Border
+  /** Not included. */
+  readonly to: Border
+  /** UTC, ISO 8601 to the millisecond; null for what is known now. */
+  readonly asOf: string | null
+}
+
+const borderIn = (zone: string, border: Border): Instant => (typeof border === 'number' ? border : border(zone))
+
+/** The range of a question in a zone. */
+export const rangeIn = (zone: string, { from, to }: ExportQuestion): Interval => ({
+  from: borderIn(zone, from),
+  to: borderIn(zone, to),
+})
+
+/** A series and geo, with what its rows share. */
+export interface Dataset {
+  readonly seriesId: number
+  readonly kind: 'indicator' | 'offer_indicator'
+  readonly indicatorId: number
+  readonly name: string | null
+  readonly unit: string | null
+  readonly timeTrunc: string | null
+  readonly timeAgg: string | null
+  readonly geoAgg: string | null
+  readonly geoTrunc: string | null
+  readonly geoIds: string | null
+  readonly zone: string
+  readonly geoId: number
+  readonly geoName: string | null
+}
+
+const KINDS = { indicators: ['indicator', 'indicator'], offers: ['offer_indicator', 'offer indicator'] } as const
+
+/** The name in the first language where held, else in another one. */
+const named = (table: string, where: string): string =>
+  `(select t.name from ${table} t where ${where} and t.name is not null order by ${byLocale('t.locale')} limit 1)`
+
+/** The series and geos that a question means, in the order of an export. */
+export function datasetsOf(db: Reader, { indicators, offers = [], geos }: ExportQuestion): Dataset[] {
+  return db.all(
+    `select s.id as "seriesId", s.kind, s.indicator_id as "indicatorId", s.time_trunc as "timeTrunc", s.time_agg as "timeAgg",
+       s.geo_agg as "geoAgg", s.geo_trunc as "geoTrunc", s.geo_ids as "geoIds", s.time_zone as zone,
+       g.geo_id as "geoId", i.magnitude as unit,
+       ${named('indicator_text', 't.kind = s.kind and t.id = s.indicator_id')} as name,
+       ${named('geo_text', 't.id = g.geo_id')} as "geoName"
+     from series s
+     join series_geo g on g.series_id = s.id
+     left join indicator i on i.kind = s.kind and i.id = s.indicator_id
+     where (s.kind = 'indicator' and s.indicator_id in (select value from json_each(:indicators))
+         or s.kind = 'offer_indicator' and s.indicator_id in (select value from json_each(:offers)))
+       and (:geos = '[]' or g.geo_id in (select value from json_each(:geos)))
+     order by s.kind, s.indicator_id, s.id, g.geo_id`,
+    { indicators: JSON.stringify(indicators), offers: JSON.stringify(offers), geos: JSON.stringify(geos) },
+  ) as Dataset[]
+}
+
+/** A list for a message, cut where it is long. */
+const listed = (ids: readonly number[]): string =>
+  ids.length === 0 ? 'none' : `${ids.slice(0, 20).join(', ')}${ids.length > 20 ? ` and ${ids.length - 20} more` : ''}`
+
+/** Refuses what was never held: a file without it would look as if it had no values. */
+export function checkHeld(db: Reader, question: ExportQuestion): void {
+  const datasets = datasetsOf(db, { ...question, geos: [] })
+  for (const [group, [kind, word]] of Object.entries(KINDS)) {
+    const missing = (question[group as keyof typeof KINDS] ?? []).filter(
+      (id) => !datasets.some((one) => one.kind === kind && one.indicatorId === id),
+    )
+    if (missing.length === 0) continue
+    const held = db.all(
+      `select distinct s.indicator_id as id from series s join series_geo g on g.series_id = s.id where s.kind = ? order by 1`,
+      [kind],
+    ) as { id: number }[]
+    throw new InputError(`No values of ${word} ${missing.join(', ')} are held.`, {
+      hint: `Held are the ${word}s: ${listed(held.map(({ id }) => id))}. A job fetches others; \`indicator-sync discover\` finds their numbers.`,
+      code: 'not-held',
+    })
+  }
+  const geos = [...new Set(datasets.map(({ geoId }) => geoId))].sort((a, b) => a - b)
+  const missing = question.geos.filter((geo) => !geos.includes(geo))
+  if (missing.length > 0)
+    throw new InputError(`No values of geo ${missing.join(', ')} are held for that.`, {
+      hint: `Held are the geos: ${listed(geos)}.`,
+      code: 'not-held',
+    })
+}
+
+/** What a column of one dataset is called: unique, for it says all that makes a series, and the geo. */
+export function columnOf(dataset: Dataset): string {
+  const { kind, indicatorId, geoId, timeTrunc, timeAgg, geoAgg, geoTrunc, geoIds } = dataset
+  const combined = geoAgg !== null || geoTrunc !== null || geoIds !== null
+  return [
+    ...(kind === 'offer_indicator' ? ['offer'] : []),
+    ...[indicatorId, geoId, timeTrunc, timeAgg],
+    ...(combined ? ['geo', geoAgg, geoTrunc] : []),
+    ...(geoIds !== null ? ['of', ...geoIds.split(',')] : []),
+  ]
+    .filter((part) => part !== null)
+    .join('_')
+}
+
+/** The first and the last year, in the local days of each series, of the values that are held or were; null when there are none. */
+export function yearsOf(db: Reader, question: ExportQuestion): { first: number; last: number } | null {
+  const tables = question.asOf === null ? ['observation'] : ['observation', 'observation_revision']
+  const years = datasetsOf(db, question).flatMap(({ seriesId, geoId, zone }) =>
+    tables.flatMap((table) =>
+      // One by one: each is a look at an end of the key.
+      ['min', 'max'].flatMap((end) => {
+        const at = db.get(`select ${end}(at) from ${table} where series_id = ? and geo_id = ?`, [seriesId, geoId])
+        return at === null ? [] : [Number(localDate(zone, at as Instant).slice(0, 4))]
+      }),
+    ),
+  )
+  return years.length > 0 ? { first: Math.min(...years), last: Math.max(...years) } : null
+}

@@ -1,0 +1,170 @@
+import { formatUtc, type Instant } from '../base/instant.ts'
+import { formatOffset } from '../base/zone.ts'
+import type { Reader } from '../db/open.ts'
+import { columnOf, type Dataset, datasetsOf, type ExportQuestion, rangeIn } from './datasets.ts'
+
+/** How a column of an export is typed, where a format has types. */
+export interface ExportColumn {
+  readonly name: string
+  readonly type: 'integer' | 'real' | 'text' | 'instant'
+  readonly unit?: string
+  /** What it holds, in words, where its name says it in numbers. */
+  readonly about?: string
+}
+
+/** What an export holds: its columns, and its rows one by one, so that memory stays flat however many there are. Instants are `YYYY-MM-DDTHH:MM:SSZ`. */
+export interface Exported {
+  readonly columns: readonly ExportColumn[]
+  readonly rows: Iterable<readonly unknown[]>
+}
+
+/** Which times a row tells. */
+export type Clock = 'both' | 'utc' | 'local'
+
+const UTC: ExportColumn = { name: 'at_utc', type: 'instant', unit: 'UTC' }
+const LOCAL: ExportColumn = { name: 'at_local', type: 'text', unit: 'local time with offset, ISO 8601' }
+const TIMES: Readonly<Record<Clock, readonly ExportColumn[]>> = { both: [UTC, LOCAL], utc: [UTC], local: [LOCAL] }
+
+const NOW = `select at, value, step_s from observation
+  where series_id = :series and geo_id = :geo and at >= :from and at < :to order by at`
+const THEN = `select v.at, v.value, v.step_s from (
+    select at, value, step_s, fetch_id, null as superseded_by from observation
+    where series_id = :series and geo_id = :geo and at >= :from and at < :to
+    union all
+    select at, value, step_s, fetch_id, superseded_by from observation_revision
+    where series_id = :series and geo_id = :geo and at >= :from and at < :to
+  ) v
+  join _fetch f on f.id = v.fetch_id
+  left join _fetch n on n.id = v.superseded_by
+  where f.finished_at <= :asOf and (n.finished_at is null or n.finished_at > :asOf)
+  order by v.at`
+
+type Value = [at: Instant, value: number | null, step: number]
+
+/** The values of a dataset in the order of their instants, which is that of the key: nothing is sorted. */
+const valuesOf = (db: Reader, { seriesId, geoId, zone }: Dataset, question: ExportQuestion): Iterator<Value> =>
+  db.rows(question.asOf === null ? NOW : THEN, {
+    ...{ series: seriesId, geo: geoId, ...rangeIn(zone, question) },
+    ...(question.asOf === null ? {} : { asOf: question.asOf }),
+  }) as Iterator<unknown> as Iterator<Value>
+
+/** Writes instants of a zone as text; its clock changes are looked up once for many rows in order. */
+function createClock(db: Reader, zone: string, clock: Clock): (at: Instant) => string[] {
+  const changes = db.all(
+    'select from_at as "from", to_at as "to", offset_s as offset from time_zone_offset where zone = ?',
+    [zone],
+  ) as { from: Instant; to: Instant; offset: number }[]
+  let now = changes[0]
+  return (at) => {
+    if (!now || at < now.from || at >= now.to) now = changes.find(({ from, to }) => from <= at && at < to)
+    const offset = now?.offset ?? 0
+    const utc = formatUtc(at)
+    const local = `${formatUtc(at + offset).slice(0, 19)}${formatOffset(offset)}`
+    return clock === 'both' ? [utc, local] : [clock === 'utc' ? utc : local]
+  }
+}
+
+/** Ends statements that were not read to their end. */
+function* closing<T>(iterators: readonly Iterator<unknown>[], rows: Iterable<T>): Generator<T> {
+  try {
+    yield* rows
+  } finally {
+    for (const iterator of iterators) iterator.return?.()
+  }
+}
+
+/** What the service calls the quantity of some datasets, where it is one for all. */
+function unitOf(datasets: readonly Dataset[]): string {
+  const units = new Set(datasets.map(({ unit }) => unit))
+  const [unit] = units
+  return units.size === 1 && unit ? unit : "the indicator's own unit"
+}
+
+/** The columns that say which series and geo a row is of, with their values. */
+const SHARED = {
+  series_id: ['integer', 'seriesId'],
+  kind: ['text', 'kind'],
+  indicator_id: ['integer', 'indicatorId'],
+  indicator_name: ['text', 'name'],
+  time_trunc: ['text', 'timeTrunc'],
+  time_agg: ['text', 'timeAgg'],
+  geo_agg: ['text', 'geoAgg'],
+  geo_trunc: ['text', 'geoTrunc'],
+  geo_ids: ['text', 'geoIds'],
+  unit: ['text', 'unit'],
+  geo_id: ['integer', 'geoId'],
+  geo_name: ['text', 'geoName'],
+} as const satisfies Record<string, readonly [ExportColumn['type'], keyof Dataset]>
+
+/** The columns with which a long export begins. */
+export const SHARED_COLUMNS: readonly string[] = Object.keys(SHARED)
+
+/** A row a value, ordered by kind, indicator, series, geo and instant. */
+export function exportLong(db: Reader, question: ExportQuestion, clock: Clock): Exported {
+  const datasets = datasetsOf(db, question)
+  function* rows(): Generator<unknown[]> {
+    for (const dataset of datasets) {
+      const shared = Object.values(SHARED).map(([, field]) => dataset[field])
+      const times = createClock(db, dataset.zone, clock)
+      const values = valuesOf(db, dataset, question)
+      yield* closing([values], long(values, shared, times))
+    }
+  }
+  return {
+    columns: [
+      ...Object.entries(SHARED).map(([name, [type]]): ExportColumn => ({ name, type })),
+      ...TIMES[clock],
+      { name: 'step_s', type: 'integer', unit: 's' },
+      { name: 'value', type: 'real', unit: unitOf(datasets) },
+    ],
+    rows: rows(),
+  }
+}
+
+function* long(values: Iterator<Value>, shared: unknown[], times: (at: Instant) => string[]): Generator<unknown[]> {
+  for (let next = values.next(); !next.done; next = values.next()) {
+    const [at, value, step] = next.value
+    yield [...shared, ...times(at), step, value]
+  }
+}
+
+/** A row an instant, and a column a series and geo: `600_3`, `1293_8741_hour_average`, `offer_25_3`. Where a series has no value, its cell is empty. */
+export function exportWide(db: Reader, question: ExportQuestion, clock: Clock): Exported {
+  const datasets = datasetsOf(db, question)
+  const iterators = datasets.map((dataset) => valuesOf(db, dataset, question))
+  const times = createClock(db, datasets[0]?.zone ?? '', clock)
+  return {
+    columns: [
+      ...TIMES[clock],
+      ...datasets.map(
+        (dataset): ExportColumn => ({
+          name: columnOf(dataset),
+          type: 'real',
+          unit: unitOf([dataset]),
+          about: `${dataset.name ?? `indicator ${dataset.indicatorId}`}, ${dataset.geoName ?? `geo ${dataset.geoId}`}`,
+        }),
+      ),
+    ],
+    rows: closing(iterators, wide(iterators, times)),
+  }
+}
+
+/** Goes through ordered values side by side. */
+function* wide(iterators: readonly Iterator<Value>[], times: (at: Instant) => string[]): Generator<unknown[]> {
+  const heads = iterators.map((iterator) => iterator.next())
+  for (;;) {
+    const at = heads.reduce(
+      (least, head) => (head.done ? least : Math.min(least, head.value[0])),
+      Number.POSITIVE_INFINITY,
+    )
+    if (!Number.isFinite(at)) return
+    yield [
+      ...times(at),
+      ...heads.map((head, i) => {
+        if (head.done || head.value[0] !== at) return null
+        heads[i] = iterators[i]!.next()
+        return head.value[1]
+      }),
+    ]
+  }
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto'
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { tidyNow } from '../base/beside.ts'
+import { claim, headOf, type Target } from '../base/target.ts'
+import { MARK } from '../db/copies.ts'
+import type { Store } from '../db/open.ts'
+import { APPLICATION_ID } from '../db/schema.ts'
+import { connect } from '../db/sqlite.ts'
+
+/** Makes a copy known as one: only copies have this index. */
+export const mark = (store: Store): number =>
+  store.run(`create index if not exists ${MARK} on data_dictionary (object)`, [])
+
+/** Whether a database has the mark. */
+function isMarked(file: string): boolean {
+  const { raw } = connect(file, { readonly: true })
+  try {
+    return raw.prepare(`select 1 from sqlite_schema where name = ?`).get(MARK) !== undefined
+  } catch {
+    return false
+  } finally {
+    raw.close()
+  }
+}
+
+/** What a manifest says; null when it is none of ours. */
+export function readManifest(file: string): { program: string; bytes?: unknown; sha256?: unknown } | null {
+  try {
+    const said = JSON.parse(readFileSync(file, 'utf8'))
+    return typeof said?.program === 'string' && said.program.startsWith('indicator-sync ') ? said : null
+  } catch {
+    return null
+  }
+}
+
+function sha256Of(file: string): string {
+  const hash = createHash('sha256')
+  const handle = openSync(file, 'r')
+  try {
+    const piece = Buffer.alloc(1 << 20)
+    for (let read = readSync(handle, piece); read > 0; read = readSync(handle, piece))
+      hash.update(piece.subarray(0, read))
+  } finally {
+    closeSync(handle)
+  }
+  return hash.digest('hex')
+}
+
+/** Whether a file is what its manifest says: copies of earlier versions have no mark. */
+function isInManifest(file: string): boolean {
+  const manifest = readManifest(`${file}.manifest.json`)
+  return manifest !== null && manifest.bytes === statSync(file).size && manifest.sha256 === sha256Of(file)
+}
+
+/**
+ * Whether a database is a copy that `publish` made. From its head (https://www.sqlite.org/fileformat.html): a database that
+ * is written has a write-ahead log, and a copy was written once.
+ */
+export function publishedState(file: string): 'yes' | 'changed' | 'no' {
+  const head = headOf(file, 100)
+  const logged = head[18] !== 1 || head[19] !== 1
+  if (head.length < 100 || head.readUInt32BE(68) !== APPLICATION_ID || logged) return 'no'
+  if (isMarked(file)) return head.readUInt32BE(24) === 1 ? 'yes' : 'changed'
+  return isInManifest(file) ? 'yes' : 'no'
+}
+
+/** Looks whether a copy may be put at a path: only a copy is replaced, never a database that is in use. */
+export const claimCopy = (said: string, overwrite: boolean, sources: readonly string[]): Target =>
+  claim(said, { what: 'a published copy', overwrite, sources, tidy: tidyNow, ours: () => false, copy: publishedState })

@@ -1,0 +1,108 @@
+import { ALWAYS, HOUR, MEAN, NATIVE, NONE_IN_RANGE, ONE_GEO, ONE_NEED, RANGE, type Recipe } from './recipe.ts'
+
+const listed = (parameter: string): string =>
+  `indicator_id in (select value from json_each('[' || :${parameter} || ']'))`
+
+export const ENERGY: readonly Recipe[] = [
+  {
+    name: 'monthly-energy',
+    question:
+      'How much energy did each technology deliver in each local month? Powers are weighted by how long they last, so a change of resolution changes nothing.',
+    parameters: { indicators: '551,1295,546,549,550', geo: 8741, ...ALWAYS },
+    needs: [{ of: 'indicators', geo: 'geo' }],
+    sql: `select substr(local_date, 1, 7) as local_month, indicator_id, indicator_name, round(sum(value * step_s) / 3600) as mwh,
+  round(${MEAN}) as average_mw, sum(step_s) / 3600.0 as hours
+from observations
+where ${NATIVE} and ${listed('indicators')} and geo_id = :geo and value is not null
+  and ${RANGE}
+group by local_month, indicator_id order by local_month, mwh desc, indicator_id`,
+    nothing: NONE_IN_RANGE,
+  },
+  {
+    name: 'monthly-traded-energy',
+    question:
+      'How much energy was traded in each month, where the values are energies a period and the period became shorter on the way?',
+    parameters: { indicator: 602, geo: 3, series: null, ...ALWAYS },
+    needs: [ONE_NEED],
+    sql: `select substr(local_date, 1, 7) as local_month, step_s, count(*) as periods, round(sum(value)) as mwh,
+  round(sum(value) * 3600 / sum(step_s)) as average_mw
+from observations
+where ${ONE_GEO} and value is not null
+  and ${RANGE}
+group by local_month, step_s order by local_month, step_s desc`,
+    nothing: NONE_IN_RANGE,
+  },
+  {
+    name: 'forecast-error',
+    question: 'How far was the forecast of demand from the real one, day by day?',
+    parameters: { forecast: 544, real: 1293, geo: 8741, ...ALWAYS },
+    needs: [
+      { of: 'forecast', geo: 'geo', hourly: true },
+      { of: 'real', geo: 'geo', hourly: true },
+    ],
+    sql: `with hourly as (
+  select indicator_id, local_date, ${HOUR} as hour, ${MEAN} as mw
+  from observations
+  where ${NATIVE} and indicator_id in (:forecast, :real) and geo_id = :geo and value is not null
+    and ${RANGE}
+  group by indicator_id, hour
+)
+select r.local_date, count(*) as hours, round(avg(r.mw)) as real_mw, round(avg(f.mw - r.mw)) as bias_mw,
+  round(avg(abs(f.mw - r.mw))) as mean_error_mw, round(100 * avg(abs((f.mw - r.mw) / r.mw)), 2) as mean_error_percent
+from hourly r join hourly f on f.hour = r.hour and f.indicator_id = :forecast
+where r.indicator_id = :real
+group by r.local_date order by r.local_date`,
+    nothing: { says: 'The forecast and the real values have no hour in common in this time.', answers: false },
+  },
+  {
+    name: 'residual-load',
+    question:
+      'What is left of the demand when wind and sun are taken off: on average, at the least and at the most, hour by hour of the local clock?',
+    parameters: { demand: 1293, renewables: '551,1295', geo: 8741, ...ALWAYS },
+    needs: [
+      { of: 'demand', geo: 'geo', hourly: true },
+      { of: 'renewables', geo: 'geo', hourly: true },
+    ],
+    sql: `with hourly as (
+  select indicator_id, ${HOUR} as hour, substr(at_local, 12, 2) as local_hour, ${MEAN} as mw
+  from observations
+  where ${NATIVE} and (indicator_id = :demand or ${listed('renewables')})
+    and geo_id = :geo and value is not null
+    and ${RANGE}
+  group by indicator_id, hour
+), residual as (
+  select local_hour, sum(iif(indicator_id = :demand, mw, -mw)) as mw
+  from hourly group by hour
+  having count(*) = 1 + json_array_length('[' || :renewables || ']')
+)
+select local_hour, round(avg(mw)) as average_mw, round(min(mw)) as least_mw, round(max(mw)) as most_mw
+from residual group by local_hour order by local_hour`,
+    nothing: { says: 'The demand and the renewables have no hour in common in this time.', answers: false },
+  },
+  {
+    name: 'renewable-share',
+    question:
+      'Which share of the demand did some technologies meet, day by day? Only hours count of which all of them are held.',
+    parameters: { demand: 1293, renewables: '551,1295,546', geo: 8741, ...ALWAYS },
+    needs: [
+      { of: 'demand', geo: 'geo', hourly: true },
+      { of: 'renewables', geo: 'geo', hourly: true },
+    ],
+    sql: `with hourly as (
+  select indicator_id, local_date, ${HOUR} as hour, ${MEAN} as mw
+  from observations
+  where ${NATIVE} and (indicator_id = :demand or ${listed('renewables')})
+    and geo_id = :geo and value is not null
+    and ${RANGE}
+  group by indicator_id, hour
+), whole as (
+  select local_date, sum(iif(indicator_id = :demand, 0, mw)) as renewable, sum(iif(indicator_id = :demand, mw, 0)) as demand
+  from hourly group by hour
+  having count(*) = 1 + json_array_length('[' || :renewables || ']')
+)
+select local_date, count(*) as hours, round(sum(renewable)) as mwh, round(sum(demand)) as demand_mwh,
+  round(100 * sum(renewable) / sum(demand), 1) as percent
+from whole group by local_date order by local_date`,
+    nothing: { says: 'The demand and the renewables have no hour in common in this time.', answers: false },
+  },
+]

@@ -1,0 +1,98 @@
+import { ALWAYS, NONE_IN_RANGE, ONE_GEO, ONE_NEED, RANGE, type Recipe } from './recipe.ts'
+
+/** The instant of `known-at`, for tools that do not say one. */
+const THEN = `coalesce(:at, strftime('%Y-%m-%dT00:00:00.000Z', 'now'))`
+
+export const EVIDENCE: readonly Recipe[] = [
+  {
+    name: 'known-at',
+    question: 'What was known of a series at an instant, when today began if nobody says, against what is known now?',
+    parameters: { indicator: 1293, geo: 8741, series: null, at: null, ...ALWAYS },
+    shown: { at: '2025-11-03T18:00:00.000Z' },
+    needs: [ONE_NEED],
+    probes: [
+      {
+        sql: `select exists(select 1 from observation_history where ${ONE_GEO} and valid_from <= ${THEN})`,
+        lacks: 'Nothing of indicator {indicator}, geo {geo} was known here at {at}: its first value came later.',
+        hint: 'Ask for a later instant: --param at=now, or --param at=2025-11-03T18:00:00Z; `query --recipe reach` tells what is held.',
+      },
+    ],
+    sql: `select h.at_local, h.value as known_then, o.value as known_now, round(o.value - h.value, 2) as difference
+from (
+  select series_id, geo_id, at, at_local, value from observation_history
+  where ${ONE_GEO} and valid_from <= ${THEN} and (valid_to is null or valid_to > ${THEN})
+    and ${RANGE}
+) h
+left join observation o on o.series_id = h.series_id and o.geo_id = h.geo_id and o.at = h.at
+where o.value is not h.value
+order by h.at`,
+    nothing: { says: 'What was known then is what is known now.', answers: true },
+  },
+  {
+    name: 'revisions-by-age',
+    question: 'How often are values revised, by series and by the days that had passed since?',
+    parameters: { indicator: null, ...ALWAYS },
+    needs: [],
+    sql: `select series_id, indicator_id, indicator_name, time_trunc, cast(julianday(valid_to) - julianday(at_utc) as integer) as days_after,
+  count(*) as revised, min(local_date) as first_day, max(local_date) as last_day
+from observation_history
+where valid_to is not null and (:indicator is null or indicator_id = :indicator)
+  and ${RANGE}
+group by series_id, days_after order by indicator_id, time_trunc, series_id, days_after`,
+    nothing: { says: 'No value of this time has been revised since it first came.', answers: true },
+  },
+  {
+    name: 'completeness',
+    question: 'How complete is a series, month by month? Clock changes count: a March has 743 hours, an October 745.',
+    parameters: { indicator: 600, geo: 3, series: null },
+    needs: [ONE_NEED],
+    sql: `with held as (
+  select series_id, local_month, count, hours from observations_monthly
+  where ${ONE_GEO}
+), bounds as (
+  select h.*, s.time_zone, unixepoch(local_month || '-01') as from_at, unixepoch(local_month || '-01', '+1 month') as to_at
+  from held h join series s on s.id = h.series_id
+), lengths as (
+  select *, (to_at - (select offset_s from time_zone_offset z where z.zone = b.time_zone and z.from_at + z.offset_s <= b.to_at order by z.from_at desc limit 1)
+    - from_at + (select offset_s from time_zone_offset z where z.zone = b.time_zone and z.from_at + z.offset_s <= b.from_at order by z.from_at desc limit 1)) / 3600.0 as hours_of_month
+  from bounds b
+)
+select local_month, series_id, count as periods, coalesce(hours, 0) as hours, hours_of_month,
+  round(100 * coalesce(hours, 0) / hours_of_month, 1) as percent
+from lengths order by local_month`,
+    nothing: NONE_IN_RANGE,
+  },
+  {
+    name: 'clock-change-days',
+    question: 'On which days of a series did the clocks change, so that they have 23 or 25 hours?',
+    parameters: { indicator: 600, geo: 3, series: null, ...ALWAYS },
+    needs: [ONE_NEED],
+    sql: `select local_date, count(*) as periods, sum(step_s) / 3600.0 as hours
+from observations
+where ${ONE_GEO} and value is not null
+  and ${RANGE}
+group by local_date
+having count(distinct substr(at_local, 20)) > 1 or (max(step_s) between 80000 and 93000 and max(step_s) <> 86400)
+order by local_date`,
+    nothing: { says: 'No clock change lies in what is held of this time.', answers: true },
+  },
+  {
+    name: 'holes',
+    question: 'What is missing inside the ranges that were asked for, and why?',
+    parameters: {},
+    needs: [],
+    sql: `select series_id, indicator_id, iif(geo_id = 0, 'all geos', geo_id) as geo, from_local, to_local, reason, missing
+from gaps order by indicator_id, series_id, geo_id, from_local`,
+    nothing: { says: 'There are no holes in the ranges that were asked for.', answers: true },
+  },
+  {
+    name: 'reach',
+    question: 'How far does every series reach, and when was it last asked?',
+    parameters: {},
+    needs: [],
+    sql: `select f.series_id, f.indicator_id, s.time_trunc, s.time_agg, f.geo_id, f.geo_name, f.first_utc, f.last_utc, f.checked_at
+from freshness f join series s on s.id = f.series_id
+order by f.last_utc, f.indicator_id, s.time_trunc, f.series_id, f.geo_id`,
+    nothing: { says: 'No series is held yet: a job fetches them (indicator-sync init, then sync).', answers: false },
+  },
+]

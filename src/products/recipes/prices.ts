@@ -1,0 +1,141 @@
+import { ALWAYS, HOUR, MEAN, NATIVE, NONE_IN_RANGE, ONE_GEO, ONE_NEED, RANGE, type Recipe } from './recipe.ts'
+
+const SPOT = { indicator: 600, geo: 3, series: null, ...ALWAYS } as const
+const HOURLY = { ...ONE_NEED, hourly: true } as const
+
+export const PRICES: readonly Recipe[] = [
+  {
+    name: 'daily-average',
+    question: 'What was the average, the lowest and the highest value of each local day?',
+    parameters: SPOT,
+    needs: [ONE_NEED],
+    sql: `select local_date, count(*) as periods, round(${MEAN}, 2) as average, round(min(value), 2) as lowest, round(max(value), 2) as highest
+from observations
+where ${ONE_GEO} and value is not null
+  and ${RANGE}
+group by local_date order by local_date`,
+    nothing: NONE_IN_RANGE,
+  },
+  {
+    name: 'price-duration-curve',
+    question: 'In which share of the time was the price at least so high?',
+    parameters: SPOT,
+    needs: [ONE_NEED],
+    sql: `with recursive share(percent) as (
+  select 5 union all select percent + 5 from share where percent < 100
+), ranked as (
+  select value, sum(step_s) over (order by value desc rows unbounded preceding) as so_far, sum(step_s) over () as whole
+  from observations
+  where ${ONE_GEO} and value is not null
+    and ${RANGE}
+)
+select percent as percent_of_time, max(value) as at_least
+from ranked join share on 100 * so_far >= percent * whole
+group by percent order by percent`,
+    nothing: NONE_IN_RANGE,
+  },
+  {
+    name: 'negative-price-hours',
+    question: 'How many hours of each month were free, or paid for consumption?',
+    parameters: SPOT,
+    needs: [ONE_NEED],
+    sql: `select substr(local_date, 1, 7) as local_month,
+  sum(iif(value < 0, step_s, 0)) / 3600.0 as hours_below_zero,
+  sum(iif(value = 0, step_s, 0)) / 3600.0 as hours_at_zero,
+  sum(step_s) / 3600.0 as hours
+from observations
+where ${ONE_GEO} and value is not null
+  and ${RANGE}
+group by 1 order by 1`,
+    nothing: NONE_IN_RANGE,
+  },
+  {
+    name: 'capture-price',
+    question: 'What did a technology earn for a megawatt-hour, and what share of the average price is that?',
+    parameters: { ...SPOT, generation: 1295, generation_geo: 8741 },
+    needs: [HOURLY, { of: 'generation', geo: 'generation_geo', hourly: true }],
+    sql: `with price as (
+  select ${HOUR} as hour, local_date, ${MEAN} as eur_mwh
+  from observations
+  where ${ONE_GEO} and value is not null
+    and ${RANGE}
+  group by hour
+), made as (
+  select ${HOUR} as hour, sum(value * step_s) / 3600 as mwh
+  from observations
+  where ${NATIVE} and indicator_id = :generation and geo_id = :generation_geo and value is not null
+    and ${RANGE}
+  group by hour
+)
+select substr(local_date, 1, 7) as local_month, round(sum(mwh)) as mwh,
+  round(sum(eur_mwh * mwh) / sum(mwh), 2) as capture_price, round(avg(eur_mwh), 2) as average_price,
+  iif(avg(eur_mwh) > 0, round(100 * sum(eur_mwh * mwh) / sum(mwh) / avg(eur_mwh), 1), null) as percent
+from price join made using (hour)
+group by 1 order by 1`,
+    nothing: { says: 'The price and the generation have no hour in common in this time.', answers: false },
+  },
+  {
+    name: 'session-spread',
+    question: 'How far apart were two sessions of the market, day by day?',
+    parameters: { ...SPOT, other: 612 },
+    needs: [HOURLY, { of: 'other', geo: 'geo', hourly: true }],
+    sql: `with one as (
+  select local_date, ${HOUR} as hour, ${MEAN} as value
+  from observations
+  where ${ONE_GEO} and value is not null
+    and ${RANGE}
+  group by hour
+), two as (
+  select ${HOUR} as hour, ${MEAN} as value
+  from observations
+  where ${NATIVE} and indicator_id = :other and geo_id = :geo and value is not null
+    and ${RANGE}
+  group by hour
+)
+select one.local_date, count(*) as hours, round(avg(two.value - one.value), 2) as mean_spread,
+  round(avg(abs(two.value - one.value)), 2) as mean_distance, round(max(abs(two.value - one.value)), 2) as widest
+from one join two using (hour)
+group by one.local_date order by one.local_date`,
+    nothing: { says: 'The two sessions have no hour in common in this time.', answers: false },
+  },
+  {
+    name: 'daily-profile',
+    question: 'How does an ordinary day look, hour by hour of the local clock, on weekdays and at weekends?',
+    parameters: SPOT,
+    needs: [HOURLY],
+    sql: `with timed as (
+  select substr(at_local, 12, 2) as local_hour, strftime('%w', local_date) in ('0', '6') as weekend, value, step_s
+  from observations
+  where ${ONE_GEO} and value is not null
+    and ${RANGE}
+)
+select local_hour,
+  round(sum(iif(weekend, 0, value * step_s)) / sum(iif(weekend, 0, step_s)), 2) as weekday,
+  round(sum(iif(weekend, value * step_s, 0)) / sum(iif(weekend, step_s, 0)), 2) as weekend
+from timed
+group by local_hour order by local_hour`,
+    nothing: NONE_IN_RANGE,
+  },
+  {
+    name: 'battery-spread',
+    question: 'What could a battery earn that charges in the cheapest hours of a day and sells in the dearest?',
+    parameters: { ...SPOT, hours: 4 },
+    needs: [HOURLY],
+    sql: `with hourly as (
+  select local_date, ${HOUR} as hour, ${MEAN} as value
+  from observations
+  where ${ONE_GEO} and value is not null
+    and ${RANGE}
+  group by hour
+), ranked as (
+  select local_date, value, row_number() over (partition by local_date order by value) as low,
+    row_number() over (partition by local_date order by value desc) as high
+  from hourly
+)
+select local_date, round(avg(iif(low <= :hours, value, null)), 2) as buys_at,
+  round(avg(iif(high <= :hours, value, null)), 2) as sells_at,
+  round(avg(iif(high <= :hours, value, null)) - avg(iif(low <= :hours, value, null)), 2) as spread
+from ranked group by local_date order by local_date`,
+    nothing: NONE_IN_RANGE,
+  },
+]

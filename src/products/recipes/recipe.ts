@@ -1,0 +1,83 @@
+/** Series that a recipe reads: the names of the parameters that say which. */
+export interface Need {
+  /** The parameter with the indicator, or several separated by commas. */
+  readonly of: string
+  readonly geo: string
+  /** The parameter that names a series in place of the indicator; without one it is always the native series. */
+  readonly series?: 'series'
+  /** It puts values of an hour together: no period may be longer. */
+  readonly hourly?: true
+}
+
+/** Something that must be held before the recipe can answer: a statement that answers 1, and what to say when it does not. */
+export interface Probe {
+  readonly sql: string
+  /** `{name}` stands for a parameter. */
+  readonly lacks: string
+  readonly hint: string
+}
+
+/** A question that analysts ask, with its SQL: plain SQLite, to be run here or anywhere else. */
+export interface Recipe {
+  readonly name: string
+  readonly question: string
+  /**
+   * Its parameters and what they are when nobody says. Null: no limit, or what the question says. `from` and `to` are local
+   * days `YYYY-MM-DD` or instants `YYYY-MM-DDTHH:MM:SSZ`; `to` is not included.
+   */
+  readonly parameters: Readonly<Record<string, string | number | null>>
+  /** Parameters whose answer the documentation shows, where they depend on the day otherwise. */
+  readonly shown?: Readonly<Record<string, string | number>>
+  readonly needs: readonly Need[]
+  readonly probes?: readonly Probe[]
+  readonly sql: string
+  /** What it means that there are no rows though all that it needs is held; `answers` where that is an answer. */
+  readonly nothing: { readonly says: string; readonly answers: boolean }
+}
+
+/** The part of a range that every recipe on values shares: whole local days, or instants in UTC. */
+export const RANGE = `(:from is null or iif(length(:from) > 10, at_utc, local_date) >= :from)
+  and (:to is null or iif(length(:to) > 10, at_utc, local_date) < :to)`
+export const ALWAYS = { from: null, to: null } as const
+
+/** The series as it came, without the service's own aggregation. */
+export const NATIVE = `kind = 'indicator' and time_trunc is null and geo_agg is null`
+
+/** One series: the one that is named, else the native one of the indicator. */
+const ONE = `iif(:series is null, ${NATIVE} and indicator_id = :indicator, series_id = :series)`
+
+/** One series and geo. */
+export const ONE_GEO = `${ONE} and geo_id = :geo`
+export const ONE_NEED: Need = { of: 'indicator', geo: 'geo', series: 'series' }
+
+/** The local hour in which a period begins, with its offset: the hour that comes twice is two. */
+export const HOUR = 'substr(at_local, 1, 13) || substr(at_local, 20)'
+
+/** The average over time of what is put together. */
+export const MEAN = 'sum(value * step_s) / sum(step_s)'
+
+/** That there are values, and none in this time that the recipe could use. */
+export const NONE_IN_RANGE = { says: 'No values are held of this time.', answers: false } as const
+
+/** What a parameter without a value means; `all` for those that are not here. */
+export const UNSAID: Readonly<Record<string, string>> = {
+  from: 'no limit',
+  to: 'no limit',
+  series: 'the native one of the indicator',
+  at: 'the beginning of today',
+  date: 'today',
+}
+
+const literal = (value: string | number): string =>
+  typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`
+
+/** The statement of a recipe for tools that send every parameter as text, and nothing as an empty one: the defaults are in it. */
+export function withDefaults({ sql, parameters }: Pick<Recipe, 'sql' | 'parameters'>): string {
+  return sql.replaceAll(/:(\w+)/g, (mark, name: string) => {
+    if (!Object.hasOwn(parameters, name)) return mark
+    const value = parameters[name]!
+    if (value === null) return `nullif(:${name}, '')`
+    const given = `coalesce(nullif(:${name}, ''), ${literal(value)})`
+    return typeof value === 'number' ? `cast(${given} as numeric)` : given
+  })
+}

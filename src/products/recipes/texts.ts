@@ -1,0 +1,70 @@
+import { LOCALES } from '../../services/routes.ts'
+import type { Recipe } from './recipe.ts'
+
+/** The day of `archives-published`, for tools that do not say one. */
+const DAY = `coalesce(:date, date('now'))`
+
+export const TEXTS: readonly Recipe[] = [
+  {
+    name: 'search',
+    question:
+      'Where is something spoken of: in indicators, content or archives? Accents do not matter; words of the name count most.',
+    parameters: { text: 'precio*', locale: LOCALES[0] },
+    needs: [],
+    probes: [
+      {
+        sql: 'select exists(select 1 from search_item where locale = :locale)',
+        lacks: 'No text in the language {locale} is held.',
+        hint: 'A job fetches them: catalogue: true, and content: [{ kinds: [news] }], with locales: [es, en].',
+      },
+    ],
+    sql: `select i.kind, i.item_id as id, t.name, snippet(search, -1, '', '', '…', 8) as excerpt
+from search
+join search_item i on i.id = search.rowid
+join texts t on t.id = i.id
+where search match :text and i.locale = :locale
+order by bm25(search, 10, 4, 1), i.kind, i.item_id
+limit 20`,
+    nothing: { says: 'No text speaks of it.', answers: true },
+  },
+  {
+    name: 'latest-news',
+    question: 'What is new?',
+    parameters: { locale: LOCALES[0] },
+    needs: [],
+    probes: [
+      {
+        sql: 'select exists(select 1 from news where locale = :locale and withdrawn_at is null)',
+        lacks: 'It needs news in the language {locale}, and none are held.',
+        hint: 'A job fetches them: content: [{ kinds: [news] }], with locales: [es, en].',
+      },
+    ],
+    sql: `select id, substr(published_at, 1, 10) as published, title, trim(substr(body_text, 1, 60)) as begins, terms
+from news where locale = :locale and withdrawn_at is null
+order by published_at desc, id limit 10`,
+    nothing: { says: 'There are no news.', answers: true },
+  },
+  {
+    name: 'archives-published',
+    question: 'Which archives were published on a day, today if nobody says, and what are they about?',
+    parameters: { date: null },
+    shown: { date: '2025-11-03' },
+    needs: [],
+    probes: [
+      {
+        sql: `select exists(select 1 from archive_publications where kind = 'archive')`,
+        lacks: 'It needs the listing of archives, and none is held.',
+        hint: 'A job fetches it: archives: [{ window: { last: 7d } }].',
+      },
+      {
+        sql: `select exists(select 1 from archive_publications where kind = 'archive' and date = ${DAY})`,
+        lacks: 'No archive is held that was listed for {date}.',
+        hint: 'Name another day: --param date=-1d, or --param date=2025-11-03; `archives list` tells the days that are held.',
+      },
+    ],
+    sql: `select id, name, archive_type, horizon, about_from, about_to, published_from
+from archive_publications where date = ${DAY} and kind = 'archive'
+order by id limit 20`,
+    nothing: { says: 'No archive was listed for this day.', answers: true },
+  },
+]

@@ -1,0 +1,91 @@
+/* Whether the parts of a service's declaration that came from outside are well-formed. */
+
+type Is = (value: unknown) => boolean
+
+const isText: Is = (value) => typeof value === 'string' && value !== ''
+const isNumber: Is = (value) => Number.isSafeInteger(value)
+const isOne =
+  (...legal: readonly unknown[]): Is =>
+  (value) =>
+    legal.includes(value)
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** A list of such values. */
+export const isListOf =
+  (is: Is) =>
+  (value: unknown): value is readonly unknown[] =>
+    Array.isArray(value) && value.every(is)
+
+/** An object whose values are all such. */
+export const recordOf =
+  (is: Is): Is =>
+  (value) =>
+    isObject(value) && Object.values(value).every(is)
+
+/** An object with these fields, each as it must be. */
+const objectOf =
+  (fields: Readonly<Record<string, Is>>): Is =>
+  (value) =>
+    isObject(value) && Object.entries(fields).every(([name, is]) => is(value[name]))
+
+const optional =
+  (is: Is): Is =>
+  (value) =>
+    value === undefined || is(value)
+
+const KINDS: Readonly<Record<string, Is>> = {
+  choice: objectOf({ values: isListOf(isText), aliases: recordOf(isText) }),
+  instant: objectOf({ form: isOne('utc', 'offset', 'spaced') }),
+  ...Object.fromEntries(['list', 'flag', 'id', 'idOrName'].map((kind) => [kind, isObject])),
+}
+const isKind: Is = (value) =>
+  isObject(value) && Object.hasOwn(KINDS, String(value.kind)) && KINDS[String(value.kind)]!(value)
+
+const hasSlots: Is = (value) =>
+  isObject(value) &&
+  [...String(value.path).matchAll(/\{(\w+)\}/g)].every(([, name]) => isObject(value.slots) && name! in value.slots)
+
+/** One route. */
+export const isRoute: Is = (value) =>
+  hasSlots(value) &&
+  objectOf({
+    path: (path) => typeof path === 'string' && /^\/[^?#\s]*$/.test(path),
+    version: isOne(1, 2),
+    shape: isOne('catalogue', 'series', 'content', 'archives', 'widgets'),
+    root: isText,
+    slots: recordOf(isKind),
+    query: recordOf(isKind),
+    item: optional(isText),
+    about: isText,
+  })(value)
+
+const isPeriod: Is = (value) =>
+  isNumber(value) || objectOf({ unit: isOne('day', 'month', 'year'), count: isNumber })(value)
+
+/** How resolutions are named. */
+export const isSteps: Is = objectOf({
+  byNumber: recordOf(isPeriod),
+  byWord: recordOf(isPeriod),
+  coarse: (value) => value === null || isNumber(value),
+  native: isListOf(isNumber),
+})
+
+const isSize: Is = objectOf({
+  unit: isOne('day', 'month', 'year'),
+  count: (value) => isNumber(value) && (value as number) > 0,
+})
+
+/** How much is asked at once. */
+export const isWindows: Is = objectOf({
+  byGeos: isListOf(objectOf({ upTo: (value) => value === null || isNumber(value), size: isSize })),
+  unknownGeos: isSize,
+  offers: isSize,
+  grouped: recordOf(isSize),
+})
+
+/** One announced change of resolution. */
+export const isChange: Is = objectOf({
+  from: (value) => typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value),
+  indicators: isListOf(isNumber),
+})

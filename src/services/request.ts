@@ -1,0 +1,96 @@
+import { InputError } from '../base/errors.ts'
+import { formatUtc, type Instant } from '../base/instant.ts'
+import { didYouMean } from '../base/suggest.ts'
+import { formatOffset, localClock, offsetAt } from '../base/zone.ts'
+import type { DateForm, Kind } from './kinds.ts'
+import type { AnyParams, Params, RouteName } from './routes.ts'
+import type { Service } from './services.ts'
+
+/** A GET that is ready to be sent, without the key. */
+export interface ApiRequest {
+  readonly route: RouteName
+  /** Path and query, percent-encoded, beginning with a slash. */
+  readonly target: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Writes an instant in one of the service's three forms, not yet percent-encoded. */
+export function formatDate(form: DateForm, at: Instant, timeZone: string): string {
+  if (form === 'utc') return formatUtc(at)
+  const offset = offsetAt(timeZone, at)
+  const clock = localClock(timeZone, at)
+  return form === 'offset'
+    ? `${clock}${formatOffset(offset)}`
+    : `${clock.replace('T', ' ')} ${formatOffset(offset, '')}`
+}
+
+function refuse(route: RouteName, name: string, value: unknown, legal: string, extra = ''): never {
+  throw new InputError(
+    `${JSON.stringify(value)} is not a value of ${name} (route ${route}); legal: ${legal}.${extra}`,
+    {
+      code: 'illegal-parameter',
+    },
+  )
+}
+
+/** The texts that a value becomes on the wire: one, or one a value for a list. */
+function wireValues(route: RouteName, name: string, kind: Kind, value: unknown, timeZone: string): string[] {
+  switch (kind.kind) {
+    case 'choice': {
+      const word = Object.hasOwn(kind.aliases, String(value)) ? kind.aliases[String(value)] : value
+      if (typeof word === 'string' && kind.values.includes(word)) return [word]
+      return refuse(route, name, value, kind.values.join(', '), didYouMean(String(value), kind.values))
+    }
+    case 'instant':
+      if (Number.isSafeInteger(value)) return [formatDate(kind.form, value as Instant, timeZone)]
+      return refuse(route, name, value, 'an instant in whole epoch seconds')
+    case 'list':
+      if (Array.isArray(value) && value.every((v) => Number.isSafeInteger(v) || (typeof v === 'string' && v !== '')))
+        return value.map(String)
+      return refuse(route, name, value, 'a list of ids or names')
+    case 'flag':
+      return typeof value === 'boolean' ? [String(value)] : refuse(route, name, value, 'true, false')
+    case 'id':
+      if (Number.isSafeInteger(value) && (value as number) >= 0) return [String(value)]
+      return refuse(route, name, value, 'a whole number')
+    case 'idOrName':
+      if (
+        (Number.isSafeInteger(value) && (value as number) >= 0) ||
+        (typeof value === 'string' && /^[^/?#\s]+$/.test(value))
+      )
+        return [String(value)]
+      return refuse(route, name, value, 'a whole number or a name')
+  }
+}
+
+/** Builds the request of a call: path, query in the order of the route's row, and headers. Pure; throws InputError for what the row does not allow. */
+export function buildRequest<R extends RouteName>(service: Service, route: R, params: Params<R>): ApiRequest {
+  const row = service.routes[route]
+  if (!row) throw new InputError(`The service ${service.name} has no route ${route}.`, { code: 'unknown-route' })
+  const given = params as AnyParams
+  const names = [...Object.keys(row.slots), ...Object.keys(row.query)]
+  for (const name of Object.keys(given))
+    if (!names.includes(name)) refuse(route, 'a parameter name', name, names.join(', '), didYouMean(name, names))
+  let path = row.path
+  for (const [name, kind] of Object.entries(row.slots))
+    path = path.replace(
+      `{${name}}`,
+      encodeURIComponent(wireValues(route, name, kind, given[name], service.timeZone)[0]!),
+    )
+  const pairs: string[] = []
+  for (const [name, kind] of Object.entries(row.query)) {
+    const value = given[name]
+    if (value === undefined) continue
+    const key = kind.kind === 'list' ? `${name}[]` : name
+    for (const text of wireValues(route, name, kind, value, service.timeZone))
+      pairs.push(`${key}=${encodeURIComponent(text)}`)
+  }
+  return {
+    route,
+    target: pairs.length === 0 ? path : `${path}?${pairs.join('&')}`,
+    headers: {
+      Accept: `application/json; application/vnd.${service.vendor}-v${row.version}+json`,
+      'Content-Type': 'application/json',
+    },
+  }
+}

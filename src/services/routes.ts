@@ -1,0 +1,218 @@
+import {
+  choice,
+  type DateForm,
+  flag,
+  type Id,
+  type IdOrName,
+  id,
+  idOrName,
+  instant,
+  type Kind,
+  list,
+  type ValueOf,
+} from './kinds.ts'
+
+/** The languages in which the service serves its texts, the one whose word holds first. */
+export const LOCALES = ['es', 'en'] as const
+export type Locale = (typeof LOCALES)[number]
+
+/** Steps into which the service groups a series, shortest first. */
+export const TIME_TRUNCS = ['five_minutes', 'ten_minutes', 'fifteen_minutes', 'hour', 'day', 'month', 'year'] as const
+/** How grouped values are combined. Without a word from the caller the service sums. */
+export const AGGREGATIONS = ['sum', 'average'] as const
+/** Geographic levels to which the service groups a series. */
+export const GEO_LEVELS = [
+  'country',
+  'electric_system',
+  'autonomous_community',
+  'province',
+  'electric_subsystem',
+  'town',
+  'drainage_basin',
+] as const
+
+const locale = choice(LOCALES)
+const aggregation = choice(AGGREGATIONS, { avg: 'average' })
+const dates = (form: DateForm) => ({ datetime: instant(form), start_date: instant(form), end_date: instant(form) })
+const terms = { taxonomy_terms: list, vocabularies: list }
+const content = { locale, ...terms, taxonomy_ids: list, vocabulary_ids: list, sticky: flag }
+const order = choice(['published', 'updated', 'created'])
+const language = choice(['es'])
+
+/** One route of a service. */
+export interface Route {
+  /** The path, with its slots in braces. */
+  readonly path: string
+  /** The version that the Accept header asks for. */
+  readonly version: 1 | 2
+  /** The believed form of the answer; routes of one shape share a transform. */
+  readonly shape: 'catalogue' | 'series' | 'content' | 'archives' | 'widgets'
+  /** The key of the answer under which its substance lies. */
+  readonly root: string
+  readonly slots: Readonly<Record<string, Kind>>
+  readonly query: Readonly<Record<string, Kind>>
+  /** What the items of a content route are called in the database. */
+  readonly item?: string
+  /** One sentence for help and documentation. */
+  readonly about: string
+}
+
+/**
+ * The whole service: a route is a row. Request building, validation, the types of a call, the embedded service's router
+ * and the documentation all come from here. Source: the service's specification, "Endpoints" and "Versioning".
+ */
+export const ROUTES = {
+  indicators: {
+    path: '/indicators',
+    version: 1,
+    shape: 'catalogue',
+    root: 'indicators',
+    slots: {},
+    query: { locale, taxonomy_terms: list },
+    about: 'The catalogue of indicators.',
+  },
+  indicator: {
+    path: '/indicators/{id}',
+    version: 1,
+    shape: 'series',
+    root: 'indicator',
+    slots: { id },
+    query: {
+      locale,
+      ...dates('utc'),
+      time_agg: aggregation,
+      time_trunc: choice(TIME_TRUNCS),
+      geo_agg: aggregation,
+      geo_ids: list,
+      geo_trunc: choice(GEO_LEVELS),
+    },
+    about: 'The values of one indicator.',
+  },
+  offer_indicator: {
+    path: '/offer_indicators/{id}',
+    version: 1,
+    shape: 'series',
+    root: 'indicator',
+    slots: { id },
+    query: { locale, ...dates('utc') },
+    about: 'The values of one offer indicator.',
+  },
+  documentations: {
+    path: '/{language}/documentations',
+    version: 1,
+    shape: 'content',
+    root: 'contents',
+    item: 'documentation',
+    slots: { language },
+    query: { ...content, order },
+    about: 'Documentations.',
+  },
+  static_pages: {
+    path: '/{language}/static_pages',
+    version: 1,
+    shape: 'content',
+    root: 'contents',
+    item: 'static_page',
+    slots: { language },
+    query: { ...content, order },
+    about: 'Static pages.',
+  },
+  glossaries: {
+    path: '/{language}/glossaries',
+    version: 1,
+    shape: 'content',
+    root: 'contents',
+    item: 'glossary',
+    slots: { language },
+    query: { ...content, order },
+    about: 'Glossary entries.',
+  },
+  news: {
+    path: '/{language}/news',
+    version: 1,
+    shape: 'content',
+    root: 'contents',
+    item: 'news',
+    slots: { language },
+    query: { ...content, order: choice(['published', 'updated', 'created', 'expires']) },
+    about: 'News items.',
+  },
+  archives: {
+    path: '/archives',
+    version: 1,
+    shape: 'archives',
+    root: 'archives',
+    slots: {},
+    query: {
+      locale,
+      ...terms,
+      start_date: instant('offset'),
+      end_date: instant('offset'),
+      date_type: choice(['datos', 'publicacion']),
+    },
+    about: 'The archives of a range of days.',
+  },
+  archives_json: {
+    path: '/archives_json',
+    version: 1,
+    shape: 'archives',
+    root: 'archives',
+    slots: {},
+    query: {
+      locale,
+      ...terms,
+      start_date: instant('offset'),
+      end_date: instant('offset'),
+      date: instant('offset'),
+    },
+    about: 'The archives that exist as JSON.',
+  },
+  widgets: {
+    path: '/widgets',
+    version: 1,
+    shape: 'widgets',
+    root: 'widgets',
+    slots: {},
+    query: { locale, ...dates('spaced'), widget_type: choice(['offer', 'widget']) },
+    about: 'The list of widgets.',
+  },
+  widget: {
+    path: '/widgets/{id}',
+    version: 2,
+    shape: 'widgets',
+    root: 'widget',
+    slots: { id: idOrName },
+    query: { locale, ...dates('spaced') },
+    about: 'One widget, by number or by name.',
+  },
+} as const satisfies Record<string, Route>
+
+export type RouteName = keyof typeof ROUTES
+export const ROUTE_NAMES = Object.keys(ROUTES) as RouteName[]
+/** A row with its literal types forgotten, for code that treats all routes alike. */
+export const routeOf = (name: RouteName): Route => ROUTES[name]
+export type Shape = Route['shape']
+
+type Simplify<T> = { [K in keyof T]: T[K] }
+
+/** What a call of a route takes: its path slots (required) and its query parameters (optional), each with its legal values. */
+export type Params<R extends RouteName> = Simplify<
+  { readonly [S in keyof (typeof ROUTES)[R]['slots']]: ValueOf<(typeof ROUTES)[R]['slots'][S]> } & {
+    readonly [P in keyof (typeof ROUTES)[R]['query']]?: ValueOf<(typeof ROUTES)[R]['query'][P]>
+  }
+>
+
+/** The parameters of a call of any route, by name. */
+export type AnyParams = Readonly<Record<string, ValueOf<Kind> | undefined>>
+
+/** A route of editorial content. */
+export type ContentRoute = {
+  [R in RouteName]: (typeof ROUTES)[R]['shape'] extends 'content' ? R : never
+}[RouteName]
+
+/** The routes of editorial content that a service has; each is a kind of content. */
+export const contentRoutes = (routes: Readonly<Record<string, Route>>): ContentRoute[] =>
+  (Object.keys(routes) as ContentRoute[]).filter((name) => routes[name]!.shape === 'content')
+export const CONTENT_ROUTES = contentRoutes(ROUTES)
+
+export type { Id, IdOrName }

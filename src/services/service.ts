@@ -1,0 +1,25 @@
+import type { ResolutionChange } from './changes.ts'
+import type { Locale, Route } from './routes.ts'
+import type { Steps } from './steps.ts'
+import type { Windows } from './windows.ts'
+
+/** A service as data: all that this program knows of one. What is particular to a service stands here and nowhere else. */
+export interface Service {
+  readonly name: string
+  /** The word in the media type `application/vnd.<vendor>-v<N>+json`. */
+  readonly vendor: string
+  /** Where it is, when that is the same for everybody. */
+  readonly baseUrl: string | null
+  /** The zone in which it counts days and writes offsets. */
+  readonly timeZone: string
+  /** The languages of its texts. What the first one tells of an item holds; the others fill what it leaves open. */
+  readonly locales: readonly [Locale, ...Locale[]]
+  /** What can be asked, by name, with the parameters of each call and the shape of its answer. */
+  readonly routes: Readonly<Record<string, Route>>
+  /** How it names the resolution of an answer. */
+  readonly steps: Steps
+  /** How much is asked at once before anything was learned. */
+  readonly windows: Windows
+  /** Changes of resolution that its operator announced. */
+  readonly changes: readonly ResolutionChange[]
+}

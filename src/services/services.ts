@@ -1,0 +1,25 @@
+import { CHANGES } from './changes.ts'
+import { LOCALES, ROUTES } from './routes.ts'
+import type { Service } from './service.ts'
+import { STEPS } from './steps.ts'
+import { WINDOWS } from './windows.ts'
+
+/** What all services that speak this interface have in common, unless they declare something else. Source: the specification. */
+export const SHARED = {
+  timeZone: 'Europe/Madrid',
+  locales: LOCALES,
+  routes: ROUTES,
+  steps: STEPS,
+  windows: WINDOWS,
+  changes: CHANGES,
+} as const satisfies Partial<Service>
+
+/** The profiles that `--service` names. Source: the specification, and the operator's own pages for `esios`. */
+export const SERVICES: Readonly<Record<'generic' | 'esios', Service>> = {
+  generic: { ...SHARED, name: 'generic', vendor: 'service-api', baseUrl: null },
+  esios: { ...SHARED, name: 'esios', vendor: 'esios-api', baseUrl: 'https://api.esios.ree.es' },
+}
+
+export type ServiceName = keyof typeof SERVICES
+export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[]
+export type { Service } from './service.ts'

@@ -1,0 +1,52 @@
+/** The length of a period: seconds, or so many units of the local calendar. */
+export type Period = number | { readonly unit: 'day' | 'month' | 'year'; readonly count: number }
+
+/** How a service tells in `tiempo` in which resolution an answer came. */
+export interface Steps {
+  /** Periods by the service's number for them. */
+  readonly byNumber: Readonly<Record<number, Period>>
+  /** Periods by word (lower case, without accents), for numbers that were never seen. */
+  readonly byWord: Readonly<Record<string, Period>>
+  /** The number under which the service answers hourly sums of what is in several resolutions; null when it never sums. */
+  readonly coarse: number | null
+  /** Numbers that are known to come with values as they are published. */
+  readonly native: readonly number[]
+}
+
+const DAY = { unit: 'day', count: 1 } as const
+const MONTH = { unit: 'month', count: 1 } as const
+const QUARTER = { unit: 'month', count: 3 } as const
+const YEAR = { unit: 'year', count: 1 } as const
+const WEEK = { unit: 'day', count: 7 } as const
+
+/** The resolutions of the specification's service; its words change, its numbers do not. Source: recorded answers. */
+export const STEPS: Steps = {
+  byNumber: { 4: 3600, 223: 3600, 218: 900 },
+  byWord: {
+    hora: 3600,
+    hour: 3600,
+    'quince minutos': 900,
+    'fifteen minutes': 900,
+    'diez minutos': 600,
+    'ten minutes': 600,
+    'cinco minutos': 300,
+    'five minutes': 300,
+    dia: DAY,
+    diario: DAY,
+    day: DAY,
+    daily: DAY,
+    semana: WEEK,
+    week: WEEK,
+    mes: MONTH,
+    mensual: MONTH,
+    month: MONTH,
+    monthly: MONTH,
+    trimestre: QUARTER,
+    quarter: QUARTER,
+    ano: YEAR,
+    anual: YEAR,
+    year: YEAR,
+  },
+  coarse: 223,
+  native: [4],
+}

@@ -1,0 +1,35 @@
+import type { Unit } from '../base/zone.ts'
+
+/** The size of a window: so many local units. */
+export interface Size {
+  readonly unit: Unit
+  readonly count: number
+}
+
+/** How much is asked at once before anything was learned. */
+export interface Windows {
+  /** By the number of geos that the request is about; the last row holds for any number. */
+  readonly byGeos: readonly { readonly upTo: number | null; readonly size: Size }[]
+  /** When nobody knows how many geos a series has. */
+  readonly unknownGeos: Size
+  /** For offer indicators. */
+  readonly offers: Size
+  /** For series that the service groups, by their step. */
+  readonly grouped: Readonly<Record<string, Size>>
+}
+
+/** Source: the operator's service times out beyond about three weeks of forty geos and answers six months of a few; offers are asked by three days. */
+export const WINDOWS: Windows = {
+  byGeos: [
+    { upTo: 5, size: { unit: 'month', count: 6 } },
+    { upTo: 20, size: { unit: 'month', count: 2 } },
+    { upTo: null, size: { unit: 'day', count: 14 } },
+  ],
+  unknownGeos: { unit: 'month', count: 1 },
+  offers: { unit: 'day', count: 3 },
+  grouped: {
+    day: { unit: 'year', count: 2 },
+    month: { unit: 'year', count: 20 },
+    year: { unit: 'year', count: 20 },
+  },
+}

@@ -1,0 +1,212 @@
+import { clockAt, geoName, indicatorName, localTime, offsetAt, utcTime } from './sql.ts'
+
+const WHICH = {
+  series_id: 'The series (series.id)',
+  kind: 'indicator or offer_indicator',
+  indicator_id: 'The indicator (indicator.id)',
+  indicator_name: 'Its name, Spanish where held, else English',
+}
+const WHERE = { geo_id: 'The geo; 0 where the service names none', geo_name: 'Its name' }
+
+/** What a series is judged by that no job has asked since lookbacks are recorded: the default of a job, two days. */
+const LOOKBACK = 'coalesce(s.lookback_s, 172800)'
+/** Whose rows are one timeline. A condition on any of these reaches the tables below the windows over them. */
+const LINE = 'series_id, kind, indicator_id, time_trunc, time_zone, geo_id'
+
+/** The rows of coverage, each with the border before which it is past revision for the longest lookback of its series. */
+const JUDGED = `select c.*, case when c.state = 'doubt' or c.settled_s >= c.lookback_s then c.to_at
+        else max(c.from_at, min(c.to_at, c.local_border - ${offsetAt('c', `c.local_border - ${offsetAt('c', 'c.seen_at')}`)})) end as border
+      from (
+        select b.*, case b.time_trunc when 'month' then unixepoch(b.local_s, 'unixepoch', 'start of month')
+            when 'year' then unixepoch(b.local_s, 'unixepoch', 'start of year')
+            else unixepoch(b.local_s, 'unixepoch', 'start of day') end as local_border
+        from (
+          select s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_zone, v.geo_id, v.from_at, v.to_at, v.state,
+            v.fetched_at, v.settled_s, ${LOOKBACK} as lookback_s, v.fetched_at - ${LOOKBACK} as seen_at,
+            v.fetched_at - ${LOOKBACK} + ${offsetAt('s', `v.fetched_at - ${LOOKBACK}`)} as local_s
+          from series s join _coverage v on v.series_id = s.id
+        ) b
+      ) c`
+
+const COVERAGE = `select h.series_id, h.kind, h.indicator_id, ${indicatorName('h')}, h.geo_id, h.from_at, h.to_at,
+    ${localTime('h.from_at', offsetAt('h', 'h.from_at'))} as from_local,
+    ${localTime('h.to_at', offsetAt('h', 'h.to_at'))} as to_local,
+    h.state, ${utcTime('h.fetched_at')} as fetched_at
+  from (
+    select ${LINE}, state, min(from_at) as from_at, max(to_at) as to_at, min(fetched_at) as fetched_at
+    from (
+      select p.*, sum(p.fresh) over (partition by ${LINE} order by from_at) as stretch
+      from (
+        select q.*, lag(q.to_at) over line is not q.from_at or lag(q.state) over line is not q.state as fresh
+        from (
+          select ${LINE}, from_at, border as to_at, iif(state = 'values', 'final', state) as state, fetched_at
+          from (${JUDGED}) where from_at < border
+          union all
+          select ${LINE}, border, to_at, 'provisional', fetched_at
+          from (${JUDGED}) where border < to_at
+        ) q
+        window line as (partition by ${LINE} order by from_at)
+      ) p
+    )
+    group by ${LINE}, stretch, state
+  ) h`
+
+/** A failed request, as `f`: one that never became an answer. */
+const FAILED = `f.outcome not in ('ok', 'empty', 'coarse', 'too-large', 'stopped') and f.from_at is not null`
+const SERIES = 's.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_zone'
+
+/** A request, as `f`, whose answer was put aside because it is made of several resolutions: what its parts do not tell is open. */
+const COARSE = `f.outcome = 'coarse' and f.from_at is not null`
+
+/** Geos with rows of their own; `single` where they were asked for by themselves, and not only missed in an answer for all. */
+const SINGLE = `select series_id, geo_id, max(single) as single from (
+              select series_id, geo_id, state <> 'doubt' as single from _coverage where geo_id <> 0
+              union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${FAILED} and f.series_id is not null
+              union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${COARSE} and f.series_id is not null
+            ) group by series_id, geo_id`
+
+/** What was asked in vain: of all geos, of one by itself, and of all as it bears on one. */
+const inVain = (which: string): string => `select ${SERIES}, 0, f.from_at, f.to_at, 0, 1, 1
+          from series s cross join _fetch f on f.series_id = s.id where ${which} and f.geo_ids is null
+          union all
+          select ${SERIES}, g.value, f.from_at, f.to_at, 0, 1, 1
+          from series s cross join _fetch f on f.series_id = s.id, json_each('[' || f.geo_ids || ']') g where ${which}
+          union all
+          select ${SERIES}, g.geo_id, f.from_at, f.to_at, 0, 1, g.single
+          from series s
+          join (${SINGLE}) g on g.series_id = s.id
+          cross join _fetch f on f.series_id = s.id where ${which} and f.geo_ids is null`
+
+/**
+ * Everything that bears on holes: what was answered (`covered`) and what was asked in vain (`failed`), for every geo that
+ * was asked for by itself, and for all geos. A geo's range reaches as far as it was asked for (`own`), by itself or with all.
+ */
+const BEARING = `select ${SERIES}, c.geo_id, c.from_at, c.to_at, 1 as covered, 0 as failed, 1 as own
+          from series s join _coverage c on c.series_id = s.id
+          union all
+          select ${SERIES}, g.geo_id, c.from_at, c.to_at, 1, 0, g.single
+          from series s
+          join (${SINGLE}) g on g.series_id = s.id
+          join _coverage c on c.series_id = s.id and c.geo_id = 0
+          union all
+          ${inVain(FAILED)}
+          union all
+          ${inVain(COARSE)}`
+
+/** The stretches of a range that nobody answered. */
+const HOLES = `select ${LINE}, min(from_at) as from_at, max(to_at) as to_at, reason
+    from (
+      select p.*, sum(p.fresh) over (partition by ${LINE} order by from_at) as stretch
+      from (
+        select q.*, lag(q.to_at) over line is not q.from_at or lag(q.reason) over line is not q.reason as fresh
+        from (
+          select ${LINE}, from_at, to_at, iif(failing > 0, 'failed', 'unasked') as reason
+          from (
+            select e.*, lead(e.from_at) over line as to_at, sum(e.covers) over line as covering, sum(e.fails) over line as failing,
+              min(e.first_at) over whole as range_from, max(e.last_at) over whole as range_to
+            from (
+              select ${LINE}, at as from_at, sum(covers) as covers, sum(fails) as fails, min(first_at) as first_at, max(last_at) as last_at
+              from (
+                select b.*, iif(n.value = 1, b.from_at, b.to_at) as at, b.covered * n.value as covers, b.failed * n.value as fails,
+                  iif(b.own, b.from_at, null) as first_at, iif(b.own, b.to_at, null) as last_at
+                from (${BEARING}) b, json_each('[1, -1]') n
+              )
+              group by ${LINE}, at
+            ) e
+            window line as (partition by ${LINE} order by e.from_at), whole as (partition by ${LINE})
+          )
+          where covering = 0 and to_at > range_from and from_at < range_to
+        ) q
+        window line as (partition by ${LINE} order by from_at)
+      ) p
+    )
+    group by ${LINE}, stretch, reason`
+
+const HALF_YEAR = 182 * 86_400
+/** When a window in doubt is asked again: soon, then at distances that double from a day on. */
+const DOUBT_NEXT = `c.fetched_at + iif(c.fetched_at <= c.since_at, 3600, min(${HALF_YEAR}, max(86400, c.fetched_at - c.since_at)))`
+/** When what was absent is asked again: at distances of 1, 2, 4, 8 … days, as long as they are below half a year. */
+const ABSENT_NEXT = `iif(a.checked_at - a.since_at + 86400 > ${HALF_YEAR}, null, 2 * a.checked_at - a.since_at + 86400)`
+
+const GAPS = `select h.series_id, h.kind, h.indicator_id, ${indicatorName('h')}, h.time_trunc, h.geo_id, h.from_at, h.to_at,
+      ${localTime('h.from_at', offsetAt('h', 'h.from_at'))} as from_local,
+      ${localTime('h.to_at', offsetAt('h', 'h.to_at'))} as to_local,
+      h.reason, h.step_s, h.missing, ${utcTime('h.next_at')} as next_at
+    from (
+      select ${LINE}, from_at, to_at, reason, null as step_s, null as missing, null as next_at
+      from (${HOLES})
+      union all
+      select ${SERIES}, c.geo_id, c.from_at, c.to_at, 'doubt', null, null, ${DOUBT_NEXT}
+      from series s join _coverage c on c.series_id = s.id where c.state = 'doubt'
+      union all
+      select ${SERIES}, a.geo_id, a.from_at, a.to_at, 'absent', a.step_s, a.missing, ${ABSENT_NEXT}
+      from series s join _absent a on a.series_id = s.id
+    ) h`
+
+const FRESHNESS = `select s.id as series_id, s.kind, s.indicator_id, ${indicatorName('s')}, g.geo_id,
+      ${geoName('g')},
+      ${utcTime('a.at')} as first_utc,
+      ${utcTime('o.at')} as last_utc, ${localTime('o.at', 'z.offset_s')} as last_local,
+      (select f.finished_at from _fetch f where f.series_id = s.id and f.outcome in ('ok', 'empty')
+         and coalesce(',' || coalesce(f.geo_ids, iif(f.from_at is null and s.geo_agg is null,
+           (select group_concat(q.value) from json_each(f.params, '$.geo_ids') q), null)) || ',' like '%,' || g.geo_id || ',%', 1)
+       order by f.finished_at desc limit 1) as checked_at
+    from series s
+    cross join series_geo g on g.series_id = s.id
+    cross join observation a on a.series_id = g.series_id and a.geo_id = g.geo_id and a.at = (
+      select min(l.at) from observation l where l.series_id = g.series_id and l.geo_id = g.geo_id
+    )
+    cross join observation o on o.series_id = g.series_id and o.geo_id = g.geo_id and o.at = (
+      select max(l.at) from observation l where l.series_id = g.series_id and l.geo_id = g.geo_id
+    )
+    cross join ${clockAt('o.at')}`
+
+/** Views on what is held, what is missing and how far it reaches. */
+export const HELD_VIEWS = {
+  coverage: {
+    about: 'What is held, in local time, judged by the longest lookback that the series was ever asked with.',
+    columns: {
+      ...WHICH,
+      geo_id: 'The geo that was asked for; 0 when all were',
+      from_at: 'First instant held (epoch seconds, UTC)',
+      to_at: 'First instant after it (epoch seconds, UTC)',
+      from_local: 'First instant held',
+      to_local: 'First instant after it',
+      state:
+        'final, provisional (may still be revised), empty (past revision, and the service had nothing) or doubt (asked again, whatever its age)',
+      fetched_at: 'When the oldest part of it was fetched',
+    },
+    sql: COVERAGE,
+  },
+  gaps: {
+    about: 'What is missing of the range that was asked for, each geo with its own reason.',
+    columns: {
+      ...WHICH,
+      time_trunc: 'The step that the service grouped by; NULL for the native step',
+      geo_id: 'The geo; 0 when all were asked for',
+      from_at: 'First instant of the hole (epoch seconds, UTC)',
+      to_at: 'First instant after it (epoch seconds, UTC)',
+      from_local: 'First instant of the hole',
+      to_local: 'First instant after it',
+      reason:
+        'unasked: never asked; failed: asked in vain; doubt: the answer is not believed as a whole; absent: the service answered without it',
+      step_s: 'Length of a period in seconds, for absent ones; NULL when no value tells it',
+      missing: 'Periods missing, for absent ones; NULL when no value tells their step',
+      next_at:
+        'When it is asked again at the earliest, for absent ones and those in doubt (UTC); NULL for absent ones that only restate asks again',
+    },
+    sql: GAPS,
+  },
+  freshness: {
+    about: 'How far every series and geo reaches, and when it was last asked.',
+    columns: {
+      ...WHICH,
+      ...WHERE,
+      first_utc: 'The first instant with a value',
+      last_utc: 'The last instant with a value',
+      last_local: 'The same in local time',
+      checked_at: 'When the series was last answered for this geo (UTC)',
+    },
+    sql: FRESHNESS,
+  },
+} as const

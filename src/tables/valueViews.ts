@@ -1,0 +1,156 @@
+import { clockAt, geoName, indicatorName, instantOf, localTime, unitOf, utcTime } from './sql.ts'
+
+/** What every reader of values has to know first. */
+export const SEVERAL_SERIES =
+  'One indicator may be several series, as it came (native: time_trunc and geo_agg are null) and grouped by the service, which have the same indicator_id: a query must name one, by series_id, or by indicator_id with time_trunc and geo_agg.'
+
+/** Which series a row is of. */
+export const WHICH = {
+  series_id: 'The series (series.id)',
+  kind: 'indicator or offer_indicator',
+  indicator_id: 'The indicator (indicator.id), of which there may be several series',
+  indicator_name: 'Its name, Spanish where held',
+  time_trunc: 'The step that the service grouped by; NULL for the native step',
+  time_agg: 'How it combined the values of a step: sum or average',
+  geo_agg: 'How it combined geos: sum or average; NULL where it did not',
+  geo_trunc: 'The level to which it grouped geos',
+  unit: "The indicator's unit, as the service names it (indicator.magnitude)",
+} as const
+const WHERE = { geo_id: 'The geo; 0 where the service names none', geo_name: 'Its name, Spanish where held' } as const
+const WHEN = {
+  at: 'When the period begins (epoch seconds, UTC)',
+  at_utc: 'When the period begins, YYYY-MM-DDTHH:MM:SSZ',
+  at_local: "When the period begins in the series' zone, with offset",
+  local_date: "The day in the series' zone in which the period begins",
+  step_s: 'Length of the period in seconds; of a native day or month its true length',
+} as const
+const TOTALS = {
+  count: 'Values that are not null',
+  min: 'The smallest value',
+  max: 'The largest value',
+  avg: 'The average over time: each value counts as long as its period lasts',
+  sum: 'The plain sum: for energy per period (MWh)',
+  energy: 'The sum of value times hours: energy in MWh where the value is a power in MW',
+  hours: 'Hours that the values cover',
+} as const
+
+const which = (of: string): string => `${of}.kind, ${of}.indicator_id,
+    ${indicatorName(of)},
+    ${of}.time_trunc, ${of}.time_agg, ${of}.geo_agg, ${of}.geo_trunc,
+    ${unitOf(of)}`
+
+/** The value `o` of the series `s` under the clock `z`. */
+const VALUE = `s.id as series_id, ${which('s')},
+    o.geo_id,
+    ${geoName('o')},
+    o.at, ${utcTime('o.at')} as at_utc,
+    ${localTime('o.at', 'z.offset_s')} as at_local,
+    date(o.at + z.offset_s, 'unixepoch') as local_date,
+    o.step_s, o.value, f.finished_at as fetched_at`
+
+// `cross join` says the order to SQLite: from the few series to their values, by the key.
+const OBSERVATIONS = `select ${VALUE}
+  from series s
+  cross join observation o on o.series_id = s.id
+  left join _fetch f on f.id = o.fetch_id
+  join ${clockAt('o.at')}`
+
+const LATEST = `select ${VALUE}
+  from series s
+  cross join series_geo g on g.series_id = s.id
+  cross join observation o on o.series_id = g.series_id and o.geo_id = g.geo_id and o.at = (
+    select max(l.at) from observation l where l.series_id = g.series_id and l.geo_id = g.geo_id
+  )
+  left join _fetch f on f.id = o.fetch_id
+  join ${clockAt('o.at')}`
+
+/** The versions of values in one table; `superseded` is the fetch that ended them. */
+const versions = (table: string, superseded: string): string => `select ${VALUE}, f.finished_at as valid_from,
+    (select n.finished_at from _fetch n where n.id = ${superseded}) as valid_to
+  from series s
+  cross join ${table} o on o.series_id = s.id
+  left join _fetch f on f.id = o.fetch_id
+  join ${clockAt('o.at')}`
+
+const HISTORY = `${versions('observation', 'null')}
+  union all
+  ${versions('observation_revision', 'o.superseded_by')}`
+
+const GROUPED = 's.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, o.geo_id'
+
+/** Totals of a local period that begins at a local clock time. A condition on what they are grouped by reaches the values by their key. */
+const totals = (period: string, begins: string, label: string): string => `select d.series_id, ${which('d')},
+    d.geo_id,
+    ${geoName('d')},
+    ${instantOf('d.time_zone', begins)} as at,
+    ${label}, d.count, d.min, d.max, d.avg, d.sum, d.energy, d.hours
+  from (
+    select s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, s.time_zone, o.geo_id,
+      ${period} as period,
+      count(o.value) as count, min(o.value) as min, max(o.value) as max,
+      sum(o.value * o.step_s) / sum(iif(o.value is null, null, o.step_s)) as avg, sum(o.value) as sum,
+      sum(o.value * o.step_s) / 3600.0 as energy, sum(iif(o.value is null, null, o.step_s)) / 3600.0 as hours
+    from series s
+    cross join observation o on o.series_id = s.id
+    join ${clockAt('o.at')}
+    group by ${GROUPED}, ${period}
+  ) d`
+
+/** Views on values. */
+export const VALUE_VIEWS = {
+  observations: {
+    about: `Every current value with its names and its local time. ${SEVERAL_SERIES}`,
+    columns: {
+      ...WHICH,
+      ...WHERE,
+      ...WHEN,
+      value: 'The value',
+      fetched_at: 'When this value came (UTC, ISO 8601 to the millisecond)',
+    },
+    sql: OBSERVATIONS,
+  },
+  observation_history: {
+    about: `Every version of every value; what was known at T: valid_from <= T and (valid_to is null or valid_to > T). ${SEVERAL_SERIES}`,
+    columns: {
+      ...WHICH,
+      ...WHERE,
+      ...WHEN,
+      value: 'The value',
+      fetched_at: 'When this version came',
+      valid_from: 'Since when it was known here (UTC, ISO 8601 to the millisecond)',
+      valid_to: 'Until when; NULL for the current version',
+    },
+    sql: HISTORY,
+  },
+  observations_daily: {
+    about: `Values by local day: 23, 24 or 25 hours. A period that lasts beyond midnight, as a month does, is counted on the day in which it begins. ${SEVERAL_SERIES}`,
+    columns: {
+      ...WHICH,
+      ...WHERE,
+      at: 'When the day begins (epoch seconds, UTC)',
+      local_date: "The day in the series' zone",
+      ...TOTALS,
+    },
+    sql: totals('(o.at + z.offset_s) / 86400', 'd.period * 86400', `date(d.period * 86400, 'unixepoch') as local_date`),
+  },
+  observations_monthly: {
+    about: `Values by local month. A period that lasts beyond its end, as a year does, is counted in the month in which it begins. ${SEVERAL_SERIES}`,
+    columns: {
+      ...WHICH,
+      ...WHERE,
+      at: 'When the month begins (epoch seconds, UTC)',
+      local_month: "The month in the series' zone, YYYY-MM",
+      ...TOTALS,
+    },
+    sql: totals(
+      `strftime('%Y-%m', o.at + z.offset_s, 'unixepoch')`,
+      `unixepoch(d.period || '-01')`,
+      'd.period as local_month',
+    ),
+  },
+  latest: {
+    about: `The last value of every series and geo. ${SEVERAL_SERIES}`,
+    columns: { ...WHICH, ...WHERE, ...WHEN, value: 'The value', fetched_at: 'When this value came' },
+    sql: LATEST,
+  },
+} as const

@@ -1,0 +1,307 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Store } from '../src/db/open.ts'
+import { dump } from './dump.ts'
+import { json, ms, runJob, serve, tempStore } from './kit.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+const SERIES =
+  'series:\n  - { indicators: [600], window: { from: 2025-01-01, to: 2025-01-02 }, lookback: 2y, refresh: 1h }'
+const full = {
+  id: 600,
+  name: 'Precio',
+  short_name: 'P',
+  description: '<p>Uno</p>',
+  step_type: 'step',
+  composited: true,
+  disaggregated: false,
+  magnitud: [{ id: 23, name: 'Precio' }],
+  tiempo: [{ id: 4, name: 'Hora' }],
+  geos: [{ geo_id: 3, geo_name: 'España' }],
+  colour: 'green',
+  values: [{ value: 1, datetime: '2025-01-01T00:00:00.000+01:00', geo_id: 3, geo_name: 'España' }],
+}
+const told = (store: Store) => [
+  store.all('select step_type, composited, disaggregated, magnitude_id, magnitude, payload from indicator'),
+  store.all('select locale, name, short_name, description, description_text from indicator_text'),
+  store.all('select * from geo_text'),
+]
+
+/** Answers one after the other, each to a night of its own. */
+async function nights(answers: readonly object[], check: (store: Store, night: number) => void) {
+  const store = await tempStore()
+  let night = 0
+  const server = await serve((_request, response) => json(response, answers[night]))
+  for (; night < answers.length; night++) {
+    await runJob(store, server, SERIES, { now: NOW + night * 86_400_000 })
+    check(store, night)
+  }
+}
+
+describe('absent, null and empty are three things', () => {
+  test('what an answer does not send stays, whatever else it lacks', async () => {
+    const before: unknown[] = []
+    await nights(
+      [{ indicator: full }, { indicator: { id: 600, values: [] } }, { indicator: { id: 600, values: full.values } }],
+      (store, night) => {
+        if (night === 0) before.push(...told(store))
+        else expect(told(store)).toEqual(before)
+        expect(store.get('select count(*) from observation')).toBe(1)
+        expect(store.get('select count(*) from indicator_revision')).toBe(0)
+      },
+    )
+  })
+
+  test('what is sent as null is null, and what is sent empty is empty', async () => {
+    const gone = { ...full, step_type: null, short_name: '', description: null, composited: null }
+    await nights([{ indicator: full }, { indicator: gone }], (store, night) => {
+      if (night === 0) return
+      expect(store.all('select step_type, composited, disaggregated from indicator')).toEqual([
+        { step_type: null, composited: null, disaggregated: 0 },
+      ])
+      expect(store.all('select name, short_name, description, description_text from indicator_text')).toEqual([
+        { name: 'Precio', short_name: '', description: null, description_text: null },
+      ])
+    })
+  })
+
+  test('items of content, archives and widgets keep what a later answer lacks', async () => {
+    const store = await tempStore()
+    const item = {
+      ...{ id: 1, title: 'T', slug: 's', summary: 'S', body: '<p>B</p>', published_at: '2025-01-01T00:00:00+01:00' },
+      ...{ sticky: true, permalink: '/p', taxonomy_terms: [{ id_taxonomy_term: 5, name: 'five', vocabulary_id: 9 }] },
+      ...{
+        media: [{ id: 2, title: 'M', download: '/m' }],
+        vocabularies: [{ id_vocabulary: 9, name: 'nine' }],
+        dummy: 1,
+      },
+    }
+    const archive = {
+      ...{
+        id: 7,
+        name: 'A',
+        horizon: 'D',
+        archive_type: 'zip',
+        download: { name: 'f', url: '/f' },
+        date: { date: '2025-11-03' },
+      },
+      ...{
+        date_times: ['2025-11-03'],
+        publication_date: ['2025-11-03'],
+        taxonomy_terms: item.taxonomy_terms,
+        other: 2,
+      },
+    }
+    const short = { id: 7, date: { date: '2025-11-03' }, date_times: ['2025-11-03'], publication_date: ['2025-11-03'] }
+    let lacking = false
+    const server = await serve((request, response) => {
+      if (request.url!.includes('archives')) json(response, { archives: [lacking ? short : archive] })
+      else if (request.url!.includes('widgets'))
+        json(response, { widgets: [{ id_widget: 3, ...(lacking ? {} : { id: 'w', name: 'W', type: 'Widget' }) }] })
+      else json(response, { contents: [lacking ? { id: 1 } : item] })
+    })
+    const yaml = `content:\n  - { kinds: [news], refresh: 1h }
+archives:\n  - { window: { from: 2025-11-03, to: 2025-11-04 }, lookback: 9d, refresh: 1h }
+widgets: { list: true, refresh: 1h }`
+    const state = () => {
+      const { content, content_text, content_term, content_media, content_vocabulary, ...rest } = dump(store, {
+        content: ['last_seen_at'],
+        content_text: ['last_seen_at'],
+        widget: ['last_seen_at'],
+        widget_text: ['last_seen_at', 'payload_v1'],
+      })
+      const { archive, archive_text, archive_term, archive_edition, widget, widget_text, taxonomy_term } = rest
+      const editions = (archive_edition as { url: string }[]).map(({ url }) => url)
+      return [
+        content,
+        content_text,
+        content_term,
+        content_media,
+        content_vocabulary,
+        archive,
+        archive_text,
+        archive_term,
+        editions,
+        widget,
+        widget_text,
+        taxonomy_term,
+      ]
+    }
+    await runJob(store, server, yaml, { now: NOW })
+    const before = state()
+    lacking = true
+    await runJob(store, server, yaml, { now: NOW + 86_400_000 })
+    expect(state()).toEqual(before)
+  })
+})
+
+describe('an answer about something else', () => {
+  test.each([
+    ['a number', 601],
+    ['a text', '601'],
+    ['a name', 'precio'],
+    ['an object', {}],
+  ])('than the indicator that was asked, told by %s, is stored nowhere but in the reply store', async (_name, id) => {
+    const store = await tempStore()
+    const server = await serve((_request, response) => json(response, { indicator: { ...full, id } }))
+    const summary = await runJob(store, server, SERIES, { now: NOW })
+    expect(summary).toMatchObject({ outcome: 'partial', counts: { rows_rejected: 1, rows_new: 0 } })
+    expect(store.all('select name from indicator_text')).toEqual([])
+    expect(store.get('select count(*) from observation')).toBe(0)
+    expect(store.get('select count(*) from _coverage')).toBe(0)
+    expect(store.get('select count(*) from _reply')).toBe(1)
+    expect(store.get('select count(*) from _quarantine')).toBe(1)
+  })
+
+  test('the same number as a text is the same indicator', async () => {
+    await nights([{ indicator: { ...full, id: '600' } }], (store) =>
+      expect(store.get('select count(*) from observation')).toBe(1),
+    )
+  })
+
+  test.each([
+    ['potencia', { id: 'demanda', id_widget: 2 }, 0],
+    ['potencia', { id: 'potencia', id_widget: 1 }, 1],
+    ['3', { id: 'x', id_widget: 4 }, 0],
+    ['3', { id: 'x', id_widget: 3 }, 1],
+    ['3', { id: 'x' }, 1],
+  ])('widget %s is not %o', async (name, widget, stored) => {
+    const store = await tempStore()
+    const server = await serve((_request, response) => json(response, { widget: { name: 'W', ...widget } }))
+    await runJob(store, server, `widgets: { names: ["${name}"] }`, { now: NOW })
+    expect(store.get('select count(*) from widget')).toBe(stored)
+    expect(store.get('select count(*) from _quarantine')).toBe(1 - stored)
+  })
+})
+
+describe('the result does not depend on the order of answers', () => {
+  test('in two languages, from listings and from series', async () => {
+    const names = { es: 'uno', en: 'one' } as const
+    const answers: Record<string, (locale: 'es' | 'en') => object> = {
+      archives: (locale) => ({
+        archives: [
+          {
+            ...{ id: 7, name: names[locale], horizon: 'D', archive_type: 'zip', date: { date: '2025-11-03' } },
+            ...{
+              date_times: [],
+              publication_date: [],
+              extra: locale,
+              download: { name: names[locale], url: `/f?locale=${locale}` },
+            },
+            taxonomy_terms: locale === 'es' ? [{ id_taxonomy_term: 5, name: 'cinco', vocabulary_id: 9 }] : [],
+            vocabularies: [{ id_vocabulary: 9, name: names[locale] }],
+          },
+        ],
+      }),
+      news: (locale) => ({
+        contents: [
+          {
+            id: 1,
+            title: names[locale],
+            updated_at: `2025-01-0${locale === 'es' ? 1 : 2}T00:00:00Z`,
+            media: [],
+            taxonomy_terms: [],
+            vocabularies: [],
+          },
+        ],
+      }),
+      widgets: (locale) => ({ widgets: [{ id_widget: 3, id: 'w', type: names[locale], name: names[locale] }] }),
+      indicators: (locale) => ({
+        indicators: [{ id: 600, name: names[locale], short_name: names[locale], kept: locale }],
+      }),
+      series: (locale) => ({
+        indicator: {
+          ...full,
+          name: names[locale],
+          short_name: names[locale],
+          magnitud: [{ id: 23, name: names[locale] }],
+          seen: 1,
+        },
+      }),
+    }
+    const job: Record<string, (locale: string) => string> = {
+      archives: (locale) => `archives:\n  - { locales: [${locale}], window: { from: 2025-11-03, to: 2025-11-04 } }`,
+      news: (locale) => `content:\n  - { locales: [${locale}], kinds: [news] }`,
+      widgets: (locale) => `widgets: { locales: [${locale}], list: true }`,
+      indicators: (locale) => `catalogue: { locales: [${locale}] }`,
+      series: (locale) =>
+        `series:\n  - { indicators: [600], locale: ${locale}, window: { from: 2025-01-0${locale === 'es' ? 1 : 2}, to: 2025-01-0${locale === 'es' ? 2 : 3} } }`,
+    }
+    const server = await serve((request, response) => {
+      const url = new URL(request.url!, 'http://x')
+      const kind = url.pathname.includes('/indicators/') ? 'series' : url.pathname.split('/').at(-1)!
+      json(response, answers[kind]!(url.searchParams.get('locale') as 'es' | 'en'))
+    })
+    const steps = Object.keys(job).flatMap((kind) => [`${kind} es`, `${kind} en`])
+    const result = async (order: readonly string[]) => {
+      const store = await tempStore()
+      for (const step of order) {
+        const [kind, locale] = step.split(' ') as [string, string]
+        await runJob(store, server, job[kind]!(locale), { now: NOW })
+      }
+      const tables = dump(store, {
+        indicator_text: ['fetch_id', 'last_seen_at'],
+        content_text: ['fetch_id'],
+        observation: ['fetch_id'],
+        search_item: ['id'],
+      })
+      // What happened, and when which version was the last one, is another matter.
+      const isState = (name: string): boolean => !name.startsWith('_') && !name.endsWith('_revision')
+      return Object.fromEntries(Object.entries(tables).filter(([name]) => isState(name)))
+    }
+    const expected = await result(steps)
+    await fc.assert(
+      fc.asyncProperty(fc.shuffledSubarray(steps, { minLength: steps.length }), async (order) => {
+        expect(await result(order)).toEqual(expected)
+      }),
+      { numRuns: 12 },
+    )
+  })
+})
+
+describe('counters are exact', () => {
+  test('of a first answer all is new, of the same again nothing, and what comes twice counts once', async () => {
+    const [value] = full.values
+    const twice = { ...full, values: [value, value], geos: [...full.geos, ...full.geos] }
+    const counts: unknown[] = []
+    await nights(
+      [
+        { indicator: full },
+        { indicator: twice },
+        { indicator: { ...full, name: 'Otro', values: [{ ...value, value: 2 }] } },
+      ],
+      (store) =>
+        counts.push(
+          store.all(
+            'select rows_new as n, rows_unchanged as u, rows_revised as r, rows_withdrawn as w from _fetch order by id desc limit 1',
+          )[0],
+          store.all(
+            'select rows_new as n, rows_unchanged as u, rows_revised as r, rows_withdrawn as w from _run order by id desc limit 1',
+          )[0],
+        ),
+    )
+    // The indicator, its text, the geo, its name and the value.
+    const [first, again, revised] = [
+      { n: 5, u: 0, r: 0, w: 0 },
+      { n: 0, u: 5, r: 0, w: 0 },
+      { n: 0, u: 3, r: 2, w: 0 },
+    ]
+    expect(counts).toEqual([first, first, again, again, revised, revised])
+  })
+
+  test('an item that a listing holds twice is one item, as it was told last', async () => {
+    const store = await tempStore()
+    const server = await serve((_request, response) =>
+      json(response, {
+        contents: [
+          { id: 1, title: 'a' },
+          { id: 1, title: 'b' },
+        ],
+      }),
+    )
+    const { counts } = await runJob(store, server, 'content:\n  - { kinds: [news] }', { now: NOW })
+    expect(counts).toMatchObject({ rows_new: 2, rows_unchanged: 0, rows_revised: 0, rows_withdrawn: 0 })
+    expect(store.all('select title from content_text')).toEqual([{ title: 'b' }])
+    expect(store.get('select count(*) from content_revision')).toBe(0)
+  })
+})

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { openStore, type Store } from '../src/db/open.ts'
+import { emulate, json, ms, runJob, serve, tempStore } from './kit.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+const SERIES = 'series: [{ indicators: [600], window: { from: 2025-01-01, to: 2025-02-01 }, chunk: 1w }]'
+const budget = (store: Pick<Store, 'all'>) => store.all('select host, called_at from _budget order by id')
+
+test('calls of a job without limits count against the limits of another one, host by host', async () => {
+  const store = await tempStore()
+  const emulator = await emulate({ now: NOW / 1000 })
+  const other = await emulate({ now: NOW / 1000 })
+  const free = await runJob(store, emulator, SERIES, { now: NOW })
+  expect(budget(store)).toHaveLength(free.counts.requests)
+  const limited = `pace: { perSecond: 50, callsPerDay: ${free.counts.requests + 1} }\n${SERIES.replace('600', '1739')}`
+  const stopped = await runJob(store, emulator, limited, { now: NOW })
+  expect(stopped).toMatchObject({ outcome: 'stopped', stop: { code: 'budget' }, counts: { requests: 1 } })
+  const elsewhere = await runJob(store, other, limited.replace('1739', '1001'), { now: NOW })
+  expect(elsewhere.outcome).toBe('done')
+  // What is over a day old is gone, and what is held costs nothing.
+  await runJob(store, emulator, `content: [{ kinds: [news] }]`, { now: NOW + 2 * 86_400_000 })
+  const left = budget(store) as { host: string; called_at: number }[]
+  expect(left.filter(({ host }) => host === new URL(emulator.url).host).every((row) => row.called_at > NOW)).toBe(true)
+  const before = store.get('pragma data_version')
+  const again = await runJob(store, emulator, SERIES, { now: NOW + 2 * 86_400_000 })
+  expect(again.counts.requests).toBe(0)
+  expect(budget(store)).toEqual(left)
+  expect(store.get('pragma data_version')).toBe(before)
+})
+
+test('a long pause that the service asked for outlives the process, is kept to and told, and then is over', async () => {
+  const store = await tempStore()
+  const server = await serve((_request, response, call) => {
+    if (call === 1) json(response, {}, 429, { 'Retry-After': '7200' })
+    else json(response, { indicator: { id: 600, tiempo: [{ id: 4 }], geos: [], values: [] } })
+  })
+  const first = await runJob(store, server, SERIES, { now: NOW })
+  expect(first).toMatchObject({ outcome: 'stopped', stop: { code: 'retry-after' } })
+  await store.close()
+  const next = await openStore(store.file)
+  const second = await runJob(next, server, SERIES, { now: NOW + 3_600_000 })
+  expect(second.stop?.message).toMatch(/asked an earlier run to wait until 2025-11-04T15:00:00\+01:00/)
+  expect(second.counts.requests).toBe(0)
+  expect(server.calls).toHaveLength(1)
+  const third = await runJob(next, server, SERIES, { now: NOW + 7_300_000 })
+  expect(third.stop).toBeNull()
+  expect(server.calls.length).toBeGreaterThan(1)
+  await next.close()
+})
+
+test('who was asked is known long after, without name and password', async () => {
+  const store = await tempStore()
+  const emulator = await emulate({ now: NOW / 1000 })
+  const secret = emulator.url.replace('http://', 'http://me:hush@')
+  await runJob(store, { ...emulator, url: `${secret}/` }, SERIES, { now: NOW })
+  const host = new URL(emulator.url).host
+  expect(store.all('select host, base_url, service, wait_until from _source')).toEqual([
+    { host, base_url: emulator.url, service: 'generic', wait_until: null },
+  ])
+})
+
+test.each([
+  ['the budget', 4],
+  ['the key', 3],
+  ['a signal', 2],
+])('a run that %s ends between the pieces of a window tells all that it did', async (why, calls) => {
+  const store = await tempStore()
+  const stop = new AbortController()
+  const emulator = await emulate({
+    now: NOW / 1000,
+    faults: why === 'the key' ? [{ route: 'indicator', calls: [calls], status: 401 }] : [],
+  })
+  const yaml = SERIES.replace('1w', '1mo')
+  await runJob(store, emulator, yaml.replaceAll('2025', '2024'), { now: NOW })
+  // Windows of five days are what is known to be answered.
+  store.run('update series set window_s = 5 * 86400', [])
+  store.run('delete from _budget', [])
+  const asked = emulator.requests.length
+  const watch = setInterval(() => {
+    if (why === 'a signal' && emulator.requests.length >= asked + calls) stop.abort()
+  }, 1)
+  const limit = why === 'the budget' ? `, callsPerHour: ${calls}` : ''
+  const { counts, stop: reason } = await runJob(
+    store,
+    emulator,
+    `pace: { perSecond: 50, concurrency: 1${limit} }\n${yaml}`,
+    {
+      now: NOW,
+      signal: stop.signal,
+    },
+  )
+  clearInterval(watch)
+  expect(reason).not.toBeNull()
+  const [told] = store.all(`select ${Object.keys(counts)} from _run order by id desc limit 1`)
+  expect(counts).toEqual(told)
+  expect(counts.requests).toBeGreaterThan(0)
+  expect(counts.rows_new).toBeGreaterThan(100)
+})

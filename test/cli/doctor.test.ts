@@ -1,0 +1,60 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { emulate, runCli, type Script, serve, tempFolder } from '../kit.ts'
+
+const KEY = 'f00dfacecafe0123'.repeat(4)
+const to = (url: string, key = KEY) => ({ INDICATOR_SYNC_BASE_URL: url, INDICATOR_SYNC_API_KEY: key })
+
+describe('doctor', () => {
+  test.skipIf(process.platform === 'win32')('warns of a .env that others may read', async () => {
+    const folder = tempFolder()
+    writeFileSync(join(folder, '.env'), `INDICATOR_SYNC_API_KEY=${KEY}\nINDICATOR_SYNC_BASE_URL=https://api.example\n`)
+    chmodSync(join(folder, '.env'), 0o644)
+    const open = await runCli(folder, ['doctor'])
+    expect(open.code).toBe(0)
+    expect(open.out).toMatch(/^WARN \.env .*mode 644.*chmod 600 \.env$/m)
+    chmodSync(join(folder, '.env'), 0o600)
+    expect((await runCli(folder, ['doctor'])).out).toMatch(/^ok {3}\.env .*owner only$/m)
+  })
+
+  test('tells a key that cannot be one, and an address that would show it', async () => {
+    const { code, out } = await runCli(tempFolder(), ['doctor'], to('http://api.example', 'your-api-key'))
+    expect(code).toBe(6)
+    expect(out).toMatch(/^FIX +key .*placeholder/m)
+    expect(out).toMatch(/^FIX +encryption .*--allow-http/m)
+    const allowed = await runCli(tempFolder(), ['doctor', '--allow-http'], to('http://api.example'))
+    expect(allowed.code).toBe(0)
+    expect(allowed.out).toMatch(/^WARN encryption/m)
+  })
+
+  const clock =
+    (off: number): Script =>
+    (_request, response) =>
+      response.writeHead(200, { Date: new Date(Date.now() + off).toUTCString() }).end('{"widgets":[]}')
+  test.each<[string, Script, RegExp]>([
+    ['takes the key', clock(0), /^ok +service .*takes the key[\s\S]*^ok +clock online/m],
+    ['refuses the key', (_q, s) => s.writeHead(403).end('{"message":"Forbidden"}'), /^FIX +key online .*refused/m],
+    ['has a firewall', (_q, s) => s.writeHead(403).end('<html>no</html>'), /^FIX +service .*firewall/m],
+    ['has another clock', clock(-3_600_000), /^FIX +clock online +is 36\d\d s ahead/m],
+    ['speaks something else', (_q, s) => s.end('hello'), /^FIX +service .*JSON/m],
+    ['sends us elsewhere', (_q, s) => s.writeHead(301, { Location: 'https://x' }).end(), /^FIX +service .*elsewhere/m],
+  ])('--online asks once a service that %s', async (_name, script, says) => {
+    const server = await serve(script)
+    const { code, out } = await runCli(tempFolder(), ['doctor', '--online'], to(server.url))
+    expect(out).toMatch(says)
+    expect(code).toBe(/^FIX/m.test(out) ? 6 : 0)
+    expect(out).not.toContain(KEY)
+    expect(server.calls).toHaveLength(1)
+  })
+
+  test('--online tells a host that is not there, and asks a real one for little', async () => {
+    const none = await runCli(tempFolder(), ['doctor', '--online'], to('https://no-such-host.invalid'))
+    expect(none.code).toBe(6)
+    expect(none.out).toMatch(/^FIX +service .*no address/m)
+    const emulator = await emulate()
+    const well = await runCli(tempFolder(), ['doctor', '--online', '--json'], to(emulator.url, emulator.key))
+    expect(JSON.parse(well.out)).toContainEqual(expect.objectContaining({ what: 'service', good: true }))
+    expect(emulator.requests).toHaveLength(1)
+  })
+})

@@ -1,0 +1,66 @@
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { runCli, tempFolder } from '../kit.ts'
+
+test('serves a script on the address that it is given, says where, and ends by a signal', async () => {
+  const folder = tempFolder()
+  writeFileSync(
+    join(folder, 'script.yaml'),
+    `- id: 9001
+  geos: [3]
+  resolutions: [{ from: 2025-10-31T23:00:00Z, every: day, tiempo: 77 }]
+  deeds: [{ do: withdraw, at: 2025-11-01T00:00:00Z, from: 2025-11-02T00:00:00Z, to: 2025-11-03T00:00:00Z }]
+`,
+  )
+  const args = ['emulator', '--host', '127.0.0.2', '--script', 'script.yaml', '--now', '2025-11-04T12:00:00Z']
+  let answered: unknown
+  const { code, out } = await runCli(folder, args, {}, async (child) => {
+    let text = ''
+    while (!/ sync .*demo\.yaml/.test(text)) text += String((await once(child.stdout!, 'data'))[0])
+    const [, url] = /BASE_URL=(\S+)/.exec(text)!
+    const [, key] = /API_KEY=(\S+)/.exec(text)!
+    const response = await fetch(`${url}/indicators/9001?start_date=2025-11-01&end_date=2025-11-04`, {
+      headers: { 'x-api-key': key! },
+    })
+    answered = await response.json()
+    child.kill('SIGTERM')
+  })
+  expect(out).toContain('http://127.0.0.2:')
+  expect(answered).toMatchObject({ indicator: { tiempo: [{ id: 77 }], values: [{}, {}, {}] } })
+  expect(code).toBe(143)
+})
+
+test('an address that cannot be had is told in a sentence', async () => {
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void taken.close())
+  const { port } = taken.address() as AddressInfo
+  const folder = tempFolder()
+  const of = (...args: string[]) => runCli(folder, ['emulator', ...args])
+  expect(await of('--port', String(port))).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('another program listens there'),
+  })
+  expect(await of('--host', '203.0.113.7')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('does not have that address'),
+  })
+  for (const bad of ['70000', '-1', '8.5'])
+    expect(await of(`--port=${bad}`), bad).toMatchObject({ code: 2, err: expect.stringContaining('0 to 65535') })
+})
+
+test('a mistake in a script is told with its place', async () => {
+  const folder = tempFolder()
+  writeFileSync(join(folder, 'bad.yaml'), '- { id: 1, geos: [3], resolutions: [{ from: soon, every: week }] }')
+  writeFileSync(join(folder, 'worse.yaml'), '- { id: 1')
+  const bad = await runCli(folder, ['emulator', '--script', 'bad.yaml'])
+  expect(bad).toMatchObject({ code: 2, err: expect.stringContaining('bad.yaml: 0.resolutions.0.from') })
+  expect(await runCli(folder, ['emulator', '--script', 'worse.yaml'])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('worse.yaml is not valid YAML'),
+  })
+})

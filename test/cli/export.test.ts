@@ -1,0 +1,406 @@
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { exportFile } from '../../src/cli/commands/exporting.ts'
+import { exportStatement } from '../../src/cli/commands/statement.ts'
+import { csvCell, uniqueNames } from '../../src/cli/terminal/cells.ts'
+import { openReader } from '../../src/db/open.ts'
+import { type Done, runCli } from '../kit.ts'
+import { addFetch, addSeries, fillBy } from './filled.ts'
+
+let dir: string
+const NAME = 'He said "a, b"\nand =1+1; '
+
+beforeAll(async () => {
+  dir = realpathSync(mkdtempSync(join(tmpdir(), 'indicator-sync-')))
+  await fillBy(join(dir, 'own.db'), (store) => {
+    addSeries(store, 1, {}, 3, [
+      ['2024-12-31T22:00:00Z', null],
+      ['2024-12-31T23:00:00Z', 1e-320],
+      ['2025-01-01T00:00:00Z', 2 ** 53 + 2],
+      ['2025-01-01T01:00:00Z', 0.1],
+      ['2025-01-01T02:00:00Z', -1e300],
+    ])
+    addSeries(store, 2, { trunc: 'hour', agg: 'sum' }, 3, [['2025-01-01T00:00:00Z', 2]])
+    addSeries(store, 3, { geoAgg: 'sum', geoIds: '1,2' }, 0, [['2025-01-01T00:00:00Z', 3]])
+    addSeries(store, 4, { geoAgg: 'sum', geoIds: '1,2,3' }, 0, [['2025-01-01T00:00:00Z', 4]])
+    addSeries(store, 5, { geoAgg: 'sum', geoTrunc: 'country' }, 3, [['2025-01-01T00:00:00Z', 5]])
+    addSeries(store, 6, { kind: 'offer_indicator' }, 3, [['2025-01-01T00:00:00Z', 6]])
+    addSeries(store, 7, { indicator: 700, zone: 'America/New_York' }, 3, [
+      ['2025-01-01T00:00:00Z', 7],
+      ['2026-01-01T04:00:00Z', 8],
+      ['2026-01-01T05:00:00Z', 9],
+    ])
+    store.run(`insert into indicator_text (kind, id, locale, name, fetch_id) values ('indicator', 600, 'es', ?, 1)`, [
+      NAME,
+    ])
+    store.run(`update indicator set magnitude = 'Precio €/MWh' where kind = 'indicator' and id = 600`, [])
+    // Two versions that changed at a known millisecond, and a value that was withdrawn.
+    addFetch(store, 2, '2025-07-01T10:00:00.250Z')
+    addSeries(store, 8, { indicator: 800 }, 3, [])
+    const at = Date.parse('2025-01-01') / 1000
+    store.run('insert into observation (series_id, geo_id, at, value, step_s, fetch_id) values (8, 3, ?, 2, 3600, 2)', [
+      at,
+    ])
+    store.run(
+      'insert into observation_revision (series_id, geo_id, at, value, step_s, fetch_id, superseded_by) values (8, 3, ?, 1, 3600, 1, 2)',
+      [at],
+    )
+    store.run(
+      'insert into observation_revision (series_id, geo_id, at, value, step_s, fetch_id, superseded_by) values (8, 3, ?, 5, 3600, 1, 2)',
+      [Date.parse('2023-01-01') / 1000],
+    )
+  })
+})
+afterAll(() => rmSync(dir, { recursive: true }))
+
+const run = (...args: string[]): Promise<Done> => runCli(dir, args, { INDICATOR_SYNC_DATABASE: 'own.db' })
+
+/** Reads CSV as RFC 4180 has it: an empty cell is no value, `""` an empty text. */
+function readCsv(text: string, between = ','): (string | null)[][] {
+  const rows: (string | null)[][] = [[]]
+  for (let at = 0; at < text.length; ) {
+    let cell = ''
+    let quoted = false
+    if (text[at] === '"') {
+      quoted = true
+      for (at++; text[at] !== '"' || text[at + 1] === '"'; at++) {
+        if (text[at] === '"') at++
+        cell += text[at]
+      }
+      at++
+    } else while (at < text.length && text[at] !== between && text[at] !== '\n') cell += text[at++]
+    rows.at(-1)!.push(cell === '' && !quoted ? null : cell)
+    if (text[at] === '\n') rows.push([])
+    else if (text[at + 1] === '\n') rows.at(-1)!.push(null)
+    at += text[at] === between && text[at + 1] === '\n' ? 2 : 1
+    if (text[at - 1] === '\n' && rows.at(-1)!.length > 0) rows.push([])
+  }
+  return rows.filter((row) => row.length > 0)
+}
+
+/** A line of NDJSON, with whole numbers exact. */
+const readLine = (line: string): Record<string, unknown> =>
+  JSON.parse(line, (_, value, context?: { source?: string }) =>
+    typeof value === 'number' && /^-?\d+$/.test(context?.source ?? '') && !Number.isSafeInteger(value)
+      ? BigInt(context!.source!)
+      : value,
+  )
+
+/** A value in one form for all: what a double or a whole number is, to the last bit. */
+function canonical(value: unknown): unknown {
+  if (value === null || value === undefined) return null
+  if (value instanceof Date) return value.toISOString().replace('.000Z', 'Z')
+  if (typeof value === 'bigint') return `${value}`
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0.0' : String(value)
+  return value
+}
+
+type Form = 'csv' | 'ndjson' | 'parquet'
+
+/** The same export three times, each read back. */
+async function thrice(write: (form: Form, file: string) => Promise<unknown>) {
+  const files = { csv: join(dir, 'same.csv'), ndjson: join(dir, 'same.ndjson'), parquet: join(dir, 'same.parquet') }
+  for (const [form, file] of Object.entries(files)) {
+    rmSync(file, { force: true })
+    await write(form as Form, file)
+  }
+  const [head, ...csv] = readCsv(readFileSync(files.csv, 'utf8'))
+  const lines = readFileSync(files.ndjson, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+  const parquet = await parquetReadObjects({ file: await asyncBufferFromFile(files.parquet) })
+  return { head: head as string[], csv, ndjson: lines.map(readLine), parquet, file: files.parquet }
+}
+
+const byCommand =
+  (...args: string[]) =>
+  async (form: Form, file: string) =>
+    expect((await run('export', ...args, '--format', form, '--output', file)).code).toBe(0)
+
+/** What `--sql` does, in this process. */
+const bySql = (sql: string) => async (form: Form, file: string) => {
+  const reader = openReader(join(dir, 'own.db'))
+  try {
+    const planned = () => exportStatement(reader, sql, form === 'parquet')
+    await exportFile(file, planned, { form, dialect: {} }, { overwrite: false, sources: [] })
+  } finally {
+    reader.raw.close()
+  }
+}
+
+/** Expects three equal tables, cell for cell. */
+async function expectEqual(write: Parameters<typeof thrice>[0]) {
+  const read = await thrice(write)
+  expect(read.parquet.length).toBe(read.csv.length)
+  expect(read.ndjson.length).toBe(read.csv.length)
+  for (const [i, row] of read.csv.entries()) {
+    expect(Object.keys(read.ndjson[i]!)).toEqual(read.head)
+    for (const [j, name] of read.head.entries()) {
+      const ours = canonical(read.ndjson[i]![name])
+      expect(canonical(read.parquet[i]![name]), `${name} of row ${i} in Parquet`).toEqual(
+        typeof read.parquet[i]![name] === 'string' ? (ours === null ? null : String(ours)) : ours,
+      )
+      const cell = row[j] ?? null
+      const number = typeof read.ndjson[i]![name] === 'number'
+      expect(number ? canonical(Number(cell)) : cell, `${name} of row ${i} in CSV`).toBe(
+        ours === null ? null : String(ours),
+      )
+    }
+  }
+  return read
+}
+
+describe('the three forms of an export are equal, value for value', () => {
+  test('a row a value', async () => {
+    const { ndjson } = await expectEqual(byCommand('--indicator', '600', '700', '--offer', '600'))
+    expect(ndjson).toHaveLength(13)
+    expect(ndjson[0]).toEqual({
+      series_id: 1,
+      kind: 'indicator',
+      indicator_id: 600,
+      indicator_name: NAME,
+      time_trunc: null,
+      time_agg: null,
+      geo_agg: null,
+      geo_trunc: null,
+      geo_ids: null,
+      unit: 'Precio €/MWh',
+      geo_id: 3,
+      geo_name: null,
+      at_utc: '2024-12-31T22:00:00Z',
+      at_local: '2024-12-31T23:00:00+01:00',
+      step_s: 3600,
+      value: null,
+    })
+    expect(ndjson[7]).toMatchObject({ geo_agg: 'sum', geo_trunc: null, geo_ids: '1,2,3', value: 4 })
+    expect(ndjson.at(-1)).toMatchObject({ kind: 'offer_indicator', indicator_id: 600, value: 6 })
+  })
+
+  test('a column a series', async () => {
+    const { head, file } = await expectEqual(
+      byCommand('--indicator', '600', '--offer', '600', '--wide', '--time', 'utc'),
+    )
+    expect(head).toEqual([
+      'at_utc',
+      '600_3',
+      '600_3_hour_sum',
+      '600_0_geo_sum_of_1_2',
+      '600_0_geo_sum_of_1_2_3',
+      '600_3_geo_sum_country',
+      'offer_600_3',
+    ])
+    const { key_value_metadata: said } = await parquetMetadataAsync(await asyncBufferFromFile(file))
+    expect(said).toContainEqual({ key: 'name.600_3', value: `${NAME}, geo 3` })
+    // All of it is known as ours.
+    for (const form of ['csv', 'ndjson', 'parquet'])
+      expect((await run('export', '--indicator', '600', '--format', form, '--output', `same.${form}`)).code).toBe(0)
+  })
+
+  test.each<[string, string]>([
+    [
+      'whole numbers beyond those of doubles',
+      `select 9007199254740993 as a, -9223372036854775808 as b, 9223372036854775807 as c, null as d`,
+    ],
+    [
+      'the least and the largest doubles',
+      `select 1e-320 as a, -1.7976931348623157e308 as b, 9e999 as c, -9e999 as d, 0.1 as e`,
+    ],
+    ['minus nothing', `select -0.0 as a union all select 0.0 union all select -0.0`],
+    [
+      'text',
+      `select 'a "b", c' as a, char(10) || 'x' || char(13) as b, '' as c, null as d, ' ' as e, '😀' as f, '007' as g`,
+    ],
+    ['bytes', `select x'00ff10' as a, x'' as b`],
+    ['a column of many kinds', `select 1 as a union all select 2.5 union all select 'x' union all select null`],
+    ['whole numbers and others', `select 1 as a union all select 2.5 union all select null`],
+    ['whole numbers that no double can hold, and others', `select 9007199254740993 as a union all select 2.5`],
+    ['nothing but nothing', `select null as a, null as b`],
+    ['names that are there twice', `select 1 as a, 2 as a, 3 as a_2`],
+    [
+      'a kind that changes after many rows',
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500) select iif(i < 2000, i, i || '.') as a from n`,
+    ],
+    ['columns of tables', `select at, value, step_s, series_id from observation where series_id = 1 order by at;`],
+    ['what cannot stand in another statement', `pragma table_info(series)`],
+    ['no rows', `select 1 as a where false`],
+  ])('%s', async (_, sql) => {
+    await expectEqual(bySql(sql))
+  })
+
+  test('a statement of a command is the same, too', async () => {
+    const { ndjson } = await expectEqual(byCommand('--sql', 'select 9007199254740993 as a, -0.0 as b'))
+    expect(ndjson).toEqual([{ a: 9007199254740993n, b: -0 }])
+  })
+
+  test('int64 is exact in query, too', async () => {
+    const sql = 'select 9007199254740993 as a, -0.0 as b'
+    expect((await run('query', sql, '--json')).out).toBe('[\n  {"a":9007199254740993,"b":-0.0}\n]\n')
+    expect((await run('query', sql, '--format', 'csv')).out).toBe('a,b\n9007199254740993,-0.0\n')
+    expect((await run('query', sql)).out).toContain('9007199254740993')
+    expect(
+      (
+        await run(
+          'query',
+          'select typeof(:a) a, typeof(:b) b, typeof(:c) c, :d d',
+          '--param',
+          'a=5',
+          '--param',
+          'b=5.0',
+          '--param',
+          'c=x',
+          '--param',
+          'd=9007199254740993',
+          '--format',
+          'csv',
+        )
+      ).out,
+    ).toBe('a,b,c,d\ninteger,real,text,9007199254740993\n')
+  })
+})
+
+describe('as of an instant', () => {
+  const of = async (asOf: string) =>
+    (await run('export', '--indicator', '800', '--time', 'utc', '--as-of', asOf)).out
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(',').at(-1))
+  test.each<[string, string[]]>([
+    ['2025-05-31T23:59:59.999Z', []],
+    ['2025-06-01T00:00:00Z', ['5', '1']],
+    ['2025-07-01T10:00:00Z', ['5', '1']],
+    ['2025-07-01T10:00:00.249Z', ['5', '1']],
+    ['2025-07-01T10:00:00.2499999Z', ['5', '1']],
+    ['2025-07-01T10:00:00.25Z', ['2']],
+    ['2025-07-01T12:00:00.250+02:00', ['2']],
+    ['2025-07-01T12:00:00.249', ['5', '1']],
+    ['2025-07-02', ['2']],
+    ['now', ['2']],
+  ])('%s: valid_from <= T < valid_to', async (asOf, values) => {
+    expect(await of(asOf)).toEqual(values)
+  })
+
+  test('by year, with years that only the history has', async () => {
+    expect(
+      (await run('export', '--indicator', '800', '--as-of', '2025-06-02', '--partition', 'year', '--output', 'then'))
+        .err,
+    ).toBe('2 rows in then.\n')
+    expect(readdirSync(join(dir, 'then')).sort()).toEqual(['year=2023', 'year=2025'])
+  })
+
+  test('what is no instant is told', async () => {
+    for (const text of ['yesterday', '2025-07-01T10:00:00.Z', '2025-02-30', '2025-07-01T10:00:00.5x'])
+      expect(await run('export', '--indicator', '800', '--as-of', text)).toMatchObject({
+        code: 2,
+        err: expect.stringMatching(/as-of/),
+      })
+  })
+})
+
+describe('days are those of each series', () => {
+  test('a year is the local one', async () => {
+    expect(
+      (
+        await run(
+          'export',
+          '--indicator',
+          '600',
+          '700',
+          '--partition',
+          'year',
+          '--format',
+          'ndjson',
+          '--output',
+          'years',
+        )
+      ).err,
+    ).toBe('12 rows in years.\n')
+    const years = Object.fromEntries(
+      readdirSync(join(dir, 'years')).map((name) => [
+        name,
+        readFileSync(join(dir, 'years', name, 'data.ndjson'), 'utf8')
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line).at_local.slice(0, 4)),
+      ]),
+    )
+    expect(Object.keys(years).sort()).toEqual(['year=2024', 'year=2025', 'year=2026'])
+    for (const [name, found] of Object.entries(years)) expect(new Set(found)).toEqual(new Set([name.slice(5)]))
+    expect(years['year=2024']).toHaveLength(2)
+  })
+
+  test('a day is the local one', async () => {
+    const range = ['--from', '2024-12-31', '--to', '2025-01-01', '--format', 'ndjson']
+    const { out } = await run('export', '--indicator', '600', '700', ...range)
+    const local = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).at_local)
+    expect(local).toEqual(['2024-12-31T23:00:00+01:00', '2024-12-31T19:00:00-05:00'])
+  })
+})
+
+test.each<[string, string[], RegExp]>([
+  ['an indicator', ['--indicator', '600', '4242'], /indicator 4242 are held\.\n.*600, 700, 800/],
+  ['an offer indicator', ['--offer', '700'], /offer indicator 700 are held\.\n.*: 600/],
+  ['a geo', ['--indicator', '600', '--geo', '9'], /geo 9 are held.*\n.*0, 3/],
+])('%s that was never held exits 2 with what is held', async (_, args, message) => {
+  expect(await run('export', ...args, '--output', 'never.csv')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(message),
+  })
+  expect(readdirSync(dir)).not.toContain('never.csv')
+})
+
+describe('CSV for spreadsheets', () => {
+  test('--safe keeps text from being a formula, and numbers numbers', async () => {
+    const sql = `select '=1+1' as "=a", '+1' b, '-1' c, '@x' d, char(9) || 'x' e, char(13) f, -1.5 g, -2 h, 'a=b' i, '=a,"b"' j, null k, '' l`
+    expect((await run('export', '--sql', sql, '--safe', '--quiet')).out).toBe(
+      `"'=a",b,c,d,e,f,g,h,i,j,k,l\n"'=1+1","'+1","'-1","'@x","'\tx","'\r",-1.5,-2,a=b,"'=a,""b""",,""\n`,
+    )
+    expect((await run('query', sql, '--format', 'csv', '--safe')).out).toContain(`"'=1+1"`)
+    expect((await run('query', sql, '--safe')).code).toBe(2)
+  })
+
+  test('--excel writes as spreadsheets in Spain read', async () => {
+    const done = await run(
+      'export',
+      '--indicator',
+      '600',
+      '--wide',
+      '--time',
+      'utc',
+      '--excel',
+      '--output',
+      'excel.csv',
+    )
+    expect(done.code).toBe(0)
+    const text = readFileSync(join(dir, 'excel.csv'), 'utf8')
+    expect(text.startsWith('\uFEFFat_utc;600_3;')).toBe(true)
+    expect(text).toContain('2025-01-01T01:00:00Z;0,1;')
+    expect((await run('export', '--indicator', '600', '--excel', '--output', 'excel.csv')).code).toBe(0)
+    expect((await run('export', '--indicator', '600', '--excel', '--format', 'ndjson')).code).toBe(2)
+    expect(csvCell('a;b', { excel: true })).toBe('"a;b"')
+  })
+})
+
+test('names are made unique without taking a name that is there', () => {
+  expect(uniqueNames(['a', 'a', 'a_2', 'a', 'b'])).toEqual(['a', 'a_3', 'a_2', 'a_4', 'b'])
+})
+
+test('only a table is cut, and says so', async () => {
+  const sql = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 1500) select i from n'
+  for (const form of ['csv', 'ndjson']) {
+    const done = await run('query', sql, '--format', form)
+    expect(done.out.trim().split('\n').length).toBeGreaterThanOrEqual(1500)
+    expect(done.err).toBe('')
+  }
+  expect(JSON.parse((await run('query', sql, '--json')).out)).toHaveLength(1500)
+  const cut = await run('query', sql)
+  expect(cut.out.trim().split('\n')).toHaveLength(1002)
+  expect(cut.err).toMatch(/first 1000 rows/)
+  expect((await run('query', sql, '--format', 'csv', '--limit', '2')).out).toBe('i\n1\n2\n')
+})

@@ -1,0 +1,78 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { isExposed } from '../../src/cli/config.ts'
+import { checkKey, keyFault } from '../../src/services/key.ts'
+import { runCli, tempFolder } from '../kit.ts'
+
+const KEY = '0123456789abcdef'.repeat(4)
+
+describe('a key that cannot be one', () => {
+  test.each([
+    ['', /empty/],
+    ['abc', /3 characters/],
+    [`${KEY}\nsecond line`, /line/],
+    ['two words of it', /space/],
+    [`'${KEY}'`, /quotation/],
+    [`"${KEY}`, /quotation/],
+    ['clé-secrète-1234', /header/],
+    ['your-api-key', /placeholder/],
+    ['<your key>', /space|placeholder/],
+    ['xxxxxxxxxxxxxxxx', /placeholder/],
+    ['changeme', /placeholder/],
+    ['indicator', /data hold/],
+    ['2025-10-01', /data hold/],
+  ])('%j is told what it is', (text, fault) => {
+    expect(keyFault(text)).toMatch(fault)
+    if (text.length > 3) expect(keyFault(text)).not.toContain(text)
+  })
+
+  test.each([KEY, `"${KEY}"`, 'k'.repeat(64), 'test-key-1', 'a1b2c3d4', `  ${KEY}\n`])('%j may be one', (text) =>
+    expect(checkKey(text, 'here')).toBe(text.trim()),
+  )
+
+  test('stops whoever needs a key, and nobody else', async () => {
+    const folder = tempFolder()
+    writeFileSync(join(folder, 'job.yaml'), 'name: x\ncatalogue: true\n')
+    const env = { INDICATOR_SYNC_BASE_URL: 'http://127.0.0.1:9', INDICATOR_SYNC_API_KEY: 'my secret key' }
+    const sync = await runCli(folder, ['sync', 'job.yaml'], env)
+    expect(sync.code).toBe(2)
+    expect(sync.err).toMatch(/has a space in it \(from variable INDICATOR_SYNC_API_KEY\)/)
+    expect(sync.out + sync.err).not.toContain('my secret key')
+    expect((await runCli(folder, ['plan', 'job.yaml'], env)).code).toBe(0)
+    expect(readdirSync(folder)).not.toContain('data')
+  })
+})
+
+describe('an address without encryption', () => {
+  test.each([
+    ['http://localhost:8080', false],
+    ['http://127.0.0.1/x', false],
+    ['http://127.9.8.7', false],
+    ['http://[::1]:80', false],
+    ['http://api.localhost', false],
+    ['https://api.example', false],
+    ['http://api.example', true],
+    ['http://127.0.0.1.example', true],
+    ['http://localhost.example', true],
+    ['http://10.0.0.1', true],
+    ['http://0.0.0.0', true],
+  ])('%s exposes the key: %s', (address, exposed) => expect(isExposed(address)).toBe(exposed))
+
+  test('of another machine is refused unless it is allowed', async () => {
+    const folder = tempFolder()
+    writeFileSync(join(folder, 'job.yaml'), 'name: x\ncatalogue: true\n')
+    const env = { INDICATOR_SYNC_BASE_URL: 'http://no-such-host.invalid', INDICATOR_SYNC_API_KEY: KEY }
+    const refused = await runCli(folder, ['sync', 'job.yaml'], env)
+    expect(refused.code).toBe(2)
+    expect(refused.err).toMatch(/unencrypted[\s\S]*--allow-http/)
+    const [flag, variable] = await Promise.all([
+      runCli(folder, ['sync', 'job.yaml', '--allow-http', '--timeout', '5'], env),
+      runCli(folder, ['sync', 'job.yaml', '--database', 'other.db'], { ...env, INDICATOR_SYNC_ALLOW_HTTP: '1' }),
+    ])
+    for (const { code, out } of [flag, variable]) {
+      expect(code).toBe(1)
+      expect(out).toMatch(/has no address/)
+    }
+  })
+})

@@ -1,0 +1,181 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { EVENTS, FIELDS } from '../../src/base/events.ts'
+import { progressLine } from '../../src/cli/terminal/progress.ts'
+import { readJob } from '../../src/job/read.ts'
+import { NO_COUNTS } from '../../src/load/run.ts'
+import { plan } from '../../src/plan/plan.ts'
+import { SERVICES } from '../../src/services/services.ts'
+import { readPlannerState } from '../../src/state/coverage.ts'
+import { json, runCli, serve, tempFolder, tempStore } from '../kit.ts'
+
+const KEY = 'c0ffee'.repeat(10)
+const NASTY = `no \u001b[2J\u0085\u202e"such"\u2028 thing ${KEY}`
+
+type Line = Record<string, unknown> & { readonly event: string; readonly level: number; readonly msg: string }
+
+/** The lines of stderr; every one is JSON with an event of the table, and has no field that nobody explains. */
+function linesOf(err: string): Line[] {
+  expect(err).not.toContain(KEY)
+  return err
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((text) => {
+      expect(text).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+      const line = JSON.parse(text) as Line
+      expect(Object.keys(EVENTS)).toContain(line.event)
+      for (const name of Object.keys(line))
+        expect([...Object.keys(FIELDS), 'event', 'level', 'time', 'msg'], text).toContain(name)
+      return line
+    })
+}
+
+const value = { value: 1, datetime: '2025-10-01T00:00:00+02:00', geo_id: 3, geo_name: 'España' }
+const good = (id: string) => ({ indicator: { id: Number(id), name: 'x', tiempo: [], geos: [], values: [value] } })
+
+/** 1 is good, 2 fails once, 3 is unknown, 4 asks to wait once, 5 hangs until `hang` is called. */
+async function misbehaving(hang: () => void = () => undefined) {
+  const seen = new Set<string>()
+  const server = await serve((request, response) => {
+    const id = /\/indicators\/(\d+)/.exec(request.url!)![1]!
+    const first = !seen.has(id)
+    seen.add(id)
+    if (id === '2' && first) return json(response, { message: NASTY }, 503)
+    if (id === '3') return json(response, { message: NASTY }, 404)
+    if (id === '4' && first) return json(response, {}, 429, { 'Retry-After': '1' })
+    if (id === '5') return hang()
+    return json(response, good(id))
+  })
+  return { INDICATOR_SYNC_BASE_URL: server.url, INDICATOR_SYNC_API_KEY: KEY }
+}
+
+function folderFor(ids: string): string {
+  const dir = tempFolder()
+  writeFileSync(
+    join(dir, 'job.yaml'),
+    `name: told
+pace: { perSecond: 50 }
+series: [{ indicators: [${ids}], window: { from: 2025-10-01, to: 2025-10-02 } }]
+`,
+  )
+  return dir
+}
+
+describe('what a run tells', () => {
+  test('is JSON with the facts of every request, however it ended', async () => {
+    const dir = folderFor('1, 2, 3, 4')
+    const env = await misbehaving()
+    const { code, err } = await runCli(dir, ['sync', 'job.yaml', '--log-format', 'json'], env)
+    expect(code).toBe(1)
+    const lines = linesOf(err)
+    const of = (event: string, indicator?: number): Line[] =>
+      lines.filter((line) => line.event === event && (indicator === undefined || line.indicator === indicator))
+    const request = {
+      ...{ run: 1, job: 'told', command: 'sync', route: 'indicator' },
+      window: { from: '2025-09-30T22:00:00Z', to: '2025-10-01T22:00:00Z' },
+    }
+    const rows = { new: expect.any(Number), unchanged: expect.any(Number), revised: 0, withdrawn: 0, rejected: 0 }
+    expect(lines[0]).toMatchObject({ event: 'run.started', level: 30, run: 1, job: 'told' })
+    const ms = expect.any(Number)
+    expect(of('request.done', 1)).toMatchObject([{ ...request, status: 200, attempt: 1, ms, rows, level: 30 }])
+    expect(of('request.retried', 2)).toMatchObject([
+      { ...request, status: 503, attempt: 1, code: 'server-error', level: 40 },
+    ])
+    expect(of('request.done', 2)).toMatchObject([{ ...request, status: 200, attempt: 2, rows }])
+    expect(of('request.failed', 3)).toMatchObject([
+      {
+        ...request,
+        status: 404,
+        attempt: 1,
+        ms,
+        code: 'not-found',
+        level: 50,
+        rows: { ...rows, new: 0, unchanged: 0 },
+      },
+    ])
+    expect(of('request.done', 4)).toMatchObject([{ attempt: 2 }])
+    expect(of('calls.held')).toMatchObject([{ run: 1, job: 'told', wait_ms: 1000, level: 40 }])
+    expect(lines.at(-1)).toMatchObject({
+      ...{ event: 'run.ended', outcome: 'partial', level: 40, calls: 4, failed: 1 },
+      rows,
+    })
+    // The request that failed once more, by the command for it, and what was asked for is all there is.
+    const retried = await runCli(dir, ['retry', '--log-format', 'json', '--quiet'], env)
+    expect(retried.code).toBe(1)
+    expect(linesOf(retried.err).map(({ event, job }) => [event, job])).toEqual([
+      ['request.failed', 'retry'],
+      ['run.ended', 'retry'],
+    ])
+  })
+
+  test('says why it stopped', async () => {
+    let kill: () => void = () => undefined
+    const env = await misbehaving(() => kill())
+    const { code, err } = await runCli(folderFor('1, 5'), ['sync', 'job.yaml', '--log-format=json'], env, (child) => {
+      kill = () => child.kill('SIGTERM')
+      setTimeout(() => child.kill('SIGKILL'), 120_000).unref()
+    })
+    expect(code).toBe(143)
+    const lines = linesOf(err)
+    expect(lines.filter(({ event }) => event === 'signal.received')).toMatchObject([{ signal: 'SIGTERM' }])
+    expect(lines.at(-1)).toMatchObject({ event: 'run.ended', outcome: 'stopped', code: 'signal', calls: 2 })
+  })
+
+  test('is a line a request in words where it is asked for, and nothing where all went well in the end', async () => {
+    const verbose = await runCli(folderFor('1, 2'), ['sync', 'job.yaml', '--verbose'], await misbehaving())
+    expect(verbose.code).toBe(0)
+    expect(verbose.err).toMatch(/indicator \/indicators\/1\?\S+: status 200 in \d+ ms, \d+ new/)
+    expect(verbose.err).toMatch(/\/indicators\/2\?\S+: attempt 1 failed, sent again: .*503/)
+    expect(verbose.err).toMatch(/\/indicators\/2\?\S+: status 200 in \d+ ms at attempt 2, \d+ new/)
+    for (const more of [[], ['--log-format', 'json']]) {
+      const quiet = await runCli(folderFor('1, 2, 4'), ['sync', 'job.yaml', '--quiet', ...more], await misbehaving())
+      expect(quiet).toEqual({ code: 0, out: '', err: '' })
+    }
+  })
+
+  test('a command that cannot go on says so in JSON, too', async () => {
+    for (const args of [
+      ['sync', 'none.yaml'],
+      ['sync', 'job.yaml', '--nonsense'],
+    ]) {
+      const { code, err } = await runCli(folderFor('1'), [...args, '--log-format', 'json'], await misbehaving())
+      expect(code).toBe(2)
+      expect(linesOf(err)).toMatchObject([{ event: 'command.failed', level: 50, reason: expect.any(String) }])
+    }
+  })
+
+  test('every field of an event is explained', () => {
+    for (const [name, { fields }] of Object.entries(EVENTS))
+      for (const field of fields) expect(Object.keys(FIELDS), name).toContain(field)
+  })
+})
+
+describe('the line that tells how far a run is', () => {
+  test('says what is fetched, how fast, what is left in time and budget, and fits', async () => {
+    const job = readJob(
+      'name: x\nseries: [{ indicators: [600], chunk: 1mo, window: { from: 2025-09-01, to: 2025-11-01 } }]',
+      'x',
+    )
+    const now = Date.parse('2025-11-04T12:00:00Z') / 1000
+    const plannerState = readPlannerState(await tempStore())
+    const [planned] = plan({ job, service: SERVICES.esios, plannerState, now, options: {} })
+    const counts = { ...NO_COUNTS, requests: 10, rows_new: 5000, failed: 2 }
+    const progress = { planned: planned!, counts, done: 10, total: 100, callsLeft: 50 }
+    const line = (cells: number, name?: string) => progressLine(progress, 10, name, cells)
+    expect(line(300, 'Precio spot')).toBe(
+      'Precio spot (600) 2025-09-01 … 2025-09-30 · 10 of 100 · 90 s to go · 500 values/s · budget leaves 50 calls · 2 failed · 10 calls'.replace(
+        '90 s',
+        '2 min',
+      ),
+    )
+    expect(line(300)).toMatch(/^indicator \(600\) /)
+    for (let cells = 1; cells < 200; cells++)
+      for (const name of ['Precio', '価格'.repeat(40), `a\u001b[2J\n${'b'.repeat(300)}`]) {
+        const text = line(cells, name)
+        expect([...text].length + (text.match(/[価格]/g) ?? []).length, `${cells}: ${text}`).toBeLessThanOrEqual(cells)
+        expect(text).not.toMatch(/\p{Cc}/u)
+      }
+    expect(line(60, 'Generación programada'.repeat(4))).toMatch(/^(Generación|600).*10 of 100.*to go/)
+  })
+})

@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { openStore } from '../../src/db/open.ts'
+import { runCli, tempFolder } from '../kit.ts'
+
+async function folder(): Promise<string> {
+  const dir = tempFolder()
+  await (await openStore(join(dir, 'x.db'))).close()
+  return dir
+}
+const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select count(*) from n'
+
+test.skipIf(process.platform !== 'linux')('a query dies with its parent, also when that is killed', async () => {
+  const dir = await folder()
+  const children: number[] = []
+  await runCli(dir, ['query', ENDLESS, '--database', 'x.db'], {}, (parent) => {
+    // Known when it has a child: the one in which the statement runs.
+    const look = setInterval(() => {
+      const told = readFileSync(`/proc/${parent.pid}/task/${parent.pid}/children`, 'utf8').trim()
+      if (told === '') return
+      clearInterval(look)
+      children.push(...told.split(' ').map(Number))
+      parent.kill('SIGKILL')
+      // Their output is ours, and closes when they have gone.
+    }, 20)
+  })
+  expect(children.length).toBeGreaterThan(0)
+  const alive = () => children.filter((pid) => existsSync(`/proc/${pid}/exe`))
+  while (alive().length > 0) await sleep(50)
+})
+
+test.each([
+  ['select hex(zeroblob(300000000)) as v', 'csv'],
+  ['select zeroblob(500000000) as v', 'json'],
+  ['select zeroblob(1500000000) as v', 'table'],
+])('%s as %s is ended with a sentence', { timeout: 120_000 }, async (sql, format) => {
+  const { code, err } = await runCli(await folder(), ['query', sql, '--format', format, '--database', 'x.db'])
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/too large.*\n {2}→ Ask for less/) })
+})
+
+test.each([
+  ['zeroblob(500000000)', '500000000 bytes'],
+  ['hex(zeroblob(250000000))', '000…'],
+])('a table of %s shows as much as a terminal does', { timeout: 120_000 }, async (value, shown) => {
+  const { code, out } = await runCli(await folder(), ['query', `select ${value} as v`, '--database', 'x.db'])
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(shown) })
+})

@@ -1,0 +1,109 @@
+import type { ChildProcess } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import SQLite from 'better-sqlite3'
+import { describe, expect, test } from 'vitest'
+import { openWriter } from '../../src/db/lock.ts'
+import { json, runCli, serve, tempFolder } from '../kit.ts'
+
+const KEY = 'k'.repeat(64)
+const job = (name: string, indicator: number): string => `name: ${name}
+pace: { perSecond: 50 }
+series: [{ indicators: [${indicator}], window: { from: 2025-01-01, to: 2025-01-02 } }]
+schedule: "* * * * * *"
+`
+const to = (url: string) => ({ INDICATOR_SYNC_BASE_URL: url, INDICATOR_SYNC_API_KEY: KEY })
+
+function folder(jobs: Record<string, number>): string {
+  const dir = tempFolder()
+  for (const [name, indicator] of Object.entries(jobs)) writeFileSync(join(dir, `${name}.yaml`), job(name, indicator))
+  return dir
+}
+
+const answer = (id: number) => ({
+  indicator: {
+    id,
+    tiempo: [{ id: 4 }],
+    geos: [],
+    values: [{ value: 1, datetime: '2025-01-01T00:00:00.000+01:00', geo_id: 3 }],
+  },
+})
+
+describe.skipIf(process.platform !== 'linux')('schedule', () => {
+  test('ends a job from which nothing is heard, and the others go on', async () => {
+    let parent: ChildProcess | undefined
+    // The first one is never answered.
+    const server = await serve((request, response) => {
+      if (request.url!.includes('/600')) return
+      json(response, answer(601))
+      setTimeout(() => parent!.kill('SIGTERM'), 1500)
+    })
+    const dir = folder({ hanging: 600, sound: 601 })
+    const done = await runCli(
+      dir,
+      ['schedule', 'hanging.yaml', 'sound.yaml', '--stall', '2'],
+      to(server.url),
+      (child) => {
+        parent = child
+      },
+    )
+    expect(done.err).toMatch(/hanging: nothing was heard of it for 2 s; it was ended/)
+    expect(done.err).toMatch(/sound: done/)
+    expect(done.code).toBe(143)
+  })
+
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('ends by %s while an answer does not come, with %i', async (signal, code) => {
+    let parent: ChildProcess | undefined
+    const server = await serve(() => parent!.kill(signal))
+    const dir = folder({ hanging: 600 })
+    const done = await runCli(dir, ['schedule', 'hanging.yaml'], to(server.url), (child) => {
+      parent = child
+    })
+    expect(done.code).toBe(code)
+    const db = new SQLite(join(dir, 'data/indicator-sync.db'), { readonly: true })
+    expect(db.prepare('select distinct outcome from _run').pluck().all()).toEqual(['stopped'])
+    db.close()
+  })
+
+  test('takes its job with it when it is killed', async () => {
+    let parent: ChildProcess | undefined
+    let children: number[] = []
+    const server = await serve(() => {
+      children = readFileSync(`/proc/${parent!.pid}/task/${parent!.pid}/children`, 'utf8').trim().split(' ').map(Number)
+      parent!.kill('SIGKILL')
+    })
+    await runCli(folder({ hanging: 600 }), ['schedule', 'hanging.yaml'], to(server.url), (child) => {
+      parent = child
+    })
+    expect(children).toHaveLength(1)
+    while (existsSync(`/proc/${children[0]}/exe`)) await sleep(50)
+  })
+
+  test('waits for a database that another one writes to, and says so', async () => {
+    const server = await serve((_request, response) => json(response, answer(601)))
+    const dir = folder({ sound: 601 })
+    writeFileSync(join(dir, 'sound.yaml'), job('sound', 601).replace('* * * * * *', '*/4 * * * * *'))
+    const writer = await openWriter(join(dir, 'data/indicator-sync.db'), 'another')
+    const stopped = runCli(dir, ['schedule', 'sound.yaml'], to(server.url), (child) => {
+      child.stderr!.on('data', async (data) => {
+        const said = String(data)
+        if (said.includes('waiting for it')) await writer.close()
+        if (said.includes('sound: done')) child.kill('SIGTERM')
+      })
+    })
+    const { code, err } = await stopped
+    expect(code).toBe(143)
+    expect(err).toMatch(/sound: another process is writing to .*; waiting for it/)
+  })
+})
+
+test('schedule refuses what never comes', async () => {
+  const dir = folder({ never: 600 })
+  writeFileSync(join(dir, 'never.yaml'), job('never', 600).replace('* * * * * *', '0 0 30 2 *'))
+  const { code, err } = await runCli(dir, ['schedule', 'never.yaml'], to('http://127.0.0.1:1'))
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/never comes|not a cron/) })
+})

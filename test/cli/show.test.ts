@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { json, ms, runCli, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+
+const stamp = (at: number) => new Date(at * 1000).toISOString().replace('Z', '+00:00')
+
+test('show draws what was said then beside what is said now, and tells what was revised when', async () => {
+  const said: (number | null)[] = Array.from({ length: 24 }, (_, i) => i)
+  const server = await serve((request, response) => {
+    const from = ms(new URL(request.url!, 'http://x').searchParams.get('start_date')!) / 1000
+    const values = said.flatMap((value, i) =>
+      value === null ? [] : [{ value, datetime: stamp(from + i * 3600), geo_id: 3, geo_name: 'España' }],
+    )
+    const body = { id: 600, name: 'Precio', tiempo: [{ id: 4, name: 'Hora' }], geos: [], values }
+    json(response, { indicator: body })
+  })
+  const store = await tempStore()
+  const job =
+    'series: [{ indicators: [600], geoIds: [3], window: { from: 2025-01-01, to: 2025-01-02 }, lookback: 8mo }]'
+  const sync = (now: string) => runJob(store, server, job, { now: ms(now), options: { restate: true } })
+  await sync('2025-01-05T00:00:00Z')
+  said[3] = 77
+  await sync('2025-01-06T00:00:00Z')
+  said[3] = 80
+  said[23] = null
+  await sync('2025-01-07T00:00:00Z')
+
+  const show = (...args: string[]) =>
+    runCli(tempFolder(), ['show', '600', ...args], { INDICATOR_SYNC_DATABASE: store.file })
+  const valuesAt = async (...args: string[]): Promise<(number | null)[]> =>
+    JSON.parse((await show('--json', ...args)).out)[0].values.slice(0, 24)
+  const first = Array.from({ length: 24 }, (_, i) => i)
+  expect(await valuesAt('--as-of', '2025-01-05T12:00:00Z')).toEqual(first)
+  expect((await valuesAt('--as-of', '2025-01-06T12:00:00Z'))[3]).toBe(77)
+  expect((await valuesAt())[3]).toBe(80)
+  expect(await show('--as-of', '2025-01-01')).toMatchObject({
+    ...{ code: 2, out: '', err: expect.stringMatching(/Nothing of indicator 600 was known .* at 2024-12-31T23/) },
+  })
+
+  const [all] = JSON.parse((await show('--revisions', '--json')).out)
+  expect(all).toMatchObject({ as_of: 'first', step_s: 3600 })
+  expect(all.values.slice(0, 24)).toEqual(first)
+  expect(all.now.values[3]).toBe(80)
+  expect(all.revisions).toEqual([
+    {
+      ...{ at_utc: '2025-01-01T02:00:00Z', before: 77, after: 80, withdrawn: false },
+      revised_at: '2025-01-07T00:00:00.000Z',
+    },
+    {
+      ...{ at_utc: '2025-01-01T22:00:00Z', before: 23, after: null, withdrawn: true },
+      revised_at: '2025-01-07T00:00:00.000Z',
+    },
+    {
+      ...{ at_utc: '2025-01-01T02:00:00Z', before: 3, after: 77, withdrawn: false },
+      revised_at: '2025-01-06T00:00:00.000Z',
+    },
+  ])
+  const [since] = JSON.parse((await show('--revisions', '--as-of', '2025-01-06T12:00:00Z', '--json')).out)
+  expect(since.revisions).toHaveLength(2)
+  const { out, code } = await show('--revisions')
+  expect(code).toBe(0)
+  expect(out).toMatch(/as first said: mean/)
+  expect(out).toMatch(/▲/)
+  expect(out).toMatch(/3 values revised:/)
+  expect(out).toMatch(/2025-01-07T01:00 +2025-01-01T03:00 +2025-01-01T23:00 +2 +1 +3\n/)
+  expect((await show('--revisions', '--with', '600')).code).toBe(2)
+  expect(await show('--offer', '1')).toMatchObject({ code: 2, err: expect.stringMatching(/one indicator/) })
+})

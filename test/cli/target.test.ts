@@ -1,0 +1,481 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
+import { besideOf } from '../../src/base/beside.ts'
+import { claim, put } from '../../src/base/target.ts'
+import { openStore } from '../../src/db/open.ts'
+import { type Done, runCli } from '../kit.ts'
+import { addSeries, fillBy } from './filled.ts'
+
+let template: string
+let dir: string
+
+/** A database with a few values, that lives. */
+const fill = (file: string): Promise<void> =>
+  fillBy(file, (store) =>
+    addSeries(store, 1, {}, 3, [
+      ['2023-05-01', 2023],
+      ['2024-05-01', 2024],
+      ['2025-05-01', 2025],
+    ]),
+  )
+
+beforeAll(async () => {
+  template = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+  await fill(join(template, 'own.db'))
+})
+afterAll(() => rmSync(template, { recursive: true }))
+beforeEach(() => {
+  dir = realpathSync(mkdtempSync(join(tmpdir(), 'indicator-sync-')))
+  const made = dir
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  writeFileSync(join(dir, 'own.db'), readFileSync(join(template, 'own.db')))
+})
+
+const path = (name: string): string => join(dir, name)
+const run = (...args: string[]): Promise<Done> => runCli(dir, args, { INDICATOR_SYNC_DATABASE: 'own.db' })
+const exportTo = (output: string, ...more: string[]): Promise<Done> =>
+  run('export', '--indicator', '600', '--output', output, ...more)
+
+/** The name of what the rest of its arguments made. */
+const made = (name: string, ..._done: readonly unknown[]): string => name
+
+/** Every file below a folder with the checksum of its bytes; what readers of the database leave beside it is not meant. */
+function contents(folder: string): Record<string, string> {
+  return Object.fromEntries(
+    (readdirSync(folder, { recursive: true }) as string[])
+      .filter(
+        (name) =>
+          statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() && !/^own\.db-(wal|shm)$/.test(name),
+      )
+      .map((name) => [
+        name,
+        createHash('sha256')
+          .update(readFileSync(join(folder, name)))
+          .digest('hex'),
+      ]),
+  )
+}
+
+/** Expects a refusal that touched nothing. */
+async function refused(doing: () => Promise<Done>, message: RegExp): Promise<void> {
+  const before = contents(dir)
+  const done = await doing()
+  expect(done.err).toMatch(message)
+  expect(done.code).toBe(2)
+  expect(contents(dir)).toEqual(before)
+}
+
+describe('an export destroys nothing', () => {
+  test.each<[string, () => string, RegExp]>([
+    ['the database itself', () => 'own.db', /database itself/],
+    ['the database by another way', () => `../${dir.split('/').at(-1)}/./own.db`, /database itself/],
+    ['a link to the database', () => made('link.csv', symlinkSync('own.db', path('link.csv'))), /database itself/],
+    [
+      'a second name of the database',
+      () => made('hard.csv', linkSync(path('own.db'), path('hard.csv'))),
+      /database itself/,
+    ],
+    [
+      'the log of the database',
+      () => made('own.db-wal', writeFileSync(path('own.db-wal'), '')),
+      /belongs to the database/,
+    ],
+    ['a log that the database does not have yet', () => 'own.db-journal', /belongs to the database/],
+    [
+      'a copy of the log under another name',
+      () => made('w', writeFileSync(path('w'), Buffer.from('377f0682', 'hex'))),
+      /is the log/,
+    ],
+    [
+      'another database of ours',
+      () => made('b.db', writeFileSync(path('b.db'), readFileSync(path('own.db')))),
+      /is a database/,
+    ],
+    [
+      'a new database that lies in its log as yet',
+      () => made('n.db', writeFileSync(path('n.db'), ''), writeFileSync(path('n.db-wal'), 'x')),
+      /in use/,
+    ],
+    ['settings', () => made('.env', writeFileSync(path('.env'), 'KEY=1')), /settings and keys/],
+    ['settings that are not there yet', () => '.env.local', /settings and keys/],
+    ['a folder', () => made('docs', mkdirSync(path('docs')), writeFileSync(path('docs/a'), 'a')), /is a folder/],
+    ['an empty folder', () => made('empty/', mkdirSync(path('empty'))), /folder/],
+    ['a link that leads nowhere', () => made('l.csv', symlinkSync('nowhere', path('l.csv'))), /leads nowhere/],
+  ])('%s is refused, whatever is said', async (_, target, message) => {
+    const output = target()
+    await refused(() => exportTo(output, '--overwrite'), message)
+  })
+
+  test.each<[string, string]>([
+    ['notes', 'my notes\n'],
+    ['a table of somebody', 'indicator_id,comment\n600,mine\n'],
+    ['JSON', '{"indicator_id":600}\n'],
+    ['an empty file', ''],
+  ])('%s in its place is replaced only when that is said', async (_, text) => {
+    writeFileSync(path('a.csv'), text)
+    await refused(() => exportTo('a.csv'), /is there already[\s\S]*--overwrite/)
+    expect((await exportTo('a.csv', '--overwrite')).code).toBe(0)
+    expect(readFileSync(path('a.csv'), 'utf8').trim().split('\n')).toHaveLength(4)
+  })
+
+  test.each(['csv', 'ndjson', 'parquet'])('an earlier export as %s is replaced, also through a link', async (form) => {
+    for (const more of [[], ['--wide'], ['--time', 'utc']]) {
+      expect((await exportTo('a', '--format', form, ...more)).code).toBe(0)
+      expect((await exportTo('a', '--format', form)).err).toBe('3 rows in a.\n')
+    }
+    const first = statSync(path('a')).ino
+    symlinkSync('a', path('link'))
+    expect((await exportTo('link', '--format', form)).code).toBe(0)
+    expect(realpathSync(path('link'))).toBe(path('a'))
+    expect(statSync(path('a')).ino).not.toBe(first)
+    const other = form === 'csv' ? 'ndjson' : 'csv'
+    await refused(() => exportTo('a', '--format', other), /of the same form/)
+  })
+
+  test('the answer of a statement may be anybody’s: it is replaced when that is said', async () => {
+    const planned = ['export', '--sql', 'select 1 as a', '--output', 'a.csv']
+    expect((await run(...planned)).code).toBe(0)
+    await refused(() => run(...planned), /--overwrite/)
+    expect((await run(...planned, '--overwrite')).code).toBe(0)
+  })
+
+  test('devices and pipes are written into', async () => {
+    expect((await exportTo('/dev/null')).err).toBe('3 rows in /dev/null.\n')
+    expect(statSync('/dev/null').isCharacterDevice()).toBe(true)
+    for (const name of ['-', '/dev/stdout']) expect((await exportTo(name)).out.split('\n')).toHaveLength(5)
+    execFileSync('mkfifo', [path('pipe')])
+    const [done, read] = await Promise.all([
+      exportTo('pipe', '--format', 'ndjson'),
+      new Promise<string>((answer) => {
+        import('node:fs/promises').then(({ readFile }) => readFile(path('pipe'), 'utf8').then(answer))
+      }),
+    ])
+    expect(done.code).toBe(0)
+    expect(read.trim().split('\n')).toHaveLength(3)
+    expect(statSync(path('pipe')).isFIFO()).toBe(true)
+  })
+})
+
+describe('an export by year', () => {
+  const years = (...more: string[]): Promise<Done> => exportTo('out', '--partition', 'year', ...more)
+
+  test('replaces its years and nothing else of a folder', async () => {
+    mkdirSync(path('out/year=2024'), { recursive: true })
+    writeFileSync(path('out/own.db'), readFileSync(path('own.db')))
+    writeFileSync(path('out/notes'), 'notes')
+    writeFileSync(path('out/year=2024/notes'), 'notes')
+    const own = contents(path('out'))
+    const all = ['year=2023/data.csv', 'year=2024/data.csv', 'year=2025/data.csv']
+    expect((await years()).err).toBe('3 rows in out.\n')
+    const first = contents(path('out'))
+    expect(Object.keys(first).sort()).toEqual([...Object.keys(own), ...all].sort())
+    expect(first).toMatchObject(own)
+    // A part of the years: the others stay. Another form takes the place of the first.
+    expect((await years('--from', '2025-01-01', '--format', 'ndjson')).err).toBe('1 rows in out.\n')
+    const second = contents(path('out'))
+    expect(Object.keys(second).sort()).toEqual(
+      [...Object.keys(own), ...all.slice(0, 2), 'year=2025/data.ndjson'].sort(),
+    )
+    expect(second).toMatchObject(own)
+    // A year that has nothing any more goes.
+    expect((await years('--to', '2024-06-01', '--as-of', '2020-01-01')).code).toBe(0)
+    expect(Object.keys(contents(path('out'))).sort()).toEqual([...Object.keys(own), 'year=2025/data.ndjson'].sort())
+  })
+
+  test.each<[string, () => string, RegExp]>([
+    ['a file', () => made('', writeFileSync(path('out'), 'x')), /is not a folder/],
+    ['the database', () => made('', linkSync(path('own.db'), path('out'))), /is not a folder/],
+    [
+      'a file in the place of a year',
+      () => made('', mkdirSync(path('out')), writeFileSync(path('out/year=2024'), 'x')),
+      /is not a folder of this export/,
+    ],
+    [
+      'a link in the place of a year',
+      () => made('', mkdirSync(path('out')), mkdirSync(path('x')), symlinkSync('../x', path('out/year=2024'))),
+      /is not a folder of this export/,
+    ],
+    [
+      'a database in the place of data',
+      () =>
+        made(
+          '',
+          mkdirSync(path('out/year=2024'), { recursive: true }),
+          linkSync(path('own.db'), path('out/year=2024/data.csv')),
+        ),
+      /database itself/,
+    ],
+  ])('%s is refused, whatever is said', async (_, make, message) => {
+    make()
+    await refused(() => years('--overwrite'), message)
+  })
+
+  test('what somebody else put into a year is replaced only when that is said', async () => {
+    mkdirSync(path('out/year=2024'), { recursive: true })
+    writeFileSync(path('out/year=2024/data.csv'), 'mine')
+    await refused(() => years(), /--overwrite/)
+    expect((await years('--overwrite')).code).toBe(0)
+  })
+})
+
+describe('publish destroys nothing', () => {
+  test('another database, in use or not, is refused, whatever is said', async () => {
+    await fill(path('live.db'))
+    const plain = new SQLite(path('plain.db'))
+    plain.exec('create table mine (a)')
+    plain.close()
+    for (const name of ['own.db', 'live.db', 'plain.db'])
+      for (const more of [[], ['--overwrite']]) await refused(() => run('publish', name, ...more), /database/)
+  })
+
+  test('a copy is replaced by the next one, but not when it became a database of its own', async () => {
+    expect((await run('publish', 'public/a.db')).code).toBe(0)
+    expect((await run('publish', 'public/a.db')).code).toBe(0)
+    rmSync(path('public/a.db.manifest.json'))
+    expect((await run('publish', 'public/a.db')).code).toBe(0)
+    const db = new SQLite(path('public/a.db'))
+    db.exec('create table mine (a)')
+    db.close()
+    await refused(() => run('publish', 'public/a.db'), /written after it was published/)
+    expect((await run('publish', 'public/a.db', '--overwrite')).code).toBe(0)
+    // It is for reading only, unless it is whole; then it may become a database that lives.
+    await expect(openStore(path('public/a.db'))).rejects.toThrow(/published copy, which is for reading/)
+    expect((await run('publish', 'public/a.db')).code).toBe(0)
+    expect((await run('publish', 'public/a.db', '--bookkeeping')).code).toBe(0)
+    await (await openStore(path('public/a.db'))).close()
+    await refused(() => run('publish', 'public/a.db', '--overwrite'), /is a database/)
+  })
+
+  test('a log that lies there would be taken for that of the copy', async () => {
+    writeFileSync(path('a.db-wal'), 'x')
+    await refused(() => run('publish', 'a.db'), /a\.db-wal is there/)
+    await refused(() => run('replay', '--into', 'a.db'), /a\.db-wal is there/)
+  })
+
+  test('a manifest or a description of somebody else stays, and then nothing is made', async () => {
+    mkdirSync(path('public'))
+    writeFileSync(path('public/metadata.yaml'), 'title: Mine\n')
+    await refused(() => run('publish', 'public/a.db'), /metadata\.yaml is there already/)
+    rmSync(path('public/metadata.yaml'))
+    writeFileSync(path('public/a.db.manifest.json'), '{"name":"app"}')
+    await refused(() => run('publish', 'public/a.db'), /manifest\.json is there already/)
+  })
+
+  test('two copies in one folder keep their descriptions', async () => {
+    expect((await run('publish', 'public/x.db', '--title', 'X')).code).toBe(0)
+    expect((await run('publish', 'public/y.db', '--title', 'Y')).code).toBe(0)
+    expect((await run('publish', 'public/x.db', '--title', 'Z')).code).toBe(0)
+    const { databases } = parse(readFileSync(path('public/metadata.yaml'), 'utf8'))
+    expect([databases.x.title, databases.y.title]).toEqual(['Z', 'Y'])
+  })
+
+  test('a copy says where its data came from, and nothing of who asked what', async () => {
+    const db = new SQLite(path('own.db'))
+    db.exec(
+      `insert into _source (host, base_url, service, first_asked_at) values ('api.test:8443', 'http://api.test:8443/v1', 'x', '')`,
+    )
+    db.exec(`update _fetch set target = '/secret', message = 'secret', hint = 'secret', evidence = 'secret'`)
+    db.exec(`update _run set message = 'secret'`)
+    db.exec(
+      `insert into _quarantine (run_id, fetch_id, path, reason, fragment, created_at) values (1, 1, '$', 'secret', 'secret', '')`,
+    )
+    db.close()
+    const title = '{"a": <b>\n- !!js/x & *y #'
+    expect((await run('publish', 'public/a.db', '--title', title)).code).toBe(0)
+    const said = parse(readFileSync(path('public/metadata.yaml'), 'utf8'))
+    expect(said).toMatchObject({ title, source: 'api.test:8443', source_url: 'http://api.test:8443/v1' })
+    for (const name of readdirSync(path('public')))
+      expect(readFileSync(path(`public/${name}`)).includes('secret'), name).toBe(false)
+    expect((await run('status', '--database', 'public/a.db')).code).toBe(0)
+    expect((await run('publish', 'again.db', '--database', 'public/a.db')).code).toBe(0)
+    await refused(() => run('publish', 'b.db', '--source-url', 'javascript:alert(1)'), /not an address of a page/)
+  })
+
+  test('only a regular file can be a copy', async () => {
+    await refused(() => run('publish', '/dev/null'), /device/)
+    await refused(() => run('publish', 'metadata.yaml'), /where the copy is described/)
+    mkdirSync(path('folder'))
+    await refused(() => run('publish', 'folder'), /is a folder/)
+  })
+})
+
+describe('what a killed command left', () => {
+  /** The name that a process of this machine which is gone gave it. */
+  const left = (name: string, ending?: 'part' | 'copy'): string => {
+    const { pid } = spawnSync(process.execPath, ['-e', ''])
+    return besideOf(path(name), ending).replace(`.${process.pid}-`, `.${pid}-`)
+  }
+
+  test('goes with the next run of the same name, and nothing else does', async () => {
+    // The last is that of this process, which lives.
+    const kept = ['a.csv.part', 'a.csv.1.part', 'b.csv.part', besideOf(path('a.csv')).slice(dir.length + 1)]
+    for (const name of kept) writeFileSync(path(name), 'x')
+    writeFileSync(left('a.csv'), 'x')
+    mkdirSync(path('out'))
+    const staging = left('out/export')
+    mkdirSync(staging)
+    writeFileSync(join(staging, '2025'), 'x')
+    mkdirSync(path('public'))
+    const copy = left('public/x.db', 'copy')
+    for (const end of ['', '-wal', '-shm', '-journal']) writeFileSync(`${copy}${end}`, 'x')
+    writeFileSync(left('public/metadata.yaml'), 'x')
+    writeFileSync(left('public/x.db.manifest.json'), 'x')
+    expect((await exportTo('a.csv')).code).toBe(0)
+    expect((await exportTo('out', '--partition', 'year')).code).toBe(0)
+    expect((await run('publish', 'public/x.db')).code).toBe(0)
+    const found = readdirSync(dir).filter((name) => !/^own\.db/.test(name))
+    expect(found.sort()).toEqual([...kept, 'a.csv', 'out', 'public'].sort())
+    expect(readdirSync(path('out')).sort()).toEqual(['year=2023', 'year=2024', 'year=2025'])
+    expect(readdirSync(path('public')).sort()).toEqual(['metadata.yaml', 'x.db', 'x.db.manifest.json'])
+  })
+
+  test('by a real kill in the middle', async () => {
+    const endless = 'with recursive n(i) as (select 1 union all select i + 1 from n) select i from n'
+    await runCli(
+      dir,
+      ['export', '--sql', endless, '--output', 'a.csv'],
+      { INDICATOR_SYNC_DATABASE: 'own.db' },
+      (child) => {
+        const look = setInterval(() => {
+          if (!readdirSync(dir).some((name) => name.endsWith('.part'))) return
+          clearInterval(look)
+          child.kill('SIGKILL')
+        }, 10)
+      },
+    )
+    expect(readdirSync(dir).filter((name) => name.endsWith('.part'))).toHaveLength(1)
+    expect((await exportTo('a.csv')).code).toBe(0)
+    expect(readdirSync(dir).filter((name) => name.endsWith('.part'))).toEqual([])
+  })
+})
+
+describe('output that nobody takes', () => {
+  const shell = (command: string) => {
+    const bin = `"${process.execPath}" "${resolve('src/cli/bin.js')}"`
+    const env = { PATH: process.env.PATH ?? '', HOME: dir, INDICATOR_SYNC_DATABASE: 'own.db' }
+    return spawnSync('bash', ['-c', command.replaceAll('IT', bin)], { cwd: dir, env, encoding: 'utf8' })
+  }
+  const MANY = `'with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000) select i from n'`
+
+  test.each(['query "select 1"', 'export --indicator 600', 'show 600', 'status', 'gaps --json', '--help'])(
+    '%s to a full disk ends with a sentence and 7',
+    (command) => {
+      const done = shell(`IT ${command} > /dev/full`)
+      expect(done.stderr).toMatch(/^The output cannot be written: the disk is full \(ENOSPC\)\.\n {2}→ [^\n]+\n$/)
+      expect(done.status).toBe(7)
+    },
+  )
+
+  test.each([`query ${MANY} --format csv`, `export --sql ${MANY}`, 'status'])(
+    '%s to a reader that leaves ends in silence',
+    (command) => {
+      const done = shell(`IT ${command} | head -1 >&2; exit "\${PIPESTATUS[0]}"`)
+      expect(done.stderr.trim().split('\n')).toHaveLength(1)
+      expect(done.status).toBe(0)
+    },
+  )
+
+  test('a run whose output nobody reads exits as the run did', () => {
+    writeFileSync(
+      path('refused.yaml'),
+      'name: refused\nseries: [{ indicators: [600], window: { from: 2024-01-01, to: 2024-01-02 } }]\n',
+    )
+    const to = 'INDICATOR_SYNC_BASE_URL=http://127.0.0.1:9 INDICATOR_SYNC_API_KEY=0123456789abcdef0'
+    const line = (rest: string) => `${to} IT sync refused.yaml --database left.db ${rest}`
+    const read = shell(line(`| cat >&2; exit "\${PIPESTATUS[0]}"`)).status
+    expect(read).not.toBe(0)
+    expect(shell(line(`| true; exit "\${PIPESTATUS[0]}"`)).status).toBe(read)
+  })
+
+  test('what a killed command left beside its place is tidied before the place is refused', async () => {
+    writeFileSync(path('theirs.csv'), 'not ours')
+    const gone = spawnSync(process.execPath, ['-e', '']).pid
+    const left = besideOf(path('theirs.csv')).replace(`.${process.pid}-`, `.${gone}-`)
+    linkSync(path('theirs.csv'), left)
+    expect((await run('export', '--indicator', '600', '--output', 'theirs.csv')).code).toBe(2)
+    expect(existsSync(left)).toBe(false)
+  })
+
+  test('where nobody reads what goes wrong either, the code is the same', () => {
+    expect(shell('IT export --indicator 600 --output a.csv 2>&-').status).toBe(0)
+    expect(shell('IT export --indicator 600 > /dev/full 2> /dev/full').status).toBe(7)
+    expect(shell(`IT export --indicator 4242 2>&1 >/dev/null | true; exit "\${PIPESTATUS[0]}"`).status).toBe(2)
+    expect(shell('IT export --indicator 600 --output /dev/full').status).toBe(7)
+    expect(shell('IT status >&-').status).toBe(0)
+  })
+})
+
+test('replay in place touches no file beside that it did not make', async () => {
+  await (await openStore(path('new.db'))).close()
+  writeFileSync(path('new.db.rebuilt'), 'mine')
+  expect((await run('replay', '--database', 'new.db')).code).toBe(0)
+  expect(readFileSync(path('new.db.rebuilt'), 'utf8')).toBe('mine')
+  expect(readdirSync(dir).filter((name) => /part|copy/.test(name))).toEqual([])
+})
+
+test('replay --into replaces nothing', async () => {
+  writeFileSync(path('a.db'), 'x')
+  await refused(() => run('replay', '--into', 'a.db'), /is there already/)
+  await refused(() => run('replay', '--into', 'own.db'), /database itself/)
+  symlinkSync('nowhere', path('link.db'))
+  await refused(() => run('replay', '--into', 'link.db'), /leads nowhere/)
+})
+
+describe('between the look and the replacement', () => {
+  const how = {
+    what: 'an export',
+    overwrite: false,
+    ours: (file: string) => readFileSync(file, 'utf8').startsWith('our'),
+  }
+  const part = () => {
+    const name = besideOf(path('a'))
+    writeFileSync(name, 'ours, new')
+    return name
+  }
+
+  test('what came there is never lost', () => {
+    const target = claim(path('a'), how)
+    writeFileSync(path('a'), 'mine')
+    expect(() => put(part(), target)).toThrow(/is there already/)
+    expect(readFileSync(path('a'), 'utf8')).toBe('mine')
+  })
+
+  test('nor what took the place of an export', () => {
+    writeFileSync(path('a'), 'ours, old')
+    const target = claim(path('a'), how)
+    rmSync(path('a'))
+    writeFileSync(path('a'), 'mine')
+    expect(() => put(part(), target)).toThrow(/is there already/)
+    mkdirSync(path('b'))
+    const other = claim(path('c'), how)
+    symlinkSync('b', path('c'))
+    expect(() => put(part(), other)).toThrow(/folder/)
+    expect(readdirSync(path('b'))).toEqual([])
+  })
+
+  test('another export of ours gives way', () => {
+    const target = claim(path('a'), how)
+    writeFileSync(path('a'), 'ours, by another process')
+    put(part(), target)
+    expect(readFileSync(path('a'), 'utf8')).toBe('ours, new')
+    expect(existsSync(besideOf(path('a')))).toBe(false)
+  })
+})

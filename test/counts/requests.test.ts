@@ -1,0 +1,150 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { expect, test } from 'vitest'
+import { formatUtc } from '../../src/base/instant.ts'
+import { prometheusText } from '../../src/checks/metrics.ts'
+import type { Store } from '../../src/db/open.ts'
+import { failures } from '../../src/state/failures.ts'
+import type { Summary } from '../../src/sync.ts'
+import { json, ms, runJob, serve, tempStore } from '../kit.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+const DAY = 86_400
+const SERIES = 'series:\n  - { indicators: [600], window: { from: 2025-05-01, to: 2025-07-01 }, chunk: 1y }'
+
+interface Asked {
+  readonly from: number
+  readonly to: number
+  readonly days: number
+  /** How often this window was asked before. */
+  readonly before: number
+}
+
+/** An hourly series over real HTTP; `answer` may send something else, and says then that it did. */
+async function hours(answer: (response: ServerResponse, asked: Asked) => boolean) {
+  const seen = new Map<string, number>()
+  return serve((request: IncomingMessage, response) => {
+    const search = new URL(request.url!, 'http://x').searchParams
+    const [from, end] = ['start_date', 'end_date'].map((name) => ms(search.get(name)!) / 1000) as [number, number]
+    const before = seen.get(request.url!) ?? 0
+    seen.set(request.url!, before + 1)
+    if (answer(response, { from, to: end + 1, days: Math.ceil((end - from) / DAY), before })) return
+    const values = []
+    for (let at = from; at <= end; at += 3600)
+      values.push({ value: 1, datetime: formatUtc(at).replace('Z', '+00:00'), geo_id: 3 })
+    json(response, { indicator: { id: 600, tiempo: [{ id: 4 }], values } })
+  })
+}
+
+/** Every account of the requests of the last run says the same, and together they know every call that the service saw. */
+function accountsAgree(store: Store, calls: number, summary: Summary | null): void {
+  const told = store.all(`select count(*) as requests, sum(attempts) as attempts from _fetch`)[0]
+  const requests = store.get('select count(*) from _fetch')
+  expect(told).toEqual({ requests, attempts: calls })
+  expect(store.get('select sum(requests) from _run')).toBe(requests)
+  expect(store.get('select sum(requests) from runs')).toBe(requests)
+  expect(store.get('select count(*) from _budget')).toBe(calls)
+  expect(store.get('select sum(bytes) from _run')).toBe(store.get('select sum(bytes) from _fetch'))
+  if (summary) expect(summary.counts.requests).toBe(requests)
+  const figures = prometheusText(store)
+  const sum = (name: string): number =>
+    [...figures.matchAll(new RegExp(`^indicator_sync_${name}\\{.*\\} (\\d+)$`, 'gm'))].reduce(
+      (all, [, n]) => all + Number(n),
+      0,
+    )
+  expect([sum('requests_total'), sum('attempts_total')]).toEqual([requests, calls])
+}
+
+const status = (response: ServerResponse, code: number): true => {
+  json(response, {}, code)
+  return true
+}
+
+test.each<[string, (response: ServerResponse, asked: Asked) => boolean, object]>([
+  ['answers', () => false, { ok: 1 }],
+  [
+    'is asked too much at once (504)',
+    (response, { days }) => days > 20 && status(response, 504),
+    { ok: 6, 'too-large': 3 },
+  ],
+  [
+    'is asked too much at once (413)',
+    (response, { days }) => days > 40 && status(response, 413),
+    { ok: 3, 'too-large': 1 },
+  ],
+  ['fails twice and then answers', (response, { before }) => before < 2 && status(response, 503), { ok: 1 }],
+  [
+    'fails for good in one half',
+    (response, { days, from }) =>
+      (days > 40 && status(response, 504)) || (from > ms('2025-05-15') / 1000 && status(response, 400)),
+    { ok: 1, refused: 2, 'too-large': 1 },
+  ],
+  ['refuses the key', (response) => status(response, 401), { key: 1 }],
+  [
+    'asks to wait for an hour',
+    (response) => {
+      response.setHeader('Retry-After', '3600')
+      return status(response, 429)
+    },
+    { stopped: 1 },
+  ],
+])('every call to a service that %s is in every account', async (_name, answer, outcomes) => {
+  const server = await hours(answer)
+  const store = await tempStore()
+  const summary = await runJob(store, server, SERIES, { now: NOW })
+  accountsAgree(store, server.calls.length, summary)
+  const found = store.all('select outcome, count(*) as n from _fetch group by 1') as { outcome: string; n: number }[]
+  expect(Object.fromEntries(found.map(({ outcome, n }) => [outcome, n]))).toEqual(outcomes)
+})
+
+test('what was too large is no failure, is not asked as it was, and its window is held', async () => {
+  const server = await hours((response, { days }) => days > 20 && status(response, 504))
+  const store = await tempStore()
+  await runJob(store, server, SERIES, { now: NOW })
+  expect(failures(store)).toEqual([])
+  expect(store.all('select reason from gaps')).toEqual([])
+  expect(
+    store.get("select count(*) from _fetch where outcome = 'too-large' and status = 504 and hint is not null"),
+  ).toBe(3)
+  const calls = server.calls.length
+  await runJob(store, server, SERIES, { now: NOW + 60_000 })
+  expect(server.calls).toHaveLength(calls)
+  accountsAgree(store, calls, null)
+})
+
+test('parts of it that fail are the only failures', async () => {
+  const server = await hours(
+    (response, { days, from }) =>
+      (days > 40 && status(response, 504)) || (from > ms('2025-05-15') / 1000 && status(response, 400)),
+  )
+  const store = await tempStore()
+  await runJob(store, server, SERIES, { now: NOW })
+  expect(failures(store).map(({ outcome }) => outcome)).toEqual(['refused', 'refused'])
+  expect(store.all('select distinct reason from gaps')).toEqual([{ reason: 'failed' }])
+})
+
+test('a call that is cut off by a signal, one whose budget is spent before it is repeated, and those before the breaker opens are in every account', async () => {
+  const abort = new AbortController()
+  const cut = await hours(() => {
+    abort.abort()
+    return true
+  })
+  const one = await tempStore()
+  const first = await runJob(one, cut, SERIES, { now: NOW, signal: abort.signal })
+  expect(first.outcome).toBe('stopped')
+  accountsAgree(one, cut.calls.length, first)
+
+  const failing = await hours((response) => status(response, 503))
+  const two = await tempStore()
+  const pace = 'pace: { perSecond: 50, callsPerDay: 2 }\n'
+  const second = await runJob(two, failing, pace + SERIES, { now: NOW })
+  expect(second.stop?.code).toBe('budget')
+  accountsAgree(two, 2, second)
+
+  const three = await tempStore()
+  const third = await runJob(three, failing, SERIES.replace('1y', '1w'), {
+    ...{ now: NOW, breaker: { failures: 3, holdMs: 1, openings: 1 } },
+  })
+  expect(third.stop?.code).toBe('circuit-open')
+  accountsAgree(three, failing.calls.length - 2, third)
+  expect(failures(three).every(({ outcome }) => outcome === 'passing')).toBe(true)
+})

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { findGaps } from '../../src/checks/gaps.ts'
+import { ms, tempStore } from '../kit.ts'
+import { source } from './source.ts'
+
+const DAY = 86_400_000
+const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
+const at = (text: string) => ms(text) / 1000
+const FIXED = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-11 }, lookback: 2d, refresh: 1h }]'
+const within = (from: string, to: string) => (instant: number) => instant >= at(from) && instant < at(to)
+
+describe('what the source has not', () => {
+  test('is asked again at distances of 1, 2, 4, 8 … days up to half a year, then by restate only', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    const hole = within('2025-10-05T08:00:00Z', '2025-10-05T11:00:00Z')
+    market.state.has = (instant) => !hole(instant)
+    const nights: number[] = []
+    const distances = new Set<string | null>()
+    for (let n = 0; n < 400; n += n < 20 ? 1 : n < 127 ? 107 : n < 255 ? 1 : 20) {
+      const asked = await market.run(store, FIXED, night(n))
+      if (asked.length > 0) nights.push(n)
+      for (const { next_at } of findGaps(store)) distances.add(next_at)
+    }
+    expect(nights).toEqual([0, 1, 3, 7, 15, 127, 255])
+    expect(distances.has(null)).toBe(true)
+    expect(findGaps(store)).toEqual([
+      expect.objectContaining({
+        ...{ reason: 'absent', geo_id: 3, missing: 3, step_s: 3600, next_at: null },
+        from: '2025-10-05T10:00:00+02:00',
+        to: '2025-10-05T13:00:00+02:00',
+      }),
+    ])
+    market.state.has = () => true
+    expect(await market.run(store, FIXED, night(420), { restate: true })).toHaveLength(1)
+    expect(findGaps(store)).toEqual([])
+  }, 60_000)
+
+  test('comes late, and is there: a whole empty window, a geo that was missing, the first and the last days', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [] })]
+    await market.run(store, FIXED, night(0))
+    expect(findGaps(store)).toMatchObject([
+      { reason: 'absent', geo_id: 0, step_s: null, next_at: '2025-11-05T20:15:00Z' },
+    ])
+    Object.assign(market.state, {
+      geos: [3, 4],
+      has: (i: number, geo: number) => geo === 3 && i >= at('2025-10-02T22:00:00Z') && i < at('2025-10-08T22:00:00Z'),
+    })
+    expect(await market.run(store, FIXED, night(1))).toEqual(['2025-09-30T22..2025-10-10T22'])
+    expect(findGaps(store)).toMatchObject([
+      { reason: 'absent', geo_id: 3, from: '2025-10-01T00:00:00+02:00', to: '2025-10-03T00:00:00+02:00', missing: 48 },
+      { reason: 'absent', geo_id: 3, from: '2025-10-09T00:00:00+02:00', to: '2025-10-11T00:00:00+02:00', missing: 48 },
+    ])
+    market.state.has = () => true
+    expect(await market.run(store, FIXED, night(2))).toEqual([])
+    expect(await market.run(store, FIXED, night(3))).toEqual(['2025-09-30T22..2025-10-10T22'])
+    expect(findGaps(store)).toEqual([])
+    expect(store.get('select count(*) from observation')).toBe(480)
+  })
+
+  test('a geo that is known from elsewhere and missing of a window is in doubt', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+    market.state.has = (instant, geo) => geo === 3 || !within('2025-10-04T22:00:00Z', '2025-10-06T22:00:00Z')(instant)
+    await market.run(store, FIXED.replace('refresh', 'chunk: 1d, refresh'), night(0))
+    expect(findGaps(store)).toMatchObject([
+      { reason: 'doubt', geo_id: 4, from: '2025-10-05T00:00:00+02:00', to: '2025-10-07T00:00:00+02:00' },
+    ])
+  })
+
+  test('what was answered for all geos before one was known, was answered without it', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+    market.state.has = (instant, geo) => geo === 3 || instant >= at('2025-10-08T22:00:00Z')
+    await market.run(
+      store,
+      `pace: { perSecond: 50, concurrency: 1 }\n${FIXED.replace('refresh', 'chunk: 1d, refresh')}`,
+      night(0),
+    )
+    expect(findGaps(store)).toMatchObject([
+      { reason: 'absent', geo_id: 4, from: '2025-10-01T00:00:00+02:00', to: '2025-10-09T00:00:00+02:00', missing: 192 },
+    ])
+  })
+
+  test('what may still come is no absence', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    market.state.has = (instant) => instant < night(0) / 1000
+    await market.run(
+      store,
+      'series: [{ indicators: [5], window: { from: 2025-11-01, to: +2d }, lookback: 1d }]',
+      night(0),
+    )
+    expect(findGaps(store)).toEqual([])
+  })
+
+  test('events promise nothing', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    market.state.has = (instant) => instant % 18_000 === 0
+    await market.run(store, FIXED, night(0))
+    expect(store.get('select count(*) from observation')).toBe(48)
+    expect(findGaps(store)).toEqual([])
+    expect(await market.run(store, FIXED, night(1))).toEqual([])
+  })
+
+  test('takes a tenth of the other calls at the most, what has waited longest first, in few windows', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    market.state.has = (instant) => instant % 86_400 !== 0
+    const ids = Array.from({ length: 30 }, (_, i) => i + 1)
+    const yaml = (refresh: number[]) =>
+      `pace: { perSecond: 50, concurrency: 8 }\nseries:\n  - { indicators: [${ids}], window: { from: 2025-10-01, to: 2025-10-11 }, lookback: 2d, refresh: 1h }
+${refresh.length > 0 ? `  - { indicators: [${refresh}], window: { last: 1d }, timeTrunc: hour, timeAgg: sum, refresh: 1h }` : ''}`
+    await market.run(store, yaml([]), night(0))
+    const absent = () => market.asked.filter(({ from }) => from < '2025-10-12').length
+    await market.run(store, yaml([]), night(1))
+    expect(absent()).toBe(1)
+    await market.run(store, yaml(ids), night(2))
+    expect(absent()).toBe(3)
+    expect(market.asked).toHaveLength(33)
+  })
+})

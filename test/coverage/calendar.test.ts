@@ -1,0 +1,168 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { formatUtc } from '../../src/base/instant.ts'
+import { addUnits, floorTo, startOfDate, type Unit } from '../../src/base/zone.ts'
+import { runChecks } from '../../src/checks/check.ts'
+import { findGaps } from '../../src/checks/gaps.ts'
+import { openStore } from '../../src/db/open.ts'
+import { json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+
+const ZONE = 'Europe/Madrid'
+const DAY = 86_400
+const day = (date: string): number => startOfDate(ZONE, date)!
+
+interface Kind {
+  readonly unit: Unit
+  readonly count: number
+  readonly tiempo: string
+}
+const KINDS: Readonly<Record<string, Kind>> = {
+  day: { unit: 'day', count: 1, tiempo: 'Día' },
+  week: { unit: 'day', count: 7, tiempo: 'Semana' },
+  month: { unit: 'month', count: 1, tiempo: 'Mes' },
+  year: { unit: 'year', count: 1, tiempo: 'Año' },
+}
+
+/** The periods of a kind from 2022 on, as a person would count them. */
+function periods({ unit, count }: Kind): { from: number; to: number }[] {
+  const all = []
+  for (let from = day('2022-01-01'); from < day('2026-12-31'); ) {
+    const to = addUnits(ZONE, from, unit, count)
+    all.push({ from, to })
+    from = to
+  }
+  return all
+}
+
+/** A service of periods of the calendar; `has` says which have a value by now. */
+async function calendar(kind: Kind, has: (period: { from: number; to: number }) => boolean) {
+  const all = periods(kind)
+  const asked: string[] = []
+  const server = await serve((request, response) => {
+    const search = new URL(request.url!, 'http://x').searchParams
+    const [from, end] = ['start_date', 'end_date'].map((name) => ms(search.get(name)!) / 1000) as [number, number]
+    asked.push(`${formatUtc(from).slice(0, 13)}..${formatUtc(end + 1).slice(0, 13)}`)
+    const values = all
+      .filter((period) => period.from >= from && period.from <= end && has(period))
+      .map((period) => ({
+        value: 1,
+        datetime: formatUtc(period.from).replace('Z', '+00:00'),
+        geo_id: 3,
+      }))
+    json(response, { indicator: { id: 5, tiempo: [{ id: 153, name: kind.tiempo }], geos: [], values } })
+  })
+  return { url: server.url, asked, all }
+}
+
+const absences = (store: Parameters<typeof findGaps>[0]) =>
+  findGaps(store).map(
+    ({ reason, from, to, missing }) => `${reason} ${from.slice(0, 10)}..${to.slice(0, 10)} ${missing}`,
+  )
+
+describe('a period is held, awaited or absent as a whole', () => {
+  test('a month that is published five days after its end, asked every evening', async () => {
+    const store = await tempStore()
+    let now = 0
+    const source = await calendar(KINDS.month!, ({ to }) => now >= to + 5 * DAY)
+    const held: string[] = []
+    for (let n = 0; n < 56; n++) {
+      now = day('2025-10-20') + n * DAY + 21 * 3600
+      source.asked.length = 0
+      await runJob(store, source, 'series: [{ indicators: [5], window: { last: 60d } }]', { now: now * 1000 })
+      if (n > 0) expect(source.asked.length, formatUtc(now)).toBeLessThanOrEqual(2)
+      const open = new Date((now + 3600) * 1000).getUTCDate()
+      // Two days of lookback, then five days in which the month that is over is missing.
+      const month = new Date((now + 3600) * 1000).getUTCMonth()
+      expect(absences(store), formatUtc(now)).toEqual(
+        month > 9 && open >= 3 && open < 6
+          ? [`absent 2025-${String(month).padStart(2, '0')}-01..2025-${String(month + 1).padStart(2, '0')}-01 1`]
+          : [],
+      )
+      held.push(String(store.get('select count(*) from observation')))
+    }
+    expect([...new Set(held)]).toEqual(['1', '2', '3'])
+  })
+
+  test('check is green on every day of a year for a series that is held', async () => {
+    const store = await tempStore()
+    let now = 0
+    const source = await calendar(KINDS.month!, ({ to }) => now >= to)
+    for (let n = 0; n < 366; n += 5) {
+      now = day('2025-01-10') + n * DAY + 21 * 3600
+      await runJob(store, source, 'series: [{ indicators: [5], window: { last: 60d } }]', { now: now * 1000 })
+      expect(runChecks(store, now + 3600), formatUtc(now)).toEqual([])
+    }
+    expect(store.get('select count(*) from _coverage')).toBeLessThanOrEqual(4)
+  }, 60_000)
+
+  test('weeks in which no month begins are covered by its value, whichever answer comes first', async () => {
+    const store = await tempStore()
+    const source = await calendar(KINDS.month!, ({ from }) => from !== day('2025-05-01'))
+    const yaml = (from: string, to: string) =>
+      `series: [{ indicators: [5], window: { from: ${from}, to: ${to} }, chunk: 1w }]`
+    const run = (from: string, to: string, night: number) =>
+      runJob(store, source, yaml(from, to), { now: ms('2025-11-10T20:00:00Z') + night * DAY * 1000 })
+    await run('2025-03-08', '2025-03-25', 0)
+    expect(absences(store)).toEqual(['absent 2025-03-08..2025-03-25 null'])
+    await run('2025-03-25', '2025-07-11', 0)
+    expect(absences(store)).toEqual(['absent 2025-05-01..2025-06-01 1'])
+    source.asked.length = 0
+    for (let night = 1; night < 8; night++) await run('2025-03-08', '2025-07-11', night)
+    // What is absent is asked again where it begins, after one and three days.
+    expect(source.asked).toHaveLength(3)
+    expect(absences(store)).toEqual(['absent 2025-05-01..2025-06-01 1'])
+  })
+
+  test('gaps are the whole periods that are over and have no value, whatever the windows', async () => {
+    const job = fc.record({
+      kind: fc.constantFrom('day', 'week', 'month', 'year'),
+      chunk: fc.constantFrom('1w', '3d', '1mo', '5mo', '2y'),
+      first: fc.nat(700),
+      length: fc.integer({ min: 2, max: 500 }),
+      lookback: fc.constantFrom(1, 3, 40),
+      missing: fc.array(fc.nat(60), { maxLength: 5 }),
+      nights: fc.constantFrom(1, 3),
+    })
+    await fc.assert(
+      fc.asyncProperty(job, async ({ kind, chunk, first, length, lookback, missing, nights }) => {
+        const from = addUnits(ZONE, day('2022-02-17'), 'day', first)
+        const to = addUnits(ZONE, from, 'day', kind === 'day' ? Math.min(length, 120) : length)
+        const now = Math.min(to + 20 * DAY, day('2024-06-10')) + 20 * 3600
+        if (from >= now - 2 * DAY) return
+        const begun = periods(KINDS[kind]!).filter((period) => period.from >= from && period.from < Math.min(to, now))
+        const lost = new Set(missing.map((n) => begun[n]?.from))
+        // Nobody can know the periods of a series without values, nor of one that mostly has none.
+        const over = begun.filter((period) => period.to <= floorTo(ZONE, now - lookback * DAY, 'day'))
+        if (begun.filter((period) => !lost.has(period.from) && period.to <= now).length < 2 + 2 * lost.size) return
+        const source = await calendar(KINDS[kind]!, (period) => !lost.has(period.from) && period.to <= now)
+        const store = await openStore(`${tempFolder()}/p.db`, { durability: 'none' })
+        const dates = [from, to].map((at) => formatUtc(at + 12 * 3600).slice(0, 10))
+        const yaml = `pace: { perSecond: 50, concurrency: 1, callsPerDay: 10000 }
+series: [{ indicators: [5], window: { from: ${dates[0]}, to: ${dates[1]} }, chunk: ${chunk}, lookback: ${lookback}d }]`
+        for (let n = 0; n < nights; n++) await runJob(store, source, yaml, { now: (now + n * 120) * 1000 })
+        const expected = over.filter((period) => lost.has(period.from))
+        const gaps = findGaps(store)
+        const said = begun.filter((period) =>
+          gaps.some((gap) => ms(gap.from) / 1000 < period.to && ms(gap.to) / 1000 > period.from),
+        )
+        expect(said).toEqual(expected)
+        const [a, b] = [gaps, expected].map((rows) =>
+          rows.reduce(
+            (sum, one) =>
+              sum +
+              (typeof one.to === 'string'
+                ? ms(one.to) - ms(String(one.from))
+                : (Number(one.to) - Number(one.from)) * 1000),
+            0,
+          ),
+        )
+        expect(a).toBe(b)
+        await store.close()
+      }),
+      {
+        numRuns: 12,
+        examples: [[{ kind: 'day', chunk: '3d', first: 0, length: 48, lookback: 1, missing: [46], nights: 1 }]],
+      },
+    )
+  }, 120_000)
+})

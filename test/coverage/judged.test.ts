@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest'
+import { findGaps } from '../../src/checks/gaps.ts'
+import { ms, runJob, tempStore } from '../kit.ts'
+import { source } from './source.ts'
+
+const NOON = '2025-11-04T12:00:00Z'
+const DAY = 86_400_000
+const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
+const job = (lookback: string, window = '{ from: 2025-10-01, to: +1d }', more = '') =>
+  `series: [{ indicators: [5], window: ${window}, lookback: ${lookback}, refresh: 1h${more} }]`
+
+describe('who asks judges what is final', () => {
+  test('a job with a longer lookback does not believe what a shorter one has settled', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    for (let n = 0; n < 12; n++) await market.run(store, job('1d'), night(n))
+    // Every day was last asked a day and a bit after it ended, but for what was settled already on the first night.
+    expect(await market.run(store, job('10d'), night(12))).toEqual(['2025-10-24T22..2025-11-16T23'])
+    expect(await market.run(store, job('10d'), night(12) + 60_000)).toEqual([])
+    expect(await market.run(store, job('1d'), night(12) + 60_000)).toEqual([])
+  })
+
+  test('what came seconds ago is not asked again by a job with a longer lookback', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    for (let n = 0; n < 5; n++) await market.run(store, job('1d'), night(n))
+    expect(await market.run(store, job('30d'), night(4) + 2_000)).toEqual(['2025-10-04T22..2025-11-05T23'])
+    const two = `${job('1d')}\n  - { indicators: [5], window: { from: 2025-10-01, to: +1d }, lookback: 20d, refresh: 1h }`
+    const fresh = await tempStore()
+    await market.run(fresh, two.replace('[{', '\n  - {').replace('}]', '}'), night(0))
+    expect(await market.run(fresh, job('20d'), night(0) + 2_000)).toEqual([])
+  })
+
+  test('nights collapse into few rows, and the view shows what is final for the longest lookback', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    for (let n = 0; n < 20; n++) await market.run(store, job('2d'), night(n))
+    expect(store.get('select count(*) from _coverage')).toBeLessThanOrEqual(4)
+    expect(store.all('select from_local, to_local, state from coverage')).toEqual([
+      { from_local: '2025-10-01T00:00:00+02:00', to_local: '2025-11-21T00:00:00+01:00', state: 'final' },
+      { from_local: '2025-11-21T00:00:00+01:00', to_local: '2025-11-24T00:00:00+01:00', state: 'provisional' },
+    ])
+    expect(findGaps(store)).toEqual([])
+  })
+})
+
+describe('what is in doubt stays open whatever its age', () => {
+  const FIXED = job('2d', '{ from: 2025-10-01, to: 2025-10-03 }')
+  test('a row that could not be understood: in gaps, asked at distances that double, closed by a sound answer', async () => {
+    const [store, market] = [
+      await tempStore(),
+      await source({ spoiled: (at) => at === ms('2025-10-02T10:00:00Z') / 1000 }),
+    ]
+    const nights: number[] = []
+    for (let n = 0; n < 40; n++) if ((await market.run(store, FIXED, night(n))).length > 0) nights.push(n)
+    expect(nights).toEqual([0, 1, 2, 4, 8, 16, 32])
+    expect(findGaps(store)).toMatchObject([
+      { reason: 'doubt', from: '2025-10-01T00:00:00+02:00', to: '2025-10-03T00:00:00+02:00' },
+    ])
+    market.state.spoiled = () => false
+    expect(await market.run(store, FIXED, night(64))).toHaveLength(1)
+    expect(findGaps(store)).toEqual([])
+    expect(await market.run(store, FIXED, night(200))).toEqual([])
+  })
+
+  test('an empty answer over held values', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    await market.run(store, FIXED, NOON)
+    market.state.geos = []
+    await market.run(store, FIXED, night(1), { restate: true })
+    expect(findGaps(store)).toMatchObject([{ reason: 'doubt', geo_id: 0 }])
+    expect(store.get('select count(*) from observation')).toBe(48)
+    market.state.geos = [3]
+    expect(await market.run(store, FIXED, night(2))).toHaveLength(1)
+    expect(findGaps(store)).toEqual([])
+  })
+
+  test('a known geo that an answer for all geos lacks', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
+    await market.run(store, FIXED, NOON)
+    market.state.geos = [3]
+    await market.run(store, FIXED, night(1), { restate: true })
+    expect(findGaps(store)).toMatchObject([{ reason: 'doubt', geo_id: 8741 }])
+    expect(store.all('select geo_id, state from coverage order by 1')).toEqual([
+      { geo_id: 0, state: 'final' },
+      { geo_id: 8741, state: 'doubt' },
+    ])
+    expect(store.get('select count(*) from observation where geo_id = 8741')).toBe(48)
+    market.state.geos = [3, 8741]
+    const one = FIXED.replace('[5]', '[5], geoIds: [8741]')
+    expect(await market.run(store, FIXED.replace('[5]', '[5], geoIds: [3]'), night(2))).toEqual([])
+    expect(await market.run(store, one, night(2))).toEqual(['2025-09-30T22..2025-10-02T22 8741'])
+    expect(await market.run(store, FIXED, night(3))).toEqual([])
+    expect(findGaps(store)).toEqual([])
+  })
+
+  test('all geos are asked again where one is in doubt', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
+    await market.run(store, FIXED, NOON)
+    market.state.geos = [3]
+    await market.run(store, FIXED, night(1), { restate: true })
+    market.state.geos = [3, 8741]
+    expect(await market.run(store, FIXED, night(2))).toEqual(['2025-09-30T22..2025-10-02T22'])
+    expect(findGaps(store)).toEqual([])
+    expect(store.get('select count(*) from _coverage')).toBe(1)
+  })
+
+  test('the unsettled part of a window in doubt is refreshed like any other', async () => {
+    const [store, market] = [
+      await tempStore(),
+      await source({ spoiled: (at) => at === ms('2025-11-03T10:00:00Z') / 1000 }),
+    ]
+    const rolling = job('3d', '{ last: 3d }')
+    expect(await market.run(store, rolling, NOON)).toHaveLength(1)
+    expect(await market.run(store, rolling, ms(NOON) + 2 * 3_600_000)).toHaveLength(1)
+    expect(await market.run(store, rolling, ms(NOON) + 4 * 3_600_000)).toHaveLength(1)
+  })
+})
+
+describe('nothing is asked twice in one run', () => {
+  test('by two entries that overlap, whichever comes first', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
+    const yaml = `series:
+  - { indicators: [5], geoIds: [3], window: { from: 2025-10-01, to: 2025-10-05 }, refresh: 1h }
+  - { indicators: [5], window: { from: 2025-10-03, to: 2025-10-07 }, refresh: 1h }
+  - { indicators: [5], geoIds: [3, 8741], window: { from: 2025-10-04, to: 2025-10-09 }, refresh: 1h }
+`
+    const once = [
+      '2025-10-02T22..2025-10-06T22',
+      '2025-09-30T22..2025-10-02T22 3',
+      '2025-10-06T22..2025-10-08T22 3,8741',
+    ]
+    expect((await market.run(store, yaml, NOON)).sort()).toEqual(once.sort())
+    expect((await market.run(store, yaml, night(30), { restate: true })).sort()).toEqual(once)
+  })
+
+  test('an id that the service does not know is asked once a run, and at growing distances', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    market.state.status = (path) => (path === '/indicators/99' ? 404 : undefined)
+    const yaml =
+      'pace: { perSecond: 50, concurrency: 1 }\nseries: [{ indicators: [99, 5], window: { from: 2025-01-01, to: 2025-10-03 }, chunk: 1mo }]'
+    const tries: number[] = []
+    for (let n = 0; n < 20; n++) {
+      await market.run(store, yaml, night(n))
+      const calls = market.asked.filter(({ path }) => path === '/indicators/99').length
+      expect(calls).toBeLessThanOrEqual(1)
+      if (calls > 0) tries.push(n)
+    }
+    expect(tries).toEqual([0, 1, 3, 7, 15])
+    const summary = await runJob(store, market, yaml, { now: night(20) })
+    expect(summary).toMatchObject({ outcome: 'done', passedOver: [{ route: 'indicator', id: 99 }] })
+    market.state.status = () => undefined
+    expect((await market.run(store, yaml, night(21), { restate: true })).length).toBe(20)
+    expect(await market.run(store, yaml, night(22))).toEqual([])
+  })
+})

@@ -1,0 +1,81 @@
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { findGaps } from '../../src/checks/gaps.ts'
+import { openReader, openStore } from '../../src/db/open.ts'
+import { replay } from '../../src/replay.ts'
+import { dump } from '../dump.ts'
+import { json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { source } from './source.ts'
+
+const NOW = ms('2025-11-04T20:15:00Z')
+const job = (from: string, to: string, geo = '') =>
+  `series: [{ indicators: [5]${geo}, window: { from: ${from}, to: ${to} }, lookback: 1d, refresh: 1h }]`
+const told = (store: Parameters<typeof findGaps>[0]) =>
+  findGaps(store).map(({ reason, geo_id, from, to }) => `${reason} ${geo_id} ${from.slice(5, 10)}..${to.slice(5, 10)}`)
+
+/** Hours under a number that nobody knows; single days bring nothing, so nobody can tell what the whole is made of. */
+const sums = () =>
+  serve((request, response) => {
+    const search = new URL(request.url!, 'http://x').searchParams
+    const [from, end] = ['start_date', 'end_date'].map((name) => ms(search.get(name)!) / 1000) as [number, number]
+    const values = []
+    if (end - from > 90_000)
+      for (let at = from; at <= end; at += 3600)
+        values.push({ value: 1, datetime: new Date(at * 1000).toISOString().replace('Z', '+00:00'), geo_id: 3 })
+    json(response, { indicator: { id: 777, tiempo: [{ id: 999, name: 'Hora' }], geos: [], values } })
+  })
+
+test('a geo was asked for as far as all were: the hole between is its own', async () => {
+  const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+  await market.run(store, job('2025-10-20', '2025-10-25', ', geoIds: [3]'), NOW)
+  await market.run(store, job('2025-10-28', '2025-11-02'), NOW)
+  expect(told(store)).toEqual(['unasked 3 10-25..10-28'])
+})
+
+test('what was put aside as coarse and not asked in parts is a hole, at the end of the range too', async () => {
+  const store = await tempStore()
+  // The first answer is made of sums; after that the key is refused, and the run ends.
+  const server = await serve((request, response, call) => {
+    if (call > 1) return json(response, { message: 'no' }, 401)
+    const from = ms(new URL(request.url!, 'http://x').searchParams.get('start_date')!) / 1000
+    const values = Array.from({ length: 30 * 24 }, (_, i) => ({
+      value: i,
+      datetime: new Date((from + i * 3600) * 1000).toISOString().replace('Z', '+00:00'),
+      geo_id: 3,
+    }))
+    json(response, { indicator: { id: 5, tiempo: [{ id: 223, name: 'Hora' }], geos: [], values } })
+  })
+  await runJob(store, server, job('2025-09-01', '2025-10-01', ', chunk: 1mo'), { now: NOW }).catch(() => undefined)
+  expect(store.all('select outcome from _fetch')).toContainEqual({ outcome: 'coarse' })
+  expect(told(store)).toEqual(['failed 0 09-01..10-01'])
+})
+
+test('what a coarse answer leaves in doubt comes out the same in a replay', async () => {
+  const store = await tempStore()
+  const market = await sums()
+  const yaml = 'series: [{ indicators: [777], window: { from: 2025-09-01, to: 2025-09-11 }, chunk: 1mo }]'
+  await runJob(store, market, yaml, { now: NOW })
+  expect(store.get(`select count(*) from _coverage where state = 'doubt'`)).toBeGreaterThan(0)
+  const empty = await openStore(join(tempFolder(), 'empty.db'), { durability: 'none' })
+  onTestFinished(() => empty.close())
+  const from = openReader(store.file)
+  await replay(from, empty, { now: Date.now })
+  await from.close()
+  expect(dump(empty)).toEqual(dump(store))
+})
+
+test('when a geo was last asked is told of it alone, for an instant too', async () => {
+  const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+  await market.run(store, job('2025-10-20', '2025-10-25'), NOW)
+  store.run(
+    `insert into _fetch select id + 100, run_id, entry, route, target, '{"geo_ids":[4]}', series_id, null, null, null, started_at, '2030-01-01T00:00:00.000Z',
+       outcome, status, attempts, ms, bytes, reply_hash, step_s, resolution_id, source_updated_at, rows_new, rows_unchanged, rows_revised,
+       rows_withdrawn, rows_rejected, rows_outside, message, hint, evidence, settled_before, time_zone, complete, lookback_s, last_at, doubts
+     from _fetch`,
+    [],
+  )
+  expect(store.all('select geo_id, checked_at from freshness order by 1')).toEqual([
+    { geo_id: 3, checked_at: '2025-11-04T20:15:00.000Z' },
+    { geo_id: 4, checked_at: '2030-01-01T00:00:00.000Z' },
+  ])
+})

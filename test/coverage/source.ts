@@ -1,0 +1,60 @@
+import { formatUtc } from '../../src/base/instant.ts'
+import type { Store } from '../../src/db/open.ts'
+import type { PlanOptions } from '../../src/plan/planning.ts'
+import { json, ms, runJob, serve } from '../kit.ts'
+
+const HOUR = 3_600
+
+/** What a source of hourly values has, and how it misbehaves; a test changes it as time goes by. */
+export interface Source {
+  /** Geos that have values. */
+  geos: number[]
+  /** Whether a geo has a value at an instant. */
+  has: (at: number, geo: number) => boolean
+  /** Status of an answer that fails; undefined for one that does not. */
+  status: (path: string, window: { from: number; to: number }) => number | undefined
+  /** Whether a value comes in a form that nobody understands. */
+  spoiled: (at: number) => boolean
+}
+
+/** A service of hourly values over real HTTP, with the windows that it was asked for. */
+export async function source(first: Partial<Source> = {}) {
+  const state: Source = {
+    ...{ geos: [3], has: () => true, status: () => undefined, spoiled: () => false },
+    ...first,
+  }
+  const asked: { path: string; from: string; to: string; geos: string }[] = []
+  const server = await serve((request, response) => {
+    const url = new URL(request.url!, 'http://x')
+    const [from, end] = ['start_date', 'end_date'].map((name) => ms(url.searchParams.get(name)!) / 1000) as [
+      number,
+      number,
+    ]
+    const only = url.searchParams.getAll('geo_ids[]').map(Number)
+    const window = { from, to: end + 1 }
+    asked.push({ path: url.pathname, from: formatUtc(window.from), to: formatUtc(window.to), geos: only.join() })
+    const status = state.status(url.pathname, window)
+    if (status !== undefined) return json(response, { message: 'no' }, status)
+    const values = []
+    for (let at = from; at <= end; at += HOUR)
+      for (const geo of state.geos)
+        if ((only.length === 0 || only.includes(geo)) && state.has(at, geo))
+          values.push({
+            value: state.spoiled(at) ? 'x' : 1,
+            datetime: formatUtc(at).replace('Z', '+00:00'),
+            geo_id: geo,
+          })
+    json(response, { indicator: { id: Number(/\d+/.exec(url.pathname)![0]), tiempo: [{ id: 4 }], geos: [], values } })
+  })
+  return {
+    state,
+    url: server.url,
+    /** Runs a job at an instant and answers the windows that it asked, as `from..to geos`. */
+    async run(store: Store, yaml: string, at: string | number, options: PlanOptions = {}): Promise<string[]> {
+      asked.length = 0
+      await runJob(store, server, yaml, { now: typeof at === 'number' ? at : ms(at), options })
+      return asked.map(({ from, to, geos }) => `${from.slice(0, 13)}..${to.slice(0, 13)}${geos ? ` ${geos}` : ''}`)
+    },
+    asked,
+  }
+}

@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { startEmulator } from '../../src/emulator/emulator.ts'
+import { type Scenario, scenarios, serveFiles } from './commands.ts'
+import { contents, type Ended, JOB, NIGHT, NOW, type Report, randomOf, spawnChild } from './harness.ts'
+
+const BIN = resolve('src/cli/bin.js')
+const PRELOAD = pathToFileURL(resolve('test/crash/preload.ts')).href
+
+/** Runs a command, watched. */
+function command(args: readonly string[], env: Record<string, string>): Promise<Ended & { code: number | null }> {
+  const child = spawn(process.execPath, ['--import', PRELOAD, BIN, ...args], { env: { ...process.env, ...env } })
+  let out = ''
+  let err = ''
+  child.stdout.on('data', (data) => {
+    out += data
+  })
+  child.stderr.on('data', (data) => {
+    err += data
+  })
+  return new Promise((done) =>
+    child.on('close', (code, signal) => done({ code, killed: signal === 'SIGKILL', out, err })),
+  )
+}
+
+/** How often a command is killed before it may end. */
+const DEATHS = 3
+/** Microseconds into a step that take long enough for something to be half done. */
+const DURING = 3_000
+
+/** So many steps at the end are what puts things in place and tidies. */
+const LAST = 60
+
+/** Kills commands at random steps, runs them again, and compares with a calm run. */
+export async function crashCommands(kills: number, seed: number, tell: (line: string) => void = () => undefined) {
+  const random = randomOf(seed)
+  const root = mkdtempSync(join(tmpdir(), 'indicator-sync-crash-'))
+  const emulator = await startEmulator({ now: NOW / 1000 })
+  const server = await serveFiles()
+  const faults: string[] = []
+  const byStep: Record<string, number> = {}
+  let done = 0
+  let rounds = 0
+  try {
+    const held = join(root, 'held.db')
+    await spawnChild({ file: held, url: emulator.url, key: emulator.key, job: JOB, now: NOW }, null)
+    const all = Object.entries(scenarios(held, server.url))
+    const calm = new Map<string, { steps: number; result: string }>()
+    const newFolder = async (scenario: Scenario): Promise<string> => {
+      const folder = join(root, `round-${rounds++}`)
+      mkdirSync(folder)
+      await scenario.prepare(folder)
+      return folder
+    }
+    for (const [name, scenario] of all) {
+      const folder = await newFolder(scenario)
+      const count = join(root, 'steps')
+      const { code, err } = await command(scenario.args(folder), { CRASH_COUNT: count })
+      if (code !== 0) throw new Error(`${name} without kills: ${err}`)
+      const steps = Number(readFileSync(count, 'utf8'))
+      calm.set(name, { steps, result: JSON.stringify(scenario.result(folder)) })
+      rmSync(folder, { recursive: true })
+    }
+    while (done < kills) {
+      const [name, scenario] = all[rounds % all.length]!
+      const { steps, result } = calm.get(name)!
+      const folder = await newFolder(scenario)
+      const log: string[] = []
+      try {
+        for (let life = 0; ; life++) {
+          const mortal = life < DEATHS && done < kills
+          // Half of them where files are put in their places.
+          const at =
+            random() < 0.5 ? 1 + Math.floor(random() * steps) : steps - Math.floor(random() * Math.min(LAST, steps))
+          const when = ['before', 'after', String(Math.floor(random() * DURING))][Math.floor(random() * 3)]!
+          const ended = await command(scenario.args(folder), mortal ? { CRASH_AT: String(at), CRASH_WHEN: when } : {})
+          log.push(ended.killed ? `${at}/${steps} ${when}` : `exit ${ended.code}`)
+          if (ended.killed) {
+            done++
+            byStep[name] = (byStep[name] ?? 0) + 1
+            scenario.glance(folder)
+            continue
+          }
+          // What was killed after its work was done is there already.
+          const there = ended.code === 2 && life > 0 && /is a database|is there already/.test(ended.err)
+          if (ended.code !== 0 && !there) faults.push(`${name}: ${log.join(' · ')}: ${ended.err}`)
+          break
+        }
+        const now = JSON.stringify(scenario.result(folder))
+        if (now !== result) faults.push(`${name}: ${log.join(' · ')}: ${differ(result, now)}`)
+      } catch (error) {
+        faults.push(`${name}: ${log.join(' · ')}: ${(error as Error).message}`)
+      }
+      rmSync(folder, { recursive: true })
+      tell(`${done} of ${kills} kills of commands, ${faults.length} faults (${name}: ${log.join(' · ')})`)
+    }
+    return { kills: done, rounds, byStep, faults } satisfies Report
+  } finally {
+    await emulator.close()
+    server.close()
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+/** Where two long texts begin to differ. */
+function differ(wanted: string, got: string): string {
+  let i = 0
+  while (wanted[i] === got[i]) i++
+  return `wanted …${wanted.slice(Math.max(0, i - 60), i + 120)}… got …${got.slice(Math.max(0, i - 60), i + 120)}…`
+}
+
+/** Two syncs at once, one of which is suspended and goes on, or is killed: one writes, and the end is that of a calm one. */
+export async function crashPairs(pairs: number, seed: number, tell: (line: string) => void = () => undefined) {
+  const random = randomOf(seed)
+  const root = mkdtempSync(join(tmpdir(), 'indicator-sync-crash-'))
+  const emulator = await startEmulator({ now: NOW / 1000 })
+  const faults: string[] = []
+  const byStep: Record<string, number> = {}
+  const orders = (file: string, now: number) => ({ file, url: emulator.url, key: emulator.key, job: JOB, now })
+  try {
+    const held = join(root, 'held.db')
+    await spawnChild(orders(held, NOW), null)
+    emulator.setNow(NIGHT / 1000)
+    const calm = join(root, 'calm.db')
+    copyFileSync(held, calm)
+    await spawnChild(orders(calm, NIGHT), null)
+    const wanted = JSON.stringify(contents(calm).rest)
+    for (let pair = 0; pair < pairs; pair++) {
+      const file = join(root, `pair-${pair}.db`)
+      copyFileSync(held, file)
+      const kind = ['suspended', 'killed'][pair % 2]!
+      byStep[kind] = (byStep[kind] ?? 0) + 1
+      let second: Promise<Ended> | undefined
+      const first = spawnChild(orders(file, NIGHT), null, (child) => {
+        child.stdout!.once('data', () =>
+          setTimeout(async () => {
+            child.kill(kind === 'killed' ? 'SIGKILL' : 'SIGSTOP')
+            second = spawnChild(orders(file, NIGHT), null)
+            await second
+            child.kill('SIGCONT')
+          }, random() * 150),
+        )
+      })
+      const one = await first
+      const other = await second
+      const said = `${kind}: ${one.killed ? 'killed' : one.out.trim()} | ${other?.out.trim() ?? ''} ${one.err} ${other?.err ?? ''}`
+      // A suspended one that had not ended keeps the other out, and ends its work.
+      if (kind === 'suspended' && !(one.out.includes('done') && (!other || /busy|done/.test(other.out))))
+        faults.push(said)
+      if (kind === 'killed' && other && !other.out.includes('done')) faults.push(said)
+      await spawnChild(orders(file, NIGHT), null)
+      const { rest, health } = contents(file)
+      if (JSON.stringify(health) !== '["ok"]') faults.push(`${said}: ${JSON.stringify(health)}`)
+      if (JSON.stringify(rest) !== wanted) faults.push(`${said}: ${differ(wanted, JSON.stringify(rest))}`)
+      for (const end of ['', '-wal', '-shm', '.lock']) if (existsSync(file + end)) rmSync(file + end)
+      tell(`${pair + 1} of ${pairs} pairs, ${faults.length} faults`)
+    }
+    return { kills: pairs, rounds: pairs, byStep, faults } satisfies Report
+  } finally {
+    await emulator.close()
+    rmSync(root, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,171 @@
+/** Commands that are killed, and what has to be there when they are run again. */
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { Migrator } from 'kysely/migration'
+import { MIGRATIONS } from '../../src/db/migrations.ts'
+import { openReader } from '../../src/db/open.ts'
+import { APPLICATION_ID } from '../../src/db/schema.ts'
+import { connect } from '../../src/db/sqlite.ts'
+import { contents } from './harness.ts'
+
+/** A command with all that it needs. */
+export interface Scenario {
+  /** Puts what it begins with into an empty folder. */
+  readonly prepare: (folder: string) => Promise<void> | void
+  readonly args: (folder: string) => readonly string[]
+  /** What counts in the end, the same after kills as without. Throws when something is not whole. */
+  readonly result: (folder: string) => unknown
+  /** What may be seen at any time, also right after a kill: throws when it may not. */
+  readonly glance: (folder: string) => void
+}
+
+const database = (folder: string): string => join(folder, 'x.db')
+
+/** What is in a database, whole and healthy. */
+function whole(file: string): unknown {
+  const { rest, health } = contents(file)
+  if (JSON.stringify(health) !== '["ok"]') throw new Error(`${file}: ${JSON.stringify(health)}`)
+  return rest
+}
+
+/** Refuses a copy that is not whole. */
+function sound(file: string): void {
+  const reader = openReader(file)
+  try {
+    const says = reader.get('pragma integrity_check')
+    if (says !== 'ok') throw new Error(`${file}: ${says}`)
+  } finally {
+    reader.raw.close()
+  }
+}
+
+/** Every file of a folder with its checksum; names that nobody gave are told, too. */
+const files = (folder: string): Record<string, string> =>
+  Object.fromEntries(
+    (readdirSync(folder, { recursive: true }) as string[])
+      .filter((name) => statSync(join(folder, name)).isFile())
+      .sort()
+      .map((name) => [
+        name,
+        createHash('sha256')
+          .update(readFileSync(join(folder, name)))
+          .digest('hex'),
+      ]),
+  )
+
+/** The names in a folder, but for what SQLite and the lock keep beside a database. */
+const names = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => !/^x\.db(-wal|-shm|\.lock)$/.test(name))
+    .sort()
+
+/** A database of the first schema with a row in it. */
+async function makeOld(file: string): Promise<void> {
+  const { kysely, raw } = connect(file)
+  raw.pragma(`application_id = ${APPLICATION_ID}`)
+  const migrator = new Migrator({
+    db: kysely,
+    provider: { getMigrations: async () => ({ '0001_first_schema': MIGRATIONS['0001_first_schema']! }) },
+    migrationTableName: '_migration',
+    migrationLockTableName: '_migration_lock',
+  })
+  const { error } = await migrator.migrateToLatest()
+  if (error) throw error
+  raw.exec('insert into geo (id) values (3), (8741)')
+  await kysely.destroy()
+}
+
+/** The scenarios on a database that is held, with the address of a server of files. */
+export function scenarios(held: string, url: string): Record<string, Scenario> {
+  const copy = (folder: string): void => copyFileSync(held, database(folder))
+  const common = (folder: string) => ['--database', database(folder), '--quiet']
+  const healthy = (folder: string): void => void whole(database(folder))
+  return {
+    'replay in place': {
+      prepare: copy,
+      args: (folder) => ['replay', ...common(folder)],
+      result: (folder) => [names(folder), whole(database(folder))],
+      glance: healthy,
+    },
+    'replay --into': {
+      prepare: copy,
+      args: (folder) => ['replay', '--into', join(folder, 'new.db'), ...common(folder)],
+      result: (folder) => [names(folder), whole(join(folder, 'new.db'))],
+      glance: (folder) => void (existsSync(join(folder, 'new.db')) && whole(join(folder, 'new.db'))),
+    },
+    migrate: {
+      prepare: (folder) => makeOld(database(folder)),
+      args: (folder) => ['migrate', ...common(folder)],
+      result: (folder) => [names(folder), whole(database(folder))],
+      glance: () => undefined,
+    },
+    prune: {
+      prepare: copy,
+      args: (folder) => ['prune', '--older-than', '1d', ...common(folder)],
+      result: (folder) => [names(folder), whole(database(folder))],
+      glance: healthy,
+    },
+    publish: {
+      prepare: copy,
+      args: (folder) => ['publish', join(folder, 'public.db'), ...common(folder)],
+      result: (folder) => {
+        const manifest = JSON.parse(readFileSync(join(folder, 'public.db.manifest.json'), 'utf8'))
+        if (manifest.sha256 !== files(folder)['public.db']) throw new Error('the manifest is of another file')
+        sound(join(folder, 'public.db'))
+        return [names(folder), manifest.rows]
+      },
+      glance: (folder) => void (existsSync(join(folder, 'public.db')) && sound(join(folder, 'public.db'))),
+    },
+    'export --partition': {
+      prepare: copy,
+      args: (folder) => [
+        ...['export', '--indicator', '600', '--partition', 'year', '--output', join(folder, 'years')],
+        ...common(folder),
+      ],
+      result: (folder) => [names(folder), files(join(folder, 'years'))],
+      glance: (folder) => {
+        // A file under its own name is whole: it ends with a line.
+        for (const name of Object.keys(existsSync(join(folder, 'years')) ? files(join(folder, 'years')) : {}))
+          if (name.endsWith('data.csv') && !readFileSync(join(folder, 'years', name), 'utf8').endsWith('\n'))
+            throw new Error(`${name} is not whole`)
+      },
+    },
+    'archives download': {
+      prepare: (folder) => {
+        copy(folder)
+        writeFileSync(join(folder, 'key'), 'k'.repeat(64))
+        writeFileSync(join(folder, 'pace.yaml'), 'name: pace\npace: { perSecond: 50 }\ncatalogue: true\n')
+      },
+      args: (folder) => [
+        ...['archives', 'download', '--job', join(folder, 'pace.yaml'), '--base-url', url],
+        ...['--api-key-file', join(folder, 'key'), '--id', '40', '--id', '47', '--limit', '0', ...common(folder)],
+      ],
+      result: (folder) => [names(folder), files(join(folder, 'archives'))],
+      glance: (folder) => {
+        const all = existsSync(join(folder, 'archives')) ? files(join(folder, 'archives')) : {}
+        for (const [name, sum] of Object.entries(all))
+          if (/^..\/[0-9a-f]{64}$/.test(name) && name.slice(3) !== sum) throw new Error(`${name} is not what it says`)
+      },
+    },
+  }
+}
+
+/** Serves a file under every address, a piece at a time. */
+export async function serveFiles(): Promise<{ url: string; close: () => void }> {
+  const server = createServer((request, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/plain', ETag: `"${request.url!.length}"` })
+    response.write(`${request.url}\n`.repeat(2_000))
+    setTimeout(() => response.end(`${request.url}\n`.repeat(2_000)), 5)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

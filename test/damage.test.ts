@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { pack } from '../src/base/pack.ts'
+import { openReader, type Store } from '../src/db/open.ts'
+import { dump } from './dump.ts'
+import { emulate, ms, runCli, runJob, tempFolder, tempStore } from './kit.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+const JOB = `series: [{ indicators: [1739, 805], geoIds: [3, 8741], window: { from: 2025-10-01, to: 2025-10-08 } }]
+content: [{ kinds: [news] }]`
+
+async function filled(): Promise<Store> {
+  const store = await tempStore()
+  await runJob(store, await emulate({ now: NOW / 1000 }), JOB, { now: NOW })
+  return store
+}
+
+/** The body of the first fetch that has one of a form, changed. */
+function damage(store: Store, form: string, how: (body: Buffer) => Buffer): number {
+  const [found] = store.all(
+    'select f.id, r.hash, r.body from _fetch f join _reply r on r.hash = f.reply_hash where r.form = ? order by f.id limit 1',
+    [form],
+  ) as { id: number; hash: string; body: Buffer }[]
+  store.run('update _reply set body = ? where hash = ?', [how(found!.body), found!.hash])
+  return found!.id
+}
+
+const turned = (body: Buffer, at: number): Buffer => {
+  const other = Buffer.from(body)
+  other[at] = other[at]! ^ 0xff
+  return other
+}
+
+describe('a body of the reply store that something has changed', () => {
+  test.each<[string, string, (body: Buffer) => Buffer]>([
+    ['a bit in the middle', 'zstd', (body) => turned(body, body.length >> 1)],
+    ['a bit in the columns', 'columns', (body) => turned(body, body.length >> 1)],
+    ['its beginning', 'columns', (body) => turned(body, 0)],
+    ['its end', 'zstd', (body) => turned(body, body.length - 1)],
+    ['cut', 'columns', (body) => body.subarray(0, body.length - 20)],
+    ['nothing of it', 'columns', () => Buffer.alloc(0)],
+    ['another body', 'columns', () => pack(Buffer.from('{"indicator":{}}')).bytes],
+    [
+      'columns that end too soon',
+      'columns',
+      () => pack(Buffer.from('{"rows":99,"columns":[{"bytes":9}],"literals":[""]}\n1\n')).bytes,
+    ],
+  ])('%s: it is named and skipped', async (_name, form, how) => {
+    const store = await filled()
+    const fetchId = damage(store, form, how)
+    const before = dump(store)
+    const env = { INDICATOR_SYNC_DATABASE: store.file }
+    const into = join(tempFolder(), 'again.db')
+    const beside = await runCli(tempFolder(), ['replay', '--into', into, '--json'], env)
+    expect(beside.code, beside.err).toBe(1)
+    expect(beside.err).toMatch(new RegExp(`fetch ${fetchId}\\).*skipped`))
+    expect(JSON.parse(beside.out)).toMatchObject({ damaged: [fetchId] })
+    const again = openReader(into)
+    expect(again.get('select count(*) from observation')).toBeGreaterThan(0)
+    await again.close()
+    const inPlace = await runCli(tempFolder(), ['replay'], env)
+    expect(inPlace.code).toBe(7)
+    expect(inPlace.err).toMatch(new RegExp(`fetch ${fetchId}\\).*stays as it is`))
+    expect(inPlace.err).not.toMatch(/bug/)
+    expect(dump(store)).toEqual(before)
+  })
+})

@@ -1,0 +1,342 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join, resolve } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { besideOf } from '../../src/base/beside.ts'
+import { BusyError } from '../../src/base/errors.ts'
+import { isHeld, lockWriter, openWriter } from '../../src/db/lock.ts'
+import { openReader, openStore } from '../../src/db/open.ts'
+import { tempFolder } from '../kit.ts'
+
+const WRITER = resolve('test/db/writer.ts')
+
+/** A process that holds the lock, and what it says, word by word. */
+function writer(file: string) {
+  const child: ChildProcess = spawn(process.execPath, [WRITER, file], { stdio: ['pipe', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let said = ''
+  const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
+  child.stdout!.on('data', (data) => {
+    said += data
+  })
+  return {
+    child,
+    ended,
+    said: () => said,
+    /** Waits until it said this, or ended. */
+    async until(text: string): Promise<string> {
+      let over = false
+      void ended.then(() => {
+        over = true
+      })
+      while (!said.includes(text) && !over) await Promise.race([once(child.stdout!, 'data'), ended])
+      return said
+    },
+    write: (id: number) => child.stdin!.write(`${id}\n`),
+    end: () => child.stdin!.end(),
+  }
+}
+
+const geos = (file: string): unknown[] => {
+  const db = new SQLite(file, { readonly: true })
+  try {
+    return db.prepare('select id from geo order by id').pluck().all()
+  } finally {
+    db.close()
+  }
+}
+
+describe('the writer’s lock', () => {
+  test('of a database that is not there yet goes to one of four, and the others say who has it', async () => {
+    const file = join(tempFolder(), 'new', 'x.db')
+    const four = Array.from({ length: 4 }, () => writer(file))
+    await Promise.all(four.map((one) => one.until('\n')))
+    const won = four.filter((one) => one.said().startsWith('holds'))
+    expect(won).toHaveLength(1)
+    for (const one of four) {
+      if (one === won[0]) continue
+      expect(await one.ended).toBe(5)
+      expect(one.said()).toMatch(`Process ${won[0]!.child.pid} on`)
+      expect(one.said()).toContain('(writer of a test)')
+    }
+    won[0]!.write(1)
+    await won[0]!.until('wrote 1')
+    won[0]!.end()
+    expect(await won[0]!.ended).toBe(0)
+    expect(geos(file)).toEqual([1])
+  })
+
+  test('stays with a process that is suspended, and goes with one that is killed', async () => {
+    const file = join(tempFolder(), 'x.db')
+    const first = writer(file)
+    expect(await first.until('\n')).toBe('holds 1\n')
+    first.child.kill('SIGSTOP')
+    // What it said of itself does not count, however old it is.
+    const other = new SQLite(file)
+    other.exec(`update _lock set acquired_at = '2000-01-01T00:00:00.000Z', pid = 999999999, host = 'another'`)
+    other.close()
+    await expect(openWriter(file, 'robber')).rejects.toThrow(BusyError)
+    expect(isHeld(file)).toBe(true)
+    first.child.kill('SIGCONT')
+    first.write(7)
+    await first.until('wrote 7')
+    first.child.kill('SIGKILL')
+    expect(await first.ended).toBe('SIGKILL')
+    expect(isHeld(file)).toBe(false)
+    const next = writer(file)
+    expect(await next.until('\n')).toBe('holds 2\n')
+    next.end()
+    expect(await next.ended).toBe(0)
+    expect(geos(file)).toEqual([7])
+  })
+
+  test('is one lock under all names of a file', async () => {
+    const folder = tempFolder()
+    symlinkSync(join(folder, 'real.db'), join(folder, 'link.db'))
+    const store = await openWriter(join(folder, 'link.db'), 'first')
+    await expect(openWriter(join(folder, 'real.db'), 'second')).rejects.toThrow(/first/)
+    await store.close()
+    expect(readdirSync(folder).sort()).toEqual(['link.db', 'real.db', 'real.db.lock'])
+  })
+
+  test('is refused for a file that has several names, which would each have a lock and a log; readers may read it', async () => {
+    const folder = tempFolder()
+    const [one, two] = [join(folder, 'a.db'), join(folder, 'b', 'y.db')]
+    const first = await openWriter(one, 'first')
+    await first.write(async () => first.run('insert into geo (id) values (1)', []))
+    mkdirSync(join(folder, 'b'))
+    linkSync(one, two)
+    await expect(openWriter(two, 'second')).rejects.toThrow(/has 2 names \(hard links\)/)
+    // Whoever writes goes on: nobody else can.
+    await first.write(async () => first.run('insert into geo (id) values (2)', []))
+    await first.close()
+    const child = writer(one)
+    expect(await child.ended).toBe(7)
+    expect(child.said()).toMatch(/hard links/)
+    await openReader(two).close()
+    rmSync(two)
+    await (await openWriter(one, 'third')).close()
+    expect(geos(one)).toEqual([1, 2])
+    // The second name that a killed command left of its making is tidied.
+    linkSync(one, besideOf(one))
+    await (await openWriter(one, 'fourth')).close()
+    expect(statSync(one).nlink).toBe(1)
+  })
+
+  test('is refused under the new name of a file that was renamed while another one writes', async () => {
+    const folder = tempFolder()
+    const [one, two] = [join(folder, 'a.db'), join(folder, 'b.db')]
+    const first = writer(one)
+    await first.until('holds')
+    first.write(1)
+    await first.until('wrote 1')
+    renameSync(one, two)
+    await expect(openWriter(two, 'second')).rejects.toThrow(/open under another name/)
+    first.write(2)
+    expect(await first.ended).toBe(7)
+    await (await openWriter(two, 'third')).close()
+    expect(geos(two)).toEqual([1])
+  })
+
+  test('is refused for a file that was mounted alone, where mounts can be made', async () => {
+    const folder = tempFolder()
+    const [one, two] = [join(folder, 'a.db'), join(folder, 'b b.db')]
+    await (await openStore(one)).close()
+    writeFileSync(two, '')
+    const script = `mount --bind "$1" "$2" && exec "$0" ${WRITER} "$2" < /dev/null`
+    const { status, stdout } = spawnSync('unshare', ['-rm', 'sh', '-c', script, process.execPath, one, two])
+    if (status !== 7 && !String(stdout).includes('holds')) return
+    expect(String(stdout)).toMatch(/mounted as a single file/)
+  })
+
+  test('whose file was deleted lets in another one, and then the first one writes nothing more', async () => {
+    const file = join(tempFolder(), 'x.db')
+    const first = await openWriter(file, 'first')
+    rmSync(`${file}.lock`)
+    const second = await openWriter(file, 'second')
+    await expect(first.write(async () => first.run('insert into geo (id) values (1)', []))).rejects.toThrow(
+      /taken over the writing/,
+    )
+    expect(() => first.check()).toThrow(BusyError)
+    await second.write(async () => second.run('insert into geo (id) values (2)', []))
+    await first.close()
+    expect(second.get('select command from _lock')).toBe('second')
+    await second.close()
+    expect(geos(file)).toEqual([2])
+  })
+
+  test('does not write after a log that another program shortened; what SQLite folds back shortens it too, and is right', async () => {
+    const file = join(tempFolder(), 'x.db')
+    const store = await openWriter(file, 'first')
+    const put = (id: number) => store.write(async () => store.run('insert into geo (id) values (?)', [id]))
+    await put(1)
+    await put(2)
+    const other = new SQLite(file)
+    other.pragma('wal_checkpoint(truncate)')
+    expect(statSync(`${file}-wal`).size).toBe(0)
+    await put(3)
+    store.tidy()
+    await put(4)
+    await put(5)
+    other.close()
+    truncateSync(`${file}-wal`)
+    await expect(put(6)).rejects.toThrow(/shortened by another program/)
+    await store.close()
+    const db = new SQLite(file)
+    expect(db.pragma('integrity_check', { simple: true })).toBe('ok')
+    db.close()
+    expect(geos(file)).toEqual([1, 2, 3])
+  })
+
+  test('is not needed by readers, and a store that is open may take it and give it back', async () => {
+    const file = join(tempFolder(), 'x.db')
+    const one = await openStore(file)
+    const two = await openStore(file)
+    const unlock = await lockWriter(one, 'one', Date.now)
+    await expect(lockWriter(two, 'two', Date.now)).rejects.toThrow(/\(one\)/)
+    const reader = openReader(file)
+    expect(reader.get('select command from _lock')).toBe('one')
+    await reader.close()
+    await unlock()
+    await (await lockWriter(two, 'two', Date.now))()
+    await one.close()
+    await two.close()
+  })
+})
+
+describe('another program', () => {
+  test('that holds the file for half a second at a time ends nothing', async () => {
+    const file = join(tempFolder(), 'x.db')
+    await (await openStore(file)).close()
+    const holding = `
+      const db = new (require('better-sqlite3'))(process.argv[1], { timeout: 10000 })
+      const nap = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+      for (let i = 0; ; i++) { db.exec('begin immediate'); if (i === 0) console.log('holds'); nap(500); db.exec('commit'); nap(40) }`
+    const other = spawn(process.execPath, ['-e', holding, file], { stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void other.kill('SIGKILL'))
+    await once(other.stdout, 'data')
+    const store = await openWriter(file, 'patient')
+    for (let id = 1; id <= 3; id++) await store.write(async () => store.run('insert into geo (id) values (?)', [id]))
+    store.tidy()
+    // Over a file that is held, a backup answers that all is done, and has done nothing.
+    const fresh = join(tempFolder(), 'fresh.db')
+    const source = await openStore(fresh)
+    await source.write(async () => source.run('insert into geo (id) values (99)', []))
+    await source.copyInto(file)
+    await source.close()
+    await store.close()
+    expect(geos(file)).toEqual([99])
+  })
+})
+
+describe('the file under a writer', () => {
+  const cases = [
+    ['deleted', (file: string) => rmSync(file), false],
+    ['renamed', (file: string) => renameSync(file, `${file}.moved`), false],
+    [
+      'replaced',
+      (file: string) => {
+        copyFileSync(`${file}.other`, `${file}.new`)
+        renameSync(`${file}.new`, file)
+      },
+      true,
+    ],
+  ] as const
+  test.each(cases)(
+    'that is %s is noticed by the next write, and nothing is written elsewhere',
+    async (_, how, stays) => {
+      const file = join(tempFolder(), 'x.db')
+      const other = await openStore(`${file}.other`)
+      await other.write(async () => other.run('insert into geo (id) values (42)', []))
+      await other.close()
+      const process = writer(file)
+      await process.until('holds')
+      process.write(1)
+      await process.until('wrote 1')
+      how(file)
+      const before = stays ? readFileSync(file) : null
+      process.write(2)
+      expect(await process.ended).toBe(7)
+      expect(process.said()).toMatch(/deleted or renamed|Another file/)
+      expect(existsSync(file)).toBe(stays)
+      if (before) expect(readFileSync(file).equals(before)).toBe(true)
+      // What was committed is in the file, wherever it is now, and no log lies there for the next one.
+      expect(statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0)
+      if (stays) expect(geos(file)).toEqual([42])
+      if (existsSync(`${file}.moved`)) expect(geos(`${file}.moved`)).toEqual([1])
+    },
+  )
+
+  test('whose place another program has taken with a log of its own: that log is left alone', async () => {
+    const file = join(tempFolder(), 'x.db')
+    const process = writer(file)
+    await process.until('holds')
+    for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`)
+    const other = new SQLite(file)
+    other.pragma('journal_mode = wal')
+    other.exec('create table t (a); insert into t values (1)')
+    process.write(1)
+    expect(await process.ended).toBe(7)
+    expect(statSync(`${file}-wal`).size).toBeGreaterThan(0)
+    const reader = new SQLite(file, { readonly: true })
+    expect(reader.prepare('select a from t').pluck().all()).toEqual([1])
+    reader.close()
+    other.close()
+  })
+
+  test('that loses its log is noticed too', async () => {
+    const file = join(tempFolder(), 'x.db')
+    const store = await openWriter(file, 'first')
+    rmSync(`${file}-wal`)
+    await expect(store.write(async () => store.run('insert into geo (id) values (1)', []))).rejects.toMatchObject({
+      name: 'StoreError',
+      code: 'log-gone',
+    })
+    await store.close()
+  })
+
+  test('that was put over one whose log a killed process left is refused, and is sound once the log is gone', async () => {
+    const file = join(tempFolder(), 'x.db')
+    const copy = await openStore(`${file}.copy`)
+    // Of another size: the first pages of two new databases of one size are the same, and then nothing can be told.
+    await copy.write(async () => {
+      copy.run('insert into geo (id) values (42)', [])
+      copy.run(`insert into geo_text (id, locale, name) values (42, 'es', ?)`, ['x'.repeat(20_000)])
+    })
+    await copy.close()
+    const killed = writer(file)
+    await killed.until('holds')
+    killed.write(1)
+    await killed.until('wrote 1')
+    killed.child.kill('SIGKILL')
+    await killed.ended
+    expect(statSync(`${file}-wal`).size).toBeGreaterThan(0)
+    const legal = join(tempFolder(), 'legal.db')
+    for (const end of ['', '-wal']) copyFileSync(`${file}${end}`, `${legal}${end}`)
+    copyFileSync(`${file}.copy`, file)
+    const before = readFileSync(file)
+    await expect(openWriter(file, 'next')).rejects.toMatchObject({ name: 'StoreError', code: 'foreign-log' })
+    expect(readFileSync(file).equals(before)).toBe(true)
+    for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`)
+    await (await openWriter(file, 'next')).close()
+    expect(geos(file)).toEqual([42])
+    // A database that was copied with its log belongs to it.
+    await (await openWriter(legal, 'next')).close()
+    expect(geos(legal)).toEqual([1])
+  })
+})

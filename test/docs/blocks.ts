@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs'
+
+/** A fenced block of a page. */
+export interface Block {
+  readonly heading: string
+  readonly language: string
+  readonly text: string
+  /** Whether the page says nothing of it not having been run. */
+  readonly runs: boolean
+}
+
+/** The fenced blocks of a page in Markdown, each with the heading above it. */
+export function blocksOf(page: string): Block[] {
+  const sections = readFileSync(page, 'utf8').split(/^(?=##? )/m)
+  return sections.flatMap((section) => {
+    const heading = /^#+ (.*)/.exec(section)?.[1] ?? ''
+    const notRun = section.search(/Not run/)
+    return [...section.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].map((match) => ({
+      heading,
+      language: match[1]!,
+      text: match[2]!,
+      runs: notRun < 0 || match.index < notRun,
+    }))
+  })
+}

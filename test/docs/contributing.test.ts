@@ -1,0 +1,36 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const text = readFileSync('CONTRIBUTING.md', 'utf8')
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
+
+test('every file that CONTRIBUTING.md names is there', () => {
+  const named = [
+    ...[...text.matchAll(/`((?:src|test|docs|jobs|migrations)\/[\w./-]*|README\.md)`/g)].map(([, file]) => file!),
+    ...[...text.matchAll(/\]\(([^)#]+)\)/g)].map(([, file]) => file!),
+  ]
+  expect(named.length).toBeGreaterThan(30)
+  for (const file of named) expect(existsSync(file), file).toBe(true)
+})
+
+test('every command that it names is one of the package', () => {
+  const named = [...text.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name!)
+  expect(named.length).toBeGreaterThan(3)
+  for (const name of named) expect(Object.keys(scripts), name).toContain(name)
+})
+
+test('it says how each of the usual changes is made', () => {
+  const WHAT = [
+    'route',
+    'service',
+    'key of a job',
+    'column',
+    'view',
+    'command',
+    'form of export',
+    'check',
+    'language',
+    'rule for retries',
+  ]
+  for (const what of WHAT) expect(text).toMatch(new RegExp(`^### … a (?:\\w+ )*${what}`, 'm'))
+})

@@ -1,0 +1,151 @@
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { COMMANDS, type CommandName } from '../../src/cli/commands.ts'
+import { COMMON } from '../../src/cli/flags.ts'
+import { emulate, runCli, tempFolder } from '../kit.ts'
+
+const read = (file: string): string => readFileSync(file, 'utf8')
+const lines = (text: string): string[] => text.replaceAll(/\\\n/g, ' ').split('\n')
+
+/** Whether words are a command of this program with flags that it has. */
+function checkCommand(words: readonly string[]): void {
+  const [name, ...rest] = words
+  expect(Object.keys(COMMANDS)).toContain(name)
+  const { flags } = COMMANDS[name as CommandName]
+  for (const flag of rest.filter((word) => word.startsWith('--')))
+    expect(Object.keys({ ...flags, ...COMMON }), `${name} ${flag}`).toContain(flag.slice(2))
+}
+
+describe('the image', () => {
+  const dockerfile = lines(read('Dockerfile')).filter((line) => line !== '' && !line.startsWith('#'))
+  const of = (word: string): string[] =>
+    dockerfile.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1).trim())
+
+  test('copies what exists, and what its context lets in', () => {
+    const allowed = lines(read('.dockerignore'))
+      .filter((line) => line.startsWith('!'))
+      .map((line) => line.slice(1))
+    for (const copied of of('COPY').filter((line) => !line.startsWith('--from='))) {
+      for (const source of copied.split(/ +/).slice(0, -1)) {
+        expect(existsSync(source), source).toBe(true)
+        expect(
+          allowed.some((path) => source === path || source.startsWith(`${path}/`)),
+          `${source} in .dockerignore`,
+        ).toBe(true)
+      }
+    }
+    for (const path of allowed) expect(existsSync(path), path).toBe(true)
+    expect(read('tsconfig.json')).toContain('"outDir": "dist"')
+  })
+
+  test('has two stages of the same runtime, runs as nobody in particular, and keeps its data in a volume', () => {
+    const stages = of('FROM').map((line) => line.split(' ')[0])
+    expect(stages).toEqual(['node:24-slim', 'node:24-slim'])
+    expect(Number(/:(\d+)/.exec(stages[1]!)![1])).toBeGreaterThanOrEqual(22)
+    expect(of('USER')).toEqual(['node'])
+    expect(of('VOLUME')).toEqual(['/data'])
+    expect(of('ENTRYPOINT')).toEqual(['["indicator-sync"]'])
+    const health = JSON.parse(/CMD (\[.*\])/.exec(of('HEALTHCHECK')[0]!)![1]!) as string[]
+    expect(health[0]).toBe('indicator-sync')
+    checkCommand(health.slice(1))
+    for (const line of dockerfile) expect(line).not.toMatch(/API_KEY|curl|wget|apt-get/)
+  })
+
+  test('compose.yaml runs it with no rights that it does not need', () => {
+    const { services, volumes } = parse(read('compose.yaml'))
+    for (const service of Object.values(services) as Record<string, unknown>[]) {
+      checkCommand(service.command as string[])
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+      for (const volume of service.volumes as string[]) {
+        const source = volume.split(':')[0]!
+        expect(source.startsWith('.') ? existsSync(source) : source in volumes, volume).toBe(true)
+      }
+    }
+  })
+})
+
+describe('the units', () => {
+  const units = readdirSync('docs/systemd')
+
+  test('start commands that exist, and name units that exist', () => {
+    const service = read('docs/systemd/indicator-sync.service')
+    checkCommand(/^ExecStart=\S+ (.*)$/m.exec(service)![1]!.split(' '))
+    expect(service).toMatch(/^OnFailure=indicator-sync-failed@%n\.service$/m)
+    for (const page of ['docs/install.md', 'docs/schedule.md'])
+      for (const [, file] of read(page).matchAll(/\(systemd\/([^)]+)\)/g)) expect(units).toContain(file)
+  })
+
+  test.runIf(spawnSync('systemd-analyze', ['--version']).status === 0)('systemd finds nothing wrong with them', () => {
+    const folder = tempFolder()
+    for (const file of units)
+      writeFileSync(
+        join(folder, file),
+        read(`docs/systemd/${file}`).replaceAll('/usr/local/bin/indicator-sync', '/bin/true'),
+      )
+    const env = { ...process.env, SYSTEMD_UNIT_PATH: `${folder}:` }
+    const files = ['indicator-sync.service', 'indicator-sync.timer', 'indicator-sync-failed@x.service']
+    const verified = spawnSync('systemd-analyze', ['verify', ...files.map((file) => join(folder, file))], {
+      env,
+      encoding: 'utf8',
+    })
+    expect(verified.stderr).toBe('')
+    const service = join(folder, 'indicator-sync.service')
+    const security = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', service], {
+      env,
+      encoding: 'utf8',
+    })
+    expect(security.status, security.stdout + security.stderr).toBe(0)
+  })
+})
+
+describe('a backup', () => {
+  const JOB =
+    'name: one\npace: { perSecond: 50 }\nseries:\n  - { indicators: [1739, 600], geoIds: [3], window: { from: 2025-01-01, to: 2025-01-08 } }\n'
+  const DATA = 'data/indicator-sync.db'
+
+  test.each<[string, (dir: string) => Promise<unknown>]>([
+    ['publish --bookkeeping', (dir) => runCli(dir, ['publish', '--bookkeeping', 'backup.db'])],
+    ['the backup of SQLite', (dir) => new SQLite(join(dir, DATA)).backup(join(dir, 'backup.db'))],
+  ])('by %s is restored whole: the next sync asks nothing', async (_name, backUp) => {
+    const dir = tempFolder()
+    writeFileSync(join(dir, 'job.yaml'), JOB)
+    const emulator = await emulate()
+    const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
+    expect((await runCli(dir, ['sync', 'job.yaml'], env)).code).toBe(0)
+    const count = [
+      'query',
+      'select (select count(*) from observation) as n, (select count(*) from _reply) as r',
+      '--json',
+    ]
+    const before = (await runCli(dir, count)).out
+    await backUp(dir)
+    // What follows is lost with the disk.
+    writeFileSync(join(dir, 'later.yaml'), JOB.replace('1739, 600', '1001'))
+    expect((await runCli(dir, ['sync', 'later.yaml'], env)).code).toBe(0)
+    const asked = emulator.requests.length
+    for (const end of ['', '-wal', '-shm']) rmSync(join(dir, `${DATA}${end}`), { force: true })
+    copyFileSync(join(dir, 'backup.db'), join(dir, DATA))
+    expect((await runCli(dir, ['doctor'], env)).code).toBe(0)
+    expect((await runCli(dir, count)).out).toBe(before)
+    expect((await runCli(dir, ['sync', 'job.yaml'], env)).out).toMatch(/nothing to do/)
+    expect(emulator.requests).toHaveLength(asked)
+    expect((await runCli(dir, ['replay'], env)).code).toBe(0)
+    expect((await runCli(dir, ['sync', 'later.yaml'], env)).code).toBe(0)
+    expect(emulator.requests.length).toBeGreaterThan(asked)
+    expect(statSync(join(dir, DATA)).size).toBeGreaterThan(0)
+  })
+})
+
+test('the page names commands and flags that exist, and files that do', () => {
+  for (const file of ['docs/install.md', 'docs/schedule.md', 'docs/monitoring.md']) {
+    const page = read(file)
+    for (const [, line] of page.matchAll(/^(?:.*&& )?indicator-sync ([a-z][^\n#>&|]*)/gm))
+      checkCommand(line!.trim().split(/\s+/))
+    for (const [, target] of page.matchAll(/\]\(((?!https?:)[^)#]+)\)/g))
+      expect(existsSync(join('docs', target!)), `${file}: ${target}`).toBe(true)
+  }
+})

@@ -1,0 +1,68 @@
+import type { Options } from 'yargs'
+import { COMMON } from '../../src/cli/flags.ts'
+import { COMMAND_GROUPS, EXIT_CODES, VARIABLES } from '../../src/cli/help.ts'
+import { defaultOf, valueWord } from './commandsText.ts'
+
+/** A text that roff takes as it is: no escapes, no requests, and characters that every terminal knows. */
+const plain = (text: string): string =>
+  text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll('’', "'")
+    .replaceAll('…', '...')
+    .replaceAll('`', '')
+    .replace(/^[.']/, '\\&$&')
+const bold = (text: string): string => `\\fB${plain(text)}\\fR`
+const item = (head: string, text: string): string[] => ['.TP', head, plain(text)]
+
+const flagItems = (flags: Readonly<Record<string, Options>>): string[] =>
+  Object.entries(flags).flatMap(([name, options]) => {
+    const value = valueWord(options)
+    const otherwise = options.demandOption ? ' (required)' : defaultOf(options) === '' ? '' : ` (${defaultOf(options)})`
+    return item(
+      `${bold(`--${name}`)}${value === '' ? '' : ` \\fI${plain(value)}\\fR`}`,
+      `${options.describe ?? ''}${otherwise}.`,
+    )
+  })
+
+/** What `docs/indicator-sync.1` says: the manual page, from the declarations of the commands. */
+export function manText(version: string): string {
+  const commands = COMMAND_GROUPS.flatMap(({ title, commands }) => [
+    `.SH ${plain(title.toUpperCase())}`,
+    ...Object.values(commands).flatMap(({ usage, about, flags, positionals = {}, example }) => [
+      `.SS "indicator\\-sync ${plain(usage)}"`,
+      plain(`${about}.`),
+      ...Object.entries(positionals).flatMap(([name, { describe, choices }]) =>
+        item(`\\fI${plain(name)}\\fR`, `${describe ?? ''}${choices ? ` (${choices.join(' or ')})` : ''}.`),
+      ),
+      ...flagItems(flags),
+      '.PP',
+      'Example:',
+      `.B indicator\\-sync ${plain(example)}`,
+    ]),
+  ])
+  return `${[
+    '.\\" Made from the code; npm run docs writes it anew.',
+    `.TH INDICATOR\\-SYNC 1 "" "indicator\\-sync ${plain(version)}" "User Commands"`,
+    '.SH NAME',
+    'indicator\\-sync \\- sync the indicators of a service into a local SQLite database',
+    '.SH SYNOPSIS',
+    '.B indicator\\-sync',
+    '\\fIcommand\\fR [\\fIflags\\fR]',
+    '.SH DESCRIPTION',
+    plain('Fetches the time series, texts, archives and widgets of an indicator service as job files (YAML) say,'),
+    plain('and keeps them in one SQLite file: complete, revisable and fast to query.'),
+    plain('Results go to stdout, everything else to stderr.'),
+    ...commands,
+    '.SH FLAGS OF EVERY COMMAND',
+    ...flagItems(COMMON),
+    '.SH ENVIRONMENT',
+    plain('A .env in the working directory is read; real variables win over it, flags win over both.'),
+    ...VARIABLES.flatMap(([name, flag, means]) => item(bold(name), `${flag}: ${means}.`)),
+    '.SH EXIT STATUS',
+    ...EXIT_CODES.flatMap(([code, means]) => item(bold(code), means)),
+    '.SH FILES',
+    ...item(bold('data/indicator-sync.db'), 'The database, when nothing else is said.'),
+    ...item(bold('.env'), 'Settings, in the working directory.'),
+  ].join('\n')}\n`
+}

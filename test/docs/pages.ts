@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs'
+import type { Store } from '../../src/db/open.ts'
+import { jobSchema } from '../../src/job/schema.ts'
+import { schemaText } from '../../src/products/dictionary.ts'
+import { commandsText } from './commandsText.ts'
+import { loggingText } from './loggingText.ts'
+import { manText } from './manText.ts'
+import { recipesText } from './recipesText.ts'
+
+const version = (): string => (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version
+
+/** The files that are made from declarations alone. */
+export const PAGES: Readonly<Record<string, () => string>> = {
+  'docs/schema.md': schemaText,
+  'docs/commands.md': commandsText,
+  'docs/logging.md': loggingText,
+  'docs/indicator-sync.1': () => manText(version()),
+  'jobs/job.schema.json': () => `${JSON.stringify(jobSchema(), null, 2)}\n`,
+}
+
+/** The files that show answers, of the database of `test/market.ts`. */
+export const ANSWERS: Readonly<Record<string, (market: Store) => string>> = {
+  'docs/recipes.md': recipesText,
+}
+
+/** What a test says of a file that is not what the code says. */
+export const STALE = 'is stale: `npm run docs` writes it anew'

@@ -1,0 +1,40 @@
+import { format } from '../../src/cli/terminal/output.ts'
+import type { Store } from '../../src/db/open.ts'
+import { UNSAID } from '../../src/products/recipes/recipe.ts'
+import { RECIPES } from '../../src/products/recipes/recipes.ts'
+import { NIGHTS } from '../market.ts'
+
+/** Rows of an answer that are shown. */
+const SHOWN = 6
+
+/** What `docs/recipes.md` says: every recipe with its statement and the beginning of its answer on the demo database. */
+export function recipesText(store: Store): string {
+  const parts = RECIPES.map(({ name, question, parameters, shown: example = {}, sql }) => {
+    const rows = store.all(sql, { ...parameters, ...example }) as Record<string, unknown>[]
+    const columns = Object.keys(rows[0] ?? {})
+    // Series are numbered as their first answers come, which is another order each time.
+    const cell = (column: string, value: unknown) => (column === 'series_id' ? '…' : value)
+    const shown = rows.slice(0, SHOWN).map((row) => columns.map((column) => cell(column, row[column])))
+    const answer =
+      rows.length === 0 ? 'Nothing, on the demo database.\n' : [...format('markdown', columns, shown)].join('')
+    const more = rows.length > SHOWN ? `\n… and ${rows.length - SHOWN} more.\n` : ''
+    const defaults = Object.entries(parameters).map(
+      ([key, value]) => `\`:${key}\` ${value === null ? (UNSAID[key] ?? 'all') : `= ${value}`}`,
+    )
+    return [
+      `## ${name}`,
+      question,
+      ...(defaults.length > 0 ? [`When nobody says otherwise: ${defaults.join(', ')}.`] : []),
+      ...Object.entries(example).map(([key, value]) => `The answer below is that for \`:${key}\` = ${value}.`),
+      `\`\`\`sql\n${sql}\n\`\`\``,
+      `${answer}${more}`.trimEnd(),
+    ].join('\n\n')
+  })
+  return `${[
+    '# Recipes',
+    `Questions that analysts ask, with their SQL. Each is plain SQLite: run it here with \`indicator-sync query --recipe NAME\` (\`--indicator\`, \`--geo\`, \`--series\`, \`--from\`, \`--to\`, \`--param name=value\`), or paste it into the \`sqlite3\` shell, Datasette, DBeaver, DuckDB or pandas, which ask for the values of \`:name\`. \`:from\` and \`:to\`, which is not included, are local days \`YYYY-MM-DD\` or instants \`YYYY-MM-DDTHH:MM:SSZ\`; the command also takes \`-30d\` and the like.`,
+    `One indicator may be several series, as it came (native) and grouped by the service. Each recipe reads one: the native one, unless \`:series\` names another by its number (\`query --recipe reach\` lists them). Averages are weighted by time. Where what a recipe needs is not held, the command says so and exits 2.`,
+    `The answers are those of the demo database as \`jobs/demo.yaml\` fills it on the nights of ${NIGHTS.map((night) => night.slice(0, 10)).join(' and ')}: invented values of the embedded service. A test runs every statement and compares them (SQLite before 3.43 adds with less care: a last digit may differ there); \`npm run docs\` writes this page anew.`,
+    ...parts,
+  ].join('\n\n')}\n`
+}

@@ -1,0 +1,22 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { tempFolder } from '../kit.ts'
+import { fillMarket } from '../market.ts'
+import { blocksOf } from './blocks.ts'
+
+test('the statements of the page on other tools answer rows', async () => {
+  const store = await fillMarket(join(tempFolder(), 'market.db'))
+  const blocks = blocksOf('docs/use-from.md')
+  expect(blocks.length).toBeGreaterThan(8)
+  const statements = blocks.flatMap(({ language, text }) =>
+    language === 'sql'
+      ? [text]
+      : [...text.matchAll(/"""\s*(select [^"]*from observations[^"]*)"""/g)].map(([, sql]) => sql!),
+  )
+  expect(statements.length).toBeGreaterThan(3)
+  for (const sql of statements) {
+    const bounded = sql.replace('$__from / 1000', '0').replace('$__to / 1000', '9999999999').replace(';', '')
+    expect(store.all(bounded).length, sql).toBeGreaterThan(0)
+  }
+  await store.close()
+})

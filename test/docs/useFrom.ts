@@ -1,0 +1,28 @@
+/* Runs the blocks of docs/use-from.md that are marked as run: `npm run test:use`. Needs Python with pandas, polars, duckdb. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { blocksOf } from './blocks.ts'
+
+const BIN = resolve('src/cli/bin.js')
+const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+const run = (command: string, args: readonly string[]): void => {
+  execFileSync(command, args, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
+}
+const python = process.env.PYTHON ?? 'python3'
+run(process.execPath, [BIN, 'demo', '--database', 'data/demo.db'])
+try {
+  for (const { language, text, heading, runs } of blocksOf('docs/use-from.md')) {
+    if (!runs || (language !== 'python' && language !== 'sh')) continue
+    process.stdout.write(`\n== ${heading}\n`)
+    if (language === 'python') {
+      writeFileSync(join(folder, 'block.py'), text)
+      run(python, ['block.py'])
+    } else
+      for (const line of text.trim().split('\n'))
+        if (line.startsWith('npx indicator-sync ')) run(process.execPath, [BIN, ...line.split(' ').slice(2)])
+  }
+} finally {
+  rmSync(folder, { recursive: true })
+}

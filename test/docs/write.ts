@@ -1,0 +1,14 @@
+/* `npm run docs`: writes every file that is made from the code. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fillMarket } from '../market.ts'
+import { ANSWERS, PAGES } from './pages.ts'
+
+for (const [file, text] of Object.entries(PAGES)) writeFileSync(file, text())
+const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+const market = await fillMarket(join(folder, 'market.db'))
+for (const [file, text] of Object.entries(ANSWERS)) writeFileSync(file, text(market))
+await market.close()
+rmSync(folder, { recursive: true })
+process.stdout.write(`written: ${[...Object.keys(PAGES), ...Object.keys(ANSWERS)].join(', ')}\n`)

@@ -1,0 +1,179 @@
+import { writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { StoppedError } from '../../src/base/errors.ts'
+import { createFetcher, type FetchOptions } from '../../src/fetch/fetch.ts'
+import { createGate } from '../../src/fetch/pace.ts'
+import { runCli, serve, tempFolder } from '../kit.ts'
+
+const REQUEST = { route: 'indicators', target: '/indicators', headers: {} } as const
+const LIMITS = { timeoutMs: 200, totalMs: 900, least: { bytes: 1000, ms: 400 }, graceMs: 50 }
+
+/** A server that says what it likes, as bytes. */
+async function raw(talk: (socket: Socket) => void): Promise<{ url: string; calls: () => number }> {
+  let calls = 0
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.once('data', () => {
+      calls++
+      talk(socket)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls: () => calls }
+}
+
+/** Writes a text again and again for as long as anybody listens. */
+const drip =
+  (before: string, again: string, everyMs: number) =>
+  (socket: Socket): void => {
+    socket.write(before)
+    const timer = setInterval(() => socket.write(again), everyMs)
+    socket.on('close', () => clearInterval(timer))
+  }
+
+function fetcherOf(baseUrl: string, over: Partial<FetchOptions> = {}) {
+  const fetcher = createFetcher({
+    baseUrl,
+    key: 'k'.repeat(64),
+    userAgent: 'test',
+    pace: { perSecond: 50, concurrency: 1 },
+    signal: new AbortController().signal,
+    retryMs: 5,
+    limits: LIMITS,
+    ...over,
+  })
+  onTestFinished(() => fetcher.close())
+  return fetcher
+}
+
+describe('an answer that never ends is given up', () => {
+  test.each<[string, (socket: Socket) => void, string, number]>([
+    ['no head', () => undefined, 'timeout', 3],
+    ['a head, letter by letter', drip('HTTP/1.1 200 OK\r\nX: ', 'x', 20), 'timeout', 3],
+    ['headers without an end', drip('HTTP/1.1 200 OK\r\n', `X: ${'x'.repeat(20_000)}\r\n`, 5), 'bad-http', 2],
+    ['a body, byte by byte', drip('HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n', '1', 20), 'too-slow', 2],
+    [
+      'chunks, one by one',
+      drip('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\nx\r\n', 20),
+      'too-slow',
+      2,
+    ],
+    [
+      'a head and nothing else',
+      (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n'),
+      'timeout',
+      3,
+    ],
+    ['a body that stalls', drip('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{', '', 1000), 'too-slow', 2],
+    [
+      'a body at a good rate, for ever',
+      drip('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', `800\r\n${'x'.repeat(2048)}\r\n`, 20),
+      'timeout',
+      3,
+    ],
+    ['103, again and again', drip('', 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'.repeat(50), 5), 'bad-http', 2],
+    ['100, slowly', drip('', 'HTTP/1.1 100 Continue\r\n\r\n', 60), 'network', 4],
+    ['a failure, byte by byte', drip('HTTP/1.1 500 No\r\nContent-Length: 99999\r\n\r\n', '1', 20), 'too-slow', 2],
+  ])('%s', async (_name, talk, code, calls) => {
+    const server = await raw(talk)
+    expect(await fetcherOf(server.url).fetch(REQUEST)).toMatchObject({ error: { code } })
+    expect(server.calls()).toBe(calls)
+  })
+
+  test.each<[string, string, string, number]>([
+    ['no HTTP at all', 'SSH-2.0-OpenSSH_9.6\r\n', 'bad-http', 2],
+    ['less than it said', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}', 'network', 4],
+    ['chunks that are none', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n', 'bad-http', 2],
+    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}', 'bad-http', 2],
+    ['a NUL in a header', 'HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 2\r\n\r\n{}', 'bad-http', 2],
+    ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n', 'network', 4],
+    ['a flood of headers', `HTTP/1.1 200 OK\r\n${'Header: value\r\n'.repeat(20_000)}\r\n{}`, 'bad-http', 2],
+  ])('%s is named', async (_name, text, code, calls) => {
+    const server = await raw((socket) => socket.end(text))
+    expect(await fetcherOf(server.url).fetch(REQUEST)).toMatchObject({ error: { code } })
+    expect(server.calls()).toBe(calls)
+  })
+})
+
+describe('a signal ends what is under way', () => {
+  const answered = (text: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`
+  test.each<[string, (socket: Socket) => void]>([
+    ['a request without an answer', () => undefined],
+    ['an answer that drips', drip('HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n', '1', 20)],
+    ['a hold', (socket) => socket.end('HTTP/1.1 429 No\r\nRetry-After: 600\r\nContent-Length: 0\r\n\r\n')],
+    ['the wait for a repetition', (socket) => socket.end('HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n')],
+  ])('%s', async (_name, talk) => {
+    const controller = new AbortController()
+    const server = await raw((socket) => {
+      talk(socket)
+      setTimeout(() => controller.abort(), 60)
+    })
+    const fetcher = fetcherOf(server.url, {
+      signal: controller.signal,
+      retryMs: 60_000,
+      limits: { graceMs: 50 },
+    })
+    await expect(fetcher.fetch(REQUEST)).rejects.toThrow(StoppedError)
+    expect(server.calls()).toBe(1)
+  })
+
+  test('an answer that is being written is finished', async () => {
+    const controller = new AbortController()
+    const server = await raw((socket) => {
+      const text = answered('{"indicators":[]}')
+      socket.write(text.slice(0, -5))
+      controller.abort()
+      setTimeout(() => socket.end(text.slice(-5)), 30)
+    })
+    const fetcher = fetcherOf(server.url, { signal: controller.signal, limits: { graceMs: 60_000 } })
+    expect(await fetcher.fetch(REQUEST)).toMatchObject({ status: 200 })
+  })
+
+  test('the wait for a turn at a slow pace', async () => {
+    const controller = new AbortController()
+    const gate = createGate({ perSecond: 0.001, concurrency: 1 }, controller.signal)
+    await gate.pass(async () => undefined)
+    const second = gate.pass(async () => undefined)
+    controller.abort()
+    await expect(second).rejects.toThrow(StoppedError)
+    await expect(gate.pass(async () => undefined)).rejects.toThrow(StoppedError)
+    gate.close()
+  })
+
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s while a service drips: the process ends, and another may write',
+    async (name) => {
+      const folder = tempFolder()
+      const job = join(folder, 'job.yaml')
+      writeFileSync(job, 'name: x\npace: { perSecond: 0.01 }\ncatalogue: true\ncontent: [{ kinds: [news] }]\n')
+      const server = await raw(drip('HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n', '1', 20))
+      const env = { INDICATOR_SYNC_BASE_URL: server.url, INDICATOR_SYNC_API_KEY: 'k'.repeat(64) }
+      let sent = 0
+      const done = await runCli(folder, ['sync', job], env, (child) => {
+        const timer = setInterval(() => {
+          if (server.calls() === 0) return
+          clearInterval(timer)
+          sent = performance.now()
+          child.kill(name)
+        }, 10)
+      })
+      expect(done.code).toBe(name === 'SIGINT' ? 130 : 143)
+      // Three seconds for an answer in hand, and a slow machine.
+      expect(performance.now() - sent).toBeLessThan(20_000)
+      const calm = await serve((_request, response) => response.end('{"indicators":[]}'))
+      writeFileSync(job, 'name: x\ncatalogue: true\n')
+      expect(await runCli(folder, ['sync', job], { ...env, INDICATOR_SYNC_BASE_URL: calm.url })).toMatchObject({
+        code: 0,
+      })
+    },
+  )
+})

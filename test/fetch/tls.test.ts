@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { redactorOf } from '../../src/base/redact.ts'
+import { nameFailure } from '../../src/fetch/classify.ts'
+import { runCli, tempFolder } from '../kit.ts'
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+
+/** A certificate that signs itself, made by a program that most machines have. */
+function certificate(folder: string, names: string, days = '2'): { key: Buffer; cert: Buffer; file: string } {
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  spawnSync('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-subj', '/CN=test'],
+    ...['-days', days, '-addext', `subjectAltName=${names}`, '-keyout', key, '-out', cert],
+  ])
+  return { key: readFileSync(key), cert: readFileSync(cert), file: cert }
+}
+
+describe('a connection that is not secure', () => {
+  test.each([
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    'CERT_HAS_EXPIRED',
+    'CERT_NOT_YET_VALID',
+    'CERT_REVOKED',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'HOSTNAME_MISMATCH',
+    'INVALID_CA',
+    'INVALID_PURPOSE',
+    'PATH_LENGTH_EXCEEDED',
+    'EE_KEY_TOO_SMALL',
+    'CA_MD_TOO_WEAK',
+    'ERR_SSL_WRONG_VERSION_NUMBER',
+    'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION',
+    'EPROTO',
+  ])('%s is called so, and not tried again', (code) => {
+    const request = { route: 'indicators', url: 'https://api.example/indicators' }
+    const failure = nameFailure(Object.assign(new Error(code), { code }), request, redactorOf('k'.repeat(64)))
+    expect(failure).toMatchObject({ tries: 1, error: { code: 'tls' } })
+  })
+
+  test.skipIf(!hasOpenssl)(
+    'ends the request at once: a chain that nobody vouches for, and a name that is another',
+    async () => {
+      const folder = tempFolder()
+      const { key, cert, file } = certificate(folder, 'DNS:other.example')
+      let requests = 0
+      let connections = 0
+      const server = createServer({ key, cert }, (_request, response) => {
+        requests++
+        response.end('{}')
+      })
+      server.on('connection', () => connections++)
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      onTestFinished(() => void server.close())
+      writeFileSync(join(folder, 'job.yaml'), 'name: x\ncatalogue: true\n')
+      const env = {
+        INDICATOR_SYNC_BASE_URL: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        INDICATOR_SYNC_API_KEY: 'k'.repeat(64),
+      }
+      for (const [more, reason] of [
+        [{}, /DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED/],
+        [{ NODE_EXTRA_CA_CERTS: file }, /ERR_TLS_CERT_ALTNAME_INVALID/],
+      ] as const) {
+        connections = 0
+        const { code, out } = await runCli(folder, ['sync', 'job.yaml', '--json'], { ...env, ...more })
+        expect(code).toBe(1)
+        const [{ failures }] = JSON.parse(out) as [{ failures: { code: string; message: string }[] }]
+        for (const failure of failures)
+          expect(failure).toMatchObject({ code: 'tls', message: expect.stringMatching(reason) })
+        expect(connections).toBe(failures.length)
+      }
+      expect(requests).toBe(0)
+    },
+  )
+})

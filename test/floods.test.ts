@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { json, ms, runJob, serve, tempStore } from './kit.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+const SERIES = 'series: [{ indicators: [1739], window: { from: 2025-10-01, to: 2025-10-02 } }]'
+const CONTENT = 'content: [{ kinds: [news] }]'
+/** As many of something as 400 kB hold. */
+const many = (piece: (i: number) => string): string => {
+  const pieces: string[] = []
+  for (let i = 0, bytes = 0; bytes < 400_000; i++) bytes += pieces[pieces.push(piece(i)) - 1]!.length + 1
+  return pieces.join(',')
+}
+const series = (values: string, rest = '') => `{"indicator":{"id":1739,"name":"x"${rest},"values":[${values}]}}`
+const html = (text: string) => series('', `,"description":"${text.repeat(400_000 / text.length)}"`)
+const terms = many((i) => `{"id_taxonomy_term":${i}}`)
+
+describe('400 kB of one thing over and over', () => {
+  test.each<[string, string, string]>([
+    ['objects as values', SERIES, series(many(() => '{}'))],
+    ['lists as values', SERIES, series(many(() => '[]'))],
+    ['fields of a row', SERIES, series(`{${many((i) => `"f${i}":{}`)}}`)],
+    [
+      'fields of two rows',
+      SERIES,
+      series(
+        ['1', '2']
+          .map((value) => `{"value":${value},"datetime":"2025-10-01T00:00:00Z",${many((i) => `"f${i}":1`)}}`)
+          .join(','),
+      ),
+    ],
+    ['geos', SERIES, series('', `,"geos":[${many((i) => `{"geo_id":${i},"geo_name":"g"}`)}]`)],
+    ['a geo a value', SERIES, series(many((i) => `{"value":1,"datetime":"2025-10-01T00:00:00Z","geo_id":${i}}`))],
+    ['one instant', SERIES, series(many((i) => `{"value":${i},"datetime":"2025-10-01T00:00:00Z","geo_id":3}`))],
+    ['things nobody knows', SERIES, series('', `,"x":[${many(() => '{}')}]`)],
+    ['cells', SERIES, html('<td>')],
+    ['rows of a table', SERIES, html('<tr><td>')],
+    ['cells that span the world', SERIES, html("<td colspan='99999' rowspan='99999'>")],
+    ['lists in lists', SERIES, html('<ul><li>')],
+    ['tags that never end', SERIES, html('<')],
+    ['one item', CONTENT, `{"contents":[${many(() => '{"id":1}')}]}`],
+    ['one item that changes', CONTENT, `{"contents":[${many((i) => `{"id":1,"title":"${i}"}`)}]}`],
+    [
+      'one item with many terms',
+      CONTENT,
+      `{"contents":[{"id":1,"taxonomy_terms":[${terms}]},${many(() => '{"id":1}')}]}`,
+    ],
+    ['media', CONTENT, `{"contents":[{"id":1,"media":[${many((i) => `{"id":${i}}`)}]}]}`],
+    [
+      'one archive with many terms',
+      'archives: [{ window: { from: 2025-10-01, to: 2025-10-02 } }]',
+      `{"archives":[{"id":1,"taxonomy_terms":[${terms}]},${many(() => '{"id":1}')}]}`,
+    ],
+    ['widgets without a number', 'widgets: { list: true }', `{"widgets":[${many(() => '{}')}]}`],
+    ['one indicator that changes', 'catalogue: true', `{"indicators":[${many((i) => `{"id":1,"name":"${i}"}`)}]}`],
+  ])(
+    '%s: read in seconds, and little is kept of what is no use',
+    async (_name, yaml, body) => {
+      const server = await serve((_request, response) => json(response, body))
+      const store = await tempStore()
+      const summary = await runJob(store, server, yaml, { now: NOW })
+      expect(['done', 'partial']).toContain(summary.outcome)
+      expect(store.get('select count(*) from _quarantine')).toBeLessThanOrEqual(100)
+      expect(store.get('select sum(rows_rejected) from _fetch')).toBe(summary.counts.rows_rejected)
+      expect(store.get('select page_count * page_size from pragma_page_count, pragma_page_size')).toBeLessThan(
+        10_000_000,
+      )
+    },
+    60_000,
+  )
+
+  test('a geo a value, 25,000 of them: read in a time that grows with their number', async () => {
+    const values = Array.from(
+      { length: 25_000 },
+      (_, i) => `{"value":1,"datetime":"2025-10-01T00:00:00Z","geo_id":${i + 10},"geo_name":"n${i}"}`,
+    )
+    const server = await serve((_request, response) => json(response, series(values.join(','), ',"geos":[]')))
+    const store = await tempStore()
+    expect(await runJob(store, server, SERIES, { now: NOW })).toMatchObject({ outcome: 'done' })
+    expect(store.get('select count(*) from observation')).toBe(25_000)
+  }, 60_000)
+
+  test('of a million rejects a hundred are kept, all are counted, and the body is in the reply store', async () => {
+    const server = await serve((_request, response) => json(response, series(Array(1_000_001).fill('1').join(','))))
+    const store = await tempStore()
+    const summary = await runJob(store, server, SERIES, { now: NOW })
+    expect(summary.counts.rows_rejected).toBe(1_000_001)
+    expect(store.get('select count(*) from _quarantine')).toBe(100)
+    expect(store.get('select rows_rejected from _fetch')).toBe(1_000_001)
+    expect(store.get('select bytes from _reply')).toBeGreaterThan(2_000_000)
+  })
+
+  test('more values than memory should hold are refused before they are parsed, and asked in smaller windows', async () => {
+    const flood = `{"indicator":{"id":1739,"x":[${'{},'.repeat(4_100_000)}{}],"values":[]}}`
+    const calm = '{"indicator":{"id":1739,"name":"x","values":[]}}'
+    const server = await serve((_request, response, call) => json(response, call === 1 ? flood : calm))
+    const store = await tempStore()
+    const yaml = 'series: [{ indicators: [1739], window: { from: 2025-10-01, to: 2025-10-05 } }]'
+    expect(await runJob(store, server, yaml, { now: NOW })).toMatchObject({ outcome: 'done', failures: [] })
+    expect(server.calls.length).toBe(3)
+    const always = await serve((_request, response) => json(response, flood))
+    const one = await runJob(await tempStore(), always, SERIES, { now: NOW })
+    expect(one.failures).toMatchObject([{ error: { code: 'body-too-large' } }])
+  })
+})

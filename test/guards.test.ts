@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest'
+import { openFailures } from '../src/checks/status.ts'
+import { createFetcher } from '../src/fetch/fetch.ts'
+import { createGate } from '../src/fetch/pace.ts'
+import { emulate, json, ms, runJob, serve, tempStore } from './kit.ts'
+
+/* Each of these guards was once taken away, and no test said so. */
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+/** An answer of a series: one value an hour from a local midnight on. */
+const hours = (from: string, count = 24, more: object = {}) => ({
+  indicator: {
+    id: 777,
+    name: 'Serie',
+    tiempo: [{ id: 4, name: 'Hora' }],
+    geos: [],
+    values: Array.from({ length: count }, (_, i) => ({
+      value: i,
+      datetime: new Date(ms(from) + i * HOUR).toISOString(),
+      geo_id: 3,
+      geo_name: 'España',
+    })),
+    ...more,
+  },
+})
+
+describe('what is held', () => {
+  /** Two neighbouring days, each settled for a short lookback, and what a longer one then asks. */
+  const DAYS = (from: number, to: number, lookback: number) =>
+    `series:\n  - { indicators: [1739], window: { from: 2025-10-${from}, to: 2025-10-${to} }, lookback: ${lookback}d, chunk: 1d }`
+  const windowsOf = (requests: readonly { readonly url: string }[]): string[] =>
+    requests.map(({ url }) => {
+      const search = new URL(url, 'http://x').searchParams
+      return `${search.get('start_date')} ${search.get('end_date')}`
+    })
+
+  test('windows that became one are settled for no longer than the youngest of them', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: ms('2025-10-20T12:00:00Z') / 1000 })
+    await runJob(store, emulator, DAYS(10, 19, 1), { now: ms('2025-10-20T12:00:00Z') })
+    expect(store.get('select count(*) from _coverage')).toBe(1)
+    const asked = emulator.requests.length
+    await runJob(store, emulator, DAYS(10, 19, 4), { now: ms('2025-10-20T14:00:00Z') })
+    expect(windowsOf(emulator.requests.slice(asked))).toEqual([
+      '2025-10-15T22:00:00Z 2025-10-16T21:59:59Z',
+      '2025-10-16T22:00:00Z 2025-10-17T21:59:59Z',
+      '2025-10-17T22:00:00Z 2025-10-18T21:59:59Z',
+    ])
+  })
+
+  test('windows that became one are as old as the oldest of them', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: ms('2025-10-20T12:00:00Z') / 1000 })
+    await runJob(store, emulator, DAYS(17, 18, 1), { now: ms('2025-10-20T12:00:00Z') })
+    await runJob(store, emulator, DAYS(18, 19, 1), { now: ms('2025-10-20T12:10:00Z') })
+    expect(store.get('select count(*) from _coverage')).toBe(1)
+    const asked = emulator.requests.length
+    await runJob(store, emulator, DAYS(17, 19, 9), { now: ms('2025-10-20T13:05:00Z') })
+    expect(windowsOf(emulator.requests.slice(asked))).toContain('2025-10-16T22:00:00Z 2025-10-17T21:59:59Z')
+  })
+
+  test('a failure is over when its window is held by other requests', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: ms('2025-11-04T12:00:00Z') / 1000, faults: [{ status: 404, calls: [1] }] })
+    const job = (chunk: string) =>
+      `series:\n  - { indicators: [1739], window: { from: 2025-10-20, to: 2025-10-24 }, chunk: ${chunk} }`
+    const now = ms('2025-11-04T12:00:00Z')
+    expect((await runJob(store, emulator, job('4d'), { now })).outcome).toBe('partial')
+    expect(openFailures(store)).toHaveLength(1)
+    expect((await runJob(store, emulator, job('1d'), { now: now + 200 * DAY })).outcome).toBe('done')
+    expect(store.get('select count(*) from observation')).toBe(96)
+    expect(openFailures(store)).toEqual([])
+  })
+})
+
+test('a change of resolution that was announced is known without asking: no window reaches over it', async () => {
+  const store = await tempStore()
+  const emulator = await emulate({ now: ms('2025-11-04T12:00:00Z') / 1000 })
+  await runJob(
+    store,
+    emulator,
+    'series:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-09-29, to: 2025-10-03 } }',
+    { now: ms('2025-11-04T12:00:00Z') },
+  )
+  expect(emulator.requests.map(({ url }) => decodeURIComponent(/start_date=([^&]*)/.exec(url)![1]!))).toEqual([
+    '2025-09-28T22:00:00Z',
+    '2025-09-30T22:00:00Z',
+  ])
+  expect(store.all('select distinct outcome from _fetch')).toEqual([{ outcome: 'ok' }])
+})
+
+describe('the gentle client', () => {
+  test('half as many calls are under way at once after the service has suffered', async () => {
+    const gate = createGate({ perSecond: 1_000_000, concurrency: 8 }, new AbortController().signal)
+    for (let i = 0; i < 8; i++) gate.faster()
+    const atOnce = async (): Promise<number> => {
+      let running = 0
+      let most = 0
+      const call = async () => {
+        most = Math.max(most, ++running)
+        await new Promise((resolve) => setImmediate(resolve))
+        running--
+      }
+      await Promise.all(Array.from({ length: 24 }, () => gate.pass(call)))
+      return most
+    }
+    expect(await atOnce()).toBe(8)
+    gate.slower()
+    expect(await atOnce()).toBe(4)
+    gate.slower()
+    gate.slower()
+    gate.slower()
+    expect(await atOnce()).toBe(1)
+    gate.close()
+  })
+
+  test('a refusal shows that the host is alive: failures before it do not count towards a hold', async () => {
+    const statuses = [500, 500, 404, 500, 500, 200]
+    const server = await serve((_request, response, call) => json(response, {}, statuses[call - 1]))
+    const holds: string[] = []
+    const fetcher = createFetcher({
+      baseUrl: server.url,
+      key: 'k'.repeat(64),
+      userAgent: 'test',
+      pace: { perSecond: 1000, concurrency: 1 },
+      signal: new AbortController().signal,
+      retryMs: 1,
+      breaker: { failures: 3, holdMs: 1, openings: 9 },
+      onHold: (_ms, reason) => holds.push(reason),
+    })
+    const request = { route: 'indicators', target: '/indicators', headers: {} } as const
+    expect(await fetcher.fetch(request)).toHaveProperty('error')
+    expect(await fetcher.fetch(request)).toMatchObject({ status: 200 })
+    await fetcher.close()
+    expect(server.calls).toHaveLength(6)
+    expect(holds).toEqual([])
+  })
+
+  test('each host has a budget of its own', async () => {
+    const store = await tempStore()
+    const [one, other] = [await emulate(), await emulate()]
+    const job = (from: number) =>
+      `pace: { perSecond: 50, callsPerDay: 2 }\nseries:\n  - { indicators: [1739], chunk: 1d, window: { from: 2025-10-${from}, to: 2025-10-${from + 3} } }`
+    const now = ms('2025-11-04T12:00:00Z')
+    expect((await runJob(store, one, job(10), { now })).outcome).toBe('stopped')
+    expect(one.requests).toHaveLength(2)
+    expect((await runJob(store, other, job(20), { now })).outcome).toBe('stopped')
+    expect(other.requests).toHaveLength(2)
+  })
+})
+
+describe('what is kept', () => {
+  test('of the answers to a question only the last body stays, and those that have something in quarantine', async () => {
+    const store = await tempStore()
+    const bad = hours('2025-10-20T00:00:00+02:00')
+    const broken = { ...bad.indicator, values: [...bad.indicator.values.slice(1), { value: 'much', geo_id: 3 }] }
+    const bodies = [
+      { indicator: broken },
+      hours('2025-10-20T00:00:00+02:00', 24, { name: 'Second' }),
+      hours('2025-10-20T00:00:00+02:00', 24, { name: 'Third' }),
+    ]
+    const server = await serve((_request, response, call) => json(response, bodies[call - 1]))
+    const job = 'keep: latest\nseries:\n  - { indicators: [777], window: { from: 2025-10-20, to: 2025-10-21 } }'
+    const range = { from: ms('2025-10-20T00:00:00+02:00') / 1000, to: ms('2025-10-21T00:00:00+02:00') / 1000 }
+    const again = { range: { interval: range, how: 'narrow' as const }, restate: true }
+    for (const day of [0, 1, 2])
+      await runJob(store, server, job, { now: ms('2025-11-04T12:00:00Z') + day * DAY, options: again })
+    const held = store.all('select f.id from _fetch f join _reply r on r.hash = f.reply_hash order by f.id')
+    expect(held).toEqual([{ id: 1 }, { id: 3 }])
+    expect(store.get('select count(*) from _quarantine where fetch_id = 1')).toBe(1)
+  })
+
+  test('the texts of the catalogue are not overwritten by those of a series', async () => {
+    const store = await tempStore()
+    const listed = { id: 777, name: 'Precio del mercado', short_name: 'Precio' }
+    const server = await serve((request, response) =>
+      json(
+        response,
+        request.url!.startsWith('/indicators?')
+          ? { indicators: [listed], meta: { size: 1 } }
+          : hours('2025-10-20T00:00:00+02:00', 24, { short_name: 'S' }),
+      ),
+    )
+    const series = 'series:\n  - { indicators: [777], window: { from: 2025-10-20, to: 2025-10-21 } }'
+    await runJob(store, server, `catalogue: true\n${series}`, { now: ms('2025-11-04T12:00:00Z') })
+    const text = () => store.all('select name, short_name from indicator_text')
+    expect(text()).toEqual([{ name: 'Precio del mercado', short_name: 'Precio' }])
+    expect(store.get('select count(*) from observation')).toBe(24)
+    expect(store.get('select count(*) from indicator_revision')).toBe(0)
+  })
+})

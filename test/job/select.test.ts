@@ -1,0 +1,120 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { InputError } from '../../src/base/errors.ts'
+import { findMistakes, mistakeText, type ReadOther, readJob } from '../../src/job/read.ts'
+import { type Listed, onlyIndicators, resolveSelectors } from '../../src/job/select.ts'
+
+const CATALOGUE: Listed[] = [
+  { id: 600, names: ['Precio mercado spot', 'Day-ahead spot price'], terms: ['Mercados y precios'] },
+  { id: 1001, names: ['Término de facturación PVPC'], terms: ['Consumidores', 'Mercados y precios'] },
+  { id: 1293, names: ['Demanda real', 'Real demand'], terms: ['Demanda'] },
+  { id: 1295, names: ['Generación fotovoltaica: precio cero'], terms: [] },
+]
+const job = (indicators: string) =>
+  readJob(`name: x\nseries:\n  - indicators: ${indicators}\n    window: { last: 7d }\n`, 'f')
+const ids = (indicators: string) => resolveSelectors(job(indicators), CATALOGUE).series[0]!.indicators
+
+describe('indicators by what the catalogue says of them', () => {
+  test.each<[string, number[]]>([
+    ['all', [600, 1001, 1293, 1295]],
+    ['{ match: precio }', [600, 1295]],
+    ['{ match: PRECIÓ }', [600, 1295]],
+    ['{ match: termino pvpc }', [1001]],
+    ['{ match: demand }', [1293]],
+    ['{ match: ecio, exclude: [1] }', []],
+    ['{ terms: [Mercados y precios] }', [600, 1001]],
+    ['{ terms: [Mercados y precios, Demanda], exclude: [600] }', [1001, 1293]],
+    ['{ match: precio, terms: [Mercados y precios] }', [600]],
+    ['{ exclude: [600, 1293] }', [1001, 1295]],
+    ['[7, 3]', [7, 3]],
+  ])('%s', (written, expected) => {
+    if (expected.length > 0) expect(ids(written)).toEqual(expected)
+    else expect(() => ids(written)).toThrow(/series\[0\]\.indicators matches none of 4 indicators/)
+  })
+
+  test.each<[string, RegExp]>([
+    ['al', /"al" does not name indicators; legal: \[600, 1001\], all, \{ match/],
+    ['{}', /selects nothing; legal: match, terms, exclude/],
+    ['{ match: "+++" }', /match has no word/],
+    ['{ mach: precio }', /indicators\.mach {2}is not a key here; .*Did you mean "match"/],
+    ['[]', /indicators/],
+  ])('%s is a mistake', (written, message) => expect(() => job(written)).toThrow(message))
+
+  test('offers have no catalogue', () =>
+    expect(() => readJob('name: x\noffers:\n  - indicators: all\n    window: { last: 7d }\n', 'f')).toThrow(
+      /not a list/,
+    ))
+
+  test('--only keeps these and nothing else of a job, and refuses what no entry names', () => {
+    const two = readJob(
+      'name: x\ncatalogue: true\nseries:\n  - { indicators: [600, 1001], window: { last: 7d } }\n  - { indicators: [1293], window: { last: 7d } }\n',
+      'f',
+    )
+    const [one] = onlyIndicators([two], [1001])
+    expect(one!.series.map(({ where, indicators }) => [where, indicators])).toEqual([['series[0]', [1001]]])
+    expect(one!.catalogue).toBeNull()
+    expect(() => onlyIndicators([two], [601])).toThrow(InputError)
+    const [selected] = onlyIndicators([job('all')], [1293, 4711])
+    expect(resolveSelectors(selected!, CATALOGUE).series[0]!.indicators).toEqual([1293])
+  })
+})
+
+describe('a job that extends another', () => {
+  const files: Record<string, string> = {
+    'base.yaml': 'timeZone: Atlantic/Canary\npace: { perSecond: 1, callsPerDay: 100 }\nkeep: latest\nname: base\n',
+    'middle.yaml': 'extends: base.yaml\nlocales: [en]\npace: { callsPerDay: 5 }\n',
+    'self.yaml': 'extends: other.yaml\nname: x\ncatalogue: true\n',
+    'other.yaml': 'extends: self.yaml\n',
+    'wrong.yaml': 'keep: everything\npace: { perSecond: 99 }\n',
+  }
+  const readOther: ReadOther = (name) => {
+    const text = files[name]
+    if (text === undefined)
+      throw new InputError(`The job file ${name} cannot be read: ENOENT.`, { code: 'no-job-file' })
+    return { file: name, text }
+  }
+  const read = (text: string) => readJob(text, 'mine.yaml', readOther)
+  const said = (text: string) => findMistakes(text, 'mine.yaml', readOther).map(mistakeText)
+
+  test('what it says itself wins, single limits of the pace too; the name is its own', () => {
+    expect(read('extends: middle.yaml\nname: mine\ncatalogue: true\nkeep: all\n')).toMatchObject({
+      name: 'mine',
+      timeZone: 'Atlantic/Canary',
+      locales: ['en'],
+      keep: 'all',
+      pace: { perSecond: 1, callsPerDay: 5, concurrency: 4 },
+    })
+    expect(said('extends: middle.yaml\ncatalogue: true\n')).toEqual([
+      expect.stringMatching(/^mine\.yaml:1:1 {2}name {2}is missing/),
+    ])
+  })
+
+  test('a mistake is told in the file in which it stands', () => {
+    expect(said('extends: wrong.yaml\nname: x y\ncatalogue: true\n')).toEqual([
+      expect.stringMatching(/^wrong\.yaml:1:7 {2}keep {2}"everything" is not legal/),
+      expect.stringMatching(/^wrong\.yaml:2:\d+ {2}pace\.perSecond/),
+      expect.stringMatching(/^mine\.yaml:2:7 {2}name/),
+    ])
+  })
+
+  test.each<[string, RegExp]>([
+    [
+      'extends: nowhere.yaml\nname: x\ncatalogue: true\n',
+      /mine\.yaml:1:10 {2}extends {2}The job file nowhere\.yaml cannot be read/,
+    ],
+    ['extends: self.yaml\nname: x\ncatalogue: true\n', /extends itself: .*self\.yaml → other\.yaml → self\.yaml/],
+    ['extends: 3\nname: x\ncatalogue: true\n', /extends/],
+  ])('%s', (text, message) => expect(said(text).join('\n')).toMatch(message))
+
+  test('whatever a file extends, reading it ends in a job or in an InputError', () =>
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (other) => {
+        try {
+          readJob('extends: a\nname: x\ncatalogue: true\n', 'f', () => ({ file: 'a', text: other }))
+        } catch (error) {
+          expect(error).toBeInstanceOf(InputError)
+        }
+      }),
+      { numRuns: 200 },
+    ))
+})

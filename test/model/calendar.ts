@@ -1,0 +1,101 @@
+/*
+ * A local calendar of the model's own, from `Intl` alone: an oracle that shared the program's calendar would share its faults.
+ * All instants are epoch seconds.
+ */
+
+/** The zone in which the service counts days. */
+export const SERVICE_ZONE = 'Europe/Madrid'
+
+const FIRST = Date.UTC(2023, 0, 1) / 1000
+const LAST = Date.UTC(2028, 0, 1) / 1000
+const HOUR = 3_600
+const DAY = 86_400
+
+/** Seconds that a zone's clock is ahead of UTC, asked of the runtime. */
+function measure(format: Intl.DateTimeFormat, at: number): number {
+  const parts = Object.fromEntries(format.formatToParts(at * 1000).map(({ type, value }) => [type, Number(value)]))
+  const { year, month, day, hour, minute, second } = parts as Record<string, number>
+  return Date.UTC(year!, month! - 1, day!, hour! % 24, minute!, second!) / 1000 - at
+}
+
+const known = new Map<string, readonly { readonly from: number; readonly offset: number }[]>()
+
+function offsetsOf(zone: string) {
+  const remembered = known.get(zone)
+  if (remembered) return remembered
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
+  })
+  const rows = [{ from: FIRST, offset: measure(format, FIRST) }]
+  for (let day = FIRST; day < LAST; day += DAY) {
+    if (measure(format, day + DAY) === rows.at(-1)!.offset) continue
+    let low = day
+    let high = day + DAY
+    while (high - low > 60) {
+      const middle = low + Math.floor((high - low) / 120) * 60
+      if (measure(format, middle) === rows.at(-1)!.offset) low = middle
+      else high = middle
+    }
+    rows.push({ from: high, offset: measure(format, high) })
+  }
+  known.set(zone, rows)
+  return rows
+}
+
+/** Seconds that a zone's clock is ahead of UTC. */
+export const offset = (zone: string, at: number): number =>
+  (offsetsOf(zone).findLast(({ from }) => from <= at) ?? offsetsOf(zone)[0]!).offset
+
+/** The instant at which a zone's clock shows some UTC-like seconds; of two the first. */
+function instantOf(zone: string, clock: number): number {
+  const tries = [...new Set(offsetsOf(zone).map((row) => row.offset))].map((ahead) => clock - ahead)
+  const exact = tries.filter((at) => at + offset(zone, at) === clock).sort((a, b) => a - b)
+  // A clock time that is skipped: the first instant after the gap.
+  return exact[0] ?? Math.min(...tries.filter((at) => at + offset(zone, at) > clock))
+}
+
+/** The units on whose borders the service counts. */
+export type Unit = 'day' | 'month' | 'year'
+
+const floorClock = (clock: number, unit: Unit): number => {
+  const date = new Date(clock * 1000)
+  const month = unit === 'year' ? 0 : date.getUTCMonth()
+  return Date.UTC(date.getUTCFullYear(), month, unit === 'day' ? date.getUTCDate() : 1) / 1000
+}
+const addClock = (clock: number, unit: Unit, count: number): number => {
+  const date = new Date(clock * 1000)
+  if (unit === 'day') date.setUTCDate(date.getUTCDate() + count)
+  else if (unit === 'month') date.setUTCMonth(date.getUTCMonth() + count)
+  else date.setUTCFullYear(date.getUTCFullYear() + count)
+  return date.getTime() / 1000
+}
+
+/** The local border at or before an instant, moved by so many units. */
+export const border = (zone: string, at: number, unit: Unit, count = 0): number =>
+  instantOf(zone, addClock(floorClock(at + offset(zone, at), unit), unit, count))
+
+/** An instant some calendar days later or earlier, at the same time of the clock. */
+export const daysLater = (zone: string, at: number, days: number): number =>
+  instantOf(zone, at + offset(zone, at) + days * DAY)
+
+/** The first instant of a date. */
+export const startOf = (zone: string, date: string): number => instantOf(zone, Date.parse(`${date}T00:00:00Z`) / 1000)
+
+/** The date of an instant. */
+export const dateOf = (zone: string, at: number): string =>
+  new Date((at + offset(zone, at)) * 1000).toISOString().slice(0, 10)
+
+/** The service's units that meet [from, to), in order. */
+export function unitsOf(from: number, to: number, unit: Unit): { readonly from: number; readonly to: number }[] {
+  const units: { from: number; to: number }[] = []
+  for (let start = border(SERVICE_ZONE, from, unit); start < to; ) {
+    const end = border(SERVICE_ZONE, start, unit, 1)
+    units.push({ from: start, to: end })
+    start = end
+  }
+  return units
+}
+
+export { DAY, HOUR }

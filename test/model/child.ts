@@ -1,0 +1,21 @@
+/* A process that runs one command of a sequence, to be killed: `node test/model/child.ts '<json of Orders>'`. */
+import type { Emulator } from '../../src/emulator/emulator.ts'
+import type { PlanOptions } from '../../src/plan/planning.ts'
+import { openProgram } from './program.ts'
+
+/** What such a process is told. */
+export interface Orders {
+  readonly file: string
+  readonly service: Pick<Emulator, 'url' | 'key'>
+  readonly now: number
+  /** Null for `retry`. */
+  readonly yaml: string | null
+  readonly command: string
+  readonly options: PlanOptions
+}
+
+const { file, service, now, yaml, command, options } = JSON.parse(process.argv[2]!) as Orders
+const program = await openProgram(file, service)
+process.stdout.write('ready\n')
+await (yaml === null ? program.retry(now) : program.sync(yaml, now, command, options))
+await program.close()

@@ -1,0 +1,258 @@
+/* Everything in the database beside what the model holds. */
+import { DAY, HOUR, type Unit, unitsOf } from './calendar.ts'
+import { isAbsent, isPromised } from './duties.ts'
+import { concerns, type SeriesTruth, type Standing, standingOf, type Version } from './oracle.ts'
+import { differ, type Scene } from './run.ts'
+import { SCOPE } from './scope.ts'
+
+interface Row {
+  readonly id: number
+  readonly key: string
+  readonly trunc: string | null
+}
+
+/** The series of the database by the keys of the model. */
+function seriesOf({ program }: Scene): Row[] {
+  const rows = program.store().all('select * from series order by id') as Record<string, string | number | null>[]
+  return rows.map((row) => ({
+    id: row.id as number,
+    trunc: row.time_trunc as string | null,
+    key: JSON.stringify([
+      ...[row.kind, row.indicator_id, row.time_trunc, row.time_agg, row.geo_agg, row.geo_trunc],
+      row.geo_ids ?? null,
+    ]),
+  }))
+}
+
+/** Compares values, steps, history, coverage and gaps; throws at the first difference. */
+export function compare(scene: Scene): void {
+  const series = seriesOf(scene)
+  for (const [key, truth] of scene.oracle) {
+    const row = series.find((one) => one.key === key)
+    if (!row) {
+      if ([...truth.values.values()].some((values) => values.size > 0)) differ('a series is missing', key, series)
+      continue
+    }
+    compareValues(scene, row, truth, null)
+    if (SCOPE.has('history')) for (const then of scene.past.slice(-3)) compareValues(scene, row, truth, then)
+    if (SCOPE.has('coverage')) compareCoverage(scene, row, truth)
+    if (SCOPE.has('freshness')) compareFreshness(scene, row, truth)
+  }
+  if (SCOPE.has('gaps')) compareGaps(scene, series)
+}
+
+const isKnownAt = ({ from, to }: Version, then: number): boolean => from <= then && (to === null || to > then)
+
+function compareValues({ program, tally }: Scene, { id, key }: Row, truth: SeriesTruth, then: number | null): void {
+  const text = then === null ? null : new Date(then * 1000).toISOString()
+  const rows = program.store().all(
+    text === null
+      ? 'select geo_id as geo, at, value, step_s as step from observation where series_id = ?'
+      : `select geo_id as geo, unixepoch(at_utc) as at, value, step_s as step from observation_history
+         where series_id = ? and valid_from <= ? and (valid_to is null or valid_to > ?)`,
+    text === null ? [id] : [id, text, text],
+  ) as { geo: number; at: number; value: number; step: number }[]
+  const what = then === null ? 'values' : `values as of ${text}`
+  let expected = 0
+  for (const values of truth.values.values())
+    for (const versions of values.values())
+      if (versions.some((version) => (then === null ? version.to === null : isKnownAt(version, then)))) expected++
+  if (rows.length !== expected)
+    differ(`${what} of ${key}: how many`, expected, [rows.length, missing(rows, truth, then)])
+  for (const { geo, at, value, step } of rows) {
+    const version = truth.values
+      .get(geo)
+      ?.get(at)
+      ?.find((one) => (then === null ? one.to === null : isKnownAt(one, then)))
+    const place = `${what} of ${key}, geo ${geo}, ${new Date(at * 1000).toISOString()}`
+    if (!version || version.value !== value) differ(place, version ?? null, { value, step })
+    if (version.step !== null && version.step !== step) differ(`${place}: step`, version.step, step)
+  }
+  tally.comparisons += rows.length * 2 + 1
+}
+
+/** The first value that only one of the two has, for the message. */
+function missing(rows: readonly { geo: number; at: number }[], truth: SeriesTruth, then: number | null): unknown {
+  const there = new Set(rows.map(({ geo, at }) => `${geo} ${at}`))
+  for (const [geo, values] of truth.values)
+    for (const [at, versions] of values) {
+      const known = versions.some((version) => (then === null ? version.to === null : isKnownAt(version, then)))
+      if (known !== there.delete(`${geo} ${at}`)) return { geo, at: new Date(at * 1000).toISOString(), inModel: known }
+    }
+  return [...there][0]
+}
+
+interface Covered {
+  readonly geo: number
+  readonly from: number
+  readonly to: number
+  readonly state: string
+  readonly at: number
+}
+
+const unitOf = (trunc: string | null): Unit => (trunc === 'month' || trunc === 'year' ? trunc : 'day')
+
+/** The units between the first and the last instant that was asked for of one geo, or of all. */
+function rangeOf({ events }: SeriesTruth, trunc: string | null, geo: number | null) {
+  const windows = events.flatMap(({ question }) =>
+    question.window && concerns(question, geo) ? [question.window] : [],
+  )
+  if (windows.length === 0) return []
+  const from = Math.min(...windows.map((window) => window.from))
+  const to = Math.max(...windows.map((window) => window.to))
+  return unitsOf(from, to, unitOf(trunc))
+}
+
+/** The units that were ever asked of a series, and the geos that it is known by. */
+function askedOf(truth: SeriesTruth, trunc: string | null) {
+  const unit = unitOf(trunc)
+  const units = new Map<number, { from: number; to: number }>()
+  const geos = new Set<number | null>(truth.values.keys())
+  for (const { question } of truth.events) {
+    if (!question.window) continue
+    for (const one of unitsOf(question.window.from, question.window.to, unit)) units.set(one.from, one)
+    for (const geo of question.geos ?? [null]) geos.add(geo)
+  }
+  return { units: [...units.values()].sort((a, b) => a.from - b.from), geos: [...geos] }
+}
+
+/** What is believed held was answered; what was answered is held; and nothing looks fresher than it is, nor older before it is settled. */
+function compareCoverage(scene: Scene, { id, key, trunc }: Row, truth: SeriesTruth): void {
+  const rows = scene.program
+    .store()
+    .all(
+      'select geo_id as geo, from_at as "from", to_at as "to", state, fetched_at as at from _coverage where series_id = ?',
+      [id],
+    ) as Covered[]
+  const { units, geos } = askedOf(truth, trunc)
+  for (const geo of geos)
+    for (const unit of units) {
+      const standing = standingOf(truth, unit, geo)
+      const over = rows
+        .filter((row) => (row.geo === 0 || row.geo === geo) && row.from <= unit.from && row.to >= unit.to)
+        .sort((a, b) => b.at - a.at || (a.state === 'doubt' ? -1 : 1))
+      const [row] = over
+      const place = `coverage of ${key}, geo ${geo ?? 'all'}, ${new Date(unit.from * 1000).toISOString()}`
+      scene.tally.comparisons++
+      const believed = row !== undefined && row.state !== 'doubt'
+      if (standing.state === 'never' && believed) differ(`${place}: believed, never answered`, standing, row)
+      if (standing.state === 'doubt' && believed) differ(`${place}: believed, though in doubt`, standing, row)
+      if (standing.state !== 'held') continue
+      if (!believed) differ(`${place}: answered, not held`, standing, over)
+      if (row.at > standing.at) differ(`${place}: fresher than it is`, standing, row)
+      // Only what is settled for the longest lookback may be one row with what is older.
+      const settled = standing.at >= unit.to + (scene.shortest.get(key) ?? 2) * DAY - HOUR
+      if (row.at < standing.at && !settled && geo !== null)
+        differ(`${place}: older than it is, and not settled`, standing, row)
+    }
+}
+
+/** When each geo was last asked, with an answer. */
+function compareFreshness({ program, tally }: Scene, { id, key }: Row, truth: SeriesTruth): void {
+  const rows = program
+    .store()
+    .all('select geo_id as geo, checked_at as at from freshness where series_id = ?', [id]) as {
+    geo: number
+    at: string
+  }[]
+  for (const { geo, at } of rows) {
+    const answered = truth.events.filter(({ outcome }) => outcome === 'answered')
+    const last = answered.findLast(({ question }) => concerns(question, geo))
+    // A question about one instant may count for all geos.
+    const single = answered.findLast(({ question }) => question.window === null)
+    tally.comparisons++
+    const checked = Date.parse(at) / 1000
+    if (last && checked !== last.at && checked !== single?.at)
+      differ(`freshness of ${key}, geo ${geo}`, new Date(last.at * 1000), at)
+  }
+}
+
+interface Gap {
+  readonly series_id: number
+  readonly geo_id: number
+  readonly from: number
+  readonly to: number
+  readonly reason: string
+}
+
+/** The command and the view say the same, and what the model says. */
+function compareGaps(scene: Scene, series: readonly Row[]): void {
+  const { program, tally, oracle } = scene
+  const columns = ['series_id', 'geo_id', 'from_local', 'to_local', 'reason']
+  const text = (rows: readonly object[]): string[] => rows.map((row) => JSON.stringify(row)).sort()
+  const said = program.gaps() as (Omit<Gap, 'from' | 'to'> & { from: string; to: string })[]
+  const command = said.map(({ series_id, geo_id, from, to, reason }) => ({
+    series_id,
+    geo_id,
+    from_local: from,
+    to_local: to,
+    reason,
+  }))
+  const view = program.store().all(`select ${columns} from gaps`) as object[]
+  tally.comparisons++
+  const [a, b] = [text(command), text(view)]
+  if (String(a) !== String(b))
+    differ(
+      'the command gaps and the view gaps',
+      a.filter((row) => !b.includes(row)),
+      b.filter((row) => !a.includes(row)),
+    )
+  const gaps: Gap[] = said.map((gap) => ({ ...gap, from: Date.parse(gap.from) / 1000, to: Date.parse(gap.to) / 1000 }))
+  for (const row of series) {
+    const truth = oracle.get(row.key)
+    if (!truth) continue
+    const own = gaps.filter((gap) => gap.series_id === row.id)
+    for (const geo of askedOf(truth, row.trunc).geos)
+      for (const unit of rangeOf(truth, row.trunc, geo)) {
+        const standing = standingOf(truth, unit, geo)
+        const over = own.filter(
+          (gap) =>
+            (gap.geo_id === (geo ?? 0) || (gap.geo_id === 0 && standing.state !== 'held')) &&
+            gap.from < unit.to &&
+            gap.to > unit.from &&
+            gap.reason !== 'absent',
+        )
+        const place = `gaps of ${row.key}, geo ${geo ?? 'all'}, ${new Date(unit.from * 1000).toISOString()}`
+        tally.comparisons++
+        if ((standing.state === 'never' || standing.state === 'doubt') && over.length === 0)
+          differ(`${place}: none, though it is not held`, standing, own)
+        if (standing.state === 'held' && over.length > 0) differ(`${place}: one, though it is held`, standing, over)
+      }
+    compareAbsent(scene, row, truth, own)
+  }
+}
+
+/** What is said to be absent has no value, and was answered; what a settled answer lacks is said to be absent. */
+function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonly Gap[]): void {
+  const lookback = (scene.lookbacks.get(row.key) ?? 2) * DAY
+  for (const gap of gaps.filter(({ reason }) => reason === 'absent'))
+    for (const [at, versions] of truth.values.get(gap.geo_id) ?? [])
+      if (at < gap.to && at + (versions.at(-1)?.step ?? 1) > gap.from && versions.at(-1)?.to === null)
+        differ(`gaps of ${row.key}: a value is said to be absent`, new Date(at * 1000).toISOString(), gap)
+  if (!isPromised(scene, row.key, row.trunc)) return
+  const { units } = askedOf(truth, row.trunc)
+  for (const [geo, values] of truth.values)
+    for (const unit of units) {
+      const standing: Standing = standingOf(truth, unit, geo)
+      const inUnit = [...values].some(
+        ([at, versions]) => at >= unit.from && at < unit.to && versions.at(-1)?.to === null,
+      )
+      if (
+        standing.state !== 'held' ||
+        !inUnit ||
+        standing.at < unit.to + lookback + HOUR ||
+        !isAbsent(truth, unit, geo)
+      )
+        continue
+      scene.tally.comparisons++
+      const over = gaps.some(
+        (gap) => gap.reason === 'absent' && gap.geo_id === geo && gap.from < unit.to && gap.to > unit.from,
+      )
+      if (!over)
+        differ(
+          `gaps of ${row.key}, geo ${geo}, ${new Date(unit.from * 1000).toISOString()}: nothing absent`,
+          standing,
+          gaps,
+        )
+    }
+}

@@ -1,0 +1,362 @@
+/* What a command must ask, may ask and must not ask, told before it runs; and whether it did. */
+import type { Summary } from '../../src/sync.ts'
+import { border, DAY, HOUR, SERVICE_ZONE, startOf, type Unit, unitsOf } from './calendar.ts'
+import type { Taken } from './intake.ts'
+import { concerns, type Duty, dutyOf, type Oracle, type SeriesTruth, standingOf, truthOf } from './oracle.ts'
+import { differ, type Scene } from './run.ts'
+import { SCOPE } from './scope.ts'
+import { type Question, resolutionAt } from './service.ts'
+import { datesOf, entriesOf, type MeantEntry } from './world.ts'
+
+/** A command on jobs; ranges are instants on borders of the service's days. */
+export type Plan =
+  | { readonly do: 'sync'; readonly job: 0 | 1 }
+  | { readonly do: 'retry' }
+  | {
+      readonly do: 'backfill' | 'restate'
+      readonly job: 0 | 1
+      readonly from: number
+      readonly to: number
+      readonly newestFirst: boolean
+    }
+
+/** Duties by series, geo and the beginning of a unit. */
+export interface Duties {
+  /** Units in which something absent is long due: some of them have to be asked. */
+  readonly due: readonly {
+    readonly key: string
+    readonly geo: number | null
+    readonly from: number
+    readonly to: number
+  }[]
+  readonly byUnit: ReadonlyMap<
+    string,
+    {
+      readonly duty: Duty
+      readonly key: string
+      readonly geo: number | null
+      readonly from: number
+      readonly to: number
+    }
+  >
+}
+
+const unitOf = (trunc: string | null): Unit => (trunc === 'month' || trunc === 'year' ? trunc : 'day')
+const nameOf = (key: string, geo: number | null, from: number): string => `${key} ${geo} ${from}`
+const RANK: Readonly<Record<Duty, number>> = { not: 0, may: 1, must: 2 }
+
+/** The stretch that an entry wants, as its job's zone reads its dates. */
+function wantedBy(entry: MeantEntry, zone: string, now: number): { from: number; to: number } {
+  const { from, to } = datesOf(entry)
+  return { from: startOf(zone, from), to: to === null ? border(zone, now, 'day', 2) : startOf(zone, to) }
+}
+
+/** Whether a regular series has no value for a part of a unit. */
+export function isAbsent(truth: SeriesTruth, unit: { from: number; to: number }, geo: number | null): boolean {
+  const geos = geo === null ? [...truth.values.keys()] : [geo]
+  if (geos.length === 0) return true
+  return geos.some((one) => {
+    let at = unit.from
+    const held = [...(truth.values.get(one) ?? [])]
+      .flatMap(([when, versions]) => (versions.at(-1)?.to === null ? [{ when, step: versions.at(-1)!.step }] : []))
+      .sort((a, b) => a.when - b.when)
+    if (held.some(({ step }) => step === null)) return false
+    for (const { when, step } of held) if (when <= at && when + step! > at) at = when + step!
+    return at < unit.to
+  })
+}
+
+/** The kind and number of an indicator, from the key of one of its series. */
+const idOf = (key: string): string => String((JSON.parse(key) as unknown[]).slice(0, 2))
+
+/** Whether the last word of the service on an indicator was that there is none. */
+const isRefused = (oracle: Oracle, key: string): boolean =>
+  [...oracle].some(([other, { events }]) => idOf(other) === idOf(key) && events.at(-1)?.outcome === 'refused')
+
+/** An id that the service did not know is asked again after a day at the earliest. */
+function refusedDuty(oracle: Oracle, key: string, now: number, otherwise: Duty): Duty {
+  const events = [...oracle].flatMap(([other, truth]) => (idOf(other) === idOf(key) ? truth.events : []))
+  const last = events.reduce<(typeof events)[number] | undefined>((a, b) => (a && a.at > b.at ? a : b), undefined)
+  if (last?.outcome !== 'refused') return otherwise
+  return now - last.at < DAY - 2 * HOUR ? 'not' : 'may'
+}
+
+/** What is absent is asked again after a day, then after as long as it has been so: 1, 2, 4, 8 … days. */
+function isAbsentDue(
+  scene: Scene,
+  { events }: SeriesTruth,
+  key: string,
+  unit: { from: number; to: number },
+  geo: number | null,
+): boolean {
+  const lookback = (scene.lookbacks.get(key) ?? 2) * DAY
+  const tries = events.filter(
+    ({ question, outcome }) =>
+      outcome === 'answered' &&
+      question.window &&
+      question.window.from <= unit.from &&
+      question.window.to >= unit.to &&
+      concerns(question, geo),
+  )
+  const last = tries.at(-1)
+  const since = tries.find(({ at }) => at >= unit.to + lookback) ?? last
+  if (!last || !since) return true
+  return scene.now - last.at >= Math.max(DAY, last.at - since.at) - 2 * HOUR
+}
+
+/** Whether a series that has values in a unit lacks others since one answer that is long ago. */
+function isLongDue(
+  scene: Scene,
+  truth: SeriesTruth,
+  { key, trunc, lookback }: MeantEntry,
+  unit: { from: number; to: number },
+  geo: number | null,
+): boolean {
+  const longest = Math.max(lookback, scene.lookbacks.get(key) ?? 0) * DAY
+  const tries = truth.events.filter(
+    ({ question }) => question.window && question.window.from < unit.to && question.window.to > unit.from,
+  )
+  const values = geo === null ? [...truth.values.values()] : [truth.values.get(geo) ?? []]
+  const some = values
+    .flatMap((one) => [...one])
+    .some(([at, versions]) => at >= unit.from && at < unit.to && versions.at(-1)?.to === null)
+  const [only] = tries
+  if (tries.length !== 1 || only?.outcome !== 'answered' || !some || !isPromised(scene, key, trunc)) return false
+  return only.at >= unit.to + longest + HOUR && scene.now - only.at >= DAY + 2 * HOUR
+}
+
+const SECONDS: Readonly<Record<string, number>> = { hour: 3600, day: 23 * 3600, month: 28 * DAY }
+
+/** Whether a series has a value for each of its periods by nature: events have not, nor have hours of what comes by the month. */
+export function isPromised({ scripts, now }: Scene, key: string, trunc: string | null): boolean {
+  const [kind, id] = JSON.parse(key) as [string, number]
+  const script = scripts.find((one) => one.id === id && (one.kind ?? 'indicator') === kind)
+  const every = script && resolutionAt(script, now, now).every
+  if (every === undefined || every === 'irregular') return false
+  return trunc === null || (typeof every === 'number' && every <= (SECONDS[trunc] ?? 0))
+}
+
+/** Whether a series comes by the month, or longer. */
+function isMonthly({ scripts, now }: Scene, key: string): boolean {
+  const [kind, id] = JSON.parse(key) as [string, number]
+  const script = scripts.find((one) => one.id === id && (one.kind ?? 'indicator') === kind)
+  return script !== undefined && ['month', 'year'].includes(String(resolutionAt(script, now, now).every))
+}
+
+export function dutiesOf(scene: Scene, plan: Plan): Duties {
+  const { oracle, world, now } = scene
+  const byUnit = new Map<string, { duty: Duty; key: string; geo: number | null; from: number; to: number }>()
+  const put = (key: string, geo: number | null, unit: { from: number; to: number }, duty: Duty): void => {
+    const name = nameOf(key, geo, unit.from)
+    const known = byUnit.get(name)
+    if (!known || RANK[duty] > RANK[known.duty]) byUnit.set(name, { duty, key, geo, ...unit })
+  }
+  const due: { key: string; geo: number | null; from: number; to: number }[] = []
+  if (plan.do === 'retry') {
+    for (const [key, truth] of oracle)
+      for (const { question } of truth.events) {
+        if (!question.window) continue
+        for (const unit of unitsOf(question.window.from, question.window.to, unitOf(question.trunc)))
+          for (const geo of question.geos ?? [null]) {
+            const standing = standingOf(truth, unit, geo)
+            const failed = standing.lastOutcome !== 'answered'
+            if (standing.state === 'never' && standing.lastOutcome === 'failed') put(key, geo, unit, 'must')
+            else put(key, geo, unit, failed || standing.state === 'doubt' || standing.state === 'open' ? 'may' : 'not')
+          }
+      }
+    return { byUnit, due: [] }
+  }
+  const spec = world.jobs[plan.job]
+  for (const entry of entriesOf(spec)) {
+    if (entry.mode === 'instant') continue
+    const own = wantedBy(entry, spec.zone, now)
+    const wanted =
+      plan.do === 'sync'
+        ? own
+        : plan.do === 'backfill'
+          ? { from: plan.from, to: plan.to }
+          : { from: Math.max(own.from, plan.from), to: Math.min(own.to, plan.to) }
+    if (wanted.from >= wanted.to) continue
+    const truth = truthOf(oracle, entry.key)
+    for (const unit of unitsOf(wanted.from, wanted.to, unitOf(entry.trunc)))
+      for (const geo of entry.geoIds.length === 0 ? [null] : entry.geoIds) {
+        const standing = standingOf(truth, unit, geo)
+        const by = plan.do === 'restate' ? 'must' : dutyOf(standing, unit.to, now, entry)
+        // What belongs to a month that is not over may be asked until it is, wherever in it one is.
+        const month = entry.trunc === null && isMonthly(scene, entry.key)
+        const last = month ? border(SERVICE_ZONE, unit.from, 'month', 1) : unit.to
+        const need = by === 'not' && dutyOf(standing, last, now, entry) !== 'not' ? 'may' : by
+        const duty = plan.do !== 'restate' && need !== 'not' ? refusedDuty(oracle, entry.key, now, need) : need
+        const absent = need === 'not' && isAbsent(truth, unit, geo)
+        if (absent && isLongDue(scene, truth, entry, unit, geo)) due.push({ key: entry.key, geo, ...unit })
+        // What was settled for every lookback so far may have become one row with what is older: a longer one asks it anew.
+        const isLonger = entry.lookback > (scene.lookbacks.get(entry.key) ?? 0) && now - standing.at >= 12 * HOUR
+        if (need === 'not' && isLonger) put(entry.key, geo, unit, 'may')
+        put(entry.key, geo, unit, absent && isAbsentDue(scene, truth, entry.key, unit, geo) ? 'may' : duty)
+      }
+  }
+  return { byUnit, due }
+}
+
+/** Tells of a question whether all that it is about was asked at an instant already. */
+export function triedAt({ oracle }: Scene, at: number): (question: Question) => boolean {
+  const before = new Map([...oracle].map(([key, { events }]) => [key, events.filter((event) => event.at === at)]))
+  return ({ key, window, geos, trunc }) =>
+    unitsOf(window!.from, window!.to, unitOf(trunc)).every((unit) =>
+      (geos ?? [null]).every((geo) =>
+        before
+          .get(key)
+          ?.some(
+            ({ question }) =>
+              question.window &&
+              question.window.from <= unit.from &&
+              question.window.to >= unit.to &&
+              concerns(question, geo),
+          ),
+      ),
+    )
+}
+
+const inside = (a: Question, b: Question): boolean =>
+  a !== b &&
+  a.key === b.key &&
+  a.window !== null &&
+  b.window !== null &&
+  a.window.from >= b.window.from &&
+  a.window.to <= b.window.to
+
+/** Compares what was sent with what had to be. */
+export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: Taken, summary: Summary | null): void {
+  if (!SCOPE.has('asked')) return
+  const { tally } = scene
+  // What was dropped on the way is in the database only, what was sent by a process that died in the log only.
+  const all = [...taken.sent, ...taken.fetches].flatMap(({ question }) => question ?? [])
+  const sent = [...new Map(all.map((question) => [question.target, question])).values()]
+  const whole = summary !== null && summary.stop === null
+  const date = (at: number) => new Date(at * 1000).toISOString()
+  if (plan.do !== 'retry')
+    for (const { key, lookback } of entriesOf(scene.world.jobs[plan.job]))
+      if (sent.some((question) => question.key === key)) {
+        scene.lookbacks.set(key, Math.max(lookback, scene.lookbacks.get(key) ?? 0))
+        scene.shortest.set(key, Math.min(lookback, scene.shortest.get(key) ?? lookback))
+      }
+  if (whole)
+    for (const { duty, key, geo, ...unit } of byUnit.values()) {
+      if (duty !== 'must' || isRefused(scene.oracle, key)) continue
+      tally.comparisons++
+      const asked = sent.some(
+        (question) =>
+          question.key === key &&
+          question.window &&
+          question.window.from <= unit.from &&
+          question.window.to >= unit.to &&
+          concerns(question, geo),
+      )
+      // Halves of what was too large hold it together, though none holds a unit alone.
+      if (!asked)
+        differ(
+          `${plan.do}: not asked, though it must be: ${key} geo ${geo} ${date(unit.from)}`,
+          unit,
+          sent.map(({ target }) => target),
+        )
+    }
+  for (const [i, question] of sent.entries()) {
+    if (!question.window || sent.slice(0, i).some((other) => inside(question, other))) continue
+    const units = unitsOf(question.window.from, question.window.to, unitOf(question.trunc))
+    const dutyAt = (unit: { from: number }): Duty =>
+      (question.geos ?? [null])
+        .map((geo) => byUnit.get(nameOf(question.key, geo, unit.from))?.duty ?? 'not')
+        .sort((a, b) => RANK[b] - RANK[a])[0]!
+    tally.comparisons++
+    if (units[0]!.from !== question.window.from || units.at(-1)!.to !== question.window.to)
+      differ(`${plan.do}: a window is not on the service's borders`, units, question.target)
+    const idle =
+      plan.do === 'retry'
+        ? units.every((unit) => dutyAt(unit) === 'not')
+        : dutyAt(units[0]!) === 'not' || dutyAt(units.at(-1)!) === 'not'
+    if (idle)
+      differ(
+        `${plan.do}: asked, though there is no need`,
+        units.filter((unit) => dutyAt(unit) === 'not').map(({ from }) => date(from)),
+        question.target,
+      )
+  }
+  judgeOverlap(plan, taken)
+  judgeBudget(scene, plan, taken)
+  judgeInstants(scene, plan, taken)
+}
+
+/** Nothing is asked twice in one run, but for what has to be told apart or was too large. */
+function judgeOverlap(plan: Plan, { fetches }: Taken): void {
+  const all = fetches.flatMap(({ fetch, question }) =>
+    question?.window ? [{ fetch, question, window: question.window }] : [],
+  )
+  const good = all.filter(({ fetch }) => fetch.outcome === 'ok' || fetch.outcome === 'empty')
+  // What may be sums of something finer is asked by single days before it is believed.
+  const excused = all.filter(
+    ({ fetch, question }) => fetch.outcome === 'coarse' || (fetch.resolution_id === 223 && question.trunc === null),
+  )
+  for (const [i, a] of good.entries())
+    for (const b of good.slice(0, i)) {
+      if (a.question.key !== b.question.key || a.window.from >= b.window.to || b.window.from >= a.window.to) continue
+      const geos = a.question.geos
+      if (geos && b.question.geos && !geos.some((geo) => b.question.geos!.includes(geo))) continue
+      if (excused.some(({ question }) => inside(a.question, question) || inside(b.question, question))) continue
+      differ(`${plan.do}: the same is asked twice in one run`, [], [a.question.target, b.question.target])
+    }
+}
+
+function judgeBudget(scene: Scene, plan: Plan, { requests }: Taken): void {
+  if (plan.do === 'retry' || requests === 0) return
+  const limit = scene.world.jobs[plan.job].callsPerDay
+  if (limit === null) return
+  const spent = scene.emulator.requests.slice(scene.first).filter(({ at }) => at > scene.now - DAY).length
+  scene.tally.comparisons++
+  if (spent > limit) differ(`${plan.do}: more calls within a day than the job allows`, limit, spent)
+}
+
+/** Questions about one instant and listings have no window: they are not asked again while they are fresh. */
+function judgeInstants(scene: Scene, plan: Plan, { fetches }: Taken): void {
+  for (const { fetch, question } of fetches) {
+    if (question?.window || plan.do === 'restate' || plan.do === 'retry') continue
+    const last = scene.singles.get(fetch.target)
+    const least = question ? HOUR : 12 * HOUR
+    scene.tally.comparisons++
+    if (last !== undefined && scene.now - last < least)
+      differ(`${plan.do}: asked again too soon`, scene.now - last, fetch.target)
+  }
+  for (const { fetch, question } of fetches)
+    if (!question?.window && (fetch.outcome === 'ok' || fetch.outcome === 'empty'))
+      scene.singles.set(fetch.target, scene.now)
+}
+
+/** What a healthy service was asked for is held, or known to be in doubt: however little it answers at once. */
+export function judgeHeld(scene: Scene, plan: Plan, { byUnit, due }: Duties, { sent }: Taken): void {
+  if (!SCOPE.has('asked')) return
+  const isAsked = (one: Duties['due'][number]): boolean =>
+    sent.some(
+      ({ question }) =>
+        question.key === one.key && question.window && question.window.from <= one.from && question.window.to >= one.to,
+    )
+  if (due.length > 0 && plan.do === 'sync') {
+    scene.tally.comparisons++
+    if (!due.some(isAsked))
+      differ(
+        'sync: nothing of what is absent is asked again',
+        due[0],
+        sent.map(({ question }) => question.target),
+      )
+  }
+  for (const { duty, key, geo, ...unit } of byUnit.values()) {
+    if (duty !== 'must' || isRefused(scene.oracle, key)) continue
+    const [kind, id] = JSON.parse(key) as [string, number]
+    const script = scene.scripts.find((one) => one.id === id && (one.kind ?? 'indicator') === kind)
+    const days = Math.round((unit.to - unit.from) / DAY)
+    // All geos of an entry may be in one question.
+    if (!script || days * script.geos.length > scene.limit) continue
+    const standing = standingOf(truthOf(scene.oracle, key), unit, geo)
+    scene.tally.comparisons++
+    if (standing.state === 'never' && standing.lastOutcome !== 'coarse')
+      differ(`${plan.do}: not held after a run without faults: ${key} geo ${geo}`, unit, standing)
+  }
+}

@@ -1,0 +1,108 @@
+/* What the program wrote down of a command, put beside what the service answered; the oracle believes from it what can be believed. */
+import type { RequestLogEntry } from '../../src/emulator/server.ts'
+import type { Summary } from '../../src/sync.ts'
+import { believe, note } from './oracle.ts'
+import { differ, type Scene } from './run.ts'
+import { SCOPE } from './scope.ts'
+import { type Answer, answerOf, type Question, questionOf } from './service.ts'
+
+/** A fetch as the database records it. */
+export interface Fetch {
+  readonly id: number
+  readonly run_id: number
+  readonly target: string
+  readonly outcome: string
+  readonly status: number | null
+  readonly geo_ids: string | null
+  readonly from_at: number | null
+  readonly to_at: number | null
+  readonly rows_new: number
+  readonly rows_unchanged: number
+  readonly rows_revised: number
+  readonly rows_withdrawn: number
+  readonly rows_rejected: number
+  readonly resolution_id: number | null
+}
+
+/** What happened in a command: every question that was sent, and what was recorded of it. */
+export interface Taken {
+  readonly sent: readonly { readonly question: Question; readonly entry: RequestLogEntry }[]
+  readonly fetches: readonly { readonly fetch: Fetch; readonly question: Question | null }[]
+  readonly requests: number
+}
+
+/** Looks at all that is new in the log and in the database. */
+export function takeIn(scene: Scene, summary: Summary | null): Taken {
+  const { emulator, program, oracle, now, tally } = scene
+  const entries = emulator.requests.slice(scene.seen)
+  scene.seen = emulator.requests.length
+  tally.requests += entries.length
+  const rows = program.store().all('select * from _fetch where id > ? order by id', [scene.fetches]) as Fetch[]
+  scene.fetches = rows.at(-1)?.id ?? scene.fetches
+  const sums = { rows_revised: 0, rows_withdrawn: 0, rows_rejected: 0 }
+  const fetches = rows.map((fetch) => {
+    const question = questionOf(fetch.target)
+    const good = fetch.outcome === 'ok' || fetch.outcome === 'empty'
+    for (const name of ['rows_revised', 'rows_withdrawn', 'rows_rejected'] as const) sums[name] += fetch[name]
+    if (!question) return { fetch, question }
+    const entry = entries.findLast(({ url }) => url === fetch.target)
+    const script = scene.scripts.find(({ id, kind }) => id === question.id && kind === question.kind)
+    if (good) {
+      if (entry?.status !== 200 || !script) return differ('recorded as answered', entry?.status, fetch)
+      const answer: Answer = answerOf(question, entry, script)
+      if (answer.foreign) differ('an answer about another indicator is stored', 'shape', fetch)
+      if (answer.mixed) differ('sums over a change of resolution are loaded', 'coarse', fetch)
+      const did = believe(oracle, question, answer, now, scene.command)
+      const counted = [fetch.rows_revised, fetch.rows_withdrawn, fetch.rows_rejected]
+      const meant = [did.revised, did.withdrawn, answer.rejects]
+      // What has no length is revised by nothing but its value; its step is anybody's.
+      const hasSteps = answer.values.every(({ step }) => step !== null)
+      if (SCOPE.has('counters') && hasSteps && String(counted) !== String(meant))
+        differ(`revised, withdrawn, rejected of ${fetch.target}`, meant, counted)
+      if (hasSteps && SCOPE.has('counters') && (fetch.rows_new < did.fresh || fetch.rows_unchanged < did.unchanged))
+        differ(`new, unchanged of ${fetch.target}`, did, fetch)
+      tally.comparisons += 5
+    } else {
+      const outcome =
+        fetch.outcome === 'coarse'
+          ? 'coarse'
+          : fetch.outcome === 'refused'
+            ? 'refused'
+            : fetch.outcome === 'shape'
+              ? 'unread'
+              : 'failed'
+      if (outcome === 'coarse') checkCoarse(scene, question, entry)
+      // What was too large is asked in parts, and what the end of a run cut off says nothing.
+      if (!['too-large', 'stopped'].includes(fetch.outcome)) note(oracle, question, outcome, now, scene.command)
+    }
+    return { fetch, question }
+  })
+  const [runs] = program.store().all(
+    `select sum(rows_revised) as rows_revised, sum(rows_withdrawn) as rows_withdrawn, sum(rows_rejected) as rows_rejected
+     from _run where id in (select run_id from _fetch where id in (select value from json_each(?)))`,
+    [JSON.stringify(rows.map(({ id }) => id))],
+  ) as (typeof sums | undefined)[]
+  if (summary && rows.length > 0)
+    for (const name of ['rows_revised', 'rows_withdrawn'] as const) {
+      if (runs?.[name] !== sums[name]) differ(`${name} of the run`, sums[name], runs?.[name])
+      if (summary.stop === null && summary.counts[name] !== sums[name])
+        differ(`${name} of the summary`, sums[name], summary.counts[name])
+      tally.comparisons += 2
+    }
+  const sent = entries.flatMap((entry) => {
+    const question = questionOf(entry.url)
+    return question ? [{ question, entry }] : []
+  })
+  return { sent, fetches, requests: entries.length }
+}
+
+/** An answer is put aside as coarse only where it may be one. */
+function checkCoarse(scene: Scene, question: Question, entry: RequestLogEntry | undefined): void {
+  const script = scene.scripts.find(({ id, kind }) => id === question.id && kind === question.kind)
+  if (entry?.status !== 200 || !script || !question.window) return
+  const answer = answerOf(question, entry, script)
+  const oneDay = question.window.to - question.window.from <= 90_000
+  const hours = answer.values.every(({ step }) => step !== null && step >= 3600)
+  if (!answer.mixed && (oneDay || !hours || question.trunc !== null))
+    differ('an answer in one resolution is put aside as coarse', 'ok', entry.url)
+}

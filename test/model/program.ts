@@ -1,0 +1,154 @@
+/* The program under test, behind its public entry points: jobs, sync, retry, replay, gaps and SQL. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { findGaps } from '../../src/checks/gaps.ts'
+import { openReader, openStore, type Store } from '../../src/db/open.ts'
+import type { Emulator } from '../../src/emulator/emulator.ts'
+import type { Job } from '../../src/job/job.ts'
+import { readJob } from '../../src/job/read.ts'
+import type { PlanOptions } from '../../src/plan/planning.ts'
+import { planRetry } from '../../src/plan/retry.ts'
+import { replay } from '../../src/replay.ts'
+import { SERVICES } from '../../src/services/services.ts'
+import { failedRequests } from '../../src/state/failures.ts'
+import { ingestAll, type Summary, type SyncContext, sync } from '../../src/sync.ts'
+import type { Orders } from './child.ts'
+
+/** What is thrown in the middle of a transaction in place of a kill. */
+export class Killed extends Error {}
+
+export interface Program {
+  readonly store: () => Store
+  /** Dies at the so manieth statement from now on, once. */
+  killAt(statement: number | null): void
+  /** Whether it died since it was last told when to. */
+  readonly died: () => boolean
+  sync(yaml: string, now: number, command: string, options?: PlanOptions): Promise<Summary>
+  retry(now: number): Promise<Summary>
+  /** Builds the database anew from its stored replies, puts it in the old one's place, and answers what differs. */
+  replay(now: number): Promise<string[]>
+  gaps(): readonly object[]
+  /** Runs a command in a process of its own and kills it so many milliseconds after it is ready. */
+  kill(orders: Omit<Orders, 'file' | 'service'>, afterMs: number): Promise<void>
+  /** Closes the file and opens it again, as after a death. */
+  restart(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Tables that a replay must make again row for row, and columns that cannot be the same twice. */
+const REBUILT = [
+  ...['observation', 'observation_revision', '_coverage', '_resolution', 'series_geo', 'indicator_text'],
+  ...['indicator', 'content_text', 'archive_edition', 'widget_text', 'geo_text'],
+]
+
+const jobs = new Map<string, Job>()
+/** A job by its text, at a pace that does not wait. */
+function jobOf(yaml: string): Job {
+  let job = jobs.get(yaml)
+  if (!job) {
+    const read = readJob(yaml, 'model.yaml')
+    job = { ...read, pace: { ...read.pace, perSecond: 100_000 } }
+    if (jobs.size > 100) jobs.clear()
+    jobs.set(yaml, job)
+  }
+  return job
+}
+
+/** Opens the program on a file of its own. */
+export async function openProgram(file: string, emulator: Pick<Emulator, 'url' | 'key'>): Promise<Program> {
+  let store = await openStore(file)
+  let left: number | null = null
+  let dead = false
+  const contextOf = (now: number): SyncContext => ({
+    store: {
+      ...store,
+      run(sql, parameters) {
+        if (left !== null && --left <= 0) {
+          left = null
+          dead = true
+          throw new Killed()
+        }
+        return store.run(sql, parameters)
+      },
+    },
+    service: SERVICES.generic,
+    baseUrl: emulator.url,
+    key: emulator.key,
+    version: 'model',
+    now: () => now * 1000,
+    signal: new AbortController().signal,
+    retryMs: 1,
+    breaker: { failures: 1000, holdMs: 1, openings: 3 },
+  })
+  const dump = (one: { all(sql: string): unknown[] }): Map<string, string[]> =>
+    new Map(
+      REBUILT.map((table) => [
+        table,
+        one
+          .all(`select * from ${table}`)
+          .map((row) => JSON.stringify(row))
+          .sort(),
+      ]),
+    )
+  return {
+    store: () => store,
+    killAt(statement) {
+      left = statement
+      dead = false
+    },
+    died: () => dead,
+    sync: (yaml, now, command, options = {}) => sync(contextOf(now), jobOf(yaml), command, options),
+    retry(now) {
+      const context = contextOf(now)
+      const again = planRetry({ service: context.service, now: now * 1000 }, failedRequests(store))
+      return ingestAll(context, jobOf(RETRY), 'retry', again)
+    },
+    async replay(now) {
+      const before = dump(store)
+      const source = openReader(file)
+      const into = `${file}.new`
+      const made = await openStore(into, { durability: 'none' })
+      await replay(source, made, { now: () => now * 1000 })
+      const after = dump(made)
+      await source.close()
+      await made.close()
+      await store.close()
+      const copy = openReader(into)
+      await copy.copyInto(file)
+      await copy.close()
+      for (const end of ['', '-wal', '-shm']) rmSync(`${into}${end}`, { force: true })
+      store = await openStore(file)
+      return REBUILT.flatMap((table) => {
+        const [was, is] = [before.get(table)!, after.get(table)!]
+        return JSON.stringify(was) === JSON.stringify(is)
+          ? []
+          : [
+              `${table}: was ${was.filter((row) => !is.includes(row))[0]}, is ${is.filter((row) => !was.includes(row))[0]}`,
+            ]
+      })
+    },
+    async kill(orders, afterMs) {
+      await store.close()
+      const { url, key } = emulator
+      const all: Orders = { file, service: { url, key }, ...orders }
+      const child = spawn(process.execPath, ['test/model/child.ts', JSON.stringify(all)])
+      let err = ''
+      child.stderr.on('data', (data) => {
+        err += data
+      })
+      child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), afterMs))
+      const [code] = await once(child, 'close')
+      if (code !== null && code !== 0) throw new Error(err)
+      store = await openStore(file)
+    },
+    gaps: () => findGaps(store),
+    async restart() {
+      await store.close()
+      store = await openStore(file)
+    },
+    close: () => store.close(),
+  }
+}
+
+const RETRY = 'name: retry\ncatalogue: true\npace: { concurrency: 1 }\n'

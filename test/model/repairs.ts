@@ -1,0 +1,215 @@
+/* Faults that were in the program once, as the change of a text that brings each back. */
+
+/** A change of one place. */
+interface Edit {
+  readonly file: string
+  readonly find: string
+  readonly put: string
+}
+
+/** A fault that was there, by the repair that is undone. */
+export interface Mutant {
+  readonly name: string
+  readonly edits: readonly Edit[]
+}
+
+const mutant = (name: string, file: string, find: string, put: string): Mutant => ({
+  name,
+  edits: [{ file: `src/${file}`, find, put }],
+})
+
+export const MUTANTS: readonly Mutant[] = [
+  mutant(
+    'sums over a change of resolution are loaded',
+    'plan/resolution.ts',
+    "if (isCoarse) return 'sums'",
+    "if (isCoarse) return 'native'",
+  ),
+  mutant(
+    'of what is summed only the first half is asked',
+    'resolution.ts',
+    'const after = await carry(ingestContext, within(ingestContext.service, planned, right))',
+    'const after = before',
+  ),
+  mutant(
+    'windows are cut in the zone of the job',
+    'plan/series.ts',
+    'const zone = service.timeZone\n  if',
+    'const zone = job.timeZone\n  if',
+  ),
+  mutant(
+    'what is wanted ends on days of the job',
+    'plan/planning.ts',
+    'widen(service.timeZone, meant, unit)',
+    'widen(job.timeZone, meant, unit)',
+  ),
+  {
+    name: 'buckets are as long as in the zone of the job',
+    edits: [
+      { file: 'src/plan/planning.ts', find: '{ service, now }: Planning,', put: '{ service, job, now }: Planning,' },
+      { file: 'src/plan/planning.ts', find: '    timeZone: service.timeZone,', put: '    timeZone: job.timeZone,' },
+    ],
+  },
+  mutant(
+    'what is grouped by months is not halved',
+    'plan/pieces.ts',
+    'if (!series || seconds === undefined ||',
+    "if (!series || borderUnit(series.timeTrunc) !== 'day' || seconds === undefined ||",
+  ),
+  mutant(
+    'days and months are all equally long',
+    'transform/steps.ts',
+    'addUnits(zone, at, period.unit, period.count) - at',
+    "(period.unit === 'day' ? 86_400 : 2_592_000) + 0 * zone.length * at",
+  ),
+  mutant(
+    'an answer for another id is stored',
+    'transform/series.ts',
+    'if (String(answered) !== String(asked))',
+    'if (String(answered) !== String(asked) && asked === 0)',
+  ),
+  mutant(
+    'settled for one is settled for all',
+    'plan/held.ts',
+    'if (held.settledS - ahead >= spanSeconds(lookback)) return held',
+    'if (held.settledS - ahead >= 86_400) return held',
+  ),
+  mutant(
+    'what became one is as settled as its oldest part',
+    'load/coverage.ts',
+    'settledS: Math.min(last.settledS, row.settledS)',
+    'settledS: Math.max(last.settledS, row.settledS)',
+  ),
+  mutant(
+    'what is not settled is merged',
+    'load/coverage.ts',
+    "if (a.state === 'doubt' || Math.min(a.settledS, b.settledS) < lookbackS) return false",
+    "if (a.state === 'doubt') return false",
+  ),
+  mutant(
+    'rows that make no sense leave no doubt',
+    'load/coverage.ts',
+    'const doubtful = open ||',
+    'const doubtful = (open && false) ||',
+  ),
+  mutant(
+    'an empty answer over held values is believed',
+    'load/coverage.ts',
+    '(!has && holds(store, seriesId, geoId, window))',
+    '(!has && false && holds(store, seriesId, geoId, window))',
+  ),
+  mutant(
+    'a geo that is missing is not in doubt',
+    'load/coverage.ts',
+    'return known.flatMap(',
+    'return known.slice(0, 0).flatMap(',
+  ),
+  mutant(
+    'what is in doubt is left alone',
+    'plan/held.ts',
+    "if (held.state === 'doubt' &&",
+    "if (held.state === 'doubt' && now < 0 &&",
+  ),
+  mutant(
+    'what is absent is never asked again',
+    'plan/absences.ts',
+    'found.slice(0, Math.max(1,',
+    'found.slice(0, 0 * Math.max(1,',
+  ),
+  mutant(
+    'what is absent is asked in every run',
+    'job/again.ts',
+    'const distance = checkedAt - sinceAt + DAY',
+    'const distance = (checkedAt - sinceAt + DAY) * 0',
+  ),
+  mutant(
+    'what is absent is asked every night',
+    'job/again.ts',
+    'const distance = checkedAt - sinceAt + DAY',
+    'const distance = (checkedAt - sinceAt) * 0 + DAY',
+  ),
+  mutant(
+    'an unknown id is asked in every run',
+    'plan/unknown.ts',
+    'if (now >= nextAt - EARLY) return false',
+    'if (now >= nextAt - EARLY || nextAt > 0) return false',
+  ),
+  mutant(
+    'what two entries share is asked twice',
+    'plan/asked.ts',
+    'return all.length + own.length === 0 ? [...wanted] : subtract(wanted, [...all, ...own])',
+    'return all.length + own.length < 0 ? [] : [...wanted]',
+  ),
+  mutant(
+    'rows of a reply with rejects are withdrawn',
+    'load/apply.ts',
+    'if (planned.window && sound)',
+    'if (ask.window)',
+  ),
+  mutant(
+    'what a complete answer lacks stays',
+    'load/observations.ts',
+    'if (stored > end - first)',
+    'if (stored > end - first + 1e9)',
+  ),
+  mutant(
+    'revised are also those that are new',
+    'load/observations.ts',
+    'revised += supersededBy(store, fetchId, where) - before',
+    'revised += written',
+  ),
+  mutant(
+    'a failure never ends',
+    'db/answered.ts',
+    'const intervals = subtract([window], broughtFor(later, geoId))',
+    'const intervals = later.length < 0 ? broughtFor(later, geoId) : [window]',
+  ),
+  mutant(
+    'a failure ends when one geo of several was answered',
+    'db/answered.ts',
+    'merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))',
+    'merge(later.filter(({ geos }) => geos === null || geos.length > 0 || geos.includes(geoId)))',
+  ),
+  {
+    name: 'the view gaps knows nothing of doubt',
+    edits: [
+      {
+        file: 'migrations/0015_truth.ts',
+        find: "join _coverage c on c.series_id = s.id where c.state = 'doubt'",
+        put: "join _coverage c on c.series_id = s.id where c.state = 'doubt' and 0",
+      },
+    ],
+  },
+  {
+    name: 'the view gaps knows nothing absent',
+    edits: [
+      {
+        file: 'migrations/0015_truth.ts',
+        find: 'join _absent a on a.series_id = s.id',
+        put: 'join _absent a on a.series_id = s.id and 0',
+      },
+    ],
+  },
+  {
+    name: 'a geo is as fresh as its series',
+    edits: [
+      {
+        file: 'migrations/0015_truth.ts',
+        find: "(f.geo_ids is null or ',' || f.geo_ids || ',' like '%,' || g.geo_id || ',%')",
+        put: '1',
+      },
+    ],
+  },
+  mutant(
+    'a replay forgets when an indicator was first seen',
+    'load/rebuild.ts',
+    'insertIndicator(store, row.kind, row.indicator_id, row.created_at)',
+    "insertIndicator(store, row.kind, row.indicator_id, '2000-01-01T00:00:00.000Z')",
+  ),
+  mutant(
+    'a budget knows only the calls of its own job',
+    'load/budget.ts',
+    'limits.find(({ calls, ms }) => spent(',
+    'limits.find(({ calls, ms }) => 0 * spent(',
+  ),
+]

@@ -1,0 +1,23 @@
+/* What is compared. All of it, unless a narrower look is asked for: `--without counters,gaps`. */
+
+/** The parts of the comparison by name. */
+export const SCOPE = new Set([
+  'values',
+  'history',
+  'coverage',
+  'gaps',
+  'freshness',
+  'counters',
+  'asked',
+  'again',
+  'zones',
+])
+
+/** Whether a kill ends a process, and not only a transaction. */
+export const KILLS = { real: false }
+
+/** Leaves parts out. */
+export function leaveOut(parts: string): void {
+  for (const part of parts.split(',').filter(Boolean))
+    if (!SCOPE.delete(part)) throw new Error(`${part} is not a part of the comparison; legal: ${[...SCOPE].join(', ')}`)
+}

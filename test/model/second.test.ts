@@ -1,0 +1,3 @@
+import { modelTest } from './suite.ts'
+
+modelTest(2001, 100)

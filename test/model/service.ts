@@ -1,0 +1,136 @@
+/* What the service said: its log, read by the model's own eyes. */
+
+import type { Resolution, Script } from '../../src/emulator/script.ts'
+import type { RequestLogEntry } from '../../src/emulator/server.ts'
+import { border, SERVICE_ZONE } from './calendar.ts'
+
+/** A question about a series as it stood in a request. */
+export interface Question {
+  readonly target: string
+  /** What makes the dataset: two questions with one key are about the same values. */
+  readonly key: string
+  readonly kind: 'indicator' | 'offer_indicator'
+  readonly id: number
+  readonly trunc: string | null
+  readonly grouped: boolean
+  /** Null for all geos. */
+  readonly geos: readonly number[] | null
+  /** Null for a question about one instant. */
+  readonly window: { readonly from: number; readonly to: number } | null
+}
+
+const PATH = /^\/(indicator|offer_indicator)s\/(\d+)$/
+
+/** Reads the address of a request; null where it is not about a series. */
+export function questionOf(target: string): Question | null {
+  const { pathname, searchParams: search } = new URL(target, 'http://service')
+  const path = PATH.exec(pathname)
+  if (!path) return null
+  const geos = search.getAll('geo_ids[]').map(Number)
+  const word = (name: string) => search.get(name)
+  const geoAgg = word('geo_agg')
+  const [from, to] = [word('start_date'), word('end_date')].map((text) =>
+    text === null ? Number.NaN : Date.parse(text) / 1000,
+  )
+  return {
+    target,
+    key: JSON.stringify([
+      ...[path[1], Number(path[2]), word('time_trunc'), word('time_agg'), geoAgg, word('geo_trunc')],
+      geoAgg === null || geos.length === 0 ? null : geos.join(),
+    ]),
+    kind: path[1] as Question['kind'],
+    id: Number(path[2]),
+    trunc: word('time_trunc'),
+    grouped: geoAgg !== null,
+    geos: geos.length === 0 || geoAgg !== null ? null : geos,
+    window: word('datetime') === null ? { from: from!, to: to! + 1 } : null,
+  }
+}
+
+/** A value of an answer. */
+export interface SaidValue {
+  readonly geo: number
+  readonly at: number
+  readonly value: number
+  readonly step: number | null
+}
+
+/** An answer as the service meant it. */
+export interface Answer {
+  readonly values: readonly SaidValue[]
+  /** It is about another indicator than the one that was asked for. */
+  readonly foreign: boolean
+  /** Rows that make no sense. */
+  readonly rejects: number
+  /** It sums values of more than one resolution: nobody may believe it. */
+  readonly mixed: boolean
+  readonly tiempo: number | null
+}
+
+interface Body {
+  readonly indicator: {
+    readonly id: number
+    readonly tiempo: readonly { readonly id: number }[]
+    readonly values: readonly {
+      readonly value: unknown
+      readonly datetime: string
+      readonly tz_time: string | null
+      readonly geo_id?: number
+      readonly geo_ids?: readonly number[]
+    }[]
+  }
+}
+
+/** The resolution in which a script serves an instant at a time of the service's clock, and its place in the list. */
+export function resolutionAt(script: Script, at: number, now: number): Resolution & { readonly place: number } {
+  const rewritten = (script.deeds ?? []).filter((deed) => deed.do === 'resolve' && deed.at <= now).at(-1)
+  const all = rewritten?.do === 'resolve' ? rewritten.resolutions : script.resolutions
+  const place = Math.max(
+    0,
+    all.findLastIndex(({ from }) => from <= at),
+  )
+  return { ...all[place]!, place }
+}
+
+const FIXED: Readonly<Record<string, number>> = {
+  hour: 3600,
+  fifteen_minutes: 900,
+  ten_minutes: 600,
+  five_minutes: 300,
+}
+
+/** The true length of the period that begins at an instant; null where nothing has a length. */
+export function stepOf(every: Resolution['every'] | string, at: number): number | null {
+  if (typeof every === 'number') return every
+  if (every === 'irregular') return null
+  return FIXED[every] ?? border(SERVICE_ZONE, at, every as 'day', 1) - at
+}
+
+/** Reads the body of an answer to a question, knowing how the service makes it. */
+export function answerOf(question: Question, { body, at: now }: RequestLogEntry, script: Script): Answer {
+  const { indicator } = JSON.parse(body!) as Body
+  const from = question.window?.from ?? Number.NEGATIVE_INFINITY
+  const to = question.window?.to ?? Number.POSITIVE_INFINITY
+  let rejects = 0
+  const values = new Map<string, SaidValue>()
+  for (const row of indicator.values) {
+    const at = Date.parse(row.datetime) / 1000
+    if (typeof row.value !== 'number' || Number.isNaN(at)) {
+      rejects++
+      continue
+    }
+    if (at < from || at >= to) continue
+    const geo = row.geo_id ?? row.geo_ids?.[0] ?? 0
+    const step = stepOf(question.trunc ?? resolutionAt(script, at, now).every, at)
+    values.set(`${geo} ${at}`, { geo, at, value: row.value, step })
+  }
+  const list = [...values.values()]
+  const places = new Set(list.map(({ at }) => resolutionAt(script, at, now).place))
+  return {
+    values: list,
+    rejects,
+    foreign: indicator.id !== question.id,
+    mixed: question.trunc === null && question.window !== null && places.size > 1,
+    tiempo: indicator.tiempo[0]?.id ?? null,
+  }
+}

@@ -1,0 +1,22 @@
+/* The sequences of the suite: always the same, so that what fails can be repeated. */
+import fc from 'fast-check'
+import { afterAll, expect, test } from 'vitest'
+import { Difference, endModel, runSequence, type Tally } from './run.ts'
+import { sequences } from './world.ts'
+
+/** Declares a test that runs so many sequences from a seed on; a difference names its seed. */
+export function modelTest(first: number, count: number): void {
+  afterAll(endModel)
+  test(`${count} random sequences from seed ${first} leave the database that the model holds`, async () => {
+    const tally: Tally = { comparisons: 0, steps: 0, requests: 0 }
+    for (let seed = first; seed < first + count; seed++) {
+      const [sequence] = fc.sample(sequences, { seed, numRuns: 1 })
+      await runSequence(sequence!, tally).catch((error: Error) => {
+        if (!(error instanceof Difference)) throw error
+        const shrink = `npm run test:model -- --seed ${seed} repeats and shrinks it`
+        throw new Error(`seed ${seed}: ${error.message}\n${shrink}`)
+      })
+    }
+    expect(tally.comparisons).toBeGreaterThan(100 * count)
+  }, 300_000)
+}

@@ -1,0 +1,394 @@
+/* Random worlds and what happens in them, as plain data: it is printed as it is, and shrinks as it is. */
+import fc from 'fast-check'
+import type { Fault } from '../../src/emulator/faults.ts'
+import type { Deed, Resolution, Script } from '../../src/emulator/script.ts'
+import { border, DAY, dateOf, HOUR, SERVICE_ZONE, startOf } from './calendar.ts'
+
+/** The first day of the stretch in which most happens; the 25-hour day is its seventh. */
+export const DAY_0 = startOf(SERVICE_ZONE, '2025-10-20')
+/** The first day of a stretch, counted from there. */
+export const dayAt = (n: number): number => border(SERVICE_ZONE, DAY_0 + 12 * HOUR, 'day', n)
+export const dateAt = (n: number): string => dateOf(SERVICE_ZONE, dayAt(n))
+/** The clock at the beginning of every sequence: the morning of the eleventh day. */
+export const BEGINNING = dayAt(10) + 10 * HOUR
+
+export const KINDS = [
+  ...['hourly', 'changing', 'changing twice', 'daily', 'monthly', 'events', 'odd number', 'announced'],
+  ...['offer', 'unknown'],
+] as const
+export type Kind = string
+const idOf = (kind: Kind): number => (kind === 'announced' ? 600 : 9001 + (KINDS as readonly string[]).indexOf(kind))
+
+/** An entry of a job. */
+export interface Entry {
+  readonly kind: Kind
+  readonly mode: 'raw' | 'hour' | 'day' | 'month' | 'countries' | 'instant'
+  /** Only these of its geos, by place; all when null. */
+  readonly geo: readonly number[] | null
+  /** Days from the first one to the first after the last; `to` null: two days ahead of now. */
+  readonly from: number
+  readonly to: number | null
+  readonly lookback: number
+  readonly refresh: number
+  readonly chunk: string | null
+}
+
+export interface JobSpec {
+  readonly zone: string
+  readonly entries: readonly Entry[]
+  readonly callsPerDay: number | null
+  readonly listings: boolean
+}
+
+export interface World {
+  readonly lag: number
+  /** Days on which the changing series change. */
+  readonly change: readonly [number, number]
+  /** The number of the resolution of days and months, and of answers without values. */
+  readonly tiempo: number
+  readonly emptyTiempo: number
+  readonly limit: number | null
+  readonly jobs: readonly [JobSpec, JobSpec]
+}
+
+export type Step =
+  | { readonly do: 'sync'; readonly job: 0 | 1 }
+  | { readonly do: 'both' }
+  | {
+      readonly do: 'backfill' | 'restate'
+      readonly job: 0 | 1
+      readonly from: number
+      readonly days: number
+      readonly newestFirst: boolean
+    }
+  | { readonly do: 'retry' }
+  | { readonly do: 'replay' }
+  | { readonly do: 'wait'; readonly seconds: number }
+  | { readonly do: 'fail'; readonly fault: keyof typeof FAULTS; readonly every: number }
+  | { readonly do: 'kill'; readonly at: number }
+  | {
+      /** `hole`: six hours of a day are withdrawn. */
+      readonly do: 'revise' | 'withdraw' | 'late' | 'hole'
+      readonly kind: Kind
+      readonly from: number
+      readonly days: number
+      readonly geo: number | null
+      readonly seconds: number
+    }
+  | { readonly do: 'resolve'; readonly kind: Kind }
+  | { readonly do: 'limit'; readonly geoDays: number | null }
+
+export const FAULTS = {
+  'server error': { status: 500 },
+  'gateway timeout': { status: 504 },
+  'not found': { status: 404 },
+  'a row without sense': { rows: 'garbage' },
+  'a value as text': { rows: 'text' },
+  'no values': { rows: 'none' },
+  'a geo less': { rows: 'geo-missing' },
+  'another indicator': { body: 'other-id' },
+  'maintenance page': { body: 'html' },
+  'connection dropped': { body: 'drop' },
+  'half a body': { body: 'truncated' },
+  'values outside': { rows: 'outside' },
+  'rows twice': { rows: 'duplicates' },
+  'rows in disorder': { rows: 'unsorted' },
+} as const satisfies Record<string, Fault>
+
+export interface Sequence {
+  readonly world: World
+  readonly steps: readonly Step[]
+}
+
+const of = <T>(...values: readonly T[]) => fc.constantFrom(...values)
+const day = fc.integer({ min: 0, max: 11 })
+const kinds = of<Kind>(...['hourly', 'hourly', 'changing', 'changing', 'changing twice'], ...KINDS)
+
+const entry = (kind: fc.Arbitrary<Kind>): fc.Arbitrary<Entry> =>
+  fc.record({
+    kind,
+    mode: of<Entry['mode']>('raw', 'raw', 'raw', 'raw', 'hour', 'day', 'month', 'countries', 'instant'),
+    geo: of<readonly number[] | null>(null, null, [0], [1], [0, 1]),
+    from: fc.integer({ min: 0, max: 9 }),
+    to: of<number | null>(null, null, 6, 9, 11),
+    lookback: of(1, 2, 5),
+    refresh: of(HOUR, 6 * HOUR),
+    chunk: of<string | null>(null, null, '1d', '3d', '1w'),
+  })
+
+const job = (kind: fc.Arbitrary<Kind>): fc.Arbitrary<JobSpec> =>
+  fc.record({
+    zone: of('Europe/Madrid', 'Atlantic/Canary', 'America/New_York', 'Pacific/Chatham'),
+    entries: fc.array(entry(kind), { minLength: 1, maxLength: 2 }),
+    callsPerDay: of<number | null>(null, null, null, null, 12),
+    listings: of(false, false, false, true),
+  })
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ do: of('sync' as const), job: of<0 | 1>(0, 1) }) },
+  { weight: 2, arbitrary: fc.record({ do: of('both' as const) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: of('backfill' as const, 'restate' as const),
+      job: of<0 | 1>(0, 1),
+      from: day,
+      days: fc.integer({ min: 1, max: 6 }),
+      newestFirst: fc.boolean(),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: of('retry' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: of('replay' as const) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: of('wait' as const),
+      seconds: of(60, 2 * HOUR, 12 * HOUR, DAY, DAY, 2 * DAY, 4 * DAY, 9 * DAY),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: of('fail' as const),
+      fault: of(...(Object.keys(FAULTS) as (keyof typeof FAULTS)[])),
+      every: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: of('kill' as const), at: fc.integer({ min: 1, max: 120 }) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: of('revise' as const, 'withdraw' as const, 'late' as const),
+      kind: kinds,
+      from: day,
+      days: fc.integer({ min: 1, max: 3 }),
+      geo: of<number | null>(null, 0, 1),
+      seconds: of(2 * HOUR, DAY, 3 * DAY),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: of('resolve' as const), kind: of<Kind>('hourly', 'changing', 'daily') }) },
+  { weight: 1, arbitrary: fc.record({ do: of('limit' as const), geoDays: of<number | null>(null, 5, 100) }) },
+)
+
+const which = of<0 | 1>(0, 1)
+const whole = { from: 0, days: 13, newestFirst: false }
+
+/** Courses of events that chance alone would seldom bring about. */
+const course: fc.Arbitrary<readonly Step[]> = fc.oneof(
+  // What is held is answered badly, then well.
+  fc
+    .record({
+      job: which,
+      fault: of<keyof typeof FAULTS>(
+        ...(['no values', 'no values', 'a row without sense', 'a geo less', 'another indicator'] as const),
+      ),
+      every: of(1, 1, 1, 2),
+      seconds: of(2 * HOUR, 2 * DAY, 3 * DAY, 3 * DAY),
+    })
+    .map(({ job, fault, every, seconds }): Step[] => [
+      { do: 'sync', job },
+      { do: 'fail', fault, every },
+      { do: 'restate', job, ...whole },
+      { do: 'wait', seconds },
+      { do: 'sync', job },
+    ]),
+  // What is absent is asked again in its time.
+  fc
+    .record({ job: which, from: fc.integer({ min: 3, max: 8 }), wait: of(0, 4 * DAY), last: of(DAY, 2 * DAY) })
+    .map(({ job, from, wait, last }): Step[] => [
+      { do: 'hole', kind: 'hourly', from, days: job, geo: null, seconds: 0 },
+      { do: 'wait', seconds: wait },
+      { do: 'sync', job },
+      ...[30 * HOUR, DAY, last].flatMap((seconds): Step[] => [
+        { do: 'wait', seconds },
+        { do: 'sync', job },
+      ]),
+    ]),
+  // One job after the other, with other lookbacks.
+  fc
+    .record({ job: which, first: of(2 * HOUR, DAY, 2 * DAY), second: of(2 * HOUR, DAY, 3 * DAY) })
+    .map(({ job, first, second }): Step[] => [
+      { do: 'sync', job },
+      { do: 'wait', seconds: first },
+      { do: 'both' },
+      { do: 'wait', seconds: second },
+      { do: 'sync', job: job === 0 ? 1 : 0 },
+    ]),
+)
+
+/** Sequences in random worlds. Few kinds of series a world, so that jobs and events meet. */
+export const sequences: fc.Arbitrary<Sequence> = fc.tuple(kinds, kinds).chain((few) =>
+  fc.record({
+    world: fc.record({
+      lag: of(-DAY, 0, 0, 2 * HOUR, DAY + 12 * HOUR),
+      change: fc.tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 4 })),
+      tiempo: of(77, 1234),
+      emptyTiempo: of(4, 77, 218, 223),
+      limit: of<number | null>(null, null, 5, 100),
+      jobs: fc.tuple(job(of(...few)), job(of(...few))),
+    }),
+    steps: fc
+      .tuple(
+        fc.oneof({ weight: 1, arbitrary: fc.constant([]) }, { weight: 2, arbitrary: course }),
+        fc.array(
+          step.map((one) => ('kind' in one && one.do !== 'resolve' ? { ...one, kind: few[one.days % 2]! } : one)),
+          { minLength: 1, maxLength: 7 },
+        ),
+        fc.nat(7),
+      )
+      .map(([some, others, at]): Step[] => [
+        ...others.slice(0, at),
+        ...some.map((one) => (one.do === 'hole' ? { ...one, kind: few[one.days]! } : one)),
+        ...others.slice(at),
+      ]),
+  }),
+)
+
+const LONG_AGO = startOf(SERVICE_ZONE, '2025-01-01')
+
+/** The resolutions of a kind of series in a world. */
+function resolutionsOf(kind: Kind, { change: [first, more], tiempo }: World): Resolution[] {
+  const hours = { from: LONG_AGO, every: HOUR }
+  switch (kind) {
+    case 'changing':
+      return [hours, { from: dayAt(first), every: 900 }]
+    case 'changing twice':
+      return [hours, { from: dayAt(first), every: 900 }, { from: dayAt(first + more), every: first % 2 ? HOUR : 300 }]
+    case 'daily':
+      return [{ from: LONG_AGO, every: 'day', tiempo }]
+    case 'monthly':
+      return [{ from: LONG_AGO, every: 'month', tiempo }]
+    case 'events':
+      return [{ from: LONG_AGO, every: 'irregular' }]
+    case 'odd number':
+      return [{ ...hours, tiempo: 223 }]
+    case 'announced':
+      return [hours, { from: startOf(SERVICE_ZONE, '2025-10-01'), every: 900 }]
+    default:
+      return [hours]
+  }
+}
+
+/** The series of a world as the embedded service is told them. */
+export function scriptsOf(world: World, deeds: ReadonlyMap<Kind, readonly Deed[]>): Script[] {
+  return KINDS.filter((kind) => kind !== 'unknown').map((kind) => ({
+    id: idOf(kind),
+    kind: kind === 'offer' ? 'offer_indicator' : 'indicator',
+    geos: geosOf(kind),
+    resolutions: resolutionsOf(kind, world),
+    lag: world.lag,
+    emptyTiempo: world.emptyTiempo,
+    deeds: [...(deeds.get(kind) ?? [])],
+  }))
+}
+
+/** The geos of a kind of series; a community and the country above are of the same country. */
+export const geosOf = (kind: Kind): number[] =>
+  kind === 'hourly' || kind === 'daily' ? [3, 8741, 1] : kind === 'changing' ? [3, 8741] : [3]
+
+/** What a step does to the service, if it does anything. */
+export function deedOf(one: Step, now: number): { readonly kind: Kind; readonly deed: Deed } | null {
+  switch (one.do) {
+    case 'hole': {
+      const hole = { from: dayAt(one.from) + 6 * HOUR, to: dayAt(one.from) + 12 * HOUR }
+      return { kind: one.kind, deed: { do: 'withdraw', at: now, ...hole } }
+    }
+    case 'revise':
+    case 'withdraw':
+    case 'late': {
+      const geos = one.geo === null ? {} : { geos: [geosOf(one.kind)[one.geo % geosOf(one.kind).length]!] }
+      const where = { from: dayAt(one.from), to: dayAt(one.from + one.days), ...geos }
+      if (one.do === 'late') return { kind: one.kind, deed: { do: 'publish', at: now + one.seconds, ...where } }
+      return { kind: one.kind, deed: { do: one.do, at: now, ...where } }
+    }
+    case 'resolve':
+      return {
+        kind: one.kind,
+        deed: { do: 'resolve', at: now, resolutions: [{ from: LONG_AGO, every: one.kind === 'daily' ? HOUR : 900 }] },
+      }
+    default:
+      return null
+  }
+}
+
+/** The days of an entry; null: two days ahead of today. Some kinds live elsewhere in time. */
+export function datesOf({ kind, from, to }: Entry): { readonly from: string; readonly to: string | null } {
+  if (kind === 'monthly') return { from: `2025-0${1 + (from % 5)}-01`, to: to === null ? null : '2025-10-01' }
+  if (kind === 'announced') return { from: `2025-09-2${from}`, to: `2025-10-0${1 + ((to ?? 4) % 7)}` }
+  return { from: dateAt(from), to: to === null || to <= from ? null : dateAt(to) }
+}
+
+const windowOf = (entry: Entry): string => {
+  const { from, to } = datesOf(entry)
+  return `{ from: ${from}, to: ${to ?? '+2d'} }`
+}
+
+const GROUPED: Partial<Record<Entry['mode'], string>> = {
+  hour: ', timeTrunc: hour, timeAgg: average',
+  day: ', timeTrunc: day, timeAgg: sum',
+  month: ', timeTrunc: month, timeAgg: average',
+  countries: ', geoAgg: sum, geoTrunc: country',
+}
+
+const LISTINGS = `catalogue: true
+content: [{ kinds: [news, glossaries] }]
+archives: [{ window: { from: 2025-10-27, to: +1d }, lookback: 1d }]
+archivesJson: [{ window: { from: 2025-10-29, to: +1d } }]
+widgets: { list: true, names: [potencia] }
+`
+
+const GROUPING: Partial<Record<Entry['mode'], readonly [trunc: string, agg: string]>> = {
+  hour: ['hour', 'average'],
+  day: ['day', 'sum'],
+  month: ['month', 'average'],
+}
+
+export interface MeantEntry extends Entry {
+  readonly id: number
+  /** Empty for all. */
+  readonly geoIds: readonly number[]
+  /** The key of its dataset, as questions have it. */
+  readonly key: string
+  readonly trunc: string | null
+}
+
+/** The entries of a job with what the oracle must know of each. */
+export const entriesOf = (spec: JobSpec): readonly MeantEntry[] =>
+  spec.entries.map((one) => {
+    const geos = geosOf(one.kind)
+    const mode = one.kind === 'offer' && one.mode !== 'instant' ? 'raw' : one.mode
+    const geo = one.kind === 'offer' || mode === 'countries' ? null : one.geo
+    const geoIds = geo === null ? [] : [...new Set(geo.map((place) => geos[place % geos.length]!))]
+    const [trunc, agg] = GROUPING[mode] ?? [null, null]
+    const geoAgg = mode === 'countries' ? ['sum', 'country'] : [null, null]
+    const id = idOf(one.kind)
+    const key = JSON.stringify([
+      one.kind === 'offer' ? 'offer_indicator' : 'indicator',
+      id,
+      trunc,
+      agg,
+      ...geoAgg,
+      null,
+    ])
+    return { ...one, mode, id, geoIds, key, trunc }
+  })
+
+/** A job of a world as its file says it. */
+export function yamlOf(spec: JobSpec, name: string): string {
+  const lines = { series: [] as string[], offers: [] as string[] }
+  for (const entry of entriesOf(spec)) {
+    const { id, geoIds, mode, kind, lookback, refresh, chunk } = entry
+    const range = mode === 'instant' ? `datetime: ${dateAt(entry.from)}T12:00` : `window: ${windowOf(entry)}`
+    const geos = geoIds.length > 0 ? `, geoIds: [${geoIds}]` : ''
+    const size = chunk === null || mode === 'month' || mode === 'instant' ? '' : `, chunk: ${chunk}`
+    lines[kind === 'offer' ? 'offers' : 'series'].push(
+      `  - { indicators: [${id}]${geos}${GROUPED[mode] ?? ''}, ${range}, lookback: ${lookback}d, refresh: ${refresh / HOUR}h${size} }`,
+    )
+  }
+  const part = (key: 'series' | 'offers') => (lines[key].length > 0 ? `${key}:\n${lines[key].join('\n')}\n` : '')
+  const budget = spec.callsPerDay === null ? '' : `, callsPerDay: ${spec.callsPerDay}`
+  return `name: ${name}
+timeZone: ${spec.zone}
+pace: { perSecond: 50, concurrency: 1${budget} }
+${part('series')}${part('offers')}${spec.listings ? LISTINGS : ''}`
+}

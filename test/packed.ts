@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+
+const node = process.execPath
+const tsc = resolve('node_modules/typescript/bin/tsc')
+/** What a package is made of; everything else of the repository stays out of the copy. */
+const SOURCES = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'CHANGELOG.md', 'LICENSE', 'README.md']
+const FOLDERS = ['src', 'migrations', 'jobs', 'docs']
+
+interface LockedPackage {
+  readonly dev?: boolean
+}
+
+/**
+ * Makes a project in an empty folder in which this program is installed as a package: built and packed by npm, with the
+ * packages that it depends on and none of those it is developed with. Answers the folder of the package.
+ */
+export function installPacked(folder: string): string {
+  const copy = join(folder, 'source')
+  for (const name of [...SOURCES, ...FOLDERS]) cpSync(name, join(copy, name), { recursive: true })
+  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
+  execFileSync(node, [tsc, '-p', 'tsconfig.build.json'], { cwd: copy })
+  // Built above: npm's own way there goes through a shell and is no different.
+  execFileSync('npm', ['pack', '--ignore-scripts', '--silent'], { cwd: copy, stdio: 'pipe' })
+  const archive = readdirSync(copy).find((name) => name.endsWith('.tgz'))!
+  const app = join(folder, 'node_modules/indicator-sync')
+  mkdirSync(app, { recursive: true })
+  execFileSync('tar', ['xzf', join(copy, archive), '-C', app, '--strip-components=1'])
+  const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    packages: Readonly<Record<string, LockedPackage>>
+  }
+  for (const [path, { dev = false }] of Object.entries(lock.packages)) {
+    if (path === '' || dev || path.split('node_modules/').length > 2) continue
+    mkdirSync(join(folder, dirname(path)), { recursive: true })
+    symlinkSync(resolve(path), join(folder, path))
+  }
+  writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }\n')
+  return app
+}
+
+/** Compiles the files of a folder as the strictest of users does, and answers what the compiler says. */
+export function compileStrictly(folder: string, files: readonly string[]): string {
+  const compilerOptions = {
+    module: 'nodenext',
+    target: 'es2022',
+    lib: ['es2023'],
+    types: ['node'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    verbatimModuleSyntax: true,
+    skipLibCheck: false,
+    noEmit: true,
+  }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+  try {
+    return execFileSync(node, [tsc, '-p', 'tsconfig.json', '--pretty', 'false'], { cwd: folder, encoding: 'utf8' })
+  } catch (error) {
+    return String((error as { stdout: string }).stdout)
+  }
+}
+
+/** Runs Node in a folder without our environment, and answers what it printed. */
+export const runNode = (folder: string, args: readonly string[]): string =>
+  execFileSync(node, args, { cwd: folder, encoding: 'utf8', env: { PATH: process.env.PATH ?? '', HOME: folder } })

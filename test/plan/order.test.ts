@@ -1,0 +1,21 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
+import { latestFirst } from '../../src/plan/order.ts'
+
+const planned = (where: string, to: number): PlannedRequest =>
+  ({ where, window: { from: to - 1, to } }) as PlannedRequest
+
+test('what reaches latest comes first over all series, each series in its own order, nothing lost', () =>
+  fc.assert(
+    fc.property(fc.array(fc.uniqueArray(fc.integer({ min: 0, max: 50 })), { maxLength: 8 }), (lanes) => {
+      const series = lanes.map((ends, i) => [...ends].sort((a, b) => b - a).map((to) => planned(`${i}`, to)))
+      const ordered = [...latestFirst(series)]
+      expect(ordered).toHaveLength(series.flat().length)
+      expect(ordered.map(({ window }) => window!.to)).toEqual(
+        ordered.map(({ window }) => window!.to).sort((a, b) => b - a),
+      )
+      for (const [i, requests] of series.entries())
+        expect(ordered.filter(({ where }) => where === `${i}`)).toEqual(requests)
+    }),
+  ))

@@ -1,0 +1,108 @@
+/** What a disk holds after a loss of power, from a record of what was written and synced (shim.c). */
+
+/** One record: what was done to which file. */
+export interface Op {
+  readonly kind: 'O' | 'W' | 'T' | 'S' | 'U'
+  /** 0 the database, 1 its write-ahead log, 2 its rollback journal, 3 their folder. */
+  readonly file: number
+  readonly offset: number
+  readonly bytes: Buffer
+}
+
+export const ENDINGS = ['', '-wal', '-journal'] as const
+const FOLDER = 3
+
+/** Reads the record of the shim. */
+export function readOps(record: Buffer): Op[] {
+  const ops: Op[] = []
+  for (let at = 0; at < record.length; ) {
+    const length = record.readUInt32LE(at + 10)
+    const kind = String.fromCharCode(record[at]!) as Op['kind']
+    const offset = Number(record.readBigInt64LE(at + 2))
+    ops.push({ kind, file: record[at + 1]!, offset, bytes: record.subarray(at + 14, at + 14 + length) })
+    at += 14 + length
+  }
+  return ops
+}
+
+/** A file from its creation to its end: what is surely on the disk, what may be, and whether its name is there. */
+interface Life {
+  data: Buffer
+  size: number
+  pending: Op[]
+  named: boolean
+  removed: 'no' | 'perhaps' | 'surely'
+}
+
+const SECTOR = 512
+
+function apply(life: Life, { kind, offset, bytes }: Op): void {
+  if (kind === 'T') {
+    if (offset < life.size) life.data.fill(0, offset, life.size)
+    life.size = offset
+  }
+  const end = kind === 'W' ? offset + bytes.length : life.size
+  if (end > life.data.length) {
+    const larger = Buffer.alloc(Math.max(end, life.data.length * 2, 65_536))
+    life.data.copy(larger)
+    life.data = larger
+  }
+  if (kind === 'W') bytes.copy(life.data, offset)
+  life.size = Math.max(life.size, end)
+}
+
+/** How much of what was not synced gets lost. */
+export interface Loss {
+  /** From 0 for everything to 1 for nothing that stays. */
+  readonly keeps: number
+  readonly random: () => number
+}
+
+/** Nothing gets lost: what a process that is killed leaves. */
+export const NO_LOSS: Loss = { keeps: 1, random: () => 0.5 }
+
+/**
+ * The files after a loss of power before an operation: what was synced is there; of what was written since, every write,
+ * shortening, creation and removal is there or not, each for itself, and a write perhaps up to a sector in its middle.
+ */
+export function afterLoss(ops: readonly Op[], cut: number, start: readonly (Buffer | null)[], { keeps, random }: Loss) {
+  const lives = ENDINGS.map((_, file): Life[] => {
+    const data = start[file] ?? null
+    return data ? [{ data: Buffer.from(data), size: data.length, pending: [], named: true, removed: 'no' }] : []
+  })
+  const stays = (): boolean => keeps === 1 || random() < keeps
+  for (const op of ops.slice(0, cut)) {
+    if (op.file === FOLDER) {
+      if (op.kind !== 'S') continue
+      for (const life of lives.flat()) {
+        life.named = true
+        if (life.removed === 'perhaps') life.removed = 'surely'
+      }
+      continue
+    }
+    const own = lives[op.file]!
+    if (op.kind === 'O') own.push({ data: Buffer.alloc(0), size: 0, pending: [], named: false, removed: 'no' })
+    const life = own.at(-1)
+    if (!life) continue
+    if (op.kind === 'U') life.removed = 'perhaps'
+    else if (op.kind === 'S') {
+      for (const pending of life.pending) apply(life, pending)
+      life.pending = []
+    } else if (op.kind !== 'O') life.pending.push(op)
+  }
+  return lives.map((own): Buffer | null => {
+    const life = own.findLast(({ named, removed }) => {
+      const there = named || stays()
+      const gone = removed === 'surely' || (removed === 'perhaps' && stays())
+      return there && !gone
+    })
+    if (!life) return null
+    for (const op of life.pending) {
+      if (!stays()) continue
+      const torn = op.kind === 'W' && keeps < 1 && random() < 0.1
+      const length = torn ? Math.floor((random() * op.bytes.length) / SECTOR) * SECTOR : op.bytes.length
+      apply(life, { ...op, bytes: op.bytes.subarray(0, length) })
+    }
+    return life.data.subarray(0, life.size)
+  })
+}

@@ -1,0 +1,184 @@
+/**
+ * `npm run test:power -- --cuts 200 --seed 7`: what is left of a database when the power goes. Syncs and a replay are run
+ * with a shim that records every write and every sync (shim.c, compiled with gcc); the record is cut at random places, what
+ * was not synced gets lost at random, and what is left is opened, checked, and synced to the end. Exit code 1 when anything is wrong.
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import SQLite from 'better-sqlite3'
+import { openWriter } from '../../src/db/lock.ts'
+import type { Durability } from '../../src/db/open.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts'
+import { readJob } from '../../src/job/read.ts'
+import { SERVICES } from '../../src/services/services.ts'
+import { sync } from '../../src/sync.ts'
+import { contents, JOB, NIGHT, NOW, randomOf } from '../crash/harness.ts'
+import { afterLoss, ENDINGS, NO_LOSS, type Op, readOps } from './disk.ts'
+
+const { values } = parseArgs({
+  options: {
+    cuts: { type: 'string', default: '200' },
+    seed: { type: 'string', default: '7' },
+    // A disk that says that it has written and has not: shows that this test finds what it is for.
+    lying: { type: 'boolean', default: false },
+  },
+})
+const cuts = Number(values.cuts)
+const random = randomOf(Number(values.seed))
+const root = mkdtempSync(join(tmpdir(), 'indicator-sync-power-'))
+const shim = join(root, 'shim.so')
+execFileSync('gcc', ['-shared', '-fPIC', '-O2', '-o', shim, resolve('test/power/shim.c')], { stdio: 'inherit' })
+
+/** What was recorded of a process, and what the disk held before. */
+interface Recording {
+  readonly name: string
+  readonly ops: readonly Op[]
+  readonly start: readonly (Buffer | null)[]
+  readonly durability: Durability
+  /** Whether the rows may only be those of the beginning, since nothing new is asked. */
+  readonly same: boolean
+}
+
+async function record(
+  name: string,
+  from: string | null,
+  args: (file: string) => readonly string[],
+  rest: Pick<Recording, 'durability' | 'same'>,
+): Promise<Recording> {
+  const folder = join(root, name.replaceAll(' ', '-'))
+  mkdirSync(folder)
+  const file = join(folder, 'x.db')
+  if (from) copyFileSync(from, file)
+  const log = join(folder, 'ops')
+  const child = spawn(process.execPath, args(file), {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, LD_PRELOAD: shim, POWER_FILE: file, POWER_LOG: log },
+  })
+  const code = await new Promise((done) => child.on('close', done))
+  if (code !== 0) throw new Error(`${name} ended with ${code}`)
+  const ops = readOps(readFileSync(log)).filter(({ kind }) => kind !== 'S' || !values.lying)
+  return { name, ops, start: [from ? readFileSync(from) : null, null, null], ...rest }
+}
+
+/** Puts files where a database is looked for. */
+function lay(file: string, disk: readonly (Buffer | null)[]): void {
+  for (const end of [...ENDINGS, '-shm', '.lock']) rmSync(`${file}${end}`, { force: true })
+  for (const [i, bytes] of disk.entries()) if (bytes) writeFileSync(`${file}${ENDINGS[i]}`, bytes)
+}
+
+/** How many replies a database holds, and what is wrong with it. */
+function look(file: string): { replies: number; wrong: string } {
+  if (!existsSync(file)) return { replies: 0, wrong: '' }
+  const db = new SQLite(file)
+  try {
+    const said = db.pragma('integrity_check', { simple: true }) as string
+    const dangling = (db.pragma('foreign_key_check') as unknown[]).length
+    const made = db.prepare("select 1 from sqlite_schema where name = '_fetch'").get()
+    const replies = made ? (db.prepare('select count(*) from _fetch').pluck().get() as number) : 0
+    return { replies, wrong: said === 'ok' && dangling === 0 ? '' : `${said}, ${dangling} rows point nowhere` }
+  } finally {
+    db.close()
+  }
+}
+
+/** Syncs to the end. */
+async function resume(file: string, emulator: Emulator): Promise<void> {
+  const store = await openWriter(file, 'power')
+  try {
+    const signal = new AbortController().signal
+    const context = {
+      store,
+      service: SERVICES.generic,
+      baseUrl: emulator.url,
+      key: emulator.key,
+      version: 'test',
+      signal,
+    }
+    const { outcome } = await sync({ ...context, now: () => NIGHT, retryMs: 5 }, readJob(JOB, 'power.yaml'))
+    if (outcome !== 'done') throw new Error(`the next run was ${outcome}`)
+  } finally {
+    await store.close()
+  }
+}
+
+const rows = (file: string): string => JSON.stringify(contents(file).rest)
+const emulator = await startEmulator({ now: NOW / 1000 })
+const faults: string[] = []
+const report: Record<string, { cuts: number; operations: number; lost: number; mostLost: number }> = {}
+try {
+  const child = (now: number, durability: Durability) => (file: string) => [
+    resolve('test/crash/child.ts'),
+    JSON.stringify({ file, url: emulator.url, key: emulator.key, job: JOB, now, durability, death: null }),
+  ]
+  const held = join(root, 'held.db')
+  const first = await record('the first night', null, child(NOW, 'normal'), { durability: 'normal', same: false })
+  lay(held, afterLoss(first.ops, first.ops.length, first.start, NO_LOSS))
+  emulator.setNow(NIGHT / 1000)
+  const calm = join(root, 'calm.db')
+  copyFileSync(held, calm)
+  await resume(calm, emulator)
+  const fresh = join(root, 'fresh.db')
+  await resume(fresh, emulator)
+  const recordings = [
+    await record('a new database', null, child(NIGHT, 'normal'), { durability: 'normal', same: false }),
+    await record('a new database full', null, child(NIGHT, 'full'), { durability: 'full', same: false }),
+    await record('a night', held, child(NIGHT, 'normal'), { durability: 'normal', same: false }),
+    await record('a night full', held, child(NIGHT, 'full'), { durability: 'full', same: false }),
+    await record(
+      'replay in place',
+      held,
+      (file) => [resolve('src/cli/bin.js'), 'replay', '--database', file, '--quiet'],
+      {
+        durability: 'normal',
+        same: true,
+      },
+    ),
+  ]
+  const wanted = { fresh: rows(fresh), calm: rows(calm), held: rows(held) }
+  const file = join(root, 'left.db')
+  for (let turn = 0; turn < cuts; turn++) {
+    const { name, ops, start, durability, same } = recordings[turn % recordings.length]!
+    const syncs = ops.flatMap(({ kind }, i) => (kind === 'S' ? [i] : []))
+    // Half of them around a sync, a quarter at the end, where the log is folded back.
+    const near = (syncs[Math.floor(random() * syncs.length)] ?? ops.length) + Math.floor(random() * 7) - 3
+    const late = Math.ceil(ops.length * (1 - random() * 0.2))
+    const anywhere = Math.floor(random() * (ops.length + 1))
+    const place = [near, late, near, anywhere][turn % 4]!
+    const cut = Math.min(ops.length, Math.max(0, place))
+    const keeps = [0, 0.5, 0.9][turn % 3]!
+    const where = `${name}: cut ${cut} of ${ops.length}, ${keeps} of what was not synced is kept`
+    try {
+      lay(file, afterLoss(ops, cut, start, NO_LOSS))
+      const all = look(file)
+      const promised = syncs.findLast((i) => i < cut && ops[i]!.file === 1)
+      lay(file, afterLoss(ops, promised === undefined ? 0 : promised + 1, start, NO_LOSS))
+      const least = durability === 'full' && promised !== undefined ? look(file).replies : 0
+      lay(file, afterLoss(ops, cut, start, { keeps, random }))
+      const left = look(file)
+      if (left.wrong !== '') throw new Error(left.wrong)
+      if (left.replies < least) throw new Error(`${left.replies} replies are left of ${least} that were synced`)
+      const lost = all.replies - left.replies
+      const before = report[name] ?? { cuts: 0, operations: ops.length, lost: 0, mostLost: 0 }
+      report[name] = {
+        ...before,
+        cuts: before.cuts + 1,
+        lost: before.lost + (lost > 0 ? 1 : 0),
+        mostLost: Math.max(before.mostLost, lost),
+      }
+      if (!same) await resume(file, emulator)
+      if (rows(file) !== (same ? wanted.held : start[0] ? wanted.calm : wanted.fresh))
+        throw new Error('other rows than without')
+    } catch (error) {
+      faults.push(`${where}: ${(error as Error).message}`)
+    }
+    if ((turn + 1) % 20 === 0) process.stderr.write(`${turn + 1} of ${cuts} cuts, ${faults.length} faults\n`)
+  }
+} finally {
+  await emulator.close()
+  rmSync(root, { recursive: true, force: true })
+}
+process.stdout.write(`${JSON.stringify({ seed: Number(values.seed), cuts, report, faults }, null, 2)}\n`)
+process.exitCode = faults.length === 0 ? 0 : 1

@@ -1,0 +1,192 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Store } from '../src/db/open.ts'
+import { json, ms, runJob, tempStore } from './kit.ts'
+import { dayOf, type Question, type Resolution, serveTruth, type Truth, valuesOf } from './truth.ts'
+
+const NOW = ms('2026-06-01T12:00:00Z')
+const QUARTERS: Resolution = { step: 900, id: 218 }
+const HOURS: Resolution = { step: 3600, id: 4 }
+const OWN_SUMS: Resolution = { step: 3600, id: 223 }
+const FIVES: Resolution = { step: 300, id: 222 }
+const STRANGE_HOURS: Resolution = { step: 3600, id: 911 }
+const DAYS: Resolution = { step: 'day', id: 2 }
+const UNNAMED: Resolution = { step: 900, id: null }
+const FIRST = '2025-10-15'
+
+const truthOf = (days: Truth['days']): Truth => ({ id: 777, first: FIRST, days })
+const times = (n: number, resolution: Resolution | null): (Resolution | null)[] => Array(n).fill(resolution)
+const jobOf = (truth: Truth, more = ''): string => {
+  const date = (i: number): string => new Date((dayOf(truth, i) + 7200) * 1000).toISOString().slice(0, 10)
+  return `series:\n  - { indicators: [777], window: { from: ${date(0)}, to: ${date(truth.days.length)} }${more} }`
+}
+const stored = (store: Store) => store.all('select at, step_s as step, value from observation order by at')
+const meant = (truth: Truth) => valuesOf(truth).map(({ at, step, value }) => ({ at, step, value }))
+const spans = ({ from, to }: Question): boolean => to - from > 25 * 3600
+
+describe('no sum is ever taken for a value', () => {
+  test.each([
+    ['one change', [...times(16, HOURS), ...times(14, QUARTERS)]],
+    ['another resolution in the middle', [...times(10, QUARTERS), ...times(9, HOURS), ...times(9, QUARTERS)]],
+    ['hours, quarters, hours', [...times(10, HOURS), ...times(9, QUARTERS), ...times(9, HOURS)]],
+    ['one single day of quarters', [...times(13, HOURS), QUARTERS, ...times(12, HOURS)]],
+    ['three resolutions', [...times(5, HOURS), ...times(9, QUARTERS), ...times(8, FIVES)]],
+    [
+      'days without values at the ends',
+      [...times(3, null), ...times(9, HOURS), ...times(9, QUARTERS), ...times(4, null)],
+    ],
+    ['days without values at the change', [...times(9, HOURS), ...times(5, null), ...times(9, QUARTERS)]],
+    ['hours that bear the number of sums', [...times(6, OWN_SUMS), ...times(4, QUARTERS), ...times(6, OWN_SUMS)]],
+    ['sums as fine as the finest', [...times(9, DAYS), ...times(9, HOURS)]],
+    ['a number nobody has seen', [...times(6, STRANGE_HOURS), ...times(4, QUARTERS), ...times(6, STRANGE_HOURS)]],
+    ['no number at all', [...times(6, HOURS), ...times(7, UNNAMED), ...times(6, HOURS)]],
+    ['one number for all', [...times(6, { step: 3600, id: 223 }), ...times(6, { step: 900, id: 223 })]],
+  ] as [string, Truth['days']][])('%s', async (_name, days) => {
+    const store = await tempStore()
+    const truth = truthOf(days)
+    const server = await serveTruth(() => ({ truth }))
+    await runJob(store, server, jobOf(truth, ', chunk: 6mo'), { now: NOW })
+    expect(stored(store)).toEqual(meant(truth))
+    const asked = server.questions.length
+    await runJob(store, server, jobOf(truth, ', chunk: 6mo'), { now: NOW })
+    expect(server.questions.length - asked).toBe(0)
+  })
+
+  test('whatever the days hold, fail or keep back: a value is true, or it is not there; later all are', async () => {
+    const resolution = fc.constantFrom(HOURS, QUARTERS, FIVES, OWN_SUMS, STRANGE_HOURS, DAYS, UNNAMED)
+    const stretch = fc.tuple(
+      fc.integer({ min: 1, max: 9 }),
+      fc.oneof({ weight: 5, arbitrary: resolution }, fc.constant(null)),
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(stretch, { minLength: 1, maxLength: 6 }),
+        fc.integer({ min: 0, max: 30 }),
+        fc.array(fc.nat({ max: 40 }), { maxLength: 3 }),
+        fc.constantFrom(404, 500, 200),
+        fc.boolean(),
+        fc.constantFrom('', ', chunk: 3d', ', chunk: 1w', ', chunk: 1y'),
+        fc.constantFrom(4, 223, 218, 5),
+        async (stretches, late, broken, status, single, chunk, emptyId) => {
+          const truth = truthOf(stretches.flatMap(([n, what]) => times(n, what)))
+          const published = truthOf(truth.days.map((what, i) => (i >= truth.days.length - late ? null : what)))
+          let night = 0
+          const failing = broken.map((i) => dayOf(truth, i % truth.days.length))
+          const server = await serveTruth(
+            () => ({ truth: night === 0 ? published : truth, emptyId }),
+            ({ from, to }, _request, response) => {
+              const hit = failing.some((day) => from <= day && to > day && (!single || to - from < 26 * 3600))
+              if (night > 0 || !hit) return false
+              json(response, status === 200 ? '{"indicator":{"id":777,"val' : {}, status)
+              return true
+            },
+          )
+          const store = await tempStore()
+          const isTrue = () => {
+            const known = new Map(meant(truth).map((value) => [value.at, value]))
+            for (const value of stored(store) as { at: number }[]) expect(value).toEqual(known.get(value.at))
+          }
+          await runJob(store, server, jobOf(truth, chunk), { now: NOW })
+          isTrue()
+          night = 1
+          await runJob(store, server, jobOf(truth, `${chunk}, lookback: 5y, refresh: 1h`), { now: NOW + 86_400_000 })
+          isTrue()
+          expect(stored(store)).toEqual(meant(truth))
+        },
+      ),
+      { numRuns: 25 },
+    )
+  })
+})
+
+describe('what it costs', () => {
+  test('an hourly series needs no request more, one of a strange number one for all its windows', async () => {
+    for (const [resolution, more] of [
+      [HOURS, 0],
+      [QUARTERS, 0],
+      [STRANGE_HOURS, 1],
+      [DAYS, 0],
+    ] as const) {
+      const store = await tempStore()
+      const truth = truthOf(times(60, resolution))
+      const server = await serveTruth(() => ({ truth }))
+      await runJob(store, server, jobOf(truth, ', chunk: 10d'), { now: NOW })
+      expect(stored(store)).toHaveLength(valuesOf(truth).length)
+      expect(server.questions).toHaveLength(6 + more)
+    }
+  })
+
+  test('nothing that was loaded is asked again in the same run, and every change is remembered', async () => {
+    const store = await tempStore()
+    const truth = truthOf([...times(70, HOURS), ...times(40, QUARTERS), ...times(71, HOURS)])
+    const server = await serveTruth(() => ({ truth }))
+    await runJob(store, server, jobOf(truth, ', chunk: 6mo'), { now: NOW })
+    const loaded = store.all(
+      `select from_at as "from", to_at as "to" from _fetch where outcome = 'ok' order by 1`,
+    ) as Question[]
+    for (const [i, { from }] of loaded.entries())
+      expect(from, JSON.stringify(loaded)).toBe(i === 0 ? dayOf(truth, 0) : loaded[i - 1]!.to)
+    expect(server.questions.length).toBeLessThanOrEqual(2 * 8 * 2)
+    expect(store.all('select from_at as at, step_s as step from _resolution order by 1')).toEqual([
+      { at: dayOf(truth, 70), step: 900 },
+      { at: dayOf(truth, 110), step: 3600 },
+    ])
+    const before = server.questions.length
+    await runJob(store, server, jobOf(truth, ', chunk: 6mo'), { now: NOW, options: { restate: true } })
+    expect(server.questions.length - before).toBe(3)
+    expect(store.get('select count(*) from observation_revision')).toBe(0)
+  })
+})
+
+describe('an answer that is not believed', () => {
+  test('is recorded when what follows fails, and asked again', async () => {
+    const store = await tempStore()
+    const truth = truthOf([...times(9, HOURS), ...times(9, QUARTERS)])
+    let broken = true
+    const server = await serveTruth(
+      () => ({ truth }),
+      (question, _request, response) => {
+        if (!broken || question.to < dayOf(truth, 18) || question.from === dayOf(truth, 0)) return false
+        json(response, {}, 404)
+        return true
+      },
+    )
+    const first = await runJob(store, server, jobOf(truth), { now: NOW })
+    expect(first.outcome).toBe('partial')
+    expect(store.all('select outcome, count(*) as n from _fetch group by 1 order by 1')).toContainEqual({
+      outcome: 'refused',
+      n: 1,
+    })
+    expect(
+      store.get(`select count(*) from _fetch where outcome = 'coarse' and reply_hash is not null`),
+    ).toBeGreaterThan(0)
+    expect(store.get('select requests from _run')).toBe(server.questions.length)
+    expect(store.get('select count(*) from _fetch')).toBe(server.questions.length)
+    broken = false
+    await runJob(store, server, jobOf(truth), { now: NOW + 86_400_000 })
+    expect(stored(store)).toEqual(meant(truth))
+  })
+
+  test('of sums that were stored as values, nothing stays once they are read again', async () => {
+    const store = await tempStore()
+    const truth = truthOf([...times(5, HOURS), ...times(5, QUARTERS), ...times(5, HOURS)])
+    const server = await serveTruth(() => ({ truth }))
+    await runJob(store, server, jobOf(truth), { now: NOW })
+    store.run('delete from observation where at % 3600 <> 0', [])
+    store.run('update observation set value = value * 4 + 6, step_s = 3600', [])
+    for (const table of ['_resolution', 'observation_revision']) store.run(`delete from ${table}`, [])
+    await runJob(store, server, jobOf(truth), { now: NOW, options: { restate: true } })
+    expect(stored(store)).toEqual(meant(truth))
+  })
+
+  test('an empty answer says nothing of a resolution, whatever number it bears', async () => {
+    const store = await tempStore()
+    const truth = truthOf([...times(9, null)])
+    const server = await serveTruth(() => ({ truth, emptyId: 223 }))
+    await runJob(store, server, jobOf(truth), { now: NOW })
+    expect(store.all('select outcome, step_s, resolution_id from _fetch')).toEqual([
+      { outcome: 'empty', step_s: null, resolution_id: null },
+    ])
+    expect(spans(server.questions[0]!)).toBe(true)
+  })
+})

@@ -1,0 +1,242 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { MARK, redact, redactorOf } from '../src/base/redact.ts'
+import { openReader, openStore } from '../src/db/open.ts'
+import { json, runCli, serve, tempFolder } from './kit.ts'
+
+const KEY = 'f00dfacecafe0123'.repeat(4)
+
+/** Ways in which a service may say a key back. */
+const escaped = (write: (letter: string) => string, key = KEY): string => [...key].map(write).join('')
+const code = (letter: string): string => letter.charCodeAt(0).toString(16)
+const FORMS: Readonly<Record<string, (key: string) => string>> = {
+  'as it is': (key) => key,
+  'in the other case': (key) => key.toUpperCase(),
+  'in base64': (key) => Buffer.from(key).toString('base64'),
+  'in base64, behind a name': (key) => Buffer.from(`user:${key}`).toString('base64'),
+  'in base64, behind two letters': (key) => Buffer.from(`ab${key}cd`).toString('base64url'),
+  'in hexadecimal digits': (key) => Buffer.from(key).toString('hex'),
+  'as an address': (key) => escaped((letter) => `%${code(letter)}`, key),
+  'as an address in an address': (key) => escaped((letter) => `%25${code(letter)}`, key),
+  'as JSON': (key) => escaped((letter) => `\\u00${code(letter)}`, key),
+  'as JSON in JSON': (key) => escaped((letter) => `\\\\u00${code(letter)}`, key),
+  'as HTML': (key) => escaped((letter) => `&#${letter.charCodeAt(0)};`, key),
+  ...Object.fromEntries(
+    Object.entries({
+      'an empty tag': '<b></b>',
+      'a tag as JSON': '\\u003ci\\u003e',
+      'a tag with an attribute': "<a href='#x'>",
+      'a comment': '<!-- a > b -->',
+      'a soft hyphen': '&shy;',
+      'a soft hyphen as a letter': '\u00ad',
+      'a number of HTML': '&#8203;',
+      'an escape sequence': '\\u001b[0m',
+      'a control character': '\\u0007',
+      'a backspace': '\\b',
+      'a mark of direction': '\u202e',
+      'a tag letter': '\u{e0041}',
+    }).map(([name, between]) => [
+      `split by ${name}`,
+      (key: string) => `${key.slice(0, 20)}${between}${between}${key.slice(20)}`,
+    ]),
+  ),
+  'with one letter escaped': (key) => `${key.slice(0, 9)}%${code(key[9]!)}${key.slice(10)}`,
+}
+
+/** The text with every escape undone, so that nothing hides from a search. */
+function bare(text: string): string {
+  const undo = (one: string): string =>
+    one
+      .replace(/\\+u00([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+      .replace(/%(?:25)?([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+      .replace(/&#(\d+);/g, (_, number: string) => String.fromCharCode(Number(number)))
+  return undo(undo(text)).toLowerCase()
+}
+
+/** What vanishes in HTML and on a terminal, gone. */
+const joined = (text: string): string =>
+  stripVTControlCharacters(text.replace(/<[^<>"]*>|--\s*>|&shy;|&#8203;/g, '')).replace(/[\p{Cc}\p{Cf}]/gu, '')
+
+/** Looks for the key in whatever form. */
+function expectNoKey(bytes: Buffer | string, where: string): void {
+  const text = bytes.toString('latin1')
+  expect(joined(bytes.toString('utf8')).includes(KEY), `${where}, joined`).toBe(false)
+  expect(bare(text).includes(KEY), where).toBe(false)
+  for (const [name, form] of Object.entries(FORMS)) expect(text.includes(form(KEY)), `${where}, ${name}`).toBe(false)
+}
+
+describe('taking a secret out', () => {
+  test.each(Object.entries(FORMS))('%s', (_name, form) => {
+    const text = `{"before":"x ${form(KEY)} y","after":1}`
+    const length = Buffer.byteLength(text)
+    expectNoKey(redact(text, [KEY]), 'text')
+    expect(redact(text, [`"${KEY}"`])).toContain(MARK)
+    const bytes = redactorOf(KEY).bytes(Buffer.from(text))
+    expectNoKey(bytes, 'bytes')
+    expect(bytes.length).toBe(length)
+    expect(JSON.parse(bytes.toString('utf8'))).toMatchObject({ after: 1 })
+  })
+
+  test('changes nothing else, however large, and nothing for a text too short to be a secret', () => {
+    const text = JSON.stringify(Array.from({ length: 50_000 }, (_, i) => ({ at: i, name: `España ${i}%41\u0041` })))
+    expect(redactorOf(KEY).bytes(Buffer.from(text)).toString('utf8')).toBe(text)
+    const far = Buffer.from(`${'x'.repeat(1024 * 1024 - 20)}${FORMS['as JSON']!(KEY)}`)
+    expectNoKey(redactorOf(KEY).bytes(far), 'across stretches')
+    expect(redact('a key', ['key'])).toBe('a key')
+    const odd = 'p/ss+w(rd)[.]*1'
+    expect(redact(`${odd} ${encodeURIComponent(odd)} ${JSON.stringify(odd)} p\\/ss+w(rd)[.]*1`, [odd])).not.toContain(
+      'w(rd)',
+    )
+  })
+})
+
+test('a service that says the key back everywhere: it is nowhere afterwards', async () => {
+  const all = Object.values(FORMS).map((form) => form(KEY))
+  const said = all.join(' ')
+  // JSON in which the escapes are those of JSON.
+  const within = (text: string): string => JSON.stringify(text).replaceAll('\\\\u00', '\\u00')
+  const name = within(said)
+  const server = await serve((request, response) => {
+    const url = request.url!
+    response.setHeader('X-Echo', KEY)
+    response.setHeader('Set-Cookie', [`key=${KEY}`])
+    if (url.startsWith('/archives/')) {
+      if (url.includes('/1/')) return response.end(`a file with ${KEY}`)
+      if (url.includes('/2/')) return response.writeHead(302, { Location: `http://localhost:1/?${KEY}` }).end()
+      response.setHeader('Content-Disposition', `attachment; filename="${KEY}.csv"`)
+      return response.setHeader('Content-Type', `text/csv; key=${KEY}`).end('calm')
+    }
+    if (url.startsWith('/archives_json')) return json(response, `{"archives":[{"id":${name}}]}`)
+    if (url.startsWith('/archives')) {
+      const entry = (id: number) =>
+        `{"id":${id},"name":${name},"horizon":${name},"description":${name},"download":{"name":${name},"url":"/archives/${id}/download?key=${KEY}"},"date":{"date":"2025-10-01"}}`
+      return json(response, `{"archives":[${[1, 2, 3].map(entry)}],"x":${name}}`)
+    }
+    if (url.startsWith('/indicators/1?')) return json(response, `{"message":${name}}`)
+    if (url.startsWith('/indicators/2?')) return json(response, `{"error":${name}}`, 400)
+    if (url.startsWith('/indicators/3?')) return response.writeHead(302, { Location: `http://x/?${KEY}` }).end(said)
+    if (url.startsWith('/indicators/4?')) return json(response, `not JSON: ${said}`)
+    if (url.startsWith('/indicators/5?')) return response.end(`<html>${said}</html>`)
+    if (url.startsWith('/indicators/6?')) return json(response, 'x', 200, { 'Content-Encoding': KEY })
+    if (url.startsWith('/indicators/')) {
+      const value = `"datetime":"2025-10-01T00:00:00+02:00","geo_id":3,"geo_name":${name},${name}:${name}`
+      return json(
+        response,
+        `{"indicator":{"id":1739,"name":${name},${name}:1,"values":[{"value":1,${value}},{"value":${name},${value}}]}}`,
+      )
+    }
+    if (url.startsWith('/indicators'))
+      return json(response, `{"indicators":[{"id":1739,"name":${name},"description":${name}}]}`)
+    if (url.startsWith('/widgets'))
+      return json(response, `{"widgets":[{"id_widget":1,"id":${name},"name":${name},"x":{${name}:${name}}}]}`)
+    return json(
+      response,
+      `{"contents":[{"id":1,"title":${name},"body":${name},"media":[{"id":1,"title":${name}}],"taxonomy_terms":[{"id_taxonomy_term":1,"name":${name}}]}]}`,
+    )
+  })
+  const folder = tempFolder()
+  writeFileSync(
+    join(folder, 'job.yaml'),
+    `name: echo
+pace: { perSecond: 50 }
+catalogue: true
+series: [{ indicators: [1739, 1, 2, 3, 4, 5, 6], window: { from: 2025-10-01, to: 2025-10-02 } }]
+content: [{ kinds: [news] }]
+archives: [{ window: { from: 2025-10-01, to: 2025-10-02 } }]
+archivesJson: [{ window: { from: 2025-10-01, to: 2025-10-02 } }]
+widgets: { list: true }
+`,
+  )
+  const env = { INDICATOR_SYNC_BASE_URL: server.url, INDICATOR_SYNC_API_KEY: KEY }
+  let done = 0
+  for (const args of [
+    ['sync', 'job.yaml', '--verbose'],
+    ['sync', 'job.yaml', '--json', '--log-format', 'json', '--verbose'],
+    ['retry', '--json'],
+    ['archives', 'download', '--verbose'],
+    ['archives', 'list', '--json'],
+    ['status'],
+    ['status', '--json'],
+    ['status', '--format', 'prometheus'],
+    ['doctor'],
+    ['doctor', '--json'],
+    ['quarantine', 'list', '--json'],
+    ['check', '--json'],
+    ['gaps', '--json'],
+    ['discover', '--json'],
+    ['show', '1739'],
+    ['query', 'select * from _fetch', '--format', 'csv'],
+    ['query', 'select * from _quarantine', '--format', 'json'],
+    ['export', '--indicator', '1739', '--output', 'export.csv'],
+    ['export', '--sql', 'select * from indicator_text', '--format', 'ndjson', '--output', 'texts.ndjson'],
+    ['publish', 'public/copy.db'],
+    ['replay', '--into', 'again.db'],
+    ['plan', 'job.yaml', '--verbose'],
+  ]) {
+    const { out, err, code: exit } = await runCli(folder, args, env)
+    expect(exit, `${args} ${err}`).toBeLessThan(8)
+    expectNoKey(out, `stdout of ${args}`)
+    expectNoKey(err, `stderr of ${args}`)
+    done++
+  }
+  expect(done).toBe(22)
+  const files = (readdirSync(folder, { recursive: true }) as string[]).filter((file) =>
+    statSync(join(folder, file)).isFile(),
+  )
+  expect(files.length).toBeGreaterThan(6)
+  for (const file of files) {
+    expectNoKey(file, 'name of a file')
+    expectNoKey(readFileSync(join(folder, file)), file)
+  }
+  // What lies packed in the reply store, too; and it was read: the values are there, and the rest of the texts.
+  const reader = openReader(join(folder, 'data/indicator-sync.db'))
+  for (const { body } of reader.all('select body from _reply') as { body: Buffer }[])
+    expectNoKey((await import('node:zlib')).zstdDecompressSync(body), 'the reply store')
+  expect(reader.get('select count(*) from observation')).toBe(1)
+  expect(reader.get("select count(*) from indicator_text where name like '%[secret]%'")).toBe(1)
+  await reader.close()
+}, 180_000)
+
+test('a key that comes together only where a text is made of HTML is taken out there, and its body is not kept', async () => {
+  const split = `${KEY.slice(0, 20)}<b title=\\"a>b\\"></b>${KEY.slice(20)}`
+  const server = await serve((_, response) =>
+    json(response, `{"indicators":[{"id":1,"name":"One","description":"x ${split} y"}]}`),
+  )
+  const folder = tempFolder()
+  writeFileSync(join(folder, 'job.yaml'), 'name: derived\ncatalogue: true\n')
+  const env = { INDICATOR_SYNC_BASE_URL: server.url, INDICATOR_SYNC_API_KEY: KEY }
+  expect((await runCli(folder, ['sync', 'job.yaml'], env)).code).toBe(0)
+  const reader = openReader(join(folder, 'data/indicator-sync.db'))
+  expect(reader.get('select description_text from indicator_text')).toBe('x [secret] y')
+  expect(reader.get('select count(*) from _reply')).toBe(0)
+  await reader.close()
+})
+
+test('what comes together when a terminal is written is looked through again', async () => {
+  const folder = tempFolder()
+  const between = ['\x1b[0m', '\x07', '\b', '\u00ad', '\u202e', '\u{e0041}']
+  await (await openStore(join(folder, 'x.db'))).close()
+  const values = between.map((letter) => `('${KEY.slice(0, 9)}${letter}${KEY.slice(9)}')`)
+  const sql = `with t (x) as (values ${values}) select x from t`
+  for (const format of ['table', 'markdown', 'csv', 'json', 'ndjson'])
+    for (const more of format === 'csv' ? [[], ['--safe'], ['--excel']] : [[]]) {
+      const { out, code, err } = await runCli(
+        folder,
+        ['query', sql, '--database', 'x.db', '--format', format, ...more],
+        { INDICATOR_SYNC_API_KEY: KEY },
+      )
+      expect(code, err).toBe(0)
+      expect(out).not.toContain(KEY)
+    }
+})
+
+test('a key in an error of the program itself is not told', async () => {
+  const folder = tempFolder()
+  const { err, out } = await runCli(folder, ['sync', KEY], {
+    INDICATOR_SYNC_BASE_URL: 'http://127.0.0.1:9',
+    INDICATOR_SYNC_API_KEY: KEY,
+  })
+  expectNoKey(out + err, 'a file that is called like the key')
+})

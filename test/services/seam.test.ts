@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { readJob } from '../../src/job/read.ts'
+import { plan } from '../../src/plan/plan.ts'
+import { checkService } from '../../src/services/declared.ts'
+import { buildRequest } from '../../src/services/request.ts'
+import { type Params, ROUTES, type RouteName } from '../../src/services/routes.ts'
+import { SERVICES, type Service } from '../../src/services/services.ts'
+import { EMPTY_STATE } from '../../src/state/coverage.ts'
+import { sync } from '../../src/sync.ts'
+import { json, runCli, serve, tempFolder, tempStore } from '../kit.ts'
+
+/** A route that the specification does not have, of a shape that it has: one row. */
+const events = { ...ROUTES.news, path: '/{language}/events', item: 'event', about: 'Events.' }
+const DECLARED = {
+  name: 'more',
+  vendor: 'more-api',
+  baseUrl: null,
+  timeZone: 'Europe/Lisbon',
+  routes: { events },
+}
+const service: Service = checkService(DECLARED, 'test')
+const JOB = 'name: one\npace: { perSecond: 50 }\ncontent:\n  - { kinds: [events], locales: [es] }\n'
+const ANSWER = { contents: [{ id: 7, title: 'A meeting', published_status: 'published' }], meta: { size: 1 } }
+
+describe('a route of a known shape is one row of a service', () => {
+  test('its request is built, and its parameters are checked', () => {
+    const route = 'events' as RouteName
+    const params = { language: 'es', order: 'expires' } as Params<RouteName>
+    expect(buildRequest(service, route, params)).toMatchObject({
+      target: '/es/events?order=expires',
+      headers: { Accept: 'application/json; application/vnd.more-api-v1+json' },
+    })
+    expect(() => buildRequest(service, route, { language: 'es', order: 'x' } as never)).toThrow(/legal: published/)
+    expect(() => buildRequest(SERVICES.generic, route, params)).toThrow(/no route events/)
+  })
+
+  test('a job names it, the plan asks it, and what comes is loaded', async () => {
+    const job = readJob(JOB, 'job.yaml', undefined, service)
+    expect(() => readJob(JOB, 'job.yaml')).toThrow(/"events" is not legal; legal: documentations/)
+    const now = Date.parse('2025-11-04T12:00:00Z')
+    const planned = [...plan({ job, service, plannerState: EMPTY_STATE, now: now / 1000, options: {} })]
+    expect(planned.map(({ request }) => request.target)).toEqual(['/es/events?locale=es'])
+    const server = await serve((_request, response) => json(response, ANSWER))
+    const store = await tempStore()
+    const signal = new AbortController().signal
+    const context = {
+      store,
+      service,
+      baseUrl: server.url,
+      key: 'k'.repeat(64),
+      version: 'test',
+      now: () => now,
+      signal,
+    }
+    expect((await sync(context, job)).outcome).toBe('done')
+    expect(store.all('select kind, id, locale, title from content_text')).toEqual([
+      { kind: 'event', id: 7, locale: 'es', title: 'A meeting' },
+    ])
+    // A job means the days and the language of its service.
+    expect(job).toMatchObject({ timeZone: 'Europe/Lisbon', locales: ['es'] })
+  })
+
+  test('the command line takes it from a file', async () => {
+    const server = await serve((_request, response) => json(response, ANSWER))
+    const folder = tempFolder()
+    writeFileSync(join(folder, 'my.json'), JSON.stringify(DECLARED))
+    writeFileSync(join(folder, 'job.yaml'), JOB)
+    const args = ['--service', './my.json', '--base-url', server.url, '--allow-http']
+    const { code, err } = await runCli(folder, ['sync', 'job.yaml', ...args], {
+      INDICATOR_SYNC_API_KEY: 'k'.repeat(64),
+    })
+    expect(err).not.toMatch(/A bug of/)
+    expect(code).toBe(0)
+    expect(server.calls[0]!.url).toBe('/es/events?locale=es')
+  })
+
+  test.each([
+    [
+      'a route without its path',
+      { routes: { events: { ...events, path: 'events' } } },
+      /routes is .*legal: routes by name/,
+    ],
+    ['a route of an unknown shape', { routes: { events: { ...events, shape: 'table' } } }, /routes is/],
+    ['a step that is a word', { steps: { byNumber: { 4: 'hour' }, byWord: {}, coarse: null, native: [] } }, /steps is/],
+    ['a change without a day', { changes: [{ from: 'soon', indicators: [1] }] }, /changes is/],
+    ['a language that the routes do not know', { locales: ['xx'] }, /locales is .*legal: .*es, en/],
+  ])('%s is refused with what is legal', (_name, part, message) => {
+    expect(() => checkService({ ...DECLARED, ...part }, 'test')).toThrow(message)
+  })
+})
+
+test('what is particular to a service stands in its declaration, and in the copy of it for tests', () => {
+  const FORBIDDEN = [/\b223\b/, /\b(locale|language)\b[^\n]{0,12}'es'/, /\?\? 'es'/, /locale desc/, /'Europe\/Madrid'/]
+  const own = (file: string): boolean => file.startsWith('services/') || file.startsWith('emulator/')
+  const files = (readdirSync('src', { recursive: true }) as string[]).filter(
+    (file) => file.endsWith('.ts') && !own(file),
+  )
+  for (const file of files) {
+    const text = readFileSync(join('src', file), 'utf8')
+    for (const pattern of FORBIDDEN)
+      expect(text.match(pattern)?.[0], `${file}: take it from the service`).toBeUndefined()
+  }
+})

@@ -1,0 +1,2 @@
+/** The other thread of a test: it never begins. */
+throw new Error('at load')

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest'
+import { addUnits, floorTo, startOfDate } from '../../src/base/zone.ts'
+import { STEPS } from '../../src/services/steps.ts'
+import { stepsOf } from '../../src/transform/steps.ts'
+import { emulate, ms, runJob, tempStore } from '../kit.ts'
+
+const ZONE = 'Europe/Madrid'
+const DAY = 86_400
+const at = (date: string): number => startOfDate(ZONE, date)!
+const of = (tiempo: unknown, dates: readonly (string | number)[], window = 400 * DAY) => {
+  const instants = dates.map((date) => (typeof date === 'number' ? date : at(date)))
+  const observations = { geoIds: instants.map(() => 3), at: instants, values: instants.map(() => 1) }
+  return stepsOf(STEPS, ZONE, null, tiempo, observations, window)
+}
+const named = (name: string, id = 999) => [{ id, name }]
+
+describe('the length of native days and months is that of the calendar', () => {
+  test.each([
+    ['days by word, with a hole', named('Día'), ['2025-03-29', '2025-03-30', '2025-04-02'], [24, 23, 24]],
+    ['days by themselves', [], ['2025-10-25', '2025-10-26', '2025-10-29'], [24, 25, 24]],
+    ['days that are called hours', [{ id: 4, name: 'Hora' }], ['2025-10-25', '2025-10-26', '2025-10-27'], [24, 25, 24]],
+    ['months by word', named('Mes'), ['2025-02-01', '2025-03-01', '2025-10-01'], [672, 743, 745]],
+    ['months by an English word', named('Month'), ['2024-02-01'], [696]],
+    ['months by themselves, with a hole', [], ['2025-01-01', '2025-03-01'], [744, 743]],
+    ['one month by itself', [], ['2025-03-01'], [743]],
+    ['years by themselves', [], ['2024-01-01', '2025-01-01'], [8784, 8760]],
+    ['weeks', [], ['2025-03-24', '2025-03-31', '2025-04-07'], [167, 168, 168]],
+    ['a month, though the answer calls it an hour', [{ id: 4 }], ['2025-03-01'], [743]],
+    ['months that are none', named('Mes'), [at('2025-03-01'), at('2025-03-01') + 3600], [1, 1]],
+    ['hours that are quarters', named('Hora', 4), [at('2025-03-01'), at('2025-03-01') + 900], [0.25, 0.25]],
+  ] as const)('%s', (_name, tiempo, dates, hours) => {
+    const steps = of(tiempo, dates)
+    const seconds = hours.map((hour) => hour * 3600)
+    expect(typeof steps === 'number' ? dates.map(() => steps) : steps).toEqual(seconds)
+  })
+
+  test('a single midnight under the number of hours is an hour where there is no room for more', () =>
+    expect(of([{ id: 4 }], ['2025-03-01'], 7 * DAY)).toBe(3600))
+
+  test('a single midnight of a single day is an hour where nothing else is said', () =>
+    expect(of([], ['2025-03-01'], DAY)).toBe(3600))
+})
+
+test('a series of days and one of months have true hours, averages and energy, however they are asked, and whole windows no gap', async () => {
+  const now = ms('2025-11-04T12:00:00Z')
+  for (const chunk of ['1y', '1mo', '3w']) {
+    const emulator = await emulate({
+      now: now / 1000,
+      scripts: [
+        { id: 9001, geos: [3], resolutions: [{ from: at('2025-01-01'), every: 'day' }] },
+        { id: 9002, geos: [3], resolutions: [{ from: at('2024-01-01'), every: 'month', tiempo: 77 }] },
+      ],
+    })
+    const store = await tempStore()
+    await runJob(
+      store,
+      emulator,
+      `series:\n  - { indicators: [9001, 9002], window: { from: 2025-01-01, to: 2025-11-01 }, chunk: ${chunk} }`,
+      { now },
+    )
+    const rows = store.all('select indicator_id as id, at, step_s as step from observations order by 1, 2') as {
+      id: number
+      at: number
+      step: number
+    }[]
+    expect(rows).toHaveLength(304 + 10)
+    for (const { id, at: from, step } of rows) {
+      const unit = id === 9001 ? 'day' : 'month'
+      expect([floorTo(ZONE, from, unit), from + step]).toEqual([from, addUnits(ZONE, from, unit, 1)])
+    }
+    expect(
+      store.all(
+        `select indicator_id as id, count, hours, round(energy / hours - avg, 6) as off from observations_monthly
+         where local_month = '2025-10' order by 1`,
+      ),
+    ).toEqual([
+      { id: 9001, count: 31, hours: 745, off: 0 },
+      { id: 9002, count: 1, hours: 745, off: 0 },
+    ])
+    // A window that begins inside a month lacks its value, for it lies before.
+    if (chunk !== '3w') expect(store.get('select count(*) from gaps')).toBe(0)
+    expect(store.get('select count(*) from observation_revision')).toBe(0)
+  }
+})

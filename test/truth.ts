@@ -1,0 +1,89 @@
+import { addUnits, floorTo, startOfDate } from '../src/base/zone.ts'
+import { json, ms, type Script, serve } from './kit.ts'
+
+export const ZONE = 'Europe/Madrid'
+const HOUR = 3_600
+const DAY = 86_400
+
+/** A resolution of a made-up series: seconds, or a unit of the calendar, and the number under which answers call it. */
+export interface Resolution {
+  readonly step: number | 'day' | 'month'
+  readonly id: number | null
+}
+
+/** What is true of a series: in which resolution it comes from which day on, and which days have values. */
+export interface Truth {
+  readonly id: number
+  readonly first: string
+  readonly days: readonly (Resolution | null)[]
+}
+
+export interface Value {
+  readonly at: number
+  readonly step: number
+  readonly value: number
+  readonly id: number | null
+}
+
+/** The local days of a truth. */
+export const dayOf = ({ first }: Truth, i: number): number => addUnits(ZONE, startOfDate(ZONE, first)!, 'day', i)
+
+/** Every value that is true, in order. */
+export function valuesOf(truth: Truth): Value[] {
+  return truth.days.flatMap((resolution, i) => {
+    if (!resolution) return []
+    const [from, to] = [dayOf(truth, i), dayOf(truth, i + 1)]
+    const { step, id } = resolution
+    if (typeof step === 'number')
+      return Array.from({ length: (to - from) / step }, (_, n) => {
+        const at = from + n * step
+        return { at, step, id, value: (at / 300) % 9973 }
+      })
+    if (floorTo(ZONE, from, step) !== from) return []
+    return [{ at: from, step: addUnits(ZONE, from, step, 1) - from, id, value: (from / DAY) % 991 }]
+  })
+}
+
+const stamp = (at: number): string => new Date(at * 1000).toISOString().replace('Z', '+00:00')
+
+/** How the live service answers a window: values as they are where all are of one resolution, else hourly sums under the number 223. */
+export function answerOf(truth: Truth, all: readonly Value[], from: number, to: number, emptyId: number) {
+  const values = all.filter(({ at }) => at >= from && at < to)
+  const kinds = new Set(values.map(({ id, step }) => `${id} ${step > 20 * HOUR ? 'calendar' : step}`))
+  const sums = new Map<number, number>()
+  for (const { at, value } of values) sums.set(at - (at % HOUR), (sums.get(at - (at % HOUR)) ?? 0) + value)
+  const rows = kinds.size > 1 ? [...sums].map(([at, value]) => ({ at, value })) : values
+  const id = kinds.size > 1 ? 223 : values.length > 0 ? values[0]!.id : emptyId
+  return {
+    indicator: {
+      id: truth.id,
+      name: 'x',
+      tiempo: id === null ? [] : [{ id, name: kinds.size === 1 && values[0]!.step > 20 * HOUR ? 'Día' : 'Hora' }],
+      geos: [],
+      values: rows.map(({ at, value }) => ({ value, datetime: stamp(at), geo_id: 3, geo_name: 'España' })),
+    },
+  }
+}
+
+/** A question that a server was asked, as a window. */
+export interface Question {
+  readonly from: number
+  readonly to: number
+}
+
+/** Serves what is true at the moment. `spoil` may answer in its place. */
+export async function serveTruth(
+  now: () => { readonly truth: Truth; readonly emptyId?: number },
+  spoil: (question: Question, ...rest: Parameters<Script>) => boolean = () => false,
+) {
+  const questions: Question[] = []
+  const server = await serve((request, response, call) => {
+    const search = new URL(request.url!, 'http://x').searchParams
+    const question = { from: ms(search.get('start_date')!) / 1000, to: ms(search.get('end_date')!) / 1000 + 1 }
+    questions.push(question)
+    if (spoil(question, request, response, call)) return
+    const { truth, emptyId = 4 } = now()
+    json(response, answerOf(truth, valuesOf(truth), question.from, question.to, emptyId))
+  })
+  return { ...server, questions }
+}
