@@ -111,7 +111,7 @@ export async function openStore(
     async write(work) {
       try {
         const result = await kysely.transaction().execute(work)
-        boundLog()
+        await boundLog()
         return result
       } catch (error) {
         throw asStoreError(error, file)

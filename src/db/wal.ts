@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from '../base/errors.ts'
 import type { Connection } from './sqlite.ts'
 
@@ -10,19 +11,31 @@ export const LOG_LIMIT = 64 * 1024 * 1024
 /** The log is looked at once in so many transactions. */
 const LOOK_EVERY = 16
 
+/** How long readers of the log are waited for, in our own loop, before the log may grow on. */
+const READERS_MS = 5_000
+const STEP_MS = 10
+
 /**
  * Keeps the write-ahead log short. SQLite folds it back by itself, but begins it anew only when no reader is left in it,
- * which may never be when readers come one after the other; beyond the limit we wait for them, for as long as a busy
- * database is waited for. Under a reader that stays, the log grows, and is looked at again when it has doubled.
+ * which may never be when readers come one after the other; beyond the limit we wait for them. Under a reader that stays,
+ * the log grows, and is looked at again when it has doubled.
  */
-export function createLogBound({ raw }: Connection, file: string, limit: number, onShort: () => void): () => void {
+export function createLogBound(
+  { raw }: Connection,
+  file: string,
+  limit: number,
+  onShort: () => void,
+): () => Promise<void> {
   let commits = 0
   let next = limit
-  return () => {
-    if (++commits % LOOK_EVERY !== 0) return
-    const size = logBytes(file)
-    if (size < next) return
-    raw.pragma('wal_checkpoint(truncate)')
+  return async () => {
+    if (++commits % LOOK_EVERY !== 0 || logBytes(file) < next) return
+    const deadline = performance.now() + READERS_MS
+    // The next transaction may have begun while we slept; its end looks again.
+    while (raw.open && !raw.inTransaction && raw.pragma('wal_checkpoint(truncate)', { simple: true }) === 1) {
+      if (performance.now() > deadline) break
+      await sleep(STEP_MS)
+    }
     onShort()
     next = Math.max(limit, 2 * logBytes(file))
   }

@@ -224,7 +224,7 @@ describe('another program', () => {
       const db = new (require('better-sqlite3'))(process.argv[1], { readonly: true, timeout: 1000 })
       const nap = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
       nap(Number(process.argv[2]))
-      for (let i = 0; i < 400; i++) { db.exec('begin'); db.prepare('select count(*) from _run').get(); nap(40); db.exec('commit') }`
+      for (let i = 0; i < 4000; i++) { db.exec('begin'); db.prepare('select count(*) from _run').get(); nap(40); db.exec('commit') }`
     const readers = ['0', '20'].map((wait) =>
       spawn(process.execPath, ['-e', reading, file, wait], { stdio: 'inherit' }),
     )
