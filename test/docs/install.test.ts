@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { COMMANDS, type CommandName } from '../../src/cli/commands.ts'
 import { COMMON } from '../../src/cli/flags.ts'
+import { VARIABLES } from '../../src/cli/help.ts'
 import { emulate, runCli, tempFolder } from '../kit.ts'
 
 const read = (file: string): string => readFileSync(file, 'utf8')
@@ -138,6 +139,21 @@ describe('a backup', () => {
     expect(emulator.requests.length).toBeGreaterThan(asked)
     expect(statSync(join(dir, DATA)).size).toBeGreaterThan(0)
   })
+})
+
+test('the page and .env.example name every setting', async () => {
+  const dir = tempFolder()
+  await runCli(dir, ['init'])
+  const settings = read('docs/install.md')
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+  for (const [variable, flag] of VARIABLES) {
+    expect(
+      settings.some((row) => row.includes(`\`${variable}`) && row.includes(`\`${flag}\``)),
+      variable,
+    ).toBe(true)
+    expect(read(join(dir, '.env.example'))).toMatch(new RegExp(`^#?${variable}=`, 'm'))
+  }
 })
 
 test('the page names commands and flags that exist, and files that do', () => {
