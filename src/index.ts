@@ -1,7 +1,8 @@
 /** What a program that uses this one as a library may import. */
 
 export * from './base/errors.ts'
-export { EVENTS, type EventFields, type EventName, type OnEvent, type SyncEvent } from './base/events.ts'
+export type { EventFields } from './base/eventFields.ts'
+export { EVENTS, type EventName, type OnEvent, type SyncEvent } from './base/events.ts'
 export { formatUtc, type Instant, parseInstant } from './base/instant.ts'
 export type { Interval } from './base/interval.ts'
 export { type Finding, runChecks } from './checks/check.ts'

@@ -1,5 +1,6 @@
 import type { SyncError } from './base/errors.ts'
-import type { EventFields, EventRows, Tell } from './base/events.ts'
+import type { EventFields, EventRows } from './base/eventFields.ts'
+import type { Tell } from './base/events.ts'
 import { formatUtc } from './base/instant.ts'
 import type { Fetcher } from './fetch/fetch.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'

@@ -1,4 +1,5 @@
-import { EVENTS, FIELDS } from '../../src/base/events.ts'
+import { FIELDS } from '../../src/base/eventFields.ts'
+import { EVENTS } from '../../src/base/events.ts'
 
 const rows = (head: string, body: readonly string[]): string =>
   [head, head.replaceAll(/[^|]+/g, '---'), ...body].join('\n')

@@ -1,4 +1,4 @@
-import type { EventFields } from '../../base/events.ts'
+import type { EventFields } from '../../base/eventFields.ts'
 import { oneLine } from '../../base/visible.ts'
 import { formatLocal } from '../../base/zone.ts'
 import { eventRequest } from '../../ingestContext.ts'

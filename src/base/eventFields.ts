@@ -1,0 +1,78 @@
+/* What an event may tell, field by field. */
+
+/** Rows by what became of them. */
+export interface EventRows {
+  readonly new: number
+  readonly unchanged: number
+  readonly revised: number
+  readonly withdrawn: number
+  readonly rejected: number
+}
+
+/** Everything that an event may tell; `FIELDS` says what each is. */
+export interface EventFields {
+  readonly run?: number
+  readonly job?: string
+  readonly command?: string
+  readonly where?: string
+  readonly route?: string
+  readonly indicator?: number | null
+  readonly window?: { readonly from: string; readonly to: string } | null
+  readonly target?: string
+  readonly attempt?: number
+  readonly status?: number | null
+  readonly ms?: number | null
+  readonly bytes?: number
+  readonly rows?: EventRows
+  readonly believed?: boolean
+  readonly outcome?: string
+  readonly code?: string | null
+  readonly reason?: string | null
+  readonly hint?: string | null
+  readonly wait_ms?: number
+  readonly pieces?: number
+  readonly calls?: number
+  readonly failed?: number
+  readonly at?: string
+  readonly done?: number
+  readonly total?: number | null
+  readonly values_per_second?: number
+  readonly left_seconds?: number | null
+  readonly calls_left?: number | null
+  readonly url?: string
+  readonly signal?: string
+}
+
+/** What each field says, as `docs/logging.md` has it. */
+export const FIELDS: Readonly<Record<keyof EventFields, string>> = {
+  run: 'Number of the run (`_run.id`)',
+  job: 'Name of the job',
+  command: 'Command that runs it',
+  where: 'Place in the job file that wants it',
+  route: 'Route of the service, `download` for files',
+  indicator: 'Number of the indicator; null where the route has none',
+  window: 'What is asked: `from` and `to` (excluded), ISO 8601 in UTC; null for listings without a range',
+  target: 'Path and query that were asked',
+  attempt: 'How many times it was sent so far',
+  status: 'Status of the last answer; null where none came',
+  ms: 'Milliseconds from the first sending to the last byte, repetitions and waits included; null where no answer came',
+  bytes: 'Bytes of the body, unpacked',
+  rows: 'Rows by what became of them: `new`, `unchanged`, `revised`, `withdrawn`, `rejected`',
+  believed: 'Whether the rows were loaded; false where the answer mixes resolutions and smaller windows are asked',
+  outcome: '`done`, `partial`, `stopped` or `failed`',
+  code: 'Stable word for what went wrong; null where nothing did',
+  reason: 'The same as a sentence',
+  hint: 'What to do next',
+  wait_ms: 'Milliseconds to wait',
+  pieces: 'Windows that are asked in its place',
+  calls: 'Requests of the run',
+  failed: 'Requests that failed for good',
+  at: 'Instant, ISO 8601 in UTC',
+  done: 'Requests that are done',
+  total: 'Requests of the plan; null where nobody counted',
+  values_per_second: 'Rows a second since the beginning',
+  left_seconds: 'Estimate of what is left; null where nobody knows',
+  calls_left: 'Calls that the budget leaves; null where there is none',
+  url: 'Address of the file',
+  signal: 'SIGINT or SIGTERM',
+}
