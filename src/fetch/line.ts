@@ -3,9 +3,10 @@ import { KeyError, type RequestSummary, StoppedError, SyncError, TransientError 
 import { redactorOf } from '../base/redact.ts'
 import type { Pace } from '../job/job.ts'
 import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
-import { type Failure, nameFailure, quotaWaitMs } from './classify.ts'
+import { type Failure, nameFailure } from './classify.ts'
 import { type Answer, createAgent, LIMITS, type Limits, type Sending } from './http.ts'
 import { createGate } from './pace.ts'
+import { quotaWaitMs } from './waits.ts'
 import { DeadlineError } from './watch.ts'
 
 /** Where to send requests, and how gently. */

@@ -3,8 +3,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parseBytes } from '../../src/cli/terminal/size.ts'
-import { addressOf, type DownloadOptions, download } from '../../src/fetch/download.ts'
+import { type DownloadOptions, download } from '../../src/fetch/download.ts'
 import { openLine } from '../../src/fetch/line.ts'
+import { addressOf } from '../../src/fetch/links.ts'
 import { findPart, tidyParts } from '../../src/fetch/parts.ts'
 import { type Script, serve, tempFolder } from '../kit.ts'
 
@@ -219,7 +220,7 @@ describe('a file of an archive', () => {
     [
       'that leads to a file of ours',
       (_, response) => response.writeHead(302, { Location: 'file:///etc/passwd' }).end(),
-      /address that is none/,
+      /not a valid address/,
     ],
   ])('%s is refused, and leaves nothing behind', async (_, script, message) => {
     const { options } = await setUp(script)
@@ -230,7 +231,7 @@ describe('a file of an archive', () => {
   test('addresses: what is relative is the service’s, and nothing but HTTP is followed', () => {
     expect(addressOf('/a?b=1', 'https://api.example/x').href).toBe('https://api.example/x/a?b=1')
     for (const url of ['file:///etc/passwd', 'ftp://x/y', '', '//host/x'])
-      expect(() => addressOf(url, 'https://a.b'), url).toThrow(/no address/)
+      expect(() => addressOf(url, 'https://a.b'), url).toThrow(/not a valid address/)
   })
 
   test('sizes as people write them', () => {

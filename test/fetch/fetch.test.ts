@@ -1,9 +1,9 @@
 import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { StoppedError } from '../../src/base/errors.ts'
-import { retryAfterMs } from '../../src/fetch/classify.ts'
 import { createFetcher, type FailedFetch, type FetchOptions } from '../../src/fetch/fetch.ts'
 import { feed } from '../../src/fetch/pace.ts'
+import { retryAfterMs } from '../../src/fetch/waits.ts'
 import type { Reply } from '../../src/services/reply.ts'
 import { json, type Script, serve } from '../kit.ts'
 

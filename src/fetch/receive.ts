@@ -1,0 +1,128 @@
+import { open } from 'node:fs/promises'
+import { StoreError } from '../base/errors.ts'
+import type { Redactor } from '../base/redact.ts'
+import { oneLine } from '../base/visible.ts'
+import type { Answer, Opened } from './http.ts'
+import { DownloadError, type LinkPolicy, redirectTarget, refusal } from './links.ts'
+import { beginPart, dropParts, type Part } from './parts.ts'
+
+/** What is downloaded, and what it must obey. */
+export interface ReceiveOptions {
+  /** The address of the file as the listing has it. */
+  readonly url: string
+  readonly folder: string
+  readonly maxBytes: number
+  readonly links: LinkPolicy
+  readonly redactor: Redactor
+}
+
+/** The answer to one request of a download: a redirect, a file that is whole, or neither. */
+export interface DownloadAnswer extends Answer {
+  readonly next?: URL
+  readonly part?: Part
+  /** Why what came is not the file, though another attempt may bring it. */
+  readonly broken?: string
+}
+
+const STATUS_OK = 200
+const STATUS_PARTIAL = 206
+const STATUS_RANGE_NOT_SATISFIABLE = 416
+/** So much is kept of an answer that is no file: enough to classify it. */
+const EVIDENCE_BYTES = 2048
+
+/** Reads the answer to one request; `before` is what earlier attempts left of the file. Throws DownloadError where the file is refused. */
+export async function receive(
+  opened: Opened,
+  from: URL,
+  before: Part | null,
+  options: ReceiveOptions,
+): Promise<DownloadAnswer> {
+  const { status, headers, body } = opened
+  const { folder, url, maxBytes } = options
+  const nothing: DownloadAnswer = { status, headers, body: Buffer.alloc(0) }
+  const { location } = headers
+  if (status >= 300 && status < 400 && location)
+    return { ...nothing, next: redirectTarget(location, from, options.links) }
+  const broken = (why: string): DownloadAnswer => {
+    dropParts(folder, url)
+    return { ...nothing, broken: why }
+  }
+  if (status === STATUS_RANGE_NOT_SATISFIABLE)
+    return broken('it is shorter than what came of it before; it is begun anew')
+  if (status !== STATUS_OK && status !== STATUS_PARTIAL) {
+    const pieces: Buffer[] = []
+    for await (const piece of body as AsyncIterable<Buffer>) if (pieces.push(piece) > 0) break
+    return { ...nothing, body: Buffer.concat(pieces).subarray(0, EVIDENCE_BYTES) }
+  }
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity')
+    throw refusal(`it is packed with ${oneLine(encoding).slice(0, 40)}, which was not asked for`)
+  const validator = validatorIn(headers)
+  let total = Number(headers['content-length'] ?? Number.NaN)
+  if (status === STATUS_PARTIAL) {
+    const [, first, last, whole] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? []
+    if (!before || Number(first) !== before.bytes) return broken('another part of it came than was asked for')
+    if (validator !== null && validator !== before.validator) return broken('it has changed since it was begun')
+    total = whole === '*' ? Number(last) + 1 : Number(whole)
+    if (Number(last) !== total - 1) return broken('only a part of the rest came')
+  }
+  if (total > maxBytes) {
+    dropParts(folder, url)
+    throw refusal(`it has ${total} bytes, and ${maxBytes} are allowed`)
+  }
+  const part = status === STATUS_PARTIAL ? before! : await toDisk(async () => beginPart(folder, url, validator), folder)
+  const bytes = await append(opened, part, options)
+  if (!Number.isNaN(total) && bytes !== total) return broken(`${bytes} of its ${total} bytes came`)
+  return { ...nothing, part: { ...part, bytes } }
+}
+
+/** What shows that two parts are of the same file: a strong ETag, or a date of change that lies long enough before the answer. */
+function validatorIn({ etag, 'last-modified': changed, date }: Readonly<Record<string, string>>): string | null {
+  if (etag !== undefined) return etag.startsWith('"') ? etag : null
+  // Within a minute of the answer it may change again under the same date (RFC 9110, 8.8.2.2).
+  return changed !== undefined && Date.parse(date ?? '') - Date.parse(changed) >= 60_000 ? changed : null
+}
+
+/** So many characters of what came before are searched again, for the key may lie across two pieces. */
+const OVERLAP = 1024
+
+/** Appends the body to the part, and answers how many bytes it has then. Throws DownloadError where it is too large or holds the key. */
+async function append(
+  opened: Opened,
+  part: Part,
+  { url, folder, maxBytes, redactor }: ReceiveOptions,
+): Promise<number> {
+  let bytes = part.bytes
+  let tail = ''
+  const file = await toDisk(() => open(part.file, part.bytes > 0 ? 'a' : 'w'), part.file)
+  try {
+    for await (const piece of opened.body as AsyncIterable<Buffer>) {
+      opened.watch.came(piece.length)
+      bytes += piece.length
+      if (bytes > maxBytes) throw refusal(`it is over ${maxBytes} bytes`)
+      const text = tail + piece.toString('latin1')
+      if (redactor.found(text)) throw refusal('the key stands in it')
+      tail = text.slice(-OVERLAP)
+      await toDisk(() => file.writeFile(piece), part.file)
+    }
+  } catch (error) {
+    if (error instanceof DownloadError || part.validator === null) dropParts(folder, url)
+    throw error
+  } finally {
+    await file.close()
+  }
+  return bytes
+}
+
+/** Turns an error of the disk into a StoreError that says what to do. */
+async function toDisk<T>(work: () => Promise<T>, file: string): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw new StoreError(`${file} cannot be written: ${(error as NodeJS.ErrnoException).code}.`, {
+      hint: 'Make room or give this user the right to write, or name another folder with --folder.',
+      code: 'no-download-folder',
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,31 @@
+/** `Retry-After` in milliseconds: seconds, or a date; undefined where there is none that can be read. */
+export function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  if (header === undefined || header.trim() === '') return undefined
+  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * 1000
+  const at = Date.parse(header)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}
+
+/** The first whole number of a header's text that follows one of some words; undefined when there is none. */
+const numberAfter = (text: string | undefined, words: RegExp): number | undefined => {
+  const match = words.exec(text ?? '')
+  return match ? Number(match[1]) : undefined
+}
+
+/**
+ * How long to wait because the quota of the moment is spent, in milliseconds; 0 when it is not. Reads `RateLimit` in the
+ * forms of the IETF's drafts (`limit=, remaining=, reset=` and `r=, t=`), and `X-RateLimit-Remaining` with `-Reset` in
+ * seconds, or as epoch seconds.
+ */
+export function quotaWaitMs(headers: Readonly<Record<string, string>>, now: number): number {
+  const limit = headers.ratelimit
+  const remaining =
+    numberAfter(limit, /\b(?:remaining|r)=(\d+)/) ??
+    numberAfter(headers['x-ratelimit-remaining'] ?? headers['ratelimit-remaining'], /^\s*(\d+)/)
+  if (remaining !== 0) return 0
+  const reset =
+    numberAfter(limit, /\b(?:reset|t)=(\d+)/) ??
+    numberAfter(headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'], /^\s*(\d+)/)
+  if (reset === undefined) return 0
+  return reset > 1_000_000_000 ? Math.max(0, reset * 1000 - now) : reset * 1000
+}
