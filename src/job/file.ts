@@ -10,12 +10,20 @@ const { query: archives } = ROUTES.archives
 const { query: news } = ROUTES.news
 const { query: widgets } = ROUTES.widgets
 
-const span = z
-  .string({ error: `is not a span; legal: ${SPAN_FORM}` })
-  .refine((text) => parseSpan(text) !== undefined, { error: `is not a span; legal: ${SPAN_FORM}` })
-const moment = z
-  .string({ error: `is not a date; legal: ${MOMENT_FORM}` })
-  .refine((text) => parseMoment(text) !== undefined, { error: `is not a date that exists; legal: ${MOMENT_FORM}` })
+/** A text that is parsed where it is checked, so that nobody parses it again. */
+const parsed = <T>(parse: (text: string) => T | undefined, notText: string, notParsed = notText) =>
+  z.string({ error: notText }).transform((text, context): T => {
+    const value = parse(text)
+    if (value !== undefined) return value
+    context.addIssue({ code: 'custom', message: notParsed, input: text })
+    return z.NEVER
+  })
+const span = parsed(parseSpan, `is not a span; legal: ${SPAN_FORM}`)
+const moment = parsed(
+  parseMoment,
+  `is not a date; legal: ${MOMENT_FORM}`,
+  `is not a date that exists; legal: ${MOMENT_FORM}`,
+)
 
 const some = <T extends z.ZodType>(item: T) => z.array(item).min(1)
 const ids = some(z.int().positive())
@@ -188,4 +196,5 @@ export function jobFileOf(service: Service): ReturnType<typeof schemaFor> {
 
 /** The schema for the service of the specification. */
 export const jobFile = jobFileOf(SERVICES.generic)
-export type JobFile = z.infer<typeof jobFile>
+/** What a job file says, its spans and moments parsed. */
+export type JobFile = z.output<typeof jobFile>

@@ -2,32 +2,28 @@ import { type Locale, ROUTES } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import { SERVICES } from '../services/services.ts'
 import type { JobFile } from './file.ts'
-import type { ArchivesEntry, Job, Moment, Selector, SeriesEntry, Span, WidgetsEntry, Window } from './job.ts'
-import { parseMoment, parseSpan } from './moment.ts'
+import type { ArchivesEntry, Job, Moment, Selector, SeriesEntry, WidgetsEntry, Window } from './job.ts'
 import { wordsOf } from './select.ts'
 
 /** What a job means where it says nothing; its zone and its language are then those of the service. */
 export const DEFAULTS = {
   pace: { perSecond: 2, concurrency: 4, callsPerMinute: null, callsPerHour: null, callsPerDay: null },
   keep: 'all',
-  lookback: '2d',
-  refresh: '1h',
-  listingRefresh: '12h',
+  lookback: { count: 2, unit: 'day' },
+  refresh: { count: 1, unit: 'hour' },
+  listingRefresh: { count: 12, unit: 'hour' },
 } as const
 
-const span = (text: string | undefined, otherwise: string): Span => parseSpan(text ?? otherwise)!
-const spanOrNull = (text: string | undefined): Span | null => (text === undefined ? null : parseSpan(text)!)
-const momentOrNull = (text: string | undefined): Moment | null => (text === undefined ? null : parseMoment(text)!)
 const END_OF_TODAY: Moment = { kind: 'relative', span: { count: 1, unit: 'day' } }
 
 function windowOrNull(window: NonNullable<JobFile['archives']>[number]['window'] | undefined): Window | null {
   if (!window) return null
   const { from, to, last } = window
   if (last !== undefined) {
-    const { count, unit } = parseSpan(last)!
-    return { from: { kind: 'relative', span: { count: -count, unit } }, to: END_OF_TODAY }
+    const span = { ...last, count: -last.count }
+    return { from: { kind: 'relative', span }, to: END_OF_TODAY }
   }
-  return { from: parseMoment(from!)!, to: to === undefined ? END_OF_TODAY : parseMoment(to)! }
+  return { from: from!, to: to ?? END_OF_TODAY }
 }
 
 /** What `all` and `{ match, terms, exclude }` mean; null for numbers. */
@@ -62,13 +58,13 @@ export function normalizeJob(file: JobFile, service: Service = SERVICES.generic)
     geoTrunc: entry.geoTrunc ?? null,
     locale: localesOf(entry)[0]!,
     window: windowOrNull(entry.window),
-    datetime: momentOrNull(entry.datetime),
-    lookback: span(entry.lookback, DEFAULTS.lookback),
-    refresh: span(entry.refresh, DEFAULTS.refresh),
-    chunk: spanOrNull(entry.chunk),
+    datetime: entry.datetime ?? null,
+    lookback: entry.lookback ?? DEFAULTS.lookback,
+    refresh: entry.refresh ?? DEFAULTS.refresh,
+    chunk: entry.chunk ?? null,
   })
   type ArchiveFile = Omit<NonNullable<JobFile['archivesJson']>[number], 'date'> & {
-    readonly date?: string | undefined
+    readonly date?: Moment | undefined
     readonly dateType?: ArchivesEntry['dateType'] | undefined
   }
   const archives = (entry: ArchiveFile, where: string, route: ArchivesEntry['route']): ArchivesEntry => ({
@@ -78,11 +74,11 @@ export function normalizeJob(file: JobFile, service: Service = SERVICES.generic)
     taxonomyTerms: entry.taxonomyTerms ?? [],
     vocabularies: entry.vocabularies ?? [],
     window: windowOrNull(entry.window),
-    date: momentOrNull(entry.date),
+    date: entry.date ?? null,
     dateType: entry.dateType ?? null,
-    lookback: span(entry.lookback, DEFAULTS.lookback),
-    refresh: span(entry.refresh, DEFAULTS.listingRefresh),
-    chunk: spanOrNull(entry.chunk),
+    lookback: entry.lookback ?? DEFAULTS.lookback,
+    refresh: entry.refresh ?? DEFAULTS.listingRefresh,
+    chunk: entry.chunk ?? null,
   })
   const widgets = (entry: NonNullable<JobFile['widgets']>): WidgetsEntry => ({
     where: 'widgets',
@@ -91,8 +87,8 @@ export function normalizeJob(file: JobFile, service: Service = SERVICES.generic)
     names: entry.names ?? [],
     widgetType: entry.widgetType ?? null,
     window: windowOrNull(entry.window),
-    datetime: momentOrNull(entry.datetime),
-    refresh: span(entry.refresh, DEFAULTS.listingRefresh),
+    datetime: entry.datetime ?? null,
+    refresh: entry.refresh ?? DEFAULTS.listingRefresh,
   })
   const catalogue = typeof file.catalogue === 'object' ? file.catalogue : {}
   return {
@@ -118,7 +114,7 @@ export function normalizeJob(file: JobFile, service: Service = SERVICES.generic)
           where: 'catalogue',
           locales: localesOf(catalogue),
           taxonomyTerms: catalogue.taxonomyTerms ?? [],
-          refresh: span(catalogue.refresh, DEFAULTS.listingRefresh),
+          refresh: catalogue.refresh ?? DEFAULTS.listingRefresh,
         }
       : null,
     series: [
@@ -135,7 +131,7 @@ export function normalizeJob(file: JobFile, service: Service = SERVICES.generic)
       vocabularyIds: entry.vocabularyIds ?? [],
       order: entry.order ?? null,
       sticky: entry.sticky ?? null,
-      refresh: span(entry.refresh, DEFAULTS.listingRefresh),
+      refresh: entry.refresh ?? DEFAULTS.listingRefresh,
     })),
     archives: [
       ...(file.archives ?? []).map((entry, i) => archives(entry, `archives[${i}]`, 'archives')),

@@ -4,6 +4,7 @@ import type { Periods } from '../base/periods.ts'
 import { absentNext, EARLY } from '../job/again.ts'
 import type { SeriesEntry } from '../job/job.ts'
 import { ALL_GEOS, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
+import { rangeParams } from '../services/request.ts'
 import { settledBefore } from './held.ts'
 import { type Planning, planRequest, wantedRange } from './planning.ts'
 import {
@@ -97,8 +98,7 @@ function* candidates(planning: Planning, entry: SeriesEntry): Generator<Candidat
     if (windows.size === 0 || isPassedOver(planning, entry.where, routeOf(entry), indicatorId)) continue
     for (const { window, geoIds, dueAt } of windows.values()) {
       asked.add(key, geoIds, [window])
-      const range = { start_date: window.from, end_date: window.to - 1 }
-      const params = { ...questionOf(entry, indicatorId, sentGeos(entry, geoIds)), ...range }
+      const params = { ...questionOf(entry, indicatorId, sentGeos(entry, geoIds)), ...rangeParams(window) }
       const planned = planRequest(planning, entry.where, routeOf(entry), params, {
         ...{ series, geoIds, window, reason: 'absent' as const },
         settledBefore: settledBefore(zone, now, entry.lookback, unit),

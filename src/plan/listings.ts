@@ -3,6 +3,7 @@ import type { ArchivesEntry, ContentEntry, Span, WidgetsEntry } from '../job/job
 import { resolveMoment } from '../job/moment.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { needsCatalogue, termsOf } from '../job/select.ts'
+import { rangeParams } from '../services/request.ts'
 import type { AnyParams, RouteName } from '../services/routes.ts'
 import { isDue } from './held.ts'
 import { type Planning, planRequest, wantedRange } from './planning.ts'
@@ -15,9 +16,6 @@ const A_DAY: Span = { count: 1, unit: 'day' }
 
 /** An empty list says nothing on the wire. */
 const some = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list)
-
-const range = (window: Interval | null): AnyParams =>
-  window ? { start_date: window.from, end_date: window.to - 1 } : {}
 
 /** The language in a path: the route says which there are, in whatever languages the texts are asked. */
 function languageOf({ service }: Planning, route: RouteName): string {
@@ -117,7 +115,11 @@ function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<Plan
   const dateType = route === 'archives' ? { date_type: entry.dateType ?? undefined } : {}
   for (const window of options.newestFirst ? windows.reverse() : windows)
     for (const locale of entry.locales)
-      yield* whenDue(planning, { ...question, params: { locale, ...filters, ...range(window), ...dateType }, window })
+      yield* whenDue(planning, {
+        ...question,
+        params: { locale, ...filters, ...rangeParams(window), ...dateType },
+        window,
+      })
 }
 
 function* planWidgets(planning: Planning, entry: WidgetsEntry): Generator<PlannedRequest> {
@@ -125,7 +127,7 @@ function* planWidgets(planning: Planning, entry: WidgetsEntry): Generator<Planne
   const window = entry.window && wantedRange(planning, entry.window)
   const datetime = entry.datetime ? resolveMoment(entry.datetime, job.timeZone, now) : undefined
   for (const locale of entry.locales) {
-    const params = { locale, datetime, ...range(window) }
+    const params = { locale, datetime, ...rangeParams(window) }
     if (entry.list) {
       const widgetType = entry.widgetType ?? undefined
       const complete = widgetType === undefined

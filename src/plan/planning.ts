@@ -55,9 +55,9 @@ type Extra = Partial<
   Pick<PlannedRequest, 'series' | 'geoIds' | 'window' | 'settledBefore' | 'lookbackS' | 'complete' | 'reason'>
 >
 
-/** Makes an ask with its request; what is not said is what a listing without a range has. */
+/** Plans one request; what is left out is as for a listing without a range. */
 export function planRequest(
-  { service, now }: Planning,
+  { service, now }: Pick<Planning, 'service' | 'now'>,
   where: string,
   route: RouteName,
   given: AnyParams,

@@ -3,7 +3,7 @@ import { addUnits, floorTo, startOfDate } from '../base/zone.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Neighbours } from '../job/plannerState.ts'
 import { announcedChanges } from '../services/changes.ts'
-import { buildRequest } from '../services/request.ts'
+import { buildRequest, rangeParams } from '../services/request.ts'
 import type { Params, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
 import type { Rows } from '../tables/rows.ts'
@@ -55,7 +55,7 @@ export function judge(
 
 /** The same question about another window. */
 export function within(service: Service, planned: PlannedRequest, window: Interval): PlannedRequest {
-  const params = { ...planned.params, start_date: window.from, end_date: window.to - 1 }
+  const params = { ...planned.params, ...rangeParams(window) }
   return { ...planned, params, window, request: buildRequest(service, planned.route, params as Params<RouteName>) }
 }
 

@@ -1,16 +1,17 @@
 import type { Interval } from '../base/interval.ts'
 import { floorTo } from '../base/zone.ts'
-import { parseSpan, spanSeconds } from '../job/moment.ts'
+import { spanSeconds } from '../job/moment.ts'
 import { DEFAULTS } from '../job/normalize.ts'
 import { ALL_GEOS, type FailedRequest, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
-import { buildRequest } from '../services/request.ts'
-import type { AnyParams, Locale, Params } from '../services/routes.ts'
+import { rangeParams } from '../services/request.ts'
+import type { AnyParams } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
 import { type Asked, createAsked } from './asked.ts'
+import { planRequest } from './planning.ts'
 import { borderUnit } from './windows.ts'
 
 /** The lookback of a series that nobody was asked with yet. */
-const LOOKBACK_S = spanSeconds(parseSpan(DEFAULTS.lookback)!)
+const LOOKBACK_S = spanSeconds(DEFAULTS.lookback)
 
 interface Part {
   readonly geoIds: readonly number[]
@@ -32,7 +33,7 @@ function partsOf({ series, window, geoIds, params }: FailedRequest, asked: Asked
   return [...groups.values()].map(({ geoIds: own, part }) => {
     asked.add(key, own, [part])
     const some = series.geoAgg === null && geoIds ? { geo_ids: own } : {}
-    return { geoIds: own, window: part, params: { ...params, ...some, start_date: part.from, end_date: part.to - 1 } }
+    return { geoIds: own, window: part, params: { ...params, ...some, ...rangeParams(part) } }
   })
 }
 
@@ -44,27 +45,13 @@ export function* planRetry(
   const asked = createAsked()
   for (const one of failed) {
     const { where, route, series, lookbackS } = one
-    const seen = Math.floor(now / 1000) - (lookbackS ?? LOOKBACK_S)
+    const settledS = Math.floor(now / 1000) - (lookbackS ?? LOOKBACK_S)
     for (const { geoIds, window, params } of partsOf(one, asked)) {
-      const request = buildRequest(service, route, params as Params<typeof route>)
-      if (!window && !asked.takes(request.target)) continue
-      yield {
-        where,
-        route,
-        params,
-        request,
-        locale: (params.locale as Locale | undefined) ?? service.locales[0],
-        reason: 'retry',
-        series,
-        geoIds,
-        window,
-        settledBefore: floorTo(service.timeZone, seen, borderUnit(series?.timeTrunc ?? null)),
-        // Nobody's lookback asks: the longest one stays what it is.
-        lookbackS: null,
-        timeZone: service.timeZone,
-        service,
-        complete: false,
-      }
+      const planned = planRequest({ service, now }, where, route, params, {
+        ...{ series, geoIds, window, reason: 'retry' as const },
+        settledBefore: floorTo(service.timeZone, settledS, borderUnit(series?.timeTrunc ?? null)),
+      })
+      if (window || asked.takes(planned.request.target)) yield planned
     }
   }
 }

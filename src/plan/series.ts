@@ -3,6 +3,7 @@ import type { SeriesEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import { ALL_GEOS, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import type { CoveredInterval, SeriesState } from '../job/plannerState.ts'
+import { rangeParams } from '../services/request.ts'
 import { type Freshness, isDue, settledBefore, stillGood } from './held.ts'
 import { type Planning, planRequest, wantedRange } from './planning.ts'
 import {
@@ -89,7 +90,7 @@ export function* planSeries(planning: Planning, entry: SeriesEntry): Generator<P
           planning,
           entry.where,
           routeOf(entry),
-          { ...questionOf(entry, indicatorId, sent), start_date: window.from, end_date: window.to - 1 },
+          { ...questionOf(entry, indicatorId, sent), ...rangeParams(window) },
           {
             series,
             geoIds,

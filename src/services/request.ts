@@ -1,5 +1,6 @@
 import { InputError } from '../base/errors.ts'
 import { formatUtc, type Instant } from '../base/instant.ts'
+import type { Interval } from '../base/interval.ts'
 import { didYouMean } from '../base/suggest.ts'
 import { formatOffset, localClock, offsetAt } from '../base/zone.ts'
 import type { DateForm, Kind } from './kinds.ts'
@@ -13,6 +14,10 @@ export interface ApiRequest {
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
 }
+
+/** A window as the parameters of a call: ours excludes its end, that of the service includes it. None for no window. */
+export const rangeParams = (window: Interval | null): AnyParams =>
+  window ? { start_date: window.from, end_date: window.to - 1 } : {}
 
 /** Writes an instant in one of the service's three forms, not yet percent-encoded. */
 export function formatDate(form: DateForm, at: Instant, timeZone: string): string {

@@ -1,6 +1,7 @@
 import { createAnswered, type Left, type Recorded } from '../db/answered.ts'
 import type { Reader } from '../db/open.ts'
 import { ALL_GEOS, type FailedRequest, type SeriesIdentity } from '../job/plannedRequest.ts'
+import { rangeParams } from '../services/request.ts'
 import type { AnyParams, RouteName } from '../services/routes.ts'
 import { identityOf } from './coverage.ts'
 
@@ -76,8 +77,7 @@ function doubts(db: Reader): FailedRequest[] {
       geo_agg: series.geoAgg ?? undefined,
       geo_trunc: series.geoTrunc ?? undefined,
       geo_ids: geoIds,
-      start_date: row.from,
-      end_date: row.to - 1,
+      ...rangeParams(row),
     }
     return {
       where: row.entry ?? 'series',
@@ -109,8 +109,7 @@ function partsOf({ entry, route, params, id, lookback_s, left, ...row }: Failure
       params: {
         ...asked,
         ...(series.geoAgg === null && geoIds ? { geo_ids: group.geoIds } : {}),
-        start_date: interval.from,
-        end_date: interval.to - 1,
+        ...rangeParams(interval),
       },
       series,
       geoIds: geoIds === null ? null : group.geoIds,
