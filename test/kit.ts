@@ -84,6 +84,7 @@ export function runJob(
   yaml: string,
   { now = Date.now(), options = {}, signal = new AbortController().signal, breaker, rejects }: RunWith = {},
 ): Promise<Summary> {
+  const name = /^name:/m.test(yaml) ? '' : 'name: test\n'
   const pace = /^pace:/m.test(yaml) ? '' : 'pace: { perSecond: 50, concurrency: 4 }\n'
   return sync(
     {
@@ -98,7 +99,7 @@ export function runJob(
       breaker,
       ...(rejects ? { rejects } : {}),
     },
-    readJob(`name: test\n${pace}${yaml}`, 'test.yaml'),
+    readJob(`${name}${pace}${yaml}`, 'test.yaml'),
     'sync',
     options,
   )

@@ -63,6 +63,8 @@ export interface PlannerState {
   lastAnswer(target: string): Instant | undefined
   /** What was absent at the source, as far as it is to be asked again. */
   absences(identity: SeriesIdentity): readonly Absence[]
+  /** When a job last asked for something absent. */
+  absentAskedAt(job: string): Instant | undefined
   /** What is known of an indicator or widget that the service does not know; undefined where it does, or nobody asked. */
   unknown(route: RouteName, id: string | number): UnknownItem | undefined
 }

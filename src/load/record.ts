@@ -67,7 +67,7 @@ const COLUMNS = [
     'lookback_s',
   ],
   ...['time_zone', 'complete', 'started_at', 'finished_at', 'outcome', 'status', 'attempts', 'ms', 'bytes'],
-  ...['reply_hash', 'message', 'hint', 'evidence'],
+  ...['reply_hash', 'message', 'hint', 'evidence', 'reason'],
 ]
 const COUNTERS = ['rows_new', 'rows_unchanged', 'rows_revised', 'rows_withdrawn', 'rows_rejected', 'rows_outside']
 const INSERT = `insert into _fetch (${[...COLUMNS, ...COUNTERS]})
@@ -102,6 +102,7 @@ export function recordFetch(store: Store, record: Record): number {
     error?.message ?? null,
     error?.hint ?? null,
     record.evidence ?? null,
+    planned.reason,
   ])
   return store.get('select last_insert_rowid()') as number
 }

@@ -109,10 +109,26 @@ function* candidates(planning: Planning, entry: SeriesEntry): Generator<Candidat
   }
 }
 
-/** Plans what was absent at the source and is due again, what has waited longest first: a tenth of the run's other calls at the most. */
+const A_DAY = 86_400
+
+/** How many calls of a run are for what is absent: a tenth of its others; where that is less than one, one a day. */
+function shareOf({ job, plannerState, now }: Planning, others: number): number {
+  const tenth = Math.floor(others / 10)
+  if (tenth > 0) return tenth
+  const last = plannerState.absentAskedAt(job.name)
+  return last === undefined || Math.abs(now - last) >= A_DAY - EARLY ? 1 : 0
+}
+
+/** Plans what was absent at the source and is due again, what has waited longest first: a small share of the run's other calls. */
 export function* planAbsences(planning: Planning, others: number): Generator<PlannedRequest> {
-  if (planning.options.restate) return
-  const found = planning.job.series.flatMap((entry) => [...candidates(planning, entry)])
+  const share = planning.options.restate ? 0 : shareOf(planning, others)
+  if (share === 0) return
+  // What exceeds the share is not asked: other jobs may want it.
+  const looking = { ...planning, asked: planning.asked.copy() }
+  const found = planning.job.series.flatMap((entry) => [...candidates(looking, entry)])
   found.sort((a, b) => a.dueAt - b.dueAt)
-  for (const candidate of found.slice(0, Math.max(1, Math.floor(others / 10)))) yield candidate.planned
+  for (const { planned } of found.slice(0, share)) {
+    planning.asked.add(seriesKey(planned.series!), planned.geoIds, [planned.window!])
+    yield planned
+  }
 }

@@ -27,6 +27,7 @@ export const EMPTY_STATE: PlannerState = {
   series: () => UNKNOWN,
   lastAnswer: () => undefined,
   absences: () => [],
+  absentAskedAt: () => undefined,
   unknown: () => undefined,
 }
 
@@ -101,6 +102,14 @@ export function readPlannerState(db: Reader): PlannerState {
   const unknown = readUnknown(db)
   return {
     absences: (identity) => absent.get(seriesKey(identity)) ?? [],
+    absentAskedAt(job) {
+      const last = db.get(
+        `select f.finished_at from _fetch f cross join _run r on r.id = f.run_id
+         where f.reason = 'absent' and r.job = ? order by f.id desc limit 1`,
+        [job],
+      )
+      return typeof last === 'string' ? floorToSecond(last) : undefined
+    },
     unknown: (route, id) => unknown.get(`${route} ${id}`),
     series: (identity) => states.get(seriesKey(identity)) ?? UNKNOWN,
     lastAnswer(target) {

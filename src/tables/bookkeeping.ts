@@ -70,6 +70,9 @@ export const _fetch = table(
     ),
     last_at: optional(instant('The last instant with a value in the answer')),
     doubts: optional(json('What a coarse answer left in doubt, as JSON: stretches from and to, in epoch seconds')),
+    reason: optional(
+      text('Why it was asked: missing, refresh, doubt, absent, restate or retry; NULL before that was recorded'),
+    ),
   },
   { key: ['id'] },
 )

@@ -70,7 +70,7 @@ test('when a geo was last asked is told of it alone, for an instant too', async 
   store.run(
     `insert into _fetch select id + 100, run_id, entry, route, target, '{"geo_ids":[4]}', series_id, null, null, null, started_at, '2030-01-01T00:00:00.000Z',
        outcome, status, attempts, ms, bytes, reply_hash, step_s, resolution_id, source_updated_at, rows_new, rows_unchanged, rows_revised,
-       rows_withdrawn, rows_rejected, rows_outside, message, hint, evidence, settled_before, time_zone, complete, lookback_s, last_at, doubts
+       rows_withdrawn, rows_rejected, rows_outside, message, hint, evidence, settled_before, time_zone, complete, lookback_s, last_at, doubts, reason
      from _fetch`,
     [],
   )

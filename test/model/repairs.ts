@@ -113,8 +113,14 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'what is absent is never asked again',
     'plan/absences.ts',
-    'found.slice(0, Math.max(1,',
-    'found.slice(0, 0 * Math.max(1,',
+    'found.slice(0, share)',
+    'found.slice(0, 0 * share)',
+  ),
+  mutant(
+    'what is absent is asked in every run of few calls',
+    'plan/absences.ts',
+    'Math.abs(now - last) >= A_DAY - EARLY',
+    'true',
   ),
   mutant(
     'what is absent is asked in every run',

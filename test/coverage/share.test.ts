@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { findGaps } from '../../src/checks/gaps.ts'
+import type { Store } from '../../src/db/open.ts'
+import { ms, tempStore } from '../kit.ts'
+import { source } from './source.ts'
+
+const HOUR = 3_600_000
+const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * 24 * HOUR
+/** Every series lacks an hour a day of a window that is long past revision. */
+const series = (ids: readonly number[], more = '') =>
+  `  - { indicators: [${ids}], window: { from: 2025-10-01, to: 2025-10-11 }, lookback: 2d, refresh: 1h${more} }\n`
+const others = (ids: readonly number[]) =>
+  `  - { indicators: [${ids}], window: { last: 1d }, timeTrunc: hour, timeAgg: sum, refresh: 5m }\n`
+const ids = (n: number, first = 1) => Array.from({ length: n }, (_, i) => first + i)
+const lacking = () => source({ has: (at) => at % 86_400 !== 0 })
+const absent = (store: Store) => store.get(`select count(*) from _fetch where reason = 'absent'`)
+
+test('a run of few calls asks one window a day of what is absent, however often it comes and whatever it finds', async () => {
+  const [store, market] = [await tempStore(), await lacking()]
+  const yaml = `series:\n${series(ids(6))}${others(ids(3, 20))}`
+  await market.run(store, yaml, night(0))
+  const asked: number[][] = []
+  for (const hours of [24, 24.1, 25, 30, 36, 47.9, 48.1]) {
+    // What comes late is no longer absent: that it was asked is known all the same.
+    market.state.has = hours === 24 ? () => true : (at) => at % 86_400 !== 0
+    const before = Number(absent(store))
+    const windows = await market.run(store, yaml, night(0) + hours * HOUR)
+    asked.push([windows.length, Number(absent(store)) - before])
+  }
+  expect(asked).toEqual([
+    [4, 1],
+    [3, 0],
+    [3, 0],
+    [3, 0],
+    [3, 0],
+    [4, 1],
+    [3, 0],
+  ])
+  expect(new Set(findGaps(store).map(({ indicator_id }) => indicator_id))).toEqual(new Set([2, 3, 4, 5, 6]))
+})
+
+test.each([
+  [9, 1],
+  [10, 1],
+  [19, 1],
+  [20, 2],
+  [39, 3],
+])('beside %i other calls at most %i are for what is absent, and none when the same comes again', async (n, share) => {
+  const [store, market] = [await tempStore(), await lacking()]
+  const yaml = `pace: { perSecond: 50, concurrency: 8 }\nseries:\n${series(ids(6))}${others(ids(n, 20))}`
+  await market.run(store, yaml, night(0))
+  expect(await market.run(store, yaml, night(1))).toHaveLength(n + share)
+  expect(absent(store)).toBe(share)
+  // Nothing is old enough to be asked again, so there is no tenth of anything.
+  expect(await market.run(store, yaml, night(1) + 60_000)).toHaveLength(0)
+})
+
+test('each job has its own share', async () => {
+  const [store, market] = [await tempStore(), await lacking()]
+  const jobs = ['one', 'two'].map((name, i) => `name: ${name}\nseries:\n${series(ids(3, 10 * i + 1))}`)
+  for (const yaml of jobs) await market.run(store, yaml, night(0))
+  for (const yaml of jobs) expect(await market.run(store, yaml, night(1))).toHaveLength(1)
+  for (const yaml of jobs) expect(await market.run(store, yaml, night(1) + HOUR)).toHaveLength(0)
+})
