@@ -108,7 +108,8 @@ const FEW = 3
 export const followsStep = (store: Store, seriesId: number, geoId: number, window: Interval): boolean =>
   isRegular(nearby(store, seriesId, geoId, window))
 
-const geosOf = (store: Store, seriesId: number): number[] =>
+/** The geos of which values of a series ever came. */
+export const geosOf = (store: Store, seriesId: number): number[] =>
   (store.all('select geo_id as "geoId" from series_geo where series_id = ?', [seriesId]) as Stored[]).map(
     ({ geoId }) => geoId,
   )

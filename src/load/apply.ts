@@ -42,7 +42,8 @@ export function applyRows(store: Store, { fetchId, seriesId, planned, rows, ms }
   if (rows.listing) withdrawn += markListing(store, rows.listing, now)
   if (rows.observations && seriesId !== null) {
     const observations = likeStored(store, seriesId, rows.observations)
-    written = addWritten(written, upsertObservations(store, seriesId, fetchId, observations))
+    const upserted = upsertObservations(store, seriesId, fetchId, planned.window, observations)
+    written = addWritten(written, upserted)
     const born = [...new Set(observations.geoIds)].filter(
       (geoId) =>
         store.run('insert into series_geo (series_id, geo_id) values (?, ?) on conflict do nothing', [
@@ -52,7 +53,7 @@ export function applyRows(store: Store, { fetchId, seriesId, planned, rows, ms }
     )
     const sound = rows.rejects.length === 0
     if (planned.window && sound)
-      withdrawn += withdrawObservations(store, seriesId, fetchId, planned.window, observations)
+      withdrawn += withdrawObservations(store, seriesId, fetchId, planned.window, observations, upserted.surplus)
     cover(store, seriesId, planned, observations, Math.floor(ms / 1000), !sound, born)
   }
   store.run(

@@ -4,7 +4,7 @@ import type { Periods } from '../base/periods.ts'
 import type { Store } from '../db/open.ts'
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Observations } from '../tables/rows.ts'
-import { absent, absentBefore, followsStep, seriesPeriods } from './absent.ts'
+import { absent, absentBefore, followsStep, geosOf, seriesPeriods } from './absent.ts'
 
 /** A row of coverage, with the geo that it is of. */
 interface Covered extends Interval {
@@ -150,14 +150,12 @@ function missingGeos(
   answered: ReadonlySet<number>,
   settledBefore: Instant,
 ): (Interval & { geoId: number })[] {
-  const known = store.all(
-    `select g.geo_id as "geoId", (select min(at) from observation o where o.series_id = g.series_id and o.geo_id = g.geo_id) as first,
-       (select max(at) from observation o where o.series_id = g.series_id and o.geo_id = g.geo_id) as last
-     from series_geo g where g.series_id = ?`,
-    [seriesId],
-  ) as { geoId: number; first: Instant | null; last: Instant | null }[]
-  return known.flatMap(({ geoId, first, last }) => {
-    if (answered.has(geoId) || first === null || last === null) return []
+  const lacking = geosOf(store, seriesId).filter((geoId) => !answered.has(geoId))
+  return lacking.flatMap((geoId) => {
+    const [first, last] = ['min', 'max'].map((end) =>
+      store.get(`select ${end}(at) from observation where series_id = ? and geo_id = ?`, [seriesId, geoId]),
+    ) as [Instant | null, Instant | null]
+    if (first === null || last === null) return []
     if (holds(store, seriesId, geoId, window)) return { geoId, ...window }
     const to = Math.min(window.to, settledBefore)
     const isExpected = window.from < to && to > first && window.from < last + ENDED

@@ -55,19 +55,40 @@ const supersededBy = (store: Store, fetchId: number, where: readonly number[]): 
     [...where, fetchId],
   ) as number
 
-/** Writes values with statements prepared once; a changed value's old version goes to the history by a trigger. */
-export function upsertObservations(store: Store, seriesId: number, fetchId: number, rows: Observations): Written {
+/** How many values of a geo are held between two instants, both included. */
+const countHeld = (store: Store, where: readonly number[]): number =>
+  store.get(
+    'select count(*) from observation where series_id = ? and geo_id = ? and at between ? and ?',
+    where,
+  ) as number
+
+/** What an upsert did, and the geos of which more is held in the window than the answer has. */
+interface Upserted extends Written {
+  readonly surplus: ReadonlySet<number>
+}
+
+/**
+ * Writes values with statements prepared once; a changed value's old version goes to the history by a trigger. The values
+ * of a geo stand together, lie in the window, and none is there twice.
+ */
+export function upsertObservations(
+  store: Store,
+  seriesId: number,
+  fetchId: number,
+  window: Interval | null,
+  rows: Observations,
+): Upserted {
   const { geoIds, at, values, steps } = rows
   const upsert = rows.guessed ? GUESSED : TOLD
   const stepOf = (i: number): number => (typeof steps === 'number' ? steps : steps[i]!)
+  const surplus = new Set<number>()
   let changed = 0
   let revised = 0
   for (let first = 0, last = 0; first < at.length; first = last) {
     const geoId = geoIds[first]!
     while (last < at.length && geoIds[last] === geoId) last++
-    const where = [seriesId, geoId, at[first]!, at[last - 1]!]
-    // Counted where they lie: what the connection changed in all has the index of texts in it.
-    const before = supersededBy(store, fetchId, where)
+    const where = [seriesId, geoId, window?.from ?? at[first]!, window ? window.to - 1 : at[last - 1]!]
+    const held = countHeld(store, where)
     let written = 0
     for (let i = first; i < last; ) {
       const step = stepOf(i)
@@ -77,14 +98,17 @@ export function upsertObservations(store: Store, seriesId: number, fetchId: numb
       for (; i < end; i++) parameters.push(at[i], values[i])
       written += store.run(upsert[(parameters.length - 4) / 2]!, parameters)
     }
+    // Counted where they lie: what the connection changed in all has the index of texts in it.
+    const superseded = held > 0 && written > 0 ? supersededBy(store, fetchId, where) : 0
+    if (held > last - first - (written - superseded)) surplus.add(geoId)
     changed += written
-    if (written > 0) revised += supersededBy(store, fetchId, where) - before
+    revised += superseded
   }
-  return { fresh: changed - revised, unchanged: at.length - changed, revised }
+  return { fresh: changed - revised, unchanged: at.length - changed, revised, surplus }
 }
 
 /**
- * Moves to the history what is stored inside a window for the geos of a complete answer and is not in it: the service
+ * Moves to the history what is stored inside a window for some geos of a complete answer and is not in it: the service
  * withdrew it, or serves the window in another resolution now. Answers how many rows went.
  */
 export function withdrawObservations(
@@ -93,28 +117,20 @@ export function withdrawObservations(
   fetchId: number,
   { from, to }: Interval,
   { geoIds, at }: Observations,
+  surplus: ReadonlySet<number>,
 ): number {
   let withdrawn = 0
-  for (let first = 0; first < at.length; ) {
-    const geoId = geoIds[first]!
-    let end = first
-    while (end < at.length && geoIds[end] === geoId) end++
+  for (const geoId of surplus) {
+    const first = geoIds.indexOf(geoId)
+    const answered = JSON.stringify(at.slice(first, geoIds.lastIndexOf(geoId) + 1))
     const where = [seriesId, geoId, from, to - 1]
-    const stored = store.get(
-      'select count(*) from observation where series_id = ? and geo_id = ? and at between ? and ?',
-      where,
-    ) as number
-    if (stored > end - first) {
-      const answered = JSON.stringify(at.slice(first, end))
-      const gone = `series_id = ? and geo_id = ? and at between ? and ? and at not in (select value from json_each(?))`
-      store.run(
-        `insert into observation_revision (series_id, geo_id, at, fetch_id, value, step_s, superseded_by)
-         select series_id, geo_id, at, fetch_id, value, step_s, ? from observation where ${gone}`,
-        [fetchId, ...where, answered],
-      )
-      withdrawn += store.run(`delete from observation where ${gone}`, [...where, answered])
-    }
-    first = end
+    const gone = `series_id = ? and geo_id = ? and at between ? and ? and at not in (select value from json_each(?))`
+    store.run(
+      `insert into observation_revision (series_id, geo_id, at, fetch_id, value, step_s, superseded_by)
+       select series_id, geo_id, at, fetch_id, value, step_s, ? from observation where ${gone}`,
+      [fetchId, ...where, answered],
+    )
+    withdrawn += store.run(`delete from observation where ${gone}`, [...where, answered])
   }
   return withdrawn
 }

@@ -33,7 +33,7 @@ describe('what the source has not', () => {
     market.state.has = () => true
     expect(await market.run(store, FIXED, night(420), { restate: true })).toHaveLength(1)
     expect(findGaps(store)).toEqual([])
-  }, 60_000)
+  })
 
   test('comes late, and is there: a whole empty window, a geo that was missing, the first and the last days', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [] })]

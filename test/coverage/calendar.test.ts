@@ -93,7 +93,7 @@ describe('a period is held, awaited or absent as a whole', () => {
       expect(runChecks(store, now + 3600), formatUtc(now)).toEqual([])
     }
     expect(store.get('select count(*) from _coverage')).toBeLessThanOrEqual(4)
-  }, 60_000)
+  })
 
   test('weeks in which no month begins are covered by its value, whichever answer comes first', async () => {
     const store = await tempStore()
@@ -164,5 +164,5 @@ series: [{ indicators: [5], window: { from: ${dates[0]}, to: ${dates[1]} }, chun
         examples: [[{ kind: 'day', chunk: '3d', first: 0, length: 48, lookback: 1, missing: [46], nights: 1 }]],
       },
     )
-  }, 120_000)
+  })
 })
