@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoppedError } from './base/errors.ts'
+import { StoppedError, stoppedBySignal } from './base/errors.ts'
 import { formatLocal } from './base/zone.ts'
 import type { Store } from './db/open.ts'
 import type { FetchOptions } from './fetch/fetch.ts'
@@ -34,7 +34,7 @@ async function waitFor(host: string, { store, service, now, signal, onHold }: Se
     })
   onHold?.(left, `the service asked an earlier run to wait until ${at}`)
   await sleep(left, undefined, { signal }).catch((cause) => {
-    throw new StoppedError('Stopped by a signal.', { code: 'signal', cause })
+    throw stoppedBySignal(cause)
   })
 }
 

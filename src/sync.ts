@@ -1,4 +1,4 @@
-import { KeyError, SchemaError, StoppedError, SyncError } from './base/errors.ts'
+import { KeyError, SchemaError, StoppedError, SyncError, stoppedBySignal } from './base/errors.ts'
 import type { OnEvent, Tell } from './base/events.ts'
 import { formatMillis } from './base/instant.ts'
 import { redactorOf } from './base/redact.ts'
@@ -191,7 +191,7 @@ export async function ingestAll(
       const limit = rejects.onReject === 'fail' ? 0 : rejects.maxRejects
       if (counts.rows_rejected > limit) throw tooManyRejects(counts.rows_rejected, limit)
     })
-    if (signal.aborted) stop = new StoppedError('Stopped by a signal.', { code: 'signal' })
+    if (signal.aborted) stop = stoppedBySignal()
   } catch (error) {
     if (!(error instanceof KeyError || error instanceof StoppedError || error instanceof SchemaError)) {
       // The run's record says so too, where it can still be written: on a full disk it cannot.

@@ -7,6 +7,7 @@ import { checkKey } from '../services/key.ts'
 import type { Service } from '../services/services.ts'
 import { rememberSecret } from './secrets.ts'
 import { serviceOf } from './service.ts'
+import { systemWords } from './terminal/fail.ts'
 
 /** A setting with the place it came from, for `doctor`. */
 export interface Setting<T> {
@@ -43,7 +44,7 @@ function readEnv(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new InputError(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code}.`, {
+    throw new InputError(`${file} ${systemWords(error)}.`, {
       hint: 'Make it a file that this user may read, or take it away.',
       code: 'no-env-file',
       cause: error,
@@ -86,7 +87,7 @@ function readKeyFile(file: string): Setting<string> {
   try {
     return { value: readFileSync(file, 'utf8'), from: `file ${file}` }
   } catch (error) {
-    throw new InputError(`The key file ${file} cannot be read.`, { code: 'no-key-file', cause: error })
+    throw new InputError(`The key file ${file} ${systemWords(error)}.`, { code: 'no-key-file', cause: error })
   }
 }
 

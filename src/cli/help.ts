@@ -81,10 +81,11 @@ export function helpText(width = 100): string {
     ...COMMAND_GROUPS.map(({ title, commands }) => `${title}\n${Object.values(commands).map(row).join('\n')}`),
     [
       'Flags of every command',
-      '  --help       What a command does, with an example',
-      '  --quiet      Only results and errors',
-      '  --verbose    Tell the outcome of every request',
-      '  --version    The version of this program',
+      '  --help        What a command does, with an example',
+      '  --quiet       Only results and errors',
+      '  --verbose     Tell the outcome of every request',
+      '  --log-format  Form of the lines on stderr: pretty or json',
+      '  --version     The version of this program',
     ].join('\n'),
     `Exit codes\n${EXIT_CODES.flatMap(([code, means]) =>
       wrap(means, width - 12).map((line, i) => `  ${(i === 0 ? code : '').padEnd(8)}  ${line}`),

@@ -10,6 +10,7 @@ import { onlyIndicators } from '../job/select.ts'
 import type { Service } from '../services/service.ts'
 import { readSettings, type SettingFlags } from './config.ts'
 import type { OnlyArgs, RangeArgs } from './flags.ts'
+import { systemWords } from './terminal/fail.ts'
 
 /** No job file is longer than this by far. */
 const MAX_BYTES = 1024 * 1024
@@ -22,7 +23,7 @@ export function readText(file: string): string {
     return readFileSync(file, 'utf8')
   } catch (error) {
     if (error instanceof InputError) throw error
-    throw new InputError(`The job file ${file} cannot be read: ${(error as NodeJS.ErrnoException).code}.`, {
+    throw new InputError(`The job file ${file} ${systemWords(error)}.`, {
       hint: 'Name a job file, such as jobs/demo.yaml; `indicator-sync init` writes one.',
       code: 'no-job-file',
       cause: error,

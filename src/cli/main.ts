@@ -11,6 +11,7 @@ import { rememberSecret, secrets } from './secrets.ts'
 import { commandFailed, describe, EXIT, exitCodeOf } from './terminal/fail.ts'
 import { print } from './terminal/output.ts'
 import { watchOutput } from './terminal/pipes.ts'
+import { usageError, withHelp } from './usage.ts'
 import { version } from './version.ts'
 
 const EPILOGUE = `Exit codes: ${EXIT_CODES.map(([code, means]) => `${code} ${means.replace(/[:;,] .*/, '')}`).join(' · ')}`
@@ -21,6 +22,15 @@ function checkNumbers(options: Readonly<Record<string, Options>>, args: Readonly
     if (type === 'number' && [args[name]].flat().some(Number.isNaN))
       throw new InputError(`${name} takes a number.`, { hint: 'indicator-sync --help', code: 'usage' })
 }
+
+/** Flags that take a value, so that one without is refused rather than taken for none at all. */
+const withValues = (flags: Readonly<Record<string, Options>>): Record<string, Options> =>
+  Object.fromEntries(
+    Object.entries(flags).map(([name, flag]) => [
+      name,
+      flag.type === 'boolean' ? flag : { requiresArg: true, ...flag },
+    ]),
+  )
 
 /** `--output -` as `--output=-`, which yargs understands. */
 function joined(argv: readonly string[]): string[] {
@@ -54,7 +64,8 @@ function checkOnce(options: Readonly<Record<string, Options>>, args: Readonly<Re
 const FOR_READERS = ['query', 'export', 'show', 'emulator', 'schedule']
 
 /** Reads the command line, runs the command and sets the exit code of the process. */
-export async function main(argv: readonly string[] = hideBin(process.argv)): Promise<void> {
+export async function main(given: readonly string[] = hideBin(process.argv)): Promise<void> {
+  const argv = withHelp(given)
   let code: number = EXIT.done
   watchOutput(FOR_READERS.includes(argv[0] ?? ''))
   rememberSecret(process.env.INDICATOR_SYNC_API_KEY ?? '')
@@ -69,7 +80,8 @@ export async function main(argv: readonly string[] = hideBin(process.argv)): Pro
     .wrap(Math.min(110, process.stdout.columns ?? 110))
     .epilogue(EPILOGUE)
     .fail((message, error) => {
-      throw error ?? new InputError(message, { hint: 'indicator-sync --help', code: 'usage' })
+      // What yargs finds wrong comes as its own error or as none.
+      throw error && error.name !== 'YError' ? error : usageError(message ?? error.message, argv)
     })
   for (const { usage, about, flags, example, run, positionals = {} } of Object.values(COMMANDS) as Command[])
     parser.command({
@@ -77,7 +89,7 @@ export async function main(argv: readonly string[] = hideBin(process.argv)): Pro
       describe: about,
       builder: (command) => {
         for (const [name, options] of Object.entries(positionals)) command.positional(name, options)
-        return command.options({ ...flags, ...COMMON }).example(`$0 ${example}`, '')
+        return command.options(withValues({ ...flags, ...COMMON })).example(`$0 ${example}`, '')
       },
       handler: async (args) => {
         checkNumbers({ ...positionals, ...flags }, args)

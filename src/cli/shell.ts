@@ -4,3 +4,8 @@ export const called = (): string => (process.env.npm_command === undefined ? 'in
 /** A word as a shell takes it. */
 export const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`
+
+const COMMAND = /(?<![\w/-]|npx )indicator-sync(?= (?:--help|[a-z]))/g
+
+/** A text that names commands, with each as this person calls it. */
+export const asCalled = (text: string): string => text.replaceAll(COMMAND, called())

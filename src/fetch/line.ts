@@ -1,5 +1,12 @@
 import pRetry from 'p-retry'
-import { KeyError, type RequestSummary, StoppedError, SyncError, TransientError } from '../base/errors.ts'
+import {
+  KeyError,
+  type RequestSummary,
+  StoppedError,
+  SyncError,
+  stoppedBySignal,
+  TransientError,
+} from '../base/errors.ts'
 import { redactorOf } from '../base/redact.ts'
 import type { Pace } from '../job/job.ts'
 import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
@@ -81,8 +88,6 @@ const tooLong = (ms: number): StoppedError =>
     code: 'retry-after',
   })
 
-const stopped = (cause?: unknown): StoppedError => new StoppedError('Stopped by a signal.', { code: 'signal', cause })
-
 /** Opens a line to a service; it holds connections open until it is closed. */
 export function openLine(options: FetchOptions): Line {
   const { key, pace, signal, beforeCall, onFailure, retryMs = 1000, onHold, onWait } = options
@@ -139,7 +144,7 @@ export function openLine(options: FetchOptions): Line {
     await beforeCall?.(host)
     const answer = await once().catch((error: unknown) => {
       if (error instanceof SyncError) throw error
-      if (error instanceof DeadlineError && error.code === 'STOPPED') throw stopped(error)
+      if (error instanceof DeadlineError && error.code === 'STOPPED') throw stoppedBySignal(error)
       return conclude(nameFailure(error, summary, redactor))
     })
     const failure = judged(answer, summary, Date.now())
@@ -162,7 +167,7 @@ export function openLine(options: FetchOptions): Line {
     pass: (summary, once, judged) =>
       gate.pass(async () => {
         if (ended) throw ended
-        if (signal.aborted) throw stopped()
+        if (signal.aborted) throw stoppedBySignal()
         try {
           return await sendOnce(summary, once, judged)
         } catch (error) {
@@ -188,7 +193,7 @@ export function openLine(options: FetchOptions): Line {
         })
       } catch (error) {
         if (error instanceof AttemptError || error instanceof SyncError || !signal.aborted) throw error
-        throw stopped(error)
+        throw stoppedBySignal(error)
       }
     },
     async close() {

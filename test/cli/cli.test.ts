@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import SQLite from 'better-sqlite3'
@@ -25,12 +25,23 @@ describe('the command line', () => {
     for (const name of Object.keys(COMMANDS)) expect(out).toContain(`indicator-sync ${name}`)
     const helps = await Promise.all(Object.keys(COMMANDS).map((name) => runCli(tempFolder(), [name, '--help'])))
     for (const { out: text } of helps) expect(text).toContain('Examples:')
+    expect((await runCli(tempFolder(), ['help', 'status'])).out).toBe(
+      helps[Object.keys(COMMANDS).indexOf('status')]!.out,
+    )
   })
 
   test.each<[string, string[], Record<string, string>, number, RegExp]>([
     ['no command', [], {}, 2, /Say what to do/],
     ['an unknown command', ['snyc'], {}, 2, /sync/],
-    ['an unknown flag', ['status', '--colour'], {}, 2, /colour/],
+    [
+      'an unknown flag',
+      ['status', '--fromat', 'x'],
+      {},
+      2,
+      /status has no flag --fromat\. Did you mean "--format"\?\n.*status --help/,
+    ],
+    ['an unknown flag that took the job', ['plan', '--url', 'job.yaml'], {}, 2, /plan has no flag --url\..*"--urls"/],
+    ['a flag without its value', ['sync', 'job.yaml', '--max-rejects'], {}, 2, /max-rejects/],
     ['no base address', ['sync', 'job.yaml'], {}, 2, /No base address.*\n.*INDICATOR_SYNC_BASE_URL.*demo/],
     ['no key', ['sync', 'job.yaml', '--service', 'esios'], {}, 2, /No API key.*\n.*INDICATOR_SYNC_API_KEY/],
     [
@@ -42,7 +53,7 @@ describe('the command line', () => {
     ],
     ['a bad address', ['sync', 'job.yaml', '--base-url', 'ftp://x'], {}, 2, /is not the address of a service/],
     ['a key no header carries', ['sync', 'job.yaml'], to('http://x', 'a\nb'), 2, /key is empty or holds characters/],
-    ['no such job file', ['sync', 'none.yaml'], to('http://x'), 2, /none\.yaml cannot be read/],
+    ['no such job file', ['sync', 'none.yaml'], to('http://x'), 2, /none\.yaml is not there/],
     [
       'a bad range',
       ['sync', 'job.yaml', '--from', 'yesterday'],
@@ -387,7 +398,8 @@ describe('the command line', () => {
   test('init writes what is needed to begin, and never overwrites', async () => {
     const dir = folder({})
     expect((await runCli(dir, ['init', 'mine'])).out).toMatch(/written .*nightly\.yaml/)
-    expect(existsSync(join(dir, 'mine/.env.example'))).toBe(true)
+    // A copy of it will hold a key: nobody else may read it.
+    expect(statSync(join(dir, 'mine/.env.example')).mode & 0o077).toBe(0)
     const again = await runCli(dir, ['init', "it's mine"])
     expect(again.out).toContain(`\n  cd 'it'\\''s mine'\n`)
     expect((await runCli(dir, ['init'])).out).not.toContain('cd ')

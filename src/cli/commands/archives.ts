@@ -18,9 +18,10 @@ import type { CommonArgs, RangeArgs, ServiceArgs } from '../flags.ts'
 import { rangeOf, readJobs } from '../jobs.ts'
 import { commandFailed, EXIT, exitCodeOf } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
-import { grouped, print, table } from '../terminal/output.ts'
+import { grouped, print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
 import { parseBytes } from '../terminal/size.ts'
+import { table } from '../terminal/table.ts'
 import { version } from '../version.ts'
 
 interface ArchivesArgs extends CommonArgs, ServiceArgs, RangeArgs {

@@ -6,7 +6,8 @@ import { readSettings } from '../config.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
 import { instantOf } from '../jobs.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { type Format, format, grouped, print, stream, table } from '../terminal/output.ts'
+import { type Format, format, grouped, print, stream } from '../terminal/output.ts'
+import { table } from '../terminal/table.ts'
 
 interface DiffArgs extends CommonArgs, ServiceArgs {
   readonly from?: string

@@ -7,8 +7,9 @@ import { readSettings, requireService } from '../config.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
-import { grouped, print, table } from '../terminal/output.ts'
+import { grouped, print } from '../terminal/output.ts'
 import { summaryText } from '../terminal/summary.ts'
+import { table } from '../terminal/table.ts'
 import { runJobs } from './sync.ts'
 
 interface DiscoverArgs extends CommonArgs, ServiceArgs {

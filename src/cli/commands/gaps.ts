@@ -3,7 +3,8 @@ import { openReader } from '../../db/open.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { print, table } from '../terminal/output.ts'
+import { print } from '../terminal/output.ts'
+import { table } from '../terminal/table.ts'
 
 const COLUMNS = [
   'indicator_id',

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { InputError } from '../../base/errors.ts'
 import type { CommonArgs } from '../flags.ts'
 import { called, shellWord } from '../shell.ts'
-import { EXIT } from '../terminal/fail.ts'
+import { EXIT, systemWords } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { packageFile } from '../version.ts'
 
@@ -26,7 +26,7 @@ function make(file: string, write: (file: string) => void): string {
     return `written  ${file}`
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return `kept     ${file} (was there already)`
-    throw new InputError(`${file} cannot be written: ${(error as NodeJS.ErrnoException).code}.`, {
+    throw new InputError(`${file} ${systemWords(error)}.`, {
       code: 'cannot-write',
       cause: error,
     })
@@ -41,7 +41,7 @@ export async function run({ dir }: CommonArgs & { readonly dir: string }): Promi
   try {
     mkdirSync(jobs, { recursive: true })
   } catch (error) {
-    throw new InputError(`The folder ${jobs} cannot be made: ${(error as NodeJS.ErrnoException).code}.`, {
+    throw new InputError(`The folder ${jobs} cannot be made: it ${systemWords(error)}.`, {
       code: 'cannot-write',
       cause: error,
     })
@@ -50,7 +50,7 @@ export async function run({ dir }: CommonArgs & { readonly dir: string }): Promi
     [
       make(join(jobs, 'nightly.yaml'), copy('nightly.yaml')),
       make(join(jobs, 'job.schema.json'), copy('job.schema.json')),
-      make(join(dir, '.env.example'), (file) => writeFileSync(file, ENVIRONMENT, { flag: 'wx' })),
+      make(join(dir, '.env.example'), (file) => writeFileSync(file, ENVIRONMENT, { flag: 'wx', mode: 0o600 })),
       '',
       'Next:',
       ...(resolve(dir) === process.cwd() ? [] : [`  cd ${shellWord(dir)}`]),

@@ -2,7 +2,8 @@ import type { Instant } from '../../base/instant.ts'
 import { formatLocal } from '../../base/zone.ts'
 import type { Job } from '../../job/job.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
-import { grouped, type Result, table } from '../terminal/output.ts'
+import { grouped } from '../terminal/output.ts'
+import { type Result, table } from '../terminal/table.ts'
 import { nightsOf } from './nights.ts'
 
 /* A plan as people read it: a line for the calls of an entry, how long they take, and the nights over which they go. */
@@ -61,7 +62,7 @@ const whatOf = ({ where, route, params, series }: PlannedRequest, many: Readonly
     .join(' ')
 
 const local = (zone: string, at: Instant | undefined | null): string =>
-  at === undefined || at === null ? '' : formatLocal(zone, at).slice(0, 16)
+  at === undefined || at === null ? '' : formatLocal(zone, at).slice(0, 16).replace('T00:00', '')
 
 /** The plan of a job as text: a table of its calls by what they are about, its notes and an estimate. */
 export function planText(planned: PlannedJob, options: PlanTextOptions): string {

@@ -3,9 +3,12 @@ import { openReader } from '../../db/open.ts'
 import type { Recipe } from '../../products/recipes/recipe.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { called } from '../shell.ts'
 import { lean, uniqueNames } from '../terminal/cells.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { type Format, format, print, type Result, stream, table } from '../terminal/output.ts'
+import { type Format, format, print, stream } from '../terminal/output.ts'
+import type { Result } from '../terminal/table.ts'
+import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
 import { endWithParent, guarded, isGuarded } from './guard.ts'
 import { type Parameters, prepareRecipe, recipeNamed, resolveTimes, zoneOf } from './recipe.ts'
 
@@ -193,10 +196,15 @@ const told = (parameters: Recipe['parameters']): string =>
 async function listRecipes(json: boolean): Promise<void> {
   const { RECIPES } = await import('../../products/recipes/recipes.ts')
   if (json) return print(JSON.stringify(RECIPES, null, 2))
-  const rows = RECIPES.map(({ name, question, parameters }) => [name, question, told(parameters)])
-  print(
-    `${table({ columns: ['recipe', 'asks', 'parameters'], rows })}\n\nRun one: indicator-sync query --recipe daily-average --indicator 600 --from 2025-10-01`,
+  const cells = cellsOfLine()
+  const recipes = RECIPES.map(({ name, question, parameters }) =>
+    [
+      name,
+      wrapped(question, cells, '  '),
+      ...(Object.keys(parameters).length > 0 ? [wrapped(told(parameters), cells, '    ')] : []),
+    ].join('\n'),
   )
+  print(`${recipes.join('\n')}\n\nRun one: ${called()} query --recipe daily-average --indicator 600 --from 2025-10-01`)
 }
 
 export async function run(args: QueryArgs): Promise<number> {

@@ -1,7 +1,8 @@
 import { formatUtc } from '../../base/instant.ts'
 import { formatLocal } from '../../base/zone.ts'
 import type { Revision } from '../../products/versions.ts'
-import { grouped, table } from '../terminal/output.ts'
+import { grouped } from '../terminal/output.ts'
+import { table } from '../terminal/table.ts'
 
 const number = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
 

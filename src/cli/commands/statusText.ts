@@ -1,6 +1,7 @@
 import type { OpenFailure, Status } from '../../checks/status.ts'
 import type { ReplyStoreState } from '../../state/replies.ts'
-import { grouped, table } from '../terminal/output.ts'
+import { grouped } from '../terminal/output.ts'
+import { table } from '../terminal/table.ts'
 import { wrapped } from '../terminal/wrap.ts'
 
 const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`

@@ -10,6 +10,7 @@ import {
   TransientError,
 } from '../../base/errors.ts'
 import type { SyncEvent } from '../../base/events.ts'
+import { asCalled } from '../shell.ts'
 
 /** What a script reads from the exit code. */
 export const EXIT = {
@@ -64,6 +65,12 @@ const SYSTEM: Readonly<Record<string, readonly [string, typeof InputError | type
   EPIPE: ['is not read by anybody any more', StoreError],
 }
 
+/** What the system says of a file, in our words, with its own. */
+export function systemWords(error: unknown): string {
+  const { code = 'unknown' } = error as NodeJS.ErrnoException
+  return `${SYSTEM[code]?.[0] ?? 'cannot be used'} (${code})`
+}
+
 /** Limits of the runtime that a large value of the user's own meets. */
 const TOO_LARGE = ['ERR_STRING_TOO_LONG', 'ERR_BUFFER_TOO_LARGE', 'ERR_WORKER_OUT_OF_MEMORY']
 
@@ -97,7 +104,7 @@ export function exitCodeOf(thrown: unknown): number {
 /** An error as a person reads it: what, and what to do next. */
 export function describe(thrown: unknown): string {
   const error = asOurs(thrown)
-  if (error instanceof SyncError) return error.hint ? `${error.message}\n  → ${error.hint}` : error.message
+  if (error instanceof SyncError) return error.hint ? `${error.message}\n  → ${asCalled(error.hint)}` : error.message
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return `A bug of indicator-sync: ${text}\n  → Please report it with these lines.`
 }

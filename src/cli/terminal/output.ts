@@ -1,57 +1,14 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { redact } from '../../base/redact.ts'
-import { oneLine, visible } from '../../base/visible.ts'
+import { visible } from '../../base/visible.ts'
 import { secrets } from '../secrets.ts'
-import { csvCell, type Dialect, jsonCell, plain } from './cells.ts'
+import { csvCell, type Dialect, jsonCell } from './cells.ts'
 import { asOutputError } from './pipes.ts'
-
-/** A result as rows: every row has the same columns. */
-export interface Result {
-  readonly columns: readonly string[]
-  readonly rows: readonly (readonly unknown[])[]
-}
+import { shown, table } from './table.ts'
 
 export const FORMATS = ['table', 'csv', 'json', 'ndjson', 'markdown'] as const
 export type Format = (typeof FORMATS)[number]
-
-/** Columns that a terminal cell takes: East Asian wide letters are not counted double, for the service has none. */
-const width = (text: string): number => [...text].length
-/** A value for people, or so many letters of it. What stood apart comes together when what is not seen is taken out: then it is looked through again. */
-function shown(value: unknown, letters = Number.POSITIVE_INFINITY): string {
-  const text = Buffer.isBuffer(value) ? `<${value.length} bytes>` : plain(value).slice(0, letters)
-  const line = oneLine(text)
-  return line === text ? line : redact(line, secrets())
-}
-/** No terminal shows more of a line: what is longer is cut before it is looked at letter by letter. */
-const LETTERS = 4_000
-
-/** Shortens a text to so many cells, with an ellipsis. */
-const cutTo = (text: string, cells: number): string =>
-  width(text) <= cells ? text : `${[...text].slice(0, Math.max(0, cells - 1)).join('')}…`
-
-/** Aligned columns that fit a terminal: numbers to the right, the widest text columns shortened first. */
-export function table({ columns, rows }: Result, cells = process.stdout.columns ?? 160): string {
-  const texts = rows.map((row) => row.map((value) => shown(value, LETTERS)))
-  const widths = columns.map((column, i) =>
-    texts.reduce((most, row) => Math.max(most, width(row[i] ?? '')), width(column)),
-  )
-  const total = () => widths.reduce((sum, w) => sum + w + 2, -2)
-  while (total() > cells && Math.max(...widths) > 8) widths[widths.indexOf(Math.max(...widths))]!--
-  const right = columns.map(
-    (_, i) => rows.length > 0 && rows.every((row) => row[i] === null || ['number', 'bigint'].includes(typeof row[i])),
-  )
-  const line = (cellsOfRow: readonly string[]): string =>
-    cellsOfRow
-      .map((text, i) => {
-        const cut = cutTo(text, widths[i]!)
-        const gap = ' '.repeat(widths[i]! - width(cut))
-        return right[i] ? gap + cut : cut + gap
-      })
-      .join('  ')
-      .trimEnd()
-  return [line(columns), line(widths.map((w) => '─'.repeat(w))), ...texts.map(line)].join('\n')
-}
 
 /** How a form is written, where there is a choice. */
 export interface FormOptions extends Dialect {

@@ -25,7 +25,11 @@ export function summaryText({ job, outcome, counts, failures, seconds, stop, pas
     counts.requests === 0 && !stop
       ? [`${job}: nothing to do; all that is wanted is held.`]
       : [`${job}: ${outcome} in ${seconds.toFixed(1)} s. ${grouped(counts.requests)} requests, rows: ${rows}.`]
-  if (stop) lines.push(`Stopped: ${stop.message}`, ...(stop.hint ? [`  → ${stop.hint}`] : []))
+  if (stop)
+    lines.push(
+      stop.code === 'signal' ? stop.message : `Stopped: ${stop.message}`,
+      ...(stop.hint ? [`  → ${stop.hint}`] : []),
+    )
   if (counts.rows_rejected > 0)
     lines.push(
       `${grouped(counts.rows_rejected)} could not be understood and are kept in quarantine:`,

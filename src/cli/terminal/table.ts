@@ -1,0 +1,99 @@
+import { redact } from '../../base/redact.ts'
+import { oneLine } from '../../base/visible.ts'
+import { secrets } from '../secrets.ts'
+import { plain } from './cells.ts'
+import { wrapped } from './wrap.ts'
+
+/** A result as rows: every row has the same columns. */
+export interface Result {
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly unknown[])[]
+}
+
+/** Columns that a terminal cell takes: East Asian wide letters are not counted double, for the service has none. */
+const width = (text: string): number => [...text].length
+
+/** A value for people, or so many letters of it. What stood apart comes together when what is not seen is taken out: then it is looked through again. */
+export function shown(value: unknown, letters = Number.POSITIVE_INFINITY): string {
+  const text = Buffer.isBuffer(value) ? `<${value.length} bytes>` : plain(value).slice(0, letters)
+  const line = oneLine(text)
+  return line === text ? line : redact(line, secrets())
+}
+
+/** No terminal shows more of a line: what is longer is cut before it is looked at letter by letter. */
+const LETTERS = 4_000
+
+/** Shortens a text to so many cells, with an ellipsis. */
+const cutTo = (text: string, cells: number): string =>
+  width(text) <= cells ? text : `${[...text].slice(0, Math.max(0, cells - 1)).join('')}…`
+
+/** Words: the beginning of them tells something, as that of a number, a time or a name to be typed does not. */
+const WORDS = /\p{L}\S*\s+\S*\p{L}/u
+/** So much of words is left, and so much of what is too long to be read or typed. */
+const LEAST_WORDS = 8
+const LEAST_LONG = 24
+const LONG = 40
+
+/** The fewest cells in which a column still tells what it holds. */
+function leastOf(column: string, texts: readonly string[], most: number): number {
+  if (texts.some((text) => WORDS.test(text))) return Math.min(most, Math.max(width(column), LEAST_WORDS))
+  return most > LONG ? Math.max(width(column), LEAST_LONG) : most
+}
+
+/** A row a paragraph, a column a line, for rows that are too wide for the place. */
+function paragraphs(columns: readonly string[], texts: readonly (readonly string[])[], cells: number): string {
+  const name = Math.max(...columns.map(width)) + 2
+  return texts
+    .map((row, i) =>
+      [
+        `── ${i + 1} ${'─'.repeat(Math.max(0, Math.min(cells, 60) - 4 - String(i + 1).length))}`,
+        ...columns.map((column, k) =>
+          wrapped(row[k] ?? '', Math.max(cells, name + LEAST_LONG), ' '.repeat(name), column.padEnd(name)).trimEnd(),
+        ),
+      ].join('\n'),
+    )
+    .join('\n')
+}
+
+/** Cells of a line on a terminal, or as COLUMNS says; a file or a pipe takes lines of any length. */
+const cellsOfTable = (): number => process.stdout.columns ?? (Number(process.env.COLUMNS) || Number.POSITIVE_INFINITY)
+
+/**
+ * Aligned columns, numbers to the right. Where the place is too narrow, texts of several words are shortened, the widest
+ * first; numbers, times and names never are. Where that is not enough, every row is a paragraph.
+ */
+export function table({ columns, rows }: Result, cells = cellsOfTable()): string {
+  const texts = rows.map((row) => row.map((value) => shown(value, LETTERS)))
+  const widths = columns.map((column, i) =>
+    texts.reduce((most, row) => Math.max(most, width(row[i] ?? '')), width(column)),
+  )
+  const total = () => widths.reduce((sum, w) => sum + w + 2, -2)
+  if (total() > cells) {
+    const least = columns.map((column, i) =>
+      leastOf(
+        column,
+        texts.map((row) => row[i] ?? ''),
+        widths[i]!,
+      ),
+    )
+    if (rows.length > 0 && least.reduce((sum, w) => sum + w + 2, -2) > cells) return paragraphs(columns, texts, cells)
+    while (total() > cells) {
+      const widest = widths.reduce((best, w, i) => (w > least[i]! && w > (widths[best] ?? 0) ? i : best), -1)
+      if (widest < 0) break
+      widths[widest]!--
+    }
+  }
+  const right = columns.map(
+    (_, i) => rows.length > 0 && rows.every((row) => row[i] === null || ['number', 'bigint'].includes(typeof row[i])),
+  )
+  const line = (cellsOfRow: readonly string[]): string =>
+    cellsOfRow
+      .map((text, i) => {
+        const cut = cutTo(text, widths[i]!)
+        const gap = ' '.repeat(widths[i]! - width(cut))
+        return right[i] ? gap + cut : cut + gap
+      })
+      .join('  ')
+      .trimEnd()
+  return [line(columns), line(widths.map((w) => '─'.repeat(w))), ...texts.map(line)].join('\n')
+}

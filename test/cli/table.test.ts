@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { asCalled } from '../../src/cli/shell.ts'
+import { table } from '../../src/cli/terminal/table.ts'
+
+const columns = ['id', 'name', 'at_local', 'value']
+const rows = [
+  [600, 'Precio mercado SPOT Diario de España y Portugal', '2025-11-01T00:00:00+01:00', 81.25],
+  [10211, 'Precio medio horario', '2025-11-01T01:00:00+01:00', -3],
+]
+const widest = (text: string): number => Math.max(...text.split('\n').map((line) => [...line].length))
+
+describe('a table', () => {
+  test('is whole where there is room, as in a file', () => {
+    expect(table({ columns, rows }, Number.POSITIVE_INFINITY)).toContain(
+      'Precio mercado SPOT Diario de España y Portugal',
+    )
+    expect(table({ columns, rows })).toContain('Precio mercado SPOT Diario de España y Portugal')
+  })
+
+  test.each([90, 70, 60, 56])('shortens words in %i columns, and no number, no time and no name', (cells) => {
+    const text = table({ columns, rows }, cells)
+    expect(widest(text)).toBeLessThanOrEqual(cells)
+    for (const whole of ['10211', '2025-11-01T01:00:00+01:00', '81.25', ...columns]) expect(text).toContain(whole)
+    if (cells < 79) expect(text).toMatch(/Precio .*…/)
+  })
+
+  test.each([48, 36])('of rows too wide for %i columns is a paragraph a row, with nothing cut', (cells) => {
+    const text = table({ columns, rows }, cells)
+    expect(text).not.toContain('…')
+    expect(text.split('\n').filter((line) => line.startsWith('── '))).toHaveLength(rows.length)
+    for (const row of rows) for (const value of row) expect(text.replaceAll(/\s+/g, ' ')).toContain(String(value))
+  })
+
+  test('without rows is its heading', () => {
+    expect(table({ columns, rows: [] }, 10).split('\n')).toHaveLength(2)
+  })
+})
+
+test('a next step is told as this person calls the program', () => {
+  const { npm_command: before } = process.env
+  try {
+    process.env.npm_command = 'exec'
+    expect(asCalled('Run `indicator-sync sync <job>`, or npx indicator-sync demo; a bug of indicator-sync.')).toBe(
+      'Run `npx indicator-sync sync <job>`, or npx indicator-sync demo; a bug of indicator-sync.',
+    )
+    delete process.env.npm_command
+    expect(asCalled('indicator-sync --help')).toBe('indicator-sync --help')
+  } finally {
+    if (before !== undefined) process.env.npm_command = before
+  }
+})
