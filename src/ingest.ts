@@ -1,6 +1,7 @@
 import { release } from './base/bytes.ts'
 import { KeyError, SchemaError, type SyncError } from './base/errors.ts'
 import type { Interval } from './base/interval.ts'
+import { findSeries } from './db/series.ts'
 import { isTooLarge } from './fetch/fetch.ts'
 import type { OnRetry } from './fetch/line.ts'
 import {
@@ -13,7 +14,8 @@ import {
   NOTHING_INGESTED,
   tellDone,
 } from './ingestContext.ts'
-import type { PlannedRequest } from './job/plannedRequest.ts'
+import { identityValues, type PlannedRequest } from './job/plannedRequest.ts'
+import { undismissed } from './load/dismissed.ts'
 import { load, loadFailure, loadUnanswered } from './load/load.ts'
 import { addCounts } from './load/run.ts'
 import { halfOf, piecesOf } from './plan/pieces.ts'
@@ -65,9 +67,12 @@ export async function ingest(ingestContext: IngestContext, planned: PlannedReque
   try {
     const said = await read(reply.body, planned, loading.keep !== 'none')
     const { rows } = said
-    const [reject] = rows.rejects
-    if (reject && ingestContext.rejects.onReject === 'fail')
-      return await failed(new SchemaError(reject.reason, { path: reject.path }), reply, rows)
+    if (ingestContext.rejects.onReject === 'fail') {
+      const seriesId = (planned.series && findSeries(loading.store, identityValues(planned.series))) ?? null
+      const told = undismissed(loading.store, { seriesId, target: planned.request.target }, rows)
+      const [reject] = told.rejects
+      if (reject) return await failed(new SchemaError(reject.reason, { path: reject.path }), reply, rows)
+    }
     const believe = async (): Promise<IngestResult> => {
       const counts = await load(loading, planned, reply, said)
       tellDone(ingestContext, planned, reply, counts, true)

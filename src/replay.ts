@@ -1,8 +1,9 @@
 import type { Reader, Store } from './db/open.ts'
+import { createAcceptor } from './load/accept.ts'
 import { applyRows } from './load/apply.ts'
 import { leaveInDoubt } from './load/load.ts'
 import { requarantine } from './load/quarantine.ts'
-import { createSeriesRestorer, takeFirstSeen, takeRecords, takeResolutions } from './load/rebuild.ts'
+import { createSeriesRestorer, takeFirstSeen, takeLearned, takeRecords } from './load/rebuild.ts'
 import type { Service } from './services/service.ts'
 import { SERVICES } from './services/services.ts'
 import { readReplies, type StoredReply } from './state/replies.ts'
@@ -64,9 +65,11 @@ export async function replay(
   let batch = replies.next()
   await takeRecords(store, source.file)
   const restorer = createSeriesRestorer(source, store)
+  const acceptor = createAcceptor(store)
   let done: Replayed = { replies: 0, rows: 0, unread: 0, damaged: [] }
   const one = (stored: StoredReply, rows: Again): void => {
     restorer.upTo(stored.fetchId)
+    acceptor.upTo(stored.fetchId)
     const { fetchId, runId, seriesId, planned } = stored
     if (rows === 'damaged') {
       done = { ...done, replies: done.replies + 1, damaged: [...done.damaged, fetchId] }
@@ -79,9 +82,9 @@ export async function replay(
       return
     }
     if (rows) {
-      const { fresh, revised } = applyRows(store, { fetchId, seriesId, planned, rows, ms })
+      const { fresh, revised, rejects } = applyRows(store, { fetchId, seriesId, planned, rows, ms })
       done = { ...done, rows: done.rows + fresh + revised }
-      requarantine(store, { fetchId, runId, ms }, rows.rejects, now())
+      requarantine(store, { fetchId, runId, ms }, rejects, now())
     }
     done = { ...done, replies: done.replies + 1, unread: done.unread + (rows ? 0 : 1) }
   }
@@ -99,7 +102,8 @@ export async function replay(
   }
   await store.write(async () => {
     restorer.upTo(Number.POSITIVE_INFINITY)
-    takeResolutions(source, store)
+    acceptor.upTo(Number.POSITIVE_INFINITY)
+    takeLearned(source, store)
   })
   await takeFirstSeen(store, source.file)
   return done

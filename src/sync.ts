@@ -20,10 +20,12 @@ import { closeQuarantine } from './load/quarantine.ts'
 import { addCounts, beginRun, type Counts, countsOf, endRun } from './load/run.ts'
 import { createSizes } from './load/sizes.ts'
 import { hostOf } from './load/source.ts'
+import { rememberWanted } from './load/wanted.ts'
 import { type Asked, createAsked } from './plan/asked.ts'
 import { planSelection } from './plan/listings.ts'
 import { plan } from './plan/plan.ts'
 import type { Planning, PlanOptions } from './plan/planning.ts'
+import { wantedOf } from './plan/wanted.ts'
 import type { Service } from './services/services.ts'
 import { readCatalogue } from './state/catalogue.ts'
 import { readPlannerState } from './state/coverage.ts'
@@ -112,6 +114,7 @@ export async function sync(
     // Counted first, for the time to go: a plan is quick, and is never held as a whole.
     const total = plan({ ...planning, asked: asked.copy() }).reduce((count) => count + 1, 0)
     const rest = await ingestAll(context, job, command, plan(planning), total)
+    if (!options.range) await rememberWanted(store, job.name, wantedOf(planning))
     return { ...(first ? joined(first, rest) : rest), passedOver: [...passedOver.values()] }
   } finally {
     await unlock()

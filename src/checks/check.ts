@@ -1,6 +1,6 @@
 import type { Instant } from '../base/instant.ts'
 import type { Reader } from '../db/open.ts'
-import { findGaps } from './gaps.ts'
+import { findGaps, type Gap } from './gaps.ts'
 import { staleSeries } from './lag.ts'
 import { missedRuns } from './rhythm.ts'
 import { openFailures } from './status.ts'
@@ -41,13 +41,21 @@ const CHECKS: readonly SqlCheck[] = [
   },
 ]
 
+/** When a hole that was answered is asked again. */
+const againText = (reason: Gap['reason'], next: string | null): string =>
+  next
+    ? `, asked again from ${next} on`
+    : reason === 'absent' || reason === 'doubt'
+      ? ', asked again by restate only'
+      : ''
+
 /** Runs every check at an instant; an empty list is good. */
 export function runChecks(db: Reader, now: Instant = Math.floor(Date.now() / 1000)): Finding[] {
   return [
     ...missedRuns(db, now).map(({ what }) => ({ check: 'no run', what })),
     ...findGaps(db).map(({ indicator_id, geo_id, from, to, reason, next_at }) => ({
       check: `gap (${reason})`,
-      what: `indicator ${indicator_id}, geo ${geo_id}: ${from} to ${to}${next_at ? `, asked again from ${next_at} on` : ''}`,
+      what: `indicator ${indicator_id}, geo ${geo_id}: ${from} to ${to}${againText(reason, next_at)}`,
     })),
     ...openFailures(db).map(({ target, message }) => ({ check: 'failure', what: `${target}: ${message}` })),
     ...staleSeries(db, now).map(({ what }) => ({ check: 'stale', what })),

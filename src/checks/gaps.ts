@@ -16,7 +16,7 @@ export interface Gap {
   readonly missing: number | null
   /** How many periods the local day in which the hole begins has in all: 23, 24 or 25 hours, 92, 96 or 100 quarters. */
   readonly expected_in_day: number | null
-  /** When it is asked again at the earliest (UTC), for absent ones and those in doubt; null for absent ones that only `restate` asks again. */
+  /** When a sync asks it again at the earliest (UTC), for absent ones and those in doubt; null where none does: no job wants it any more, or it was absent for half a year. */
   readonly next_at: string | null
 }
 

@@ -1,4 +1,4 @@
-import { type Interval, merge, subtract } from '../base/interval.ts'
+import { type Interval, intersect, merge, subtract } from '../base/interval.ts'
 import type { Reader } from './open.ts'
 
 /** A recorded request for a window of a series, or for anything else by its target. */
@@ -32,12 +32,21 @@ const broughtFor = (
   geoId: number,
 ): Interval[] => merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))
 
+const knownGeos = (db: Reader, seriesId: number): readonly number[] =>
+  (db.all('select geo_id as "geoId" from series_geo where series_id = ?', [seriesId]) as Left[]).map(
+    ({ geoId }) => geoId,
+  )
+
+/** Whether all that an answer of `_fetch` had and nobody understood was dismissed. */
+const ACCEPTED = `(exists (select 1 from _quarantine q where q.fetch_id = _fetch.id and q.dismissed is not null)
+  and not exists (select 1 from _quarantine q where q.fetch_id = _fetch.id and q.resolved_at is null))`
+
 /**
  * Tells of recorded requests what later answers left open, by however many requests and geos they came. `sound`: answers
  * with something in them that could not be understood do not count. Empty when nothing is left.
  */
 export function createAnswered(db: Reader, sound: boolean): (request: Recorded) => Left[] {
-  const understood = sound ? 'and rows_rejected = 0' : ''
+  const understood = sound ? `and (rows_rejected = 0 or ${ACCEPTED})` : ''
   const well = `outcome in ('ok', 'empty') ${understood}`
   return ({ fetchId, target, seriesId, window, geoIds }) => {
     if (seriesId === null || window === null) {
@@ -53,8 +62,13 @@ export function createAnswered(db: Reader, sound: boolean): (request: Recorded) 
       ...row,
       geos: row.geo_ids === null ? null : row.geo_ids.split(',').map(Number),
     }))
+    // What was read soundly of every known geo by itself was read of all of them.
+    const known = sound && geoIds === null ? knownGeos(db, seriesId) : []
+    const ofEach = known
+      .map((geoId) => broughtFor(later, geoId))
+      .reduce((a, b) => intersect(a, b), known.length > 0 ? [window] : [])
     return (geoIds ?? [ALL]).flatMap((geoId): Left[] => {
-      const intervals = subtract([window], broughtFor(later, geoId))
+      const intervals = subtract([window], [...broughtFor(later, geoId), ...ofEach])
       return intervals.length === 0 ? [] : [{ geoId, intervals }]
     })
   }

@@ -12,6 +12,7 @@ import * as counts from '../../migrations/0012_counts.ts'
 import * as locales from '../../migrations/0013_locales.ts'
 import * as days from '../../migrations/0014_days.ts'
 import * as truth from '../../migrations/0015_truth.ts'
+import * as told from '../../migrations/0016_told.ts'
 import * as reasons from '../../migrations/0017_reasons.ts'
 
 /** Every migration, oldest first. `user_version` of a database is the number of the last one that it has seen. */
@@ -29,5 +30,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0013_locales': locales,
   '0014_days': days,
   '0015_truth': truth,
+  '0016_told': told,
   '0017_reasons': reasons,
 }

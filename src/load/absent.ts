@@ -9,7 +9,7 @@ import { fills, type Grid, type Group, gridOf, groupsOf, holesOf, isRegular, typ
 /** An answer, as far as it bears on what was not in it. */
 export interface Answer {
   readonly seriesId: number
-  readonly planned: PlannedRequest
+  readonly planned: Pick<PlannedRequest, 'timeZone' | 'geoIds' | 'settledBefore'>
   readonly window: Interval
   readonly rows: Observations
   readonly now: Instant

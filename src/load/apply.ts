@@ -1,9 +1,10 @@
 import { formatMillis } from '../base/instant.ts'
 import type { Store } from '../db/open.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import type { Observations, Rows } from '../tables/rows.ts'
+import type { Observations, Reject, Rows } from '../tables/rows.ts'
 import { tableOf } from '../tables/schema.ts'
 import { cover } from './coverage.ts'
+import { undismissed } from './dismissed.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { likeStored, upsertObservations, withdrawObservations } from './observations.ts'
 import { addWritten, NOTHING_WRITTEN, upsertRows, type Written, withoutTold } from './upsert.ts'
@@ -21,6 +22,9 @@ export interface UnderstoodReply {
 /** What the rows of a reply did. */
 export interface Applied extends Written {
   readonly withdrawn: number
+  /** What could not be understood and was not dismissed before. */
+  readonly rejects: readonly Reject[]
+  readonly rejected: number
 }
 
 /**
@@ -29,6 +33,7 @@ export interface Applied extends Written {
  */
 export function applyRows(store: Store, { fetchId, seriesId, planned, rows, ms }: UnderstoodReply): Applied {
   const now = formatMillis(ms)
+  const open = undismissed(store, { seriesId, target: planned.request.target, fetchId }, rows)
   let written = NOTHING_WRITTEN
   let withdrawn = 0
   const [first] = planned.service.locales
@@ -54,7 +59,12 @@ export function applyRows(store: Store, { fetchId, seriesId, planned, rows, ms }
     const sound = rows.rejects.length === 0
     if (planned.window && sound)
       withdrawn += withdrawObservations(store, seriesId, fetchId, planned.window, observations, upserted.surplus)
-    cover(store, seriesId, planned, observations, Math.floor(ms / 1000), !sound, born)
+    const dismissed = open.rejects.length === 0 ? rows.rejects.map(({ place }) => place) : []
+    cover(store, seriesId, planned, observations, Math.floor(ms / 1000), {
+      open: open.rejects.length > 0,
+      born,
+      dismissed,
+    })
   }
   store.run(
     `update _fetch set outcome = ?, rows_new = ?, rows_unchanged = ?, rows_revised = ?, rows_withdrawn = ?, rows_rejected = ?,
@@ -66,7 +76,7 @@ export function applyRows(store: Store, { fetchId, seriesId, planned, rows, ms }
       written.unchanged,
       written.revised,
       withdrawn,
-      rows.rejected,
+      open.rejected,
       rows.outside,
       rows.observations && lastOf(rows.observations),
       rows.stepS,
@@ -75,7 +85,7 @@ export function applyRows(store: Store, { fetchId, seriesId, planned, rows, ms }
       fetchId,
     ],
   )
-  return { ...written, withdrawn }
+  return { ...written, withdrawn, ...open }
 }
 
 /** The last instant with a value; null without one. */

@@ -1,83 +1,11 @@
 import type { Instant } from '../base/instant.ts'
-import { type Interval, intersect, subtract } from '../base/interval.ts'
-import type { Periods } from '../base/periods.ts'
+import type { Interval } from '../base/interval.ts'
 import type { Store } from '../db/open.ts'
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
-import type { Observations } from '../tables/rows.ts'
+import type { Observations, Place } from '../tables/rows.ts'
 import { absent, absentBefore, followsStep, geosOf, seriesPeriods } from './absent.ts'
-
-/** A row of coverage, with the geo that it is of. */
-interface Covered extends Interval {
-  readonly geoId: number
-  readonly state: 'values' | 'empty' | 'doubt'
-  readonly fetchedAt: Instant
-  /** The longest lookback for which every part of it was past revision when it was fetched. */
-  readonly settledS: number
-  readonly sinceAt: Instant | null
-}
-
-/** Fetched within these seconds of each other counts as fetched together. */
-const TOGETHER = 900
-/** What was fetched longer ago than this is asked for its age alone by nobody: how old exactly does not matter any more. */
-const OLD = 12 * 3600
-
-/** Whether two neighbours may be one row without making a part of it look older or fresher than it is to anybody who asks. */
-function joins(a: Covered, b: Covered, lookbackS: number, now: Instant): boolean {
-  if (a.to !== b.from || a.state !== b.state || a.sinceAt !== b.sinceAt) return false
-  if (a.fetchedAt === b.fetchedAt) return true
-  // The longer ago a doubt was looked at, the sooner it is again: the whole of it then.
-  if (a.state !== 'doubt' && Math.min(a.settledS, b.settledS) < lookbackS) return false
-  return Math.abs(a.fetchedAt - b.fetchedAt) <= TOGETHER || Math.max(a.fetchedAt, b.fetchedAt) <= now - OLD
-}
-
-function mergeCovered(rows: readonly Covered[], lookbackS: number, now: Instant): Covered[] {
-  const merged: Covered[] = []
-  for (const row of [...rows].sort((a, b) => a.from - b.from)) {
-    const last = merged.at(-1)
-    if (last && joins(last, row, lookbackS, now))
-      merged[merged.length - 1] = {
-        ...last,
-        to: row.to,
-        fetchedAt: Math.min(last.fetchedAt, row.fetchedAt),
-        settledS: Math.min(last.settledS, row.settledS),
-      }
-    else merged.push(row)
-  }
-  return merged
-}
-
-/** What is left of a row without a window. A part ends sooner than the whole, so it may have been past revision for longer. */
-const without = (row: Covered, window: Interval, periods?: Periods): Covered[] =>
-  subtract([row], [window]).map((part) => ({
-    ...row,
-    ...part,
-    settledS: Math.max(row.settledS, row.fetchedAt - endOf(part, periods)),
-  }))
-
-/** When all that begins in a stretch is over. */
-const endOf = ({ to }: Interval, periods?: Periods): Instant => Math.max(to, periods?.ceil(to) ?? to)
-
-const COLUMNS = `geo_id as "geoId", from_at as "from", to_at as "to", state, fetched_at as "fetchedAt", settled_s as "settledS", since_at as "sinceAt"`
-
-const remove = (store: Store, seriesId: number, { geoId, from }: Covered): void => {
-  store.run('delete from _coverage where series_id = ? and geo_id = ? and from_at = ?', [seriesId, geoId, from])
-}
-
-const insert = (store: Store, seriesId: number, row: Covered): void => {
-  store.run(
-    `insert into _coverage (series_id, geo_id, from_at, to_at, state, fetched_at, settled_s, since_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?)`,
-    [seriesId, row.geoId, row.from, row.to, row.state, row.fetchedAt, row.settledS, row.sinceAt],
-  )
-}
-
-/** Whether values of a window are held. */
-const holds = (store: Store, seriesId: number, geoId: number, { from, to }: Interval): boolean =>
-  store.get(
-    `select 1 from series_geo g join observation o on o.series_id = g.series_id and o.geo_id = g.geo_id
-     where g.series_id = ? and (? = 0 or g.geo_id = ?) and o.at between ? and ? limit 1`,
-    [seriesId, geoId, geoId, from, to - 1],
-  ) !== undefined
+import { withPlaces } from './regular.ts'
+import { type Covered, endOf, holds, place, settleAll, subsume, unsettle } from './timeline.ts'
 
 /** The longest lookback that a series was asked with so far, this ask included. */
 function longestLookback(store: Store, seriesId: number, { lookbackS }: PlannedRequest): number {
@@ -89,52 +17,6 @@ function longestLookback(store: Store, seriesId: number, { lookbackS }: PlannedR
 
 /** Two days, as a job has it when it says nothing. */
 const DEFAULT_LOOKBACK = 172_800
-
-/** Puts a window of one geo into its timeline, in place of what was answered there before. */
-function place(store: Store, seriesId: number, row: Covered, lookbackS: number, now: Instant, periods?: Periods): void {
-  const beside = ({ from, to }: Interval) =>
-    store.all(`select ${COLUMNS} from _coverage where series_id = ? and geo_id = ? and from_at <= ? and to_at >= ?`, [
-      ...[seriesId, row.geoId, to, from],
-    ]) as Covered[]
-  const first = beside(row)
-  // What is left of a neighbour may now be one with its own neighbour.
-  const reach = [row, ...first]
-  const touching = beside({
-    from: Math.min(...reach.map(({ from }) => from)),
-    to: Math.max(...reach.map(({ to }) => to)),
-  })
-  const doubted = row.state === 'doubt' ? touching.filter(({ state }) => state === 'doubt') : []
-  // What was in doubt before has been so since then.
-  const parts = [
-    ...subtract([row], doubted).map((part) => ({ ...row, ...part })),
-    ...doubted.flatMap(({ sinceAt, ...old }) => intersect([row], [old]).map((part) => ({ ...row, ...part, sinceAt }))),
-  ]
-  const kept = touching.flatMap((old) => without(old, row, periods))
-  for (const old of touching) remove(store, seriesId, old)
-  for (const next of mergeCovered([...kept, ...parts], lookbackS, now)) insert(store, seriesId, next)
-}
-
-/** An answer for all geos is newer than what was answered for one of them: it takes the place of that, too. */
-function subsume(store: Store, seriesId: number, window: Interval, periods?: Periods): void {
-  const beside = store.all(
-    `select ${COLUMNS} from _coverage where series_id = ? and geo_id <> 0 and from_at < ? and to_at > ?`,
-    [seriesId, window.to, window.from],
-  ) as Covered[]
-  for (const row of beside) {
-    remove(store, seriesId, row)
-    for (const part of without(row, window, periods)) insert(store, seriesId, part)
-  }
-}
-
-/** What was answered before anybody knew how long a period is, is past revision only when what begins in it is over. */
-function unsettle(store: Store, seriesId: number, periods: Periods): void {
-  const rows = store.all(`select ${COLUMNS} from _coverage where series_id = ?`, [seriesId]) as Covered[]
-  for (const { geoId, from, to, fetchedAt, settledS } of rows)
-    if (periods.ceil(to) > to && settledS > fetchedAt - periods.ceil(to))
-      store.run('update _coverage set settled_s = ? where series_id = ? and geo_id = ? and from_at = ?', [
-        ...[fetchedAt - periods.ceil(to), seriesId, geoId, from],
-      ])
-}
 
 /** A geo whose last value is older than this has ended. */
 const ENDED = 182 * 86_400
@@ -176,10 +58,19 @@ const missingSince = (
     [seriesId, geoId, to, from],
   ) as Instant | null) ?? now
 
+/** How an answer is to be taken. */
+export interface Taking {
+  /** It is not believed as a whole. */
+  readonly open: boolean
+  /** The geos that nobody knew before. */
+  readonly born?: readonly number[]
+  /** What in it could not be understood and was dismissed before: the values that it would be, where that is told. */
+  readonly dismissed?: readonly (Place | undefined)[]
+}
+
 /**
  * Records what was answered in a window, for every geo that was asked, and what was not in the answer. Whether it is past
- * revision is not said: whoever asks judges it by an own lookback. `open`: the answer is not believed as a whole. `born`: the
- * geos that nobody knew before.
+ * revision is not said: whoever asks judges it by an own lookback.
  */
 export function cover(
   store: Store,
@@ -187,13 +78,14 @@ export function cover(
   planned: PlannedRequest,
   rows: Observations,
   now: Instant,
-  open: boolean,
-  born: readonly number[] = [],
+  { open, born = [], dismissed = [] }: Taking,
 ): void {
   const { window } = planned
   if (!window) return
   const lookbackS = longestLookback(store, seriesId, planned)
-  const answered = new Set(rows.geoIds)
+  const present = new Set(rows.geoIds)
+  const places = dismissed.flatMap((place) => place ?? [])
+  const answered = new Set([...present, ...places.map(({ geoId }) => geoId)])
   const followed = seriesPeriods(store, { seriesId, planned, window, rows })
   const periods = followed?.isCalendar ? followed : undefined
   if (periods && born.length > 0) unsettle(store, seriesId, periods)
@@ -212,9 +104,10 @@ export function cover(
     )
   const doubted: number[] = []
   for (const geoId of planned.geoIds) {
-    const has = geoId === ALL_GEOS ? answered.size > 0 : answered.has(geoId)
+    const has = geoId === ALL_GEOS ? present.size > 0 : present.has(geoId)
+    const held = !has && holds(store, seriesId, geoId, window)
     // An answer without the values that it once had is not believed: they stay, and it is asked again.
-    const doubtful = open || (!has && holds(store, seriesId, geoId, window))
+    const doubtful = open || (held && dismissed.length === 0)
     const lacking =
       geoId !== ALL_GEOS || doubtful || !has
         ? []
@@ -223,14 +116,18 @@ export function cover(
             since: missingSince(store, seriesId, missing, now),
           }))
     if (geoId === ALL_GEOS) subsume(store, seriesId, window, periods)
-    put(geoId, doubtful ? 'doubt' : has ? 'values' : 'empty')
+    put(geoId, doubtful ? 'doubt' : has || held ? 'values' : 'empty')
     if (doubtful) doubted.push(geoId)
     for (const missing of lacking) {
       put(missing.geoId, 'doubt', missing, missing.since)
       doubted.push(missing.geoId)
     }
   }
-  const answer = { seriesId, planned, window, rows, now, doubted: new Set(doubted) }
+  if (!planned.geoIds.includes(ALL_GEOS)) settleAll(store, seriesId, window, lookbackS, now, periods)
+  // What was dismissed without a place, or of a geo of which nothing else came, may be any of what is missing.
+  if (places.length < dismissed.length || (dismissed.length > 0 && present.size === 0)) doubted.push(...planned.geoIds)
+  else doubted.push(...[...answered].filter((geoId) => !present.has(geoId)))
+  const answer = { seriesId, planned, window, rows: withPlaces(rows, places), now, doubted: new Set(doubted) }
   absentBefore(store, answer, born)
   absent(store, answer)
 }

@@ -8,6 +8,7 @@ import type { Rows } from '../tables/rows.ts'
 import { applyRows } from './apply.ts'
 import { cover } from './coverage.ts'
 import { withoutSecret } from './derived.ts'
+import { undismissed } from './dismissed.ts'
 import { type PackedReply, packReply } from './packer.ts'
 import { quarantine } from './quarantine.ts'
 import { dropEarlier, keepReply, outcomeOf, recordFetch } from './record.ts'
@@ -43,9 +44,8 @@ export async function load(
   { rows: said, packed }: ParsedReply,
 ): Promise<Counts> {
   const { rows, found } = redactor ? withoutSecret(said, redactor) : { rows: said, found: false }
-  const { rejects, rejected } = rows
   // A body of which the key can be made again is not kept.
-  const stored = found || (keep === 'none' && rejects.length === 0) ? null : (packed ?? packReply(reply.body))
+  const stored = found || (keep === 'none' && rows.rejects.length === 0) ? null : (packed ?? packReply(reply.body))
   return store.write(async () => {
     const ms = now()
     const seriesId = seriesIdOf(store, planned, ms)
@@ -54,7 +54,7 @@ export async function load(
     const fetchId = recordFetch(store, { runId, planned, seriesId, outcome: 'ok', reply, hash, ms })
     if (keep === 'latest' && hash !== null) dropEarlier(store, planned.request.target, fetchId, hash)
     const applied = applyRows(store, { fetchId, seriesId, planned, rows, ms })
-    quarantine(store, { fetchId, runId, ms }, rejects)
+    quarantine(store, { fetchId, runId, ms }, applied.rejects)
     const counts: Counts = {
       ...NO_COUNTS,
       requests: 1,
@@ -63,7 +63,7 @@ export async function load(
       rows_unchanged: applied.unchanged,
       rows_revised: applied.revised,
       rows_withdrawn: applied.withdrawn,
-      rows_rejected: rejected,
+      rows_rejected: applied.rejected,
     }
     countRun(store, runId, counts)
     return counts
@@ -100,7 +100,8 @@ export function leaveInDoubt(
   ms: number,
 ): void {
   const nothing = { geoIds: [], at: [], values: [], steps: 0 }
-  for (const window of doubts) cover(store, seriesId, { ...planned, window }, nothing, Math.floor(ms / 1000), true)
+  for (const window of doubts)
+    cover(store, seriesId, { ...planned, window }, nothing, Math.floor(ms / 1000), { open: true })
 }
 
 /**
@@ -171,14 +172,15 @@ export async function loadFailure(
       ...{ runId, planned, seriesId, outcome: outcomeOf(error), reply, hash, ms, error, evidence },
     })
     const whole = misread ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
-    const kept = rejects.length > 0 ? rejects : whole
-    quarantine(store, { fetchId, runId, ms }, kept)
+    const said = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }
+    const open = undismissed(store, { seriesId, target: planned.request.target, fetchId }, said)
+    quarantine(store, { fetchId, runId, ms }, open.rejects)
     const counts: Counts = {
       ...NO_COUNTS,
       requests: 1,
       failed: 1,
       bytes: reply?.body.length ?? 0,
-      rows_rejected: rejects.length > 0 ? rejected : kept.length,
+      rows_rejected: open.rejected,
     }
     store.run('update _fetch set rows_rejected = ? where id = ?', [counts.rows_rejected, fetchId])
     countRun(store, runId, counts)

@@ -1,20 +1,9 @@
 import { formatMillis } from '../base/instant.ts'
-import { canonical } from '../base/json.ts'
 import { createAnswered } from '../db/answered.ts'
 import type { Store } from '../db/open.ts'
 import type { Reject } from '../tables/rows.ts'
-
-const MAX_FRAGMENT = 4_096
-
-/** What stood there, as JSON; a part of it where it is long, a word where it cannot be written. */
-function fragmentText(fragment: unknown): string {
-  try {
-    return (canonical(fragment ?? null) ?? 'null').slice(0, MAX_FRAGMENT)
-  } catch (error) {
-    if (error instanceof RangeError) return '"nested too deeply to be written"'
-    throw error
-  }
-}
+import { acceptAnswers } from './accept.ts'
+import { fragmentText } from './dismissed.ts'
 
 /** Where rejects come from: the fetch, its run, and when (epoch milliseconds). */
 interface Origin {
@@ -25,10 +14,14 @@ interface Origin {
 
 /** Keeps what could not be understood, with its place, the reason and what stood there. */
 export function quarantine(store: Store, { fetchId, runId, ms }: Origin, rejects: readonly Reject[]): void {
-  for (const { path, reason, fragment } of rejects)
+  for (const { path, reason, fragment, place } of rejects)
     store.run(
-      'insert into _quarantine (run_id, fetch_id, path, reason, fragment, created_at) values (?, ?, ?, ?, ?, ?)',
-      [runId, fetchId, path, reason, fragmentText(fragment), formatMillis(ms)],
+      `insert into _quarantine (run_id, fetch_id, path, reason, fragment, created_at, geo_id, at)
+       values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        ...[runId, fetchId, path, reason, fragmentText(fragment), formatMillis(ms)],
+        ...[place?.geoId ?? null, place?.at ?? null],
+      ],
     )
 }
 
@@ -80,14 +73,27 @@ export async function closeQuarantine(store: Store, nowMs: number): Promise<void
   })
 }
 
-/** Closes entries of the quarantine by hand, and says why. Answers which of them were open. */
+/**
+ * Closes entries of the quarantine by hand, with those that say the same of the same series or listing, and says why. An
+ * answer of which nothing is open any more is accepted. Answers which entries were closed.
+ */
 export async function dismiss(store: Store, ids: readonly number[], reason: string, nowMs: number): Promise<number[]> {
-  return store.write(async () =>
-    ids.filter(
-      (id) =>
-        store.run('update _quarantine set resolved_at = ?, dismissed = ? where id = ? and resolved_at is null', [
-          ...[formatMillis(nowMs), reason, id],
-        ]) > 0,
-    ),
-  )
+  return store.write(async () => {
+    const alike = store.all(
+      `select q.id, q.fetch_id as "fetchId" from _quarantine q join _fetch f on f.id = q.fetch_id
+       where q.resolved_at is null and exists (
+         select 1 from _quarantine d join _fetch o on o.id = d.fetch_id
+         where d.id in (select value from json_each(?)) and d.resolved_at is null and d.reason = q.reason and d.fragment = q.fragment
+           and f.series_id is o.series_id and (f.series_id is not null or f.target = o.target))
+       order by q.id`,
+      [JSON.stringify(ids)],
+    ) as { id: number; fetchId: number }[]
+    for (const { id } of alike)
+      store.run(
+        `update _quarantine set resolved_at = ?, dismissed = ?, dismissed_after = (select max(id) from _fetch) where id = ?`,
+        [formatMillis(nowMs), reason, id],
+      )
+    acceptAnswers(store, new Set(alike.map(({ fetchId }) => fetchId)))
+    return alike.map(({ id }) => id)
+  })
 }

@@ -49,10 +49,12 @@ export function createSeriesRestorer(source: Reader, store: Store): { upTo(fetch
   }
 }
 
-/** Takes over what was learned of the resolutions of series that exist by now. */
-export function takeResolutions(source: Reader, store: Store): void {
+/** Takes over what was learned of series that exist by now, and what is wanted of them. */
+export function takeLearned(source: Reader, store: Store): void {
   for (const row of source.rows('select series_id, from_at, step_s from _resolution'))
     store.run('insert into _resolution (series_id, from_at, step_s) values (?, ?, ?)', row)
+  for (const row of source.rows('select series_id, job, entry, geo_ids, from_at, to_at from _wanted'))
+    store.run('insert into _wanted (series_id, job, entry, geo_ids, from_at, to_at) values (?, ?, ?, ?, ?, ?)', row)
 }
 
 /** Tables whose rows say when they were first seen, and what names a row. */

@@ -1,6 +1,6 @@
 import type { Instant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
-import type { Observations } from '../tables/rows.ts'
+import type { Observations, Place } from '../tables/rows.ts'
 
 /** Instants of one geo in order, and how long the period of each is. */
 export interface Grid {
@@ -27,6 +27,27 @@ export function groupsOf({ geoIds }: Observations): ReadonlyMap<number, Group> {
     groups.set(geoIds[first]!, { first, end })
   }
   return groups
+}
+
+/** The same as if there were values in some places of geos that have any: their number is of no interest. */
+export function withPlaces(rows: Observations, places: readonly Place[]): Observations {
+  const { geoIds, at, steps } = rows
+  const stepOf = (i: number): number => (typeof steps === 'number' ? steps : steps[i]!)
+  const all = geoIds.map((geoId, i) => ({ geoId, at: at[i]!, step: stepOf(i) }))
+  const there = new Set(all.map((row) => `${row.geoId} ${row.at}`))
+  const missing = places.flatMap((place) => {
+    const near = all.findLast((row) => row.geoId === place.geoId && row.at <= place.at)
+    const one = near ?? all.find(({ geoId }) => geoId === place.geoId)
+    return one && !there.has(`${place.geoId} ${place.at}`) ? [{ ...place, step: one.step }] : []
+  })
+  if (missing.length === 0) return rows
+  const sorted = [...all, ...missing].sort((a, b) => a.geoId - b.geoId || a.at - b.at)
+  return {
+    geoIds: sorted.map(({ geoId }) => geoId),
+    at: sorted.map((row) => row.at),
+    values: sorted.map(() => null),
+    steps: typeof steps === 'number' ? steps : sorted.map(({ step }) => step),
+  }
 }
 
 /** Whether values fill a window; told by their number, for most answers are whole. */

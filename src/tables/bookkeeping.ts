@@ -57,7 +57,7 @@ export const _fetch = table(
     rows_unchanged: integer('Rows that were there and equal'),
     rows_revised: integer('Rows whose old version went to the history'),
     rows_withdrawn: integer('Values that the answer no longer held'),
-    rows_rejected: integer('Rows that went to quarantine'),
+    rows_rejected: integer('Rows that went to quarantine; those that were dismissed before are not counted'),
     rows_outside: integer('Rows outside the window, dropped'),
     message: optional(text('What went wrong')),
     hint: optional(text('What to do next')),
@@ -103,6 +103,13 @@ export const _quarantine = table(
       moment('When another try understood it, its window was read soundly, or somebody dismissed it'),
     ),
     dismissed: optional(text('Why somebody dismissed it; NULL when nobody did')),
+    dismissed_after: optional(
+      integer(
+        'The last fetch before it was dismissed (_fetch.id): what comes later and says the same is dismissed with it',
+      ),
+    ),
+    geo_id: optional(integer('The geo of the value that it would be; NULL where that is not told')),
+    at: optional(instant('The instant of the value that it would be')),
   },
   { key: ['id'] },
 )

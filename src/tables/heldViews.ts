@@ -13,19 +13,42 @@ const LOOKBACK = 'coalesce(s.lookback_s, 172800)'
 /** Whose rows are one timeline. A condition on any of these reaches the tables below the windows over them. */
 const LINE = 'series_id, kind, indicator_id, time_trunc, time_zone, geo_id'
 
+/** The geo whose last period tells how long those of a series are. */
+const FIRST_GEO = '(select min(g.geo_id) from series_geo g where g.series_id = s.id)'
+const months = (at: string): string => `(strftime('%Y', ${at}, 'unixepoch') * 12 + strftime('%m', ${at}, 'unixepoch'))`
+const DAY = 86_400
+const HOUR = 3_600
+/** Whether the last period of a series is one of the calendar: so many days long, and at a border of it. */
+const lasts = (least: number, most: number, border: string, time: string): string =>
+  `d.step_s between ${least * DAY - HOUR} and ${most * DAY + HOUR} and strftime('${border}', d.last_s, 'unixepoch') = '${time}'`
+
+/** Where the period begins in which a local day lies, of a series whose periods are weeks, months, quarters or years. */
+const PERIOD = `case when ${lasts(7, 7, '%H:%M:%S', '00:00:00')} then d.day_s - ((d.day_s - d.last_s) / ${DAY} % 7 + 7) % 7 * ${DAY}
+          when ${lasts(28, 31, '%d %H:%M:%S', '01 00:00:00')} then unixepoch(d.day_s, 'unixepoch', 'start of month')
+          when ${lasts(90, 92, '%d %H:%M:%S', '01 00:00:00')} then unixepoch(d.day_s, 'unixepoch', 'start of month',
+            '-' || ((${months('d.day_s')} - ${months('d.last_s')}) % 3 + 3) % 3 || ' months')
+          when ${lasts(365, 366, '%m-%d %H:%M:%S', '01-01 00:00:00')} then unixepoch(d.day_s, 'unixepoch', 'start of year')
+          else d.day_s end`
+
 /** The rows of coverage, each with the border before which it is past revision for the longest lookback of its series. */
 const JUDGED = `select c.*, case when c.state = 'doubt' or c.settled_s >= c.lookback_s then c.to_at
         else max(c.from_at, min(c.to_at, c.local_border - ${offsetAt('c', `c.local_border - ${offsetAt('c', 'c.seen_at')}`)})) end as border
       from (
-        select b.*, case b.time_trunc when 'month' then unixepoch(b.local_s, 'unixepoch', 'start of month')
-            when 'year' then unixepoch(b.local_s, 'unixepoch', 'start of year')
-            else unixepoch(b.local_s, 'unixepoch', 'start of day') end as local_border
+        select d.*, case d.time_trunc when 'month' then unixepoch(d.day_s, 'unixepoch', 'start of month')
+            when 'year' then unixepoch(d.day_s, 'unixepoch', 'start of year')
+            else ${PERIOD} end as local_border
         from (
-          select s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_zone, v.geo_id, v.from_at, v.to_at, v.state,
-            v.fetched_at, v.settled_s, ${LOOKBACK} as lookback_s, v.fetched_at - ${LOOKBACK} as seen_at,
-            v.fetched_at - ${LOOKBACK} + ${offsetAt('s', `v.fetched_at - ${LOOKBACK}`)} as local_s
-          from series s join _coverage v on v.series_id = s.id
-        ) b
+          select b.*, unixepoch(b.local_s, 'unixepoch', 'start of day') as day_s
+          from (
+            select s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_zone, v.geo_id, v.from_at, v.to_at, v.state,
+              v.fetched_at, v.settled_s, ${LOOKBACK} as lookback_s, v.fetched_at - ${LOOKBACK} as seen_at,
+              v.fetched_at - ${LOOKBACK} + ${offsetAt('s', `v.fetched_at - ${LOOKBACK}`)} as local_s,
+              p.step_s, p.at + ${offsetAt('s', 'p.at')} as last_s
+            from series s join _coverage v on v.series_id = s.id
+            left join observation p on p.series_id = s.id and p.geo_id = ${FIRST_GEO} and p.at = (
+              select max(o.at) from observation o where o.series_id = s.id and o.geo_id = ${FIRST_GEO})
+          ) b
+        ) d
       ) c`
 
 const COVERAGE = `select h.series_id, h.kind, h.indicator_id, ${indicatorName('h')}, h.geo_id, h.from_at, h.to_at,
@@ -122,11 +145,21 @@ const HOLES = `select ${LINE}, min(from_at) as from_at, max(to_at) as to_at, rea
     )
     group by ${LINE}, stretch, reason`
 
-const HALF_YEAR = 182 * 86_400
+const HALF_YEAR = 182 * DAY
+/** An instant at which a stretch is asked again, where a job wants some of it: for the rest nobody asks by itself. */
+const ifWanted = (of: string, next: string): string => `(select ${next} from _wanted w
+        where w.series_id = ${of}.series_id and w.from_at < ${of}.to_at and w.to_at > ${of}.from_at
+          and (w.geo_ids is null or ${of}.geo_id = 0 or ',' || w.geo_ids || ',' like '%,' || ${of}.geo_id || ',%') limit 1)`
 /** When a window in doubt is asked again: soon, then at distances that double from a day on. */
-const DOUBT_NEXT = `c.fetched_at + iif(c.fetched_at <= c.since_at, 3600, min(${HALF_YEAR}, max(86400, c.fetched_at - c.since_at)))`
+const DOUBT_NEXT = ifWanted(
+  'c',
+  `c.fetched_at + iif(c.fetched_at <= c.since_at, 3600, min(${HALF_YEAR}, max(86400, c.fetched_at - c.since_at)))`,
+)
 /** When what was absent is asked again: at distances of 1, 2, 4, 8 … days, as long as they are below half a year. */
-const ABSENT_NEXT = `iif(a.checked_at - a.since_at + 86400 > ${HALF_YEAR}, null, 2 * a.checked_at - a.since_at + 86400)`
+const ABSENT_NEXT = ifWanted(
+  'a',
+  `iif(a.checked_at - a.since_at + 86400 > ${HALF_YEAR}, null, 2 * a.checked_at - a.since_at + 86400)`,
+)
 
 const GAPS = `select h.series_id, h.kind, h.indicator_id, ${indicatorName('h')}, h.time_trunc, h.geo_id, h.from_at, h.to_at,
       ${localTime('h.from_at', offsetAt('h', 'h.from_at'))} as from_local,
@@ -193,7 +226,7 @@ export const HELD_VIEWS = {
       step_s: 'Length of a period in seconds, for absent ones; NULL when no value tells it',
       missing: 'Periods missing, for absent ones; NULL when no value tells their step',
       next_at:
-        'When it is asked again at the earliest, for absent ones and those in doubt (UTC); NULL for absent ones that only restate asks again',
+        'When a sync asks it again at the earliest, for absent ones and those in doubt (UTC); NULL where none does: no job wants it any more, or it was absent for half a year',
     },
     sql: GAPS,
   },

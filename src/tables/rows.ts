@@ -48,12 +48,20 @@ export interface Listing {
   readonly complete: boolean
 }
 
+/** A value of a geo at an instant. */
+export interface Place {
+  readonly geoId: number
+  readonly at: number
+}
+
 /** Something that could not be understood. */
 export interface Reject {
   /** JSON path. */
   readonly path: string
   readonly reason: string
   readonly fragment: unknown
+  /** The value that it would be, where that is told. */
+  readonly place?: Place | undefined
 }
 
 /** What a reply becomes. Columns that only the loader knows (fetch_id, first_seen_at) are left out. */

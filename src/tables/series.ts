@@ -102,3 +102,16 @@ export const _absent = table(
   },
   { key: ['series_id', 'geo_id', 'from_at'] },
 )
+
+export const _wanted = table(
+  'What every job wanted of a series when it last ran: what lies outside is asked by none of them.',
+  {
+    series_id: integer('The series'),
+    job: text('The job'),
+    entry: text('The place in the job file'),
+    geo_ids: optional(text('The geos it wants, separated by commas; NULL for all')),
+    from_at: instant('First instant that it wants'),
+    to_at: instant('First instant after it'),
+  },
+  { key: ['series_id', 'job', 'entry'] },
+)

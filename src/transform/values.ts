@@ -1,7 +1,7 @@
 import { type Instant, parseInstant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import { brief, isObject } from '../base/json.ts'
-import type { Observations } from '../tables/rows.ts'
+import type { Observations, Place } from '../tables/rows.ts'
 import { gatherRejects, type Rejected, type Rejects } from './rejects.ts'
 
 /** The values of one geo as they come: instants and values side by side. */
@@ -93,16 +93,19 @@ export function gather(window: Interval | null): Gathering {
     put,
     name: (geoId, name) => void geoNames.set(geoId, name),
     read(row, i) {
-      const reject = (reason: string) => {
+      const reject = (reason: string, place?: Place) => {
         rows++
-        rejects.add(`$.indicator.values[${i}]`, reason, row)
+        rejects.add(`$.indicator.values[${i}]`, reason, row, place)
       }
       if (!isObject(row)) return reject('a value is no object')
       const { value, geo_name: name } = row
-      if (value !== null && (typeof value !== 'number' || !Number.isFinite(value)))
-        return reject(`value ${brief(value)} is no number`)
       const at = instantOf(row)
       const geoId = geoOf(row)
+      if (value !== null && (typeof value !== 'number' || !Number.isFinite(value)))
+        return reject(
+          `value ${brief(value)} is no number`,
+          typeof at === 'number' && typeof geoId === 'number' ? { geoId, at } : undefined,
+        )
       if (typeof at === 'string' || typeof geoId === 'string')
         return reject(typeof at === 'string' ? at : String(geoId))
       if (put(geoId, at, value) && typeof name === 'string' && name !== '') geoNames.set(geoId, name)
@@ -150,11 +153,12 @@ function sorted(column: Column, geoId: number, rejects: Rejects): Pick<Column, '
       at.push(time)
       values.push(value)
     } else if (values[last] !== value) {
-      rejects.add('$.indicator.values', 'two values for one geo and instant; the later one holds', {
-        geo_id: geoId,
-        at: time,
-        value: values[last],
-      })
+      rejects.add(
+        '$.indicator.values',
+        'two values for one geo and instant; the later one holds',
+        { geo_id: geoId, at: time, value: values[last] },
+        { geoId, at: time },
+      )
       values[last] = value
     }
   }

@@ -99,6 +99,23 @@ describe('what the source has not', () => {
     expect(await market.run(store, FIXED, night(1))).toEqual([])
   })
 
+  test('is asked again only where a job wants it, and gaps says so', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+    market.state.has = (instant) => !within('2025-10-25T08:00:00Z', '2025-10-25T11:00:00Z')(instant)
+    const job = (what: string) => `series: [{ ${what}, lookback: 2d, refresh: 1h }]`
+    const next = () => findGaps(store).map(({ geo_id, next_at }) => `${geo_id} ${next_at}`)
+    const rolling = job('indicators: [5], window: { last: 14d }')
+    await market.run(store, rolling, night(0))
+    expect(next()).toEqual(['3 2025-11-05T20:15:00Z', '4 2025-11-05T20:15:00Z'])
+    for (let n = 1; n < 8; n++) await market.run(store, rolling, night(n))
+    expect(next()).toEqual(['3 null', '4 null'])
+    // Another window of the same job, of one geo.
+    await market.run(store, job('indicators: [5], geoIds: [3], window: { from: 2025-10-25, to: 2025-10-27 }'), night(8))
+    expect(next()).toEqual(['3 2025-11-21T20:15:00Z', '4 null'])
+    await market.run(store, job('indicators: [6], window: { last: 14d }'), night(9))
+    expect(next()).toEqual(['3 null', '4 null'])
+  })
+
   test('takes a tenth of the other calls at the most, what has waited longest first, in few windows', async () => {
     const [store, market] = [await tempStore(), await source()]
     market.state.has = (instant) => instant % 86_400 !== 0

@@ -166,3 +166,29 @@ series: [{ indicators: [5], window: { from: ${dates[0]}, to: ${dates[1]} }, chun
     )
   })
 })
+
+test('what is final is told by whole weeks, months and years, as the planner judges', async () => {
+  for (const [name, from, last] of [
+    ['week', '2025-11-01', '2025-11-08'],
+    ['month', '2025-11-01', '2025-12-01'],
+    ['year', '2025-01-01', '2026-01-01'],
+  ] as const) {
+    const store = await tempStore()
+    let now = day('2025-11-05') + 20 * 3600
+    const source = await calendar(KINDS[name]!, (period) => period.from <= now)
+    const yaml = (end: string) =>
+      `series: [{ indicators: [5], window: { from: 2024-01-01, to: ${end} }, chunk: 3y, lookback: 1d }]`
+    const told = (state: string) =>
+      (store.all('select from_local, to_local from coverage where state = ?', [state]) as Record<string, string>[]).map(
+        ({ from_local, to_local }) => `${from_local!.slice(0, 10)}..${to_local!.slice(0, 10)}`,
+      )
+    await runJob(store, source, yaml('2025-11-30'), { now: now * 1000 })
+    // The period that is running is not final, wherever in it a day is over.
+    expect(told('final'), name).toEqual([`2024-01-01..${from}`])
+    expect(told('provisional'), name).toEqual([`${from}..2025-11-30`])
+    // A run that has nothing to ask believes the same as the view.
+    now = day(last) + 2 * DAY + 20 * 3600
+    await runJob(store, source, yaml('2025-11-30'), { now: now * 1000 })
+    expect(told('final'), name).toEqual([`2024-01-01..${name === 'week' ? '2025-11-08' : '2025-11-30'}`])
+  }
+})

@@ -76,27 +76,22 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'what became one is as settled as its oldest part',
-    'load/coverage.ts',
+    'load/timeline.ts',
     'settledS: Math.min(last.settledS, row.settledS)',
     'settledS: Math.max(last.settledS, row.settledS)',
   ),
   mutant(
     'what is not settled is merged',
-    'load/coverage.ts',
-    "if (a.state === 'doubt' || Math.min(a.settledS, b.settledS) < lookbackS) return false",
-    "if (a.state === 'doubt') return false",
+    'load/timeline.ts',
+    "if (a.state !== 'doubt' && Math.min(a.settledS, b.settledS) < lookbackS) return false",
+    '',
   ),
-  mutant(
-    'rows that make no sense leave no doubt',
-    'load/coverage.ts',
-    'const doubtful = open ||',
-    'const doubtful = (open && false) ||',
-  ),
+  mutant('rows that make no sense leave no doubt', 'load/coverage.ts', 'const doubtful = open ||', 'const doubtful ='),
   mutant(
     'an empty answer over held values is believed',
     'load/coverage.ts',
-    '(!has && holds(store, seriesId, geoId, window))',
-    '(!has && false && holds(store, seriesId, geoId, window))',
+    'open || (held && dismissed.length === 0)',
+    'open',
   ),
   mutant(
     'a geo that is missing is not in doubt',
@@ -150,7 +145,7 @@ export const MUTANTS: readonly Mutant[] = [
     'rows of a reply with rejects are withdrawn',
     'load/apply.ts',
     'if (planned.window && sound)',
-    'if (ask.window)',
+    'if (planned.window)',
   ),
   mutant(
     'what a complete answer lacks stays',
@@ -167,8 +162,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a failure never ends',
     'db/answered.ts',
-    'const intervals = subtract([window], broughtFor(later, geoId))',
-    'const intervals = later.length < 0 ? broughtFor(later, geoId) : [window]',
+    'const intervals = subtract([window], [...broughtFor(later, geoId), ...ofEach])',
+    'const intervals = [window]',
   ),
   mutant(
     'a failure ends when one geo of several was answered',
@@ -180,7 +175,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the view gaps knows nothing of doubt',
     edits: [
       {
-        file: 'migrations/0015_truth.ts',
+        file: 'migrations/0016_told.ts',
         find: "join _coverage c on c.series_id = s.id where c.state = 'doubt'",
         put: "join _coverage c on c.series_id = s.id where c.state = 'doubt' and 0",
       },
@@ -190,7 +185,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the view gaps knows nothing absent',
     edits: [
       {
-        file: 'migrations/0015_truth.ts',
+        file: 'migrations/0016_told.ts',
         find: 'join _absent a on a.series_id = s.id',
         put: 'join _absent a on a.series_id = s.id and 0',
       },
@@ -201,8 +196,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'migrations/0015_truth.ts',
-        find: "(f.geo_ids is null or ',' || f.geo_ids || ',' like '%,' || g.geo_id || ',%')",
-        put: '1',
+        find: "like '%,' || g.geo_id || ',%', 1)",
+        put: "like '%,' || g.geo_id || ',%' or 1, 1)",
       },
     ],
   },

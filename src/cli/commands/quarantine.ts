@@ -83,11 +83,18 @@ async function dismissed(file: string, { ids = [], reason = '', json }: Quaranti
   try {
     const closed = await dismiss(store, [...new Set(ids)], reason.trim(), Date.now())
     const left = open.length - closed.length
-    print(
-      json
-        ? JSON.stringify({ dismissed: closed, reason: reason.trim(), left }, null, 2)
-        : `${grouped(closed.length)} dismissed; ${grouped(left)} still open.`,
-    )
+    const unread = store.get(
+      `select count(distinct f.id) from _quarantine q join _fetch f on f.id = q.fetch_id
+       where q.id in (select value from json_each(?)) and f.outcome not in ('ok', 'empty')`,
+      [JSON.stringify(closed)],
+    ) as number
+    const says = [
+      `${grouped(closed.length)} dismissed, with all that say the same; ${grouped(left)} still open.`,
+      ...(unread > 0
+        ? [`${grouped(unread)} of the answers loaded nothing: they stay failures, and their windows are asked again.`]
+        : []),
+    ]
+    print(json ? JSON.stringify({ dismissed: closed, reason: reason.trim(), left, unread }, null, 2) : says.join('\n'))
     return EXIT.done
   } finally {
     await store.close()

@@ -1,0 +1,24 @@
+import type { Interval } from '../base/interval.ts'
+import { ALL_GEOS, type SeriesIdentity } from '../job/plannedRequest.ts'
+import { type Planning, wantedRange } from './planning.ts'
+import { geosOf, identityOf } from './question.ts'
+import { borderUnit } from './windows.ts'
+
+/** What an entry of a job wants of a series, whether it is held or not. */
+export interface Wanted extends Interval {
+  readonly where: string
+  readonly series: SeriesIdentity
+  /** Null for all. */
+  readonly geoIds: readonly number[] | null
+}
+
+/** Everything that a job wants of series in windows, whatever the user said on top of it. */
+export function wantedOf(planning: Planning): Wanted[] {
+  return planning.job.series.flatMap((entry) => {
+    if (!entry.window) return []
+    const range = wantedRange({ ...planning, options: {} }, entry.window, borderUnit(entry.timeTrunc))
+    const geos = geosOf(entry)
+    const geoIds = geos.includes(ALL_GEOS) ? null : geos
+    return entry.indicators.map((id) => ({ where: entry.where, series: identityOf(entry, id), geoIds, ...range }))
+  })
+}

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest'
+import { runChecks } from '../../src/checks/check.ts'
+import { findGaps } from '../../src/checks/gaps.ts'
+import { openReader, openStore, type Store } from '../../src/db/open.ts'
+import { dismiss } from '../../src/load/quarantine.ts'
+import { replay } from '../../src/replay.ts'
+import { dump } from '../dump.ts'
+import { json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { source } from './source.ts'
+
+const DAY = 86_400_000
+const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
+const at = (text: string) => ms(text) / 1000
+const FIXED = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d, refresh: 1h }]'
+const ROLLING = 'series: [{ indicators: [5], window: { from: 2025-11-01, to: 2025-11-04 }, lookback: 9d, refresh: 1h }]'
+const WRONG = at('2025-10-02T10:00:00Z')
+const openIds = (store: Store) =>
+  (store.all('select id from _quarantine where resolved_at is null') as { id: number }[]).map(({ id }) => id)
+
+/** The database that its replies make. */
+async function replayed(store: Store) {
+  const made = await openStore(`${tempFolder()}/made.db`, { durability: 'none' })
+  const reader = openReader(store.file)
+  await replay(reader, made, { now: () => night(99) })
+  await reader.close()
+  const tables = ['_coverage', '_absent', '_quarantine', 'observation', 'observation_revision', '_wanted']
+  const both = [store, made].map((one) =>
+    Object.fromEntries(tables.map((table) => [table, one.all(`select * from ${table}`)])),
+  )
+  await made.close()
+  return both as [object, object]
+}
+
+describe('what is dismissed is accepted', () => {
+  test('check turns green, nothing is asked again, and a replay ends in the same', async () => {
+    const [store, market] = [await tempStore(), await source({ spoiled: (instant) => instant === WRONG })]
+    for (const n of [0, 1, 2]) expect(await market.run(store, FIXED, night(n))).toHaveLength(1)
+    expect(openIds(store)).toEqual([1, 2, 3])
+    // One of those that say the same stands for all.
+    expect(await dismiss(store, [2], 'a misprint', night(2) + 1000)).toEqual([1, 2, 3])
+    expect(findGaps(store)).toEqual([])
+    expect(runChecks(store, night(2) / 1000)).toEqual([])
+    for (let n = 3; n < 40; n++) expect(await market.run(store, FIXED, night(n))).toEqual([])
+    const [before, after] = await replayed(store)
+    expect(after).toEqual(before)
+  })
+
+  test('what comes again is no news; what is new is', async () => {
+    const wrong = new Set([at('2025-11-02T10:00:00Z')])
+    const [store, market] = [await tempStore(), await source({ spoiled: (instant) => wrong.has(instant) })]
+    await market.run(store, ROLLING, night(0))
+    await dismiss(store, openIds(store), 'a misprint', night(0))
+    const summary = await runJob(store, market, ROLLING, { now: night(1) })
+    expect(summary).toMatchObject({ outcome: 'done', counts: { requests: 1, rows_rejected: 0 } })
+    expect(store.all('select state from coverage')).toEqual([{ state: 'provisional' }])
+    expect(runChecks(store, night(1) / 1000)).toEqual([])
+    wrong.add(at('2025-11-02T11:00:00Z'))
+    expect(await runJob(store, market, ROLLING, { now: night(2) })).toMatchObject({
+      ...{ outcome: 'partial', counts: { rows_rejected: 1 } },
+    })
+    expect(openIds(store)).toHaveLength(1)
+    expect(findGaps(store)).toMatchObject([{ reason: 'doubt' }])
+    await dismiss(store, openIds(store), 'another one', night(2))
+    expect(runChecks(store, night(2) / 1000)).toEqual([])
+    // Long past revision it is neither absent nor in doubt.
+    await runJob(store, market, ROLLING, { now: night(20), options: { restate: true } })
+    expect(runChecks(store, night(20) / 1000)).toEqual([])
+    const [before, after] = await replayed(store)
+    expect(after).toEqual(before)
+  })
+
+  test('what is missing beside it is absent, of each geo', async () => {
+    const hole = (instant: number, geo: number) =>
+      geo === 3 && instant >= at('2025-10-02T12:00:00Z') && instant < at('2025-10-02T15:00:00Z')
+    const [store, market] = [
+      await tempStore(),
+      await source({ geos: [3, 4], has: (i, geo) => !hole(i, geo), spoiled: (instant) => instant === WRONG }),
+    ]
+    await market.run(store, FIXED, night(0))
+    await dismiss(store, openIds(store), 'a misprint', night(0))
+    expect(findGaps(store)).toMatchObject([
+      { reason: 'absent', geo_id: 3, from: '2025-10-02T14:00:00+02:00', to: '2025-10-02T17:00:00+02:00', missing: 3 },
+    ])
+    await market.run(store, FIXED, night(5))
+    expect(findGaps(store)).toMatchObject([{ reason: 'absent', missing: 3 }])
+    const [before, after] = await replayed(store)
+    expect(after).toEqual(before)
+  })
+
+  test('of one answer, and of none that came later: that stays in doubt', async () => {
+    let wrong = WRONG
+    const [store, market] = [await tempStore(), await source({ spoiled: (instant) => instant === wrong })]
+    await market.run(store, FIXED, night(0))
+    wrong += 3600
+    await market.run(store, FIXED, night(1))
+    await dismiss(store, [1], 'a misprint', night(1))
+    expect(findGaps(store)).toMatchObject([{ reason: 'doubt' }])
+    await dismiss(store, [2], 'another', night(1))
+    expect(findGaps(store)).toEqual([])
+  })
+
+  test('of an answer of which nothing was understood, with values from before', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    await market.run(store, FIXED, night(0))
+    market.state.spoiled = () => true
+    await market.run(store, FIXED, night(1), { restate: true })
+    expect(openIds(store)).toHaveLength(48)
+    await dismiss(store, openIds(store), 'texts', night(1))
+    expect(runChecks(store, night(1) / 1000)).toEqual([])
+    await market.run(store, FIXED, night(2), { restate: true })
+    expect(runChecks(store, night(2) / 1000)).toEqual([])
+    expect(store.get('select count(*) from observation')).toBe(48)
+  })
+
+  test('also where a run fails at what it does not understand', async () => {
+    const [store, market] = [await tempStore(), await source({ spoiled: (instant) => instant === WRONG })]
+    const rejects = { onReject: 'fail', maxRejects: 0 } as const
+    expect((await runJob(store, market, FIXED, { now: night(0), rejects })).failures).toHaveLength(1)
+    await dismiss(store, openIds(store), 'a misprint', night(0))
+    expect(await runJob(store, market, FIXED, { now: night(1), rejects })).toMatchObject({ outcome: 'done' })
+    expect(runChecks(store, night(1) / 1000)).toEqual([])
+  })
+
+  test('a body that nobody can read leaves its window open, whatever is dismissed', async () => {
+    const store = await tempStore()
+    const server = await serve((_, response) => json(response, { indicator: { id: 5, values: 'none' } }))
+    await runJob(store, server, FIXED, { now: night(0) })
+    await dismiss(store, openIds(store), 'known', night(0))
+    await runJob(store, server, FIXED, { now: night(1) })
+    expect(openIds(store)).toEqual([])
+    expect(findGaps(store)).toMatchObject([{ reason: 'failed' }])
+  })
+})
+
+test('what all geos were asked for in doubt is held when each of them was read soundly by itself', async () => {
+  const [store, market] = [await tempStore(), await source({ geos: [3, 4], spoiled: (instant) => instant === WRONG })]
+  await market.run(store, FIXED, night(0))
+  market.state.spoiled = () => false
+  const one = (geo: number) => FIXED.replace('[5]', `[5], geoIds: [${geo}]`)
+  await market.run(store, one(3), night(1))
+  expect(findGaps(store)).toMatchObject([{ reason: 'doubt', geo_id: 0 }])
+  expect(openIds(store)).toHaveLength(2)
+  await market.run(store, one(4).replace('2025-10-03', '2025-10-02'), night(1))
+  expect(findGaps(store)).toMatchObject([{ reason: 'doubt', geo_id: 0, from: '2025-10-02T00:00:00+02:00' }])
+  await market.run(store, one(4), night(2))
+  expect(runChecks(store, night(2) / 1000)).toEqual([])
+  expect(await market.run(store, FIXED, night(3))).toEqual([])
+  expect(dump(store)).toBeDefined()
+  const [before, after] = await replayed(store)
+  expect(after).toEqual(before)
+})
