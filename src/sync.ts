@@ -13,7 +13,7 @@ import { eventRows, type IngestContext, type RejectPolicy } from './ingestContex
 import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
 import type { PassedOver } from './job/plannerState.ts'
-import { needsCatalogue, resolveSelectors } from './job/select.ts'
+import { applySelectors, needsCatalogue, resolveSelectors } from './job/select.ts'
 import { callsLeft } from './load/budget.ts'
 import type { Loading } from './load/load.ts'
 import { closeQuarantine } from './load/quarantine.ts'
@@ -24,7 +24,8 @@ import { rememberWanted } from './load/wanted.ts'
 import { type Asked, createAsked } from './plan/asked.ts'
 import { planSelection } from './plan/listings.ts'
 import { plan } from './plan/plan.ts'
-import type { Planning, PlanOptions } from './plan/planning.ts'
+import type { Meant, Planning, PlanOptions } from './plan/planning.ts'
+import { namesGeos } from './plan/question.ts'
 import { wantedOf } from './plan/wanted.ts'
 import type { Service } from './services/services.ts'
 import { readCatalogue } from './state/catalogue.ts'
@@ -53,6 +54,8 @@ export interface SyncContext {
   readonly rejects?: RejectPolicy
   /** What jobs before this one asked in the same call: it is not asked again. */
   readonly asked?: Asked
+  /** Jobs that come after this one in the same call: what they ask of all geos is asked of all at once. */
+  readonly later?: readonly Meant[]
 }
 
 /** A request that failed for good. */
@@ -95,7 +98,7 @@ export async function sync(
   command = 'sync',
   options: PlanOptions = {},
 ): Promise<Summary> {
-  const { store, service, now } = context
+  const { store, service, now, later = [] } = context
   const unlock = await lockForRun(store, `${command} ${job.name}`, now)
   const asked = context.asked ?? createAsked()
   const passedOver = new Map<string, PassedOver>()
@@ -106,11 +109,15 @@ export async function sync(
   try {
     await store.write((tx) => rememberZone(tx, service.timeZone))
     // Indicators that are named by what the catalogue says of them are known when it is held.
-    const missing = [...planSelection(look(job))]
+    const jobs = namesGeos(job) ? [job, ...later.map((one) => one.job)] : [job]
+    const missing = jobs.flatMap((one) => [...planSelection(look(one))])
     const first = missing.length > 0 ? await ingestAll(context, job, command, missing, missing.length) : null
-    const catalogue = needsCatalogue(job) ? readCatalogue(store) : []
-    if (first && (first.stop || catalogue.length === 0)) return first
-    const planning = look(resolveSelectors(job, catalogue))
+    const catalogue = jobs.some(needsCatalogue) ? readCatalogue(store) : []
+    if (first && (first.stop || (needsCatalogue(job) && catalogue.length === 0))) return first
+    const planning = {
+      ...look(resolveSelectors(job, catalogue)),
+      later: later.map((one) => ({ ...one, job: applySelectors(one.job, catalogue) })),
+    }
     // Counted first, for the time to go: a plan is quick, and is never held as a whole.
     const total = plan({ ...planning, asked: asked.copy() }).reduce((count) => count + 1, 0)
     const rest = await ingestAll(context, job, command, plan(planning), total)

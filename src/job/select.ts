@@ -1,6 +1,6 @@
 import { InputError } from '../base/errors.ts'
 import { didYouMean } from '../base/suggest.ts'
-import type { Job, Selector, SeriesEntry } from './job.ts'
+import type { Job, Selector } from './job.ts'
 
 /** An indicator as the catalogue lists it, with its names in all languages that are held. */
 export interface Listed {
@@ -36,19 +36,24 @@ export const needsCatalogue = (job: Job): boolean => job.series.some(({ select: 
 /** The terms whose listings a job needs. */
 export const termsOf = (job: Job): string[] => [...new Set(job.series.flatMap((entry) => entry.select?.terms ?? []))]
 
-/** The job with the numbers that its selectors mean in a catalogue. Throws InputError where one means none. */
+/** The job with the numbers that its selectors mean in a catalogue, be they none. */
+export const applySelectors = (job: Job, catalogue: readonly Listed[]): Job => ({
+  ...job,
+  series: job.series.map((entry) =>
+    entry.select === null ? entry : { ...entry, indicators: select(entry.select, catalogue), select: null },
+  ),
+})
+
+/** The same; throws InputError where a selector means none. */
 export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
-  const series = job.series.map((entry): SeriesEntry => {
-    if (entry.select === null) return entry
-    const indicators = select(entry.select, catalogue)
-    if (indicators.length === 0)
-      throw new InputError(`${job.name}: ${entry.where}.indicators matches none of ${catalogue.length} indicators.`, {
-        hint: 'Try the words with `indicator-sync discover`; terms are those of the service, letter by letter.',
-        code: 'empty-selection',
-      })
-    return { ...entry, indicators, select: null }
-  })
-  return { ...job, series }
+  const resolved = applySelectors(job, catalogue)
+  const none = resolved.series.find(({ indicators }, i) => job.series[i]!.select !== null && indicators.length === 0)
+  if (none)
+    throw new InputError(`${job.name}: ${none.where}.indicators matches none of ${catalogue.length} indicators.`, {
+      hint: 'Try the words with `indicator-sync discover`; terms are those of the service, letter by letter.',
+      code: 'empty-selection',
+    })
+  return resolved
 }
 
 /** The jobs with nothing but some indicators of their series. Throws InputError for a number that none of them names. */

@@ -1,10 +1,14 @@
 import type { Instant } from '../base/instant.ts'
-import { type Interval, intersect } from '../base/interval.ts'
+import { type Interval, intersect, subtract } from '../base/interval.ts'
 import type { Periods } from '../base/periods.ts'
 import { absentNext, EARLY } from '../job/again.ts'
 import type { SeriesEntry } from '../job/job.ts'
 import { ALL_GEOS, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
+import type { Absence, SeriesState } from '../job/plannerState.ts'
 import { rangeParams } from '../services/request.ts'
+import type { Service } from '../services/service.ts'
+import type { Size } from '../services/windows.ts'
+import { groupsOf } from './groups.ts'
 import { settledBefore } from './held.ts'
 import { type Planning, planRequest, wantedRange } from './planning.ts'
 import {
@@ -19,7 +23,9 @@ import {
   sentGeos,
   sizeFor,
 } from './question.ts'
+import { smaller } from './sizes.ts'
 import { isPassedOver } from './unknown.ts'
+import type { Whole } from './whole.ts'
 import { addSize, borderUnit, widen } from './windows.ts'
 
 interface Due extends Interval {
@@ -47,8 +53,24 @@ function begins(periods: Periods, stretch: Interval, window: Interval): boolean 
   return first < Math.min(stretch.to, window.to)
 }
 
-/** The windows of one entry in which something absent is due. */
-function* candidates(planning: Planning, entry: SeriesEntry): Generator<Candidate> {
+/** What is due of a geo in a range. */
+function dueOf(absences: readonly Absence[], geoId: number, wanted: Interval, now: Instant): Due[] {
+  return absences.flatMap((absence): Due[] => {
+    const dueAt = absentNext(absence)
+    if (dueAt === null || dueAt - EARLY > now) return []
+    if (geoId !== ALL_GEOS && absence.geoId !== ALL_GEOS && absence.geoId !== geoId) return []
+    return intersect([absence], [wanted]).map((part) => ({ ...part, dueAt }))
+  })
+}
+
+/** The window size of a series, and never more than was learned: a candidate is one call. */
+function sizeOfOne(service: Service, entry: SeriesEntry, state: SeriesState, geoIds: readonly number[]): Size {
+  const size = sizeFor(service, entry, state, sentGeos(entry, geoIds))
+  return state.windowS === null ? size : smaller(size, sizeFor(service, { ...entry, chunk: null }, state, []))
+}
+
+/** The windows of one entry in which something absent is due, each once, for the geos of which something is due in it. */
+function* candidates(planning: Planning, entry: SeriesEntry, whole: Whole): Generator<Candidate> {
   const { job, service, plannerState, now, asked } = planning
   if (!entry.window) return
   const zone = service.timeZone
@@ -61,51 +83,35 @@ function* candidates(planning: Planning, entry: SeriesEntry): Generator<Candidat
     const key = seriesKey(series)
     const state = plannerState.series(series)
     const periods = knownPeriods(zone, state)
-    const windows = new Map<string, { window: Interval; geoIds: number[]; dueAt: Instant }>()
-    for (const geoId of geosOf(entry)) {
-      const due = absences.flatMap((absence): Due[] => {
-        const dueAt = absentNext(absence)
-        if (dueAt === null || dueAt - EARLY > now) return []
-        if (geoId !== ALL_GEOS && absence.geoId !== ALL_GEOS && absence.geoId !== geoId) return []
-        return asked.left(key, geoId, intersect([absence], [wanted])).map((part) => ({ ...part, dueAt }))
-      })
-      const size = sizeFor(planning.service, entry, state, sentGeos(entry, [geoId]))
-      const stretches = gathered(
-        due.map((one) => widen(zone, one, unit)),
-        (at) => addSize(zone, at, size),
-      )
-      for (const stretch of asked.left(key, geoId, stretches))
-        for (const window of cutterOf(zone, borderUnit(entry.timeTrunc))(
-          stretch,
-          size,
-          changesOf(planning.service, series, state),
-        )) {
-          const dueAt = Math.min(
-            ...due.filter(({ from, to }) => from < window.to && to > window.from).map(({ dueAt }) => dueAt),
-          )
-          if (dueAt > now + EARLY) continue
-          // An answer tells of a period only where it begins.
-          if (periods && !due.some((one) => begins(periods, one, window))) continue
-          const name = `${window.from}-${window.to}`
-          const same = windows.get(name)
-          windows.set(name, {
-            window,
-            geoIds: [...(same?.geoIds ?? []), geoId],
-            dueAt: Math.min(dueAt, same?.dueAt ?? dueAt),
-          })
-        }
-    }
-    if (windows.size === 0 || isPassedOver(planning, entry.where, routeOf(entry), indicatorId)) continue
-    for (const { window, geoIds, dueAt } of windows.values()) {
-      asked.add(key, geoIds, [window])
-      const params = { ...questionOf(entry, indicatorId, sentGeos(entry, geoIds)), ...rangeParams(window) }
-      const planned = planRequest(planning, entry.where, routeOf(entry), params, {
-        ...{ series, geoIds, window, reason: 'absent' as const },
-        settledBefore: settledBefore(zone, now, entry.lookback, unit),
-        lookbackS: Math.max(state.lookbackS ?? 0, lookbacksOf(job).get(key)!),
-      })
-      yield { dueAt, planned }
-    }
+    const due = new Map(geosOf(entry).map((geoId) => [geoId, dueOf(absences, geoId, wanted, now)]))
+    const geoIds = [...due].flatMap(([geoId, some]) => (some.length > 0 ? [geoId] : []))
+    if (geoIds.length === 0 || isPassedOver(planning, entry.where, routeOf(entry), indicatorId)) continue
+    const size = sizeOfOne(service, entry, state, geoIds)
+    const stretches = gathered(
+      [...due.values()].flat().map((one) => widen(zone, one, unit)),
+      (at) => addSize(zone, at, size),
+    )
+    // What a later job asks for all geos tells of it, too.
+    const rest = subtract(stretches, whole(key))
+    const groups = groupsOf(geoIds.map((geoId) => ({ geoId, holes: asked.left(key, geoId, rest) })))
+    const changes = changesOf(service, series, state)
+    for (const group of groups)
+      for (const window of group.holes.flatMap((hole) => cutterOf(zone, unit)(hole, size, changes))) {
+        // An answer tells of a period only where it begins.
+        const tells = (one: Due): boolean =>
+          one.from < window.to && one.to > window.from && (!periods || begins(periods, one, window))
+        const told = group.geoIds.filter((geoId) => due.get(geoId)!.some(tells))
+        if (told.length === 0) continue
+        asked.add(key, told, [window])
+        const params = { ...questionOf(entry, indicatorId, sentGeos(entry, told)), ...rangeParams(window) }
+        const planned = planRequest(planning, entry.where, routeOf(entry), params, {
+          ...{ series, geoIds: told, window, reason: 'absent' as const },
+          settledBefore: settledBefore(zone, now, entry.lookback, unit),
+          lookbackS: Math.max(state.lookbackS ?? 0, lookbacksOf(job).get(key)!),
+        })
+        const inside = told.flatMap((geoId) => due.get(geoId)!.filter(tells))
+        yield { dueAt: Math.min(...inside.map(({ dueAt }) => dueAt)), planned }
+      }
   }
 }
 
@@ -120,12 +126,12 @@ function shareOf({ job, plannerState, now }: Planning, others: number): number {
 }
 
 /** Plans what was absent at the source and is due again, what has waited longest first: a small share of the run's other calls. */
-export function* planAbsences(planning: Planning, others: number): Generator<PlannedRequest> {
+export function* planAbsences(planning: Planning, others: number, whole: Whole): Generator<PlannedRequest> {
   const share = planning.options.restate ? 0 : shareOf(planning, others)
   if (share === 0) return
   // What exceeds the share is not asked: other jobs may want it.
   const looking = { ...planning, asked: planning.asked.copy() }
-  const found = planning.job.series.flatMap((entry) => [...candidates(looking, entry)])
+  const found = planning.job.series.flatMap((entry) => [...candidates(looking, entry, whole)])
   found.sort((a, b) => a.dueAt - b.dueAt)
   for (const { planned } of found.slice(0, share)) {
     planning.asked.add(seriesKey(planned.series!), planned.geoIds, [planned.window!])

@@ -3,7 +3,10 @@ import { ALL_GEOS } from '../job/plannedRequest.ts'
 
 /** What a run asks already, so that nothing is asked twice in it: neither by two entries nor by two jobs. */
 export interface Asked {
-  /** What of some intervals is not asked yet for a geo of a series. What is asked for all geos is asked for each. */
+  /**
+   * What of some intervals is not asked yet for a geo of a series. What is asked for all geos is asked for each, and what is
+   * asked for one of them is not asked for all.
+   */
   left(series: string, geoId: number, wanted: readonly Interval[]): Interval[]
   add(series: string, geoIds: readonly number[], intervals: readonly Interval[], calls?: number): void
   /** Whether a path and query is asked for the first time; from now on it is not. */
@@ -14,23 +17,32 @@ export interface Asked {
   copy(): Asked
 }
 
-type Intervals = ReadonlyMap<string, readonly Interval[]>
+/** What is asked of a series, geo by geo. */
+type Intervals = ReadonlyMap<number, readonly Interval[]>
 
 /** Nothing asked yet, or what was asked in a run so far. */
-export function createAsked(before: Intervals = new Map(), targetsBefore: ReadonlySet<string> = new Set()): Asked {
-  const intervals = new Map(before)
+export function createAsked(
+  before: ReadonlyMap<string, Intervals> = new Map(),
+  targetsBefore: ReadonlySet<string> = new Set(),
+): Asked {
+  const bySeries = new Map(before)
   const targets = new Set(targetsBefore)
   let calls = 0
-  const of = (series: string, geoId: number): readonly Interval[] => intervals.get(`${series} ${geoId}`) ?? []
   return {
     left(series, geoId, wanted) {
-      const all = of(series, ALL_GEOS)
-      const own = geoId === ALL_GEOS ? [] : of(series, geoId)
-      return all.length + own.length === 0 ? [...wanted] : subtract(wanted, [...all, ...own])
+      const asked = bySeries.get(series)
+      if (!asked) return [...wanted]
+      const some =
+        geoId === ALL_GEOS ? [...asked.values()].flat() : [ALL_GEOS, geoId].flatMap((id) => asked.get(id) ?? [])
+      return subtract(wanted, some)
     },
     add(series, geoIds, more, windows = more.length) {
       calls += windows
-      for (const geoId of geoIds) intervals.set(`${series} ${geoId}`, merge([...of(series, geoId), ...more]))
+      const asked = bySeries.get(series)
+      const added = geoIds.map(
+        (geoId) => [geoId, asked ? merge([...(asked.get(geoId) ?? []), ...more]) : more] as const,
+      )
+      bySeries.set(series, new Map([...(asked ?? []), ...added]))
     },
     takes(target) {
       if (targets.has(target)) return false
@@ -39,6 +51,6 @@ export function createAsked(before: Intervals = new Map(), targetsBefore: Readon
       return true
     },
     calls: () => calls,
-    copy: () => createAsked(intervals, targets),
+    copy: () => createAsked(bySeries, targets),
   }
 }

@@ -1,40 +1,41 @@
 import type { SeriesEntry } from '../job/job.ts'
-import { ALL_GEOS, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { planAbsences } from './absences.ts'
 import { createAsked } from './asked.ts'
 import { planCatalogue, planListings } from './listings.ts'
 import { latestFirst } from './order.ts'
 import type { Planning } from './planning.ts'
-import { geosOf, identityOf } from './question.ts'
+import { asksAll, keysOf } from './question.ts'
 import { planSeries } from './series.ts'
+import { createWhole, type Whole } from './whole.ts'
 
 /**
  * Job + what is held + clock → the requests that are needed, lazily: first the catalogue, then series, then the other
  * listings, then what was absent at the source and is due again.
  */
 export function* plan(given: Omit<Planning, 'asked'> & Partial<Pick<Planning, 'asked'>>): Generator<PlannedRequest> {
-  const planning = { ...given, asked: given.asked ?? createAsked() }
-  const { job, options, asked } = planning
+  const { options, asked = createAsked() } = given
+  const job = { ...given.job, series: inOrder(given.job.series) }
+  const planning = { ...given, job, asked }
   const before = asked.calls()
+  const whole = createWhole(planning)
   yield* planCatalogue(planning)
   const newestFirst = options.newestFirst || job.newestFirst
-  if (newestFirst) yield* latestFirst(singles({ ...planning, options: { ...options, newestFirst } }))
-  else for (const entry of inOrder(job.series)) yield* planSeries(planning, entry)
+  if (newestFirst) yield* latestFirst(singles({ ...planning, options: { ...options, newestFirst } }, whole))
+  else for (const entry of job.series) yield* planSeries(planning, entry, whole)
   yield* planListings(planning)
-  yield* planAbsences(planning, asked.calls() - before)
+  yield* planAbsences(planning, asked.calls() - before, whole)
 }
 
 /** The requests of every single indicator of a job. */
-function* singles(planning: Planning): Generator<Generator<PlannedRequest>> {
-  for (const entry of inOrder(planning.job.series))
-    for (const id of entry.indicators) yield planSeries(planning, { ...entry, indicators: [id] })
+function* singles(planning: Planning, whole: Whole): Generator<Generator<PlannedRequest>> {
+  for (const entry of planning.job.series)
+    for (const id of entry.indicators) yield planSeries(planning, { ...entry, indicators: [id] }, whole)
 }
 
 /** Entries in the order of the job, but those of some geos of a series after those of all its geos, which bring them along. */
 function inOrder(entries: readonly SeriesEntry[]): readonly SeriesEntry[] {
-  const asksAll = (entry: SeriesEntry): boolean => geosOf(entry).includes(ALL_GEOS)
   if (entries.every(asksAll) || !entries.some(asksAll)) return entries
-  const keysOf = (entry: SeriesEntry): string[] => entry.indicators.map((id) => seriesKey(identityOf(entry, id)))
   const whole = new Set(entries.filter(asksAll).flatMap(keysOf))
   const isPart = (entry: SeriesEntry): boolean => !asksAll(entry) && keysOf(entry).some((key) => whole.has(key))
   return [...entries.filter((entry) => !isPart(entry)), ...entries.filter(isPart)]

@@ -20,15 +20,21 @@ export interface PlanOptions {
   readonly newestFirst?: boolean
 }
 
-/** What every part of the planner works with. */
-export interface Planning {
+/** A job with what the user said on top of it. */
+export interface Meant {
   readonly job: Job
+  readonly options: PlanOptions
+}
+
+/** What every part of the planner works with. */
+export interface Planning extends Meant {
   readonly service: Service
   readonly plannerState: PlannerState
   readonly now: Instant
-  readonly options: PlanOptions
   /** What the run asks already. */
   readonly asked: Asked
+  /** Jobs that come after this one in the same call. */
+  readonly later?: readonly Meant[]
   /** Told of what is left alone for now, because the service does not know it. */
   readonly onPassedOver?: (passed: PassedOver) => void
 }

@@ -31,6 +31,15 @@ export const routeOf = ({ kind }: SeriesEntry): RouteName => (kind === 'indicato
 export const geosOf = ({ geoIds, geoAgg }: SeriesEntry): readonly number[] =>
   geoIds.length === 0 || geoAgg !== null ? [ALL_GEOS] : geoIds
 
+/** Whether an entry asks for all geos of its series, or for what is made of some of them. */
+export const asksAll = (entry: SeriesEntry): boolean => geosOf(entry)[0] === ALL_GEOS
+
+/** The series of an entry. */
+export const keysOf = (entry: SeriesEntry): string[] => entry.indicators.map((id) => seriesKey(identityOf(entry, id)))
+
+/** Whether a job asks for some geos of a series where others may ask for all. */
+export const namesGeos = (job: Job): boolean => job.series.some((entry) => entry.window !== null && !asksAll(entry))
+
 /** The geos that a request names when it asks for some of those of its entry. */
 export const sentGeos = ({ geoIds, geoAgg }: SeriesEntry, asked: readonly number[]): readonly number[] =>
   geoAgg === null ? asked.filter((geoId) => geoId !== ALL_GEOS) : geoIds

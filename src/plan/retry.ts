@@ -7,6 +7,7 @@ import { rangeParams } from '../services/request.ts'
 import type { AnyParams } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
 import { type Asked, createAsked } from './asked.ts'
+import { groupsOf } from './groups.ts'
 import { planRequest } from './planning.ts'
 import { borderUnit } from './windows.ts'
 
@@ -23,17 +24,11 @@ interface Part {
 function partsOf({ series, window, geoIds, params }: FailedRequest, asked: Asked): Part[] {
   if (!series || !window) return [{ geoIds: geoIds ?? (series ? [] : [ALL_GEOS]), window, params }]
   const key = seriesKey(series)
-  const groups = new Map<string, { geoIds: number[]; part: Interval }>()
-  for (const geoId of geoIds ?? [ALL_GEOS])
-    for (const part of asked.left(key, geoId, [window])) {
-      const same = groups.get(`${part.from}-${part.to}`)
-      if (same) same.geoIds.push(geoId)
-      else groups.set(`${part.from}-${part.to}`, { geoIds: [geoId], part })
-    }
-  return [...groups.values()].map(({ geoIds: own, part }) => {
-    asked.add(key, own, [part])
+  const missing = (geoIds ?? [ALL_GEOS]).map((geoId) => ({ geoId, holes: asked.left(key, geoId, [window]) }))
+  return groupsOf(missing).flatMap(({ geoIds: own, holes }) => {
+    asked.add(key, own, holes)
     const some = series.geoAgg === null && geoIds ? { geo_ids: own } : {}
-    return { geoIds: own, window: part, params: { ...params, ...some, ...rangeParams(part) } }
+    return holes.map((hole) => ({ geoIds: own, window: hole, params: { ...params, ...some, ...rangeParams(hole) } }))
   })
 }
 

@@ -1,12 +1,15 @@
-import { type Interval, merge, subtract } from '../base/interval.ts'
+import { type Interval, intersect, subtract } from '../base/interval.ts'
 import type { SeriesEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import { ALL_GEOS, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
-import type { CoveredInterval, SeriesState } from '../job/plannerState.ts'
+import type { SeriesState } from '../job/plannerState.ts'
 import { rangeParams } from '../services/request.ts'
-import { type Freshness, isDue, settledBefore, stillGood } from './held.ts'
+import { type Group, groupsOf } from './groups.ts'
+import { type Freshness, isDue, settledBefore } from './held.ts'
+import { missingOf } from './missing.ts'
 import { type Planning, planRequest, wantedRange } from './planning.ts'
 import {
+  asksAll,
   changesOf,
   cutterOf,
   geosOf,
@@ -19,48 +22,42 @@ import {
   sizeFor,
 } from './question.ts'
 import { isPassedOver } from './unknown.ts'
+import type { Whole } from './whole.ts'
 import { borderUnit } from './windows.ts'
 
-interface Group {
-  readonly geoIds: number[]
-  readonly holes: readonly Interval[]
+/** A window that is asked for some geos, and whether anything is held of one of them. */
+interface Ask {
+  readonly window: Interval
+  readonly geoIds: readonly number[]
+  readonly sent: readonly number[]
   readonly known: boolean
 }
 
-/** What need not be asked of a geo. What it was asked for by itself is newer than what all geos were asked for. */
-function goodOf(geoId: number, { coverage }: SeriesState, freshness: Freshness): Interval[] {
-  const own: CoveredInterval[] = []
-  const all: CoveredInterval[] = []
-  const others: CoveredInterval[] = []
-  for (const row of coverage) (row.geoId === ALL_GEOS ? all : row.geoId === geoId ? own : others).push(row)
-  const good = (rows: readonly CoveredInterval[]): Interval[] => rows.map((row) => stillGood(row, freshness))
-  if (geoId !== ALL_GEOS) return merge([...good(own), ...subtract(good(all), own)])
-  // All geos are asked again where one of them is in doubt.
-  const doubted = others.filter(({ state }) => state === 'doubt')
-  return subtract(good(all), subtract(doubted, good(doubted)))
-}
-
-/** Geos that miss the same stretches go into one request. `missing` says what a geo misses. */
-function groupByHoles(
-  geoIds: readonly number[],
-  { coverage }: SeriesState,
-  missing: (geoId: number) => readonly Interval[],
+/** What an entry misses of a series, each stretch once: for all geos where a later job asks for all, else for those that miss it. */
+function groupsFor(
+  planning: Planning,
+  entry: SeriesEntry,
+  key: string,
+  state: SeriesState,
+  wanted: Interval,
+  whole: Whole,
 ): Group[] {
-  const groups = new Map<string, Group>()
-  for (const geoId of geoIds) {
-    const holes = missing(geoId)
-    if (holes.length === 0) continue
-    const key = holes.map(({ from, to }) => `${from}-${to}`).join()
-    const group = groups.get(key)
-    const known = coverage.some((row) => row.geoId === ALL_GEOS || row.geoId === geoId)
-    if (group) group.geoIds.push(geoId)
-    else groups.set(key, { geoIds: [geoId], holes, known })
-  }
-  return [...groups.values()]
+  const missing = geosOf(entry).map((geoId) => ({
+    geoId,
+    holes: planning.asked.left(key, geoId, missingOf(planning, entry, state, wanted, geoId)),
+  }))
+  const ofAll = asksAll(entry) ? [] : whole(key)
+  if (ofAll.length === 0) return groupsOf(missing)
+  const common = intersect(
+    missing.flatMap(({ holes }) => holes),
+    ofAll,
+  )
+  const own = missing.map(({ geoId, holes }) => ({ geoId, holes: subtract(holes, common) }))
+  return [...groupsOf([{ geoId: ALL_GEOS, holes: common }]), ...groupsOf(own)]
 }
 
 /** Plans one entry: for every indicator what is wanted and not held, in windows on local borders. */
-export function* planSeries(planning: Planning, entry: SeriesEntry): Generator<PlannedRequest> {
+export function* planSeries(planning: Planning, entry: SeriesEntry, whole: Whole): Generator<PlannedRequest> {
   const { job, service, plannerState, now, options, asked } = planning
   const zone = service.timeZone
   if (!entry.window) return yield* planInstant(planning, entry)
@@ -71,36 +68,35 @@ export function* planSeries(planning: Planning, entry: SeriesEntry): Generator<P
     const series = identityOf(entry, indicatorId)
     const key = seriesKey(series)
     const state = plannerState.series(series)
-    const periods = knownPeriods(zone, state)
-    const freshness: Freshness = { zone, now, lookback: entry.lookback, refresh: entry.refresh, unit, periods }
-    const settled = settledBefore(zone, now, entry.lookback, unit, periods)
+    const groups = groupsFor(planning, entry, key, state, wanted, whole)
+    if (groups.length === 0 || isPassedOver(planning, entry.where, routeOf(entry), indicatorId)) continue
+    const settled = settledBefore(zone, now, entry.lookback, unit, knownPeriods(zone, state))
     const lookbackS = Math.max(state.lookbackS ?? 0, lookbacksOf(job).get(key)!)
     const changes = changesOf(planning.service, series, state)
-    const groups = groupByHoles(geosOf(entry), state, (geoId) =>
-      asked.left(key, geoId, subtract([wanted], options.restate ? [] : goodOf(geoId, state, freshness))),
-    )
-    for (const { geoIds, holes, known } of groups) {
-      if (isPassedOver(planning, entry.where, routeOf(entry), indicatorId)) break
+    const asks = groups.flatMap(({ geoIds, holes }): Ask[] => {
       const sent = sentGeos(entry, geoIds)
       const size = sizeFor(planning.service, entry, state, sent)
+      const known = state.coverage.some(({ geoId }) => geoId === ALL_GEOS || geoIds.includes(geoId))
       const windows = holes.flatMap((hole) => windowsOf(hole, size, changes))
       asked.add(key, geoIds, holes, windows.length)
-      for (const window of options.newestFirst ? windows.reverse() : windows)
-        yield planRequest(
-          planning,
-          entry.where,
-          routeOf(entry),
-          { ...questionOf(entry, indicatorId, sent), ...rangeParams(window) },
-          {
-            series,
-            geoIds,
-            window,
-            settledBefore: settled,
-            lookbackS,
-            reason: options.restate ? 'restate' : known ? reasonOf(window, state, settled) : 'missing',
-          },
-        )
-    }
+      return windows.map((window) => ({ window, geoIds, sent, known }))
+    })
+    if (groups.length > 1) asks.sort((a, b) => a.window.from - b.window.from)
+    for (const { window, geoIds, sent, known } of options.newestFirst ? asks.reverse() : asks)
+      yield planRequest(
+        planning,
+        entry.where,
+        routeOf(entry),
+        { ...questionOf(entry, indicatorId, sent), ...rangeParams(window) },
+        {
+          series,
+          geoIds,
+          window,
+          settledBefore: settled,
+          lookbackS,
+          reason: options.restate ? 'restate' : known ? reasonOf(window, state, settled) : 'missing',
+        },
+      )
   }
 }
 

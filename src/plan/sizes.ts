@@ -1,3 +1,4 @@
+import { addUnits } from '../base/zone.ts'
 import type { Span } from '../job/job.ts'
 import type { Size, Windows } from '../services/windows.ts'
 
@@ -7,6 +8,10 @@ export function sizeOf({ count, unit }: Span): Size {
   if (unit === 'day' || unit === 'month' || unit === 'year') return { unit, count }
   return { unit: 'day', count: 1 }
 }
+
+/** The smaller of two sizes. */
+export const smaller = (a: Size, b: Size): Size =>
+  addUnits('Etc/UTC', 0, a.unit, a.count) <= addUnits('Etc/UTC', 0, b.unit, b.count) ? a : b
 
 /** The first size of a series' windows. `geos`: how many the request is about; null when nobody knows. */
 export function firstSize(

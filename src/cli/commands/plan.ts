@@ -3,7 +3,7 @@ import type { Instant } from '../../base/instant.ts'
 import type { Job } from '../../job/job.ts'
 import { type PlannedRequest, seriesKey } from '../../job/plannedRequest.ts'
 import type { PassedOver, PlannerState } from '../../job/plannerState.ts'
-import { type Listed, needsCatalogue, resolveSelectors } from '../../job/select.ts'
+import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '../../job/select.ts'
 import { callsLeft } from '../../load/budget.ts'
 import { type Asked, createAsked } from '../../plan/asked.ts'
 import { planSelection } from '../../plan/listings.ts'
@@ -35,18 +35,22 @@ interface PlanContext {
   readonly asked: Asked
 }
 
-/** Plans a job against what is held. */
-function planJob({ args, plannerState, catalogue, now, asked }: PlanContext, job: Job): PlannedJob {
+/** A job and those after it. */
+type Jobs = readonly [Job, ...Job[]]
+
+/** Plans the first of some jobs against what is held. */
+function planJob({ args, plannerState, catalogue, now, asked }: PlanContext, [job, ...rest]: Jobs): PlannedJob {
   const service = readSettings(args).service.value
-  const range = rangeOf(args, job.timeZone, now)
-  const options: PlanOptions = {
-    ...(range ? { range: { interval: range, how: 'narrow' } } : {}),
-    newestFirst: args.newestFirst,
+  const optionsOf = ({ timeZone }: Job): PlanOptions => {
+    const range = rangeOf(args, timeZone, now)
+    return { ...(range ? { range: { interval: range, how: 'narrow' } } : {}), newestFirst: args.newestFirst }
   }
+  const options = optionsOf(job)
+  const later = rest.map((one) => ({ job: applySelectors(one, catalogue), options: optionsOf(one) }))
   const passedOver = new Map<string, PassedOver>()
   const onPassedOver = (one: PassedOver) => passedOver.set(`${one.route} ${one.id}`, one)
   // What jobs before this one ask is not asked again; a plan may be looked at several times.
-  const fresh = (): Planning => ({ job, service, plannerState, now, options, onPassedOver, asked: asked.copy() })
+  const fresh = (): Planning => ({ job, service, plannerState, now, options, later, onPassedOver, asked: asked.copy() })
   const unknown = () => passedOverText([...passedOver.values()])
   if (!needsCatalogue(job)) return { job, requests: () => plan(fresh()), notes: unknown }
   const isKnown = catalogue.length > 0
@@ -110,7 +114,7 @@ export async function run(args: PlanArgs): Promise<number> {
       catalogue: reader ? readCatalogue(reader) : [],
     }
     const all = jobs.map((job, i) => {
-      const one = planJob({ ...context, asked: asked.copy() }, job)
+      const one = planJob({ ...context, asked: asked.copy() }, [job, ...jobs.slice(i + 1)])
       if (i < jobs.length - 1) noteAll(asked, one.requests())
       return one
     })

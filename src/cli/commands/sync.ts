@@ -181,8 +181,11 @@ async function runAll(
   const asked = createAsked()
   try {
     await afterLastCall(store)
-    for (const job of jobs) {
+    const meant = (job: Job) => {
       const range = rangeOf(options, job.timeZone, Math.floor(Date.now() / 1000))
+      return { job, options: options.optionsFor?.(range) ?? {} }
+    }
+    for (const [i, job] of jobs.entries()) {
       const progress = createProgress({
         quiet: options.quiet,
         tell: (fields) => tellLog({ event: 'run.progress', job: job.name, command, ...fields }),
@@ -192,6 +195,7 @@ async function runAll(
         ...options,
         store,
         asked,
+        later: jobs.slice(i + 1).map(meant),
         version: version(),
         now: Date.now,
         signal: options.signal ?? signals.signal,
@@ -203,9 +207,7 @@ async function runAll(
         onFailure: options.onLife,
       }
       tell.started(job)
-      const running = options.carry
-        ? options.carry(context, job)
-        : sync(context, job, command, options.optionsFor?.(range) ?? {})
+      const running = options.carry ? options.carry(context, job) : sync(context, job, command, meant(job).options)
       const summary = await running.finally(progress.end)
       summaries.push(summary)
       tell.ended(job, summary)
