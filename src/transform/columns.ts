@@ -1,5 +1,6 @@
 import { findList, VALUES } from '../base/alike.ts'
 import { skipSpace, skipValue } from '../base/bytes.ts'
+import { SchemaError } from '../base/errors.ts'
 import { type Instant, parseInstant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import { type Columns, type PackedField, readColumns } from '../base/pack.ts'
@@ -27,7 +28,8 @@ export function scanColumns(arranged: Buffer, window: Interval | null): Scanned 
     for (let row = 0; row < columns.rows; row++) if (!read()) return null
     return { rest, values: gathering.done() }
   } catch (error) {
-    if (error instanceof SyntaxError) return null
+    // Why it is refused is told where the body is read.
+    if (error instanceof SyntaxError || error instanceof SchemaError) return null
     throw error
   }
 }

@@ -2,6 +2,7 @@ import { SchemaError } from '../base/errors.ts'
 import { AS, brief, columnsOf, integerOf, isObject, type JsonObject, listOf, payloadOf, textOf } from '../base/json.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Rows, RowValues, TableRows } from '../tables/rows.ts'
+import { bounded } from './flood.ts'
 import { textColumns } from './plain.ts'
 import { claimedId, guessOf, isGuessed, stepsOf } from './steps.ts'
 import { readValues, type Values } from './values.ts'
@@ -87,7 +88,7 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
   const guessed = trunc === null && isGuessed(service.steps, timeZone, indicator.tiempo, observations, steps)
   // What an answer without values says of a resolution is about nothing.
   const has = observations.at.length > 0
-  return {
+  return bounded({
     observations: guessed
       ? { ...observations, steps: guessOf(timeZone, observations, steps), guessed }
       : { ...observations, steps },
@@ -101,5 +102,5 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
     sourceUpdatedAt: textOf(indicator.values_updated_at),
     outside,
     empty: rows === 0,
-  }
+  })
 }

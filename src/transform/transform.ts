@@ -11,7 +11,7 @@ import { transformArchives } from './archives.ts'
 import { transformCatalogue } from './catalogue.ts'
 import { scanColumns } from './columns.ts'
 import { transformContents } from './contents.ts'
-import { refuseFlood } from './flood.ts'
+import { bounded, refuseFlood } from './flood.ts'
 import { scan } from './scan.ts'
 import { transformSeries } from './series.ts'
 import { transformWidgets } from './widgets.ts'
@@ -111,5 +111,5 @@ function read(body: Buffer, planned: PlannedRequest): Rows {
     throw new SchemaError(`The service answered with a message: ${oneLine(parsed.message).slice(0, 500)}`, {
       path: '$.message',
     })
-  return BY_SHAPE[shape](parsed, planned)
+  return bounded(BY_SHAPE[shape](parsed, planned))
 }

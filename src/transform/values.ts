@@ -2,6 +2,7 @@ import { type Instant, parseInstant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import { brief, isObject } from '../base/json.ts'
 import type { Observations, Place } from '../tables/rows.ts'
+import { refuseGeos } from './flood.ts'
 import { gatherRejects, type Rejected, type Rejects } from './rejects.ts'
 
 /** The values of one geo as they come: instants and values side by side. */
@@ -80,6 +81,7 @@ export function gather(window: Interval | null): Gathering {
     if (!column) {
       column = { at: [], values: [], ascending: true }
       columns.set(geoId, column)
+      refuseGeos(columns.size)
     }
     lastGeo = geoId
     lastColumn = column
