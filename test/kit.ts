@@ -143,6 +143,18 @@ export interface Done {
   readonly err: string
 }
 
+/** Does something once, as soon as a process has said something on stderr. */
+export function whenSaid(child: ChildProcess, what: string | RegExp, then: () => unknown): void {
+  let said = ''
+  const listen = (data: Buffer): void => {
+    said += data
+    if (said.search(what) < 0) return
+    child.stderr!.off('data', listen)
+    then()
+  }
+  child.stderr!.on('data', listen)
+}
+
 /** Runs the command as a user would: a process of its own, in a folder of its own, without our environment. */
 export function runCli(
   cwd: string,

@@ -14,8 +14,9 @@ import { holdFile, makeRoom } from './sqlite.ts'
 
 /** Two that ask at the same moment can each find the other in the way: so long is asked again. */
 const MEETING_MS = 100
-/** How long a new holder has for saying who it is. */
+/** How long a new holder has for saying who it is; longer while it is still making the database, or brings it up to date. */
 const INTRODUCTION_MS = 2_000
+const MAKING_MS = 30_000
 
 /** Where links lead, so that a database has one lock under all its names; also for a file that is not there yet. */
 function realPathOf(file: string): string {
@@ -65,21 +66,24 @@ export function isHeld(file: string): boolean | undefined {
 
 /** Who holds a database; it may be making it just now, and then says so a little later. */
 async function findHolder(file: string): Promise<Holder | undefined> {
-  const deadline = performance.now() + INTRODUCTION_MS
+  const began = performance.now()
+  let patience = MAKING_MS
   do {
     try {
       const reader = openReader(file)
       try {
         const holder = readHolder(reader)
         if (holder && !isGone(holder)) return holder
+        patience = INTRODUCTION_MS
       } finally {
         reader.raw.close()
       }
     } catch {
-      // It is not made, or not brought up to date yet.
+      // It is not made, or not brought up to date yet; or its holder has gone meanwhile.
+      if (isHeld(file) === false) return undefined
     }
     await sleep(50)
-  } while (performance.now() < deadline)
+  } while (performance.now() - began < patience)
   return undefined
 }
 

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { type Done, emulate, json, runCli, serve, tempFolder } from '../kit.ts'
+import { type Done, emulate, json, runCli, serve, tempFolder, whenSaid } from '../kit.ts'
 
 const SERIES =
   'name: one\npace: { perSecond: 50 }\nseries:\n  - { indicators: [1739], window: { from: 2025-01-01, to: 2025-02-01 } }\n'
@@ -288,10 +288,11 @@ describe('the command line', () => {
   ] as const)('%s finishes the reply in hand, records the run and exits %i', async (signal, code) => {
     let child: ChildProcess | undefined
     const server = await serve((_request, response, call) => {
-      if (call === 2) child!.kill(signal)
       const value = { value: call, datetime: `2025-01-0${call}T00:00:00.000+01:00`, geo_id: 3 }
       const body = { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [value] } }
-      setTimeout(() => json(response, body), call === 2 ? 400 : 0)
+      if (call === 1) return json(response, body)
+      whenSaid(child!, 'after the replies in hand', () => json(response, body))
+      child!.kill(signal)
     })
     const yaml = SERIES.replace('to: 2025-02-01 }', 'to: 2025-02-01 }, chunk: 1d').replace(
       '50 }',
@@ -316,8 +317,8 @@ describe('the command line', () => {
     const server = await serve((_request, response, call) => {
       const value = { value: call, datetime: `2025-01-0${call}T00:00:00.000+01:00`, geo_id: 3 }
       if (call === 1) return json(response, { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [value] } })
+      whenSaid(child!, 'once more to stop at once', () => child!.kill('SIGTERM'))
       child!.kill('SIGTERM')
-      setTimeout(() => child!.kill('SIGTERM'), 300)
     })
     const result = await runCli(dir, ['sync', 'job.yaml'], to(server.url), (started) => {
       child = started
@@ -344,15 +345,11 @@ describe('the command line', () => {
   })
 
   test('schedule runs a job at its times, survives one that fails, and stops at a signal', async () => {
-    const server = await serve((_request, response, call) => {
-      if (call >= 2) setTimeout(() => child?.kill('SIGTERM'), 200)
-      json(response, {}, 400)
-    })
-    let child: ChildProcess | undefined
+    const server = await serve((_request, response) => json(response, {}, 400))
     const dir = folder({ 'job.yaml': `${SERIES}schedule: "* * * * * *"\n` })
-    const result = await runCli(dir, ['schedule', 'job.yaml'], to(server.url), (started) => {
-      child = started
-    })
+    const result = await runCli(dir, ['schedule', 'job.yaml'], to(server.url), (child) =>
+      whenSaid(child, /1 requests failed[\s\S]*1 requests failed/, () => child.kill('SIGTERM')),
+    )
     expect(result.code).toBe(143)
     expect(result.err).toMatch(/one: next at 20/)
     expect(result.err).toMatch(/1 requests failed/)

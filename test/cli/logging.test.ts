@@ -115,7 +115,7 @@ describe('what a run tells', () => {
     const env = await misbehaving(() => kill())
     const { code, err } = await runCli(folderFor('1, 5'), ['sync', 'job.yaml', '--log-format=json'], env, (child) => {
       kill = () => child.kill('SIGTERM')
-      setTimeout(() => child.kill('SIGKILL'), 120_000).unref()
+      setTimeout(() => child.kill('SIGKILL'), 600_000).unref()
     })
     expect(code).toBe(143)
     const lines = linesOf(err)

@@ -35,7 +35,7 @@ test.each([
   ['select hex(zeroblob(300000000)) as v', 'csv'],
   ['select zeroblob(500000000) as v', 'json'],
   ['select zeroblob(1500000000) as v', 'table'],
-])('%s as %s is ended with a sentence', { timeout: 120_000 }, async (sql, format) => {
+])('%s as %s is ended with a sentence', async (sql, format) => {
   const { code, err } = await runCli(await folder(), ['query', sql, '--format', format, '--database', 'x.db'])
   expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/too large.*\n {2}→ Ask for less/) })
 })
@@ -43,7 +43,7 @@ test.each([
 test.each([
   ['zeroblob(500000000)', '500000000 bytes'],
   ['hex(zeroblob(250000000))', '000…'],
-])('a table of %s shows as much as a terminal does', { timeout: 120_000 }, async (value, shown) => {
+])('a table of %s shows as much as a terminal does', async (value, shown) => {
   const { code, out } = await runCli(await folder(), ['query', `select ${value} as v`, '--database', 'x.db'])
   expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(shown) })
 })

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { openWriter } from '../../src/db/lock.ts'
-import { json, runCli, serve, tempFolder } from '../kit.ts'
+import { json, runCli, serve, tempFolder, whenSaid } from '../kit.ts'
 
 const KEY = 'k'.repeat(64)
 const job = (name: string, indicator: number): string => `name: ${name}
@@ -32,24 +32,19 @@ const answer = (id: number) => ({
 
 describe.skipIf(process.platform !== 'linux')('schedule', () => {
   test('ends a job from which nothing is heard, and the others go on', async () => {
-    let parent: ChildProcess | undefined
     // The first one is never answered.
     const server = await serve((request, response) => {
-      if (request.url!.includes('/600')) return
-      json(response, answer(601))
-      setTimeout(() => parent!.kill('SIGTERM'), 1500)
+      if (request.url!.includes('/601')) json(response, answer(601))
     })
     const dir = folder({ hanging: 600, sound: 601 })
+    await (await openWriter(join(dir, 'data/indicator-sync.db'), 'made before')).close()
     const done = await runCli(
       dir,
-      ['schedule', 'hanging.yaml', 'sound.yaml', '--stall', '2'],
+      ['schedule', 'hanging.yaml', 'sound.yaml', '--stall', '4'],
       to(server.url),
-      (child) => {
-        parent = child
-      },
+      (child) => whenSaid(child, /it was ended[\s\S]*sound: done/, () => child.kill('SIGTERM')),
     )
-    expect(done.err).toMatch(/hanging: nothing was heard of it for 2 s; it was ended/)
-    expect(done.err).toMatch(/sound: done/)
+    expect(done.err).toMatch(/hanging: nothing was heard of it for 4 s; it was ended/)
     expect(done.code).toBe(143)
   })
 
@@ -88,14 +83,10 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
     const dir = folder({ sound: 601 })
     writeFileSync(join(dir, 'sound.yaml'), job('sound', 601).replace('* * * * * *', '*/4 * * * * *'))
     const writer = await openWriter(join(dir, 'data/indicator-sync.db'), 'another')
-    const stopped = runCli(dir, ['schedule', 'sound.yaml'], to(server.url), (child) => {
-      child.stderr!.on('data', async (data) => {
-        const said = String(data)
-        if (said.includes('waiting for it')) await writer.close()
-        if (said.includes('sound: done')) child.kill('SIGTERM')
-      })
+    const { code, err } = await runCli(dir, ['schedule', 'sound.yaml'], to(server.url), (child) => {
+      whenSaid(child, 'waiting for it', () => writer.close())
+      whenSaid(child, 'sound: done', () => child.kill('SIGTERM'))
     })
-    const { code, err } = await stopped
     expect(code).toBe(143)
     expect(err).toMatch(/sound: another process is writing to .*; waiting for it/)
   })

@@ -5,26 +5,20 @@ import { crash } from './harness.ts'
 /** The ordinary dose; `npm run test:crash -- --kills 300 --seed 7` is the nightly one. */
 const KILLS = 24
 
-test('after kill -9 at any step the file is whole, and the resumed run ends in the rows of an undisturbed one', {
-  timeout: 300_000,
-}, async () => {
+test('after kill -9 at any step the file is whole, and the resumed run ends in the rows of an undisturbed one', async () => {
   const report = await crash(KILLS, 20251104)
   expect(report.faults).toEqual([])
   expect(report.kills).toBe(KILLS)
   expect(Object.keys(report.byStep).length).toBeGreaterThanOrEqual(9)
 })
 
-test('a command that is killed at any step leaves the old or the new, and the next one ends as if nothing had been, leftovers too', {
-  timeout: 300_000,
-}, async () => {
+test('a command that is killed at any step leaves the old or the new, and the next one ends as if nothing had been, leftovers too', async () => {
   const report = await crashCommands(14, 20251105)
   expect(report.faults).toEqual([])
   expect(Object.keys(report.byStep).length).toBeGreaterThanOrEqual(4)
 })
 
-test('of two syncs one writes, also while it is suspended, and when it is killed the other one may', {
-  timeout: 300_000,
-}, async () => {
+test('of two syncs one writes, also while it is suspended, and when it is killed the other one may', async () => {
   const report = await crashPairs(4, 20251106)
   expect(report.faults).toEqual([])
 })

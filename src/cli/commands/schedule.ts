@@ -52,6 +52,7 @@ function readScheduled(args: ScheduleArgs): Job[] {
 /** One run of one job, in a process of its own: a database that another one writes to is waited for until the job is due again. */
 async function runOnce(args: ScheduleArgs, { index, parent }: Turn): Promise<number> {
   endWithParent(parent)
+  sayAlive()
   const job = readScheduled(args)[index]!
   const file = readSettings(args).database.value
   const service = requireService(readSettings(args))

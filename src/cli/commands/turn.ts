@@ -27,6 +27,9 @@ export function sayAlive(): void {
   process.send?.('alive')
 }
 
+/** So long may a process take to begin: on a slow machine that is longer than some jobs may be silent. */
+const BEGIN_MS = 60_000
+
 /** So long may a process take to end after a signal; what it has in hand is then asked again by the next run. */
 const LAST_MS = 4_000
 
@@ -50,8 +53,11 @@ export async function giveTurn(
     child.kill('SIGKILL')
   }
   const wait = Math.min(stallMs, 2 ** 31 - 1)
-  const watch = setTimeout(giveUp, wait)
-  child.on('message', () => watch.refresh())
+  let watch = setTimeout(giveUp, Math.max(wait, BEGIN_MS))
+  child.on('message', () => {
+    clearTimeout(watch)
+    watch = setTimeout(giveUp, wait)
+  })
   let last: NodeJS.Timeout | undefined
   const pass = () => {
     child.kill(signals.code() === EXIT.sigint ? 'SIGINT' : 'SIGTERM')
