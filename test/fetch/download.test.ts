@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parseBytes } from '../../src/cli/terminal/size.ts'
@@ -22,11 +23,21 @@ async function setUp(script: Script, more: Partial<DownloadOptions> = {}) {
     pace: { perSecond: 50, concurrency: 1 },
     signal: new AbortController().signal,
     retryMs: 5,
-    limits: { timeoutMs: 2000, least: { bytes: 10, ms: 2000 } },
+    limits: { timeoutMs: 600_000, least: { bytes: 1, ms: 600_000 } },
   })
   onTestFinished(() => line.close())
   const options: DownloadOptions = { line, folder: join(tempFolder(), 'archives'), maxBytes: 1e6, ...more }
   return { ...server, options }
+}
+/** Breaks an answer off as soon as so many bytes of it lie on the disk. */
+function breakOff(response: ServerResponse, folder: string, bytes: number): void {
+  const url = createHash('sha256').update(response.req.url!).digest('hex').slice(0, 32)
+  const parts = join(folder, 'parts')
+  const timer = setInterval(() => {
+    const own = existsSync(parts) ? readdirSync(parts).filter((name) => name.startsWith(url)) : []
+    if (own.some((name) => !name.endsWith('.json') && statSync(join(parts, name)).size >= bytes)) response.destroy()
+  }, 5)
+  response.on('close', () => clearInterval(timer))
 }
 const files = (folder: string): string[] =>
   (readdirSync(folder, { recursive: true, withFileTypes: true }) as { isFile(): boolean; name: string }[])
@@ -80,7 +91,8 @@ describe('a file of an archive', () => {
       const range = { 'Content-Range': `bytes ${begin}-${BODY.length - 1}/${BODY.length}` }
       response.writeHead(begin > 0 ? 206 : 200, begin > 0 ? { ...head, ...range } : head)
       if (broken-- <= 0) return response.end(BODY.subarray(begin))
-      return response.write(BODY.subarray(begin, begin + 12_000), () => setTimeout(() => response.destroy(), 50))
+      response.write(BODY.subarray(begin, begin + 12_000))
+      return breakOff(response, options.folder, begin + 12_000)
     })
     expect((await download('/a', options)).sha256).toBe(SUM)
     expect(calls.map(({ headers }) => headers.range)).toEqual([undefined, 'bytes=12000-', 'bytes=24000-'])
@@ -100,7 +112,8 @@ describe('a file of an archive', () => {
         const now = version === 'one' ? old : BODY
         if (call === 1) {
           response.writeHead(200, { ETag: '"one"', 'Content-Length': now.length })
-          response.write(now.subarray(0, 20_000), () => setTimeout(() => response.destroy(), 50))
+          response.write(now.subarray(0, 20_000))
+          breakOff(response, options.folder, 20_000)
           version = 'two'
           return undefined
         }
@@ -130,7 +143,8 @@ describe('a file of an archive', () => {
       const { options, calls } = await setUp((_, response, call): unknown => {
         response.writeHead(200, { ...head, 'Content-Length': BODY.length })
         if (call > 1) return response.end(BODY)
-        return response.write(BODY.subarray(0, 20_000), () => setTimeout(() => response.destroy(), 50))
+        response.write(BODY.subarray(0, 20_000))
+        return breakOff(response, options.folder, 20_000)
       })
       expect((await download('/a', options)).sha256).toBe(SUM)
       expect(calls.map(({ headers }) => headers.range)).toEqual([undefined, undefined])
@@ -140,7 +154,8 @@ describe('a file of an archive', () => {
   test('of a process that died is tidied by the next run, unless it goes on with it', async () => {
     const { options } = await setUp((_, response) => {
       response.writeHead(200, { ETag: '"one"', 'Content-Length': BODY.length })
-      response.write(BODY.subarray(0, 20_000), () => setTimeout(() => response.destroy(), 50))
+      response.write(BODY.subarray(0, 20_000))
+      breakOff(response, options.folder, 20_000)
     })
     for (const url of ['/a', '/b']) await expect(download(url, options)).rejects.toThrow()
     const parts = join(options.folder, 'parts')
