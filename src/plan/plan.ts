@@ -2,11 +2,12 @@ import type { SeriesEntry } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { planAbsences } from './absences.ts'
 import { createAsked } from './asked.ts'
+import { planInstants } from './instants.ts'
 import { planCatalogue, planListings } from './listings.ts'
 import { latestFirst } from './order.ts'
 import type { Planning } from './planning.ts'
 import { asksAll, keysOf } from './question.ts'
-import { planSeries } from './series.ts'
+import { type Lane, planLanes } from './series.ts'
 import { createWhole, type Whole } from './whole.ts'
 
 /**
@@ -20,17 +21,18 @@ export function* plan(given: Omit<Planning, 'asked'> & Partial<Pick<Planning, 'a
   const before = asked.calls()
   const whole = createWhole(planning)
   yield* planCatalogue(planning)
+  for (const entry of job.series) yield* planInstants(planning, entry)
   const newestFirst = options.newestFirst || job.newestFirst
-  if (newestFirst) yield* latestFirst(singles({ ...planning, options: { ...options, newestFirst } }, whole))
-  else for (const entry of job.series) yield* planSeries(planning, entry, whole)
+  const lanes = lanesOf({ ...planning, options: { ...options, newestFirst } }, whole)
+  if (newestFirst) yield* latestFirst(lanes)
+  else for (const { requests } of lanes) yield* requests
   yield* planListings(planning)
   yield* planAbsences(planning, asked.calls() - before, whole)
 }
 
-/** The requests of every single indicator of a job. */
-function* singles(planning: Planning, whole: Whole): Generator<Generator<PlannedRequest>> {
-  for (const entry of planning.job.series)
-    for (const id of entry.indicators) yield planSeries(planning, { ...entry, indicators: [id] }, whole)
+/** What is asked of every series of a job. */
+function* lanesOf(planning: Planning, whole: Whole): Generator<Lane> {
+  for (const entry of planning.job.series) yield* planLanes(planning, entry, whole)
 }
 
 /** Entries in the order of the job, but those of some geos of a series after those of all its geos, which bring them along. */

@@ -69,7 +69,8 @@ export function planRequest(
   given: AnyParams,
   extra: Extra = {},
 ): PlannedRequest {
-  const params = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  const params: { [name: string]: AnyParams[string] } = {}
+  for (const name in given) if (given[name] !== undefined) params[name] = given[name]
   return {
     where,
     route,

@@ -1,11 +1,10 @@
 import { type Interval, intersect, subtract } from '../base/interval.ts'
 import type { SeriesEntry } from '../job/job.ts'
-import { resolveMoment } from '../job/moment.ts'
 import { ALL_GEOS, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import type { SeriesState } from '../job/plannerState.ts'
 import { rangeParams } from '../services/request.ts'
 import { type Group, groupsOf } from './groups.ts'
-import { type Freshness, isDue, settledBefore } from './held.ts'
+import { settledBefore } from './held.ts'
 import { missingOf } from './missing.ts'
 import { type Planning, planRequest, wantedRange } from './planning.ts'
 import {
@@ -25,12 +24,18 @@ import { isPassedOver } from './unknown.ts'
 import type { Whole } from './whole.ts'
 import { borderUnit } from './windows.ts'
 
-/** A window that is asked for some geos, and whether anything is held of one of them. */
-interface Ask {
-  readonly window: Interval
+/** What is asked of one series: its windows in order, and the request of each, made when its turn comes. */
+export interface Lane {
+  readonly windows: readonly Interval[]
+  readonly requests: Iterable<PlannedRequest>
+}
+
+/** Windows that are asked for some geos, and whether anything is held of one of them. */
+interface Asks {
   readonly geoIds: readonly number[]
   readonly sent: readonly number[]
   readonly known: boolean
+  readonly windows: readonly Interval[]
 }
 
 /** What an entry misses of a series, each stretch once: for all geos where a later job asks for all, else for those that miss it. */
@@ -56,47 +61,59 @@ function groupsFor(
   return [...groupsOf([{ geoId: ALL_GEOS, holes: common }]), ...groupsOf(own)]
 }
 
-/** Plans one entry: for every indicator what is wanted and not held, in windows on local borders. */
-export function* planSeries(planning: Planning, entry: SeriesEntry, whole: Whole): Generator<PlannedRequest> {
+/** Plans an entry with a window: of every indicator what is wanted and not held, in windows on local borders. */
+export function* planLanes(planning: Planning, entry: SeriesEntry, whole: Whole): Generator<Lane> {
   const { job, service, plannerState, now, options, asked } = planning
+  if (!entry.window) return
   const zone = service.timeZone
-  if (!entry.window) return yield* planInstant(planning, entry)
   const unit = borderUnit(entry.timeTrunc)
   const wanted = wantedRange(planning, entry.window, unit)
   const windowsOf = cutterOf(zone, unit)
+  const route = routeOf(entry)
   for (const indicatorId of entry.indicators) {
     const series = identityOf(entry, indicatorId)
     const key = seriesKey(series)
     const state = plannerState.series(series)
     const groups = groupsFor(planning, entry, key, state, wanted, whole)
-    if (groups.length === 0 || isPassedOver(planning, entry.where, routeOf(entry), indicatorId)) continue
+    if (groups.length === 0 || isPassedOver(planning, entry.where, route, indicatorId)) continue
     const settled = settledBefore(zone, now, entry.lookback, unit, knownPeriods(zone, state))
     const lookbackS = Math.max(state.lookbackS ?? 0, lookbacksOf(job).get(key)!)
-    const changes = changesOf(planning.service, series, state)
-    const asks = groups.flatMap(({ geoIds, holes }): Ask[] => {
+    const changes = changesOf(service, series, state)
+    const asks = groups.map(({ geoIds, holes }): Asks => {
       const sent = sentGeos(entry, geoIds)
-      const size = sizeFor(planning.service, entry, state, sent)
+      const size = sizeFor(service, entry, state, sent)
       const known = state.coverage.some(({ geoId }) => geoId === ALL_GEOS || geoIds.includes(geoId))
       const windows = holes.flatMap((hole) => windowsOf(hole, size, changes))
       asked.add(key, geoIds, holes, windows.length)
-      return windows.map((window) => ({ window, geoIds, sent, known }))
+      return { geoIds, sent, known, windows }
     })
-    if (groups.length > 1) asks.sort((a, b) => a.window.from - b.window.from)
-    for (const { window, geoIds, sent, known } of options.newestFirst ? asks.reverse() : asks)
-      yield planRequest(
+    const request = (window: Interval, { geoIds, sent, known }: Asks): PlannedRequest =>
+      planRequest(
         planning,
         entry.where,
-        routeOf(entry),
+        route,
         { ...questionOf(entry, indicatorId, sent), ...rangeParams(window) },
         {
-          series,
-          geoIds,
-          window,
-          settledBefore: settled,
-          lookbackS,
+          ...{ series, geoIds, window, settledBefore: settled, lookbackS },
           reason: options.restate ? 'restate' : known ? reasonOf(window, state, settled) : 'missing',
         },
       )
+    yield laneOf(asks, options.newestFirst ?? false, request)
+  }
+}
+
+/** The windows of one series in the order of time, or against it, each with its request. */
+function laneOf(
+  asks: readonly Asks[],
+  newestFirst: boolean,
+  request: (window: Interval, asks: Asks) => PlannedRequest,
+): Lane {
+  const of = asks.length > 1 ? new Map(asks.flatMap((one) => one.windows.map((window) => [window, one]))) : undefined
+  const windows = of ? [...of.keys()].sort((a, b) => a.from - b.from) : asks[0]!.windows
+  const ordered = newestFirst ? windows.toReversed() : windows
+  return {
+    windows: ordered,
+    requests: ordered.values().map((window) => request(window, of?.get(window) ?? asks[0]!)),
   }
 }
 
@@ -107,27 +124,3 @@ const reasonOf = (window: Interval, { coverage }: SeriesState, settled: number):
     : coverage.some(({ state, from, to }) => state === 'doubt' && from < window.to && to > window.from)
       ? 'doubt'
       : 'missing'
-
-/** An entry with `datetime`: one request an indicator, for one instant. */
-function* planInstant(planning: Planning, entry: SeriesEntry): Generator<PlannedRequest> {
-  const { job, service, plannerState, now, options, asked } = planning
-  if (!entry.datetime) return
-  const datetime = resolveMoment(entry.datetime, job.timeZone, now)
-  const freshness: Freshness = {
-    zone: service.timeZone,
-    now,
-    lookback: entry.lookback,
-    refresh: entry.refresh,
-    unit: 'day',
-  }
-  for (const indicatorId of entry.indicators) {
-    const params = { ...questionOf(entry, indicatorId, entry.geoIds), datetime }
-    const extra = { series: identityOf(entry, indicatorId), geoIds: [] }
-    const planned = planRequest(planning, entry.where, routeOf(entry), params, extra)
-    const { target } = planned.request
-    const window = { from: datetime, to: datetime + 1 }
-    if (!options.restate && !isDue(plannerState.lastAnswer(target), window, freshness)) continue
-    if (isPassedOver(planning, entry.where, routeOf(entry), indicatorId)) continue
-    if (asked.takes(target)) yield planned
-  }
-}

@@ -73,9 +73,11 @@ export function buildRequest<R extends RouteName>(service: Service, route: R, pa
   const row = service.routes[route]
   if (!row) throw new InputError(`The service ${service.name} has no route ${route}.`, { code: 'unknown-route' })
   const given = params as AnyParams
-  const names = [...Object.keys(row.slots), ...Object.keys(row.query)]
-  for (const name of Object.keys(given))
-    if (!names.includes(name)) refuse(route, 'a parameter name', name, names.join(', '), didYouMean(name, names))
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(row.slots, name) || Object.hasOwn(row.query, name)) continue
+    const names = [...Object.keys(row.slots), ...Object.keys(row.query)]
+    refuse(route, 'a parameter name', name, names.join(', '), didYouMean(name, names))
+  }
   let path = row.path
   for (const [name, kind] of Object.entries(row.slots))
     path = path.replace(

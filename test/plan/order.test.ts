@@ -10,7 +10,9 @@ test('what reaches latest comes first over all series, each series in its own or
   fc.assert(
     fc.property(fc.array(fc.uniqueArray(fc.integer({ min: 0, max: 50 })), { maxLength: 8 }), (lanes) => {
       const series = lanes.map((ends, i) => [...ends].sort((a, b) => b - a).map((to) => planned(`${i}`, to)))
-      const ordered = [...latestFirst(series)]
+      const ordered = [
+        ...latestFirst(series.map((requests) => ({ windows: requests.map(({ window }) => window!), requests }))),
+      ]
       expect(ordered).toHaveLength(series.flat().length)
       expect(ordered.map(({ window }) => window!.to)).toEqual(
         ordered.map(({ window }) => window!.to).sort((a, b) => b - a),
