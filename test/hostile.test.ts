@@ -179,12 +179,12 @@ describe('answers that nobody should send', () => {
   const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
   test.each<[string, (rows: string) => string, number, RegExp | null]>([
-    ['NaN as text', (rows) => rows.replace('"value":1', '"value":"NaN"'), 23, /"NaN" is no number/],
+    ['NaN as text', (rows) => rows.replace('"value":1', '"value":"NaN"'), 23, /"NaN" is not a number/],
     ['NaN as no JSON at all', (rows) => rows.replace('"value":1', '"value":NaN'), 0, /not JSON/],
-    ['a number beyond all numbers', (rows) => rows.replace('"value":1', '"value":1e999'), 23, /is no number/],
-    ['a geo beyond 2^53', (rows) => rows.replace('"geo_id":3', '"geo_id":9007199254740993'), 23, /no whole number/],
+    ['a number beyond all numbers', (rows) => rows.replace('"value":1', '"value":1e999'), 23, /is not a number/],
+    ['a geo beyond 2^53', (rows) => rows.replace('"geo_id":3', '"geo_id":9007199254740993'), 23, /not a whole number/],
     ['the year 9999', (rows) => rows.replace(/2025-09-30T22:00/, '9999-12-31T22:00'), 23, null],
-    ['the year 10000', (rows) => rows.replace(/2025-09-30T22:00/, '+10000-12-31T22:00'), 23, /no instant/],
+    ['the year 10000', (rows) => rows.replace(/2025-09-30T22:00/, '+10000-12-31T22:00'), 23, /not an instant/],
     ['the same row twice', (rows) => rows.replace(/^(.*?\}),/, '$1,$1,'), 24, null],
     [
       'two values for an instant',
@@ -202,13 +202,13 @@ describe('answers that nobody should send', () => {
       'a text of 10 MB as a value',
       (rows) => rows.replace('"value":1', `"value":"${'x'.repeat(10_000_000)}"`),
       23,
-      /is no number/,
+      /is not a number/,
     ],
     [
       'a value nested 5,000 levels deep',
       (rows) => rows.replace('"value":1', `"value":${deep(5000)}`),
       23,
-      /is no number/,
+      /is not a number/,
     ],
     [
       'a field nested 100,000 levels deep',
@@ -216,7 +216,7 @@ describe('answers that nobody should send', () => {
       24,
       null,
     ],
-    ['a row nested 100,000 levels deep', (rows) => rows.replace(/^\{.*?\}/, deep(100_000)), 23, /is no object/],
+    ['a row nested 100,000 levels deep', (rows) => rows.replace(/^\{.*?\}/, deep(100_000)), 23, /is not an object/],
     ['half a letter', (rows) => rows.replace('"geo_id":3', '"geo_id":3,"geo_name":"\\ud83d"'), 24, null],
     ['a field called __proto__', (rows) => rows.replace('"value":1', '"__proto__":{"value":7},"value":1'), 24, null],
     ['SQL', (rows) => rows.replace('"geo_id":3', `"geo_id":3,"geo_name":"'); drop table geo; --"`), 24, null],

@@ -296,7 +296,7 @@ describe('what goes wrong stays where it is', () => {
     expect(summary).toMatchObject({ outcome: 'partial', counts: { rows_rejected: 1 } })
     expect(store.get('select count(*) from observation')).toBe(1)
     expect(store.all('select path, reason from _quarantine')).toEqual([
-      { path: '$.indicator.values[1]', reason: 'value "9" is no number' },
+      { path: '$.indicator.values[1]', reason: 'value "9" is not a number' },
     ])
     expect(store.get('select state from _coverage')).toBe('doubt')
     expect(store.get('select count(*) from _reply')).toBe(1)

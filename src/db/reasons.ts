@@ -38,7 +38,10 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
     'The database{} cannot be opened.',
     'See that its folder exists, that this user may read and write there, and that not too many files are open (ulimit -n).',
   ],
-  SQLITE_NOTADB: ['The file{} is no SQLite database.', 'Name another file with --database; this one was not touched.'],
+  SQLITE_NOTADB: [
+    'The file{} is not an SQLite database.',
+    'Name another file with --database; this one was not touched.',
+  ],
   SQLITE_CORRUPT: [
     'The database{} is damaged.',
     'Restore a copy, or save what can be read with: sqlite3 FILE .recover',

@@ -37,7 +37,11 @@ export function requarantine(store: Store, origin: Origin, rejects: readonly Rej
   quarantine(
     store,
     origin,
-    rejects.filter(({ path, reason }) => !known.some((other) => other.path === path && other.reason === reason)),
+    rejects.filter(
+      // One element has one entry, however this version words the reason.
+      ({ path, reason }) =>
+        !known.some((other) => other.path === path && (other.reason === reason || path.endsWith(']'))),
+    ),
   )
 }
 

@@ -29,7 +29,7 @@ function instantOf(row: Readonly<Record<string, unknown>>): Instant | string {
   const check = typeof utc === 'string' ? parseInstant(utc) : Number.NaN
   if (Number.isNaN(at)) {
     if (datetime === undefined && !Number.isNaN(check)) return check
-    return `datetime ${brief(datetime)} is no instant with an offset`
+    return `datetime ${brief(datetime)} is not an instant with an offset`
   }
   if (utc !== undefined && utc !== null && check !== at)
     return `datetime ${brief(datetime)} and tz_time ${brief(utc)} disagree`
@@ -42,7 +42,7 @@ export function geoOf(row: Readonly<Record<string, unknown>>): number | string {
   if (Number.isSafeInteger(id)) return id as number
   if (id === undefined || id === null)
     return Array.isArray(ids) && ids.length === 1 && Number.isSafeInteger(ids[0]) ? ids[0] : 0
-  return `geo_id ${brief(id)} is no whole number`
+  return `geo_id ${brief(id)} is not a whole number`
 }
 
 /** Where the values of an answer are gathered, one by one as they are read. */
@@ -99,13 +99,13 @@ export function gather(window: Interval | null): Gathering {
         rows++
         rejects.add(`$.indicator.values[${i}]`, reason, row, place)
       }
-      if (!isObject(row)) return reject('a value is no object')
+      if (!isObject(row)) return reject('a value is not an object')
       const { value, geo_name: name } = row
       const at = instantOf(row)
       const geoId = geoOf(row)
       if (value !== null && (typeof value !== 'number' || !Number.isFinite(value)))
         return reject(
-          `value ${brief(value)} is no number`,
+          `value ${brief(value)} is not a number`,
           typeof at === 'number' && typeof geoId === 'number' ? { geoId, at } : undefined,
         )
       if (typeof at === 'string' || typeof geoId === 'string')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatUtc, parseInstant } from '../../src/base/instant.ts'
+import { floorToSecond, formatUtc, parseInstant } from '../../src/base/instant.ts'
 import {
   addUnits,
   ceilTo,
@@ -38,8 +38,44 @@ describe('instants', () => {
     '2021-10-31 02:00:00Z',
     '2021-10-31T02:00:00Zx',
     '２021-10-31T02:00:00Z',
+    '2021/10-31T02:00:00Z',
+    '2021-10/31T02:00:00Z',
+    '2021-10-31T02.00:00Z',
+    '2021-10-31T02:00.00Z',
+    '2021-10-31T02:00:60Z',
+    '2021-10-31T02:00:00.5',
+    '2021-10-31T02:00:00*01:00',
+    '2021-10-31T02:00:00+01.00',
+    '2021-10-31T02:00:00+01:00x',
+    '2021-10-31T02:00:00+01:60',
+    '2021-10-3:T02:00:00Z',
+    '2021-10-3/T02:00:00Z',
+    '2021-10-:1T02:00:00Z',
     '',
-  ])('%j is no instant', (text) => expect(parseInstant(text)).toBeNaN())
+  ])('%j is not a valid instant', (text) => expect(parseInstant(text)).toBeNaN())
+
+  test.each([
+    ['2021-10-31T02:00:00+23:59', '2021-10-30T02:01:00Z'],
+    ['2021-10-31T02:00:00-00:30', '2021-10-31T02:30:00Z'],
+    ['2021-10-31T02:00:00.90-09:00', '2021-10-31T11:00:00Z'],
+  ])('the offset of %s is taken off: %s', (text, utc) => expect(formatUtc(parseInstant(text))).toBe(utc))
+
+  test('a date is valid where the calendar has it, leap years of centuries too', () => {
+    const pad = (n: number, digits = 2) => String(n).padStart(digits, '0')
+    for (const year of [0, 1, 1600, 1700, 1900, 1996, 2000, 2023, 2024, 2100, 9999])
+      for (let month = 0; month <= 13; month++)
+        for (let day = 0; day <= 32; day++) {
+          const date = new Date(Date.UTC(2000, month - 1, day))
+          date.setUTCFullYear(year, month - 1, day)
+          const exists = year > 0 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+          const text = `${pad(year, 4)}-${pad(month)}-${pad(day)}T00:00:00Z`
+          expect(parseInstant(text), text).toBe(exists ? date.getTime() / 1000 : Number.NaN)
+        }
+  })
+
+  test('what happened here belongs to its whole second', () => {
+    expect(floorToSecond('2025-10-01T00:00:00.999Z')).toBe(parseInstant('2025-10-01T00:00:00Z'))
+  })
 
   test('what is written is read back, in every zone', () => {
     fc.assert(

@@ -450,7 +450,7 @@ describe('pictures', () => {
     expect(JSON.parse(cli(['show', '1293', '--json']).out)[0].values.length).toBeGreaterThan(100)
     expect(cli(['show', '600', '--last', 'a week'])).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/is no span/),
+      err: expect.stringMatching(/is not a valid span/),
     })
     expect(cli(['show', 'prices'])).toMatchObject({ code: 2, err: expect.stringMatching(/indicator takes a number/) })
     expect(cli(['show', '4242'])).toMatchObject({ code: 2, err: expect.stringMatching(/No values of indicator 4242/) })

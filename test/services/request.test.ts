@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { InputError } from '../../src/base/errors.ts'
-import { buildRequest, formatDate } from '../../src/services/request.ts'
+import { buildRequest, formatDate, rangeParams } from '../../src/services/request.ts'
 import { type Params, ROUTE_NAMES, ROUTES, type RouteName, routeOf } from '../../src/services/routes.ts'
 import { SERVICES } from '../../src/services/services.ts'
 
@@ -84,6 +84,28 @@ describe('a request is built from the row of its route', () => {
     expect(build('widget', { id: 7 }).target).toBe('/widgets/7')
   })
 
+  test('zero is a number as well as any, and a list may be empty', () => {
+    expect(build('indicator', { id: 0, geo_ids: [] }).target).toBe('/indicators/0')
+    expect(build('widget', { id: 0 }).target).toBe('/widgets/0')
+  })
+
+  test('a route that the service does not have is refused with its name', () => {
+    const service = { ...SERVICES.generic, routes: {} }
+    expect(() => buildRequest(service, 'widgets', {})).toThrow('The service generic has no route widgets.')
+    expect(() => buildRequest(service, 'widgets', {})).toThrow(expect.objectContaining({ code: 'unknown-route' }))
+  })
+
+  test('a window is sent up to the last second before its end', () => {
+    expect(rangeParams({ from: AT, to: AT + 60 })).toEqual({ start_date: AT, end_date: AT + 59 })
+    expect(rangeParams(null)).toEqual({})
+  })
+
+  test('what is refused has a code and names the route', () => {
+    const refused = () => build('indicator', { id: 1, time_agg: 'median' })
+    expect(refused).toThrow(expect.objectContaining({ code: 'illegal-parameter' }))
+    expect(refused).toThrow('"median" is not a value of time_agg (route indicator); legal: sum, average.')
+  })
+
   test('avg is sent as average', () => {
     expect(build('indicator', { id: 1, time_trunc: 'hour', time_agg: 'avg' }).target).toContain('time_agg=average')
   })
@@ -100,6 +122,16 @@ describe('a request is built from the row of its route', () => {
     ['widget', { id: '../news' }, /a whole number or a name/],
     ['news', { language: 'es', sticky: 'yes' }, /true, false/],
     ['indicator', { id: 1, geo_ids: 3 }, /a list/],
+    ['indicator', { id: -1 }, /a whole number/],
+    ['indicator', { id: '600' }, /a whole number/],
+    ['indicator', { id: 1, geo_ids: [3, ''] }, /a list/],
+    ['indicator', { id: 1, geo_ids: [3, 1.5] }, /a list/],
+    ['indicator', { id: 1, geo_ids: [3, true] }, /a list/],
+    ['indicator', { id: 1, time_agg: 7 }, /legal: sum, average/],
+    ['indicator', { id: 1, locale: 'toString' }, /legal: es, en/],
+    ['widget', { id: -1 }, /a whole number or a name/],
+    ['widget', { id: true }, /a whole number or a name/],
+    ['widget', { id: 'a?b' }, /a whole number or a name/],
   ] as const)('%s refuses %o', (route, params, message) => {
     expect(() => build(route, params)).toThrow(InputError)
     expect(() => build(route, params)).toThrow(message)

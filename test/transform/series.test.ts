@@ -103,9 +103,9 @@ describe('values become observations', () => {
   })
 
   test.each([
-    ['a text', { value: '10.5' }, /"10.5" is no number/],
-    ['missing', { value: undefined }, /missing is no number/],
-    ['an object', { value: {} }, /is no number/],
+    ['a text', { value: '10.5' }, /"10.5" is not a number/],
+    ['missing', { value: undefined }, /missing is not a number/],
+    ['an object', { value: {} }, /is not a number/],
   ])('a value that is %s is rejected with its place, the others are read', (_name, over, reason) => {
     const { observations, rejects } = read([value({ geo_id: 1 }), value(over)])
     expect(observations!.at).toHaveLength(1)

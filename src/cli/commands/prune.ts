@@ -14,7 +14,7 @@ export async function run(
 ): Promise<number> {
   const span = parseSpan(args.olderThan)
   if (!span)
-    throw new InputError(`--older-than ${JSON.stringify(args.olderThan)} is no length of time.`, {
+    throw new InputError(`--older-than ${JSON.stringify(args.olderThan)} is not a valid length of time.`, {
       hint: 'Say it as 90d, 12w or 2y.',
       code: 'bad-span',
     })

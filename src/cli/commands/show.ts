@@ -146,7 +146,9 @@ export async function run(args: ShowArgs): Promise<number> {
     const asOf = args.asOf === undefined ? null : formatMillis(millisOf(args.asOf, first.zone, Date.now()))
     const then = asOf ?? (args.revisions ? 'first' : 'now')
     if (args.last !== undefined && parseSpan(args.last) === undefined)
-      throw new InputError(`--last ${JSON.stringify(args.last)} is no span; legal: ${SPAN_FORM}.`, { code: 'bad-span' })
+      throw new InputError(`--last ${JSON.stringify(args.last)} is not a valid span; legal: ${SPAN_FORM}.`, {
+        code: 'bad-span',
+      })
     const range = args.last
       ? { from: instantOf('last', `-${args.last}`, first.zone, now), to: Number.POSITIVE_INFINITY }
       : rangeOf(args, first.zone, now)

@@ -42,7 +42,7 @@ const BY_CLASS = [
 const SYSTEM: Readonly<Record<string, readonly [string, typeof InputError | typeof StoreError]>> = {
   ENOENT: ['is not there', InputError],
   EISDIR: ['is a folder', InputError],
-  ENOTDIR: ['lies below something that is no folder', InputError],
+  ENOTDIR: ['lies below something that is not a folder', InputError],
   EACCES: ['may not be used by this user', InputError],
   EPERM: ['may not be used by this user', InputError],
   EEXIST: ['is there already', InputError],

@@ -1,0 +1,73 @@
+/*
+ * Mutation testing: changes the files of `files.ts` in small ways and tells which changes no test notices. Without arguments
+ * all of them, else those that are named. Stryker is installed beside this file when it is first needed.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { FILES } from './files.ts'
+
+/** A change of a file, and what the tests said of it. */
+interface Mutant {
+  readonly fileName: string
+  readonly status: 'Killed' | 'Survived' | 'NoCoverage' | 'Timeout' | 'CompileError' | 'RuntimeError' | 'Ignored'
+  readonly mutatorName: string
+  readonly replacement: string
+  readonly location: { readonly start: { readonly line: number; readonly column: number } }
+}
+type Stryker = new (options: object) => { runMutationTest(): Promise<readonly Mutant[]> }
+
+const here = import.meta.dirname
+
+/** Stryker's own modules, installed where only this script sees them. */
+async function loadStryker(): Promise<Stryker> {
+  const core = join(here, 'node_modules/@stryker-mutator/core')
+  if (!existsSync(core))
+    // Without peers: the tests run in the vitest of the project.
+    execFileSync(
+      'npm',
+      ['install', '--omit=peer', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--prefix', here],
+      { stdio: 'inherit' },
+    )
+  const { Stryker } = (await import(pathToFileURL(join(core, 'dist/src/index.js')).href)) as { Stryker: Stryker }
+  return Stryker
+}
+
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((file) => !Object.hasOwn(FILES, file))
+if (unknown.length > 0) {
+  process.stderr.write(`${unknown.join(', ')}: not in test/mutate/files.ts; legal: ${Object.keys(FILES).join(', ')}\n`)
+  process.exit(2)
+}
+const Stryker = await loadStryker()
+for (const [file, tests] of Object.entries(FILES).filter(([name]) => wanted.length === 0 || wanted.includes(name))) {
+  process.env.MUTATE_TESTS = tests.join(',')
+  const mutants = await new Stryker({
+    mutate: [file],
+    testRunner: 'vitest',
+    plugins: [join(here, 'node_modules/@stryker-mutator/vitest-runner/dist/src/index.js')],
+    vitest: { configFile: 'test/mutate/vitest.config.ts', related: false },
+    coverageAnalysis: 'perTest',
+    // What is computed when a file is loaded would be tried with all tests.
+    ignoreStatic: true,
+    // TypeScript 7 has no interface for programs, by which Stryker would rewrite it.
+    tsconfigFile: 'none',
+    tempDirName: '.stryker-tmp',
+    ignorePatterns: ['data', 'docs', 'bench', 'dist', 'test/mutate/node_modules'],
+    reporters: [],
+    logLevel: 'error',
+    concurrency: 2,
+  }).runMutationTest()
+  const judged = mutants.filter(({ status }) => !/Error|Ignored/.test(status))
+  const missed = judged.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
+  const share = Math.floor((100 * (judged.length - missed.length)) / judged.length)
+  process.stdout.write(`${file}: ${judged.length - missed.length} of ${judged.length} changes noticed (${share} %)\n`)
+  for (const { location, mutatorName, replacement, status } of missed) {
+    const text = replacement.replaceAll(/\s+/g, ' ').slice(0, 100)
+    const untested = status === 'NoCoverage' ? ', in no test' : ''
+    process.stdout.write(
+      `  ${file}:${location.start.line}:${location.start.column} ${mutatorName}${untested}: ${text}\n`,
+    )
+  }
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import { parseInstant } from '../../src/base/instant.ts'
+import { readValues, smallestDistance } from '../../src/transform/values.ts'
+
+const MIDNIGHT = parseInstant('2025-07-01T00:00:00Z')
+const HOUR = 3_600
+const at = (hour: number): string => `2025-07-01T${String(hour).padStart(2, '0')}:00:00Z`
+const row = (hour: number, over: object = {}): object => ({ value: hour, datetime: at(hour), geo_id: 3, ...over })
+const read = (...rows: readonly unknown[]) => readValues(rows, null)
+const reasonOf = (over: unknown): string =>
+  read(over !== null && typeof over === 'object' ? row(0, over) : over).rejects[0]!.reason
+
+describe('a row that cannot be understood is rejected with its reason', () => {
+  test.each([
+    [null, 'a value is not an object'],
+    [{ value: '1' }, 'value "1" is not a number'],
+    [{ value: Number.NaN }, 'value null is not a number'],
+    [{ datetime: '2025-07-01T00:00:00' }, 'datetime "2025-07-01T00:00:00" is not an instant with an offset'],
+    [{ datetime: null, tz_time: at(0) }, 'datetime null is not an instant with an offset'],
+    [{ datetime: undefined }, 'datetime missing is not an instant with an offset'],
+    [{ datetime: undefined, tz_time: 'soon' }, 'datetime missing is not an instant with an offset'],
+    [{ tz_time: at(1) }, `datetime "${at(0)}" and tz_time "${at(1)}" disagree`],
+    [{ tz_time: '' }, `datetime "${at(0)}" and tz_time "" disagree`],
+    [{ geo_id: '3' }, 'geo_id "3" is not a whole number'],
+    [{ geo_id: 1.5 }, 'geo_id 1.5 is not a whole number'],
+  ])('%j', (over, reason) => expect(reasonOf(over)).toBe(reason))
+
+  test('with its place and what stood there, and is counted', () => {
+    const bad = row(1, { value: 'x' })
+    const { rejects, rejected, rows, observations } = read(row(0), bad)
+    expect(rejects).toMatchObject([
+      { path: '$.indicator.values[1]', reason: 'value "x" is not a number', fragment: bad },
+    ])
+    expect([rejected, rows, observations.at]).toEqual([1, 2, [MIDNIGHT]])
+  })
+})
+
+describe('a row that is understood', () => {
+  test.each([
+    ['tz_time where there is no datetime', { datetime: undefined, tz_time: at(2) }, MIDNIGHT + 2 * HOUR],
+    ['datetime where tz_time is null', { tz_time: null }, MIDNIGHT],
+  ])('has the instant of %s', (_, over, instant) => {
+    expect(read(row(0, over)).observations.at).toEqual([instant])
+  })
+
+  test.each([
+    [{ geo_id: undefined }, 0],
+    [{ geo_id: null, geo_ids: [8741] }, 8741],
+    [{ geo_id: null, geo_ids: [1, 2] }, 0],
+    [{ geo_id: null, geo_ids: ['1'] }, 0],
+    [{ geo_id: null, geo_ids: 'x' }, 0],
+  ])('with %j is of geo %i', (over, geo) => expect(read(row(0, over)).observations.geoIds).toEqual([geo]))
+
+  test('may say that there is no value', () => {
+    expect(read(row(0, { value: null })).observations.values).toEqual([null])
+  })
+
+  test('names its geo, unless with an empty text', () => {
+    const names = read(
+      row(0, { geo_name: 'Spain' }),
+      row(1, { geo_id: 4, geo_name: '' }),
+      row(2, { geo_name: 'again' }),
+    )
+    expect([...names.geoNames]).toEqual([[3, 'Spain']])
+  })
+})
+
+describe('what is gathered', () => {
+  test('lies by geo and in order of time, however it came', () => {
+    const { observations, rejected } = read(row(2), row(0, { geo_id: 1 }), row(1), row(3, { geo_id: 1 }), row(0))
+    expect(observations.geoIds).toEqual([1, 1, 3, 3, 3])
+    expect(observations.values).toEqual([0, 3, 0, 1, 2])
+    expect(rejected).toBe(0)
+  })
+
+  test('holds the later of two values for one instant, and tells of the earlier one', () => {
+    const { observations, rejects } = read(row(0), row(0, { value: 9 }), row(1), row(1))
+    expect(observations.values).toEqual([9, 1])
+    expect(rejects).toMatchObject([
+      {
+        path: '$.indicator.values',
+        reason: 'two values for one geo and instant; the later one holds',
+        fragment: { geo_id: 3, at: MIDNIGHT, value: 0 },
+      },
+    ])
+  })
+
+  test('leaves out and counts what is outside of the window', () => {
+    const window = { from: MIDNIGHT + HOUR, to: MIDNIGHT + 3 * HOUR }
+    const { observations, outside, rows } = readValues([row(0), row(1), row(2), row(3)], window)
+    expect([observations.values, outside, rows]).toEqual([[1, 2], 2, 4])
+  })
+
+  test.each([
+    ['of neighbours of one geo', [3, 3, 3], [0, 7, 10], 3],
+    ['not across geos', [1, 3, 3], [0, 1, 9], 8],
+    ['none of a single value', [3], [0], null],
+    ['none of one value a geo', [1, 2], [0, 1], null],
+  ])('tells the smallest distance: %s', (_, geoIds, times, distance) => {
+    expect(smallestDistance({ geoIds, at: times, values: times })).toBe(distance)
+  })
+})
