@@ -1,17 +1,18 @@
 import { openSync, readFileSync, writeSync } from 'node:fs'
+import { addUnits, startOfDate } from '../src/base/zone.ts'
 import type { PlannedRequest } from '../src/job/plannedRequest.ts'
 import { buildRequest } from '../src/services/request.ts'
 import { SERVICES } from '../src/services/services.ts'
 
-/** How many answers of how many values; each is about five geos, hour by hour, one series after the other. */
+/** How many answers of how many days; each is about five geos, hour by hour, one series after the other. */
 export interface Shape {
   readonly answers: number
-  readonly values: number
+  readonly days: number
 }
 
 export const SHAPES = {
-  small: { answers: 1_200, values: 850 },
-  large: { answers: 10, values: 100_000 },
+  small: { answers: 1_200, days: 7 },
+  large: { answers: 10, days: 833 },
 } as const satisfies Record<string, Shape>
 export type ShapeName = keyof typeof SHAPES
 
@@ -23,7 +24,10 @@ const GEOS = [
   [8826, 'Alemania'],
 ] as const
 export const GEO_COUNT = GEOS.length
-const BEGIN = Date.parse('2015-01-01T00:00:00Z') / 1000
+const ZONE = 'Europe/Madrid'
+const BEGIN = startOfDate(ZONE, '2015-01-01')!
+/** Values of an answer, but for those of days in which the clocks change. */
+export const valuesOf = ({ days }: Shape): number => days * 24 * GEOS.length
 const ANSWERS_A_SERIES = 100
 
 /** A body as the service writes it, in two parts, of which only the first names the indicator. `salt` changes every value, `stamp` only the time of the update. */
@@ -47,11 +51,11 @@ export function bodyOf(id: number, from: number, to: number, salt = 0, stamp = 0
 }
 
 /** What was asked for answer number `n`. */
-export function askOf(n: number, { values }: Shape): PlannedRequest {
-  const hours = values / GEOS.length
+export function askOf(n: number, { days }: Shape): PlannedRequest {
   const indicatorId = 600 + Math.floor(n / ANSWERS_A_SERIES)
-  const from = BEGIN + (n % ANSWERS_A_SERIES) * hours * 3600
-  const window = { from, to: from + hours * 3600 }
+  // Whole days, as everything is asked.
+  const from = addUnits(ZONE, BEGIN, 'day', (n % ANSWERS_A_SERIES) * days)
+  const window = { from, to: addUnits(ZONE, from, 'day', days) }
   const params = { id: indicatorId, locale: 'es', start_date: window.from, end_date: window.to - 1 } as const
   return {
     where: 'series[0]',
@@ -73,7 +77,7 @@ export function askOf(n: number, { values }: Shape): PlannedRequest {
     window,
     settledBefore: window.to,
     lookbackS: 172_800,
-    timeZone: 'Europe/Madrid',
+    timeZone: ZONE,
     service: SERVICES.generic,
     complete: false,
   }

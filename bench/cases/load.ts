@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { transform } from '../../src/transform/transform.ts'
-import { askOf, readAnswers, SHAPES, type Shape, type ShapeName, writeAnswers } from '../answers.ts'
+import { askOf, readAnswers, SHAPES, type Shape, type ShapeName, valuesOf, writeAnswers } from '../answers.ts'
 import { type Bench, fixed, type Section } from '../bench.ts'
 import { isThere, type Measured, measure, median } from '../measure.ts'
 
@@ -146,7 +146,7 @@ export async function load(bench: Bench): Promise<Section[]> {
       a ? fixed(median(a.map((one, i) => perRow(one) / perRow(b[i]!)))) : '–'
     for (const file of [...files, csv]) rmSync(file)
     sections.push({
-      title: `Loading ${shape.answers.toLocaleString('en')} answers of ${shape.values.toLocaleString('en')} values`,
+      title: `Loading ${shape.answers.toLocaleString('en')} answers of ${valuesOf(shape).toLocaleString('en')} values`,
       about:
         'From raw bytes to committed rows, one transaction an answer. The product keeps revisions, coverage, the reply store and the record of the request; the others keep the value only. The peak counts the input, which all but the shell hold in memory.',
       head: ['way', 'µs a row', 'speed against the C floor', 'indicator-sync is so many times as fast', 'peak MB'],

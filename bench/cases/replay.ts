@@ -1,7 +1,7 @@
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore } from '../../src/db/open.ts'
-import { SHAPES, type ShapeName, writeAnswers } from '../answers.ts'
+import { SHAPES, type ShapeName, valuesOf, writeAnswers } from '../answers.ts'
 import { type Bench, fixed, type Section } from '../bench.ts'
 import { measure, median } from '../measure.ts'
 import { buildFloor } from './load.ts'
@@ -55,10 +55,10 @@ export async function replay(bench: Bench): Promise<Section[]> {
       ours.push(seconds(last))
       peak = Math.max(peak, peakMb ?? 0)
     }
-    const { answers: count, values } = SHAPES[name]
+    const { answers: count } = SHAPES[name]
     speeds.push([
       name,
-      fixed((median(ours) * 1e6) / (count * values)),
+      fixed((median(ours) * 1e6) / (count * valuesOf(SHAPES[name]))),
       floor ? fixed(median(floors.map((one, i) => one / ours[i]!))) : '–',
       fixed(peak, 0),
     ])

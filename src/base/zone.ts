@@ -76,7 +76,7 @@ export function transitions(zone: string): readonly Transition[] {
 }
 
 /** The place of the last change at or before an instant. */
-function placeOf(rows: readonly Transition[], at: Instant): number {
+export function placeOf(rows: readonly Transition[], at: Instant): number {
   let low = 0
   let high = rows.length - 1
   while (low < high) {

@@ -79,7 +79,7 @@ export async function openStore(
     if (version < SCHEMA_VERSION) {
       await patiently(() => migrate(connection), patienceMs)
       for (const zone of raw.prepare('select distinct time_zone from series').pluck().all() as string[])
-        await patiently(() => rememberZone(kysely, zone), patienceMs)
+        await patiently(() => kysely.transaction().execute((tx) => rememberZone(tx, zone)), patienceMs)
     }
     await patiently(() => refreshZones(kysely), patienceMs)
     // Whoever died after the last migration left it empty.

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { InputError } from '../base/errors.ts'
 import { checkZone, transitions } from '../base/zone.ts'
 import type { Database } from '../tables/schema.ts'
+import { rebuildDays } from './days.ts'
 
 /** The version of the zone data of this runtime, such as 2025b. */
 export const ZONE_DATA = process.versions.tz ?? process.versions.icu ?? 'unknown'
@@ -16,6 +17,7 @@ export async function rememberZone(db: Kysely<Database>, zone: string, version =
     .executeTakeFirst()
   if (held?.zone_data === version) return
   const rows = transitions(zone)
+  const before = await clockOf(db, zone)
   await db.deleteFrom('time_zone_offset').where('zone', '=', zone).execute()
   await db
     .insertInto('time_zone_offset')
@@ -31,7 +33,20 @@ export async function rememberZone(db: Kysely<Database>, zone: string, version =
     )
     .onConflict((conflict) => conflict.doNothing())
     .execute()
+  // Other clocks make other days of the same values.
+  if ((await clockOf(db, zone)) !== before) await rebuildDays(db, zone)
 }
+
+/** The changes of a zone that are held, as a text. */
+const clockOf = async (db: Kysely<Database>, zone: string): Promise<string> =>
+  JSON.stringify(
+    await db
+      .selectFrom('time_zone_offset')
+      .select(['from_at', 'to_at', 'offset_s'])
+      .where('zone', '=', zone)
+      .orderBy('from_at')
+      .execute(),
+  )
 
 /** Writes the clock changes anew of every zone that other zone data than that of this runtime told. */
 export async function refreshZones(db: Kysely<Database>, version = ZONE_DATA): Promise<void> {

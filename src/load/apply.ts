@@ -4,6 +4,7 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Observations, Reject, Rows } from '../tables/rows.ts'
 import { tableOf } from '../tables/schema.ts'
 import { cover } from './coverage.ts'
+import { writeDays } from './days.ts'
 import { undismissed } from './dismissed.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { likeStored, upsertObservations, withdrawObservations } from './observations.ts'
@@ -57,8 +58,11 @@ export function applyRows(store: Store, { fetchId, seriesId, planned, rows, ms }
         ]) > 0,
     )
     const sound = rows.rejects.length === 0
-    if (planned.window && sound)
-      withdrawn += withdrawObservations(store, seriesId, fetchId, planned.window, observations, upserted.surplus)
+    const window = sound ? planned.window : null
+    const gone = window ? withdrawObservations(store, seriesId, fetchId, window, observations, upserted.surplus) : 0
+    withdrawn += gone
+    if (upserted.fresh + upserted.revised + gone > 0)
+      writeDays(store, { seriesId, rows: observations, window, withdrawn: gone > 0 })
     const dismissed = open.rejects.length === 0 ? rows.rejects.map(({ place }) => place) : []
     cover(store, seriesId, planned, observations, Math.floor(ms / 1000), {
       open: open.rejects.length > 0,

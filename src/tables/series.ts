@@ -61,6 +61,30 @@ export const observation_revision = table(
   { key: ['series_id', 'geo_id', 'at', 'fetch_id'] },
 )
 
+export const _day = table(
+  'Totals of the values of a series and geo in a local day, in which their periods begin; observations_daily and observations_monthly read them.',
+  {
+    series_id: integer('The series'),
+    geo_id: integer('The geo'),
+    month: integer("The month in the series' zone: twelve times the year, and 0 for January to 11 for December"),
+    day: integer('The day of the month, from 1'),
+    count: integer('Values that are not null'),
+    hours: optional(real('Hours that they cover; NULL without any')),
+    min: optional(real('The smallest value')),
+    max: optional(real('The largest value')),
+    sum: optional(real('The plain sum')),
+    energy: optional(
+      real(
+        'The sum of value times hours; NULL where all values last equally long, for it is sum * hours / count there',
+      ),
+    ),
+    first_s: optional(integer('From the beginning of the day to that of its first value, in seconds')),
+    last_s: optional(integer('From the beginning of its last value to the end of the day, in seconds')),
+    missing: integer('Periods, as long as the shortest one of the day, that have no value'),
+  },
+  { key: ['series_id', 'geo_id', 'month', 'day'] },
+)
+
 export const _resolution = table(
   'The step of a series from an instant on, where it is known that the service changed it.',
   {

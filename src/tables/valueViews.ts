@@ -76,24 +76,36 @@ const HISTORY = `${versions('observation', 'null')}
   union all
   ${versions('observation_revision', 'o.superseded_by')}`
 
-const GROUPED = 's.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, o.geo_id'
+/** The midnight, as if it were UTC, with which a day of the month begins. Algorithm: Howard Hinnant, days_from_civil. */
+const midnight = (day: string): string =>
+  `((365 * ((d.month - 2) / 12) + (d.month - 2) / 48 - (d.month - 2) / 1200 + (d.month - 2) / 4800 + (153 * ((d.month - 2) % 12) + 2) / 5 + ${day} - 719469) * 86400)`
 
-/** Totals of a local period that begins at a local clock time. A condition on what they are grouped by reaches the values by their key. */
-const totals = (period: string, begins: string, label: string): string => `select d.series_id, ${which('d')},
+/** Value times hours of a day, which is only kept where the values last unequally long. */
+const ENERGY = 'coalesce(d.energy, d.sum * d.hours / d.count)'
+
+const DAILY = `select s.id as series_id, ${which('s')},
     d.geo_id,
     ${geoName('d')},
-    ${instantOf('d.time_zone', begins)} as at,
-    ${label}, d.count, d.min, d.max, d.avg, d.sum, d.energy, d.hours
+    ${instantOf('s.time_zone', midnight('d.day'))} as at,
+    date(${midnight('d.day')}, 'unixepoch') as local_date, d.count, d.min, d.max,
+    coalesce(d.energy / d.hours, d.sum / d.count) as avg, d.sum, ${ENERGY} as energy, d.hours
+  from series s
+  cross join _day d on d.series_id = s.id`
+
+const GROUPED = 's.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, d.geo_id, d.month'
+
+// Days are stored month by month, so that nothing is sorted. A condition on what they are grouped by reaches them by their key.
+const MONTHLY = `select d.series_id, ${which('d')},
+    d.geo_id,
+    ${geoName('d')},
+    ${instantOf('d.time_zone', midnight('1'))} as at,
+    strftime('%Y-%m', ${midnight('1')}, 'unixepoch') as local_month, d.count, d.min, d.max, d.energy / d.hours as avg, d.sum, d.energy, d.hours
   from (
-    select s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, s.time_zone, o.geo_id,
-      ${period} as period,
-      count(o.value) as count, min(o.value) as min, max(o.value) as max,
-      sum(o.value * o.step_s) / sum(iif(o.value is null, null, o.step_s)) as avg, sum(o.value) as sum,
-      sum(o.value * o.step_s) / 3600.0 as energy, sum(iif(o.value is null, null, o.step_s)) / 3600.0 as hours
+    select s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, s.time_zone, d.geo_id, d.month,
+      sum(d.count) as count, min(d.min) as min, max(d.max) as max, sum(d.sum) as sum, sum(${ENERGY}) as energy, sum(d.hours) as hours
     from series s
-    cross join observation o on o.series_id = s.id
-    join ${clockAt('o.at')}
-    group by ${GROUPED}, ${period}
+    cross join _day d on d.series_id = s.id
+    group by ${GROUPED}
   ) d`
 
 /** Views on values. */
@@ -131,7 +143,7 @@ export const VALUE_VIEWS = {
       local_date: "The day in the series' zone",
       ...TOTALS,
     },
-    sql: totals('(o.at + z.offset_s) / 86400', 'd.period * 86400', `date(d.period * 86400, 'unixepoch') as local_date`),
+    sql: DAILY,
   },
   observations_monthly: {
     about: `Values by local month. A period that lasts beyond its end, as a year does, is counted in the month in which it begins. ${SEVERAL_SERIES}`,
@@ -142,11 +154,7 @@ export const VALUE_VIEWS = {
       local_month: "The month in the series' zone, YYYY-MM",
       ...TOTALS,
     },
-    sql: totals(
-      `strftime('%Y-%m', o.at + z.offset_s, 'unixepoch')`,
-      `unixepoch(d.period || '-01')`,
-      'd.period as local_month',
-    ),
+    sql: MONTHLY,
   },
   latest: {
     about: `The last value of every series and geo. ${SEVERAL_SERIES}`,

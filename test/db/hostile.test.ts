@@ -335,7 +335,9 @@ describe('a published copy', () => {
       `select name from sqlite_schema where name like '\\_%' escape '\\' and type = 'table' order by name`,
     )
     expect(there).toEqual(
-      ['_run', '_fetch', '_coverage', '_absent'].map((name) => ({ name })).sort((a, b) => (a.name < b.name ? -1 : 1)),
+      ['_run', '_fetch', '_coverage', '_absent', '_day']
+        .map((name) => ({ name }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
     )
     // Whoever reads the others finds nothing in them, rather than an error.
     for (const table of ['_reply', '_quarantine', '_budget', '_lock', '_source'])

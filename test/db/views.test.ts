@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { startOfDate } from '../../src/base/zone.ts'
+import { rebuildDays } from '../../src/db/days.ts'
 import type { Store } from '../../src/db/open.ts'
 import { rememberZone } from '../../src/db/zones.ts'
 import { tempStore } from '../kit.ts'
@@ -63,6 +64,7 @@ async function filled(...all: Series[]): Promise<Store> {
     insert('series_geo', { series_id: id, geo_id: 3 })
     for (const [instant, value, step_s] of values)
       insert('observation', { series_id: id, geo_id: 3, at: instant, value, step_s, fetch_id: 1 })
+    await rebuildDays(store.kysely, zone)
   }
   return store
 }

@@ -1,5 +1,6 @@
 /* Everything in the database beside what the model holds. */
-import { DAY, HOUR, type Unit, unitsOf } from './calendar.ts'
+import { oracleDays } from '../load/dayOracle.ts'
+import { DAY, HOUR, SERVICE_ZONE, type Unit, unitsOf } from './calendar.ts'
 import { isAbsent, isPromised } from './duties.ts'
 import { concerns, type SeriesTruth, type Standing, standingOf, type Version } from './oracle.ts'
 import { differ, type Scene } from './run.ts'
@@ -34,6 +35,7 @@ export function compare(scene: Scene): void {
       continue
     }
     compareValues(scene, row, truth, null)
+    compareDays(scene, row)
     if (SCOPE.has('history')) for (const then of scene.past.slice(-3)) compareValues(scene, row, truth, then)
     if (SCOPE.has('coverage')) compareCoverage(scene, row, truth)
     if (SCOPE.has('freshness')) compareFreshness(scene, row, truth)
@@ -70,6 +72,20 @@ function compareValues({ program, tally }: Scene, { id, key }: Row, truth: Serie
   }
   tally.comparisons += rows.length * 2 + 1
 }
+
+/** The totals of days are those of the values, each day by itself. */
+function compareDays({ program, tally }: Scene, { id, key }: Row): void {
+  const store = program.store()
+  const totals = store.all('select * from _day where series_id = ? order by geo_id, month, day', [id]).map(rounded)
+  const expected = oracleDays(store, SERVICE_ZONE, id).map(rounded)
+  tally.comparisons += expected.length
+  for (let i = 0; i < Math.max(totals.length, expected.length); i++)
+    if (totals[i] !== expected[i]) differ(`days of ${key}`, expected[i], totals[i])
+}
+
+/** As a text, without the last digits, which depend on the order in which values are added. */
+const rounded = (row: unknown): string =>
+  JSON.stringify(row, (_, value) => (typeof value === 'number' ? Number(value.toPrecision(11)) : value))
 
 /** The first value that only one of the two has, for the message. */
 function missing(rows: readonly { geo: number; at: number }[], truth: SeriesTruth, then: number | null): unknown {

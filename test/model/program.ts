@@ -38,7 +38,7 @@ export interface Program {
 
 /** Tables that a replay must make again row for row, and columns that cannot be the same twice. */
 const REBUILT = [
-  ...['observation', 'observation_revision', '_coverage', '_resolution', 'series_geo', 'indicator_text'],
+  ...['observation', 'observation_revision', '_day', '_coverage', '_resolution', 'series_geo', 'indicator_text'],
   ...['indicator', 'content_text', 'archive_edition', 'widget_text', 'geo_text'],
 ]
 
