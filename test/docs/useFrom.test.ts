@@ -11,7 +11,9 @@ test('the statements of the page on other tools answer rows', async () => {
   const statements = blocks.flatMap(({ language, text }) =>
     language === 'sql'
       ? [text]
-      : [...text.matchAll(/"""\s*(select [^"]*from observations[^"]*)"""/g)].map(([, sql]) => sql!),
+      : [...text.matchAll(/(?:"""\s*|sqlite_query\('demo', ')(select [^"']*from observations[^"']*)(?:"""|'\))/g)].map(
+          ([, sql]) => sql!,
+        ),
   )
   expect(statements.length).toBeGreaterThan(3)
   for (const sql of statements) {
