@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoppedError, stoppedBySignal } from './base/errors.ts'
+import { StoppedError } from './base/errors.ts'
+import { stoppedBySignal } from './base/stopped.ts'
 import { formatLocal } from './base/zone.ts'
 import type { Store } from './db/open.ts'
 import type { FetchOptions } from './fetch/fetch.ts'

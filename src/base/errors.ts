@@ -70,11 +70,3 @@ export class BusyError extends SyncError {}
 
 /** Stopped on purpose with work left: the budget or the time is spent, or a signal came. Resumable. */
 export class StoppedError extends SyncError {}
-
-/** A run or a wait that a signal ends. */
-export const stoppedBySignal = (cause?: unknown): StoppedError =>
-  new StoppedError('Stopped by a signal.', {
-    hint: 'The same command goes on where this one stopped.',
-    code: 'signal',
-    cause,
-  })

@@ -1,13 +1,7 @@
 import pRetry from 'p-retry'
-import {
-  KeyError,
-  type RequestSummary,
-  StoppedError,
-  SyncError,
-  stoppedBySignal,
-  TransientError,
-} from '../base/errors.ts'
+import { KeyError, type RequestSummary, StoppedError, SyncError, TransientError } from '../base/errors.ts'
 import { redactorOf } from '../base/redact.ts'
+import { stoppedBySignal } from '../base/stopped.ts'
 import type { Pace } from '../job/job.ts'
 import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
 import { type Failure, nameFailure } from './classify.ts'
