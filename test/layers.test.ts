@@ -51,6 +51,7 @@ const DOORS: Record<string, string | readonly string[]> = {
   'pino-pretty': 'base/log.ts',
   'fastest-levenshtein': 'base/',
   yargs: 'cli/',
+  'string-width': 'cli/terminal/width.ts',
   fastify: 'emulator/',
   zod: ['job/', 'emulator/'],
   yaml: ['job/', 'cli/'],

@@ -8,21 +8,26 @@ if (major < 22 || (major === 22 && minor < 18)) {
   )
   process.exit(2)
 }
+// Answers are large and soon thrown away: a small heap needs a third less memory than the defaults for a tenth of the speed,
+// and the network is slower than either (docs/decisions/006-speed.md). Such options are for the command line of Node: commands
+// that fetch begin once more in this same process with them, where the system can do that and nobody has set others.
+const HEAP = ['--max-semi-space-size=4', '--optimize-for-size']
+const FETCHING = ['sync', 'backfill', 'restate', 'retry', 'schedule', 'replay', 'demo']
+const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ')
+if (
+  process.argv.some((word) => FETCHING.includes(word)) &&
+  !/semi[-_]space|optimize[-_]for[-_]size/.test(given) &&
+  process.execve &&
+  process.platform !== 'win32' &&
+  !process.send
+)
+  process.execve(
+    process.execPath,
+    [process.execPath, ...process.execArgv, ...HEAP, ...process.argv.slice(1)],
+    process.env,
+  )
 const { existsSync } = await import('node:fs')
 const { enableCompileCache } = await import('node:module')
-const { setFlagsFromString } = await import('node:v8')
-// Answers are large and soon thrown away: a small heap, and no compiler that works beside and keeps its memory, save half of
-// what the defaults need for less than a tenth of the speed, and the network is slower than either. The same for WebAssembly,
-// which reads the heads of answers and takes the types off a clone's TypeScript: compiled once and quickly, not again and well.
-for (const flag of [
-  '--optimize-for-size',
-  '--semi-space-growth-factor=1',
-  '--no-maglev',
-  '--no-concurrent-recompilation',
-  '--no-wasm-tier-up',
-  '--no-wasm-dynamic-tiering',
-])
-  setFlagsFromString(flag)
 // What was compiled once is not compiled again by the next command; kept in the system's temporary folder.
 enableCompileCache()
 const built = new URL('../../dist/src/cli/main.js', import.meta.url)

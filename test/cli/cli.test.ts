@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -121,6 +121,22 @@ describe('the command line', () => {
   test('the source runs by itself on the right runtime, as `bin.js` does', () => {
     const out = execFileSync(process.execPath, [resolve('src/cli/main.ts'), '--version'], { encoding: 'utf8' })
     expect(out.trim()).toMatch(/^\d+\.\d+\.\d+/)
+  })
+
+  test.each([
+    ['a command that fetches', ['sync', 'none.yaml'], '', ['--max-semi-space-size=4', '--optimize-for-size'], 2],
+    ['one with an option of its user', ['sync', 'none.yaml'], '--max-semi-space-size=16', [], 2],
+    ['one that only reads', ['completion', 'bash'], '', [], 0],
+  ])('%s has the heap that suits it', (_, args, options, execArgv, code) => {
+    const script = `process.on('exit', () => process.stderr.write('\\n' + JSON.stringify(process.execArgv)))`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(script)} ${options}`.trim()
+    const { status, stderr } = spawnSync(process.execPath, [resolve('src/cli/bin.js'), ...args], {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, NODE_OPTIONS },
+    })
+    // Told once: the process that began is the one that ended.
+    const said = stderr.split('\n').filter((line) => line.startsWith('['))
+    expect({ said, status }).toEqual({ said: [JSON.stringify(execArgv)], status: code })
   })
 
   test('the demo writes nothing into a database of a real service', async () => {

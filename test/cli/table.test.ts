@@ -1,3 +1,4 @@
+import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { asCalled } from '../../src/cli/shell.ts'
 import { table } from '../../src/cli/terminal/table.ts'
@@ -29,6 +30,18 @@ describe('a table', () => {
     expect(text).not.toContain('…')
     expect(text.split('\n').filter((line) => line.startsWith('── '))).toHaveLength(rows.length)
     for (const row of rows) for (const value of row) expect(text.replaceAll(/\s+/g, ' ')).toContain(String(value))
+  })
+
+  test('gives wide letters two cells and marks none, and cuts neither in two', () => {
+    const wide = [
+      ['電力 市場', 1],
+      ['e\u0301 e\u0301 e\u0301 e\u0301 e\u0301', 2],
+    ]
+    const lines = table({ columns: ['name', 'n'], rows: wide }, 80).split('\n')
+    expect(lines.slice(2).map((line) => stringWidth(line))).toEqual([12, 12])
+    const cut = table({ columns: ['name', 'n'], rows: wide }, 11).split('\n')
+    expect(cut[2]).toMatch(/^電力 市…/)
+    expect(cut[3]).toMatch(/^(?:e\u0301 ){3}e\u0301… /)
   })
 
   test('without rows is its heading', () => {

@@ -2,6 +2,7 @@ import { redact } from '../../base/redact.ts'
 import { oneLine } from '../../base/visible.ts'
 import { secrets } from '../secrets.ts'
 import { plain } from './cells.ts'
+import { cutTo, width } from './width.ts'
 import { wrapped } from './wrap.ts'
 
 /** A result as rows: every row has the same columns. */
@@ -9,9 +10,6 @@ export interface Result {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly unknown[])[]
 }
-
-/** Columns that a terminal cell takes: East Asian wide letters are not counted double, for the service has none. */
-const width = (text: string): number => [...text].length
 
 /** A value for people, or so many letters of it. What stood apart comes together when what is not seen is taken out: then it is looked through again. */
 export function shown(value: unknown, letters = Number.POSITIVE_INFINITY): string {
@@ -22,10 +20,6 @@ export function shown(value: unknown, letters = Number.POSITIVE_INFINITY): strin
 
 /** No terminal shows more of a line: what is longer is cut before it is looked at letter by letter. */
 const LETTERS = 4_000
-
-/** Shortens a text to so many cells, with an ellipsis. */
-const cutTo = (text: string, cells: number): string =>
-  width(text) <= cells ? text : `${[...text].slice(0, Math.max(0, cells - 1)).join('')}…`
 
 /** Words: the beginning of them tells something, as that of a number, a time or a name to be typed does not. */
 const WORDS = /\p{L}\S*\s+\S*\p{L}/u
@@ -48,7 +42,12 @@ function paragraphs(columns: readonly string[], texts: readonly (readonly string
       [
         `── ${i + 1} ${'─'.repeat(Math.max(0, Math.min(cells, 60) - 4 - String(i + 1).length))}`,
         ...columns.map((column, k) =>
-          wrapped(row[k] ?? '', Math.max(cells, name + LEAST_LONG), ' '.repeat(name), column.padEnd(name)).trimEnd(),
+          wrapped(
+            row[k] ?? '',
+            Math.max(cells, name + LEAST_LONG),
+            ' '.repeat(name),
+            column + ' '.repeat(name - width(column)),
+          ).trimEnd(),
         ),
       ].join('\n'),
     )

@@ -1,3 +1,5 @@
+import { width } from './width.ts'
+
 /** Cells that a text may take when nobody knows how wide the place is where it is read: it fits a small terminal and a mail. */
 const NARROW = 60
 
@@ -26,7 +28,7 @@ export function wrapped(text: string, cells: number, indent = '', first = indent
   const lines: string[] = []
   for (const word of text.split(/\s+/).flatMap((one) => pieces(one, room))) {
     const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= room) lines[lines.length - 1] = `${last} ${word}`
+    if (last !== undefined && width(last) + 1 + width(word) <= room) lines[lines.length - 1] = `${last} ${word}`
     else lines.push(word)
   }
   return lines.map((line, i) => `${i === 0 ? first : indent}${line}`).join('\n')

@@ -1,0 +1,23 @@
+import stringWidth from 'string-width'
+
+/** Letters of Latin languages, each a cell wide: most texts are made of them, and the library takes a hundred times as long. */
+const isNarrow = (text: string): boolean => /^[ -~\u00a1-\u00ac\u00ae-\u024f─…]*$/.test(text)
+
+/** Cells that a text takes on a terminal: two for a wide letter, none for a combining mark. */
+export const width = (text: string): number => (isNarrow(text) ? text.length : stringWidth(text))
+
+const letters = new Intl.Segmenter()
+
+/** Shortens a text to so many cells, with an ellipsis; a letter with its marks is kept or left out as a whole. */
+export function cutTo(text: string, cells: number): string {
+  if (width(text) <= cells) return text
+  if (isNarrow(text)) return `${text.slice(0, Math.max(0, cells - 1))}…`
+  let cut = ''
+  let used = 1
+  for (const { segment } of letters.segment(text)) {
+    used += width(segment)
+    if (used > cells) break
+    cut += segment
+  }
+  return `${cut}…`
+}
