@@ -24,7 +24,7 @@ const MAX_WAIT_MS = 15 * 60_000
 
 /** Keeps to a pause that a host asked an earlier process for. */
 async function waitFor(host: string, { store, service, now, signal, onHold }: ServiceCaller): Promise<void> {
-  const until = waitUntil(store, host, now())
+  const until = await waitUntil(store, host, now())
   if (until === undefined) return
   const left = until - now()
   const at = formatLocal(service.timeZone, Math.ceil(until / 1000))

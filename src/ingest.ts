@@ -14,12 +14,12 @@ import {
   NOTHING_INGESTED,
   tellDone,
 } from './ingestContext.ts'
-import { identityValues, type PlannedRequest } from './job/plannedRequest.ts'
+import { identityRow, type PlannedRequest } from './job/plannedRequest.ts'
 import { undismissed } from './load/dismissed.ts'
 import { load, loadFailure, loadUnanswered } from './load/load.ts'
 import { addCounts } from './load/run.ts'
 import { halfOf, piecesOf } from './plan/pieces.ts'
-import { judge, kindOf, within } from './plan/resolution.ts'
+import { isUnknown, judge, kindOf, within } from './plan/resolution.ts'
 import { carrySums, carryUnsure, type DoubtedReply } from './resolution.ts'
 import type { Reply } from './services/reply.ts'
 import { dayIdsOf, neighboursOf } from './state/neighbours.ts'
@@ -29,7 +29,7 @@ import { read } from './threads/read.ts'
 /** One ask's way through the river: fetched, transformed, loaded. What is too large for the service goes in smaller pieces. */
 export async function ingest(ingestContext: IngestContext, planned: PlannedRequest): Promise<IngestResult> {
   const { fetcher, loading, sizes, tell } = ingestContext
-  const pieces = piecesOf(planned, sizes.get(planned))
+  const pieces = piecesOf(planned, await sizes.get(planned))
   if (pieces.length > 1) return ingestPieces(ingestContext, planned, pieces)
   const halves = piecesOf(planned, halfOf(planned))
   const onRetry: OnRetry = ({ error, answer }, attempt) =>
@@ -68,8 +68,9 @@ export async function ingest(ingestContext: IngestContext, planned: PlannedReque
     const said = await read(reply.body, planned, loading.keep !== 'none')
     const { rows } = said
     if (ingestContext.rejects.onReject === 'fail') {
-      const seriesId = (planned.series && findSeries(loading.store, identityValues(planned.series))) ?? null
-      const told = undismissed(loading.store, { seriesId, target: planned.request.target }, rows)
+      const { kysely } = loading.store
+      const seriesId = (planned.series && (await findSeries(kysely, identityRow(planned.series)))?.id) ?? null
+      const told = await undismissed(kysely, { seriesId, target: planned.request.target }, rows)
       const [reject] = told.rejects
       if (reject) return await failed(new SchemaError(reject.reason, { path: reject.path }), reply, rows)
     }
@@ -81,7 +82,9 @@ export async function ingest(ingestContext: IngestContext, planned: PlannedReque
       return { counts, error: null, first: kind, last: kind }
     }
     const doubted: DoubtedReply = { planned, reply, said, believe }
-    switch (judge(planned, rows, neighboursOf(loading.store, planned), () => dayIdsOf(loading.store, planned))) {
+    const around = await neighboursOf(loading.store, planned)
+    const dayIds = isUnknown(planned, rows) ? await dayIdsOf(loading.store, planned) : []
+    switch (judge(planned, rows, around, dayIds)) {
       case 'native':
         return await believe()
       case 'unsure':

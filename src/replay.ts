@@ -1,3 +1,4 @@
+import type { Transaction } from 'kysely'
 import type { Reader, Store } from './db/open.ts'
 import { createAcceptor } from './load/accept.ts'
 import { applyRows } from './load/apply.ts'
@@ -7,6 +8,7 @@ import { createSeriesRestorer, takeFirstSeen, takeLearned, takeRecords } from '.
 import type { Service } from './services/service.ts'
 import { SERVICES } from './services/services.ts'
 import { readReplies, type StoredReply } from './state/replies.ts'
+import type { Database } from './tables/schema.ts'
 import { type Again, rereadInWorker } from './threads/reread.ts'
 
 /** Bytes of answers a transaction: many answers, for a rebuilt database is used only when it is whole. */
@@ -19,10 +21,10 @@ interface Opened {
 }
 
 /** The replies of a reply store, so many at once as go into a transaction. */
-function* batches(replies: Iterable<StoredReply>): Generator<readonly Opened[], void> {
+async function* batches(replies: AsyncIterable<StoredReply>): AsyncGenerator<readonly Opened[], void> {
   let batch: Opened[] = []
   let bytes = 0
-  for (const stored of replies) {
+  for await (const stored of replies) {
     const rows = rereadInWorker(stored)
     // A body that cannot be unpacked is told when its turn comes.
     rows.catch(() => undefined)
@@ -62,14 +64,14 @@ export async function replay(
 ): Promise<Replayed> {
   // A batch is read in another thread while the one before is written here.
   const replies = batches(readReplies(source, service))
-  let batch = replies.next()
+  let batch = await replies.next()
   await takeRecords(store, source.file)
-  const restorer = createSeriesRestorer(source, store)
-  const acceptor = createAcceptor(store)
+  const restorer = await createSeriesRestorer(source)
+  const acceptor = await createAcceptor(store)
   let done: Replayed = { replies: 0, rows: 0, unread: 0, damaged: [] }
-  const one = (stored: StoredReply, rows: Again): void => {
-    restorer.upTo(stored.fetchId)
-    acceptor.upTo(stored.fetchId)
+  const one = async (tx: Transaction<Database>, stored: StoredReply, rows: Again): Promise<void> => {
+    await restorer.upTo(tx, stored.fetchId)
+    await acceptor.upTo(tx, stored.fetchId)
     const { fetchId, runId, seriesId, planned } = stored
     if (rows === 'damaged') {
       done = { ...done, replies: done.replies + 1, damaged: [...done.damaged, fetchId] }
@@ -77,33 +79,33 @@ export async function replay(
     }
     const ms = Date.parse(stored.recordedAt)
     if (stored.outcome === 'coarse') {
-      leaveInDoubt(store, seriesId!, planned, stored.doubts, ms)
+      await leaveInDoubt(tx, seriesId!, planned, stored.doubts, ms)
       done = { ...done, replies: done.replies + 1 }
       return
     }
     if (rows) {
-      const { fresh, revised, rejects } = applyRows(store, { fetchId, seriesId, planned, rows, ms })
+      const { fresh, revised, rejects } = await applyRows(tx, store.engine, { fetchId, seriesId, planned, rows, ms })
       done = { ...done, rows: done.rows + fresh + revised }
-      requarantine(store, { fetchId, runId, ms }, rejects, now())
+      await requarantine(tx, { fetchId, runId, ms }, rejects, now())
     }
     done = { ...done, replies: done.replies + 1, unread: done.unread + (rows ? 0 : 1) }
   }
   const write = async (batch: readonly Opened[]): Promise<void> => {
     const rows = await Promise.all(batch.map((opened) => opened.rows))
-    await store.write(async () => {
-      for (const [i, { stored }] of batch.entries()) one(stored, rows[i] ?? null)
+    await store.write(async (tx) => {
+      for (const [i, { stored }] of batch.entries()) await one(tx, stored, rows[i] ?? null)
     })
     onProgress?.(done.replies)
   }
   while (!batch.done) {
     const next = replies.next()
     await write(batch.value)
-    batch = next
+    batch = await next
   }
-  await store.write(async () => {
-    restorer.upTo(Number.POSITIVE_INFINITY)
-    acceptor.upTo(Number.POSITIVE_INFINITY)
-    takeLearned(source, store)
+  await store.write(async (tx) => {
+    await restorer.upTo(tx, Number.POSITIVE_INFINITY)
+    await acceptor.upTo(tx, Number.POSITIVE_INFINITY)
+    await takeLearned(source, tx)
   })
   await takeFirstSeen(store, source.file)
   return done

@@ -46,7 +46,8 @@ export async function carryUnsure(
   const earlier = ingestContext.probes.get(key)
   if (earlier) {
     await earlier
-    if (kind.id !== null && dayIdsOf(ingestContext.loading.store, planned).includes(kind.id)) return doubted.believe()
+    if (kind.id !== null && (await dayIdsOf(ingestContext.loading.store, planned)).includes(kind.id))
+      return doubted.believe()
   }
   const [day] = daysWithValues(planned, said.rows)
   const probing = carry(ingestContext, within(ingestContext.service, planned, day!))
@@ -74,7 +75,7 @@ export async function carrySums(
   const { planned, reply, said } = doubted
   const days = daysWithValues(planned, said.rows)
   const { coarse } = planned.service.steps
-  if (days.length < 2 || (coarse !== null && dayIdsOf(ingestContext.loading.store, planned).includes(coarse)))
+  if (days.length < 2 || (coarse !== null && (await dayIdsOf(ingestContext.loading.store, planned)).includes(coarse)))
     return carryDays(ingestContext, doubted, carry)
   const counts = await loadCoarse(ingestContext.loading, planned, reply, [], said.packed)
   tellDone(ingestContext, planned, reply, counts, false)

@@ -45,7 +45,7 @@ export interface SyncContext {
   /** Told of everything that happens; what there is, is in `EVENTS`. It is called in the middle of the work: it returns soon and throws nothing. */
   readonly onEvent?: OnEvent | undefined
   /** Told after every request. */
-  readonly onProgress?: (progress: Progress) => void
+  readonly onProgress?: (progress: Progress) => void | Promise<void>
   readonly onFailure?: FetchOptions['onFailure'] | undefined
   readonly onHold?: FetchOptions['onHold'] | undefined
   readonly breaker?: FetchOptions['breaker']
@@ -103,20 +103,21 @@ export async function sync(
   const unlock = await lockForRun(store, `${command} ${job.name}`, now)
   const asked = context.asked ?? createAsked()
   const passedOver = new Map<string, PassedOver>()
-  const look = (of: Job): Planning => ({
-    ...{ job: of, service, plannerState: readPlannerState(store), now: Math.floor(now() / 1000), options, asked },
+  const look = async (of: Job): Promise<Planning> => ({
+    ...{ job: of, service, plannerState: await readPlannerState(store), now: Math.floor(now() / 1000), options, asked },
     onPassedOver: (one) => passedOver.set(`${one.route} ${one.id}`, one),
   })
   try {
     await store.write((tx) => rememberZone(tx, service.timeZone))
     // Indicators that are named by what the catalogue says of them are known when it is held.
     const jobs = namesGeos(job) ? [job, ...later.map((one) => one.job)] : [job]
-    const missing = jobs.flatMap((one) => [...planSelection(look(one))])
+    const missing: PlannedRequest[] = []
+    for (const one of jobs) missing.push(...planSelection(await look(one)))
     const first = missing.length > 0 ? await ingestAll(context, job, command, missing, missing.length) : null
-    const catalogue = jobs.some(needsCatalogue) ? readCatalogue(store) : []
+    const catalogue = jobs.some(needsCatalogue) ? await readCatalogue(store) : []
     if (first && (first.stop || (needsCatalogue(job) && catalogue.length === 0))) return first
     const planning = {
-      ...look(resolveSelectors(job, catalogue)),
+      ...(await look(resolveSelectors(job, catalogue))),
       later: later.map((one) => ({ ...one, job: applySelectors(one.job, catalogue) })),
     }
     // Counted first, for the time to go: a plan is quick, and is never held as a whole.
@@ -176,8 +177,8 @@ export async function ingestAll(
     probes: new Map(),
     tell,
   }
-  const ended = (outcome: Summary['outcome'], error: SyncError | null): void => {
-    const { requests: calls, failed, bytes, ...rows } = countsOf(store, runId)
+  const ended = async (outcome: Summary['outcome'], error: SyncError | null): Promise<void> => {
+    const { requests: calls, failed, bytes, ...rows } = await countsOf(store, runId)
     const stopped = { code: error?.code ?? null, reason: error?.message ?? null, hint: error?.hint ?? null }
     const ms = now() - began
     tell('run.ended', { outcome, ms, calls, failed, bytes, rows: eventRows(rows), ...stopped })
@@ -192,12 +193,12 @@ export async function ingestAll(
       const [path] = planned.request.target.split('?') as [string]
       if (unknown.has(path)) return
       const { error } = await ingest(ingestContext, planned)
-      const counts = countsOf(store, runId)
+      const counts = await countsOf(store, runId)
       if (error) failures.push({ planned, error })
       if (error?.code === 'not-found') unknown.add(path)
       done++
-      const left = callsLeft(store, hostOf(baseUrl), job.pace, now())
-      context.onProgress?.({ planned, counts, done, total, callsLeft: left })
+      const left = await callsLeft(store, hostOf(baseUrl), job.pace, now())
+      await context.onProgress?.({ planned, counts, done, total, callsLeft: left })
       if (error instanceof KeyError) throw error
       const limit = rejects.onReject === 'fail' ? 0 : rejects.maxRejects
       if (counts.rows_rejected > limit) throw tooManyRejects(counts.rows_rejected, limit)
@@ -208,7 +209,7 @@ export async function ingestAll(
       // The run's record says so too, where it can still be written: on a full disk it cannot.
       const message = error instanceof SyncError ? error.message : 'an unexpected error'
       await endRun(store, runId, 'failed', message, formatMillis(now())).catch(() => undefined)
-      ended('failed', error instanceof SyncError ? error : new SyncError(message, { code: 'bug' }))
+      await ended('failed', error instanceof SyncError ? error : new SyncError(message, { code: 'bug' }))
       throw error
     }
     stop = error
@@ -216,10 +217,10 @@ export async function ingestAll(
     await fetcher.close()
   }
   await closeQuarantine(store, now())
-  const counts = countsOf(store, runId)
+  const counts = await countsOf(store, runId)
   const outcome = outcomeOf(stop, failures.length + counts.rows_rejected)
   await endRun(store, runId, outcome, stop?.message ?? null, formatMillis(now()))
-  ended(outcome, stop)
+  await ended(outcome, stop)
   store.tidy()
   return { runId, job: job.name, outcome, counts, failures, seconds: (now() - began) / 1000, stop, passedOver: [] }
 }

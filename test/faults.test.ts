@@ -88,7 +88,7 @@ describe('a service that misbehaves', () => {
     await runJob(store, server, yaml('2025-02-01'), { now: ms(NOW) })
     expect(server.calls.length - asked).toBeLessThanOrEqual(6)
     expect(
-      readPlannerState(store).series({
+      (await readPlannerState(store)).series({
         kind: 'indicator',
         indicatorId: 1739,
         timeTrunc: null,
@@ -158,7 +158,7 @@ describe('telling', () => {
       'series:\n  - { indicators: [1739, 99], window: { last: 2d } }',
       { now: ms(NOW) },
     )
-    const text = prometheusText(store)
+    const text = await prometheusText(store)
     expect(text).toContain('indicator_sync_requests_total{route="indicator",outcome="ok"} 1\n')
     expect(text).toContain('indicator_sync_requests_total{route="indicator",outcome="refused"} 1\n')
     for (const line of text.split('\n'))

@@ -68,10 +68,10 @@ describe('what is held', () => {
       `series:\n  - { indicators: [1739], window: { from: 2025-10-20, to: 2025-10-24 }, chunk: ${chunk} }`
     const now = ms('2025-11-04T12:00:00Z')
     expect((await runJob(store, emulator, job('4d'), { now })).outcome).toBe('partial')
-    expect(openFailures(store)).toHaveLength(1)
+    expect(await openFailures(store)).toHaveLength(1)
     expect((await runJob(store, emulator, job('1d'), { now: now + 200 * DAY })).outcome).toBe('done')
     expect(store.get('select count(*) from observation')).toBe(96)
-    expect(openFailures(store)).toEqual([])
+    expect(await openFailures(store)).toEqual([])
   })
 })
 

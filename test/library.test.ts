@@ -22,7 +22,7 @@ describe('the package as a library', () => {
     const out = runNode(folder, ['example.ts'])
     expect(out).toMatch(/^plan: indicator missing \/indicators\/600\?/m)
     expect(out).toMatch(/^done \d+ new rows$/m)
-    expect(out).toMatch(/^288 rows in the table$/m)
+    expect(out).toMatch(/^2025-11-01 \d+/m)
     expect(out).toMatch(/^\d+ rows exported$/m)
     expect(out).toMatch(/^288 values published$/m)
     const listed = [...page.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, cell]) =>

@@ -1,4 +1,4 @@
-import type { Instant } from '../base/instant.ts'
+import { formatUtc, type Instant } from '../base/instant.ts'
 import type { Reader } from '../db/open.ts'
 import { findGaps, type Gap } from './gaps.ts'
 import { staleSeries } from './lag.ts'
@@ -11,34 +11,57 @@ export interface Finding {
   readonly what: string
 }
 
-/** A check that one query makes: every row it answers is a finding. */
-interface SqlCheck {
-  readonly check: string
-  readonly sql: string
+/** Local days with more hours of values than a day can have. */
+async function overlaps({ kysely }: Reader): Promise<string[]> {
+  const days = await kysely
+    .selectFrom('observations_daily')
+    .select(['indicator_id', 'geo_id', 'local_date', 'hours'])
+    .where('hours', '>', 25)
+    .where('count', '>', 1)
+    .execute()
+  return days.map(
+    (day) => `indicator ${day.indicator_id}, geo ${day.geo_id}: ${day.local_date} has ${day.hours} hours of values`,
+  )
 }
 
-const CHECKS: readonly SqlCheck[] = [
-  {
-    check: 'overlap',
-    sql: `select 'indicator ' || indicator_id || ', geo ' || geo_id || ': ' || local_date || ' has ' || hours || ' hours of values' as what
-      from observations_daily d
-      where hours > (select (max(z.to_s) - min(z.from_s)) / 3600.0 from (
-        select unixepoch(d.local_date) as from_s, unixepoch(d.local_date, '+1 day') as to_s) z) + 1
-        and d.count > 1`,
-  },
-  {
-    check: 'out of range',
-    sql: `select 'indicator ' || s.indicator_id || ', geo ' || o.geo_id || ': ' || o.value || ' at ' || strftime('%Y-%m-%dT%H:%M:%SZ', o.at, 'unixepoch') as what
-      from observation o join series s on s.id = o.series_id where abs(o.value) > 1e9`,
-  },
-  {
-    check: 'quarantine',
-    sql: `select path || ': ' || reason as what from _quarantine where resolved_at is null`,
-  },
-  {
-    check: 'reference',
-    sql: `select "table" || ' row ' || coalesce(rowid, '?') || ' points to no ' || parent as what from pragma_foreign_key_check`,
-  },
+/** No indicator is as large as this. */
+const TOO_LARGE = 1e9
+
+async function outOfRange({ kysely }: Reader): Promise<string[]> {
+  const values = await kysely
+    .selectFrom('observation as o')
+    .innerJoin('series as s', 's.id', 'o.series_id')
+    .select(['s.indicator_id', 'o.geo_id', 'o.value', 'o.at'])
+    .where(({ or, eb }) => or([eb('o.value', '>', TOO_LARGE), eb('o.value', '<', -TOO_LARGE)]))
+    .execute()
+  return values.map(
+    ({ indicator_id, geo_id, value, at }) => `indicator ${indicator_id}, geo ${geo_id}: ${value} at ${formatUtc(at)}`,
+  )
+}
+
+async function quarantined({ kysely }: Reader): Promise<string[]> {
+  const rows = await kysely
+    .selectFrom('_quarantine')
+    .select(['path', 'reason'])
+    .where('resolved_at', 'is', null)
+    .execute()
+  return rows.map(({ path, reason }) => `${path}: ${reason}`)
+}
+
+async function references({ engine }: Reader): Promise<string[]> {
+  return (await engine.dangling()).map(({ table, row, parent }) => `${table} row ${row ?? '?'} points to no ${parent}`)
+}
+
+/** A check: its name, and what it finds at an instant. */
+type Check = readonly [check: string, find: (db: Reader, now: Instant) => Promise<readonly string[]>]
+
+const CHECKS: readonly Check[] = [
+  ['failure', async (db) => (await openFailures(db)).map(({ target, message }) => `${target}: ${message}`)],
+  ['stale', async (db, now) => (await staleSeries(db, now)).map(({ what }) => what)],
+  ['overlap', overlaps],
+  ['out of range', outOfRange],
+  ['quarantine', quarantined],
+  ['reference', references],
 ]
 
 /** When a hole that was answered is asked again. */
@@ -50,15 +73,12 @@ const againText = (reason: Gap['reason'], next: string | null): string =>
       : ''
 
 /** Runs every check at an instant; an empty list is good. */
-export function runChecks(db: Reader, now: Instant = Math.floor(Date.now() / 1000)): Finding[] {
-  return [
-    ...missedRuns(db, now).map(({ what }) => ({ check: 'no run', what })),
-    ...findGaps(db).map(({ indicator_id, geo_id, from, to, reason, next_at }) => ({
-      check: `gap (${reason})`,
-      what: `indicator ${indicator_id}, geo ${geo_id}: ${from} to ${to}${againText(reason, next_at)}`,
-    })),
-    ...openFailures(db).map(({ target, message }) => ({ check: 'failure', what: `${target}: ${message}` })),
-    ...staleSeries(db, now).map(({ what }) => ({ check: 'stale', what })),
-    ...CHECKS.flatMap(({ check, sql }) => (db.all(sql) as { what: string }[]).map(({ what }) => ({ check, what }))),
-  ]
+export async function runChecks(db: Reader, now: Instant = Math.floor(Date.now() / 1000)): Promise<Finding[]> {
+  const found: Finding[] = (await missedRuns(db, now)).map(({ what }) => ({ check: 'no run', what }))
+  for (const { indicator_id, geo_id, from, to, reason, next_at } of await findGaps(db)) {
+    const what = `indicator ${indicator_id}, geo ${geo_id}: ${from} to ${to}${againText(reason, next_at)}`
+    found.push({ check: `gap (${reason})`, what })
+  }
+  for (const [check, find] of CHECKS) found.push(...(await find(db, now)).map((what) => ({ check, what })))
+  return found
 }

@@ -20,20 +20,19 @@ export interface Gap {
   readonly next_at: string | null
 }
 
-type GapRow = Omit<Gap, 'from' | 'to' | 'expected_in_day'> & {
-  readonly from_local: string
-  readonly to_local: string
-  readonly from_at: number
-  readonly time_zone: string
-}
-
 /** Every hole of every series, in order: the rows of the view `gaps`. Values that may still come are none. */
-export const findGaps = (db: Reader): Gap[] =>
-  (
-    db.all(
-      `select g.*, s.time_zone from gaps g join series s on s.id = g.series_id order by g.series_id, g.geo_id, g.from_at, g.to_at`,
-    ) as GapRow[]
-  ).map(({ from_local, to_local, from_at, time_zone, ...gap }) => {
+export async function findGaps({ kysely }: Reader): Promise<Gap[]> {
+  const rows = await kysely
+    .selectFrom('gaps as g')
+    .innerJoin('series as s', 's.id', 'g.series_id')
+    .selectAll('g')
+    .select('s.time_zone')
+    .orderBy('g.series_id')
+    .orderBy('g.geo_id')
+    .orderBy('g.from_at')
+    .orderBy('g.to_at')
+    .execute()
+  return rows.map(({ from_local, to_local, from_at, time_zone, ...gap }) => {
     const day = floorTo(time_zone, from_at, 'day')
     const length = addUnits(time_zone, day, 'day', 1) - day
     return {
@@ -50,3 +49,4 @@ export const findGaps = (db: Reader): Gap[] =>
       next_at: gap.next_at,
     }
   })
+}

@@ -1,5 +1,6 @@
 import { floorToSecond, formatUtc, type Instant } from '../base/instant.ts'
 import type { Reader } from '../db/open.ts'
+import { GOOD } from '../db/outcomes.ts'
 import { lengthText, quantile } from './rhythm.ts'
 
 /** Answers of a series that are looked at. */
@@ -10,12 +11,21 @@ const ENDED = 60 * DAY
 /** Without a usual lag a series is behind when its last value is older than this, and than three of its steps. */
 const OLD = 7 * DAY
 
-interface Answer {
-  readonly finished_at: string
-  readonly last_at: Instant
-  readonly step_s: number | null
-  readonly to_at: Instant
-}
+/** The last answers about now of a series that had values. */
+const answersOf = ({ kysely }: Reader, seriesId: number) =>
+  kysely
+    .selectFrom('_fetch as f')
+    .select(['f.finished_at', 'f.last_at', 'f.step_s', 'f.to_at'])
+    .where('f.series_id', '=', seriesId)
+    .where('f.outcome', 'in', GOOD)
+    .where('f.last_at', 'is not', null)
+    .where(({ eb, fn }) => eb('f.to_at', '>=', eb(fn<number>('unixepoch', ['f.finished_at']), '-', 3600)))
+    .orderBy('f.finished_at', 'desc')
+    .limit(ANSWERS)
+    .$narrowType<{ last_at: Instant; to_at: Instant }>()
+    .execute()
+
+type Answer = Awaited<ReturnType<typeof answersOf>>[number]
 
 /** A series that is further behind than usual. */
 export interface Lag {
@@ -23,28 +33,86 @@ export interface Lag {
   readonly what: string
 }
 
-interface SeriesRow {
-  readonly id: number
-  readonly indicator_id: number
-  readonly time_trunc: string | null
-  readonly withdrawn: 0 | 1
-  readonly last_at: Instant | null
-  readonly step_s: number | null
-  readonly checked_at: string | null
-  readonly reach: Instant | null
-}
+/** The last instant with a value of any geo of every series. */
+const ends = ({ kysely }: Reader) =>
+  kysely
+    .selectFrom('series_geo as g')
+    .select('g.series_id')
+    .select(({ fn, selectFrom }) =>
+      fn
+        .max<Instant | null>(
+          selectFrom('observation as o')
+            .select(({ fn }) => fn.max('o.at').as('at'))
+            .whereRef('o.series_id', '=', 'g.series_id')
+            .whereRef('o.geo_id', '=', 'g.geo_id'),
+        )
+        .as('last_at'),
+    )
+    .groupBy('g.series_id')
+    .as('l')
+
+/** Every series with its last value, and when it was last asked and up to where. */
+const seriesOf = (db: Reader) =>
+  db.kysely
+    .selectFrom('series as s')
+    .innerJoin(ends(db), 'l.series_id', 's.id')
+    .select(['s.id', 's.indicator_id', 's.time_trunc', 'l.last_at'])
+    .select(({ exists, selectFrom }) => [
+      exists(
+        selectFrom('indicator as i')
+          .select('i.id')
+          .whereRef('i.kind', '=', 's.kind')
+          .whereRef('i.id', '=', 's.indicator_id')
+          .where('i.withdrawn_at', 'is not', null),
+      ).as('withdrawn'),
+      selectFrom('series_geo as g')
+        .innerJoin('observation as o', (join) =>
+          join.onRef('o.series_id', '=', 'g.series_id').onRef('o.geo_id', '=', 'g.geo_id'),
+        )
+        .select('o.step_s')
+        .whereRef('g.series_id', '=', 's.id')
+        .whereRef('o.at', '=', 'l.last_at')
+        .limit(1)
+        .as('step_s'),
+      selectFrom('_fetch as f')
+        .select('f.finished_at')
+        .whereRef('f.series_id', '=', 's.id')
+        .where('f.outcome', 'in', GOOD)
+        .orderBy('f.finished_at', 'desc')
+        .limit(1)
+        .as('checked_at'),
+      selectFrom('_coverage as c')
+        .select(({ fn }) => fn.max('c.to_at').as('to_at'))
+        .whereRef('c.series_id', '=', 's.id')
+        .as('reach'),
+    ])
+    .orderBy('s.id')
+    .execute()
 
 const behindText = (seconds: number): string => `${lengthText(seconds)} ${seconds < 0 ? 'ahead' : 'behind'}`
 
 /** Whether the job that last asked a series has run since without asking it: it does not want it any more. */
-const isLeft = (db: Reader, seriesId: number, patience: number): boolean =>
-  db.get(
-    `select 1 from _fetch f join _run r on r.id = f.run_id
-     where f.id = (select max(l.id) from _fetch l where l.series_id = ?)
-       and exists (select 1 from _run n where n.job = r.job and n.command = r.command and n.id > r.id and n.requests > 0
-         and unixepoch(n.started_at) > unixepoch(f.finished_at) + ?)`,
-    [seriesId, patience],
-  ) !== undefined
+async function isLeft({ kysely }: Reader, seriesId: number, patience: number): Promise<boolean> {
+  const later = await kysely
+    .selectFrom('_fetch as f')
+    .innerJoin('_run as r', 'r.id', 'f.run_id')
+    .innerJoin('_run as n', (join) => join.onRef('n.job', '=', 'r.job').onRef('n.command', '=', 'r.command'))
+    .select('n.id')
+    .where('f.id', '=', (of) =>
+      of
+        .selectFrom('_fetch as l')
+        .select(({ fn }) => fn.max('l.id').as('id'))
+        .where('l.series_id', '=', seriesId),
+    )
+    .whereRef('n.id', '>', 'r.id')
+    .where('n.requests', '>', 0)
+    .where(({ eb, fn }) =>
+      eb(fn<number>('unixepoch', ['n.started_at']), '>', eb(fn<number>('unixepoch', ['f.finished_at']), '+', patience)),
+    )
+    .limit(1)
+    .executeTakeFirst()
+  return later !== undefined
+}
 
 /** How far a series usually is behind when it is asked, and how far it may be before it is asked again; undefined where too little is known. */
 function usualLag(
@@ -70,42 +138,26 @@ function usualLag(
 }
 
 /** Series that are further behind now than they usually are, each in a sentence. */
-export function staleSeries(db: Reader, now: Instant = Math.floor(Date.now() / 1000)): Lag[] {
-  const series = db.all(`select s.id, s.indicator_id, s.time_trunc,
-      exists (select 1 from indicator i where i.kind = s.kind and i.id = s.indicator_id and i.withdrawn_at is not null) as withdrawn,
-      l.last_at, (select o.step_s from series_geo g join observation o on o.series_id = g.series_id and o.geo_id = g.geo_id
-        where g.series_id = s.id and o.at = l.last_at limit 1) as step_s,
-      (select f.finished_at from _fetch f where f.series_id = s.id and f.outcome in ('ok', 'empty') order by f.finished_at desc limit 1) as checked_at,
-      (select max(c.to_at) from _coverage c where c.series_id = s.id) as reach
-    from series s join (
-      select g.series_id, max((select max(o.at) from observation o where o.series_id = g.series_id and o.geo_id = g.geo_id)) as last_at
-      from series_geo g group by g.series_id
-    ) l on l.series_id = s.id order by s.id`) as SeriesRow[]
-  return series.flatMap(({ id, indicator_id, time_trunc, withdrawn, last_at, step_s, checked_at, reach }): Lag[] => {
-    if (withdrawn || last_at === null || checked_at === null) return []
-    const answers = db.all(
-      `select f.finished_at, f.last_at, f.step_s, f.to_at from _fetch f
-       where f.series_id = ? and f.outcome in ('ok', 'empty') and f.last_at is not null and f.to_at >= unixepoch(f.finished_at) - 3600
-       order by f.finished_at desc limit ${ANSWERS}`,
-      [id],
-    ) as Answer[]
+export async function staleSeries(db: Reader, now: Instant = Math.floor(Date.now() / 1000)): Promise<Lag[]> {
+  const stale: Lag[] = []
+  for (const { id, indicator_id, time_trunc, withdrawn, last_at, step_s, checked_at, reach } of await seriesOf(db)) {
+    if (withdrawn || last_at === null || checked_at === null) continue
+    const answers = await answersOf(db, id)
     const step = step_s ?? 0
     const behind = now - last_at - step
     const name = `indicator ${indicator_id}${time_trunc ? ` by the ${time_trunc}` : ''}`
     const usual = usualLag(answers, now)
     if (usual) {
-      if (behind <= usual.allowed || behind > usual.usual + ENDED + 3 * step) return []
-      if (isLeft(db, id, Math.max(7_200, usual.interval * 1.5))) return []
-      return [
-        {
-          seriesId: id,
-          what: `${name}: ${behindText(behind)}, usual lag ${usual.usual < 0 ? behindText(usual.usual) : lengthText(usual.usual)}`,
-        },
-      ]
+      if (behind <= usual.allowed || behind > usual.usual + ENDED + 3 * step) continue
+      if (await isLeft(db, id, Math.max(7_200, usual.interval * 1.5))) continue
+      const lag = usual.usual < 0 ? behindText(usual.usual) : lengthText(usual.usual)
+      stale.push({ seriesId: id, what: `${name}: ${behindText(behind)}, usual lag ${lag}` })
+      continue
     }
     const asked = floorToSecond(checked_at)
     const late = asked - last_at - step
-    if (reach === null || reach < asked || late <= Math.max(OLD, 3 * step) || late > ENDED + 3 * step) return []
-    return [{ seriesId: id, what: `${name}: the last value is ${formatUtc(last_at)}, asked ${formatUtc(asked)}` }]
-  })
+    if (reach === null || reach < asked || late <= Math.max(OLD, 3 * step) || late > ENDED + 3 * step) continue
+    stale.push({ seriesId: id, what: `${name}: the last value is ${formatUtc(last_at)}, asked ${formatUtc(asked)}` })
+  }
+  return stale
 }

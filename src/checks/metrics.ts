@@ -1,6 +1,8 @@
+import { expressionBuilder, type Kysely } from 'kysely'
 import type { Reader } from '../db/open.ts'
 import { SCHEMA_VERSION } from '../db/schema.ts'
 import { failures } from '../state/failures.ts'
+import type { Database } from '../tables/schema.ts'
 import { findGaps } from './gaps.ts'
 import { staleSeries } from './lag.ts'
 import { rhythms } from './rhythm.ts'
@@ -15,13 +17,29 @@ export interface Outside {
   readonly callsLeft: readonly { readonly job: string; readonly calls: number }[]
 }
 
-/** One figure: its name, type, meaning, and its samples, or the query that answers them. */
+/** One figure: its name, type, meaning, and its samples. */
 interface Metric {
   readonly name: string
   readonly type: 'gauge' | 'counter'
   readonly help: string
-  readonly samples: string | ((db: Reader, outside: Outside) => readonly Sample[])
+  readonly samples: (db: Reader, outside: Outside) => Promise<readonly Sample[]>
 }
+
+const count = expressionBuilder<Database>().fn.countAll<number>().as('value')
+
+/** When runs last ended, in epoch seconds. */
+const lastEnds = (kysely: Kysely<Database>) =>
+  kysely.selectFrom('_run').select(({ fn }) => fn.max<number>(fn('unixepoch', ['finished_at'])).as('value'))
+
+const ROWS = ['new', 'unchanged', 'revised', 'withdrawn', 'rejected'] as const
+
+/** What all runs together brought; null where there was none. */
+const totals = (kysely: Kysely<Database>) =>
+  kysely
+    .selectFrom('_run')
+    .select(({ fn }) => fn.sum<number | null>('bytes').as('bytes'))
+    .select(({ fn }) => ROWS.map((what) => fn.sum<number | null>(`rows_${what}`).as(`rows_${what}`)))
+    .executeTakeFirstOrThrow()
 
 const REASONS = ['unasked', 'failed', 'doubt', 'absent'] as const
 
@@ -31,33 +49,48 @@ export const METRICS: readonly Metric[] = [
     name: 'build_info',
     type: 'gauge',
     help: 'Always 1; the version of the program and of the schema.',
-    samples: (_db, { version }) => [{ version, schema: SCHEMA_VERSION, value: 1 }],
+    samples: async (_db, { version }) => [{ version, schema: SCHEMA_VERSION, value: 1 }],
   },
   {
     name: 'last_success_timestamp_seconds',
     type: 'gauge',
     help: 'When a job was last done with nothing left open.',
-    samples: `select job, max(unixepoch(finished_at)) as value from _run where outcome = 'done' group by job`,
+    samples: ({ kysely }) => lastEnds(kysely).select('job').where('outcome', '=', 'done').groupBy('job').execute(),
   },
   {
     name: 'last_run_duration_seconds',
     type: 'gauge',
     help: 'How long the last run of a job took.',
-    samples: `select job, round((julianday(finished_at) - julianday(started_at)) * 86400, 3) as value from _run
-      where id in (select max(id) from _run where finished_at is not null group by job)`,
+    samples: async ({ kysely }) => {
+      const last = await kysely
+        .selectFrom('_run')
+        .select(['job', 'started_at', 'finished_at'])
+        .where('id', 'in', (of) =>
+          of
+            .selectFrom('_run')
+            .select(({ fn }) => fn.max('id').as('id'))
+            .where('finished_at', 'is not', null)
+            .groupBy('job'),
+        )
+        .execute()
+      return last.map(({ job, started_at, finished_at }) => ({
+        job,
+        value: (Date.parse(finished_at!) - Date.parse(started_at)) / 1000,
+      }))
+    },
   },
   {
     name: 'open_failures',
     type: 'gauge',
     help: 'Requests that failed and were not answered since.',
-    samples: (db) => [{ value: failures(db).length }],
+    samples: async (db) => [{ value: (await failures(db)).length }],
   },
   {
     name: 'gaps',
     type: 'gauge',
     help: 'Holes in series, by reason.',
-    samples: (db) => {
-      const gaps = findGaps(db)
+    samples: async (db) => {
+      const gaps = await findGaps(db)
       return REASONS.map((reason) => ({ reason, value: gaps.filter((gap) => gap.reason === reason).length }))
     },
   },
@@ -65,96 +98,128 @@ export const METRICS: readonly Metric[] = [
     name: 'stale_series',
     type: 'gauge',
     help: 'Series that are further behind now than they usually are.',
-    samples: (db) => [{ value: staleSeries(db).length }],
+    samples: async (db) => [{ value: (await staleSeries(db)).length }],
   },
   {
     name: 'missed_runs',
     type: 'gauge',
     help: '1 for a job whose run is missed: its usual rhythm is broken; 0 for one in its rhythm.',
-    samples: (db) => rhythms(db).map(({ job, missedFrom }) => ({ job, value: Date.now() / 1000 > missedFrom ? 1 : 0 })),
+    samples: async (db) =>
+      (await rhythms(db)).map(({ job, missedFrom }) => ({ job, value: Date.now() / 1000 > missedFrom ? 1 : 0 })),
   },
   {
     name: 'usual_run_interval_seconds',
     type: 'gauge',
     help: 'How long it usually takes until a job runs again.',
-    samples: (db) => rhythms(db).map(({ job, usualS }) => ({ job, value: usualS })),
+    samples: async (db) => (await rhythms(db)).map(({ job, usualS }) => ({ job, value: usualS })),
   },
   {
     name: 'calls',
     type: 'gauge',
     help: 'Calls to a host within the last 24 hours.',
-    samples: `select host, count(*) as value from _budget where called_at > (unixepoch() - 86400) * 1000 group by host`,
+    samples: ({ kysely }) =>
+      kysely
+        .selectFrom('_budget')
+        .select(['host', count])
+        .where('called_at', '>', Date.now() - 86_400_000)
+        .groupBy('host')
+        .execute(),
   },
   {
     name: 'calls_left',
     type: 'gauge',
     help: 'Calls that a job may still make within its budget; told with --job.',
-    samples: (_db, { callsLeft }) => callsLeft.map(({ job, calls }) => ({ job, value: calls })),
+    samples: async (_db, { callsLeft }) => callsLeft.map(({ job, calls }) => ({ job, value: calls })),
   },
   {
     name: 'requests_total',
     type: 'counter',
     help: 'Requests by route and outcome.',
-    samples: 'select route, outcome, count(*) as value from _fetch group by route, outcome',
+    samples: ({ kysely }) =>
+      kysely.selectFrom('_fetch').select(['route', 'outcome', count]).groupBy(['route', 'outcome']).execute(),
   },
   {
     name: 'attempts_total',
     type: 'counter',
     help: 'Calls that requests took, repeated ones among them, by route.',
-    samples: 'select route, sum(attempts) as value from _fetch group by route',
+    samples: ({ kysely }) =>
+      kysely
+        .selectFrom('_fetch')
+        .select(['route', ({ fn }) => fn.sum<number>('attempts').as('value')])
+        .groupBy('route')
+        .execute(),
   },
   {
     name: 'bytes_total',
     type: 'counter',
     help: 'Bytes of the answers, decoded.',
-    samples: 'select coalesce(sum(bytes), 0) as value from _run',
+    samples: async ({ kysely }) => [{ value: (await totals(kysely)).bytes ?? 0 }],
   },
   {
     name: 'rows_total',
     type: 'counter',
     help: 'Rows by what became of them.',
-    samples: ['new', 'unchanged', 'revised', 'withdrawn', 'rejected']
-      .map((what) => `select '${what}' as what, coalesce(sum(rows_${what}), 0) as value from _run`)
-      .join(' union all '),
+    samples: async ({ kysely }) => {
+      const sums = await totals(kysely)
+      return ROWS.map((what) => ({ what, value: sums[`rows_${what}`] ?? 0 }))
+    },
   },
   {
     name: 'last_run_timestamp_seconds',
     type: 'gauge',
     help: 'When a job last ended, by outcome.',
-    samples:
-      'select job, outcome, max(unixepoch(finished_at)) as value from _run where finished_at is not null group by job, outcome',
+    samples: ({ kysely }) =>
+      lastEnds(kysely)
+        .select(['job', 'outcome'])
+        .where('finished_at', 'is not', null)
+        .groupBy(['job', 'outcome'])
+        .execute(),
   },
   {
     name: 'last_value_timestamp_seconds',
     type: 'gauge',
     help: 'The last instant with a value, by series and geo.',
-    samples: `select series_id as series, indicator_id as indicator, geo_id as geo, unixepoch(last_utc) as value from freshness`,
+    samples: async ({ kysely }) => {
+      const rows = await kysely
+        .selectFrom('freshness')
+        .select(['series_id', 'indicator_id', 'geo_id', 'last_utc'])
+        .execute()
+      return rows.map(({ series_id, indicator_id, geo_id, last_utc }) => ({
+        ...{ series: series_id, indicator: indicator_id, geo: geo_id },
+        value: Date.parse(last_utc) / 1000,
+      }))
+    },
   },
   {
     name: 'quarantined',
     type: 'gauge',
     help: 'Rows and replies in quarantine.',
-    samples: 'select count(*) as value from _quarantine where resolved_at is null',
+    samples: ({ kysely }) => kysely.selectFrom('_quarantine').select(count).where('resolved_at', 'is', null).execute(),
   },
   {
     name: 'database_bytes',
     type: 'gauge',
     help: 'Size of the database file.',
-    samples: 'select page_count * page_size as value from pragma_page_count, pragma_page_size',
+    samples: async ({ engine }) => [{ value: await engine.bytes() }],
   },
 ]
 
 const escaped = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 
 /** The state of a database in the text format of Prometheus (exposition format 0.0.4). */
-export function prometheusText(db: Reader, outside: Outside = { version: 'unknown', callsLeft: [] }): string {
-  return METRICS.flatMap(({ name, type, help, samples }) => {
+export async function prometheusText(
+  db: Reader,
+  outside: Outside = { version: 'unknown', callsLeft: [] },
+): Promise<string> {
+  const lines: string[] = []
+  for (const { name, type, help, samples } of METRICS) {
     const metric = `indicator_sync_${name}`
-    const found = typeof samples === 'string' ? (db.all(samples) as Sample[]) : samples(db, outside)
-    const lines = found.flatMap(({ value, ...labels }) => {
+    lines.push(`# HELP ${metric} ${help}`, `# TYPE ${metric} ${type}`)
+    for (const { value, ...labels } of await samples(db, outside)) {
       const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(String(text))}"`)
-      return value === null ? [] : [`${metric}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`]
-    })
-    return [`# HELP ${metric} ${help}`, `# TYPE ${metric} ${type}`, ...lines, '']
-  }).join('\n')
+      if (value !== null) lines.push(`${metric}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`)
+    }
+    lines.push('')
+  }
+  return lines.join('\n')
 }

@@ -31,13 +31,28 @@ export interface Rhythm {
   readonly missedFrom: Instant
 }
 
-interface RunRow {
-  readonly id: number
-  readonly started_at: string
-  readonly schedule: string | null
-  readonly time_zone: string | null
-  readonly live: 0 | 1
-}
+/** The last runs of a job, each with whether it asked for what is new. */
+const runsOf = ({ kysely }: Reader, job: string) =>
+  kysely
+    .selectFrom('_run as r')
+    .select(['r.id', 'r.started_at', 'r.schedule', 'r.time_zone'])
+    .select(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('_fetch as f')
+          .select('f.id')
+          .whereRef('f.run_id', '=', 'r.id')
+          .where(({ or, eb, fn }) =>
+            or([eb('f.to_at', 'is', null), eb('f.to_at', '>=', fn<number>('unixepoch', ['r.started_at']))]),
+          ),
+      ).as('live'),
+    )
+    .where('r.job', '=', job)
+    .where('r.command', 'in', ['sync', 'schedule'])
+    .orderBy('r.id', 'desc')
+    .limit(RUNS)
+    .execute()
+
+type RunRow = Awaited<ReturnType<typeof runsOf>>[number]
 
 /** The rhythm of a job that says itself when it runs: one run is enough to know when the next one is due. */
 function scheduledOf(job: string, last: RunRow | undefined): Rhythm | undefined {
@@ -51,13 +66,8 @@ function scheduledOf(job: string, last: RunRow | undefined): Rhythm | undefined 
 }
 
 /** The rhythm of a job that asks for what is new; undefined where it has none, or asks only for what is long past. */
-function rhythmOf(db: Reader, job: string): Rhythm | undefined {
-  const runs = db.all(
-    `select r.id, r.started_at, r.schedule, r.time_zone, exists (select 1 from _fetch f
-       where f.run_id = r.id and (f.to_at is null or f.to_at >= unixepoch(r.started_at))) as live
-     from _run r where r.job = ? and r.command in ('sync', 'schedule') order by r.id desc limit ${RUNS}`,
-    [job],
-  ) as RunRow[]
+async function rhythmOf(db: Reader, job: string): Promise<Rhythm | undefined> {
+  const runs = await runsOf(db, job)
   const scheduled = scheduledOf(job, runs[0])
   if (scheduled) return scheduled
   if (runs.filter(({ live }) => live).length * 2 < runs.length) return undefined
@@ -75,14 +85,22 @@ function rhythmOf(db: Reader, job: string): Rhythm | undefined {
 }
 
 /** The jobs that run in a rhythm. */
-export const rhythms = (db: Reader): Rhythm[] =>
-  (db.all('select distinct job from _run order by job') as { job: string }[]).flatMap(
-    ({ job }) => rhythmOf(db, job) ?? [],
-  )
+export async function rhythms(db: Reader): Promise<Rhythm[]> {
+  const jobs = await db.kysely.selectFrom('_run').select('job').distinct().orderBy('job').execute()
+  const found: Rhythm[] = []
+  for (const { job } of jobs) {
+    const rhythm = await rhythmOf(db, job)
+    if (rhythm) found.push(rhythm)
+  }
+  return found
+}
 
 /** Jobs whose run is missed now, each in a sentence. */
-export const missedRuns = (db: Reader, now: Instant): { readonly job: string; readonly what: string }[] =>
-  rhythms(db)
+export const missedRuns = async (
+  db: Reader,
+  now: Instant,
+): Promise<{ readonly job: string; readonly what: string }[]> =>
+  (await rhythms(db))
     .filter(({ missedFrom }) => now > missedFrom)
     .map(({ job, lastAt, usualS }) => ({
       job,

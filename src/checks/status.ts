@@ -5,6 +5,7 @@ import type { AnyParams } from '../services/routes.ts'
 import { failures } from '../state/failures.ts'
 import { type ReplyStoreState, replyStoreState } from '../state/replies.ts'
 import { readUnknown } from '../state/unknown.ts'
+import type { TableName } from '../tables/schema.ts'
 import { staleSeries } from './lag.ts'
 import { missedRuns } from './rhythm.ts'
 
@@ -22,9 +23,9 @@ export interface OpenFailure {
 }
 
 /** The last failure of every request of which something has not been answered well since. */
-export const openFailures = (db: Reader): OpenFailure[] => {
-  const unknown = readUnknown(db)
-  return failures(db).map(({ entry, route, target, outcome, failed_at, message, hint, params }) => {
+export const openFailures = async (db: Reader): Promise<OpenFailure[]> => {
+  const unknown = await readUnknown(db)
+  return (await failures(db)).map(({ entry, route, target, outcome, failed_at, message, hint, params }) => {
     const item = unknown.get(`${route} ${(JSON.parse(params) as AnyParams).id}`)
     const next_at = item ? formatUtc(unknownNext(item)) : null
     return { entry, route, target, outcome, failed_at, message, hint, next_at }
@@ -45,7 +46,7 @@ export interface Status {
   readonly estimated: readonly string[]
 }
 
-const COUNTED = [
+const COUNTED: readonly TableName[] = [
   'indicator',
   'observation',
   'observation_revision',
@@ -60,29 +61,55 @@ const COUNTED = [
 const MANY = 5_000_000
 
 /** How many rows a table has; of a large one, what the planner's statistics say, which is how many it had at the last run. */
-function countOf(db: Reader, table: string): { rows: number; estimated: boolean } {
-  const measured = db.get(`select 1 from sqlite_schema where name = 'sqlite_stat1'`) !== undefined
-  const known = measured
-    ? ((db.get('select max(cast(stat as integer)) from sqlite_stat1 where tbl = ?', [table]) as number | null) ?? 0)
-    : 0
-  const estimated = known > MANY
-  return { rows: estimated ? known : (db.get(`select count(*) from ${table}`) as number), estimated }
+async function countOf({ kysely, engine }: Reader, table: TableName): Promise<{ rows: number; estimated: boolean }> {
+  const known = await engine.rowsAtLeast(table)
+  if (known > MANY) return { rows: known, estimated: true }
+  const { rows } = await kysely
+    .selectFrom(table)
+    .select(({ fn }) => fn.countAll<number>().as('rows'))
+    .executeTakeFirstOrThrow()
+  return { rows, estimated: false }
+}
+
+const HOUR_MS = 3_600_000
+
+/** Every series and geo with how far it reaches. */
+async function reaches({ kysely }: Reader, nowMs: number): Promise<object[]> {
+  const rows = await kysely
+    .selectFrom('freshness as f')
+    .innerJoin('series as s', 's.id', 'f.series_id')
+    .select(['f.series_id', 'f.indicator_id', 'f.indicator_name', 's.time_trunc', 'f.geo_id', 'f.geo_name'])
+    .select(['f.first_utc', 'f.last_local', 'f.last_utc', 'f.checked_at'])
+    .orderBy('f.kind')
+    .orderBy('f.indicator_id')
+    .orderBy('f.series_id')
+    .orderBy('f.geo_id')
+    .execute()
+  return rows.map(({ last_utc, checked_at, ...row }) => ({
+    ...row,
+    lag_hours: Math.round(((nowMs - Date.parse(last_utc)) / HOUR_MS) * 10) / 10,
+    checked_at,
+  }))
 }
 
 /** Gathers what `status` shows. Times are UTC but for `last_local`; `lag_hours` is how long ago the last value begins, negative for the future. */
-export function readStatus(db: Reader): Status {
-  const now = Math.floor(Date.now() / 1000)
-  const counts = COUNTED.map((table) => ({ table, ...countOf(db, table) }))
+export async function readStatus(db: Reader): Promise<Status> {
+  const nowMs = Date.now()
+  const now = Math.floor(nowMs / 1000)
+  const counts: { table: string; rows: number; estimated: boolean }[] = []
+  for (const table of COUNTED) counts.push({ table, ...(await countOf(db, table)) })
+  const { quarantined } = await db.kysely
+    .selectFrom('_quarantine')
+    .select(({ fn }) => fn.countAll<number>().as('quarantined'))
+    .where('resolved_at', 'is', null)
+    .executeTakeFirstOrThrow()
   return {
-    runs: db.all('select * from runs limit 5') as object[],
-    series:
-      db.all(`select f.series_id, f.indicator_id, f.indicator_name, s.time_trunc, f.geo_id, f.geo_name, f.first_utc, f.last_local,
-      round((julianday('now') - julianday(f.last_utc)) * 24, 1) as lag_hours, f.checked_at
-      from freshness f join series s on s.id = f.series_id order by f.kind, f.indicator_id, f.series_id, f.geo_id`) as object[],
-    failures: openFailures(db),
-    late: [...missedRuns(db, now), ...staleSeries(db, now)].map(({ what }) => what),
-    quarantined: db.get('select count(*) from _quarantine where resolved_at is null') as number,
-    replies: replyStoreState(db),
+    runs: await db.kysely.selectFrom('runs').selectAll().limit(5).execute(),
+    series: await reaches(db, nowMs),
+    failures: await openFailures(db),
+    late: [...(await missedRuns(db, now)), ...(await staleSeries(db, now))].map(({ what }) => what),
+    quarantined,
+    replies: await replyStoreState(db),
     rows: Object.fromEntries(counts.map(({ table, rows }) => [table, rows])),
     estimated: counts.filter(({ estimated }) => estimated).map(({ table }) => table),
   }

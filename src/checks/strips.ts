@@ -17,12 +17,18 @@ export interface CoveredSeries {
 }
 
 /** The coverage of every series, in order. */
-export function coveredSeries(db: Reader): CoveredSeries[] {
-  const rows = db.all(
-    `select s.id, s.indicator_id as "indicatorId", s.time_trunc as "timeTrunc", c.geo_id as "geoId", c.from_at as "from", c.to_at as "to", c.state
-     from coverage c join series s on s.id = c.series_id
-     order by s.kind, s.indicator_id, s.id, c.geo_id, c.from_at`,
-  ) as (Omit<CoveredSeries, 'stretches'> & Stretch & { id: number })[]
+export async function coveredSeries({ kysely }: Reader): Promise<CoveredSeries[]> {
+  const rows = await kysely
+    .selectFrom('coverage as c')
+    .innerJoin('series as s', 's.id', 'c.series_id')
+    .select(['s.id', 's.indicator_id as indicatorId', 's.time_trunc as timeTrunc', 'c.geo_id as geoId'])
+    .select(['c.from_at as from', 'c.to_at as to', 'c.state'])
+    .orderBy('s.kind')
+    .orderBy('s.indicator_id')
+    .orderBy('s.id')
+    .orderBy('c.geo_id')
+    .orderBy('c.from_at')
+    .execute()
   const series: (CoveredSeries & { stretches: Stretch[] })[] = []
   let last = ''
   for (const { id, indicatorId, timeTrunc, geoId, from, to, state } of rows) {

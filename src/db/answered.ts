@@ -1,5 +1,9 @@
+import type { ExpressionBuilder, Kysely } from 'kysely'
 import { type Interval, intersect, merge, subtract } from '../base/interval.ts'
-import type { Reader } from './open.ts'
+import type { Database } from '../tables/schema.ts'
+import { GOOD } from './outcomes.ts'
+import { type Prepared, prepared } from './prepared.ts'
+import { geosOf } from './series.ts'
 
 /** A recorded request for a window of a series, or for anything else by its target. */
 export interface Recorded {
@@ -19,51 +23,68 @@ export interface Left {
   readonly intervals: readonly Interval[]
 }
 
-interface LaterRow extends Interval {
-  readonly id: number
-  readonly geo_ids: string | null
+/** A later answer, with the geos that it was about; null for all. */
+interface Later extends Interval {
+  readonly geos: readonly number[] | null
 }
 
 const ALL = 0
 
 /** The stretches that later answers brought, of one geo; what was answered for all geos was answered for each. */
-const broughtFor = (
-  later: readonly (LaterRow & { readonly geos: readonly number[] | null })[],
-  geoId: number,
-): Interval[] => merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))
+const broughtFor = (later: readonly Later[], geoId: number): Interval[] =>
+  merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))
 
-const knownGeos = (db: Reader, seriesId: number): readonly number[] =>
-  (db.all('select geo_id as "geoId" from series_geo where series_id = ?', [seriesId]) as Left[]).map(
-    ({ geoId }) => geoId,
-  )
+/** Answers that count: all, or those in which nothing is left that could not be understood, for it was dismissed. */
+function good(db: Kysely<Database>, fetchId: number, sound: boolean) {
+  const all = db.selectFrom('_fetch').where('_fetch.id', '>', fetchId).where('outcome', 'in', GOOD)
+  return sound ? all.where((of) => of.or([of('rows_rejected', '=', 0), isAccepted(of)])) : all
+}
 
-/** Whether all that an answer of `_fetch` had and nobody understood was dismissed. */
-const ACCEPTED = `(exists (select 1 from _quarantine q where q.fetch_id = _fetch.id and q.dismissed is not null)
-  and not exists (select 1 from _quarantine q where q.fetch_id = _fetch.id and q.resolved_at is null))`
+const isAccepted = ({ exists, not, and, selectFrom }: ExpressionBuilder<Database, '_fetch'>) => {
+  const entries = selectFrom('_quarantine as q').select('q.id').whereRef('q.fetch_id', '=', '_fetch.id')
+  return and([
+    exists(entries.where('q.dismissed', 'is not', null)),
+    not(exists(entries.where('q.resolved_at', 'is', null))),
+  ])
+}
+
+const bySoundness = <P extends object, T>(make: (sound: boolean) => Prepared<P, T>) => ({
+  all: make(false),
+  sound: make(true),
+})
+
+const laterOfTarget = bySoundness((sound) =>
+  prepared((db, of: { fetchId: number; target: string }) =>
+    good(db, of.fetchId, sound).select('_fetch.id').where('target', '=', of.target).limit(1),
+  ),
+)
+
+const laterOfSeries = bySoundness((sound) =>
+  prepared((db, of: Interval & { fetchId: number; seriesId: number }) =>
+    good(db, of.fetchId, sound)
+      .select(['from_at as from', 'to_at as to', 'geo_ids'])
+      .where('series_id', '=', of.seriesId)
+      .where('from_at', '<', of.to)
+      .where('to_at', '>', of.from)
+      .$narrowType<Interval>(),
+  ),
+)
 
 /**
  * Tells of recorded requests what later answers left open, by however many requests and geos they came. `sound`: answers
  * with something in them that could not be understood do not count. Empty when nothing is left.
  */
-export function createAnswered(db: Reader, sound: boolean): (request: Recorded) => Left[] {
-  const understood = sound ? `and (rows_rejected = 0 or ${ACCEPTED})` : ''
-  const well = `outcome in ('ok', 'empty') ${understood}`
-  return ({ fetchId, target, seriesId, window, geoIds }) => {
+export function createAnswered(db: Kysely<Database>, sound: boolean): (request: Recorded) => Promise<Left[]> {
+  const which = sound ? 'sound' : 'all'
+  return async ({ fetchId, target, seriesId, window, geoIds }) => {
     if (seriesId === null || window === null) {
-      const again = db.get(`select 1 from _fetch where target = ? and id > ? and ${well} limit 1`, [target, fetchId])
+      const again = await laterOfTarget[which].first(db, { fetchId, target })
       return again === undefined ? [{ geoId: ALL, intervals: window ? [window] : [] }] : []
     }
-    const rows = db.all(
-      `select id, from_at as "from", to_at as "to", geo_ids from _fetch
-       where series_id = ? and id > ? and ${well} and from_at < ? and to_at > ?`,
-      [seriesId, fetchId, window.to, window.from],
-    ) as LaterRow[]
-    const later = rows.map((row) => ({
-      ...row,
-      geos: row.geo_ids === null ? null : row.geo_ids.split(',').map(Number),
-    }))
+    const rows = await laterOfSeries[which].all(db, { fetchId, seriesId, ...window })
+    const later = rows.map(({ geo_ids, ...row }) => ({ ...row, geos: geo_ids?.split(',').map(Number) ?? null }))
     // What was read soundly of every known geo by itself was read of all of them.
-    const known = sound && geoIds === null ? knownGeos(db, seriesId) : []
+    const known = sound && geoIds === null ? await geosOf(db, seriesId) : []
     const ofEach = known
       .map((geoId) => broughtFor(later, geoId))
       .reduce((a, b) => intersect(a, b), known.length > 0 ? [window] : [])

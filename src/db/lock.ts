@@ -2,10 +2,12 @@ import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
 import { BusyError, StoreError } from '../base/errors.ts'
 import { formatMillis } from '../base/instant.ts'
+import type { Database } from '../tables/schema.ts'
 import { refuseForeignLog } from './kin.ts'
-import { openReader, openStore, type Reader, type Store, type StoreOptions } from './open.ts'
+import { openReader, openStore, type Store, type StoreOptions } from './open.ts'
 import { patiently } from './patience.ts'
 import { asStoreError, isBusy } from './reasons.ts'
 import { schemaState } from './schema.ts'
@@ -49,8 +51,12 @@ function isGone({ pid, host }: Holder): boolean {
 }
 
 /** What is written of the holder in the database; of one that is dead too, when it was killed. */
-export const readHolder = (reader: Pick<Reader, 'all'>): Holder | undefined =>
-  (reader.all(`select pid, host, command, acquired_at from _lock where name = 'writer'`) as Holder[])[0]
+export const readHolder = (db: Kysely<Database>): Promise<Holder | undefined> =>
+  db
+    .selectFrom('_lock')
+    .select(['pid', 'host', 'command', 'acquired_at'])
+    .where('name', '=', 'writer')
+    .executeTakeFirst()
 
 /** Whether somebody holds a database for writing; undefined when it cannot be told. */
 export function isHeld(file: string): boolean | undefined {
@@ -72,11 +78,11 @@ async function findHolder(file: string): Promise<Holder | undefined> {
     try {
       const reader = openReader(file)
       try {
-        const holder = readHolder(reader)
+        const holder = await readHolder(reader.kysely)
         if (holder && !isGone(holder)) return holder
         patience = INTRODUCTION_MS
       } finally {
-        reader.raw.close()
+        await reader.close()
       }
     } catch {
       // It is not made, or not brought up to date yet; or its holder has gone meanwhile.
@@ -125,22 +131,25 @@ async function holdPath(file: string): Promise<() => void> {
 
 /** Says in the database who writes, and takes the next number: whoever has an earlier one does not write any more. */
 async function enlist(store: Store, command: string, now: () => number): Promise<() => Promise<void>> {
-  const fence = await store.write(async () => {
-    const number = store.get(
-      `insert into _fence (name, number) values ('writer', 1) on conflict (name) do update set number = number + 1 returning number`,
-    ) as number
-    store.run(
-      `insert into _lock (name, fence, pid, host, command, acquired_at) values ('writer', ?, ?, ?, ?, ?)
-       on conflict (name) do update set fence = excluded.fence, pid = excluded.pid, host = excluded.host,
-         command = excluded.command, acquired_at = excluded.acquired_at`,
-      [number, process.pid, hostname(), command, formatMillis(now())],
-    )
+  const fence = await store.write(async (tx) => {
+    const { number } = await tx
+      .insertInto('_fence')
+      .values({ name: 'writer', number: 1 })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet((of) => ({ number: of('_fence.number', '+', 1) })))
+      .returning('number')
+      .executeTakeFirstOrThrow()
+    const holder = { fence: number, pid: process.pid, host: hostname(), command, acquired_at: formatMillis(now()) }
+    await tx
+      .insertInto('_lock')
+      .values({ name: 'writer', ...holder })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet(holder))
+      .execute()
     return number
   })
   store.fence(fence)
   return async () => {
     try {
-      await store.write(async () => store.run('delete from _lock where fence = ?', [fence]))
+      await store.write((tx) => tx.deleteFrom('_lock').where('fence', '=', fence).execute())
     } catch {
       // It only tells who wrote; the lock itself is given back all the same.
     }

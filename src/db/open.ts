@@ -2,10 +2,12 @@ import type { Kysely, Transaction } from 'kysely'
 import { BusyError, StoreError } from '../base/errors.ts'
 import type { Database } from '../tables/schema.ts'
 import { addStandIns, checkWhole } from './copies.ts'
+import type { Engine } from './engine.ts'
 import { watchFile } from './identity.ts'
 import { copyPatiently, PATIENCE_MS, patiently } from './patience.ts'
 import { asStoreError, isBusy } from './reasons.ts'
 import { APPLICATION_ID, checkOwner, migrate, SCHEMA_VERSION, writeDictionary } from './schema.ts'
+import { createEngine } from './sqlite/engine.ts'
 import { type Connection, connect } from './sqlite.ts'
 import { createLogBound, LOG_LIMIT, watchLength } from './wal.ts'
 import { refreshZones, rememberZone } from './zones.ts'
@@ -17,6 +19,7 @@ export type Bound = readonly unknown[] | Readonly<Record<string, unknown>>
 export interface Reader {
   readonly file: string
   readonly kysely: Kysely<Database>
+  readonly engine: Engine
   /** The first column of the first row of a query, or undefined; prepared once a text. */
   get(sql: string, parameters?: readonly unknown[]): unknown
   /** All rows of a query; prepared once a text. */
@@ -89,7 +92,7 @@ export async function openStore(
     await kysely.destroy()
     throw asStoreError(error, file)
   }
-  const { prepare, ...reader } = reading(connection, file)
+  const reader = reading(connection, file)
   const latest = raw.prepare(`select number from _fence where name = 'writer'`).pluck()
   const length = watchLength(connection, file)
   const boundLog = createLogBound(connection, file, logLimit, length.forget)
@@ -117,7 +120,7 @@ export async function openStore(
         throw asStoreError(error, file)
       }
     },
-    run: (sql, parameters) => prepare(sql).run(parameters as unknown[]).changes,
+    run: (sql, parameters) => connection.prepare(sql).run(parameters as unknown[]).changes,
     tidy() {
       if (lost) return
       try {
@@ -170,20 +173,11 @@ function prepareFile(connection: Connection, file: string, durability: Durabilit
 
 /** What reading and writing stores share: statements that are prepared once a text. */
 function reading(connection: Connection, file: string) {
-  const { kysely, raw } = connection
-  const prepared = new Map<string, ReturnType<typeof raw.prepare>>()
-  const prepare = (sql: string) => {
-    let statement = prepared.get(sql)
-    if (!statement) {
-      statement = raw.prepare(sql)
-      prepared.set(sql, statement)
-    }
-    return statement
-  }
+  const { kysely, raw, prepare } = connection
   return {
     file,
     kysely,
-    prepare,
+    engine: createEngine(connection),
     get: (sql: string, parameters: readonly unknown[] = []): unknown =>
       Object.values((prepare(sql).get(parameters as unknown[]) as object | undefined) ?? {})[0],
     all: (sql: string, parameters: Bound = []): unknown[] => prepare(sql).all(parameters as unknown[]),

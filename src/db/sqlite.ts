@@ -5,11 +5,11 @@ import {
   CompiledQuery,
   type DatabaseConnection,
   type Dialect,
+  type Driver,
   Kysely,
-  type KyselyConfig,
+  type QueryResult,
   SqliteAdapter,
   SqliteDialect,
-  SqliteDriver,
 } from 'kysely'
 import { StoreError } from '../base/errors.ts'
 import type { Database } from '../tables/schema.ts'
@@ -20,51 +20,92 @@ import { asStoreError } from './reasons.ts'
 export interface Connection {
   readonly kysely: Kysely<Database>
   readonly raw: SQLite.Database
+  /** Prepares a statement once a text. */
+  readonly prepare: (sql: string) => SQLite.Statement
   /** What is checked at the beginning of every transaction, inside of it; it throws when nothing may be written. */
   guard(check: () => void): void
 }
 
-/** Kysely's driver with transactions that take the writer's lock at once: a plain `begin` fails when it first writes. */
-class ImmediateDriver extends SqliteDriver {
-  readonly #raw: SQLite.Database
-  readonly #patienceMs: number
-  readonly #check: () => void
+/** Statements that are kept prepared. Those whose text depends on how much is asked come and go. */
+const KEPT = 500
 
-  constructor(raw: SQLite.Database, patienceMs: number, check: () => void) {
-    super({ database: raw })
-    this.#raw = raw
-    this.#patienceMs = patienceMs
-    this.#check = check
-  }
-
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    try {
-      await patiently(() => connection.executeQuery(CompiledQuery.raw('begin immediate')), this.#patienceMs)
-      this.#check()
-    } catch (error) {
-      if (this.#raw.inTransaction) this.#raw.exec('rollback')
-      throw asStoreError(error, this.#raw.name)
+/** Prepares statements, each once a text. */
+function createPreparer(raw: SQLite.Database): (sql: string) => SQLite.Statement {
+  const prepared = new Map<string, SQLite.Statement>()
+  return (sql) => {
+    let statement = prepared.get(sql)
+    if (!statement) {
+      if (prepared.size >= KEPT) prepared.clear()
+      statement = raw.prepare(sql)
+      prepared.set(sql, statement)
     }
-  }
-
-  /** A full disk or a damaged file ends the transaction by itself; then there is nothing to undo, and the first error counts. */
-  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#raw.inTransaction) await super.rollbackTransaction(connection)
+    return statement
   }
 }
 
-/** SQLite can change its schema inside a transaction; Kysely's own adapter does not say so. */
-class TransactionalAdapter extends SqliteAdapter {
-  override get supportsTransactionalDdl(): boolean {
-    return true
+/** Runs Kysely's queries on the one connection of a file. */
+function createQueries(raw: SQLite.Database, prepare: (sql: string) => SQLite.Statement): DatabaseConnection {
+  return {
+    async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+      const statement = prepare(sql)
+      if (statement.reader) return { rows: statement.all(parameters) as R[] }
+      const { changes, lastInsertRowid } = statement.run(parameters)
+      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+    },
+    // A statement of its own: nobody else may run it while its rows are read.
+    async *streamQuery<R>({ sql, parameters }: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+      for (const row of raw.prepare(sql).iterate(parameters)) yield { rows: [row as R] }
+    },
   }
 }
 
-const dialect = (raw: SQLite.Database, patienceMs: number, check: () => void): Dialect => {
+/**
+ * Kysely's driver with transactions that take the writer's lock at once: a plain `begin` fails when it first writes. Kysely
+ * itself lets one task after the other have the only connection, for the whole of a transaction.
+ */
+function createDriver(
+  raw: SQLite.Database,
+  connection: DatabaseConnection,
+  patienceMs: number,
+  check: () => void,
+): Driver {
+  return {
+    init: async () => undefined,
+    acquireConnection: async () => connection,
+    async beginTransaction() {
+      try {
+        await patiently(() => connection.executeQuery(CompiledQuery.raw('begin immediate')), patienceMs)
+        check()
+      } catch (error) {
+        if (raw.inTransaction) raw.exec('rollback')
+        throw asStoreError(error, raw.name)
+      }
+    },
+    commitTransaction: async () => void (await connection.executeQuery(CompiledQuery.raw('commit'))),
+    // A full disk or a damaged file ends the transaction by itself; then there is nothing to undo, and the first error counts.
+    async rollbackTransaction() {
+      if (raw.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'))
+    },
+    releaseConnection: async () => undefined,
+    destroy: async () => void raw.close(),
+  }
+}
+
+/**
+ * SQLite can change its schema inside a transaction, which Kysely's own adapter does not say. Where nothing is written, any
+ * number of queries may read their rows side by side.
+ */
+const adapterOf = (readonly: boolean): SqliteAdapter =>
+  Object.defineProperties(new SqliteAdapter(), {
+    supportsTransactionalDdl: { value: true },
+    supportsMultipleConnections: { value: readonly },
+  })
+
+function dialectOf(raw: SQLite.Database, driver: Driver, readonly: boolean): Dialect {
   const base = new SqliteDialect({ database: raw })
   return {
-    createAdapter: () => new TransactionalAdapter(),
-    createDriver: () => new ImmediateDriver(raw, patienceMs, check),
+    createAdapter: () => adapterOf(readonly),
+    createDriver: () => driver,
     createIntrospector: (db) => base.createIntrospector(db),
     createQueryCompiler: () => base.createQueryCompiler(),
   }
@@ -118,10 +159,12 @@ export function connect(file: string, { readonly = false, patienceMs = PATIENCE_
     raw.pragma('foreign_keys = on')
     if (readonly) raw.pragma('query_only = on')
     let check = (): void => undefined
-    const config: KyselyConfig = { dialect: dialect(raw, patienceMs, () => check()) }
+    const prepare = createPreparer(raw)
+    const driver = createDriver(raw, createQueries(raw, prepare), patienceMs, () => check())
     return {
-      kysely: new Kysely<Database>(config),
+      kysely: new Kysely<Database>({ dialect: dialectOf(raw, driver, readonly) }),
       raw,
+      prepare,
       guard(next) {
         check = next
       },

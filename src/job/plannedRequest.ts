@@ -17,19 +17,19 @@ export interface SeriesIdentity {
   readonly geoIds: readonly number[] | null
 }
 
-/** The parts of an identity in the order of the columns of `series`. */
-export const identityValues = (series: SeriesIdentity): readonly (string | number | null)[] => [
-  series.kind,
-  series.indicatorId,
-  series.timeTrunc,
-  series.timeAgg,
-  series.geoAgg,
-  series.geoTrunc,
-  series.geoIds?.join(',') ?? null,
-]
+/** The parts of an identity by the columns of the table `series`. */
+export const identityRow = (series: SeriesIdentity) => ({
+  kind: series.kind,
+  indicator_id: series.indicatorId,
+  time_trunc: series.timeTrunc,
+  time_agg: series.timeAgg,
+  geo_agg: series.geoAgg,
+  geo_trunc: series.geoTrunc,
+  geo_ids: series.geoIds?.join(',') ?? null,
+})
 
 /** A text that is equal for equal series. */
-export const seriesKey = (series: SeriesIdentity): string => canonical(identityValues(series))
+export const seriesKey = (series: SeriesIdentity): string => canonical(Object.values(identityRow(series)))
 
 /** Why something is asked: never held, held but still open to revision or in doubt, absent at the source, or because the user wants it again. */
 export type Reason = 'missing' | 'refresh' | 'doubt' | 'absent' | 'restate' | 'retry'

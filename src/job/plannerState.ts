@@ -76,3 +76,15 @@ export interface Neighbours {
   /** Whether the step was found before to change exactly at one of the window's ends. */
   readonly bordered: boolean
 }
+
+/** What is known of a series that was never asked. */
+export const UNKNOWN_SERIES: SeriesState = { coverage: [], geoCount: 0, changes: [], windowS: null, lookbackS: null }
+
+/** What a planner knows of a database that does not exist yet. */
+export const EMPTY_STATE: PlannerState = {
+  series: () => UNKNOWN_SERIES,
+  lastAnswer: () => undefined,
+  absences: () => [],
+  absentAskedAt: () => undefined,
+  unknown: () => undefined,
+}

@@ -1,10 +1,15 @@
+import type { Kysely, Transaction } from 'kysely'
 import type { Instant } from '../base/instant.ts'
 import { type Interval, intersect, subtract } from '../base/interval.ts'
 import { isLong, isSameStep, type Periods, periodsOf } from '../base/periods.ts'
-import type { Store } from '../db/open.ts'
+import { prepared, preparedInsert } from '../db/prepared.ts'
+import { geosOf } from '../db/series.ts'
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Observations } from '../tables/rows.ts'
-import { fills, type Grid, type Group, gridOf, groupsOf, holesOf, isRegular, type Missing, stepsOf } from './regular.ts'
+import type { Database } from '../tables/schema.ts'
+import { nearby } from './held.ts'
+import { fills, type Group, gridOf, groupsOf, holesOf, isRegular, type Missing, stepsOf } from './regular.ts'
+import { readLookback } from './series.ts'
 
 /** An answer, as far as it bears on what was not in it. */
 export interface Answer {
@@ -57,14 +62,14 @@ function mergeAbsent(rows: readonly Absent[]): Absent[] {
 const cutTo = (row: Absent, parts: readonly Interval[]): Absent[] => parts.map((part) => ({ ...row, ...part }))
 
 /** Puts what is missing of one geo in a window in place of what was known there. What was absent before, for it or for all, keeps its time. */
-function place(
-  store: Store,
+async function place(
+  tx: Transaction<Database>,
   { seriesId, window, now }: Answer,
   geoId: number,
   before: readonly Stored[],
   missing: readonly Missing[],
   earlier: readonly Stored[],
-): void {
+): Promise<void> {
   const own = before.filter((row) => row.geoId === geoId)
   const known = [...own, ...before.flatMap((row) => (row.geoId === geoId ? [] : cutTo(row, subtract([row], own))))]
   const inside = known.flatMap((row) => cutTo(row, intersect([row], [window])))
@@ -77,57 +82,51 @@ function place(
   })
   const kept = own.flatMap((row) => cutTo(row, subtract([row], [window])))
   for (const { from } of earlier.filter((row) => row.geoId === geoId))
-    store.run('delete from _absent where series_id = ? and geo_id = ? and from_at = ?', [seriesId, geoId, from])
-  insert(store, seriesId, geoId, mergeAbsent([...kept, ...found]))
+    await deleteRow.run(tx, { seriesId, geoId, from })
+  await insert(tx, seriesId, geoId, mergeAbsent([...kept, ...found]))
 }
 
-function insert(store: Store, seriesId: number, geoId: number, rows: readonly Absent[]): void {
+const deleteRow = prepared((db, of: { seriesId: number; geoId: number; from: Instant }) =>
+  db
+    .deleteFrom('_absent')
+    .where('series_id', '=', of.seriesId)
+    .where('geo_id', '=', of.geoId)
+    .where('from_at', '=', of.from),
+)
+const insertRow = preparedInsert('_absent', [
+  ...(['series_id', 'geo_id', 'from_at', 'to_at', 'step_s', 'missing', 'since_at', 'checked_at'] as const),
+])
+
+async function insert(
+  tx: Transaction<Database>,
+  seriesId: number,
+  geoId: number,
+  rows: readonly Absent[],
+): Promise<void> {
   for (const { from, to, step, sinceAt, checkedAt } of rows)
-    store.run(
-      `insert into _absent (series_id, geo_id, from_at, to_at, step_s, missing, since_at, checked_at) values (?, ?, ?, ?, ?, ?, ?, ?)`,
-      [seriesId, geoId, from, to, step, stepsOf({ from, to }, step), sinceAt, checkedAt],
-    )
+    await insertRow.run(tx, {
+      ...{ series_id: seriesId, geo_id: geoId, from_at: from, to_at: to, step_s: step },
+      ...{ missing: stepsOf({ from, to }, step), since_at: sinceAt, checked_at: checkedAt },
+    })
 }
 
-/** Values near a window that are held of one geo, in order: they tell whether it follows a step. */
-function nearby(store: Store, seriesId: number, geoId: number | undefined, { from, to }: Interval): Grid {
-  const side = (where: string, at: Instant) =>
-    store.all(
-      `select at, step_s as step from observation where series_id = ? and geo_id = ? and at ${where} limit ${NEARBY}`,
-      [seriesId, geoId, at],
-    ) as { at: Instant; step: number }[]
-  const rows =
-    geoId === undefined ? [] : [...side('< ? order by at desc', from).reverse(), ...side('>= ? order by at', to)]
-  return { at: rows.map(({ at }) => at), steps: rows.map(({ step }) => step) }
-}
-const NEARBY = 16
 /** So many values of one answer are too few to show that they follow no step. */
 const FEW = 3
 
-/** Whether the values of a geo that are held near a window follow their step: events come when they come. */
-export const followsStep = (store: Store, seriesId: number, geoId: number, window: Interval): boolean =>
-  isRegular(nearby(store, seriesId, geoId, window))
-
-/** The geos of which values of a series ever came. */
-export const geosOf = (store: Store, seriesId: number): number[] =>
-  (store.all('select geo_id as "geoId" from series_geo where series_id = ?', [seriesId]) as Stored[]).map(
-    ({ geoId }) => geoId,
-  )
-
 /** The periods that a series follows, where they are longer than an hour: by the answer, else by what is held. */
-export function seriesPeriods(
-  store: Store,
+export async function seriesPeriods(
+  tx: Transaction<Database>,
   {
     seriesId,
     planned: { timeZone, geoIds },
     window,
     rows: { at, steps },
   }: Pick<Answer, 'seriesId' | 'planned' | 'window' | 'rows'>,
-): Periods | undefined {
+): Promise<Periods | undefined> {
   const last = at.length - 1
   if (last >= 0) return periodsOf(timeZone, { at: at[last]!, step: typeof steps === 'number' ? steps : steps[last]! })
-  const geoId = geoIds[0] === ALL_GEOS ? geosOf(store, seriesId)[0] : geoIds[0]
-  const around = nearby(store, seriesId, geoId, window)
+  const geoId = geoIds[0] === ALL_GEOS ? (await geosOf(tx, seriesId))[0] : geoIds[0]
+  const around = await nearby(tx, seriesId, geoId, window)
   const [nearest, step] = [around.at.at(-1), around.steps.at(-1)]
   return nearest === undefined ? undefined : periodsOf(timeZone, { at: nearest, step: step! })
 }
@@ -140,14 +139,14 @@ function wholePeriods<T extends Interval>(periods: Periods, stretch: T, over?: I
 }
 
 /** What is missing of one geo: periods that are past revision, or were absent before. What may still come is asked again anyway. */
-function missingOf(
-  store: Store,
+async function missingOf(
+  tx: Transaction<Database>,
   answer: Answer,
   geoId: number,
   group: Group | undefined,
   before: readonly Stored[],
   periods: Periods | undefined,
-) {
+): Promise<Missing[]> {
   const { seriesId, planned, window, rows, now } = answer
   if (group && fills(window, rows, group)) return []
   const grid = group && gridOf(rows, group)
@@ -156,7 +155,7 @@ function missingOf(
   const settled = { from: window.from, to: Math.min(window.to, periods?.floor(over) ?? over) }
   const counts = intersect(holes, [settled, ...before])
   if (counts.length === 0) return []
-  const around = nearby(store, seriesId, geoId === ALL_GEOS ? geosOf(store, seriesId)[0] : geoId, window)
+  const around = await nearby(tx, seriesId, geoId === ALL_GEOS ? (await geosOf(tx, seriesId))[0] : geoId, window)
   // Events, which follow no step, promise nothing. A few values of an answer do not tell; what lies around them does.
   if (!isRegular(around) || (grid && grid.at.length > FEW && !isRegular(grid))) return []
   const stepAt = (at: Instant) => holes.find(({ from, to }) => from <= at && at < to)?.step
@@ -171,17 +170,13 @@ function missingOf(
  * Remembers the periods of a window for which the step of the series promises a value and none came, so that they are
  * asked again in time: sources publish late. A period belongs to the window in which it begins, and is absent as a whole.
  */
-export function absent(store: Store, given: Answer): void {
+export async function absent(tx: Transaction<Database>, given: Answer): Promise<void> {
   const { seriesId, planned, rows, doubted, now } = given
-  const periods = seriesPeriods(store, given)
+  const periods = await seriesPeriods(tx, given)
   const answer = periods ? { ...given, window: wholePeriods(periods, given.window) } : given
   const { window } = answer
   const reach = periods ? { from: 0, to: Number.MAX_SAFE_INTEGER } : window
-  const stored = store.all(
-    `select geo_id as "geoId", from_at as "from", to_at as "to", step_s as step, since_at as "sinceAt", checked_at as "checkedAt"
-     from _absent where series_id = ? and to_at >= ? and from_at <= ?`,
-    [seriesId, reach.from, reach.to],
-  ) as Stored[]
+  const stored: Stored[] = await rowsIn.all(tx, { seriesId, ...reach })
   // What was absent before anybody knew how long a period is, begins and ends as the periods do.
   const over = Math.min(planned.settledBefore, now)
   const earlier = stored
@@ -191,7 +186,7 @@ export function absent(store: Store, given: Answer): void {
   const all = planned.geoIds.includes(ALL_GEOS)
   // Nothing came at all: that is told once, of all geos.
   const geos = new Set(
-    all ? (groups.size === 0 ? [ALL_GEOS] : [...groups.keys(), ...geosOf(store, seriesId)]) : planned.geoIds,
+    all ? (groups.size === 0 ? [ALL_GEOS] : [...groups.keys(), ...(await geosOf(tx, seriesId))]) : planned.geoIds,
   )
   const earlierOf = Map.groupBy(earlier, ({ geoId }) => geoId)
   const storedOf = Map.groupBy(stored, ({ geoId }) => geoId)
@@ -201,32 +196,43 @@ export function absent(store: Store, given: Answer): void {
     const before = geoId === ALL_GEOS ? own : [...own, ...ofAll]
     const known = storedOf.get(geoId) ?? []
     const believed = geos.has(geoId) && !doubted.has(ALL_GEOS) && !doubted.has(geoId)
-    const missing = believed ? missingOf(store, answer, geoId, groups.get(geoId), before, periods) : []
-    if (missing.length > 0 || known.length > 0) place(store, answer, geoId, before, missing, known)
+    const missing = believed ? await missingOf(tx, answer, geoId, groups.get(geoId), before, periods) : []
+    if (missing.length > 0 || known.length > 0) await place(tx, answer, geoId, before, missing, known)
   }
 }
 
+const rowsIn = prepared((db, of: Interval & { seriesId: number }) =>
+  db
+    .selectFrom('_absent')
+    .select(['geo_id as geoId', 'from_at as from', 'to_at as to', 'step_s as step'])
+    .select(['since_at as sinceAt', 'checked_at as checkedAt'])
+    .where('series_id', '=', of.seriesId)
+    .where('to_at', '>=', of.from)
+    .where('from_at', '<=', of.to),
+)
+
+const answeredOf = (db: Kysely<Database>, of: { seriesId: number; geoId: number }) =>
+  db
+    .selectFrom('_coverage')
+    .select(['from_at as from', 'to_at as to', 'fetched_at as fetchedAt', 'settled_s as settledS'])
+    .where('series_id', '=', of.seriesId)
+    .where('geo_id', '=', of.geoId)
+
 /** What was answered for all geos before these were known, was answered without them. */
-export function absentBefore(store: Store, answer: Answer, born: readonly number[]): void {
+export async function absentBefore(tx: Transaction<Database>, answer: Answer, born: readonly number[]): Promise<void> {
   if (born.length === 0) return
   const { seriesId, window } = answer
   const groups = groupsOf(answer.rows)
-  const lookbackS = (store.get('select lookback_s from series where id = ?', [seriesId]) as number | null) ?? 0
-  const answered = store.all(
-    `select from_at as "from", to_at as "to", fetched_at as "fetchedAt", settled_s as "settledS" from _coverage
-     where series_id = ? and geo_id = 0 and state = 'values'`,
-    [seriesId],
-  ) as (Interval & { fetchedAt: Instant; settledS: number })[]
-  const periods = seriesPeriods(store, answer)
+  const lookbackS = (await readLookback(tx, seriesId)) ?? 0
+  const answered = await answeredOf(tx, { seriesId, geoId: ALL_GEOS }).where('state', '=', 'values').execute()
+  const periods = await seriesPeriods(tx, answer)
   for (const geoId of born) {
     const group = groups.get(geoId)
     // One value alone promises none before it.
     if (!group || group.end - group.first < 2) continue
     const grid = gridOf(answer.rows, group)
     if (!isRegular(grid)) continue
-    const own = store.all('select from_at as "from", to_at as "to" from _coverage where series_id = ? and geo_id = ?', [
-      ...[seriesId, geoId],
-    ]) as Interval[]
+    const own = await answeredOf(tx, { seriesId, geoId }).execute()
     const step = grid.steps[0] ?? null
     const rows = answered.flatMap(({ from, to, fetchedAt, settledS }) => {
       const over = fetchedAt - lookbackS
@@ -236,6 +242,6 @@ export function absentBefore(store: Store, answer: Answer, born: readonly number
         .filter((part) => part.from < part.to)
         .map((part) => ({ ...part, step, sinceAt: fetchedAt, checkedAt: fetchedAt }))
     })
-    insert(store, seriesId, geoId, mergeAbsent(rows))
+    await insert(tx, seriesId, geoId, mergeAbsent(rows))
   }
 }

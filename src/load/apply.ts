@@ -1,14 +1,16 @@
+import type { Transaction, Updateable } from 'kysely'
 import { formatMillis } from '../base/instant.ts'
-import type { Store } from '../db/open.ts'
+import type { Engine, Written } from '../db/engine.ts'
+import { prepared } from '../db/prepared.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Observations, Reject, Rows } from '../tables/rows.ts'
-import { tableOf } from '../tables/schema.ts'
+import { type Database, tableOf } from '../tables/schema.ts'
 import { cover } from './coverage.ts'
 import { writeDays } from './days.ts'
 import { undismissed } from './dismissed.ts'
 import { markListing, replaceOwned } from './listing.ts'
-import { likeStored, upsertObservations, withdrawObservations } from './observations.ts'
-import { addWritten, NOTHING_WRITTEN, upsertRows, type Written, withoutTold } from './upsert.ts'
+import { likeStored } from './observations.ts'
+import { addWritten, NOTHING_WRITTEN, upsertRows, withoutTold } from './upsert.ts'
 
 /** A reply that was recorded and understood. */
 export interface UnderstoodReply {
@@ -32,65 +34,90 @@ export interface Applied extends Written {
  * Writes what a reply means: its rows, the versions they supersede, what is held now, and the counters of its record.
  * Part of a transaction; the same whether the reply has just come or lay in the reply store.
  */
-export function applyRows(store: Store, { fetchId, seriesId, planned, rows, ms }: UnderstoodReply): Applied {
+export async function applyRows(
+  tx: Transaction<Database>,
+  engine: Engine,
+  { fetchId, seriesId, planned, rows, ms }: UnderstoodReply,
+): Promise<Applied> {
   const now = formatMillis(ms)
-  const open = undismissed(store, { seriesId, target: planned.request.target, fetchId }, rows)
+  const open = await undismissed(tx, { seriesId, target: planned.request.target, fetchId }, rows)
   let written = NOTHING_WRITTEN
   let withdrawn = 0
   const [first] = planned.service.locales
   const stamps = { fetch_id: fetchId, first_seen_at: now }
-  for (const table of rows.tables) written = addWritten(written, upsertRows(store, table, stamps, first))
+  for (const table of rows.tables) written = addWritten(written, await upsertRows(tx, table, stamps, first))
   for (const listed of rows.owned) {
-    const owned = withoutTold(store, listed, first)
-    written = addWritten(written, upsertRows(store, owned, stamps, first))
-    replaceOwned(store, owned, tableOf(owned.table).key)
+    const owned = await withoutTold(tx, listed, first)
+    written = addWritten(written, await upsertRows(tx, owned, stamps, first))
+    await replaceOwned(tx, owned, tableOf(owned.table).key)
   }
-  if (rows.listing) withdrawn += markListing(store, rows.listing, now)
+  if (rows.listing) withdrawn += await markListing(tx, rows.listing, now)
   if (rows.observations && seriesId !== null) {
-    const observations = likeStored(store, seriesId, rows.observations)
-    const upserted = upsertObservations(store, seriesId, fetchId, planned.window, observations)
+    const observations = await likeStored(tx, seriesId, rows.observations)
+    const upserted = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
     written = addWritten(written, upserted)
-    const born = [...new Set(observations.geoIds)].filter(
-      (geoId) =>
-        store.run('insert into series_geo (series_id, geo_id) values (?, ?) on conflict do nothing', [
-          seriesId,
-          geoId,
-        ]) > 0,
-    )
+    const born: number[] = []
+    for (const geoId of new Set(observations.geoIds))
+      if ((await insertGeo.run(tx, { series_id: seriesId, geo_id: geoId })) > 0) born.push(geoId)
     const sound = rows.rejects.length === 0
     const window = sound ? planned.window : null
-    const gone = window ? withdrawObservations(store, seriesId, fetchId, window, observations, upserted.surplus) : 0
+    const gone = window
+      ? await engine.withdrawObservations(tx, seriesId, fetchId, window, observations, upserted.surplus)
+      : 0
     withdrawn += gone
     if (upserted.fresh + upserted.revised + gone > 0)
-      writeDays(store, { seriesId, rows: observations, window, withdrawn: gone > 0 })
+      await writeDays(tx, engine, { seriesId, rows: observations, window, withdrawn: gone > 0 })
     const dismissed = open.rejects.length === 0 ? rows.rejects.map(({ place }) => place) : []
-    cover(store, seriesId, planned, observations, Math.floor(ms / 1000), {
+    await cover(tx, seriesId, planned, observations, Math.floor(ms / 1000), {
       open: open.rejects.length > 0,
       born,
       dismissed,
     })
   }
-  store.run(
-    `update _fetch set outcome = ?, rows_new = ?, rows_unchanged = ?, rows_revised = ?, rows_withdrawn = ?, rows_rejected = ?,
-       rows_outside = ?, last_at = ?, step_s = ?, resolution_id = ?, source_updated_at = ?, message = null, hint = null, evidence = null
-     where id = ?`,
-    [
-      rows.empty ? 'empty' : 'ok',
-      written.fresh,
-      written.unchanged,
-      written.revised,
-      withdrawn,
-      open.rejected,
-      rows.outside,
-      rows.observations && lastOf(rows.observations),
-      rows.stepS,
-      rows.resolutionId,
-      rows.sourceUpdatedAt,
-      fetchId,
-    ],
-  )
+  await closeFetch.run(tx, {
+    fetchId,
+    outcome: rows.empty ? 'empty' : 'ok',
+    rows_new: written.fresh,
+    rows_unchanged: written.unchanged,
+    rows_revised: written.revised,
+    rows_withdrawn: withdrawn,
+    rows_rejected: open.rejected,
+    rows_outside: rows.outside,
+    last_at: rows.observations && lastOf(rows.observations),
+    step_s: rows.stepS,
+    resolution_id: rows.resolutionId,
+    source_updated_at: rows.sourceUpdatedAt,
+  })
   return { ...written, withdrawn, ...open }
 }
+
+const insertGeo = prepared((db, row: { series_id: number; geo_id: number }) =>
+  db
+    .insertInto('series_geo')
+    .values({ series_id: row.series_id, geo_id: row.geo_id })
+    .onConflict((conflict) => conflict.doNothing()),
+)
+
+/** What is known of a request when its reply was understood. */
+type Understood = Required<
+  Pick<
+    Updateable<Database['_fetch']>,
+    | ('outcome' | 'last_at' | 'step_s' | 'resolution_id' | 'source_updated_at')
+    | `rows_${'new' | 'unchanged' | 'revised' | 'withdrawn' | 'rejected' | 'outside'}`
+  >
+>
+
+const closeFetch = prepared((db, of: Understood & { fetchId: number }) =>
+  db
+    .updateTable('_fetch')
+    .set({
+      ...{ outcome: of.outcome, last_at: of.last_at, step_s: of.step_s, resolution_id: of.resolution_id },
+      ...{ source_updated_at: of.source_updated_at, rows_new: of.rows_new, rows_unchanged: of.rows_unchanged },
+      ...{ rows_revised: of.rows_revised, rows_withdrawn: of.rows_withdrawn, rows_rejected: of.rows_rejected },
+      ...{ rows_outside: of.rows_outside, message: null, hint: null, evidence: null },
+    })
+    .where('id', '=', of.fetchId),
+)
 
 /** The last instant with a value; null without one. */
 function lastOf({ at, values }: Observations): number | null {

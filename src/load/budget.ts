@@ -1,6 +1,9 @@
+import type { Kysely } from 'kysely'
 import { StoppedError } from '../base/errors.ts'
-import type { Store } from '../db/open.ts'
+import type { Reader, Store } from '../db/open.ts'
+import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { Pace } from '../job/job.ts'
+import type { Database } from '../tables/schema.ts'
 
 const DAY_MS = 86_400_000
 
@@ -13,31 +16,45 @@ const limitsOf = ({ callsPerMinute, callsPerHour, callsPerDay }: Pace) =>
   ].filter((limit): limit is { calls: number; ms: number; word: string } => limit.calls !== null)
 
 /** How many calls are left within every limit; undefined when there is none. */
-export function callsLeft(store: Pick<Store, 'get'>, host: string, pace: Pace, nowMs: number): number | undefined {
-  const left = limitsOf(pace).map(({ calls, ms }) => calls - spent(store, host, nowMs - ms))
+export async function callsLeft(
+  { kysely }: Pick<Reader, 'kysely'>,
+  host: string,
+  pace: Pace,
+  nowMs: number,
+): Promise<number | undefined> {
+  const left: number[] = []
+  for (const { calls, ms } of limitsOf(pace)) left.push(calls - (await spent(kysely, host, nowMs - ms)))
   return left.length === 0 ? undefined : Math.max(0, Math.min(...left))
 }
 
-const spent = (store: Pick<Store, 'get'>, host: string, since: number): number =>
-  store.get('select count(*) from _budget where host = ? and called_at > ?', [host, since]) as number
+const callsSince = prepared((db, of: { host: string; since: number }) =>
+  db
+    .selectFrom('_budget')
+    .select(({ fn }) => fn.countAll<number>().as('calls'))
+    .where('host', '=', of.host)
+    .where('called_at', '>', of.since),
+)
+const spent = async (db: Kysely<Database>, host: string, since: number): Promise<number> =>
+  (await callsSince.first(db, { host, since }))!.calls
+
+const addCall = preparedInsert('_budget', ['host', 'called_at'])
+const forgetCalls = prepared((db, of: { host: string; before: number }) =>
+  db.deleteFrom('_budget').where('host', '=', of.host).where('called_at', '<', of.before),
+)
 
 /**
  * Spends one call of the budget, which is kept in the database: it outlives the process and is shared by all that use the
  * file. Calls are counted also for a job without limits, for another one has some. Throws StoppedError when none is left.
  */
 export async function spendCall(store: Store, host: string, pace: Pace, nowMs: number): Promise<void> {
-  const limits = limitsOf(pace)
-  await store.write(async () => {
-    const full = limits.find(({ calls, ms }) => spent(store, host, nowMs - ms) >= calls)
-    if (full)
-      throw new StoppedError(
-        `The budget of ${full.calls} calls ${full.word === 'hour' ? 'an' : 'a'} ${full.word} is spent.`,
-        {
-          hint: `Run the same command again within the next ${full.word}; it goes on where it stopped.`,
+  await store.write(async (tx) => {
+    for (const { calls, ms, word } of limitsOf(pace))
+      if ((await spent(tx, host, nowMs - ms)) >= calls)
+        throw new StoppedError(`The budget of ${calls} calls ${word === 'hour' ? 'an' : 'a'} ${word} is spent.`, {
+          hint: `Run the same command again within the next ${word}; it goes on where it stopped.`,
           code: 'budget',
-        },
-      )
-    store.run('insert into _budget (host, called_at) values (?, ?)', [host, nowMs])
-    store.run('delete from _budget where host = ? and called_at < ?', [host, nowMs - DAY_MS])
+        })
+    await addCall.run(tx, { host, called_at: nowMs })
+    await forgetCalls.run(tx, { host, before: nowMs - DAY_MS })
   })
 }

@@ -1,17 +1,26 @@
+import type { Transaction } from 'kysely'
 import type { Instant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
-import type { Store } from '../db/open.ts'
+import { prepared } from '../db/prepared.ts'
+import { geosOf } from '../db/series.ts'
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Observations, Place } from '../tables/rows.ts'
-import { absent, absentBefore, followsStep, geosOf, seriesPeriods } from './absent.ts'
+import type { Database } from '../tables/schema.ts'
+import { absent, absentBefore, seriesPeriods } from './absent.ts'
+import { firstOf, followsStep, holds, lastOf } from './held.ts'
 import { withPlaces } from './regular.ts'
-import { type Covered, endOf, holds, place, settleAll, subsume, unsettle } from './timeline.ts'
+import { readLookback } from './series.ts'
+import { type Covered, endOf, place, settleAll, subsume, unsettle } from './timeline.ts'
 
-/** The longest lookback that a series was asked with so far, this ask included. */
-function longestLookback(store: Store, seriesId: number, { lookbackS }: PlannedRequest): number {
-  const known = store.get('select lookback_s from series where id = ?', [seriesId]) as number | null
+/** The longest lookback that a series was asked with so far, this request included. */
+async function longestLookback(
+  tx: Transaction<Database>,
+  seriesId: number,
+  { lookbackS }: PlannedRequest,
+): Promise<number> {
+  const known = await readLookback(tx, seriesId)
   if (lookbackS === null || (known !== null && known >= lookbackS)) return known ?? lookbackS ?? DEFAULT_LOOKBACK
-  store.run('update series set lookback_s = ? where id = ?', [lookbackS, seriesId])
+  await tx.updateTable('series').set({ lookback_s: lookbackS }).where('id', '=', seriesId).execute()
   return lookbackS
 }
 
@@ -25,38 +34,47 @@ const ENDED = 182 * 86_400
  * What an answer for all geos leaves in doubt of the geos that it lacks: the whole window where values of one are held in it;
  * else what is past revision of it, unless the geo follows no step, begins later, or ended long before.
  */
-function missingGeos(
-  store: Store,
+async function missingGeos(
+  tx: Transaction<Database>,
   seriesId: number,
   window: Interval,
   answered: ReadonlySet<number>,
   settledBefore: Instant,
-): (Interval & { geoId: number })[] {
-  const lacking = geosOf(store, seriesId).filter((geoId) => !answered.has(geoId))
-  return lacking.flatMap((geoId) => {
-    const [first, last] = ['min', 'max'].map((end) =>
-      store.get(`select ${end}(at) from observation where series_id = ? and geo_id = ?`, [seriesId, geoId]),
-    ) as [Instant | null, Instant | null]
-    if (first === null || last === null) return []
-    if (holds(store, seriesId, geoId, window)) return { geoId, ...window }
+): Promise<(Interval & { geoId: number })[]> {
+  const missing: (Interval & { geoId: number })[] = []
+  for (const geoId of await geosOf(tx, seriesId)) {
+    if (answered.has(geoId)) continue
+    const [first, last] = [await firstOf.first(tx, { seriesId, geoId }), await lastOf.first(tx, { seriesId, geoId })]
+    if (!first || !last) continue
+    if (await holds(tx, seriesId, geoId, window)) {
+      missing.push({ geoId, ...window })
+      continue
+    }
     const to = Math.min(window.to, settledBefore)
-    const isExpected = window.from < to && to > first && window.from < last + ENDED
-    return isExpected && followsStep(store, seriesId, geoId, window) ? { geoId, from: window.from, to } : []
-  })
+    const isExpected = window.from < to && to > first.at && window.from < last.at + ENDED
+    if (isExpected && (await followsStep(tx, seriesId, geoId, window))) missing.push({ geoId, from: window.from, to })
+  }
+  return missing
 }
 
+const doubtBeside = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
+  db
+    .selectFrom('_coverage')
+    .select(({ fn }) => fn.min('since_at').as('since'))
+    .where('series_id', '=', of.seriesId)
+    .where('geo_id', '=', of.geoId)
+    .where('state', '=', 'doubt')
+    .where('from_at', '<=', of.to)
+    .where('to_at', '>=', of.from),
+)
+
 /** Since when a geo is missing: what borders on a stretch in which it was missed before goes on with it. */
-const missingSince = (
-  store: Store,
+const missingSince = async (
+  tx: Transaction<Database>,
   seriesId: number,
   { geoId, from, to }: Interval & { geoId: number },
   now: Instant,
-) =>
-  (store.get(
-    `select min(since_at) from _coverage
-     where series_id = ? and geo_id = ? and state = 'doubt' and from_at <= ? and to_at >= ?`,
-    [seriesId, geoId, to, from],
-  ) as Instant | null) ?? now
+): Promise<Instant> => (await doubtBeside.first(tx, { seriesId, geoId, from, to }))?.since ?? now
 
 /** How an answer is to be taken. */
 export interface Taking {
@@ -72,26 +90,26 @@ export interface Taking {
  * Records what was answered in a window, for every geo that was asked, and what was not in the answer. Whether it is past
  * revision is not said: whoever asks judges it by an own lookback.
  */
-export function cover(
-  store: Store,
+export async function cover(
+  tx: Transaction<Database>,
   seriesId: number,
   planned: PlannedRequest,
   rows: Observations,
   now: Instant,
   { open, born = [], dismissed = [] }: Taking,
-): void {
+): Promise<void> {
   const { window } = planned
   if (!window) return
-  const lookbackS = longestLookback(store, seriesId, planned)
+  const lookbackS = await longestLookback(tx, seriesId, planned)
   const present = new Set(rows.geoIds)
   const places = dismissed.flatMap((place) => place ?? [])
   const answered = new Set([...present, ...places.map(({ geoId }) => geoId)])
-  const followed = seriesPeriods(store, { seriesId, planned, window, rows })
+  const followed = await seriesPeriods(tx, { seriesId, planned, window, rows })
   const periods = followed?.isCalendar ? followed : undefined
-  if (periods && born.length > 0) unsettle(store, seriesId, periods)
-  const put = (geoId: number, state: Covered['state'], stretch: Interval = window, since = now): void =>
+  if (periods && born.length > 0) await unsettle(tx, seriesId, periods)
+  const put = (geoId: number, state: Covered['state'], stretch: Interval = window, since = now): Promise<void> =>
     place(
-      store,
+      tx,
       seriesId,
       {
         ...{ geoId, from: stretch.from, to: stretch.to, state, fetchedAt: now },
@@ -105,29 +123,26 @@ export function cover(
   const doubted: number[] = []
   for (const geoId of planned.geoIds) {
     const has = geoId === ALL_GEOS ? present.size > 0 : present.has(geoId)
-    const held = !has && holds(store, seriesId, geoId, window)
+    const held = !has && (await holds(tx, seriesId, geoId, window))
     // An answer without the values that it once had is not believed: they stay, and it is asked again.
     const doubtful = open || (held && dismissed.length === 0)
-    const lacking =
-      geoId !== ALL_GEOS || doubtful || !has
-        ? []
-        : missingGeos(store, seriesId, window, answered, Math.min(planned.settledBefore, now)).map((missing) => ({
-            ...missing,
-            since: missingSince(store, seriesId, missing, now),
-          }))
-    if (geoId === ALL_GEOS) subsume(store, seriesId, window, periods)
-    put(geoId, doubtful ? 'doubt' : has || held ? 'values' : 'empty')
+    const lacking: (Interval & { geoId: number; since: Instant })[] = []
+    if (geoId === ALL_GEOS && !doubtful && has)
+      for (const one of await missingGeos(tx, seriesId, window, answered, Math.min(planned.settledBefore, now)))
+        lacking.push({ ...one, since: await missingSince(tx, seriesId, one, now) })
+    if (geoId === ALL_GEOS) await subsume(tx, seriesId, window, periods)
+    await put(geoId, doubtful ? 'doubt' : has || held ? 'values' : 'empty')
     if (doubtful) doubted.push(geoId)
     for (const missing of lacking) {
-      put(missing.geoId, 'doubt', missing, missing.since)
+      await put(missing.geoId, 'doubt', missing, missing.since)
       doubted.push(missing.geoId)
     }
   }
-  if (!planned.geoIds.includes(ALL_GEOS)) settleAll(store, seriesId, window, lookbackS, now, periods)
+  if (!planned.geoIds.includes(ALL_GEOS)) await settleAll(tx, seriesId, window, lookbackS, now, periods)
   // What was dismissed without a place, or of a geo of which nothing else came, may be any of what is missing.
   if (places.length < dismissed.length || (dismissed.length > 0 && present.size === 0)) doubted.push(...planned.geoIds)
   else doubted.push(...[...answered].filter((geoId) => !present.has(geoId)))
   const answer = { seriesId, planned, window, rows: withPlaces(rows, places), now, doubted: new Set(doubted) }
-  absentBefore(store, answer, born)
-  absent(store, answer)
+  await absentBefore(tx, answer, born)
+  await absent(tx, answer)
 }

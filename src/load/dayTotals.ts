@@ -1,17 +1,5 @@
 import type { LocalDay } from '../base/localDay.ts'
-
-/** Totals of the values of one series and geo in one local day: a row of `_day` without its key. */
-export interface DayTotals {
-  readonly count: number
-  readonly hours: number | null
-  readonly min: number | null
-  readonly max: number | null
-  readonly sum: number | null
-  readonly energy: number | null
-  readonly firstS: number | null
-  readonly lastS: number | null
-  readonly missing: number
-}
+import type { DayTotals } from '../tables/dayTotals.ts'
 
 /** Values side by side with their instants and the length of their periods. */
 export interface Timeline {

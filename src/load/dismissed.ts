@@ -1,6 +1,7 @@
+import type { Kysely } from 'kysely'
 import { canonical } from '../base/json.ts'
-import type { Reader } from '../db/open.ts'
 import type { Rows } from '../tables/rows.ts'
+import type { Database } from '../tables/schema.ts'
 
 const MAX_FRAGMENT = 4_096
 
@@ -28,18 +29,20 @@ export interface About {
  * What of an answer's rejects nobody has dismissed before: the same of the same series or listing is no news. Of more than are
  * kept one by one nobody knows what they are: then there may be no more of them than there were when they were dismissed.
  */
-export function undismissed(
-  db: Reader,
+export async function undismissed(
+  db: Kysely<Database>,
   { seriesId, target, fetchId = Number.MAX_SAFE_INTEGER }: About,
   { rejects, rejected }: Told,
-): Told {
+): Promise<Told> {
   if (rejects.length === 0) return { rejects, rejected }
-  const rows = db.all(
-    `select q.reason, q.fragment, f.rows_rejected as rejected
-     from _quarantine q cross join _fetch f on f.id = q.fetch_id
-     where q.dismissed_after < ? and f.series_id is ? and (f.series_id is not null or f.target = ?)`,
-    [fetchId, seriesId, target],
-  ) as { reason: string; fragment: string; rejected: number }[]
+  const rows = await db
+    .selectFrom('_quarantine as q')
+    .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
+    .select(['q.reason', 'q.fragment', 'f.rows_rejected as rejected'])
+    .where('q.dismissed_after', '<', fetchId)
+    .where('f.series_id', 'is not distinct from', seriesId)
+    .where((of) => of.or([of('f.series_id', 'is not', null), of('f.target', '=', target)]))
+    .execute()
   if (rejected > rejects.length && !rows.some((row) => row.rejected >= rejected)) return { rejects, rejected }
   const known = new Set(rows.map(({ reason, fragment }) => `${reason} ${fragment}`))
   const open = rejects.filter(({ reason, fragment }) => !known.has(`${reason} ${fragmentText(fragment)}`))

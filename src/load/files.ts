@@ -13,12 +13,13 @@ export interface ArchiveFile {
 
 /** Records a downloaded file; a newer one of the same address takes its place. */
 export function recordFile(store: Store, file: ArchiveFile, ms: number): Promise<void> {
-  return store.write(async () => {
-    store.run(
-      `insert into archive_file (url, sha256, bytes, content_type, file_name, path, fetched_at) values (?, ?, ?, ?, ?, ?, ?)
-       on conflict (url) do update set sha256 = excluded.sha256, bytes = excluded.bytes, content_type = excluded.content_type,
-         file_name = excluded.file_name, path = excluded.path, fetched_at = excluded.fetched_at`,
-      [file.url, file.sha256, file.bytes, file.contentType, file.fileName, file.path, formatMillis(ms)],
-    )
+  const { url, contentType, fileName, ...rest } = file
+  const row = { ...rest, content_type: contentType, file_name: fileName, fetched_at: formatMillis(ms) }
+  return store.write(async (tx) => {
+    await tx
+      .insertInto('archive_file')
+      .values({ url, ...row })
+      .onConflict((conflict) => conflict.column('url').doUpdateSet(row))
+      .execute()
   })
 }

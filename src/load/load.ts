@@ -1,3 +1,4 @@
+import type { Transaction } from 'kysely'
 import { SchemaError, type SyncError } from '../base/errors.ts'
 import type { Interval } from '../base/interval.ts'
 import type { Redactor } from '../base/redact.ts'
@@ -5,6 +6,7 @@ import type { Store } from '../db/open.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Reply } from '../services/reply.ts'
 import type { Rows } from '../tables/rows.ts'
+import type { Database } from '../tables/schema.ts'
 import { applyRows } from './apply.ts'
 import { cover } from './coverage.ts'
 import { withoutSecret } from './derived.ts'
@@ -46,15 +48,15 @@ export async function load(
   const { rows, found } = redactor ? withoutSecret(said, redactor) : { rows: said, found: false }
   // A body of which the key can be made again is not kept.
   const stored = found || (keep === 'none' && rows.rejects.length === 0) ? null : (packed ?? packReply(reply.body))
-  return store.write(async () => {
+  return store.write(async (tx) => {
     const ms = now()
-    const seriesId = seriesIdOf(store, planned, ms)
-    if (stored) keepReply(store, stored, reply.body.length, ms)
+    const seriesId = await seriesIdOf(tx, planned, ms)
+    if (stored) await keepReply(tx, stored, reply.body.length, ms)
     const hash = stored?.hash ?? null
-    const fetchId = recordFetch(store, { runId, planned, seriesId, outcome: 'ok', reply, hash, ms })
-    if (keep === 'latest' && hash !== null) dropEarlier(store, planned.request.target, fetchId, hash)
-    const applied = applyRows(store, { fetchId, seriesId, planned, rows, ms })
-    quarantine(store, { fetchId, runId, ms }, applied.rejects)
+    const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome: 'ok', reply, hash, ms })
+    if (keep === 'latest' && hash !== null) await dropEarlier(tx, planned.request.target, fetchId, hash)
+    const applied = await applyRows(tx, store.engine, { fetchId, seriesId, planned, rows, ms })
+    await quarantine(tx, { fetchId, runId, ms }, applied.rejects)
     const counts: Counts = {
       ...NO_COUNTS,
       requests: 1,
@@ -65,7 +67,7 @@ export async function load(
       rows_withdrawn: applied.withdrawn,
       rows_rejected: applied.rejected,
     }
-    countRun(store, runId, counts)
+    await countRun(tx, runId, counts)
     return counts
   })
 }
@@ -82,26 +84,33 @@ export async function rememberChange(
   planned: PlannedRequest,
   { at, step }: Change,
 ): Promise<void> {
-  await store.write(async () => {
-    store.run(
-      `insert into _resolution (series_id, from_at, step_s) values (?, ?, ?)
-       on conflict do update set step_s = excluded.step_s where step_s <> excluded.step_s`,
-      [seriesIdOf(store, planned, now()), at, step],
-    )
+  await store.write(async (tx) => {
+    const series_id = await seriesIdOf(tx, planned, now())
+    if (series_id === null) return
+    await tx
+      .insertInto('_resolution')
+      .values({ series_id, from_at: at, step_s: step })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['series_id', 'from_at'])
+          .doUpdateSet({ step_s: step })
+          .where('_resolution.step_s', '<>', step),
+      )
+      .execute()
   })
 }
 
 /** Leaves stretches in doubt of which no answer tells what they hold; the same whether the answer has just come or is replayed. */
-export function leaveInDoubt(
-  store: Store,
+export async function leaveInDoubt(
+  tx: Transaction<Database>,
   seriesId: number,
   planned: PlannedRequest,
   doubts: readonly Interval[],
   ms: number,
-): void {
+): Promise<void> {
   const nothing = { geoIds: [], at: [], values: [], steps: 0 }
   for (const window of doubts)
-    cover(store, seriesId, { ...planned, window }, nothing, Math.floor(ms / 1000), { open: true })
+    await cover(tx, seriesId, { ...planned, window }, nothing, Math.floor(ms / 1000), { open: true })
 }
 
 /**
@@ -115,18 +124,19 @@ export async function loadCoarse(
   doubts: readonly Interval[],
   packed = packReply(reply.body),
 ): Promise<Counts> {
-  return store.write(async () => {
+  return store.write(async (tx) => {
     const ms = now()
-    const seriesId = seriesIdOf(store, planned, ms)
-    keepReply(store, packed, reply.body.length, ms)
+    const seriesId = await seriesIdOf(tx, planned, ms)
+    await keepReply(tx, packed, reply.body.length, ms)
     const { hash } = packed
-    const fetchId = recordFetch(store, { runId, planned, seriesId, outcome: 'coarse', reply, hash, ms })
+    const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome: 'coarse', reply, hash, ms })
     if (doubts.length > 0) {
-      store.run('update _fetch set doubts = ? where id = ?', [JSON.stringify(doubts), fetchId])
-      leaveInDoubt(store, seriesId!, planned, doubts, ms)
+      const told = tx.updateTable('_fetch').set({ doubts: JSON.stringify(doubts) })
+      await told.where('id', '=', fetchId).execute()
+      await leaveInDoubt(tx, seriesId!, planned, doubts, ms)
     }
     const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.body.length }
-    countRun(store, runId, counts)
+    await countRun(tx, runId, counts)
     return counts
   })
 }
@@ -142,12 +152,12 @@ export async function loadUnanswered(
   error: SyncError,
   reply: Reply,
 ): Promise<Counts> {
-  return store.write(async () => {
+  return store.write(async (tx) => {
     const ms = now()
-    const seriesId = seriesIdOf(store, planned, ms)
-    recordFetch(store, { runId, planned, seriesId, outcome, reply, hash: null, ms, error })
+    const seriesId = await seriesIdOf(tx, planned, ms)
+    await recordFetch(tx, { runId, planned, seriesId, outcome, reply, hash: null, ms, error })
     const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.body.length }
-    countRun(store, runId, counts)
+    await countRun(tx, runId, counts)
     return counts
   })
 }
@@ -162,19 +172,19 @@ export async function loadFailure(
 ): Promise<Counts> {
   const misread = reply !== null && error instanceof SchemaError
   const packed = misread ? packReply(reply.body) : null
-  return store.write(async () => {
+  return store.write(async (tx) => {
     const ms = now()
-    const seriesId = seriesIdOf(store, planned, ms)
-    if (packed) keepReply(store, packed, reply?.body.length ?? 0, ms)
+    const seriesId = await seriesIdOf(tx, planned, ms)
+    if (packed) await keepReply(tx, packed, reply?.body.length ?? 0, ms)
     const hash = packed?.hash ?? null
     const evidence = reply ? reply.body.subarray(0, 2_048).toString('utf8') : null
-    const fetchId = recordFetch(store, {
+    const fetchId = await recordFetch(tx, {
       ...{ runId, planned, seriesId, outcome: outcomeOf(error), reply, hash, ms, error, evidence },
     })
     const whole = misread ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
     const said = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }
-    const open = undismissed(store, { seriesId, target: planned.request.target, fetchId }, said)
-    quarantine(store, { fetchId, runId, ms }, open.rejects)
+    const open = await undismissed(tx, { seriesId, target: planned.request.target, fetchId }, said)
+    await quarantine(tx, { fetchId, runId, ms }, open.rejects)
     const counts: Counts = {
       ...NO_COUNTS,
       requests: 1,
@@ -182,8 +192,9 @@ export async function loadFailure(
       bytes: reply?.body.length ?? 0,
       rows_rejected: open.rejected,
     }
-    store.run('update _fetch set rows_rejected = ? where id = ?', [counts.rows_rejected, fetchId])
-    countRun(store, runId, counts)
+    const { rows_rejected } = counts
+    await tx.updateTable('_fetch').set({ rows_rejected }).where('id', '=', fetchId).execute()
+    await countRun(tx, runId, counts)
     return counts
   })
 }

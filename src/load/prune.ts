@@ -1,4 +1,6 @@
+import type { ExpressionBuilder } from 'kysely'
 import type { Store } from '../db/open.ts'
+import type { Database } from '../tables/schema.ts'
 
 /** What pruning did: bodies and bytes that went, and old bodies that stay as evidence. */
 export interface Pruned {
@@ -7,17 +9,43 @@ export interface Pruned {
   readonly kept: number
 }
 
-/** Bodies that were last answered before a moment. */
-const OLD = 'not exists (select 1 from _fetch f where f.reply_hash = r.hash and f.finished_at >= ?)'
-/** Bodies that something open in quarantine came in. */
-const EVIDENCE =
-  'exists (select 1 from _fetch f join _quarantine q on q.fetch_id = f.id and q.resolved_at is null where f.reply_hash = r.hash)'
+/** Whether a body was not answered since a moment. */
+const isOld = (of: ExpressionBuilder<Database, '_reply'>, before: string) =>
+  of.not(
+    of.exists(
+      of
+        .selectFrom('_fetch as f')
+        .select('f.id')
+        .whereRef('f.reply_hash', '=', '_reply.hash')
+        .where('f.finished_at', '>=', before),
+    ),
+  )
+/** Whether something open in quarantine came in a body. */
+const isEvidence = (of: ExpressionBuilder<Database, '_reply'>) =>
+  of.exists(
+    of
+      .selectFrom('_fetch as f')
+      .innerJoin('_quarantine as q', 'q.fetch_id', 'f.id')
+      .select('f.id')
+      .whereRef('f.reply_hash', '=', '_reply.hash')
+      .where('q.resolved_at', 'is', null),
+  )
 
 /** Drops the bodies that were last seen before a moment, but never the only evidence of what is in quarantine. */
 export const pruneReplies = (store: Store, before: string): Promise<Pruned> =>
-  store.write(async () => {
-    const kept = store.get(`select count(*) from _reply r where ${OLD} and ${EVIDENCE}`, [before]) as number
-    const going = `from _reply as r where ${OLD} and not ${EVIDENCE}`
-    const bytes = store.get(`select coalesce(sum(length(body)), 0) ${going}`, [before]) as number
-    return { bodies: store.run(`delete ${going}`, [before]), bytes, kept }
+  store.write(async (tx) => {
+    const old = tx.selectFrom('_reply').where((of) => isOld(of, before))
+    const { kept } = await old
+      .where(isEvidence)
+      .select(({ fn }) => fn.countAll<number>().as('kept'))
+      .executeTakeFirstOrThrow()
+    const { bytes } = await old
+      .where((of) => of.not(isEvidence(of)))
+      .select(({ fn }) => fn.sum<number | null>(fn('length', ['body'])).as('bytes'))
+      .executeTakeFirstOrThrow()
+    const { numDeletedRows } = await tx
+      .deleteFrom('_reply')
+      .where((of) => of.and([isOld(of, before), of.not(isEvidence(of))]))
+      .executeTakeFirstOrThrow()
+    return { bodies: Number(numDeletedRows), bytes: bytes ?? 0, kept }
   })

@@ -1,7 +1,11 @@
+import type { Transaction } from 'kysely'
 import { formatMillis } from '../base/instant.ts'
 import { createAnswered } from '../db/answered.ts'
+import { listOf } from '../db/lists.ts'
 import type { Store } from '../db/open.ts'
+import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { Reject } from '../tables/rows.ts'
+import type { Database } from '../tables/schema.ts'
 import { acceptAnswers } from './accept.ts'
 import { fragmentText } from './dismissed.ts'
 
@@ -13,29 +17,46 @@ interface Origin {
 }
 
 /** Keeps what could not be understood, with its place, the reason and what stood there. */
-export function quarantine(store: Store, { fetchId, runId, ms }: Origin, rejects: readonly Reject[]): void {
+export async function quarantine(
+  tx: Transaction<Database>,
+  { fetchId, runId, ms }: Origin,
+  rejects: readonly Reject[],
+): Promise<void> {
+  const origin = { run_id: runId, fetch_id: fetchId, created_at: formatMillis(ms) }
   for (const { path, reason, fragment, place } of rejects)
-    store.run(
-      `insert into _quarantine (run_id, fetch_id, path, reason, fragment, created_at, geo_id, at)
-       values (?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        ...[runId, fetchId, path, reason, fragmentText(fragment), formatMillis(ms)],
-        ...[place?.geoId ?? null, place?.at ?? null],
-      ],
-    )
+    await insert.run(tx, {
+      ...{ ...origin, path, reason, fragment: fragmentText(fragment) },
+      ...{ geo_id: place?.geoId ?? null, at: place?.at ?? null },
+    })
 }
 
+const insert = preparedInsert('_quarantine', [
+  ...(['run_id', 'fetch_id', 'path', 'reason', 'fragment', 'created_at', 'geo_id', 'at'] as const),
+])
+
+const knownOf = prepared((db, of: { fetchId: number }) =>
+  db.selectFrom('_quarantine').select(['path', 'reason']).where('fetch_id', '=', of.fetchId),
+)
+
+/** What is open of a fetch. */
+const openOf = (tx: Transaction<Database>, fetchId: number) =>
+  tx.updateTable('_quarantine').where('fetch_id', '=', fetchId).where('resolved_at', 'is', null)
+
 /** What another reading of a reply makes of its place in quarantine: what is understood now is resolved, what is new is kept. */
-export function requarantine(store: Store, origin: Origin, rejects: readonly Reject[], nowMs: number): void {
-  const known = store.all('select path, reason from _quarantine where fetch_id = ?', [origin.fetchId]) as Reject[]
+export async function requarantine(
+  tx: Transaction<Database>,
+  origin: Origin,
+  rejects: readonly Reject[],
+  nowMs: number,
+): Promise<void> {
+  const known = await knownOf.all(tx, { fetchId: origin.fetchId })
   if (known.length === 0 && rejects.length === 0) return
-  store.run(
-    `update _quarantine set resolved_at = ?
-     where fetch_id = ? and resolved_at is null and path not in (select value from json_each(?))`,
-    [formatMillis(nowMs), origin.fetchId, JSON.stringify(rejects.map(({ path }) => path))],
-  )
-  quarantine(
-    store,
+  await openOf(tx, origin.fetchId)
+    .set({ resolved_at: formatMillis(nowMs) })
+    .where('path', 'not in', listOf(rejects.map(({ path }) => path)))
+    .execute()
+  await quarantine(
+    tx,
     origin,
     rejects.filter(
       // One element has one entry, however this version words the reason.
@@ -45,35 +66,32 @@ export function requarantine(store: Store, origin: Origin, rejects: readonly Rej
   )
 }
 
-interface OpenRow {
-  readonly fetchId: number
-  readonly target: string
-  readonly series_id: number | null
-  readonly from_at: number | null
-  readonly to_at: number | null
-  readonly geo_ids: string | null
-}
-
 /** Closes what is in quarantine of windows and listings that were read soundly since, by whatever requests. */
 export async function closeQuarantine(store: Store, nowMs: number): Promise<void> {
-  const open = store.all(`select distinct f.id as "fetchId", f.target, f.series_id, f.from_at, f.to_at, f.geo_ids
-    from _quarantine q join _fetch f on f.id = q.fetch_id where q.resolved_at is null`) as OpenRow[]
-  const left = createAnswered(store, true)
-  const closed = open.filter(
-    ({ series_id, from_at, to_at, geo_ids, ...row }) =>
-      left({
-        ...row,
-        seriesId: series_id,
-        window: from_at === null || to_at === null ? null : { from: from_at, to: to_at },
-        geoIds: geo_ids === null ? null : geo_ids.split(',').map(Number),
-      }).length === 0,
-  )
+  const open = await store.kysely
+    .selectFrom('_quarantine as q')
+    .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
+    .select(['f.id as fetchId', 'f.target', 'f.series_id', 'f.from_at', 'f.to_at', 'f.geo_ids'])
+    .distinct()
+    .where('q.resolved_at', 'is', null)
+    .execute()
+  const leftOf = createAnswered(store.kysely, true)
+  const closed: number[] = []
+  for (const { series_id, from_at, to_at, geo_ids, ...row } of open) {
+    const left = await leftOf({
+      ...row,
+      seriesId: series_id,
+      window: from_at === null || to_at === null ? null : { from: from_at, to: to_at },
+      geoIds: geo_ids?.split(',').map(Number) ?? null,
+    })
+    if (left.length === 0) closed.push(row.fetchId)
+  }
   if (closed.length === 0) return
-  await store.write(async () => {
-    for (const { fetchId } of closed)
-      store.run('update _quarantine set resolved_at = ? where fetch_id = ? and resolved_at is null', [
-        ...[formatMillis(nowMs), fetchId],
-      ])
+  await store.write(async (tx) => {
+    for (const fetchId of closed)
+      await openOf(tx, fetchId)
+        .set({ resolved_at: formatMillis(nowMs) })
+        .execute()
   })
 }
 
@@ -82,22 +100,36 @@ export async function closeQuarantine(store: Store, nowMs: number): Promise<void
  * answer of which nothing is open any more is accepted. Answers which entries were closed.
  */
 export async function dismiss(store: Store, ids: readonly number[], reason: string, nowMs: number): Promise<number[]> {
-  return store.write(async () => {
-    const alike = store.all(
-      `select q.id, q.fetch_id as "fetchId" from _quarantine q join _fetch f on f.id = q.fetch_id
-       where q.resolved_at is null and exists (
-         select 1 from _quarantine d join _fetch o on o.id = d.fetch_id
-         where d.id in (select value from json_each(?)) and d.resolved_at is null and d.reason = q.reason and d.fragment = q.fragment
-           and f.series_id is o.series_id and (f.series_id is not null or f.target = o.target))
-       order by q.id`,
-      [JSON.stringify(ids)],
-    ) as { id: number; fetchId: number }[]
-    for (const { id } of alike)
-      store.run(
-        `update _quarantine set resolved_at = ?, dismissed = ?, dismissed_after = (select max(id) from _fetch) where id = ?`,
-        [formatMillis(nowMs), reason, id],
+  return store.write(async (tx) => {
+    const alike = await tx
+      .selectFrom('_quarantine as q')
+      .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
+      .select(['q.id', 'q.fetch_id'])
+      .where('q.resolved_at', 'is', null)
+      .where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('_quarantine as d')
+            .innerJoin('_fetch as o', 'o.id', 'd.fetch_id')
+            .select('d.id')
+            .where('d.id', 'in', listOf(ids))
+            .where('d.resolved_at', 'is', null)
+            .whereRef('d.reason', '=', 'q.reason')
+            .whereRef('d.fragment', '=', 'q.fragment')
+            .whereRef('f.series_id', 'is not distinct from', 'o.series_id')
+            .where((of) => of.or([of('f.series_id', 'is not', null), of('f.target', '=', of.ref('o.target'))])),
+        ),
       )
-    acceptAnswers(store, new Set(alike.map(({ fetchId }) => fetchId)))
+      .orderBy('q.id')
+      .execute()
+    await tx
+      .updateTable('_quarantine')
+      .set((of) => ({
+        ...{ resolved_at: formatMillis(nowMs), dismissed: reason },
+        dismissed_after: of.selectFrom('_fetch').select(({ fn }) => fn.max('id').as('id')),
+      }))
+      .where('id', 'in', listOf(alike.map(({ id }) => id)))
+      .execute()
+    await acceptAnswers(tx, new Set(alike.map(({ fetch_id }) => fetch_id)))
     return alike.map(({ id }) => id)
   })
 }

@@ -1,9 +1,11 @@
+import type { Insertable, Transaction } from 'kysely'
 import { KeyError, PermanentError, SchemaError, type SyncError, TransientError } from '../base/errors.ts'
 import { formatMillis } from '../base/instant.ts'
 import { canonical } from '../base/json.ts'
-import type { Store } from '../db/open.ts'
+import { prepared, preparedInsert } from '../db/prepared.ts'
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Reply } from '../services/reply.ts'
+import type { Database } from '../tables/schema.ts'
 import type { PackedReply } from './packer.ts'
 
 const KINDS = [
@@ -16,27 +18,60 @@ const KINDS = [
 /** The word under which a failure is recorded. */
 export const outcomeOf = (error: SyncError): string => KINDS.find(([kind]) => error instanceof kind)?.[1] ?? 'failed'
 
+const heldReply = prepared((db, of: { hash: string }) =>
+  db.selectFrom('_reply').select('hash').where('hash', '=', of.hash),
+)
+const insertReply = preparedInsert('_reply', ['hash', 'body', 'bytes', 'first_seen_at', 'form'])
+
 /** Puts a body in the reply store, once however often it comes. */
-export function keepReply(store: Store, { hash, form, bytes }: PackedReply, size: number, ms: number): void {
-  if (store.get('select 1 from _reply where hash = ?', [hash]) !== undefined) return
-  store.run('insert into _reply (hash, body, bytes, first_seen_at, form) values (?, ?, ?, ?, ?)', [
-    hash,
-    bytes,
-    size,
-    formatMillis(ms),
-    form,
-  ])
+export async function keepReply(
+  tx: Transaction<Database>,
+  { hash, form, bytes: body }: PackedReply,
+  size: number,
+  ms: number,
+): Promise<void> {
+  if ((await heldReply.first(tx, { hash })) !== undefined) return
+  await insertReply.run(tx, { hash, body, bytes: size, first_seen_at: formatMillis(ms), form })
 }
 
 /** Drops the bodies of earlier answers to the same request, but for those that another request or the quarantine still needs. */
-export function dropEarlier(store: Store, target: string, fetchId: number, hash: string): void {
-  store.run(
-    `delete from _reply where hash <> ? and hash in (select reply_hash from _fetch where target = ? and id < ?)
-       and not exists (select 1 from _fetch f where f.reply_hash = _reply.hash and f.target <> ?)
-       and not exists (select 1 from _fetch f join _quarantine q on q.fetch_id = f.id where f.reply_hash = _reply.hash)`,
-    [hash, target, fetchId, target],
-  )
+export async function dropEarlier(
+  tx: Transaction<Database>,
+  target: string,
+  fetchId: number,
+  hash: string,
+): Promise<void> {
+  await earlier.run(tx, { target, fetchId, hash })
 }
+
+const earlier = prepared((db, of: { target: string; fetchId: number; hash: string }) =>
+  db
+    .deleteFrom('_reply')
+    .where('hash', '<>', of.hash)
+    .where('hash', 'in', (sub) =>
+      sub.selectFrom('_fetch').select('reply_hash').where('target', '=', of.target).where('id', '<', of.fetchId),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('_fetch as f')
+            .select('f.id')
+            .whereRef('f.reply_hash', '=', '_reply.hash')
+            .where('f.target', '<>', of.target),
+        ),
+      ),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('_fetch as f')
+            .innerJoin('_quarantine as q', 'q.fetch_id', 'f.id')
+            .select('f.id')
+            .whereRef('f.reply_hash', '=', '_reply.hash'),
+        ),
+      ),
+    ),
+)
 
 /** What is recorded of a request beside what was asked. */
 interface Record {
@@ -52,57 +87,76 @@ interface Record {
   readonly evidence?: string | null
 }
 
+/** What is recorded of every request when its record is opened. */
+type Opened = Omit<
+  Insertable<Database['_fetch']>,
+  'id' | 'step_s' | 'resolution_id' | 'source_updated_at' | 'last_at' | 'doubts' | keyof typeof NONE
+>
+
+/** What the rows of a reply do is counted later. */
+const NONE = {
+  rows_new: 0,
+  rows_unchanged: 0,
+  rows_revised: 0,
+  rows_withdrawn: 0,
+  rows_rejected: 0,
+  rows_outside: 0,
+}
+
 const COLUMNS = [
+  ...['run_id', 'entry', 'route', 'target', 'params', 'series_id', 'geo_ids', 'from_at', 'to_at', 'settled_before'],
   ...[
-    'run_id',
-    'entry',
-    'route',
-    'target',
-    'params',
-    'series_id',
-    'geo_ids',
-    'from_at',
-    'to_at',
-    'settled_before',
     'lookback_s',
+    'time_zone',
+    'complete',
+    'started_at',
+    'finished_at',
+    'outcome',
+    'status',
+    'attempts',
+    'ms',
+    'bytes',
   ],
-  ...['time_zone', 'complete', 'started_at', 'finished_at', 'outcome', 'status', 'attempts', 'ms', 'bytes'],
   ...['reply_hash', 'message', 'hint', 'evidence', 'reason'],
-]
-const COUNTERS = ['rows_new', 'rows_unchanged', 'rows_revised', 'rows_withdrawn', 'rows_rejected', 'rows_outside']
-const INSERT = `insert into _fetch (${[...COLUMNS, ...COUNTERS]})
-  values (${[...COLUMNS.map(() => '?'), ...COUNTERS.map(() => '0')]})`
+] as (keyof Opened)[]
+
+const insertFetch = prepared((db, row: Opened) =>
+  db
+    .insertInto('_fetch')
+    .values({ ...(Object.fromEntries(COLUMNS.map((column) => [column, row[column]])) as Opened), ...NONE })
+    .returning('id'),
+)
 
 /** Opens the record of a request inside the transaction of its reply, and answers its number; what the rows did is added by `applyRows`. */
-export function recordFetch(store: Store, record: Record): number {
+export async function recordFetch(tx: Transaction<Database>, record: Record): Promise<number> {
   const { planned, reply, error, ms } = record
-  store.run(INSERT, [
-    record.runId,
-    planned.where,
-    planned.route,
-    planned.request.target,
-    canonical(planned.params),
-    record.seriesId,
-    planned.geoIds.length === 0 || planned.geoIds.includes(ALL_GEOS) ? null : planned.geoIds.join(','),
-    planned.window?.from ?? null,
-    planned.window?.to ?? null,
-    planned.settledBefore,
-    planned.lookbackS,
-    planned.timeZone,
-    planned.complete ? 1 : 0,
-    formatMillis(reply?.sentAt ?? ms),
-    formatMillis(ms),
-    record.outcome,
+  const made = await insertFetch.first(tx, {
+    run_id: record.runId,
+    entry: planned.where,
+    route: planned.route,
+    target: planned.request.target,
+    params: canonical(planned.params),
+    series_id: record.seriesId,
+    geo_ids: planned.geoIds.length === 0 || planned.geoIds.includes(ALL_GEOS) ? null : planned.geoIds.join(','),
+    from_at: planned.window?.from ?? null,
+    to_at: planned.window?.to ?? null,
+    settled_before: planned.settledBefore,
+    lookback_s: planned.lookbackS,
+    time_zone: planned.timeZone,
+    complete: planned.complete ? 1 : 0,
+    started_at: formatMillis(reply?.sentAt ?? ms),
+    finished_at: formatMillis(ms),
+    outcome: record.outcome,
     // Without an answer there is no status.
-    reply?.status || null,
-    reply?.attempts ?? 0,
-    Math.round(reply?.ms ?? 0),
-    reply?.body.length ?? 0,
-    record.hash,
-    error?.message ?? null,
-    error?.hint ?? null,
-    record.evidence ?? null,
-    planned.reason,
-  ])
-  return store.get('select last_insert_rowid()') as number
+    status: reply?.status || null,
+    attempts: reply?.attempts ?? 0,
+    ms: Math.round(reply?.ms ?? 0),
+    bytes: reply?.body.length ?? 0,
+    reply_hash: record.hash,
+    message: error?.message ?? null,
+    hint: error?.hint ?? null,
+    evidence: record.evidence ?? null,
+    reason: planned.reason,
+  })
+  return made!.id
 }

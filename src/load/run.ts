@@ -1,4 +1,7 @@
+import type { Transaction } from 'kysely'
 import type { Store } from '../db/open.ts'
+import { prepared } from '../db/prepared.ts'
+import type { Database } from '../tables/schema.ts'
 
 /** Counters of a run, as in `_run`. */
 export interface Counts {
@@ -28,8 +31,12 @@ export const addCounts = (a: Counts, b: Counts): Counts =>
   Object.fromEntries(NAMES.map((name) => [name, a[name] + b[name]])) as unknown as Counts
 
 /** What a run has done so far, as its record says: the one account, also of what was thrown in the middle of. */
-export const countsOf = (store: Pick<Store, 'all'>, runId: number): Counts =>
-  store.all(`select ${NAMES} from _run where id = ?`, [runId])[0] as Counts
+export const countsOf = async ({ kysely }: Pick<Store, 'kysely'>, runId: number): Promise<Counts> =>
+  (await countsOfRun.first(kysely, { runId }))!
+
+const countsOfRun = prepared((db, of: { runId: number }) =>
+  db.selectFrom('_run').select(NAMES).where('id', '=', of.runId),
+)
 
 /** Opens the record of a run and answers its number. Runs that a crash left open are closed first. */
 export async function beginRun(
@@ -68,12 +75,16 @@ export async function beginRun(
 }
 
 /** Adds to the counters of a run; part of the transaction of the reply that is counted. */
-export function countRun(store: Store, runId: number, counts: Counts): void {
-  store.run(`update _run set ${NAMES.map((name) => `${name} = ${name} + ?`).join(', ')} where id = ?`, [
-    ...NAMES.map((name) => counts[name]),
-    runId,
-  ])
+export async function countRun(tx: Transaction<Database>, runId: number, counts: Counts): Promise<void> {
+  await addToRun.run(tx, { runId, ...counts })
 }
+
+const addToRun = prepared((db, of: Counts & { runId: number }) =>
+  db
+    .updateTable('_run')
+    .set((row) => Object.fromEntries(NAMES.map((name) => [name, row(name, '+', of[name])])))
+    .where('id', '=', of.runId),
+)
 
 /** Closes the record of a run. */
 export async function endRun(
@@ -83,7 +94,7 @@ export async function endRun(
   message: string | null,
   now: string,
 ): Promise<void> {
-  await store.write(async () => {
-    store.run('update _run set outcome = ?, message = ?, finished_at = ? where id = ?', [outcome, message, now, runId])
+  await store.write(async (tx) => {
+    await tx.updateTable('_run').set({ outcome, message, finished_at: now }).where('id', '=', runId).execute()
   })
 }

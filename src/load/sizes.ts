@@ -1,12 +1,12 @@
 import { findSeries } from '../db/series.ts'
-import { identityValues, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
+import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import type { Loading } from './load.ts'
 import { seriesIdOf } from './series.ts'
 
 /** What was learned of the largest window that the service answers well, series by series. */
 export interface Sizes {
   /** Seconds; undefined while nothing was learned. */
-  get(planned: PlannedRequest): number | undefined
+  get(planned: PlannedRequest): Promise<number | undefined>
   /** The window of this ask was too large: half of it from now on. */
   shrink(planned: PlannedRequest): Promise<void>
   /** The window of this ask was answered in so many milliseconds: a quick answer to a full window makes it larger. */
@@ -27,17 +27,26 @@ const OTHERS = { slack: DAY, enough: 366 * DAY }
 export function createSizes({ store, now }: Loading): Sizes {
   const known = new Map<string, number | undefined>()
   const tooLarge = new Map<string, number>()
-  const get = (planned: PlannedRequest): number | undefined => {
+  const get = async (planned: PlannedRequest): Promise<number | undefined> => {
     if (!planned.series) return undefined
     const key = seriesKey(planned.series)
-    if (!known.has(key)) known.set(key, findSeries(store, identityValues(planned.series), 'window_s'))
+    if (!known.has(key)) {
+      const stored = await findSeries(store.kysely, identityRow(planned.series))
+      // Something may have been learned meanwhile.
+      if (!known.has(key)) known.set(key, stored?.window_s ?? undefined)
+    }
     return known.get(key)
   }
   const set = async (planned: PlannedRequest, seconds: number | undefined): Promise<void> => {
     if (!planned.series) return
     known.set(seriesKey(planned.series), seconds)
-    await store.write(async () => {
-      store.run('update series set window_s = ? where id = ?', [seconds ?? null, seriesIdOf(store, planned, now())])
+    await store.write(async (tx) => {
+      const id = await seriesIdOf(tx, planned, now())
+      await tx
+        .updateTable('series')
+        .set({ window_s: seconds ?? null })
+        .where('id', '=', id)
+        .execute()
     })
   }
   return {
@@ -48,11 +57,11 @@ export function createSizes({ store, now }: Loading): Sizes {
       const length = planned.window.to - planned.window.from
       tooLarge.set(key, Math.min(length, tooLarge.get(key) ?? length))
       const half = Math.max(DAY, Math.ceil((planned.window.to - planned.window.from) / 2))
-      const before = get(planned)
+      const before = await get(planned)
       if (before === undefined || half < before) await set(planned, half)
     },
     async grow(planned, ms) {
-      const size = get(planned)
+      const size = await get(planned)
       if (size === undefined || !planned.window || ms > QUICK_MS) return
       const { slack, enough } = BY_BUCKET[planned.series?.timeTrunc ?? ''] ?? OTHERS
       // A shorter window proves nothing.

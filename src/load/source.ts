@@ -23,29 +23,39 @@ function withoutSecrets(address: string): string {
 
 /** Remembers that a service is asked, for copies that say where their values come from. Writes nothing when that is known. */
 export async function rememberSource(store: Store, { baseUrl, service }: Source, nowMs: number): Promise<void> {
-  const values = [hostOf(baseUrl), withoutSecrets(baseUrl), service]
-  if (store.get('select 1 from _source where host = ? and base_url = ? and service = ?', values) !== undefined) return
-  await store.write(async () =>
-    store.run(
-      `insert into _source (host, base_url, service, first_asked_at) values (?, ?, ?, ?)
-       on conflict (host) do update set base_url = excluded.base_url, service = excluded.service`,
-      [...values, formatMillis(nowMs)],
-    ),
-  )
+  const [host, source] = [hostOf(baseUrl), { base_url: withoutSecrets(baseUrl), service }]
+  const known = await sourceOf(store, host)
+  if (known?.base_url === source.base_url && known.service === service) return
+  await store.write(async (tx) => {
+    await tx
+      .insertInto('_source')
+      .values({ host, ...source, first_asked_at: formatMillis(nowMs) })
+      .onConflict((conflict) => conflict.column('host').doUpdateSet(source))
+      .execute()
+  })
 }
 
+const sourceOf = ({ kysely }: Pick<Store, 'kysely'>, host: string) =>
+  kysely.selectFrom('_source').selectAll().where('host', '=', host).executeTakeFirst()
+
 /** Remembers that a service asked for a pause, for the next process; a shorter one does not end a longer one. */
-export const rememberWait = (store: Store, host: string, untilMs: number): Promise<number> =>
-  store.write(async () =>
-    store.run('update _source set wait_until = ? where host = ? and (wait_until is null or wait_until < ?)', [
-      Math.ceil(untilMs),
-      host,
-      Math.ceil(untilMs),
-    ]),
-  )
+export const rememberWait = (store: Store, host: string, untilMs: number): Promise<void> =>
+  store.write(async (tx) => {
+    const until = Math.ceil(untilMs)
+    await tx
+      .updateTable('_source')
+      .set({ wait_until: until })
+      .where('host', '=', host)
+      .where((of) => of.or([of('wait_until', 'is', null), of('wait_until', '<', until)]))
+      .execute()
+  })
 
 /** Until when a service asked not to be asked (epoch milliseconds); undefined when it may be. */
-export function waitUntil(store: Pick<Store, 'get'>, host: string, nowMs: number): number | undefined {
-  const until = store.get('select wait_until from _source where host = ?', [host]) as number | null | undefined
-  return until !== null && until !== undefined && until > nowMs ? until : undefined
+export async function waitUntil(
+  store: Pick<Store, 'kysely'>,
+  host: string,
+  nowMs: number,
+): Promise<number | undefined> {
+  const until = (await sourceOf(store, host))?.wait_until ?? 0
+  return until > nowMs ? until : undefined
 }

@@ -1,9 +1,12 @@
+import type { Kysely, Transaction } from 'kysely'
 import type { Instant } from '../base/instant.ts'
 import { type Interval, intersect, subtract } from '../base/interval.ts'
 import type { Periods } from '../base/periods.ts'
-import type { Store } from '../db/open.ts'
+import { prepared, preparedInsert } from '../db/prepared.ts'
+import { geosOf } from '../db/series.ts'
 import { ALL_GEOS } from '../job/plannedRequest.ts'
-import { geosOf } from './absent.ts'
+import type { Database } from '../tables/schema.ts'
+import { holds } from './held.ts'
 
 /** A row of coverage, with the geo that it is of. */
 export interface Covered extends Interval {
@@ -56,45 +59,52 @@ const without = (row: Covered, window: Interval, periods?: Periods): Covered[] =
 /** When all that begins in a stretch is over. */
 export const endOf = ({ to }: Interval, periods?: Periods): Instant => Math.max(to, periods?.ceil(to) ?? to)
 
-const COLUMNS = `geo_id as "geoId", from_at as "from", to_at as "to", state, fetched_at as "fetchedAt", settled_s as "settledS", since_at as "sinceAt"`
+const rowsOf = (db: Kysely<Database>, of: { seriesId: number }) =>
+  db
+    .selectFrom('_coverage')
+    .select(['geo_id as geoId', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
+    .select(['settled_s as settledS', 'since_at as sinceAt'])
+    .where('series_id', '=', of.seriesId)
+    .$narrowType<Pick<Covered, 'state'>>()
 
-const remove = (store: Store, seriesId: number, { geoId, from }: Covered): void => {
-  store.run('delete from _coverage where series_id = ? and geo_id = ? and from_at = ?', [seriesId, geoId, from])
-}
-
-const insert = (store: Store, seriesId: number, row: Covered): void => {
-  store.run(
-    `insert into _coverage (series_id, geo_id, from_at, to_at, state, fetched_at, settled_s, since_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?)`,
-    [seriesId, row.geoId, row.from, row.to, row.state, row.fetchedAt, row.settledS, row.sinceAt],
-  )
-}
-
-/** Whether values of a window are held. */
-export const holds = (store: Store, seriesId: number, geoId: number, { from, to }: Interval): boolean =>
-  store.get(
-    `select 1 from series_geo g join observation o on o.series_id = g.series_id and o.geo_id = g.geo_id
-     where g.series_id = ? and (? = 0 or g.geo_id = ?) and o.at between ? and ? limit 1`,
-    [seriesId, geoId, geoId, from, to - 1],
-  ) !== undefined
+const allRows = prepared(rowsOf)
+const touchingRows = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
+  rowsOf(db, of).where('geo_id', '=', of.geoId).where('from_at', '<=', of.to).where('to_at', '>=', of.from),
+)
+const rowsBeside = prepared((db, of: Interval & { seriesId: number }) =>
+  rowsOf(db, of).where('from_at', '<', of.to).where('to_at', '>', of.from),
+)
+const deleteRow = prepared((db, of: { seriesId: number; geoId: number; from: Instant }) =>
+  db
+    .deleteFrom('_coverage')
+    .where('series_id', '=', of.seriesId)
+    .where('geo_id', '=', of.geoId)
+    .where('from_at', '=', of.from),
+)
+const insertColumns = preparedInsert('_coverage', [
+  ...(['series_id', 'geo_id', 'from_at', 'to_at', 'state', 'fetched_at', 'settled_s', 'since_at'] as const),
+])
+const insert = (tx: Transaction<Database>, seriesId: number, row: Covered): Promise<number> =>
+  insertColumns.run(tx, {
+    ...{ series_id: seriesId, geo_id: row.geoId, from_at: row.from, to_at: row.to, state: row.state },
+    ...{ fetched_at: row.fetchedAt, settled_s: row.settledS, since_at: row.sinceAt },
+  })
 
 /** Puts a window of one geo into its timeline, in place of what was answered there before. */
-export function place(
-  store: Store,
+export async function place(
+  tx: Transaction<Database>,
   seriesId: number,
   row: Covered,
   lookbackS: number,
   now: Instant,
   periods?: Periods,
-): void {
-  const beside = ({ from, to }: Interval) =>
-    store.all(`select ${COLUMNS} from _coverage where series_id = ? and geo_id = ? and from_at <= ? and to_at >= ?`, [
-      ...[seriesId, row.geoId, to, from],
-    ]) as Covered[]
-  const first = beside(row)
+): Promise<void> {
+  const { geoId } = row
+  const first = await touchingRows.all(tx, { seriesId, geoId, from: row.from, to: row.to })
   // What is left of a neighbour may now be one with its own neighbour.
   const reach = [row, ...first]
-  const touching = beside({
+  const touching = await touchingRows.all(tx, {
+    ...{ seriesId, geoId },
     from: Math.min(...reach.map(({ from }) => from)),
     to: Math.max(...reach.map(({ to }) => to)),
   })
@@ -105,44 +115,52 @@ export function place(
     ...doubted.flatMap(({ sinceAt, ...old }) => intersect([row], [old]).map((part) => ({ ...row, ...part, sinceAt }))),
   ]
   const kept = touching.flatMap((old) => without(old, row, periods))
-  for (const old of touching) remove(store, seriesId, old)
-  for (const next of mergeCovered([...kept, ...parts], lookbackS, now)) insert(store, seriesId, next)
+  for (const { from } of touching) await deleteRow.run(tx, { seriesId, geoId, from })
+  for (const next of mergeCovered([...kept, ...parts], lookbackS, now)) await insert(tx, seriesId, next)
 }
 
 /** An answer for all geos is newer than what was answered for one of them: it takes the place of that, too. */
-export function subsume(store: Store, seriesId: number, window: Interval, periods?: Periods): void {
-  const beside = store.all(
-    `select ${COLUMNS} from _coverage where series_id = ? and geo_id <> 0 and from_at < ? and to_at > ?`,
-    [seriesId, window.to, window.from],
-  ) as Covered[]
-  for (const row of beside) {
-    remove(store, seriesId, row)
-    for (const part of without(row, window, periods)) insert(store, seriesId, part)
+export async function subsume(
+  tx: Transaction<Database>,
+  seriesId: number,
+  window: Interval,
+  periods?: Periods,
+): Promise<void> {
+  for (const row of await rowsBeside.all(tx, { seriesId, from: window.from, to: window.to })) {
+    if (row.geoId === ALL_GEOS) continue
+    await deleteRow.run(tx, { seriesId, geoId: row.geoId, from: row.from })
+    for (const part of without(row, window, periods)) await insert(tx, seriesId, part)
   }
 }
 
 /** What was answered before anybody knew how long a period is, is past revision only when what begins in it is over. */
-export function unsettle(store: Store, seriesId: number, periods: Periods): void {
-  const rows = store.all(`select ${COLUMNS} from _coverage where series_id = ?`, [seriesId]) as Covered[]
-  for (const { geoId, from, to, fetchedAt, settledS } of rows)
+export async function unsettle(tx: Transaction<Database>, seriesId: number, periods: Periods): Promise<void> {
+  for (const { geoId, from, to, fetchedAt, settledS } of await allRows.all(tx, { seriesId }))
     if (periods.ceil(to) > to && settledS > fetchedAt - periods.ceil(to))
-      store.run('update _coverage set settled_s = ? where series_id = ? and geo_id = ? and from_at = ?', [
-        ...[fetchedAt - periods.ceil(to), seriesId, geoId, from],
-      ])
+      await tx
+        .updateTable('_coverage')
+        .set({ settled_s: fetchedAt - periods.ceil(to) })
+        .where('series_id', '=', seriesId)
+        .where('geo_id', '=', geoId)
+        .where('from_at', '=', from)
+        .execute()
 }
 
 /** Believes what is in doubt of one geo in a stretch, as it was answered. */
-export function trust(store: Store, seriesId: number, geoId: number, stretch: Interval): void {
-  const doubted = store.all(
-    `select ${COLUMNS} from _coverage where series_id = ? and geo_id = ? and state = 'doubt' and from_at < ? and to_at > ?`,
-    [seriesId, geoId, stretch.to, stretch.from],
-  ) as Covered[]
+export async function trust(
+  tx: Transaction<Database>,
+  seriesId: number,
+  geoId: number,
+  stretch: Interval,
+): Promise<void> {
+  const rows = await rowsBeside.all(tx, { seriesId, from: stretch.from, to: stretch.to })
+  const doubted = rows.filter((row) => row.geoId === geoId && row.state === 'doubt')
   for (const row of doubted) {
-    remove(store, seriesId, row)
-    for (const part of subtract([row], [stretch])) insert(store, seriesId, { ...row, ...part })
+    await deleteRow.run(tx, { seriesId, geoId, from: row.from })
+    for (const part of subtract([row], [stretch])) await insert(tx, seriesId, { ...row, ...part })
     for (const part of intersect([row], [stretch])) {
-      const state = holds(store, seriesId, geoId, part) ? 'values' : 'empty'
-      insert(store, seriesId, { ...row, ...part, state, sinceAt: null })
+      const state = (await holds(tx, seriesId, geoId, part)) ? 'values' : 'empty'
+      await insert(tx, seriesId, { ...row, ...part, state, sinceAt: null })
     }
   }
 }
@@ -151,21 +169,17 @@ export function trust(store: Store, seriesId: number, geoId: number, stretch: In
  * Where all geos are in doubt, and every known one was answered soundly by itself since, nothing is in doubt any more: it is
  * as old as the oldest of those answers.
  */
-export function settleAll(
-  store: Store,
+export async function settleAll(
+  tx: Transaction<Database>,
   seriesId: number,
   window: Interval,
   lookbackS: number,
   now: Instant,
   periods?: Periods,
-) {
-  const rows = store.all(`select ${COLUMNS} from _coverage where series_id = ? and from_at < ? and to_at > ?`, [
-    seriesId,
-    window.to,
-    window.from,
-  ]) as Covered[]
+): Promise<void> {
+  const rows = await rowsBeside.all(tx, { seriesId, from: window.from, to: window.to })
   const doubted = rows.filter(({ geoId, state }) => geoId === ALL_GEOS && state === 'doubt')
-  const geos = doubted.length === 0 ? [] : geosOf(store, seriesId)
+  const geos = doubted.length === 0 ? [] : await geosOf(tx, seriesId)
   if (geos.length === 0) return
   const own = rows.filter(({ geoId, state }) => geoId !== ALL_GEOS && state !== 'doubt')
   const sound = geos.reduce(
@@ -182,7 +196,7 @@ export function settleAll(
     const state = over.some((row) => row.state === 'values') ? 'values' : 'empty'
     const fetchedAt = Math.min(...over.map((row) => row.fetchedAt))
     const whole = { geoId: ALL_GEOS, ...part, state, fetchedAt, settledS: Math.min(...settled), sinceAt: null } as const
-    place(store, seriesId, whole, lookbackS, now, periods)
+    await place(tx, seriesId, whole, lookbackS, now, periods)
   }
 }
 

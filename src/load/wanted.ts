@@ -1,7 +1,10 @@
+import type { Insertable } from 'kysely'
 import type { Interval } from '../base/interval.ts'
 import type { Store } from '../db/open.ts'
+import { prepared } from '../db/prepared.ts'
 import { findSeries } from '../db/series.ts'
-import { identityValues, type SeriesIdentity } from '../job/plannedRequest.ts'
+import { identityRow, type SeriesIdentity } from '../job/plannedRequest.ts'
+import type { Database } from '../tables/schema.ts'
 
 interface Wanted extends Interval {
   readonly where: string
@@ -11,16 +14,24 @@ interface Wanted extends Interval {
 
 /** Remembers what a job wants of the series that there are, in place of what it wanted before. */
 export async function rememberWanted(store: Store, job: string, wanted: readonly Wanted[]): Promise<void> {
-  await store.write(async () => {
-    store.run('delete from _wanted where job = ?', [job])
+  await store.write(async (tx) => {
+    await tx.deleteFrom('_wanted').where('job', '=', job).execute()
     for (const { where, series, geoIds, from, to } of wanted) {
-      const id = findSeries(store, identityValues(series))
-      if (id === undefined || from >= to) continue
-      store.run(
-        `insert into _wanted (series_id, job, entry, geo_ids, from_at, to_at) values (?, ?, ?, ?, ?, ?)
-         on conflict do nothing`,
-        [id, job, where, geoIds?.join(',') ?? null, from, to],
-      )
+      const known = await findSeries(tx, identityRow(series))
+      if (known === undefined || from >= to) continue
+      await insert.run(tx, {
+        ...{ series_id: known.id, job, entry: where, geo_ids: geoIds?.join(',') ?? null, from_at: from, to_at: to },
+      })
     }
   })
 }
+
+const insert = prepared((db, row: Insertable<Database['_wanted']>) =>
+  db
+    .insertInto('_wanted')
+    .values({
+      ...{ series_id: row.series_id, job: row.job, entry: row.entry },
+      ...{ geo_ids: row.geo_ids, from_at: row.from_at, to_at: row.to_at },
+    })
+    .onConflict((conflict) => conflict.doNothing()),
+)

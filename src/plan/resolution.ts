@@ -25,6 +25,10 @@ const isCalendar = (step: number | null): boolean => step === null || step > 20 
 export const isSame = (a: Kind, b: Kind): boolean =>
   (a.id === b.id || a.id === null || b.id === null) && (a.step === b.step || (isCalendar(a.step) && isCalendar(b.step)))
 
+/** Whether an answer bears a number of which nothing but the single days of its series tell what it stands for. */
+export const isUnknown = ({ service }: PlannedRequest, { resolutionId: id }: Rows): boolean =>
+  id !== null && id !== service.steps.coarse && !service.steps.native.includes(id)
+
 /**
  * What is to be thought of an answer: values as they are (`native`), what may be sums of finer ones (`sums`), or what one
  * day of the series has to tell (`unsure`). The service sums only over several resolutions, by the hour and under one
@@ -35,7 +39,7 @@ export function judge(
   planned: PlannedRequest,
   rows: Rows,
   { steps, bordered }: Neighbours,
-  dayIds: () => readonly number[],
+  dayIds: readonly number[],
 ): 'native' | 'sums' | 'unsure' {
   const { window, series, timeZone, service } = planned
   if (!window || !series || series.timeTrunc !== null || !rows.observations?.at.length) return 'native'
@@ -46,7 +50,7 @@ export function judge(
   // Sums come by the hour.
   if (isCalendar(step) ? !isCoarse : step! < HOUR) return 'native'
   if (isCoarse) return 'sums'
-  if (id !== null) return native.includes(id) || dayIds().includes(id) ? 'native' : 'unsure'
+  if (id !== null) return native.includes(id) || dayIds.includes(id) ? 'native' : 'unsure'
   const isKnown =
     bordered ||
     announcedChanges(service.changes, series.indicatorId).some((date) => startOfDate(timeZone, date) === window.to)

@@ -1,24 +1,47 @@
-import type { Reader, Store } from '../db/open.ts'
+import type { Reader } from '../db/open.ts'
 import type { Listed } from '../job/select.ts'
-import { byLocale } from '../tables/sql.ts'
+import { FIRST_LOCALE } from '../tables/sql.ts'
 
 /** The indicators that the catalogue lists, with their names in every language and the terms that it was asked by. */
-export function readCatalogue(db: Reader): Listed[] {
-  const rows = db.all(`select i.id,
-      (select json_group_array(x.name) from (
-         select t.name from indicator_text t where t.kind = i.kind and t.id = i.id and t.name is not null
-         union select t.short_name from indicator_text t where t.kind = i.kind and t.id = i.id and t.short_name is not null
-       ) x) as names,
-      (select json_group_array(g.term) from indicator_term g where g.kind = i.kind and g.id = i.id) as terms
-    from indicator i
-    where i.kind = 'indicator' and i.last_seen_at is not null and i.withdrawn_at is null
-    order by i.id`) as { id: number; names: string; terms: string }[]
-  return rows.map(({ id, names, terms }) => ({ id, names: JSON.parse(names), terms: JSON.parse(terms) }))
+export async function readCatalogue({ kysely }: Reader): Promise<Listed[]> {
+  const listed = kysely
+    .selectFrom('indicator as i')
+    .where('i.kind', '=', 'indicator')
+    .where('i.last_seen_at', 'is not', null)
+    .where('i.withdrawn_at', 'is', null)
+    .orderBy('i.id')
+  const ids = await listed.select('i.id').execute()
+  const texts = await listed
+    .innerJoin('indicator_text as t', (join) => join.onRef('t.kind', '=', 'i.kind').onRef('t.id', '=', 'i.id'))
+    .select(['i.id', 't.name', 't.short_name'])
+    .execute()
+  const terms = await listed
+    .innerJoin('indicator_term as g', (join) => join.onRef('g.kind', '=', 'i.kind').onRef('g.id', '=', 'i.id'))
+    .select(['i.id', 'g.term'])
+    .orderBy('g.term')
+    .execute()
+  const textsOf = Map.groupBy(texts, ({ id }) => id)
+  const termsOf = Map.groupBy(terms, ({ id }) => id)
+  return ids.map(({ id }) => ({
+    id,
+    names: [...new Set((textsOf.get(id) ?? []).flatMap(({ name, short_name }) => [name, short_name]))]
+      .filter((name) => name !== null)
+      .sort(),
+    terms: (termsOf.get(id) ?? []).map(({ term }) => term),
+  }))
 }
 
 /** The name of an indicator, in the language that the views prefer; undefined where none is held. */
-export const indicatorName = (store: Pick<Store, 'get'>, kind: string, id: number): string | undefined =>
-  store.get(
-    `select name from indicator_text where kind = ? and id = ? and name is not null order by ${byLocale('locale')} limit 1`,
-    [kind, id],
-  ) as string | undefined
+export async function indicatorName({ kysely }: Reader, kind: string, id: number): Promise<string | undefined> {
+  const found = await kysely
+    .selectFrom('indicator_text')
+    .select('name')
+    .where('kind', '=', kind)
+    .where('id', '=', id)
+    .where('name', 'is not', null)
+    .orderBy((of) => of('locale', '<>', FIRST_LOCALE))
+    .orderBy('locale')
+    .limit(1)
+    .executeTakeFirst()
+  return found?.name ?? undefined
+}

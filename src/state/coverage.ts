@@ -1,41 +1,20 @@
-import { floorToSecond } from '../base/instant.ts'
+import { floorToSecond, type Instant } from '../base/instant.ts'
 import type { Reader } from '../db/open.ts'
+import { ABSENT, GOOD } from '../db/outcomes.ts'
+import type { IdentityRow } from '../db/series.ts'
 import { type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
-import type { Absence, CoveredInterval, PlannerState, SeriesState } from '../job/plannerState.ts'
+import {
+  type Absence,
+  type CoveredInterval,
+  type PlannerState,
+  type SeriesState,
+  UNKNOWN_SERIES,
+} from '../job/plannerState.ts'
 import { readUnknown } from './unknown.ts'
 
-interface SeriesRow {
-  readonly id: number
-  readonly kind: SeriesIdentity['kind']
-  readonly indicator_id: number
-  readonly time_trunc: string | null
-  readonly time_agg: string | null
-  readonly geo_agg: string | null
-  readonly geo_trunc: string | null
-  readonly geo_ids: string | null
-  readonly window_s: number | null
-  readonly lookback_s: number | null
-  readonly geo_count: number
-  readonly period_at: number | null
-  readonly period_s: number | null
-}
-
-const UNKNOWN: SeriesState = { coverage: [], geoCount: 0, changes: [], windowS: null, lookbackS: null }
-
-/** A planner's memory of a database that does not exist yet. */
-export const EMPTY_STATE: PlannerState = {
-  series: () => UNKNOWN,
-  lastAnswer: () => undefined,
-  absences: () => [],
-  absentAskedAt: () => undefined,
-  unknown: () => undefined,
-}
-
 /** The identity of a stored series. */
-export const identityOf = (
-  row: Omit<SeriesRow, 'id' | 'window_s' | 'lookback_s' | 'geo_count' | 'period_at' | 'period_s'>,
-): SeriesIdentity => ({
-  kind: row.kind,
+export const identityOf = (row: IdentityRow): SeriesIdentity => ({
+  kind: row.kind as SeriesIdentity['kind'],
   indicatorId: row.indicator_id,
   timeTrunc: row.time_trunc,
   timeAgg: row.time_agg,
@@ -44,81 +23,119 @@ export const identityOf = (
   geoIds: row.geo_ids === null ? null : row.geo_ids.split(',').map(Number),
 })
 
-function groupBySeries<T extends { readonly seriesId: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> {
-  const groups = new Map<number, T[]>()
-  for (const row of rows) {
-    const group = groups.get(row.seriesId)
-    if (group) group.push(row)
-    else groups.set(row.seriesId, [row])
-  }
-  return groups
+const bySeries = <T extends { readonly series_id: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> =>
+  Map.groupBy(rows, ({ series_id }) => series_id)
+
+/** What was absent for longer than this is not asked again. */
+const GIVEN_UP = 181 * 86_400
+
+/** Every series with its number of geos, and the last period of its first geo. */
+const readSeries = ({ kysely }: Reader) =>
+  kysely
+    .selectFrom('series as s')
+    .leftJoin(
+      (of) =>
+        of
+          .selectFrom('series_geo as g')
+          .select([
+            'g.series_id',
+            ({ fn }) => fn.min('g.geo_id').as('geo_id'),
+            ({ fn }) => fn.countAll<number>().as('geos'),
+          ])
+          .groupBy('g.series_id')
+          .as('f'),
+      (join) => join.onRef('f.series_id', '=', 's.id'),
+    )
+    .leftJoin('observation as p', (join) =>
+      join
+        .onRef('p.series_id', '=', 's.id')
+        .onRef('p.geo_id', '=', 'f.geo_id')
+        .on('p.at', '=', (of) =>
+          of
+            .selectFrom('observation as o')
+            .select(({ fn }) => fn.max('o.at').as('at'))
+            .whereRef('o.series_id', '=', 's.id')
+            .whereRef('o.geo_id', '=', 'f.geo_id'),
+        ),
+    )
+    .selectAll('s')
+    .select(['f.geos', 'p.at as period_at', 'p.step_s as period_s'])
+    .execute()
+
+/** When what has no range was last answered, by path and query: the last by number, for a clock that has jumped back may have written later times before. */
+async function readLastAnswers({ kysely }: Reader): Promise<ReadonlyMap<string, Instant>> {
+  const rows = await kysely
+    .selectFrom('_fetch')
+    .select(['target', 'finished_at'])
+    .where('id', 'in', (of) =>
+      of
+        .selectFrom('_fetch')
+        .select(({ fn }) => fn.max('id').as('id'))
+        .where((of) => of.or([of('series_id', 'is', null), of('from_at', 'is', null)]))
+        .where('outcome', 'in', GOOD)
+        .groupBy('target'),
+    )
+    .execute()
+  return new Map(rows.map(({ target, finished_at }) => [target, floorToSecond(finished_at)]))
 }
 
-/** What a database holds, as the planner asks for it: series at once, listings one by one. */
-export function readPlannerState(db: Reader): PlannerState {
-  const coverage = groupBySeries(
-    db.all(`select series_id as "seriesId", geo_id as "geoId", from_at as "from", to_at as "to", state, fetched_at as "fetchedAt",
-              settled_s as "settledS", since_at as "sinceAt"
-            from _coverage order by series_id, geo_id, from_at`) as (CoveredInterval & { seriesId: number })[],
-  )
-  const changes = groupBySeries(
-    db.all('select series_id as "seriesId", from_at as at from _resolution order by from_at') as {
-      seriesId: number
-      at: number
-    }[],
-  )
-  const series = db.all(
-    `select s.*, (select count(*) from series_geo g where g.series_id = s.id) as geo_count, p.at as period_at, p.step_s as period_s
-     from series s
-     left join (select g.series_id, min(g.geo_id) as geo_id from series_geo g group by g.series_id) f on f.series_id = s.id
-     left join observation p on p.series_id = s.id and p.geo_id = f.geo_id and p.at = (
-       select max(o.at) from observation o where o.series_id = s.id and o.geo_id = f.geo_id)`,
-  )
-  const states = new Map(
-    (series as SeriesRow[]).map((row) => [
+/** When each job last asked for what was absent at the source. */
+async function readAbsentAsked({ kysely }: Reader): Promise<ReadonlyMap<string, Instant>> {
+  const asked = kysely
+    .selectFrom('_fetch as f')
+    .innerJoin('_run as r', 'r.id', 'f.run_id')
+    .where('f.reason', '=', ABSENT)
+  const last = asked.select(({ fn }) => fn.max('f.id').as('id')).groupBy('r.job')
+  const rows = await asked.where('f.id', 'in', last).select(['r.job', 'f.finished_at']).execute()
+  return new Map(rows.map(({ job, finished_at }) => [job, floorToSecond(finished_at)]))
+}
+
+/** What a database holds, as the planner asks for it. */
+export async function readPlannerState(db: Reader): Promise<PlannerState> {
+  const coverage = await db.kysely
+    .selectFrom('_coverage')
+    .select(['series_id', 'geo_id as geoId', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
+    .select(['settled_s as settledS', 'since_at as sinceAt'])
+    .orderBy('series_id')
+    .orderBy('geo_id')
+    .orderBy('from_at')
+    .$narrowType<Pick<CoveredInterval, 'state'>>()
+    .execute()
+  const changes = await db.kysely
+    .selectFrom('_resolution')
+    .select(['series_id', 'from_at'])
+    .orderBy('from_at')
+    .execute()
+  const absences = await db.kysely
+    .selectFrom('_absent')
+    .select(['series_id', 'geo_id as geoId', 'from_at as from', 'to_at as to', 'step_s as step'])
+    .select(['since_at as sinceAt', 'checked_at as checkedAt'])
+    .where((of) => of(of('checked_at', '-', of.ref('since_at')), '<=', GIVEN_UP))
+    .orderBy('series_id')
+    .orderBy('from_at')
+    .execute()
+  const [coverageOf, changesOf, absencesOf] = [bySeries(coverage), bySeries(changes), bySeries(absences)]
+  const series = new Map(
+    (await readSeries(db)).map((row): [string, SeriesState & { readonly absences: readonly Absence[] }] => [
       seriesKey(identityOf(row)),
       {
-        coverage: coverage.get(row.id) ?? [],
-        geoCount: row.geo_count,
-        changes: (changes.get(row.id) ?? []).map(({ at }) => at),
+        coverage: coverageOf.get(row.id) ?? [],
+        geoCount: row.geos ?? 0,
+        changes: (changesOf.get(row.id) ?? []).map(({ from_at }) => from_at),
         windowS: row.window_s,
         lookbackS: row.lookback_s,
-        period: row.period_at === null ? undefined : { at: row.period_at, step: row.period_s! },
+        period: row.period_at === null || row.period_s === null ? undefined : { at: row.period_at, step: row.period_s },
+        absences: absencesOf.get(row.id) ?? [],
       },
     ]),
   )
-  const absences = groupBySeries(
-    db.all(`select series_id as "seriesId", geo_id as "geoId", from_at as "from", to_at as "to", step_s as step, since_at as "sinceAt", checked_at as "checkedAt"
-            from _absent where checked_at - since_at <= ${181 * 86_400} order by series_id, from_at`) as (Absence & {
-      seriesId: number
-    })[],
-  )
-  const absent = new Map(
-    (series as SeriesRow[]).flatMap((row) => {
-      const own = absences.get(row.id)
-      return own ? [[seriesKey(identityOf(row)), own]] : []
-    }),
-  )
-  const unknown = readUnknown(db)
+  const [lastAnswers, absentAsked] = [await readLastAnswers(db), await readAbsentAsked(db)]
+  const unknown = await readUnknown(db)
   return {
-    absences: (identity) => absent.get(seriesKey(identity)) ?? [],
-    absentAskedAt(job) {
-      const last = db.get(
-        `select f.finished_at from _fetch f cross join _run r on r.id = f.run_id
-         where f.reason = 'absent' and r.job = ? order by f.id desc limit 1`,
-        [job],
-      )
-      return typeof last === 'string' ? floorToSecond(last) : undefined
-    },
+    absences: (identity) => series.get(seriesKey(identity))?.absences ?? [],
+    absentAskedAt: (job) => absentAsked.get(job),
     unknown: (route, id) => unknown.get(`${route} ${id}`),
-    series: (identity) => states.get(seriesKey(identity)) ?? UNKNOWN,
-    lastAnswer(target) {
-      // The last one by number: a clock that has jumped back may have written later times before.
-      const last = db.get(
-        `select finished_at from _fetch where target = ? and outcome in ('ok', 'empty') order by id desc limit 1`,
-        [target],
-      )
-      return typeof last === 'string' ? floorToSecond(last) : undefined
-    },
+    series: (identity) => series.get(seriesKey(identity)) ?? UNKNOWN_SERIES,
+    lastAnswer: (target) => lastAnswers.get(target),
   }
 }

@@ -1,34 +1,29 @@
 import { createAnswered, type Left, type Recorded } from '../db/answered.ts'
 import type { Reader } from '../db/open.ts'
+import { NO_FAILURE } from '../db/outcomes.ts'
+import type { IdentityRow } from '../db/series.ts'
 import { ALL_GEOS, type FailedRequest, type SeriesIdentity } from '../job/plannedRequest.ts'
 import { rangeParams } from '../services/request.ts'
 import type { AnyParams, RouteName } from '../services/routes.ts'
 import { identityOf } from './coverage.ts'
 
-type Stored = Parameters<typeof identityOf>[0]
+/** Every request that failed, with its series where it asked for one. */
+const failed = ({ kysely }: Reader) =>
+  kysely
+    .selectFrom('_fetch as f')
+    .leftJoin('series as s', 's.id', 'f.series_id')
+    .where('f.outcome', 'not in', NO_FAILURE)
+    .orderBy('f.id')
+    .selectAll('s')
+    .select(['f.id as fetchId', 'f.entry', 'f.route', 'f.target', 'f.params', 'f.geo_ids as asked', 'f.from_at'])
+    .select(['f.to_at', 'f.outcome', 'f.finished_at as failed_at', 'f.message', 'f.hint'])
+    .$narrowType<{ route: RouteName }>()
+    .execute()
 
-interface FailedRow {
-  readonly fetchId: number
-  readonly entry: string
-  readonly route: RouteName
-  readonly target: string
-  readonly params: string
-  readonly asked: string | null
-  readonly from_at: number | null
-  readonly to_at: number | null
-  readonly outcome: string
-  readonly failed_at: string
-  readonly message: string | null
-  readonly hint: string | null
-  /** The series, where it asked for one. */
-  readonly id: number | null
-  readonly lookback_s: number | null
-}
+type FailedRow = Awaited<ReturnType<typeof failed>>[number]
 
 /** A request that failed and was not answered since. */
-export interface Failure extends FailedRow {
-  readonly left: readonly Left[]
-}
+export type Failure = FailedRow & { readonly left: readonly Left[] }
 
 const recorded = (row: FailedRow): Recorded => ({
   fetchId: row.fetchId,
@@ -39,36 +34,40 @@ const recorded = (row: FailedRow): Recorded => ({
 })
 
 /** Every request that failed and of which something is unanswered since, each once, in order. */
-export function failures(db: Reader): Failure[] {
-  const rows =
-    db.all(`select f.id as "fetchId", f.entry, f.route, f.target, f.params, f.geo_ids as asked, f.from_at, f.to_at,
-      f.outcome, f.finished_at as failed_at, f.message, f.hint, s.*
-    from _fetch f left join series s on s.id = f.series_id
-    where f.outcome not in ('ok', 'empty', 'coarse', 'too-large', 'stopped') order by f.id`) as FailedRow[]
-  const last = new Map(rows.map((row) => [row.target, row]))
-  const left = createAnswered(db, false)
-  return [...last.values()]
-    .sort((a, b) => a.fetchId - b.fetchId)
-    .map((row) => ({ ...row, left: left(recorded(row)) }))
-    .filter((failure) => failure.left.length > 0)
-}
-
-interface DoubtRow {
-  readonly id: number
-  readonly geoId: number
-  readonly from: number
-  readonly to: number
-  readonly entry: string | null
-  readonly lookback_s: number | null
+export async function failures(db: Reader): Promise<Failure[]> {
+  const last = new Map((await failed(db)).map((row) => [row.target, row]))
+  const leftOf = createAnswered(db.kysely, false)
+  const found: Failure[] = []
+  for (const row of [...last.values()].sort((a, b) => a.fetchId - b.fetchId)) {
+    const left = await leftOf(recorded(row))
+    if (left.length > 0) found.push({ ...row, left })
+  }
+  return found
 }
 
 /** Windows whose answers are not believed as a whole, as they would be asked by themselves. */
-function doubts(db: Reader): FailedRequest[] {
-  const rows = db.all(`select s.*, c.geo_id as "geoId", c.from_at as "from", c.to_at as "to",
-      (select f.entry from _fetch f where f.series_id = s.id order by f.id desc limit 1) as entry
-    from _coverage c join series s on s.id = c.series_id where c.state = 'doubt' order by s.id, c.geo_id, c.from_at`) as DoubtRow[]
+async function doubts({ kysely }: Reader): Promise<FailedRequest[]> {
+  const rows = await kysely
+    .selectFrom('_coverage as c')
+    .innerJoin('series as s', 's.id', 'c.series_id')
+    .where('c.state', '=', 'doubt')
+    .orderBy('s.id')
+    .orderBy('c.geo_id')
+    .orderBy('c.from_at')
+    .selectAll('s')
+    .select(['c.geo_id as geoId', 'c.from_at as from', 'c.to_at as to'])
+    .select((of) =>
+      of
+        .selectFrom('_fetch as f')
+        .select('f.entry')
+        .whereRef('f.series_id', '=', 's.id')
+        .orderBy('f.id', 'desc')
+        .limit(1)
+        .as('entry'),
+    )
+    .execute()
   return rows.map((row) => {
-    const series = identityOf(row as unknown as Stored)
+    const series = identityOf(row)
     const geoIds = series.geoIds ?? (row.geoId === ALL_GEOS ? undefined : [row.geoId])
     const given: AnyParams = {
       id: series.indicatorId,
@@ -95,7 +94,7 @@ function doubts(db: Reader): FailedRequest[] {
 function partsOf({ entry, route, params, id, lookback_s, left, ...row }: Failure): FailedRequest[] {
   const request = { where: entry, route, lookbackS: lookback_s }
   const asked = JSON.parse(params) as AnyParams
-  const series: SeriesIdentity | null = id === null ? null : identityOf(row as unknown as Stored)
+  const series: SeriesIdentity | null = id === null ? null : identityOf(row as IdentityRow)
   const { window, geoIds } = recorded({ entry, route, params, id, lookback_s, ...row })
   if (!series || !window) return [{ ...request, params: asked, series, geoIds, window }]
   const groups = new Map<string, { geoIds: number[]; intervals: Left['intervals'] }>()
@@ -122,8 +121,8 @@ function partsOf({ entry, route, params, id, lookback_s, left, ...row }: Failure
  * Everything that is still unanswered or in doubt, to be asked again as it was. What all geos are asked for comes first, so
  * that what is asked of one of them in the same window can be left out.
  */
-export function failedRequests(db: Reader): FailedRequest[] {
-  const all = [...failures(db).flatMap(partsOf), ...doubts(db)]
+export async function failedRequests(db: Reader): Promise<FailedRequest[]> {
+  const all = [...(await failures(db)).flatMap(partsOf), ...(await doubts(db))]
   const isWhole = ({ series, window, geoIds }: FailedRequest): boolean =>
     series !== null && window !== null && geoIds === null
   return [...all.filter(isWhole), ...all.filter((request) => !isWhole(request))]

@@ -1,37 +1,67 @@
 import type { Reader } from '../db/open.ts'
+import { prepared } from '../db/prepared.ts'
 import { findSeries } from '../db/series.ts'
-import { identityValues, type PlannedRequest } from '../job/plannedRequest.ts'
+import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Neighbours } from '../job/plannerState.ts'
 
-/** What is known of the resolution around and inside the window of an ask. */
-export function neighboursOf(db: Reader, planned: PlannedRequest): Neighbours {
-  const id = planned.series ? findSeries(db, identityValues(planned.series)) : undefined
-  if (id === undefined || !planned.window) return { steps: [], bordered: false }
-  const { from, to } = planned.window
-  const step = (where: string) =>
-    `select (select step_s from observation where series_id = g.series_id and geo_id = g.geo_id and ${where} limit 1) as step
-     from series_geo g where g.series_id = ?`
-  const [before, after] = ['at < ? order by at desc', 'at >= ? order by at']
-  const rows = db.all(
-    [before, after, before, after].map((where) => step(where!)).join(' union '),
-    [from, from, to, to].flatMap((at) => [at, id]),
-  ) as { step: number | null }[]
-  const bordered = db.get('select count(*) from _resolution where series_id = ? and from_at in (?, ?)', [
-    id,
-    from,
-    to,
-  ]) as number
-  return { steps: rows.flatMap(({ step }) => step ?? []), bordered: bordered > 0 }
+/** The steps of the values of every geo that are nearest to an instant, on one side of it. */
+const stepsBeside = (side: 'before' | 'after') =>
+  prepared((db, of: { seriesId: number; at: number }) =>
+    db
+      .selectFrom('series_geo as g')
+      .where('g.series_id', '=', of.seriesId)
+      .select((geo) =>
+        geo
+          .selectFrom('observation as o')
+          .select('o.step_s')
+          .whereRef('o.series_id', '=', 'g.series_id')
+          .whereRef('o.geo_id', '=', 'g.geo_id')
+          .where('o.at', side === 'before' ? '<' : '>=', of.at)
+          .orderBy('o.at', side === 'before' ? 'desc' : 'asc')
+          .limit(1)
+          .as('step'),
+      )
+      .distinct(),
+  )
+const SIDES = [stepsBeside('before'), stepsBeside('after')]
+
+const changesAt = prepared((db, of: { seriesId: number; from: number; to: number }) =>
+  db
+    .selectFrom('_resolution')
+    .select('from_at')
+    .where('series_id', '=', of.seriesId)
+    .where('from_at', 'in', [of.from, of.to]),
+)
+
+/** What is known of the resolution around and inside the window of a planned request. */
+export async function neighboursOf({ kysely }: Reader, { series, window }: PlannedRequest): Promise<Neighbours> {
+  const known = series && window ? await findSeries(kysely, identityRow(series)) : undefined
+  if (known === undefined || !window) return { steps: [], bordered: false }
+  const seriesId = known.id
+  const steps = new Set<number>()
+  for (const side of SIDES)
+    for (const at of [window.from, window.to])
+      for (const { step } of await side.all(kysely, { seriesId, at })) if (step !== null) steps.add(step)
+  const bordered = (await changesAt.first(kysely, { seriesId, ...window })) !== undefined
+  return { steps: [...steps], bordered }
 }
 
-/** The service's numbers for the resolutions in which single days of an ask's series came. */
-export function dayIdsOf(db: Reader, planned: PlannedRequest): readonly number[] {
-  const id = planned.series ? findSeries(db, identityValues(planned.series)) : undefined
-  if (id === undefined) return []
-  const ids = db.all(
-    `select distinct resolution_id as id from _fetch
-     where series_id = ? and outcome = 'ok' and to_at - from_at <= 25 * 3600 and resolution_id is not null`,
-    [id],
-  ) as { id: number }[]
-  return ids.map(({ id }) => id)
+const idsOfDays = prepared((db, of: { seriesId: number }) =>
+  db
+    .selectFrom('_fetch')
+    .select('resolution_id')
+    .distinct()
+    .where('series_id', '=', of.seriesId)
+    .where('outcome', '=', 'ok')
+    .where((row) => row(row('to_at', '-', row.ref('from_at')), '<=', 25 * 3600))
+    .where('resolution_id', 'is not', null)
+    .$narrowType<{ resolution_id: number }>(),
+)
+
+/** The service's numbers for the resolutions in which single days of a planned request's series came. */
+export async function dayIdsOf({ kysely }: Reader, { series }: PlannedRequest): Promise<readonly number[]> {
+  const known = series ? await findSeries(kysely, identityRow(series)) : undefined
+  if (known === undefined) return []
+  const rows = await idsOfDays.all(kysely, { seriesId: known.id })
+  return rows.map(({ resolution_id }) => resolution_id)
 }

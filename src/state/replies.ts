@@ -1,7 +1,9 @@
-import type { Instant } from '../base/instant.ts'
+import type { InferResult } from 'kysely'
 import type { Interval } from '../base/interval.ts'
 import type { Form, Packed } from '../base/pack.ts'
 import type { Reader } from '../db/open.ts'
+import { GOOD } from '../db/outcomes.ts'
+import type { IdentityRow } from '../db/series.ts'
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { AnyParams, Locale, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
@@ -23,37 +25,53 @@ export interface StoredReply {
   readonly recordedAt: string
 }
 
-interface TapedRow {
-  readonly fetchId: number
-  readonly runId: number
-  readonly entry: string
-  readonly route: RouteName
-  readonly target: string
-  readonly params: string
-  readonly asked: string | null
-  readonly from_at: Instant | null
-  readonly to_at: Instant | null
-  readonly settled_before: Instant | null
-  readonly lookback: number | null
-  readonly zone: string | null
-  readonly complete: 0 | 1 | null
-  readonly outcome: string
-  readonly doubts: string | null
-  readonly recordedAt: string
-  readonly packed: Buffer
-  readonly form: Form
-  readonly size: number
-  readonly seriesId: number | null
-}
-
 /** Outcomes whose replies became rows, or may become some when they are read again. */
-const READABLE = `('ok', 'empty', 'shape')`
+const READABLE = ['ok', 'empty', 'shape']
+
+const stored = ({ kysely }: Reader) =>
+  kysely
+    .selectFrom('_fetch as f')
+    .innerJoin('_reply as r', 'r.hash', 'f.reply_hash')
+    .leftJoin('series as s', 's.id', 'f.series_id')
+    .select([
+      'f.id as fetchId',
+      'f.run_id as runId',
+      'f.entry',
+      'f.route',
+      'f.target',
+      'f.params',
+      'f.geo_ids as asked',
+    ])
+    .select([
+      'f.from_at',
+      'f.to_at',
+      'f.settled_before',
+      'f.lookback_s as lookback',
+      'f.complete',
+      'f.outcome',
+      'f.doubts',
+    ])
+    .select([
+      'f.finished_at as recordedAt',
+      'r.body as packed',
+      'r.form',
+      'r.bytes as size',
+      's.id as seriesId',
+      's.kind',
+    ])
+    .select(['s.indicator_id', 's.time_trunc', 's.time_agg', 's.geo_agg', 's.geo_trunc', 's.geo_ids'])
+    .select(({ fn }) => fn.coalesce('f.time_zone', 's.time_zone').as('zone'))
+    .where((of) => of.or([of('f.outcome', 'in', READABLE), of('f.doubts', 'is not', null)]))
+    .orderBy('f.id')
+    .$narrowType<{ route: RouteName; form: Form }>()
+
+type StoredRow = InferResult<ReturnType<typeof stored>>[number]
 
 /** The ask of a recorded request, with all that is needed to read its answer again. */
-function askOf(row: TapedRow, service: Service): PlannedRequest {
+function askOf(row: StoredRow, service: Service): PlannedRequest {
   const params = JSON.parse(row.params) as AnyParams
   const window = row.from_at === null || row.to_at === null ? null : { from: row.from_at, to: row.to_at }
-  const series = row.seriesId === null ? null : identityOf(row as unknown as Parameters<typeof identityOf>[0])
+  const series = row.seriesId === null ? null : identityOf(row as IdentityRow)
   return {
     where: row.entry,
     route: row.route,
@@ -73,22 +91,24 @@ function askOf(row: TapedRow, service: Service): PlannedRequest {
 }
 
 /** The replies of the reply store in the order in which they were loaded; those with something open in quarantine only, if so asked. */
-export function* readReplies(
+export async function* readReplies(
   db: Reader,
   service: Service,
   only: 'all' | 'quarantined' = 'all',
-): Generator<StoredReply> {
-  const rows = db.each(
-    `select f.id as "fetchId", f.run_id as "runId", f.entry, f.route, f.target, f.params, f.geo_ids as asked, f.from_at,
-       f.to_at, f.settled_before, f.lookback_s as lookback, coalesce(f.time_zone, s.time_zone) as zone, f.complete, f.outcome, f.doubts,
-       f.finished_at as "recordedAt", r.body as packed, r.form, r.bytes as size, s.id as "seriesId", s.kind, s.indicator_id, s.time_trunc,
-       s.time_agg, s.geo_agg, s.geo_trunc, s.geo_ids
-     from _fetch f join _reply r on r.hash = f.reply_hash left join series s on s.id = f.series_id
-     where (f.outcome in ${READABLE} or f.doubts is not null)
-       ${only === 'all' ? '' : 'and exists (select 1 from _quarantine q where q.fetch_id = f.id and q.resolved_at is null)'}
-     order by f.id`,
-  ) as IterableIterator<TapedRow>
-  for (const row of rows)
+): AsyncGenerator<StoredReply> {
+  const all = stored(db)
+  const rows =
+    only === 'all'
+      ? all
+      : all.where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('_quarantine as q')
+              .select('q.id')
+              .whereRef('q.fetch_id', '=', 'f.id')
+              .where('q.resolved_at', 'is', null),
+          ),
+        )
+  for await (const row of rows.stream())
     yield {
       fetchId: row.fetchId,
       runId: row.runId,
@@ -117,11 +137,23 @@ export interface ReplyStoreState {
 }
 
 /** Measures the reply store. */
-export const replyStoreState = (db: Reader): ReplyStoreState =>
-  (
-    db.all(`select count(*) as bodies, coalesce(sum(length(body)), 0) as packed_bytes, coalesce(sum(bytes), 0) as bytes,
-      min(first_seen_at) as since,
-      (select count(*) from _fetch f where f.outcome in ('ok', 'empty')
-         and not exists (select 1 from _reply r where r.hash = f.reply_hash)) as missing
-    from _reply`) as ReplyStoreState[]
-  )[0]!
+export async function replyStoreState({ kysely }: Reader): Promise<ReplyStoreState> {
+  const bodies = await kysely
+    .selectFrom('_reply')
+    .select(({ fn, val }) => [
+      fn.countAll<number>().as('bodies'),
+      fn.coalesce(fn.sum<number>(fn('length', ['body'])), val(0)).as('packed_bytes'),
+      fn.coalesce(fn.sum<number>('bytes'), val(0)).as('bytes'),
+      fn.min('first_seen_at').as('since'),
+    ])
+    .executeTakeFirstOrThrow()
+  const { missing } = await kysely
+    .selectFrom('_fetch as f')
+    .select(({ fn }) => fn.countAll<number>().as('missing'))
+    .where('f.outcome', 'in', GOOD)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('_reply as r').select('r.hash').whereRef('r.hash', '=', 'f.reply_hash'))),
+    )
+    .executeTakeFirstOrThrow()
+  return { ...bodies, missing }
+}

@@ -1,7 +1,8 @@
 import { floorToSecond } from '../base/instant.ts'
 import type { Reader } from '../db/open.ts'
+import { NO_FAILURE } from '../db/outcomes.ts'
 import type { UnknownItem } from '../job/plannerState.ts'
-import type { RouteName } from '../services/routes.ts'
+import type { AnyParams, RouteName } from '../services/routes.ts'
 
 /** An indicator or widget that the service does not know. */
 export interface Unknown extends UnknownItem {
@@ -9,39 +10,42 @@ export interface Unknown extends UnknownItem {
   readonly id: string | number
 }
 
-interface Refusal {
-  readonly fetchId: number
-  readonly route: RouteName
-  readonly item: string | number
-  readonly path: string
-  readonly at: string
+/** The last good answer of a path, whatever was asked behind it; 0 where there is none. */
+async function lastGood({ kysely }: Reader, path: string): Promise<number> {
+  const last = await kysely
+    .selectFrom('_fetch')
+    .select(({ fn }) => fn.max('id').as('id'))
+    .where(({ or, and, eb }) =>
+      or([eb('target', '=', path), and([eb('target', '>=', `${path}?`), eb('target', '<=', `${path}@`)])]),
+    )
+    .where('outcome', 'in', ['ok', 'empty', 'coarse'])
+    .executeTakeFirst()
+  return last?.id ?? 0
 }
 
 /** What the service said it does not know (404, 410) and has not answered for since, by route and id. */
-export function readUnknown(db: Reader): ReadonlyMap<string, Unknown> {
-  const refusals =
-    db.all(`select f.id as "fetchId", f.route, json_extract(f.params, '$.id') as item, f.finished_at as at,
-      substr(f.target, 1, instr(f.target || '?', '?') - 1) as path
-    from _fetch f
-    where f.outcome not in ('ok', 'empty', 'coarse', 'too-large', 'stopped') and f.outcome = 'refused' and f.status in (404, 410)
-      and f.route in ('indicator', 'offer_indicator', 'widget')
-    order by f.id`) as Refusal[]
+export async function readUnknown(db: Reader): Promise<ReadonlyMap<string, Unknown>> {
+  const refusals = await db.kysely
+    .selectFrom('_fetch')
+    .select(['id', 'route', 'params', 'target', 'finished_at'])
+    .where('outcome', 'not in', NO_FAILURE)
+    .where('outcome', '=', 'refused')
+    .where('status', 'in', [404, 410])
+    .where('route', 'in', ['indicator', 'offer_indicator', 'widget'])
+    .orderBy('id')
+    .execute()
   const answered = new Map<string, number>()
   const unknown = new Map<string, Unknown>()
-  for (const { fetchId, route, item, path, at } of refusals) {
-    if (!answered.has(path))
-      answered.set(
-        path,
-        (db.get(
-          `select max(f.id) from _fetch f
-           where (f.target = ? or f.target between ? and ?) and f.outcome in ('ok', 'empty', 'coarse')`,
-          [path, `${path}?`, `${path}@`],
-        ) as number | null) ?? 0,
-      )
-    if (fetchId < answered.get(path)!) continue
-    const lastAt = floorToSecond(at)
-    const key = `${route} ${item}`
-    unknown.set(key, { route, id: item, sinceAt: unknown.get(key)?.sinceAt ?? lastAt, lastAt })
+  for (const { id: fetchId, target, params, finished_at, ...row } of refusals) {
+    const [path] = target.split('?') as [string]
+    const good = answered.get(path) ?? (await lastGood(db, path))
+    answered.set(path, good)
+    if (fetchId < good) continue
+    const route = row.route as RouteName
+    const id = (JSON.parse(params) as AnyParams).id as string | number
+    const lastAt = floorToSecond(finished_at)
+    const key = `${route} ${id}`
+    unknown.set(key, { route, id, sinceAt: unknown.get(key)?.sinceAt ?? lastAt, lastAt })
   }
   return unknown
 }

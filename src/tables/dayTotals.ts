@@ -1,3 +1,21 @@
+import type { LocalDay } from '../base/localDay.ts'
+
+/** Totals of the values of one series and geo in one local day: a row of `_day` without its key. */
+export interface DayTotals {
+  readonly count: number
+  readonly hours: number | null
+  readonly min: number | null
+  readonly max: number | null
+  readonly sum: number | null
+  readonly energy: number | null
+  readonly firstS: number | null
+  readonly lastS: number | null
+  readonly missing: number
+}
+
+/** A local day with its totals. */
+export type Day = readonly [day: LocalDay, totals: DayTotals]
+
 /** Days from the first of March of the year 0 to 1970: from there on, nothing that has a date is negative. */
 const SHIFT = 719_468
 /** The local day of a clock time given as if it were UTC, in days since 1970. */

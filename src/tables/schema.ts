@@ -7,6 +7,7 @@ import * as indicators from './indicator.ts'
 import * as product from './product.ts'
 import * as seriesTables from './series.ts'
 import * as taxonomy from './taxonomy.ts'
+import type { ViewRows } from './viewRows.ts'
 import * as widgets from './widget.ts'
 
 /** Every table of the database, in an order in which rows may be written. */
@@ -27,8 +28,8 @@ export const TABLE_NAMES = Object.keys(TABLES) as TableName[]
 /** A declaration with its literal types forgotten, for code that treats all tables alike. */
 export const tableOf = (name: TableName): Table => TABLES[name] as unknown as Table
 
-/** The database as Kysely sees it. */
-export type Database = { [T in TableName]: RowOf<(typeof TABLES)[T]> }
+/** The database as Kysely sees it: every table and every view. */
+export type Database = { [T in TableName]: RowOf<(typeof TABLES)[T]> } & ViewRows
 
 export { SEVERAL_SERIES } from './valueViews.ts'
 export { VIEWS } from './views.ts'

@@ -106,7 +106,7 @@ describe('what is missing', () => {
       ms('2025-04-01T22:00:00Z') / 1000,
       ms('2025-04-02T22:00:00Z') / 1000,
     ])
-    expect(findGaps(store)).toMatchObject([
+    expect(await findGaps(store)).toMatchObject([
       { reason: 'failed', from: '2025-03-10T00:00:00+01:00', to: '2025-03-11T00:00:00+01:00' },
       {
         reason: 'absent',
@@ -119,7 +119,7 @@ describe('what is missing', () => {
       },
       { reason: 'unasked', from: '2025-03-31T22:00:00+02:00', to: '2025-04-02T00:00:00+02:00' },
     ])
-    expect(runChecks(store).map(({ check }) => check)).toEqual([
+    expect((await runChecks(store)).map(({ check }) => check)).toEqual([
       'gap (failed)',
       'gap (absent)',
       'gap (unasked)',
@@ -127,7 +127,7 @@ describe('what is missing', () => {
     ])
     broken = false
     const later = { service: SERVICES.generic, now: ms(NOW) + 9 * 86_400_000 }
-    const again = [...planRetry(later, failedRequests(store))]
+    const again = [...planRetry(later, await failedRequests(store))]
     expect(again.map(({ request }) => request.target)).toEqual(
       first.failures.map(({ planned }) => planned.request.target),
     )
@@ -137,7 +137,7 @@ describe('what is missing', () => {
       series: first.failures[0]!.planned.series,
     })
     await runJob(store, server, yaml, now)
-    expect(failedRequests(store)).toEqual([])
+    expect(await failedRequests(store)).toEqual([])
   })
 
   test('an outage of three weeks heals by itself at the next run', async () => {
@@ -146,7 +146,7 @@ describe('what is missing', () => {
     const job = (last: string) => `series:\n  - { indicators: [1739], window: { last: ${last} }, lookback: 2d }`
     await runJob(store, emulator, job('10d'), { now: ms('2025-10-01T12:00:00Z') })
     await runJob(store, emulator, job('40d'), now)
-    expect(findGaps(store).filter(({ reason }) => reason !== 'absent')).toEqual([])
+    expect((await findGaps(store)).filter(({ reason }) => reason !== 'absent')).toEqual([])
     expect(store.all('select local_date from observations_daily where hours < 23')).toEqual([])
   })
 

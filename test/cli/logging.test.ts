@@ -159,7 +159,7 @@ describe('the line that tells how far a run is', () => {
       'x',
     )
     const now = Date.parse('2025-11-04T12:00:00Z') / 1000
-    const plannerState = readPlannerState(await tempStore())
+    const plannerState = await readPlannerState(await tempStore())
     const [planned] = plan({ job, service: SERVICES.esios, plannerState, now, options: {} })
     const counts = { ...NO_COUNTS, requests: 10, rows_new: 5000, failed: 2 }
     const progress = { planned: planned!, counts, done: 10, total: 100, callsLeft: 50 }

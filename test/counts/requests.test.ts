@@ -36,7 +36,7 @@ async function hours(answer: (response: ServerResponse, asked: Asked) => boolean
 }
 
 /** Every account of the requests of the last run says the same, and together they know every call that the service saw. */
-function accountsAgree(store: Store, calls: number, summary: Summary | null): void {
+async function accountsAgree(store: Store, calls: number, summary: Summary | null): Promise<void> {
   const told = store.all(`select count(*) as requests, sum(attempts) as attempts from _fetch`)[0]
   const requests = store.get('select count(*) from _fetch')
   expect(told).toEqual({ requests, attempts: calls })
@@ -45,7 +45,7 @@ function accountsAgree(store: Store, calls: number, summary: Summary | null): vo
   expect(store.get('select count(*) from _budget')).toBe(calls)
   expect(store.get('select sum(bytes) from _run')).toBe(store.get('select sum(bytes) from _fetch'))
   if (summary) expect(summary.counts.requests).toBe(requests)
-  const figures = prometheusText(store)
+  const figures = await prometheusText(store)
   const sum = (name: string): number =>
     [...figures.matchAll(new RegExp(`^indicator_sync_${name}\\{.*\\} (\\d+)$`, 'gm'))].reduce(
       (all, [, n]) => all + Number(n),
@@ -91,7 +91,7 @@ test.each<[string, (response: ServerResponse, asked: Asked) => boolean, object]>
   const server = await hours(answer)
   const store = await tempStore()
   const summary = await runJob(store, server, SERIES, { now: NOW })
-  accountsAgree(store, server.calls.length, summary)
+  await accountsAgree(store, server.calls.length, summary)
   const found = store.all('select outcome, count(*) as n from _fetch group by 1') as { outcome: string; n: number }[]
   expect(Object.fromEntries(found.map(({ outcome, n }) => [outcome, n]))).toEqual(outcomes)
 })
@@ -100,7 +100,7 @@ test('what was too large is no failure, is not asked as it was, and its window i
   const server = await hours((response, { days }) => days > 20 && status(response, 504))
   const store = await tempStore()
   await runJob(store, server, SERIES, { now: NOW })
-  expect(failures(store)).toEqual([])
+  expect(await failures(store)).toEqual([])
   expect(store.all('select reason from gaps')).toEqual([])
   expect(
     store.get("select count(*) from _fetch where outcome = 'too-large' and status = 504 and hint is not null"),
@@ -108,7 +108,7 @@ test('what was too large is no failure, is not asked as it was, and its window i
   const calls = server.calls.length
   await runJob(store, server, SERIES, { now: NOW + 60_000 })
   expect(server.calls).toHaveLength(calls)
-  accountsAgree(store, calls, null)
+  await accountsAgree(store, calls, null)
 })
 
 test('parts of it that fail are the only failures', async () => {
@@ -118,7 +118,7 @@ test('parts of it that fail are the only failures', async () => {
   )
   const store = await tempStore()
   await runJob(store, server, SERIES, { now: NOW })
-  expect(failures(store).map(({ outcome }) => outcome)).toEqual(['refused', 'refused'])
+  expect((await failures(store)).map(({ outcome }) => outcome)).toEqual(['refused', 'refused'])
   expect(store.all('select distinct reason from gaps')).toEqual([{ reason: 'failed' }])
 })
 
@@ -131,20 +131,20 @@ test('a call that is cut off by a signal, one whose budget is spent before it is
   const one = await tempStore()
   const first = await runJob(one, cut, SERIES, { now: NOW, signal: abort.signal })
   expect(first.outcome).toBe('stopped')
-  accountsAgree(one, cut.calls.length, first)
+  await accountsAgree(one, cut.calls.length, first)
 
   const failing = await hours((response) => status(response, 503))
   const two = await tempStore()
   const pace = 'pace: { perSecond: 50, callsPerDay: 2 }\n'
   const second = await runJob(two, failing, pace + SERIES, { now: NOW })
   expect(second.stop?.code).toBe('budget')
-  accountsAgree(two, 2, second)
+  await accountsAgree(two, 2, second)
 
   const three = await tempStore()
   const third = await runJob(three, failing, SERIES.replace('1y', '1w'), {
     ...{ now: NOW, breaker: { failures: 3, holdMs: 1, openings: 1 } },
   })
   expect(third.stop?.code).toBe('circuit-open')
-  accountsAgree(three, failing.calls.length - 2, third)
-  expect(failures(three).every(({ outcome }) => outcome === 'passing')).toBe(true)
+  await accountsAgree(three, failing.calls.length - 2, third)
+  expect((await failures(three)).every(({ outcome }) => outcome === 'passing')).toBe(true)
 })

@@ -19,11 +19,11 @@ describe('what the source has not', () => {
     for (let n = 0; n < 400; n += n < 20 ? 1 : n < 127 ? 107 : n < 255 ? 1 : 20) {
       const asked = await market.run(store, FIXED, night(n))
       if (asked.length > 0) nights.push(n)
-      for (const { next_at } of findGaps(store)) distances.add(next_at)
+      for (const { next_at } of await findGaps(store)) distances.add(next_at)
     }
     expect(nights).toEqual([0, 1, 3, 7, 15, 127, 255])
     expect(distances.has(null)).toBe(true)
-    expect(findGaps(store)).toEqual([
+    expect(await findGaps(store)).toEqual([
       expect.objectContaining({
         ...{ reason: 'absent', geo_id: 3, missing: 3, step_s: 3600, next_at: null },
         from: '2025-10-05T10:00:00+02:00',
@@ -32,13 +32,13 @@ describe('what the source has not', () => {
     ])
     market.state.has = () => true
     expect(await market.run(store, FIXED, night(420), { restate: true })).toHaveLength(1)
-    expect(findGaps(store)).toEqual([])
+    expect(await findGaps(store)).toEqual([])
   })
 
   test('comes late, and is there: a whole empty window, a geo that was missing, the first and the last days', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [] })]
     await market.run(store, FIXED, night(0))
-    expect(findGaps(store)).toMatchObject([
+    expect(await findGaps(store)).toMatchObject([
       { reason: 'absent', geo_id: 0, step_s: null, next_at: '2025-11-05T20:15:00Z' },
     ])
     Object.assign(market.state, {
@@ -46,14 +46,14 @@ describe('what the source has not', () => {
       has: (i: number, geo: number) => geo === 3 && i >= at('2025-10-02T22:00:00Z') && i < at('2025-10-08T22:00:00Z'),
     })
     expect(await market.run(store, FIXED, night(1))).toEqual(['2025-09-30T22..2025-10-10T22'])
-    expect(findGaps(store)).toMatchObject([
+    expect(await findGaps(store)).toMatchObject([
       { reason: 'absent', geo_id: 3, from: '2025-10-01T00:00:00+02:00', to: '2025-10-03T00:00:00+02:00', missing: 48 },
       { reason: 'absent', geo_id: 3, from: '2025-10-09T00:00:00+02:00', to: '2025-10-11T00:00:00+02:00', missing: 48 },
     ])
     market.state.has = () => true
     expect(await market.run(store, FIXED, night(2))).toEqual([])
     expect(await market.run(store, FIXED, night(3))).toEqual(['2025-09-30T22..2025-10-10T22'])
-    expect(findGaps(store)).toEqual([])
+    expect(await findGaps(store)).toEqual([])
     expect(store.get('select count(*) from observation')).toBe(480)
   })
 
@@ -61,7 +61,7 @@ describe('what the source has not', () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
     market.state.has = (instant, geo) => geo === 3 || !within('2025-10-04T22:00:00Z', '2025-10-06T22:00:00Z')(instant)
     await market.run(store, FIXED.replace('refresh', 'chunk: 1d, refresh'), night(0))
-    expect(findGaps(store)).toMatchObject([
+    expect(await findGaps(store)).toMatchObject([
       { reason: 'doubt', geo_id: 4, from: '2025-10-05T00:00:00+02:00', to: '2025-10-07T00:00:00+02:00' },
     ])
   })
@@ -74,7 +74,7 @@ describe('what the source has not', () => {
       `pace: { perSecond: 50, concurrency: 1 }\n${FIXED.replace('refresh', 'chunk: 1d, refresh')}`,
       night(0),
     )
-    expect(findGaps(store)).toMatchObject([
+    expect(await findGaps(store)).toMatchObject([
       { reason: 'absent', geo_id: 4, from: '2025-10-01T00:00:00+02:00', to: '2025-10-09T00:00:00+02:00', missing: 192 },
     ])
   })
@@ -87,7 +87,7 @@ describe('what the source has not', () => {
       'series: [{ indicators: [5], window: { from: 2025-11-01, to: +2d }, lookback: 1d }]',
       night(0),
     )
-    expect(findGaps(store)).toEqual([])
+    expect(await findGaps(store)).toEqual([])
   })
 
   test('events promise nothing', async () => {
@@ -95,7 +95,7 @@ describe('what the source has not', () => {
     market.state.has = (instant) => instant % 18_000 === 0
     await market.run(store, FIXED, night(0))
     expect(store.get('select count(*) from observation')).toBe(48)
-    expect(findGaps(store)).toEqual([])
+    expect(await findGaps(store)).toEqual([])
     expect(await market.run(store, FIXED, night(1))).toEqual([])
   })
 
@@ -103,17 +103,17 @@ describe('what the source has not', () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
     market.state.has = (instant) => !within('2025-10-25T08:00:00Z', '2025-10-25T11:00:00Z')(instant)
     const job = (what: string) => `series: [{ ${what}, lookback: 2d, refresh: 1h }]`
-    const next = () => findGaps(store).map(({ geo_id, next_at }) => `${geo_id} ${next_at}`)
+    const next = async () => (await findGaps(store)).map(({ geo_id, next_at }) => `${geo_id} ${next_at}`)
     const rolling = job('indicators: [5], window: { last: 14d }')
     await market.run(store, rolling, night(0))
-    expect(next()).toEqual(['3 2025-11-05T20:15:00Z', '4 2025-11-05T20:15:00Z'])
+    expect(await next()).toEqual(['3 2025-11-05T20:15:00Z', '4 2025-11-05T20:15:00Z'])
     for (let n = 1; n < 8; n++) await market.run(store, rolling, night(n))
-    expect(next()).toEqual(['3 null', '4 null'])
+    expect(await next()).toEqual(['3 null', '4 null'])
     // Another window of the same job, of one geo.
     await market.run(store, job('indicators: [5], geoIds: [3], window: { from: 2025-10-25, to: 2025-10-27 }'), night(8))
-    expect(next()).toEqual(['3 2025-11-21T20:15:00Z', '4 null'])
+    expect(await next()).toEqual(['3 2025-11-21T20:15:00Z', '4 null'])
     await market.run(store, job('indicators: [6], window: { last: 14d }'), night(9))
-    expect(next()).toEqual(['3 null', '4 null'])
+    expect(await next()).toEqual(['3 null', '4 null'])
   })
 
   test('takes a tenth of the other calls at the most, what has waited longest first, in few windows', async () => {

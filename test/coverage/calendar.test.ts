@@ -54,8 +54,8 @@ async function calendar(kind: Kind, has: (period: { from: number; to: number }) 
   return { url: server.url, asked, all }
 }
 
-const absences = (store: Parameters<typeof findGaps>[0]) =>
-  findGaps(store).map(
+const absences = async (store: Parameters<typeof findGaps>[0]) =>
+  (await findGaps(store)).map(
     ({ reason, from, to, missing }) => `${reason} ${from.slice(0, 10)}..${to.slice(0, 10)} ${missing}`,
   )
 
@@ -73,7 +73,7 @@ describe('a period is held, awaited or absent as a whole', () => {
       const open = new Date((now + 3600) * 1000).getUTCDate()
       // Two days of lookback, then five days in which the month that is over is missing.
       const month = new Date((now + 3600) * 1000).getUTCMonth()
-      expect(absences(store), formatUtc(now)).toEqual(
+      expect(await absences(store), formatUtc(now)).toEqual(
         month > 9 && open >= 3 && open < 6
           ? [`absent 2025-${String(month).padStart(2, '0')}-01..2025-${String(month + 1).padStart(2, '0')}-01 1`]
           : [],
@@ -90,7 +90,7 @@ describe('a period is held, awaited or absent as a whole', () => {
     for (let n = 0; n < 366; n += 5) {
       now = day('2025-01-10') + n * DAY + 21 * 3600
       await runJob(store, source, 'series: [{ indicators: [5], window: { last: 60d } }]', { now: now * 1000 })
-      expect(runChecks(store, now + 3600), formatUtc(now)).toEqual([])
+      expect(await runChecks(store, now + 3600), formatUtc(now)).toEqual([])
     }
     expect(store.get('select count(*) from _coverage')).toBeLessThanOrEqual(4)
   })
@@ -103,14 +103,14 @@ describe('a period is held, awaited or absent as a whole', () => {
     const run = (from: string, to: string, night: number) =>
       runJob(store, source, yaml(from, to), { now: ms('2025-11-10T20:00:00Z') + night * DAY * 1000 })
     await run('2025-03-08', '2025-03-25', 0)
-    expect(absences(store)).toEqual(['absent 2025-03-08..2025-03-25 null'])
+    expect(await absences(store)).toEqual(['absent 2025-03-08..2025-03-25 null'])
     await run('2025-03-25', '2025-07-11', 0)
-    expect(absences(store)).toEqual(['absent 2025-05-01..2025-06-01 1'])
+    expect(await absences(store)).toEqual(['absent 2025-05-01..2025-06-01 1'])
     source.asked.length = 0
     for (let night = 1; night < 8; night++) await run('2025-03-08', '2025-07-11', night)
     // What is absent is asked again where it begins, after one and three days.
     expect(source.asked).toHaveLength(3)
-    expect(absences(store)).toEqual(['absent 2025-05-01..2025-06-01 1'])
+    expect(await absences(store)).toEqual(['absent 2025-05-01..2025-06-01 1'])
   })
 
   test('gaps are the whole periods that are over and have no value, whatever the windows', async () => {
@@ -141,7 +141,7 @@ describe('a period is held, awaited or absent as a whole', () => {
 series: [{ indicators: [5], window: { from: ${dates[0]}, to: ${dates[1]} }, chunk: ${chunk}, lookback: ${lookback}d }]`
         for (let n = 0; n < nights; n++) await runJob(store, source, yaml, { now: (now + n * 120) * 1000 })
         const expected = over.filter((period) => lost.has(period.from))
-        const gaps = findGaps(store)
+        const gaps = await findGaps(store)
         const said = begun.filter((period) =>
           gaps.some((gap) => ms(gap.from) / 1000 < period.to && ms(gap.to) / 1000 > period.from),
         )

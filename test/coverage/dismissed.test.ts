@@ -38,8 +38,8 @@ describe('what is dismissed is accepted', () => {
     expect(openIds(store)).toEqual([1, 2, 3])
     // One of those that say the same stands for all.
     expect(await dismiss(store, [2], 'a misprint', night(2) + 1000)).toEqual([1, 2, 3])
-    expect(findGaps(store)).toEqual([])
-    expect(runChecks(store, night(2) / 1000)).toEqual([])
+    expect(await findGaps(store)).toEqual([])
+    expect(await runChecks(store, night(2) / 1000)).toEqual([])
     for (let n = 3; n < 40; n++) expect(await market.run(store, FIXED, night(n))).toEqual([])
     const [before, after] = await replayed(store)
     expect(after).toEqual(before)
@@ -53,18 +53,18 @@ describe('what is dismissed is accepted', () => {
     const summary = await runJob(store, market, ROLLING, { now: night(1) })
     expect(summary).toMatchObject({ outcome: 'done', counts: { requests: 1, rows_rejected: 0 } })
     expect(store.all('select state from coverage')).toEqual([{ state: 'provisional' }])
-    expect(runChecks(store, night(1) / 1000)).toEqual([])
+    expect(await runChecks(store, night(1) / 1000)).toEqual([])
     wrong.add(at('2025-11-02T11:00:00Z'))
     expect(await runJob(store, market, ROLLING, { now: night(2) })).toMatchObject({
       ...{ outcome: 'partial', counts: { rows_rejected: 1 } },
     })
     expect(openIds(store)).toHaveLength(1)
-    expect(findGaps(store)).toMatchObject([{ reason: 'doubt' }])
+    expect(await findGaps(store)).toMatchObject([{ reason: 'doubt' }])
     await dismiss(store, openIds(store), 'another one', night(2))
-    expect(runChecks(store, night(2) / 1000)).toEqual([])
+    expect(await runChecks(store, night(2) / 1000)).toEqual([])
     // Long past revision it is neither absent nor in doubt.
     await runJob(store, market, ROLLING, { now: night(20), options: { restate: true } })
-    expect(runChecks(store, night(20) / 1000)).toEqual([])
+    expect(await runChecks(store, night(20) / 1000)).toEqual([])
     const [before, after] = await replayed(store)
     expect(after).toEqual(before)
   })
@@ -78,11 +78,11 @@ describe('what is dismissed is accepted', () => {
     ]
     await market.run(store, FIXED, night(0))
     await dismiss(store, openIds(store), 'a misprint', night(0))
-    expect(findGaps(store)).toMatchObject([
+    expect(await findGaps(store)).toMatchObject([
       { reason: 'absent', geo_id: 3, from: '2025-10-02T14:00:00+02:00', to: '2025-10-02T17:00:00+02:00', missing: 3 },
     ])
     await market.run(store, FIXED, night(5))
-    expect(findGaps(store)).toMatchObject([{ reason: 'absent', missing: 3 }])
+    expect(await findGaps(store)).toMatchObject([{ reason: 'absent', missing: 3 }])
     const [before, after] = await replayed(store)
     expect(after).toEqual(before)
   })
@@ -94,9 +94,9 @@ describe('what is dismissed is accepted', () => {
     wrong += 3600
     await market.run(store, FIXED, night(1))
     await dismiss(store, [1], 'a misprint', night(1))
-    expect(findGaps(store)).toMatchObject([{ reason: 'doubt' }])
+    expect(await findGaps(store)).toMatchObject([{ reason: 'doubt' }])
     await dismiss(store, [2], 'another', night(1))
-    expect(findGaps(store)).toEqual([])
+    expect(await findGaps(store)).toEqual([])
   })
 
   test('of an answer of which nothing was understood, with values from before', async () => {
@@ -106,9 +106,9 @@ describe('what is dismissed is accepted', () => {
     await market.run(store, FIXED, night(1), { restate: true })
     expect(openIds(store)).toHaveLength(48)
     await dismiss(store, openIds(store), 'texts', night(1))
-    expect(runChecks(store, night(1) / 1000)).toEqual([])
+    expect(await runChecks(store, night(1) / 1000)).toEqual([])
     await market.run(store, FIXED, night(2), { restate: true })
-    expect(runChecks(store, night(2) / 1000)).toEqual([])
+    expect(await runChecks(store, night(2) / 1000)).toEqual([])
     expect(store.get('select count(*) from observation')).toBe(48)
   })
 
@@ -118,7 +118,7 @@ describe('what is dismissed is accepted', () => {
     expect((await runJob(store, market, FIXED, { now: night(0), rejects })).failures).toHaveLength(1)
     await dismiss(store, openIds(store), 'a misprint', night(0))
     expect(await runJob(store, market, FIXED, { now: night(1), rejects })).toMatchObject({ outcome: 'done' })
-    expect(runChecks(store, night(1) / 1000)).toEqual([])
+    expect(await runChecks(store, night(1) / 1000)).toEqual([])
   })
 
   test('a body that nobody can read leaves its window open, whatever is dismissed', async () => {
@@ -128,7 +128,7 @@ describe('what is dismissed is accepted', () => {
     await dismiss(store, openIds(store), 'known', night(0))
     await runJob(store, server, FIXED, { now: night(1) })
     expect(openIds(store)).toEqual([])
-    expect(findGaps(store)).toMatchObject([{ reason: 'failed' }])
+    expect(await findGaps(store)).toMatchObject([{ reason: 'failed' }])
   })
 })
 
@@ -138,12 +138,12 @@ test('what all geos were asked for in doubt is held when each of them was read s
   market.state.spoiled = () => false
   const one = (geo: number) => FIXED.replace('[5]', `[5], geoIds: [${geo}]`)
   await market.run(store, one(3), night(1))
-  expect(findGaps(store)).toMatchObject([{ reason: 'doubt', geo_id: 0 }])
+  expect(await findGaps(store)).toMatchObject([{ reason: 'doubt', geo_id: 0 }])
   expect(openIds(store)).toHaveLength(2)
   await market.run(store, one(4).replace('2025-10-03', '2025-10-02'), night(1))
-  expect(findGaps(store)).toMatchObject([{ reason: 'doubt', geo_id: 0, from: '2025-10-02T00:00:00+02:00' }])
+  expect(await findGaps(store)).toMatchObject([{ reason: 'doubt', geo_id: 0, from: '2025-10-02T00:00:00+02:00' }])
   await market.run(store, one(4), night(2))
-  expect(runChecks(store, night(2) / 1000)).toEqual([])
+  expect(await runChecks(store, night(2) / 1000)).toEqual([])
   expect(await market.run(store, FIXED, night(3))).toEqual([])
   expect(dump(store)).toBeDefined()
   const [before, after] = await replayed(store)

@@ -15,8 +15,8 @@ const DAY = 86_400_000
 const COMMON = { quiet: true, verbose: false, logFormat: 'pretty' as const, json: true, all: false }
 const job = (geos: string, from: string, to: string) =>
   `series: [{ indicators: [5], ${geos ? `geoIds: [${geos}], ` : ''}window: { from: 2025-10-${from}, to: 2025-10-${to} }, refresh: 1h }]`
-const retried = (store: Store) =>
-  [...planRetry({ service: SERVICES.generic, now: NOW }, failedRequests(store))].map(({ window, params }) =>
+const retried = async (store: Store) =>
+  [...planRetry({ service: SERVICES.generic, now: NOW }, await failedRequests(store))].map(({ window, params }) =>
     [
       new Date(window!.from * 1000).toISOString().slice(5, 10),
       new Date(window!.to * 1000).toISOString().slice(5, 10),
@@ -29,18 +29,18 @@ describe('a failure is open until it is answered', () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
     market.state.status = () => 400
     await market.run(store, job('3, 8741', '01', '11'), NOW)
-    expect(retried(store)).toEqual(['09-30 10-10 3,8741'])
+    expect(await retried(store)).toEqual(['09-30 10-10 3,8741'])
     market.state.status = () => undefined
     await market.run(store, job('3', '01', '06'), NOW)
-    expect(retried(store)).toEqual(['10-05 10-10 3', '09-30 10-10 8741'])
+    expect(await retried(store)).toEqual(['10-05 10-10 3', '09-30 10-10 8741'])
     await market.run(store, job('8741', '01', '11'), NOW)
-    expect(retried(store)).toEqual(['10-05 10-10 3'])
-    expect(findGaps(store)).toMatchObject([{ reason: 'failed', geo_id: 3 }])
-    expect(openFailures(store)).toHaveLength(1)
+    expect(await retried(store)).toEqual(['10-05 10-10 3'])
+    expect(await findGaps(store)).toMatchObject([{ reason: 'failed', geo_id: 3 }])
+    expect(await openFailures(store)).toHaveLength(1)
     await market.run(store, job('', '05', '13'), NOW)
-    expect(retried(store)).toEqual([])
-    expect(openFailures(store)).toEqual([])
-    expect(runChecks(store)).toEqual([])
+    expect(await retried(store)).toEqual([])
+    expect(await openFailures(store)).toEqual([])
+    expect(await runChecks(store)).toEqual([])
   })
 
   test('also when the window was held before it failed, and nothing is asked twice', async () => {
@@ -50,10 +50,10 @@ describe('a failure is open until it is answered', () => {
     await market.run(store, job('3', '01', '06'), NOW, { restate: true })
     await market.run(store, job('3, 8741', '01', '11'), NOW, { restate: true })
     await market.run(store, job('', '04', '08'), NOW, { restate: true })
-    expect(retried(store).sort()).toEqual(
+    expect((await retried(store)).sort()).toEqual(
       ['10-03 10-07 all', '09-30 10-03 3', '10-07 10-10 3,8741', '09-30 10-03 8741'].sort(),
     )
-    expect(findGaps(store)).toEqual([])
+    expect(await findGaps(store)).toEqual([])
   })
 
   test('each geo has its own reason, and what was asked at both ends is told', async () => {
@@ -64,7 +64,7 @@ describe('a failure is open until it is answered', () => {
     await market.run(store, job('3', '03', '05').replace('refresh', 'chunk: 1d, refresh'), NOW)
     await market.run(store, job('3', '01', '11').replace('refresh', 'chunk: 1d, refresh'), NOW)
     await market.run(store, job('8741', '08', '09'), NOW)
-    const told = findGaps(store).map(
+    const told = (await findGaps(store)).map(
       ({ geo_id, from, to, reason }) => `${geo_id} ${from.slice(5, 10)} ${to.slice(5, 10)} ${reason}`,
     )
     expect(told).toEqual(['3 10-01 10-03 failed', '3 10-10 10-11 failed', '8741 10-05 10-08 unasked'])
@@ -93,7 +93,7 @@ describe('the quarantine', () => {
     expect(store.get('select count(*) from _quarantine where resolved_at is null')).toBe(1)
     await market.run(store, job('', '05', '11'), NOW + DAY, { restate: true })
     expect(store.get('select count(*) from _quarantine where resolved_at is null')).toBe(0)
-    expect(runChecks(store)).toEqual([])
+    expect(await runChecks(store)).toEqual([])
   })
 
   test('is left by a word, with a reason', async () => {
@@ -107,11 +107,11 @@ describe('the quarantine', () => {
     expect(store.all('select dismissed from _quarantine where resolved_at is not null')).toEqual([
       { dismissed: 'a misprint of the source' },
     ])
-    expect(runChecks(store).filter(({ check }) => check === 'quarantine')).toEqual([])
+    expect((await runChecks(store)).filter(({ check }) => check === 'quarantine')).toEqual([])
   })
 
   test('what is in doubt is retried, and nothing that is held', async () => {
     const { store } = await spoiled()
-    expect(retried(store)).toEqual(['09-30 10-10 all'])
+    expect(await retried(store)).toEqual(['09-30 10-10 all'])
   })
 })

@@ -37,7 +37,7 @@ describe('who asks judges what is final', () => {
       { from_local: '2025-10-01T00:00:00+02:00', to_local: '2025-11-21T00:00:00+01:00', state: 'final' },
       { from_local: '2025-11-21T00:00:00+01:00', to_local: '2025-11-24T00:00:00+01:00', state: 'provisional' },
     ])
-    expect(findGaps(store)).toEqual([])
+    expect(await findGaps(store)).toEqual([])
   })
 })
 
@@ -51,12 +51,12 @@ describe('what is in doubt stays open whatever its age', () => {
     const nights: number[] = []
     for (let n = 0; n < 40; n++) if ((await market.run(store, FIXED, night(n))).length > 0) nights.push(n)
     expect(nights).toEqual([0, 1, 2, 4, 8, 16, 32])
-    expect(findGaps(store)).toMatchObject([
+    expect(await findGaps(store)).toMatchObject([
       { reason: 'doubt', from: '2025-10-01T00:00:00+02:00', to: '2025-10-03T00:00:00+02:00' },
     ])
     market.state.spoiled = () => false
     expect(await market.run(store, FIXED, night(64))).toHaveLength(1)
-    expect(findGaps(store)).toEqual([])
+    expect(await findGaps(store)).toEqual([])
     expect(await market.run(store, FIXED, night(200))).toEqual([])
   })
 
@@ -65,11 +65,11 @@ describe('what is in doubt stays open whatever its age', () => {
     await market.run(store, FIXED, NOON)
     market.state.geos = []
     await market.run(store, FIXED, night(1), { restate: true })
-    expect(findGaps(store)).toMatchObject([{ reason: 'doubt', geo_id: 0 }])
+    expect(await findGaps(store)).toMatchObject([{ reason: 'doubt', geo_id: 0 }])
     expect(store.get('select count(*) from observation')).toBe(48)
     market.state.geos = [3]
     expect(await market.run(store, FIXED, night(2))).toHaveLength(1)
-    expect(findGaps(store)).toEqual([])
+    expect(await findGaps(store)).toEqual([])
   })
 
   test('a known geo that an answer for all geos lacks', async () => {
@@ -77,7 +77,7 @@ describe('what is in doubt stays open whatever its age', () => {
     await market.run(store, FIXED, NOON)
     market.state.geos = [3]
     await market.run(store, FIXED, night(1), { restate: true })
-    expect(findGaps(store)).toMatchObject([{ reason: 'doubt', geo_id: 8741 }])
+    expect(await findGaps(store)).toMatchObject([{ reason: 'doubt', geo_id: 8741 }])
     expect(store.all('select geo_id, state from coverage order by 1')).toEqual([
       { geo_id: 0, state: 'final' },
       { geo_id: 8741, state: 'doubt' },
@@ -88,7 +88,7 @@ describe('what is in doubt stays open whatever its age', () => {
     expect(await market.run(store, FIXED.replace('[5]', '[5], geoIds: [3]'), night(2))).toEqual([])
     expect(await market.run(store, one, night(2))).toEqual(['2025-09-30T22..2025-10-02T22 8741'])
     expect(await market.run(store, FIXED, night(3))).toEqual([])
-    expect(findGaps(store)).toEqual([])
+    expect(await findGaps(store)).toEqual([])
   })
 
   test('all geos are asked again where one is in doubt', async () => {
@@ -98,7 +98,7 @@ describe('what is in doubt stays open whatever its age', () => {
     await market.run(store, FIXED, night(1), { restate: true })
     market.state.geos = [3, 8741]
     expect(await market.run(store, FIXED, night(2))).toEqual(['2025-09-30T22..2025-10-02T22'])
-    expect(findGaps(store)).toEqual([])
+    expect(await findGaps(store)).toEqual([])
     expect(store.get('select count(*) from _coverage')).toBe(1)
   })
 

@@ -35,30 +35,30 @@ describe('what is late', () => {
 
   test('a dead cron is visible the next morning', async () => {
     const { store } = await nights(5)
-    expect(missedRuns(store, seconds(night(4)) + 20 * 3600)).toEqual([])
+    expect(await missedRuns(store, seconds(night(4)) + 20 * 3600)).toEqual([])
     const morning = seconds(night(5)) + 11 * 3600
-    expect(missedRuns(store, morning)).toEqual([
+    expect(await missedRuns(store, morning)).toEqual([
       { job: 'test', what: 'job test: no run since 2025-11-08T20:15:00Z, 35 h ago; it usually runs every 24 h' },
     ])
-    expect(runChecks(store, morning).map(({ check }) => check)).toContain('no run')
-    expect(prometheusText(store)).toContain('indicator_sync_missed_runs{job="test"} 1')
-    expect(prometheusText(store)).toContain('indicator_sync_usual_run_interval_seconds{job="test"} 86400')
+    expect((await runChecks(store, morning)).map(({ check }) => check)).toContain('no run')
+    expect(await prometheusText(store)).toContain('indicator_sync_missed_runs{job="test"} 1')
+    expect(await prometheusText(store)).toContain('indicator_sync_usual_run_interval_seconds{job="test"} 86400')
   })
 
   test('of a job that says when it runs, one run is enough to miss the next one', async () => {
     const { store } = await nights(1, `schedule: "15 21 * * *"\n${LIVE}`)
-    expect(missedRuns(store, seconds(night(1)) - 60)).toEqual([])
-    expect(missedRuns(store, seconds(night(1)) + 11 * 3600)).toEqual([
+    expect(await missedRuns(store, seconds(night(1)) - 60)).toEqual([])
+    expect(await missedRuns(store, seconds(night(1)) + 11 * 3600)).toEqual([
       { job: 'test', what: 'job test: no run since 2025-11-04T20:15:00Z, 35 h ago; it usually runs every 24 h' },
     ])
   })
 
   test('a source that stops is told with its usual lag', async () => {
     const { store, run } = await nights(8)
-    expect(staleSeries(store, seconds(night(7)) + 12 * 3600)).toEqual([])
+    expect(await staleSeries(store, seconds(night(7)) + 12 * 3600)).toEqual([])
     await run(8, 30)
     await run(9, 54)
-    expect(staleSeries(store, seconds(night(9))).map(({ what }) => what)).toEqual([
+    expect((await staleSeries(store, seconds(night(9)))).map(({ what }) => what)).toEqual([
       'indicator 5: 53 h behind, usual lag 5 h',
     ])
   })
@@ -68,15 +68,17 @@ describe('what is late', () => {
       5,
       'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-11-04 }, lookback: 30d, refresh: 1h }]',
     )
-    expect(runChecks(past.store, seconds(night(30)))).toEqual([])
+    expect(await runChecks(past.store, seconds(night(30)))).toEqual([])
     const [byHand, market] = [await tempStore(), await source()]
     for (let n = 0; n < 4; n++) await market.run(byHand, LIVE, night(0) + n * 1_200_000)
-    expect(missedRuns(byHand, seconds(night(3)))).toEqual([])
+    expect(await missedRuns(byHand, seconds(night(3)))).toEqual([])
     const left = await nights(5)
     for (let n = 5; n < 9; n++) await left.market.run(left.store, LIVE.replace('[5]', '[6]'), night(n))
-    expect(staleSeries(left.store, seconds(night(8))).filter(({ what }) => what.startsWith('indicator 5'))).toEqual([])
+    expect(
+      (await staleSeries(left.store, seconds(night(8)))).filter(({ what }) => what.startsWith('indicator 5')),
+    ).toEqual([])
     const ended = await nights(5)
-    expect(staleSeries(ended.store, seconds(night(100)))).toEqual([])
+    expect(await staleSeries(ended.store, seconds(night(100)))).toEqual([])
   })
 })
 

@@ -7,8 +7,8 @@ const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
 const job = (from: string, to: string, more = '') =>
   `series: [{ indicators: [5], window: { from: ${from}, to: ${to} }, lookback: 1d, refresh: 1h${more} }]`
-const told = (store: Parameters<typeof findGaps>[0]) =>
-  findGaps(store)
+const told = async (store: Parameters<typeof findGaps>[0]) =>
+  (await findGaps(store))
     .filter(({ reason }) => reason !== 'unasked')
     .map(({ reason, geo_id, from, to }) => `${reason} ${geo_id} ${from.slice(5, 10)}..${to.slice(5, 10)}`)
 
@@ -19,7 +19,7 @@ describe('a known geo that an answer for all geos lacks', () => {
     market.state.geos = [3]
     const later = job('2025-10-10', '2025-10-15')
     await market.run(store, later, night(1))
-    expect(told(store)).toEqual(['doubt 4 10-10..10-15'])
+    expect(await told(store)).toEqual(['doubt 4 10-10..10-15'])
     expect(await market.run(store, later, night(1) + 1_800_000)).toEqual([])
     expect(await market.run(store, later, night(1) + 7_200_000)).toHaveLength(1)
     const nights: number[] = []
@@ -27,7 +27,7 @@ describe('a known geo that an answer for all geos lacks', () => {
     expect(nights).toEqual([3, 5, 9, 17, 33])
     market.state.geos = [3, 4]
     expect(await market.run(store, later, night(65))).toHaveLength(1)
-    expect(told(store)).toEqual([])
+    expect(await told(store)).toEqual([])
     expect(await market.run(store, later, night(200))).toEqual([])
   })
 
@@ -38,7 +38,7 @@ describe('a known geo that an answer for all geos lacks', () => {
     await market.run(store, job('2025-03-01', '2025-03-10'), night(0))
     await market.run(store, job('2025-02-01', '2025-02-05'), night(0))
     await market.run(store, job('2025-10-01', '2025-10-05'), night(0))
-    expect(told(store)).toEqual([
+    expect(await told(store)).toEqual([
       'absent 4 02-01..02-05',
       'absent 4 03-01..03-01',
       'absent 4 03-08..03-10',
@@ -52,13 +52,13 @@ describe('a known geo that an answer for all geos lacks', () => {
     market.state.has = (i, geo) => geo === 3 || i < since
     const rolling = 'series: [{ indicators: [5], window: { last: 3d }, chunk: 1d, lookback: 1d, refresh: 1h }]'
     await market.run(store, rolling, night(0))
-    expect(told(store)).toEqual([])
+    expect(await told(store)).toEqual([])
     const [other, events] = [await tempStore(), await source({ geos: [3, 4] })]
     events.state.has = (i, geo) => geo === 3 || i % 50_400 === 0
     await events.run(other, job('2025-10-01', '2025-10-20'), night(0))
     events.state.has = (_, geo) => geo === 3
     await events.run(other, job('2025-10-20', '2025-10-22'), night(0))
-    expect(told(other)).toEqual([])
+    expect(await told(other)).toEqual([])
   })
 
   test('that has ended costs a few calls and rows, however many nights go by', async () => {
@@ -71,6 +71,6 @@ describe('a known geo that an answer for all geos lacks', () => {
     for (let n = 1; n < 40; n++) calls += (await market.run(store, rolling, night(n))).length
     expect(calls).toBeLessThan(2 * 39)
     expect(store.get('select count(*) from _coverage')).toBeLessThan(12)
-    expect(told(store).at(0)).toMatch(/^doubt 4 /)
+    expect((await told(store)).at(0)).toMatch(/^doubt 4 /)
   })
 })

@@ -36,7 +36,7 @@ test('a run of few calls asks one window a day of what is absent, however often 
     [4, 1],
     [3, 0],
   ])
-  expect(new Set(findGaps(store).map(({ indicator_id }) => indicator_id))).toEqual(new Set([2, 3, 4, 5, 6]))
+  expect(new Set((await findGaps(store)).map(({ indicator_id }) => indicator_id))).toEqual(new Set([2, 3, 4, 5, 6]))
 })
 
 test.each([

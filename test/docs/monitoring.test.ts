@@ -25,7 +25,7 @@ describe('figures', () => {
     const yaml = (ids: string) => `series:\n  - { indicators: [${ids}], window: { last: 2d } }`
     await runJob(store, emulator, yaml('1739'))
     await runJob(store, emulator, yaml('1739, 99'))
-    const text = prometheusText(store, { version: '9.9', callsLeft: [{ job: 'test', calls: 7 }] })
+    const text = await prometheusText(store, { version: '9.9', callsLeft: [{ job: 'test', calls: 7 }] })
     const figure = (name: string): string | undefined =>
       new RegExp(`^indicator_sync_${name} (.*)$`, 'm').exec(text)?.[1]
     expect(figure('build_info\\{version="9\\.9",schema="\\d+"\\}')).toBe('1')

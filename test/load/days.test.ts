@@ -63,8 +63,8 @@ async function answer(store: Store, zone: string, begin: number, said: Answer, n
   }
   const planned = { ...askOf(0, SHAPES.small), window: said.window && { from, to }, timeZone: zone }
   const rejects = said.sound ? [] : [{ path: '$', reason: 'x', fragment: null }]
-  await store.write(async () => {
-    applyRows(store, {
+  await store.write(async (tx) => {
+    await applyRows(tx, store.engine, {
       ...{ fetchId: n + 1, seriesId: 1, planned, ms: (begin + n) * 1000 },
       rows: { ...NO_ROWS, observations, rejects, rejected: rejects.length },
     })

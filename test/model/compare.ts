@@ -26,7 +26,7 @@ function seriesOf({ program }: Scene): Row[] {
 }
 
 /** Compares values, steps, history, coverage and gaps; throws at the first difference. */
-export function compare(scene: Scene): void {
+export async function compare(scene: Scene): Promise<void> {
   const series = seriesOf(scene)
   for (const [key, truth] of scene.oracle) {
     const row = series.find((one) => one.key === key)
@@ -40,7 +40,7 @@ export function compare(scene: Scene): void {
     if (SCOPE.has('coverage')) compareCoverage(scene, row, truth)
     if (SCOPE.has('freshness')) compareFreshness(scene, row, truth)
   }
-  if (SCOPE.has('gaps')) compareGaps(scene, series)
+  if (SCOPE.has('gaps')) await compareGaps(scene, series)
 }
 
 const isKnownAt = ({ from, to }: Version, then: number): boolean => from <= then && (to === null || to > then)
@@ -192,11 +192,11 @@ interface Gap {
 }
 
 /** The command and the view say the same, and what the model says. */
-function compareGaps(scene: Scene, series: readonly Row[]): void {
+async function compareGaps(scene: Scene, series: readonly Row[]): Promise<void> {
   const { program, tally, oracle } = scene
   const columns = ['series_id', 'geo_id', 'from_local', 'to_local', 'reason']
   const text = (rows: readonly object[]): string[] => rows.map((row) => JSON.stringify(row)).sort()
-  const said = program.gaps() as (Omit<Gap, 'from' | 'to'> & { from: string; to: string })[]
+  const said = (await program.gaps()) as (Omit<Gap, 'from' | 'to'> & { from: string; to: string })[]
   const command = said.map(({ series_id, geo_id, from, to, reason }) => ({
     series_id,
     geo_id,

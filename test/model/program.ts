@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
+import type { KyselyPlugin } from 'kysely'
 import { findGaps } from '../../src/checks/gaps.ts'
 import { openReader, openStore, type Store } from '../../src/db/open.ts'
 import type { Emulator } from '../../src/emulator/emulator.ts'
@@ -28,7 +29,7 @@ export interface Program {
   retry(now: number): Promise<Summary>
   /** Builds the database anew from its stored replies, puts it in the old one's place, and answers what differs. */
   replay(now: number): Promise<string[]>
-  gaps(): readonly object[]
+  gaps(): Promise<readonly object[]>
   /** Runs a command in a process of its own and kills it so many milliseconds after it is ready. */
   kill(orders: Omit<Orders, 'file' | 'service'>, afterMs: number): Promise<void>
   /** Closes the file and opens it again, as after a death. */
@@ -60,17 +61,21 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
   let store = await openStore(file)
   let left: number | null = null
   let dead = false
+  const death: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      if (left !== null && --left <= 0) {
+        left = null
+        dead = true
+        throw new Killed()
+      }
+      return result
+    },
+  }
   const contextOf = (now: number): SyncContext => ({
     store: {
       ...store,
-      run(sql, parameters) {
-        if (left !== null && --left <= 0) {
-          left = null
-          dead = true
-          throw new Killed()
-        }
-        return store.run(sql, parameters)
-      },
+      write: (work) => store.write((tx) => work(tx.withPlugin(death))),
     },
     service: SERVICES.generic,
     baseUrl: emulator.url,
@@ -99,9 +104,9 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
     },
     died: () => dead,
     sync: (yaml, now, command, options = {}) => sync(contextOf(now), jobOf(yaml), command, options),
-    retry(now) {
+    async retry(now) {
       const context = contextOf(now)
-      const again = planRetry({ service: context.service, now: now * 1000 }, failedRequests(store))
+      const again = planRetry({ service: context.service, now: now * 1000 }, await failedRequests(store))
       return ingestAll(context, jobOf(RETRY), 'retry', again)
     },
     async replay(now) {

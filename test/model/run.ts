@@ -184,7 +184,7 @@ async function take(scene: Scene, step: Step, deeds: Map<Kind, Deed[]>): Promise
     case 'replay': {
       const wrong = await program.replay(scene.now)
       if (wrong.length > 0) differ('replay makes another database', [], wrong)
-      compare(scene)
+      await compare(scene)
       return
     }
     case 'sync':
@@ -278,6 +278,6 @@ async function command(scene: Scene, plan: Plan, healthy: boolean, again = false
       if (!question.window || tried!(question)) differ('a second sync with nothing new asks', [], entry.url)
   judgeAsked(scene, plan, duties, taken, summary)
   if (healthy && summary?.stop === null) judgeHeld(scene, plan, duties, taken)
-  compare(scene)
+  await compare(scene)
   return summary !== null && summary.stop === null && summary.outcome === 'done'
 }

@@ -416,10 +416,10 @@ test('status of a database that is new, and of one whose tables are too large to
   const { openStore } = await import('../../src/db/open.ts')
   const { readStatus } = await import('../../src/checks/status.ts')
   const other = await openStore(join(tempFolder(), 'new.db'))
-  expect(readStatus(other)).toMatchObject({ rows: { observation: 0 }, estimated: [] })
+  expect(await readStatus(other)).toMatchObject({ rows: { observation: 0 }, estimated: [] })
   other.run('analyze', [])
   other.run(`insert into sqlite_stat1 (tbl, idx, stat) values ('observation', 'observation', '100000000 1 1 1')`, [])
-  expect(readStatus(other)).toMatchObject({ rows: { observation: 100_000_000 }, estimated: ['observation'] })
+  expect(await readStatus(other)).toMatchObject({ rows: { observation: 100_000_000 }, estimated: ['observation'] })
   await other.close()
 })
 

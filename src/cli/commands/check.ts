@@ -9,7 +9,7 @@ import { table } from '../terminal/table.ts'
 export async function run(args: CommonArgs & DatabaseArgs & { readonly json: boolean }): Promise<number> {
   const reader = openReader(readSettings(args).database.value)
   try {
-    const findings = runChecks(reader)
+    const findings = await runChecks(reader)
     if (args.json) print(JSON.stringify(findings, null, 2))
     else if (findings.length === 0) print('No findings.')
     else print(table({ columns: ['check', 'what'], rows: findings.map(({ check, what }) => [check, what]) }))

@@ -101,20 +101,20 @@ function lockState(file: string, holder: Holder | undefined): string {
   return who ? `free; ${who} was ended in the middle` : 'free'
 }
 
-function health(file: string): Finding[] {
+async function health(file: string): Promise<Finding[]> {
   const state = schemaState(file)
   if (!state.exists) return [good('schema', 'no database yet; the first sync makes it')]
   if (state.version < SCHEMA_VERSION)
     return [good('schema', `${state.version} of ${SCHEMA_VERSION}; the next sync or \`migrate\` brings it up to date`)]
   const reader = openReader(file)
   try {
-    const integrity = reader.raw.pragma('integrity_check(1)', { simple: true }) as string
-    const dangling = (reader.raw.pragma('foreign_key_check') as unknown[]).length
+    const damage = await reader.engine.damage()
+    const dangling = (await reader.engine.dangling()).length
     const log = logBytes(file)
-    const missed = missedRuns(reader, Math.floor(Date.now() / 1000))
+    const missed = await missedRuns(reader, Math.floor(Date.now() / 1000))
     return [
       good('schema', `${state.version} of ${SCHEMA_VERSION}`),
-      (integrity === 'ok' ? good : bad)('integrity', integrity),
+      (damage === null ? good : bad)('integrity', damage ?? 'ok'),
       (dangling === 0 ? good : bad)('references', dangling === 0 ? 'all whole' : `${dangling} rows point nowhere`),
       (log < MUCH_LOG ? good : bad)(
         'log',
@@ -122,20 +122,20 @@ function health(file: string): Finding[] {
           ? `${grouped(log)} bytes of write-ahead log`
           : `${grouped(log)} bytes of write-ahead log: a reader has been open for long; close it`,
       ),
-      good('write lock', lockState(file, readHolder(reader))),
+      good('write lock', lockState(file, await readHolder(reader.kysely))),
       ...(missed.length === 0
         ? [good('runs', 'none is missed')]
         : missed.map(({ what }) => bad('runs', `${what}; see whether cron, the timer or \`schedule\` is alive`))),
     ]
   } finally {
-    reader.raw.close()
+    await reader.close()
   }
 }
 
 /** The health of the file; a file too damaged to be read is a finding like any other. */
-function healthOf(file: string): Finding[] {
+async function healthOf(file: string): Promise<Finding[]> {
   try {
-    return health(file)
+    return await health(file)
   } catch (thrown) {
     const error = asStoreError(thrown, file)
     if (!(error instanceof StoreError || error instanceof BusyError)) throw error
@@ -154,7 +154,7 @@ export async function run(args: DoctorArgs): Promise<number> {
   const findings = [
     ...configuration(settings),
     ...machine(file, settings.service.value),
-    ...healthOf(file),
+    ...(await healthOf(file)),
     ...(args.online ? await probe(settings) : []),
   ]
   print(

@@ -28,7 +28,7 @@ export async function run(
 ): Promise<number> {
   const reader = openReader(readSettings(args).database.value)
   try {
-    const gaps = findGaps(reader)
+    const gaps = await findGaps(reader)
     if (args.json) print(JSON.stringify(gaps, null, 2))
     else if (gaps.length === 0)
       print('No gaps: everything between the first and the last instant that was asked for is held.')

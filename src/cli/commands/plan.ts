@@ -2,15 +2,13 @@ import { existsSync } from 'node:fs'
 import type { Instant } from '../../base/instant.ts'
 import type { Job } from '../../job/job.ts'
 import { type PlannedRequest, seriesKey } from '../../job/plannedRequest.ts'
-import type { PassedOver, PlannerState } from '../../job/plannerState.ts'
+import { EMPTY_STATE, type PassedOver, type PlannerState } from '../../job/plannerState.ts'
 import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '../../job/select.ts'
 import { callsLeft } from '../../load/budget.ts'
 import { type Asked, createAsked } from '../../plan/asked.ts'
 import { planSelection } from '../../plan/listings.ts'
 import { plan } from '../../plan/plan.ts'
 import type { Planning, PlanOptions } from '../../plan/planning.ts'
-import { readCatalogue } from '../../state/catalogue.ts'
-import { EMPTY_STATE, readPlannerState } from '../../state/coverage.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, OnlyArgs, RangeArgs, ServiceArgs } from '../flags.ts'
 import { rangeOf, readJobsOf } from '../jobs.ts'
@@ -103,6 +101,7 @@ export async function run(args: PlanArgs): Promise<number> {
   const jobs = readJobsOf(args)
   const { database, baseUrl, service } = readSettings(args)
   const reader = existsSync(database.value) ? (await import('../../db/open.ts')).openReader(database.value) : null
+  const readPlanning = reader && (await import('../../state/planning.ts')).readPlanning
   try {
     const now = Math.floor(Date.now() / 1000)
     const base = baseUrl?.value ?? ''
@@ -110,8 +109,7 @@ export async function run(args: PlanArgs): Promise<number> {
     const asked = createAsked()
     const context = {
       ...{ args, now },
-      plannerState: reader ? readPlannerState(reader) : EMPTY_STATE,
-      catalogue: reader ? readCatalogue(reader) : [],
+      ...(readPlanning ? await readPlanning(reader) : { plannerState: EMPTY_STATE, catalogue: [] }),
     }
     const all = jobs.map((job, i) => {
       const one = planJob({ ...context, asked: asked.copy() }, [job, ...jobs.slice(i + 1)])
@@ -122,7 +120,7 @@ export async function run(args: PlanArgs): Promise<number> {
     else if (args.urls) await stream(urlsOf(all, base))
     else
       for (const one of all) {
-        const left = reader && host ? callsLeft(reader, host, one.job.pace, Date.now()) : undefined
+        const left = reader && host ? await callsLeft(reader, host, one.job.pace, Date.now()) : undefined
         print(planText(one, { now, zone: service.value.timeZone, left }))
       }
   } finally {

@@ -102,11 +102,11 @@ async function dismissed(file: string, { ids = [], reason = '', json }: Quaranti
 }
 
 /** How many rows in quarantine there are, and how many the present program understands. */
-function tryAgain(file: string, service: Service): { open: number; understood: number; whole: boolean } {
+async function tryAgain(file: string, service: Service): Promise<{ open: number; understood: number; whole: boolean }> {
   const reader = openReader(file)
   try {
     let understood = 0
-    for (const stored of readReplies(reader, service, 'quarantined')) {
+    for await (const stored of readReplies(reader, service, 'quarantined')) {
       const rows = reread(stored)
       if (!rows || rows === 'damaged') continue
       const still = JSON.stringify(rows.rejects.map(({ path }) => path))
@@ -117,7 +117,7 @@ function tryAgain(file: string, service: Service): { open: number; understood: n
       ) as number
     }
     const open = reader.get('select count(*) from _quarantine where resolved_at is null') as number
-    return { open, understood, whole: replyStoreState(reader).missing === 0 }
+    return { open, understood, whole: (await replyStoreState(reader)).missing === 0 }
   } finally {
     reader.raw.close()
   }
@@ -134,7 +134,7 @@ export async function run(args: QuarantineArgs): Promise<number> {
       code: 'too-many-arguments',
     })
   if (args.action === 'list') return list(file, args)
-  const { open, understood, whole } = tryAgain(file, service)
+  const { open, understood, whole } = await tryAgain(file, service)
   // A value must take its place between earlier and later versions: the rows are made again from all replies, in order.
   const replayed = understood > 0 && whole
   if (replayed) await rebuild(file, service, () => undefined)

@@ -23,10 +23,10 @@ interface ReplayArgs extends CommonArgs, DatabaseArgs {
 }
 
 /** Refuses a reply store with holes: what came in them would be lost. */
-function checkTape(file: string, incomplete: boolean): void {
+async function checkReplies(file: string, incomplete: boolean): Promise<void> {
   const reader = openReader(file)
-  const { missing } = replyStoreState(reader)
-  reader.raw.close()
+  const { missing } = await replyStoreState(reader)
+  await reader.close()
   if (missing === 0 || incomplete) return
   throw new InputError(
     `${grouped(missing)} answers of ${file} are not in the reply store (keep: latest or none, or pruned); a rebuilt database would lack what they brought.`,
@@ -69,7 +69,7 @@ async function build(
   const store = await openStore(scratch, { durability: 'none' })
   try {
     const done = await replay(source, store, { service, now: Date.now, onProgress })
-    if (store.all('pragma foreign_key_check').length > 0)
+    if ((await store.engine.dangling()).length > 0)
       throw new StoreError(`The reply store of ${file} does not make a whole database.`, {
         hint: 'Run `indicator-sync doctor` on it; it stays as it is.',
         code: 'dangling-rebuild',
@@ -88,7 +88,7 @@ export async function rebuild(
   service: Service,
   onProgress: (replies: number) => void,
 ): Promise<Replayed> {
-  checkTape(file, false)
+  await checkReplies(file, false)
   const scratch = besideOf(file)
   const store = await openWriter(file, 'replay')
   try {
@@ -154,7 +154,7 @@ export async function run(args: ReplayArgs): Promise<number> {
     log.info(`${grouped(replies)} replies read again`)
   }
   if (args.into !== undefined) claimInto(file, args.into)
-  checkTape(file, args.incomplete)
+  await checkReplies(file, args.incomplete)
   const done =
     args.into !== undefined
       ? await rebuildInto(file, args.into, service, onProgress)

@@ -28,19 +28,22 @@ export async function run(
   try {
     if (args.format === 'prometheus') {
       const host = baseUrl ? new URL(baseUrl.value).host : ''
-      const left = jobs.map(({ name, pace }) => ({ job: name, calls: callsLeft(reader, host, pace, Date.now()) }))
-      const known = left.flatMap(({ job, calls }) => (calls === undefined ? [] : [{ job, calls }]))
-      print(prometheusText(reader, { version: version(), callsLeft: known }).trimEnd())
+      const known: { job: string; calls: number }[] = []
+      for (const { name: job, pace } of jobs) {
+        const calls = await callsLeft(reader, host, pace, Date.now())
+        if (calls !== undefined) known.push({ job, calls })
+      }
+      print((await prometheusText(reader, { version: version(), callsLeft: known })).trimEnd())
       return EXIT.done
     }
-    const read = readStatus(reader)
+    const read = await readStatus(reader)
     const status = { ...read, series: read.series.map(withLag) }
     if (args.json || args.format === 'json') {
       print(JSON.stringify({ database: file, ...status }, null, 2))
       return EXIT.done
     }
     const cells = cellsOfLine()
-    const covered = coveredSeries(reader)
+    const covered = await coveredSeries(reader)
     print(statusText(file, status, covered.length === 0 ? '' : strips(covered, service.value.timeZone, cells), cells))
     return EXIT.done
   } finally {

@@ -73,12 +73,12 @@ export function retry(args: Omit<SyncArgs, 'jobs'> & { readonly job?: string }):
     'retry',
     [like ? { ...retried, pace: like.pace, keep: like.keep, notify: like.notify } : retried],
     () => ({}),
-    (context, job) =>
+    async (context, job) =>
       ingestAll(
         context,
         job,
         'retry',
-        planRetry({ service: context.service, now: context.now() }, failedRequests(context.store)),
+        planRetry({ service: context.service, now: context.now() }, await failedRequests(context.store)),
       ),
   )
 }
@@ -189,7 +189,7 @@ async function runAll(
       const progress = createProgress({
         quiet: options.quiet,
         tell: (fields) => tellLog({ event: 'run.progress', job: job.name, command, ...fields }),
-        nameOf: ({ series }) => (series ? indicatorName(store, series.kind, series.indicatorId) : undefined),
+        nameOf: async ({ series }) => (series ? indicatorName(store, series.kind, series.indicatorId) : undefined),
       })
       const context: SyncContext = {
         ...options,
@@ -222,9 +222,14 @@ async function runAll(
 
 /** Waits until the last call of an earlier process is a second old: the pace of a job holds across processes. */
 async function afterLastCall(store: Store): Promise<void> {
-  const last = store.get('select finished_at from _fetch order by id desc limit 1')
-  if (typeof last !== 'string') return
-  const left = Date.parse(last) + 1000 - Date.now()
+  const last = await store.kysely
+    .selectFrom('_fetch')
+    .select('finished_at')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (!last) return
+  const left = Date.parse(last.finished_at) + 1000 - Date.now()
   if (left > 0) await sleep(Math.min(left, 1000))
 }
 

@@ -1,9 +1,9 @@
 import type { Instant } from '../../base/instant.ts'
 import type { Job } from '../../job/job.ts'
 import { resolveWindow } from '../../job/moment.ts'
+import { EMPTY_STATE } from '../../job/plannerState.ts'
 import { plan } from '../../plan/plan.ts'
 import type { Planning } from '../../plan/planning.ts'
-import { EMPTY_STATE } from '../../state/coverage.ts'
 import { grouped } from '../terminal/output.ts'
 
 /** More calls than this take weeks at the default pace, and are hardly meant. */

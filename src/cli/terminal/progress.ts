@@ -19,7 +19,7 @@ export interface ProgressOptions {
   /** Told once a minute where stderr is not a terminal. */
   readonly tell: (fields: EventFields) => void
   /** The name of what is fetched, where it is held. */
-  readonly nameOf: (planned: PlannedRequest) => string | undefined
+  readonly nameOf: (planned: PlannedRequest) => Promise<string | undefined>
 }
 
 const MINUTE_MS = 60_000
@@ -122,13 +122,13 @@ export function createProgress({ quiet, tell, nameOf }: ProgressOptions): Progre
   const terminal = process.stderr.isTTY === true && !quiet
   let last = began
   return {
-    show(progress) {
+    async show(progress) {
       const now = performance.now()
       if (quiet || now - last < (terminal ? REDRAW_MS : MINUTE_MS)) return
       last = now
       const seconds = Math.max((now - began) / 1000, 0.001)
       const cells = terminal ? (process.stderr.columns || 80) - 1 : Number.POSITIVE_INFINITY
-      const text = progressLine(progress, seconds, nameOf(progress.planned), cells)
+      const text = progressLine(progress, seconds, await nameOf(progress.planned), cells)
       if (!terminal) return tell({ ...progressFields(progress, seconds), reason: text })
       process.stderr.write(`\r\u001b[K${text}`)
       drawn = true

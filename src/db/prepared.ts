@@ -1,0 +1,57 @@
+import type { Compilable, CompiledQuery, Insertable, Kysely } from 'kysely'
+import type { Database, TableName } from '../tables/schema.ts'
+
+/** A query that is built and compiled once a database, and run with other parameters each time. */
+export interface Prepared<P, T> {
+  /** All rows. */
+  all(db: Kysely<Database>, parameters: P): Promise<T[]>
+  /** The first row; undefined where there is none. */
+  first(db: Kysely<Database>, parameters: P): Promise<T | undefined>
+  /** Changes rows, and answers how many. */
+  run(db: Kysely<Database>, parameters: P): Promise<number>
+}
+
+/** Marks what stands for a parameter while a query is built, with the name of that. */
+const NAME = Symbol('parameter')
+type Place = { readonly [NAME]: string }
+const isPlace = (one: unknown): one is Place => typeof one === 'object' && one !== null && NAME in one
+
+/** Whatever is asked for by name is a place for a parameter of that name. */
+const PLACES = new Proxy({}, { get: (_, name): Place => ({ [NAME]: String(name) }) })
+
+/**
+ * Prepares a typed query for places where it runs once a reply, or more often: to build and compile one takes as long as to
+ * run it ten times. `build` is given places instead of values; it may hand them to Kysely, and not look at them.
+ */
+export function prepared<P extends object, T>(
+  build: (db: Kysely<Database>, parameters: P) => Compilable<T>,
+): Prepared<P, T> {
+  const compiled = new WeakMap<object, CompiledQuery<T>>()
+  const bind = (db: Kysely<Database>, parameters: P): CompiledQuery<T> => {
+    const { adapter } = db.getExecutor()
+    let query = compiled.get(adapter)
+    if (!query) {
+      query = build(db, PLACES as P).compile()
+      compiled.set(adapter, query)
+    }
+    const bound = query.parameters.map((one) => (isPlace(one) ? parameters[one[NAME] as keyof P] : one))
+    return { ...query, parameters: bound }
+  }
+  return {
+    all: async (db, parameters) => (await db.executeQuery(bind(db, parameters))).rows,
+    first: async (db, parameters) => (await db.executeQuery(bind(db, parameters))).rows[0],
+    run: async (db, parameters) => Number((await db.executeQuery(bind(db, parameters))).numAffectedRows ?? 0n),
+  }
+}
+
+/** The columns of a table that some insert has. */
+type Row<T extends TableName, C extends keyof Insertable<Database[T]>> = Readonly<Pick<Insertable<Database[T]>, C>>
+
+/** Prepares the insert of rows with some columns of a table. */
+export const preparedInsert = <T extends TableName, C extends keyof Insertable<Database[T]> & string>(
+  table: T,
+  columns: readonly C[],
+): Prepared<Row<T, C>, unknown> =>
+  prepared((db, row: Row<T, C>) =>
+    db.insertInto<TableName>(table).values(Object.fromEntries(columns.map((column) => [column, row[column]])) as never),
+  )

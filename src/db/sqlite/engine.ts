@@ -1,0 +1,53 @@
+import type { Dangling, Engine } from '../engine.ts'
+import type { Connection } from '../sqlite.ts'
+import { upsertDays } from './days.ts'
+import { upsertObservations, withdrawObservations } from './observations.ts'
+
+/** SQLite's part of what the program asks of a database. */
+export function createEngine({ kysely, raw, prepare }: Connection): Engine {
+  /** Attaches another database for the length of some work. */
+  const beside = async (file: string, work: () => void): Promise<void> => {
+    prepare('attach database ? as source').run(file)
+    try {
+      await kysely.transaction().execute(async () => work())
+    } finally {
+      raw.exec('detach database source')
+    }
+  }
+  return {
+    upsertObservations: async (_tx, ...what) => upsertObservations(prepare, ...what),
+    withdrawObservations: async (_tx, ...what) => withdrawObservations(prepare, ...what),
+    upsertDays: async (_tx, ...what) => upsertDays(prepare, ...what),
+    takeTables: (file, tables) =>
+      beside(file, () => {
+        for (const table of tables) raw.exec(`insert into ${table} select * from source.${table}`)
+      }),
+    takeFirstSeen: (file, tables) =>
+      beside(file, () => {
+        for (const [table, key] of Object.entries(tables)) {
+          const same = key.map((column) => `o.${column} = ${table}.${column}`).join(' and ')
+          const first = `(select min(o.first_seen_at, ${table}.first_seen_at) from source.${table} o where ${same})`
+          raw.exec(`update ${table} set first_seen_at = ${first} where first_seen_at > ${first}`)
+        }
+      }),
+    async dangling() {
+      const rows = raw.pragma('foreign_key_check') as { table: string; rowid: number | null; parent: string }[]
+      return rows.map(({ table, rowid, parent }): Dangling => ({ table, row: rowid, parent }))
+    },
+    async damage() {
+      const said = raw.pragma('integrity_check(1)', { simple: true }) as string
+      return said === 'ok' ? null : said
+    },
+    async bytes() {
+      return (
+        (raw.pragma('page_count', { simple: true }) as number) * (raw.pragma('page_size', { simple: true }) as number)
+      )
+    },
+    async rowsAtLeast(table) {
+      const measured = prepare(`select 1 from sqlite_schema where name = 'sqlite_stat1'`).get() !== undefined
+      if (!measured) return 0
+      const known = prepare('select max(cast(stat as integer)) as rows from sqlite_stat1 where tbl = ?').get(table)
+      return (known as { rows: number | null }).rows ?? 0
+    },
+  }
+}

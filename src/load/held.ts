@@ -1,0 +1,79 @@
+import type { Transaction } from 'kysely'
+import type { Instant } from '../base/instant.ts'
+import type { Interval } from '../base/interval.ts'
+import { prepared } from '../db/prepared.ts'
+import { ALL_GEOS } from '../job/plannedRequest.ts'
+import type { Database } from '../tables/schema.ts'
+import { type Grid, isRegular } from './regular.ts'
+
+/* What a transaction asks of the values of a series that are held. */
+
+const valueIn = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
+  db
+    .selectFrom('series_geo as g')
+    .innerJoin('observation as o', (join) =>
+      join.onRef('o.series_id', '=', 'g.series_id').onRef('o.geo_id', '=', 'g.geo_id'),
+    )
+    .select('o.at')
+    .where('g.series_id', '=', of.seriesId)
+    .where((geo) => geo.or([geo(geo.val(of.geoId), '=', ALL_GEOS), geo('g.geo_id', '=', of.geoId)]))
+    .where('o.at', '>=', of.from)
+    .where('o.at', '<', of.to)
+    .limit(1),
+)
+
+/** Whether values of a window are held. */
+export const holds = async (
+  tx: Transaction<Database>,
+  seriesId: number,
+  geoId: number,
+  { from, to }: Interval,
+): Promise<boolean> => (await valueIn.first(tx, { seriesId, geoId, from, to })) !== undefined
+
+const endOfValues = (order: 'asc' | 'desc') =>
+  prepared((db, of: { seriesId: number; geoId: number }) =>
+    db
+      .selectFrom('observation')
+      .select('at')
+      .where('series_id', '=', of.seriesId)
+      .where('geo_id', '=', of.geoId)
+      .orderBy('at', order)
+      .limit(1),
+  )
+/** The first and the last value of a geo that are held. */
+export const [firstOf, lastOf] = [endOfValues('asc'), endOfValues('desc')]
+
+const valuesBeside = (side: 'before' | 'after') =>
+  prepared((db, of: { seriesId: number; geoId: number; at: Instant }) =>
+    db
+      .selectFrom('observation')
+      .select(['at', 'step_s as step'])
+      .where('series_id', '=', of.seriesId)
+      .where('geo_id', '=', of.geoId)
+      .where('at', side === 'before' ? '<' : '>=', of.at)
+      .orderBy('at', side === 'before' ? 'desc' : 'asc')
+      .limit(NEARBY),
+  )
+
+const NEARBY = 16
+const [valuesBefore, valuesAfter] = [valuesBeside('before'), valuesBeside('after')]
+
+/** Values near a window that are held of one geo, in order: they tell whether it follows a step. */
+export async function nearby(
+  tx: Transaction<Database>,
+  seriesId: number,
+  geoId: number | undefined,
+  { from, to }: Interval,
+): Promise<Grid> {
+  if (geoId === undefined) return { at: [], steps: [] }
+  const earlier = await valuesBefore.all(tx, { seriesId, geoId, at: from })
+  const rows = [...earlier.reverse(), ...(await valuesAfter.all(tx, { seriesId, geoId, at: to }))]
+  return { at: rows.map(({ at }) => at), steps: rows.map(({ step }) => step) }
+}
+/** Whether the values of a geo that are held near a window follow their step: events come when they come. */
+export const followsStep = async (
+  tx: Transaction<Database>,
+  seriesId: number,
+  geoId: number,
+  window: Interval,
+): Promise<boolean> => isRegular(await nearby(tx, seriesId, geoId, window))

@@ -1,0 +1,9 @@
+import type { Reader } from '../db/open.ts'
+import { readCatalogue } from './catalogue.ts'
+import { readPlannerState } from './coverage.ts'
+
+/** All that a planner asks a database. */
+export const readPlanning = async (db: Reader) => ({
+  plannerState: await readPlannerState(db),
+  catalogue: await readCatalogue(db),
+})
