@@ -192,19 +192,21 @@ export function put(part: string, target: Target): void {
   refuse(`${target.said} changes all the time.`, 'Name another file.', 'target-changed')
 }
 
+const WHY_NOT: Readonly<Record<string, string>> = {
+  EIO: 'the disk failed',
+  EFBIG: 'it may not grow as large as it has to (ulimit -f, or the largest file of the disk)',
+}
+
 /** Says in a sentence why a file could not be written: what the user can mend, or a disk that is full or broken. */
 export function asWriteError(error: unknown, said: string): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error
   const code = String(error.code)
   if (['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'].includes(code))
-    return new StoreError(
-      `${said} cannot be written: ${code === 'EIO' ? 'the disk failed' : 'the disk is full'} (${code}).`,
-      {
-        hint: 'Make room and run the command again; what stood there was not touched.',
-        code: 'disk',
-        cause: error,
-      },
-    )
+    return new StoreError(`${said} cannot be written: ${WHY_NOT[code] ?? 'the disk is full'} (${code}).`, {
+      hint: 'Make room and run the command again; what stood there was not touched.',
+      code: 'disk',
+      cause: error,
+    })
   return new InputError(`${said} cannot be written: ${code}.`, {
     hint: 'Name a file in a folder that is there and may be written.',
     code: 'cannot-write',

@@ -26,10 +26,19 @@ if (
     [process.execPath, ...process.execArgv, ...HEAP, ...process.argv.slice(1)],
     process.env,
   )
-const { existsSync } = await import('node:fs')
+const { existsSync, mkdirSync } = await import('node:fs')
 const { enableCompileCache } = await import('node:module')
-// What was compiled once is not compiled again by the next command; kept in the system's temporary folder.
-enableCompileCache()
+const { tmpdir } = await import('node:os')
+const { join } = await import('node:path')
+// What was compiled once is not compiled again by the next command; kept in the system's temporary folder. Where that is none,
+// Node would make it wherever it is said to be, or try for ever.
+const cache = join(tmpdir(), 'node-compile-cache')
+try {
+  if (!existsSync(cache)) mkdirSync(cache)
+  enableCompileCache(cache)
+} catch {
+  // It is as well without.
+}
 const built = new URL('../../dist/src/cli/main.js', import.meta.url)
 const source = new URL('./main.ts', import.meta.url)
 // A clone has the source and runs it as it is; a package has only what was built of it.

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { InputError } from '../base/errors.ts'
@@ -7,6 +7,7 @@ import { checkKey } from '../services/key.ts'
 import type { Service } from '../services/services.ts'
 import { rememberSecret } from './secrets.ts'
 import { serviceOf } from './service.ts'
+import { readSmall } from './small.ts'
 import { systemWords } from './terminal/fail.ts'
 
 /** A setting with the place it came from, for `doctor`. */
@@ -42,8 +43,9 @@ export const DEFAULT_DATABASE = 'data/indicator-sync.db'
 
 function readEnv(file: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readSmall(file, 'file of settings')
   } catch (error) {
+    if (error instanceof InputError) throw error
     throw new InputError(`${file} ${systemWords(error)}.`, {
       hint: 'Make it a file that this user may read, or take it away.',
       code: 'no-env-file',
@@ -85,8 +87,9 @@ function checkUrl({ value, from }: Setting<string>): Setting<string> {
 
 function readKeyFile(file: string): Setting<string> {
   try {
-    return { value: readFileSync(file, 'utf8'), from: `file ${file}` }
+    return { value: readSmall(file, 'key'), from: `file ${file}` }
   } catch (error) {
+    if (error instanceof InputError) throw error
     throw new InputError(`The key file ${file} ${systemWords(error)}.`, { code: 'no-key-file', cause: error })
   }
 }

@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, normalize } from 'node:path'
 import { InputError } from '../base/errors.ts'
 import { EARLIEST, LATEST } from '../base/instant.ts'
@@ -10,17 +9,13 @@ import { onlyIndicators } from '../job/select.ts'
 import type { Service } from '../services/service.ts'
 import { readSettings, type SettingFlags } from './config.ts'
 import type { OnlyArgs, RangeArgs } from './flags.ts'
+import { readSmall } from './small.ts'
 import { systemWords } from './terminal/fail.ts'
-
-/** No job file is longer than this by far. */
-const MAX_BYTES = 1024 * 1024
 
 /** The text of a job file. */
 export function readText(file: string): string {
   try {
-    if (statSync(file).size > MAX_BYTES)
-      throw new InputError(`${file} is over 1 MiB, which no job file is.`, { code: 'huge-job' })
-    return readFileSync(file, 'utf8')
+    return readSmall(file, 'job file')
   } catch (error) {
     if (error instanceof InputError) throw error
     throw new InputError(`The job file ${file} ${systemWords(error)}.`, {

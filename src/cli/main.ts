@@ -75,6 +75,8 @@ export async function main(given: readonly string[] = hideBin(process.argv)): Pr
     .usage('$0 <command>\n\nSyncs the indicators of a service into a local SQLite database.')
     .version(version())
     .strict()
+    // Left to itself it ends the process before what was written is known to have gone out.
+    .exitProcess(false)
     .demandCommand(1, 'Say what to do.')
     .recommendCommands()
     .wrap(Math.min(110, process.stdout.columns ?? 110))

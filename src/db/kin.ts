@@ -1,4 +1,4 @@
-import { openSync, readSync, statSync } from 'node:fs'
+import { lstatSync, openSync, readSync, statSync } from 'node:fs'
 import { StoreError } from '../base/errors.ts'
 
 /** A write-ahead log begins with a header; each frame has one, too, before its page: https://www.sqlite.org/fileformat2.html#walformat */
@@ -49,5 +49,30 @@ export function refuseForeignLog(file: string): void {
   throw new StoreError(`Beside the database ${file} lies a write-ahead log that is not its own; nothing was touched.`, {
     hint: `If ${file} was put there from a copy, move ${file}-wal and ${file}-shm away and run the command again. If not, fold the log in with: sqlite3 ${file} "pragma wal_checkpoint"`,
     code: 'foreign-log',
+  })
+}
+
+/** Where the header of a database says how it is written, and which schema it has: https://www.sqlite.org/fileformat2.html#the_database_header */
+const HEADER = 100
+const VERSIONS = 18
+const USER_VERSION = 60
+const IN_LOG_MODE = 2
+
+/**
+ * Refuses a database of this program beside which a rollback journal lies: once it is made it is written by way of a
+ * write-ahead log alone, and SQLite would write the pages of that journal into it, or remove it where it is none. To be asked
+ * before anything opens the file.
+ */
+export function refuseForeignJournal(file: string): void {
+  const journal = `${file}-journal`
+  const found = lstatSync(journal, { throwIfNoEntry: false })
+  if (!found || (found.isFile() && found.size === 0)) return
+  // Never closed again, as above.
+  const head = Buffer.alloc(HEADER)
+  if (readSync(openSync(file, 'r'), head, 0, HEADER, 0) < HEADER) return
+  if (head[VERSIONS] !== IN_LOG_MODE || head.readUInt32BE(USER_VERSION) === 0) return
+  throw new StoreError(`Beside the database ${file} lies ${journal}, which is not its own; nothing was touched.`, {
+    hint: `Move ${journal} away and run the command again. Only if ${file} was a published copy, and the command that was to write it first was killed, it belongs to it: then fold it in with: sqlite3 ${file} "select 1 from sqlite_schema"`,
+    code: 'foreign-journal',
   })
 }

@@ -6,7 +6,7 @@ import type { Kysely } from 'kysely'
 import { BusyError, StoreError } from '../base/errors.ts'
 import { formatMillis } from '../base/instant.ts'
 import type { Database } from '../tables/schema.ts'
-import { refuseForeignLog } from './kin.ts'
+import { refuseForeignJournal, refuseForeignLog } from './kin.ts'
 import { openReader, openStore, type Store, type StoreOptions } from './open.ts'
 import { patiently } from './patience.ts'
 import { asStoreError, isBusy } from './reasons.ts'
@@ -114,7 +114,10 @@ async function holdPath(file: string): Promise<() => void> {
     if (!isBusy(error)) {
       const said = asStoreError(error) as Error
       throw new StoreError(`The lock of ${file} cannot be taken: ${said.message}`, {
-        hint: `See that ${file}.lock can be made and written, and lies on a disk that knows locks.`,
+        hint:
+          said instanceof StoreError && said.code === 'lock-link'
+            ? `Remove ${file}.lock: this program makes a file of its own there, and no link.`
+            : `See that ${file}.lock can be made and written, and lies on a disk that knows locks.`,
         code: 'no-lock',
         cause: error,
       })
@@ -209,6 +212,7 @@ export async function openWriter(file: string, command: string, options: StoreOp
   if (existsSync(file)) {
     const real = realPathOf(file)
     refuseOtherNames(real, Date.now())
+    refuseForeignJournal(real)
     await requireSole(real)
     schemaState(file)
   }

@@ -34,6 +34,10 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
     'The database{} cannot be written.',
     'Give this user the right to write the file and its folder: a reader too writes beside it. Or read a copy made by `indicator-sync publish`.',
   ],
+  SQLITE_READONLY_ROLLBACK: [
+    'Beside the database{} lies a rollback journal (-journal), which a reader cannot undo.',
+    'If a program that was writing died, open it once with that program. If the journal came there from elsewhere, move it away: it is no part of a database of this program.',
+  ],
   SQLITE_CANTOPEN: [
     'The database{} cannot be opened.',
     'See that its folder exists, that this user may read and write there, and that not too many files are open (ulimit -n).',
@@ -47,10 +51,13 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
     'Restore a copy, or save what can be read with: sqlite3 FILE .recover',
   ],
   SQLITE_IOERR_SHMSIZE: [
-    'The disk of the database{} is full: even a reader needs 32 kB beside it.',
+    'The disk of the database{} is full, or files may not grow (ulimit -f): even a reader needs 32 kB beside it.',
     'Make room and run the command again; what was committed is kept.',
   ],
-  SQLITE_IOERR: ['The disk of the database{} failed.', 'Check the disk; what was committed before is kept.'],
+  SQLITE_IOERR: [
+    'The disk of the database{} failed, or a file may not grow as large as it has to (ulimit -f, or the largest file of the disk).',
+    'Check both and run the command again; what was committed before is kept.',
+  ],
 }
 
 /** Says in our words what SQLite said in its own; passes on what is not an error of SQLite. */

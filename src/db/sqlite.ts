@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import SQLite from 'better-sqlite3'
 import {
@@ -174,12 +174,19 @@ export function connect(file: string, { readonly = false, patienceMs = PATIENCE_
   }
 }
 
+/** Refuses a lock that is a link: it would be made, or held, wherever the link leads. */
+function refuseLink(file: string): void {
+  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new StoreError(`${file} is a link.`, { hint: 'Remove it.', code: 'lock-link' })
+}
+
 /**
  * Holds a file for this process alone, by an exclusive transaction in which nothing is ever written: the operating system
  * gives it back with the process, however that ends, and with nothing else. Answers how to give it back; throws
  * SQLite's own error while another one holds it.
  */
 export function holdFile(file: string): () => void {
+  refuseLink(file)
   const raw = new SQLite(file, { timeout: 0 })
   try {
     raw.exec('begin exclusive')

@@ -53,6 +53,7 @@ const SYSTEM: Readonly<Record<string, readonly [string, typeof InputError | type
   EADDRINUSE: ['is an address that another program listens on', InputError],
   EADDRNOTAVAIL: ['is not an address of this machine', InputError],
   ENOSPC: ['lies on a disk that is full', StoreError],
+  EFBIG: ['may not grow as large as it has to (ulimit -f, or the largest file of the disk)', StoreError],
   EDQUOT: ['lies on a disk of which this user has no more', StoreError],
   EIO: ['lies on a disk that failed', StoreError],
   EROFS: ['lies on a disk that cannot be written', StoreError],

@@ -1,6 +1,23 @@
+import { writeSync } from 'node:fs'
 import { StoreError } from '../../base/errors.ts'
 import { asWriteError } from '../../base/target.ts'
 import { describe, EXIT, exitCodeOf } from './fail.ts'
+
+/**
+ * Node writes into a file at once, and takes no notice when the disk, or the largest file that is allowed, had room for the
+ * beginning only: what is left is written until the system says why it cannot be.
+ */
+function writeWhole(output: NodeJS.WriteStream, handle: number): void {
+  if (output.constructor.name !== 'SyncWriteStream') return
+  output._write = (chunk: Buffer, _encoding, done) => {
+    try {
+      for (let at = 0; at < chunk.length; ) at += writeSync(handle, chunk, at)
+      done()
+    } catch (error) {
+      done(error as Error)
+    }
+  }
+}
 
 /**
  * What becomes of output that nobody takes. A reader that leaves early, as `head` does, is no failure, and told to nobody: a
@@ -8,6 +25,7 @@ import { describe, EXIT, exitCodeOf } from './fail.ts'
  * exits as it would have; a disk that is full is told in a sentence. Where nobody reads what goes wrong, it is not told.
  */
 export function watchOutput(atOnce: boolean): void {
+  writeWhole(process.stdout, 1)
   process.stderr.on('error', () => undefined)
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') {
