@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import { formatUtc, type Instant } from '../base/instant.ts'
 import type { Reader } from '../db/open.ts'
+import { differingDays } from './days.ts'
 import { findGaps, type Gap } from './gaps.ts'
 import { staleSeries } from './lag.ts'
 import { missedRuns } from './rhythm.ts'
@@ -27,16 +29,19 @@ async function overlaps({ kysely }: Reader): Promise<string[]> {
 /** No indicator is as large as this. */
 const TOO_LARGE = 1e9
 
+/** Days tell where to look: a value lies at most a day and a half from the midnight, in UTC, with which its day begins. */
 async function outOfRange({ kysely }: Reader): Promise<string[]> {
-  const values = await kysely
-    .selectFrom('observation as o')
-    .innerJoin('series as s', 's.id', 'o.series_id')
-    .select(['s.indicator_id', 'o.geo_id', 'o.value', 'o.at'])
-    .where(({ or, eb }) => or([eb('o.value', '>', TOO_LARGE), eb('o.value', '<', -TOO_LARGE)]))
-    .execute()
-  return values.map(
-    ({ indicator_id, geo_id, value, at }) => `indicator ${indicator_id}, geo ${geo_id}: ${value} at ${formatUtc(at)}`,
-  )
+  const { rows } = await sql<{ indicator: number; geo: number; value: number; at: number }>`
+    select distinct s.indicator_id as indicator, o.geo_id as geo, o.value, o.at
+    from (
+      select series_id, geo_id, unixepoch(printf('%04d-%02d-%02d', month / 12, month % 12 + 1, day)) as midnight
+      from _day where max > ${TOO_LARGE} or min < ${-TOO_LARGE}
+    ) d
+    join series s on s.id = d.series_id
+    cross join observation o on o.series_id = d.series_id and o.geo_id = d.geo_id
+      and o.at between d.midnight - 129600 and d.midnight + 216000
+    where abs(o.value) > ${TOO_LARGE}`.execute(kysely)
+  return rows.map(({ indicator, geo, value, at }) => `indicator ${indicator}, geo ${geo}: ${value} at ${formatUtc(at)}`)
 }
 
 async function quarantined({ kysely }: Reader): Promise<string[]> {
@@ -72,13 +77,18 @@ const againText = (reason: Gap['reason'], next: string | null): string =>
       ? ', asked again by restate only'
       : ''
 
-/** Runs every check at an instant; an empty list is good. */
-export async function runChecks(db: Reader, now: Instant = Math.floor(Date.now() / 1000)): Promise<Finding[]> {
+/** Runs every check at an instant; an empty list is good. `deep`: also compares what is kept of values with all of them, which takes long. */
+export async function runChecks(
+  db: Reader,
+  now: Instant = Math.floor(Date.now() / 1000),
+  { deep = false }: { readonly deep?: boolean } = {},
+): Promise<Finding[]> {
   const found: Finding[] = (await missedRuns(db, now)).map(({ what }) => ({ check: 'no run', what }))
   for (const { indicator_id, geo_id, from, to, reason, next_at } of await findGaps(db)) {
     const what = `indicator ${indicator_id}, geo ${geo_id}: ${from} to ${to}${againText(reason, next_at)}`
     found.push({ check: `gap (${reason})`, what })
   }
-  for (const [check, find] of CHECKS) found.push(...(await find(db, now)).map((what) => ({ check, what })))
+  const checks = deep ? [...CHECKS, ['day totals', differingDays] as const] : CHECKS
+  for (const [check, find] of checks) found.push(...(await find(db, now)).map((what) => ({ check, what })))
   return found
 }

@@ -49,7 +49,15 @@ export const READ_COMMANDS = {
     usage: 'check',
     about:
       'Check the data: missed runs, gaps, failures, days too long, series further behind than usual, values out of range; exit 6 on a finding',
-    flags: { ...DATABASE, ...JSON_FLAG },
+    flags: {
+      ...DATABASE,
+      deep: {
+        type: 'boolean',
+        default: false,
+        describe: 'Compare the totals of days with every value, too; takes long',
+      },
+      ...JSON_FLAG,
+    },
     example: 'check --json',
     run: async (args) => (await import('./commands/check.ts')).run(args),
   },

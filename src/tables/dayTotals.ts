@@ -25,13 +25,13 @@ const BEGINS = 'max(z.from_at, d.day * 86400 - z.offset_s)'
 const ENDS = 'min(z.to_at, d.day * 86400 + 86400 - z.offset_s)'
 
 /**
- * The rows of `_day` of one series (?1) and geo (?2), made of all their values. The clocks come first, so that no value has to
+ * The rows of `_day` of one series and geo, made of all their values. The clocks come first, so that no value has to
  * look for its own; the days in which they change are longer or shorter, and told by their parts.
  */
-export const DAY_TOTALS = `with clock as materialized (
+export const dayTotals = (series: number, geo: number): string => `with clock as materialized (
     select z.zone, z.from_at, z.to_at, z.offset_s from series s join time_zone_offset z on z.zone = s.time_zone
-    where s.id = ?1 and z.to_at + 172800 > (select min(at) from observation where series_id = ?1 and geo_id = ?2)
-      and z.from_at - 172800 <= (select max(at) from observation where series_id = ?1 and geo_id = ?2)
+    where s.id = ${series} and z.to_at + 172800 > (select min(at) from observation where series_id = ${series} and geo_id = ${geo})
+      and z.from_at - 172800 <= (select max(at) from observation where series_id = ${series} and geo_id = ${geo})
   ), changed (day, from_at, to_at, seconds) as materialized (
     select d.day, min(${BEGINS}), max(${ENDS}), sum(${ENDS} - ${BEGINS})
     from (
@@ -46,10 +46,10 @@ export const DAY_TOTALS = `with clock as materialized (
       sum(o.value) as sum, sum(o.value * o.step_s) / 3600.0 as energy, sum(iif(o.value is null, null, o.step_s)) as seconds,
       min(iif(o.value is null, null, o.step_s)) as least, max(iif(o.value is null, null, o.step_s)) as most,
       min(o.step_s) as shortest, min(iif(o.value is null, null, o.at)) as first_at, max(iif(o.value is null, null, o.at)) as last_at
-    from clock c cross join observation o on o.series_id = ?1 and o.geo_id = ?2 and o.at >= c.from_at and o.at < c.to_at
+    from clock c cross join observation o on o.series_id = ${series} and o.geo_id = ${geo} and o.at >= c.from_at and o.at < c.to_at
     group by 1
   )
-  select ?1 as series_id, ?2 as geo_id,
+  select ${series} as series_id, ${geo} as geo_id,
     strftime('%Y', t.day * 86400, 'unixepoch') * 12 + strftime('%m', t.day * 86400, 'unixepoch') - 1 as month,
     strftime('%d', t.day * 86400, 'unixepoch') + 0 as day,
     t.count, t.seconds / 3600.0 as hours, t.min, t.max, t.sum, iif(t.least = t.most, null, t.energy) as energy,

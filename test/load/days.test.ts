@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { askOf, SHAPES } from '../../bench/answers.ts'
 import { startOfDate } from '../../src/base/zone.ts'
+import { differingDays } from '../../src/checks/days.ts'
 import { rebuildDays } from '../../src/db/days.ts'
 import type { Store } from '../../src/db/open.ts'
 import { rememberZone } from '../../src/db/zones.ts'
@@ -111,6 +112,7 @@ describe('the totals of days are those of the values', () => {
           await answer(store, zone, begin, one, n)
           expect(stored(store)).toEqual(oracleDays(store, zone))
         }
+        expect(await differingDays(store)).toEqual([])
         const before = stored(store)
         await store.write((tx) => rebuildDays(tx, zone))
         expect(stored(store)).toEqual(before)

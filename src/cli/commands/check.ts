@@ -6,10 +6,15 @@ import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'
 
-export async function run(args: CommonArgs & DatabaseArgs & { readonly json: boolean }): Promise<number> {
+interface CheckArgs extends CommonArgs, DatabaseArgs {
+  readonly deep: boolean
+  readonly json: boolean
+}
+
+export async function run(args: CheckArgs): Promise<number> {
   const reader = openReader(readSettings(args).database.value)
   try {
-    const findings = await runChecks(reader)
+    const findings = await runChecks(reader, undefined, args)
     if (args.json) print(JSON.stringify(findings, null, 2))
     else if (findings.length === 0) print('No findings.')
     else print(table({ columns: ['check', 'what'], rows: findings.map(({ check, what }) => [check, what]) }))
