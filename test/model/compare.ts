@@ -255,6 +255,7 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
       )
       if (
         standing.state !== 'held' ||
+        standing.marred ||
         !inUnit ||
         standing.at < unit.to + lookback + HOUR ||
         !isAbsent(truth, unit, geo)

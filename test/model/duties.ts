@@ -121,7 +121,14 @@ function isLongDue(
     .flatMap((one) => [...one])
     .some(([at, versions]) => at >= unit.from && at < unit.to && versions.at(-1)?.to === null)
   const [only] = tries
-  if (tries.length !== 1 || only?.outcome !== 'answered' || !some || !isPromised(scene, key, trunc)) return false
+  if (
+    tries.length !== 1 ||
+    only?.outcome !== 'answered' ||
+    only.rejects.length > 0 ||
+    !some ||
+    !isPromised(scene, key, trunc)
+  )
+    return false
   return only.at >= unit.to + longest + HOUR && scene.now - only.at >= DAY + 2 * HOUR
 }
 

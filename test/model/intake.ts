@@ -1,7 +1,7 @@
 /* What the program wrote down of a command, put beside what the service answered; the oracle believes from it what can be believed. */
 import type { RequestLogEntry } from '../../src/emulator/server.ts'
 import type { Summary } from '../../src/sync.ts'
-import { believe, note } from './oracle.ts'
+import { believe, note, truthOf } from './oracle.ts'
 import { differ, type Scene } from './run.ts'
 import { SCOPE } from './scope.ts'
 import { type Answer, answerOf, type Question, questionOf } from './service.ts'
@@ -52,9 +52,11 @@ export function takeIn(scene: Scene, summary: Summary | null): Taken {
       const answer: Answer = answerOf(question, entry, script)
       if (answer.foreign) differ('an answer about another indicator is stored', 'shape', fetch)
       if (answer.mixed) differ('sums over a change of resolution are loaded', 'coarse', fetch)
+      const { dismissed } = truthOf(oracle, question.key)
+      const news = answer.rejects.filter((row) => !dismissed.has(row)).length
       const did = believe(oracle, question, answer, now, scene.command)
       const counted = [fetch.rows_revised, fetch.rows_withdrawn, fetch.rows_rejected]
-      const meant = [did.revised, did.withdrawn, answer.rejects]
+      const meant = [did.revised, did.withdrawn, news]
       // What has no length is revised by nothing but its value; its step is anybody's.
       const hasSteps = answer.values.every(({ step }) => step !== null)
       if (SCOPE.has('counters') && hasSteps && String(counted) !== String(meant))

@@ -15,7 +15,9 @@ export interface Event {
   readonly question: Question
   readonly at: number
   readonly outcome: 'answered' | 'coarse' | 'failed' | 'refused' | 'unread'
-  readonly rejects: number
+  /** Rows that made no sense, and whether somebody accepted the answer in spite of them. */
+  readonly rejects: readonly string[]
+  accepted: boolean
   /** Geos with values in the answer. */
   readonly present: ReadonlySet<number>
   /** Geos that were known before and held values inside the window, of which the answer has none. */
@@ -36,6 +38,8 @@ export interface Effect {
 export interface SeriesTruth {
   readonly values: Map<number, Map<number, Version[]>>
   readonly events: Event[]
+  /** Rows without sense that somebody dismissed. */
+  readonly dismissed: Set<string>
 }
 
 /** The memory of the model: every series with all versions of its values and all that was asked. */
@@ -44,7 +48,7 @@ export type Oracle = Map<string, SeriesTruth>
 export const truthOf = (oracle: Oracle, key: string): SeriesTruth => {
   let truth = oracle.get(key)
   if (!truth) {
-    truth = { values: new Map(), events: [] }
+    truth = { values: new Map(), events: [], dismissed: new Set() }
     oracle.set(key, truth)
   }
   return truth
@@ -69,7 +73,7 @@ export function believe(oracle: Oracle, question: Question, answer: Answer, at: 
       ([when, versions]) => window && when >= window.from && when < window.to && current(versions),
     )
     if (held.length > 0 && !present.has(geo) && concerns(question, geo)) lost.add(geo)
-    if (!present.has(geo) || answer.rejects > 0) continue
+    if (!present.has(geo) || answer.rejects.length > 0) continue
     for (const [when, versions] of held)
       if (!answered.has(`${geo} ${when}`)) {
         versions.at(-1)!.to = at
@@ -90,7 +94,9 @@ export function believe(oracle: Oracle, question: Question, answer: Answer, at: 
     effect[now ? 'revised' : 'fresh']++
     versions.push({ value, step, from: at, to: null })
   }
-  truth.events.push({ question, at, outcome: 'answered', rejects: answer.rejects, present, lost, known, command })
+  const { rejects } = answer
+  const accepted = rejects.every((row) => truth.dismissed.has(row))
+  truth.events.push({ question, at, outcome: 'answered', rejects, accepted, present, lost, known, command })
   return effect
 }
 
@@ -98,9 +104,15 @@ export function believe(oracle: Oracle, question: Question, answer: Answer, at: 
 export function note(oracle: Oracle, question: Question, outcome: Event['outcome'], at: number, command: number): void {
   const none = new Set<number>()
   truthOf(oracle, question.key).events.push({
-    ...{ question, at, outcome, rejects: 0, command },
+    ...{ question, at, outcome, rejects: [], accepted: true, command },
     ...{ present: none, lost: none, known: none },
   })
+}
+
+/** Takes that rows without sense were dismissed: answers with nothing else wrong in them are accepted. */
+export function accept({ events, dismissed }: SeriesTruth, rows: readonly string[]): void {
+  for (const row of rows) dismissed.add(row)
+  for (const event of events) event.accepted = event.rejects.every((row) => dismissed.has(row))
 }
 
 /** Whether a question was about a geo. */
@@ -121,32 +133,58 @@ export interface Standing {
   /** The last question about it, whatever became of it, and what that was. */
   readonly lastTry: number
   readonly lastOutcome: Event['outcome'] | null
+  /** Whether something in the last answer made no sense, though it was accepted. */
+  readonly marred: boolean
 }
 
 /** Whether an answer can be believed for one geo, or for all that there are. */
 function trust(event: Event, geo: number | null): 'held' | 'doubt' | 'open' {
-  if (event.rejects > 0) return 'doubt'
+  if (!event.accepted) return 'doubt'
   const known = geo === null ? event.known : new Set([geo])
   const missing = [...known].some((one) => event.known.has(one) && !event.present.has(one))
   // All that is held of a geo is gone, or a geo that is known, while others have values.
   const lost = [...known].some((one) => event.lost.has(one))
-  if (lost && (geo !== null || event.present.size === 0)) return 'doubt'
+  if (lost && (geo !== null || event.present.size === 0)) return event.rejects.length > 0 ? 'open' : 'doubt'
   // An answer without values for all geos is as doubtful for those that lost none.
   if (event.lost.size > 0 && event.present.size === 0) return 'open'
   return lost || (missing && event.question.geos === null && event.present.size > 0) ? 'open' : 'held'
 }
 
 /** Judges a unit by the last word on it. */
-export function standingOf({ events }: SeriesTruth, unit: { from: number; to: number }, geo: number | null): Standing {
+export function standingOf(truth: SeriesTruth, unit: { from: number; to: number }, geo: number | null): Standing {
+  const { events } = truth
   const asked = events.filter(({ question }) => covers(question, unit) && concerns(question, geo))
   const answered = asked.filter(({ outcome }) => outcome === 'answered')
   const last = answered.at(-1)
   const lastTry = asked.at(-1)
   const tried = { lastTry: lastTry?.at ?? Number.NEGATIVE_INFINITY, lastOutcome: lastTry?.outcome ?? null }
   const never = Number.NEGATIVE_INFINITY
-  if (!last) return { state: 'never', at: never, since: never, ...tried }
+  if (!last) return { state: 'never', at: never, since: never, marred: false, ...tried }
   const sound = answered.findLastIndex((event) => trust(event, geo) === 'held')
-  return { state: trust(last, geo), at: last.at, since: (answered[sound + 1] ?? last).at, ...tried }
+  const state = trust(last, geo)
+  const settled = state === 'doubt' && geo === null ? settledAt(truth, unit, events.indexOf(last)) : null
+  if (settled !== null) return { state: 'held', at: settled, since: last.at, marred: true, ...tried }
+  // What was put aside as coarse since may have left it in doubt, where its days do not tell.
+  const unexplained = state === 'held' && lastTry?.outcome === 'coarse'
+  const marred = last.rejects.length > 0
+  return {
+    state: unexplained ? 'open' : state,
+    at: last.at,
+    since: (answered[sound + 1] ?? last).at,
+    marred,
+    ...tried,
+  }
+}
+
+/** What all geos were asked for in doubt is held once each that was known then was read soundly by itself: as old as the oldest of those answers. */
+function settledAt({ events, values, dismissed }: SeriesTruth, unit: { from: number; to: number }, doubt: number) {
+  for (const [i, { question, outcome, known, present }] of events.entries()) {
+    if (i <= doubt || outcome !== 'answered' || question.geos === null || !covers(question, unit)) continue
+    const before = { events: events.slice(0, i + 1), values, dismissed }
+    const each = [...new Set([...known, ...present])].map((geo) => standingOf(before, unit, geo))
+    if (each.length > 0 && each.every(({ state }) => state === 'held')) return Math.min(...each.map(({ at }) => at))
+  }
+  return null
 }
 
 /** What an entry must do about a unit, must not do, or may do. */

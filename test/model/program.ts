@@ -8,6 +8,7 @@ import { openReader, openStore, type Store } from '../../src/db/open.ts'
 import type { Emulator } from '../../src/emulator/emulator.ts'
 import type { Job } from '../../src/job/job.ts'
 import { readJob } from '../../src/job/read.ts'
+import { dismiss } from '../../src/load/quarantine.ts'
 import type { PlanOptions } from '../../src/plan/planning.ts'
 import { planRetry } from '../../src/plan/retry.ts'
 import { replay } from '../../src/replay.ts'
@@ -30,6 +31,8 @@ export interface Program {
   /** Builds the database anew from its stored replies, puts it in the old one's place, and answers what differs. */
   replay(now: number): Promise<string[]>
   gaps(): Promise<readonly object[]>
+  /** Dismisses all that is in quarantine. */
+  dismiss(now: number): Promise<void>
   /** Runs a command in a process of its own and kills it so many milliseconds after it is ready. */
   kill(orders: Omit<Orders, 'file' | 'service'>, afterMs: number): Promise<void>
   /** Closes the file and opens it again, as after a death. */
@@ -39,8 +42,8 @@ export interface Program {
 
 /** Tables that a replay must make again row for row, and columns that cannot be the same twice. */
 const REBUILT = [
-  ...['observation', 'observation_revision', '_day', '_coverage', '_resolution', 'series_geo', 'indicator_text'],
-  ...['indicator', 'content_text', 'archive_edition', 'widget_text', 'geo_text'],
+  ...['observation', 'observation_revision', '_day', '_coverage', '_absent', '_resolution', 'series_geo'],
+  ...['indicator', 'indicator_text', 'content_text', 'archive_edition', 'widget_text', 'geo_text'],
 ]
 
 const jobs = new Map<string, Job>()
@@ -148,6 +151,11 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
       store = await openStore(file)
     },
     gaps: () => findGaps(store),
+    async dismiss(now) {
+      const open = store.all('select id from _quarantine where resolved_at is null') as { id: number }[]
+      const ids = open.map(({ id }) => id)
+      await dismiss(store, ids, 'a misprint', now * 1000)
+    },
     async restart() {
       await store.close()
       store = await openStore(file)

@@ -46,7 +46,11 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'buckets are as long as in the zone of the job',
     edits: [
-      { file: 'src/plan/planning.ts', find: '{ service, now }: Planning,', put: '{ service, job, now }: Planning,' },
+      {
+        file: 'src/plan/planning.ts',
+        find: "{ service, now }: Pick<Planning, 'service' | 'now'>,",
+        put: '{ service, job, now }: Planning,',
+      },
       { file: 'src/plan/planning.ts', find: '    timeZone: service.timeZone,', put: '    timeZone: job.timeZone,' },
     ],
   },
@@ -96,8 +100,27 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a geo that is missing is not in doubt',
     'load/coverage.ts',
-    'return known.flatMap(',
-    'return known.slice(0, 0).flatMap(',
+    'return lacking.flatMap(',
+    'return lacking.slice(0, 0).flatMap(',
+  ),
+  mutant(
+    'what is dismissed stays in doubt',
+    'load/accept.ts',
+    'trust(store, seriesId, asked, window)',
+    'trust(store, seriesId, asked, { from: window.from, to: window.from })',
+  ),
+  mutant(
+    'what was dismissed is news when it comes again',
+    'load/dismissed.ts',
+    'if (rejects.length === 0) return { rejects, rejected }',
+    'if (rejects.length >= 0) return { rejects, rejected }',
+  ),
+  mutant('a replay forgets what was dismissed', 'replay.ts', '    acceptor.upTo(stored.fetchId)\n', ''),
+  mutant(
+    'a doubt of all geos stays, though each was read soundly',
+    'load/coverage.ts',
+    'if (!planned.geoIds.includes(ALL_GEOS)) settleAll',
+    'if (!planned.geoIds.includes(ALL_GEOS) && now < 0) settleAll',
   ),
   mutant(
     'what is in doubt is left alone',
@@ -150,15 +173,10 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'what a complete answer lacks stays',
     'load/observations.ts',
-    'if (stored > end - first)',
-    'if (stored > end - first + 1e9)',
+    'if (held > last - first - (written - superseded)) surplus.add(geoId)',
+    '',
   ),
-  mutant(
-    'revised are also those that are new',
-    'load/observations.ts',
-    'revised += supersededBy(store, fetchId, where) - before',
-    'revised += written',
-  ),
+  mutant('revised are also those that are new', 'load/observations.ts', 'revised += superseded', 'revised += written'),
   mutant(
     'a failure never ends',
     'db/answered.ts',

@@ -12,9 +12,10 @@ import { SERVICE_ZONE } from './calendar.ts'
 import { compare } from './compare.ts'
 import { dutiesOf, judgeAsked, judgeHeld, type Plan, triedAt } from './duties.ts'
 import { takeIn } from './intake.ts'
-import type { Oracle } from './oracle.ts'
+import { accept, type Oracle, truthOf } from './oracle.ts'
 import { type Killed, openProgram, type Program } from './program.ts'
 import { KILLS, SCOPE } from './scope.ts'
+import { plainly } from './service.ts'
 import {
   BEGINNING,
   dayAt,
@@ -187,6 +188,12 @@ async function take(scene: Scene, step: Step, deeds: Map<Kind, Deed[]>): Promise
       await compare(scene)
       return
     }
+    case 'dismiss': {
+      await program.dismiss(scene.now)
+      takeDismissed(scene)
+      compare(scene)
+      return
+    }
     case 'sync':
     case 'backfill':
     case 'restate':
@@ -238,6 +245,16 @@ async function take(scene: Scene, step: Step, deeds: Map<Kind, Deed[]>): Promise
   scene.past.push(scene.now)
   scene.now += 60
   emulator.setNow(scene.now)
+}
+
+/** Takes what somebody dismissed, and accepts the answers with nothing else wrong in them. */
+function takeDismissed({ program, oracle }: Scene): void {
+  const rows = program.store().all(
+    `select q.fragment, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, s.geo_ids
+     from _quarantine q join _fetch f on f.id = q.fetch_id join series s on s.id = f.series_id where q.dismissed is not null`,
+  ) as Record<string, string>[]
+  for (const { fragment, ...series } of rows)
+    accept(truthOf(oracle, JSON.stringify(Object.values(series))), [plainly(JSON.parse(fragment!))])
 }
 
 /** What a command tells the planner. */

@@ -60,8 +60,8 @@ export interface Answer {
   readonly values: readonly SaidValue[]
   /** It is about another indicator than the one that was asked for. */
   readonly foreign: boolean
-  /** Rows that make no sense. */
-  readonly rejects: number
+  /** Rows that make no sense, as they came. */
+  readonly rejects: readonly string[]
   /** It sums values of more than one resolution: nobody may believe it. */
   readonly mixed: boolean
   readonly tiempo: number | null
@@ -106,17 +106,20 @@ export function stepOf(every: Resolution['every'] | string, at: number): number 
   return FIXED[every] ?? border(SERVICE_ZONE, at, every as 'day', 1) - at
 }
 
+/** A row as a text that does not depend on the order of its fields. */
+export const plainly = (row: object): string => JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))
+
 /** Reads the body of an answer to a question, knowing how the service makes it. */
 export function answerOf(question: Question, { body, at: now }: RequestLogEntry, script: Script): Answer {
   const { indicator } = JSON.parse(body!) as Body
   const from = question.window?.from ?? Number.NEGATIVE_INFINITY
   const to = question.window?.to ?? Number.POSITIVE_INFINITY
-  let rejects = 0
+  const rejects: string[] = []
   const values = new Map<string, SaidValue>()
   for (const row of indicator.values) {
     const at = Date.parse(row.datetime) / 1000
     if (typeof row.value !== 'number' || Number.isNaN(at)) {
-      rejects++
+      rejects.push(plainly(row))
       continue
     }
     if (at < from || at >= to) continue

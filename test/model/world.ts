@@ -63,6 +63,7 @@ export type Step =
     }
   | { readonly do: 'retry' }
   | { readonly do: 'replay' }
+  | { readonly do: 'dismiss' }
   | { readonly do: 'wait'; readonly seconds: number }
   | { readonly do: 'fail'; readonly fault: keyof typeof FAULTS; readonly every: number }
   | { readonly do: 'kill'; readonly at: number }
@@ -139,6 +140,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ do: of('retry' as const) }) },
   { weight: 2, arbitrary: fc.record({ do: of('replay' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: of('dismiss' as const) }) },
   {
     weight: 5,
     arbitrary: fc.record({
@@ -190,6 +192,19 @@ const course: fc.Arbitrary<readonly Step[]> = fc.oneof(
       { do: 'fail', fault, every },
       { do: 'restate', job, ...whole },
       { do: 'wait', seconds },
+      { do: 'sync', job },
+    ]),
+  // What nobody understands is dismissed, and comes again.
+  fc
+    .record({ job: which, seconds: of(2 * HOUR, DAY, 3 * DAY), every: of(1, 2), again: fc.boolean() })
+    .map(({ job, seconds, every, again }): Step[] => [
+      { do: 'fail', fault: 'a row without sense', every },
+      { do: 'sync', job },
+      { do: 'dismiss' },
+      { do: 'wait', seconds },
+      ...(again ? [{ do: 'fail' as const, fault: 'a row without sense' as const, every }] : []),
+      { do: 'restate', job, ...whole },
+      { do: 'replay' },
       { do: 'sync', job },
     ]),
   // What is absent is asked again in its time.
