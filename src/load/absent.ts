@@ -71,7 +71,9 @@ async function place(
   earlier: readonly Stored[],
 ): Promise<void> {
   const own = before.filter((row) => row.geoId === geoId)
-  const known = [...own, ...before.flatMap((row) => (row.geoId === geoId ? [] : cutTo(row, subtract([row], own))))]
+  const known: Absent[] = [...own]
+  const others = before.filter((row) => row.geoId !== geoId).sort((a, b) => a.sinceAt - b.sinceAt)
+  for (const row of others) known.push(...cutTo(row, subtract([row], known)))
   const inside = known.flatMap((row) => cutTo(row, intersect([row], [window])))
   const found = missing.flatMap((hole) => {
     const fresh = { ...hole, sinceAt: now, checkedAt: now }
@@ -193,7 +195,8 @@ export async function absent(tx: Transaction<Database>, given: Answer): Promise<
   const ofAll = earlierOf.get(ALL_GEOS) ?? []
   for (const geoId of all ? new Set([...geos, ...storedOf.keys()]) : geos) {
     const own = earlierOf.get(geoId) ?? []
-    const before = geoId === ALL_GEOS ? own : [...own, ...ofAll]
+    // What is absent of all has been so since it was of any, and the other way round.
+    const before = geoId === ALL_GEOS ? earlier : [...own, ...ofAll]
     const known = storedOf.get(geoId) ?? []
     const believed = geos.has(geoId) && !doubted.has(ALL_GEOS) && !doubted.has(geoId)
     const missing = believed ? await missingOf(tx, answer, geoId, groups.get(geoId), before, periods) : []

@@ -90,6 +90,20 @@ describe('what the source has not', () => {
     expect(await findGaps(store)).toEqual([])
   })
 
+  test('goes on where an answer has nothing at all of what a geo lacked', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    market.state.has = (instant) => !within('2025-10-03T22:00:00Z', '2025-10-04T22:00:00Z')(instant)
+    const nights: number[] = []
+    // The day is asked by itself after the first answer, and nothing comes of it.
+    for (let n = 0; n < 20; n++)
+      if (
+        (await market.run(store, n === 0 ? FIXED : FIXED.replace('refresh', 'chunk: 1d, refresh'), night(n))).length > 0
+      )
+        nights.push(n)
+    expect(nights).toEqual([0, 1, 3, 7, 15])
+    expect(await findGaps(store)).toMatchObject([{ reason: 'absent', missing: 24 }])
+  })
+
   test('events promise nothing', async () => {
     const [store, market] = [await tempStore(), await source()]
     market.state.has = (instant) => instant % 18_000 === 0

@@ -246,6 +246,8 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
       if (at < gap.to && at + (versions.at(-1)?.step ?? 1) > gap.from && versions.at(-1)?.to === null)
         differ(`gaps of ${row.key}: a value is said to be absent`, new Date(at * 1000).toISOString(), gap)
   if (!isPromised(scene, row.key, row.trunc)) return
+  // A question about one instant may have brought a value of another length into what was whole.
+  const single = truth.events.findLast(({ question, present }) => question.window === null && present.size > 0)
   const { units } = askedOf(truth, row.trunc)
   for (const [geo, values] of truth.values)
     for (const unit of units) {
@@ -256,6 +258,8 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
       if (
         standing.state !== 'held' ||
         standing.marred ||
+        !isPromised(scene, row.key, row.trunc, standing.at) ||
+        (single && single.at >= standing.at) ||
         !inUnit ||
         standing.at < unit.to + lookback + HOUR ||
         !isAbsent(truth, unit, geo)

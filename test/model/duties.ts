@@ -135,7 +135,7 @@ function isLongDue(
 const SECONDS: Readonly<Record<string, number>> = { hour: 3600, day: 23 * 3600, month: 28 * DAY }
 
 /** Whether a series has a value for each of its periods by nature: events have not, nor have hours of what comes by the month. */
-export function isPromised({ scripts, now }: Scene, key: string, trunc: string | null): boolean {
+export function isPromised({ scripts, now: today }: Scene, key: string, trunc: string | null, now = today): boolean {
   const [kind, id] = JSON.parse(key) as [string, number]
   const script = scripts.find((one) => one.id === id && (one.kind ?? 'indicator') === kind)
   const every = script && resolutionAt(script, now, now).every
@@ -293,6 +293,9 @@ export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: 
   judgeInstants(scene, plan, taken)
 }
 
+/** The number under which events come: nobody has heard of it. */
+const EVENTS = 300
+
 /** Nothing is asked twice in one run, but for what has to be told apart or was too large. */
 function judgeOverlap(plan: Plan, { fetches }: Taken): void {
   const all = fetches.flatMap(({ fetch, question }) =>
@@ -301,7 +304,8 @@ function judgeOverlap(plan: Plan, { fetches }: Taken): void {
   const good = all.filter(({ fetch }) => fetch.outcome === 'ok' || fetch.outcome === 'empty')
   // What may be sums of something finer is asked by single days before it is believed.
   const excused = all.filter(
-    ({ fetch, question }) => fetch.outcome === 'coarse' || (fetch.resolution_id === 223 && question.trunc === null),
+    ({ fetch, question }) =>
+      fetch.outcome === 'coarse' || (question.trunc === null && [223, EVENTS].includes(fetch.resolution_id ?? 0)),
   )
   for (const [i, a] of good.entries())
     for (const b of good.slice(0, i)) {
@@ -345,7 +349,9 @@ export function judgeHeld(scene: Scene, plan: Plan, { byUnit, due }: Duties, { s
       ({ question }) =>
         question.key === one.key && question.window && question.window.from <= one.from && question.window.to >= one.to,
     )
-  if (due.length > 0 && plan.do === 'sync') {
+  // A run of few calls takes a window a day.
+  const last = plan.do === 'sync' ? scene.absentAt.get(plan.job) : undefined
+  if (due.length > 0 && plan.do === 'sync' && (last === undefined || scene.now - last >= DAY - HOUR)) {
     scene.tally.comparisons++
     if (!due.some(isAsked))
       differ(

@@ -34,8 +34,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'windows are cut in the zone of the job',
     'plan/series.ts',
-    'const zone = service.timeZone\n  if',
-    'const zone = job.timeZone\n  if',
+    'const zone = service.timeZone\n',
+    'const zone = planning.job.timeZone\n',
   ),
   mutant(
     'what is wanted ends on days of the job',
@@ -161,14 +161,14 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'what two entries share is asked twice',
     'plan/asked.ts',
-    'return all.length + own.length === 0 ? [...wanted] : subtract(wanted, [...all, ...own])',
-    'return all.length + own.length < 0 ? [] : [...wanted]',
+    'return subtract(wanted, some)',
+    'return some.length < 0 ? [] : [...wanted]',
   ),
   mutant(
     'rows of a reply with rejects are withdrawn',
     'load/apply.ts',
-    'if (planned.window && sound)',
-    'if (planned.window)',
+    'const window = sound ? planned.window : null',
+    'const window = sound || planned.window ? planned.window : null',
   ),
   mutant(
     'what a complete answer lacks stays',

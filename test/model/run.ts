@@ -58,6 +58,8 @@ export interface Scene {
   readonly lookbacks: Map<string, number>
   /** And the shortest: what is settled for it may have become one row with what is older. */
   readonly shortest: Map<string, number>
+  /** When a run of each job last asked for something absent. */
+  readonly absentAt: Map<0 | 1, number>
   /** Instants after commands, for as-of questions. */
   readonly past: number[]
   /** When each question without a window was last answered well. */
@@ -133,6 +135,7 @@ export async function runSequence({ world: given, steps }: Sequence, tally: Tall
       command: 0,
       lookbacks: new Map(),
       shortest: new Map(),
+      absentAt: new Map(),
       past: [],
       singles: new Map(),
       first: one.requests.length,
@@ -191,7 +194,7 @@ async function take(scene: Scene, step: Step, deeds: Map<Kind, Deed[]>): Promise
     case 'dismiss': {
       await program.dismiss(scene.now)
       takeDismissed(scene)
-      compare(scene)
+      await compare(scene)
       return
     }
     case 'sync':
@@ -293,6 +296,8 @@ async function command(scene: Scene, plan: Plan, healthy: boolean, again = false
   if (SCOPE.has('again'))
     for (const { question, entry } of tried ? taken.sent : [])
       if (!question.window || tried!(question)) differ('a second sync with nothing new asks', [], entry.url)
+  if (plan.do !== 'retry' && taken.fetches.some(({ fetch }) => fetch.reason === 'absent'))
+    scene.absentAt.set(plan.job, now)
   judgeAsked(scene, plan, duties, taken, summary)
   if (healthy && summary?.stop === null) judgeHeld(scene, plan, duties, taken)
   await compare(scene)
