@@ -352,6 +352,8 @@ describe('what is published', () => {
     expect(databases.public).toMatchObject({ source: 'The operator', license: 'CC BY 4.0' })
     expect(Object.keys(databases.public.tables).sort()).toEqual([...TABLE_NAMES, ...Object.keys(VIEWS)].sort())
     expect(databases.public.tables.observation.columns.at).toMatch(/epoch seconds, UTC/)
+    // For its first page Datasette would sort every value there is.
+    expect(Object.keys(databases.public.tables.observations).sort()).toEqual(['columns', 'description'])
     for (const [name, { sql, params }] of Object.entries<{ sql: string; params: string[] }>(databases.public.queries)) {
       const nothing = Object.fromEntries(params.map((parameter) => [parameter, '']))
       expect(() => db.prepare(sql).all(nothing), name).not.toThrow()

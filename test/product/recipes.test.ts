@@ -340,6 +340,19 @@ describe('times', () => {
     expect(days(given)).toEqual(expected)
   })
 
+  test.each(
+    RECIPES.filter(({ sql }) => /from observations\n.*geo_id = :geo.*:from/s.test(sql)).map(({ name, sql }) => [
+      name,
+      sql,
+    ]),
+  )('%s reads the values of its range, and no others', (_name, sql) => {
+    const asked = Object.fromEntries([...sql.matchAll(/:(\w+)/g)].map(([, name]) => [name!, null]))
+    const plan = store.all(`explain query plan ${sql}`, asked as never) as { detail: string }[]
+    const reads = plan.filter(({ detail }) => detail.startsWith('SEARCH o USING'))
+    expect(reads.length).toBeGreaterThan(0)
+    for (const { detail } of reads) expect(detail).toMatch(/\(series_id=\? AND geo_id=\? AND at>\? AND at<\?\)/)
+  })
+
   test('an instant inside a day, even in the hour that comes twice, is one', () => {
     const [row] = rowsOf(store, 'daily-average', { from: '2025-10-26T01:00:00Z', to: '2025-10-26T01:30:00Z' })
     expect(row).toMatchObject({ periods: 2, local_date: '2025-10-26' })

@@ -24,8 +24,8 @@ const LABELS: Readonly<Record<string, string>> = {
   archive_text: 'name',
   widget_text: 'name',
 }
-/** Columns that are best looked at first. */
-const SORTED: Readonly<Record<string, string>> = { observations: 'at_utc', latest: 'indicator_id', runs: 'id' }
+/** Columns by which short views are sorted. Those of all values have no order: Datasette would sort them all for its first page. */
+const SORTED: Readonly<Record<string, object>> = { latest: { sort: 'indicator_id' }, runs: { sort_desc: 'id' } }
 
 /** Every table and view with its columns, as Datasette shows them. */
 function tables(): Record<string, object> {
@@ -43,7 +43,7 @@ function tables(): Record<string, object> {
       {
         ...table,
         ...(LABELS[name] ? { label_column: LABELS[name] } : {}),
-        ...(SORTED[name] ? { sort: SORTED[name] } : {}),
+        ...SORTED[name],
         ...(name === 'texts' ? { fts_table: 'search', fts_pk: 'id' } : {}),
       },
     ]),

@@ -1,4 +1,15 @@
-import { ALWAYS, HOUR, MEAN, NATIVE, NONE_IN_RANGE, ONE_GEO, ONE_NEED, RANGE, type Recipe } from './recipe.ts'
+import {
+  ALWAYS,
+  DAY_RANGE,
+  HOUR,
+  MEAN,
+  NATIVE,
+  NONE_IN_RANGE,
+  ONE_GEO,
+  ONE_NEED,
+  RANGE,
+  type Recipe,
+} from './recipe.ts'
 
 const listed = (parameter: string): string =>
   `indicator_id in (select value from json_each('[' || :${parameter} || ']'))`
@@ -7,14 +18,14 @@ export const ENERGY: readonly Recipe[] = [
   {
     name: 'monthly-energy',
     question:
-      'How much energy did each technology deliver in each local month? Powers are weighted by how long they last, so a change of resolution changes nothing.',
+      'How much energy did each technology deliver in each local month? Powers are weighted by how long they last, so a change of resolution changes nothing. Whole local days are counted.',
     parameters: { indicators: '551,1295,546,549,550', geo: 8741, ...ALWAYS },
     needs: [{ of: 'indicators', geo: 'geo' }],
-    sql: `select substr(local_date, 1, 7) as local_month, indicator_id, indicator_name, round(sum(value * step_s) / 3600) as mwh,
-  round(${MEAN}) as average_mw, sum(step_s) / 3600.0 as hours
-from observations
-where ${NATIVE} and ${listed('indicators')} and geo_id = :geo and value is not null
-  and ${RANGE}
+    sql: `select substr(local_date, 1, 7) as local_month, indicator_id, indicator_name, round(sum(energy)) as mwh,
+  round(sum(energy) / sum(hours)) as average_mw, sum(hours) as hours
+from observations_daily
+where ${NATIVE} and ${listed('indicators')} and geo_id = :geo and count > 0
+  and ${DAY_RANGE}
 group by local_month, indicator_id order by local_month, mwh desc, indicator_id`,
     nothing: NONE_IN_RANGE,
   },
