@@ -6,10 +6,10 @@ import type { Database, TableName } from '../tables/schema.ts'
 
 /** What an upsert did. */
 export interface Written {
-  /** Rows that were not there before, or were completed. */
+  /** Rows that were not there before, or of which only what was open was filled. */
   readonly fresh: number
   readonly unchanged: number
-  /** Rows whose old version went to the history. */
+  /** Rows that were there and changed. */
   readonly revised: number
 }
 

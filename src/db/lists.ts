@@ -13,10 +13,11 @@ export async function deleteOthers(
   same: RowValues,
   columns: readonly string[],
   kept: readonly (readonly unknown[])[],
-): Promise<void> {
+): Promise<number> {
   const ofOwner = Object.entries(same).map(([column, value]) => sql`${sql.ref(column)} = ${value}`)
   const pairs = columns.map((_, i) => sql`value ->> ${sql.lit(i)}`)
-  await sql`delete from ${sql.table(table)} where ${sql.join(ofOwner, sql` and `)}
+  const { numAffectedRows } = await sql`delete from ${sql.table(table)} where ${sql.join(ofOwner, sql` and `)}
     and (${sql.join(columns.map((column) => sql.ref(column)))}) not in (
       select ${sql.join(pairs)} from json_each(${JSON.stringify(kept)}))`.execute(tx)
+  return Number(numAffectedRows ?? 0n)
 }

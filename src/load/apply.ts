@@ -49,7 +49,7 @@ export async function applyRows(
   for (const listed of rows.owned) {
     const owned = await withoutTold(tx, listed, first)
     written = addWritten(written, await upsertRows(tx, owned, stamps, first))
-    await replaceOwned(tx, owned, tableOf(owned.table).key)
+    withdrawn += await replaceOwned(tx, owned, tableOf(owned.table).key)
   }
   if (rows.listing) withdrawn += await markListing(tx, rows.listing, now)
   if (rows.observations && seriesId !== null) {

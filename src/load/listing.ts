@@ -46,12 +46,12 @@ export async function markListing(
   return Number(numUpdatedRows)
 }
 
-/** Makes the rows of some owners exactly those given: links that the service dropped go, the others stay untouched. */
+/** Makes the rows of some owners exactly those given: links that the service dropped go, the others stay untouched. Answers how many went. */
 export async function replaceOwned(
   tx: Transaction<Database>,
   { table, owner, owners, rows }: OwnedRows,
   columns: readonly string[],
-): Promise<void> {
+): Promise<number> {
   const rest = columns.filter((column) => !owner.includes(column))
   const kept = new Map<string, unknown[][]>()
   const nameOf = (row: OwnedRows['rows'][number]): string => JSON.stringify(owner.map((column) => row[column]))
@@ -62,12 +62,14 @@ export async function replaceOwned(
   }
   // An owner that the answer names often is one owner: else the time would grow with the square of its rows.
   const each = new Map(owners.map((one) => [nameOf(one), one]))
+  let gone = 0
   for (const [name, one] of each)
-    await deleteOthers(
+    gone += await deleteOthers(
       tx,
       table,
       Object.fromEntries(owner.map((column) => [column, one[column]!])),
       rest,
       kept.get(name) ?? [],
     )
+  return gone
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { canonical } from '../base/json.ts'
 import type { Written } from '../db/engine.ts'
-import { prepared } from '../db/prepared.ts'
+import { type Prepared, prepared } from '../db/prepared.ts'
 import { isMerged, type Languages, TEXTS, upsertRow } from '../db/upsert.ts'
 import type { OwnedRows, RowValues, TableRows } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
@@ -74,6 +74,36 @@ const HISTORY: Partial<Readonly<Record<TableName, ReturnType<typeof versionsIn>>
   content_text: versionsIn('content_revision'),
 }
 
+/** The rows that are held, table by table, by their keys. */
+const held = new Map<TableName, Prepared<RowValues, RowValues>>()
+
+/** The held row with the key of another one. */
+function heldRow(tx: Transaction<Database>, table: TableName, row: RowValues): Promise<RowValues | undefined> {
+  const { key } = tableOf(table)
+  const query =
+    held.get(table) ??
+    prepared((db, of: RowValues) =>
+      key.reduce(
+        (all, column) => all.where(column as 'id', '=', of[column] as number),
+        db.selectFrom(table as 'geo').selectAll(),
+      ),
+    )
+  held.set(table, query)
+  return query.first(tx, row)
+}
+
+/** Whether a column that changed only tells more: nothing was known, or every field of its JSON is what it was. */
+function isCompleted(
+  column: string,
+  before: RowValues[string] | undefined,
+  after: RowValues[string] | undefined,
+): boolean {
+  if (before === after || before === null) return true
+  if (!column.startsWith('payload') || typeof after !== 'string') return false
+  const [was, is] = [JSON.parse(String(before)), JSON.parse(after)] as [object, object]
+  return canonical({ ...is, ...was }) === canonical(is)
+}
+
 /** Writes the rows of one table. Columns that only the loader knows are filled from `stamps` where the table has them; `first` is the first language. */
 export async function upsertRows(
   tx: Transaction<Database>,
@@ -81,20 +111,26 @@ export async function upsertRows(
   stamps: RowValues & { readonly fetch_id: number },
   first: string,
 ): Promise<Written> {
-  const { columns, key } = tableOf(table)
+  const { columns, key, silent } = tableOf(table)
   // What an answer says twice is one row; the later holds.
   const rows = [...new Map(sent.map((row) => [JSON.stringify(key.map((column) => row[column])), row])).values()]
-  const extra = Object.entries(stamps).filter(([column]) => column in columns)
-  const history = HISTORY[table]
+  const extra = Object.fromEntries(Object.entries(stamps).filter(([column]) => column in columns))
   const versions = async (): Promise<number> =>
-    history === undefined || rows.length === 0 ? 0 : (await history.first(tx, { by: stamps.fetch_id }))!.versions
-  const before = await versions()
-  let changed = 0
+    (await HISTORY[table]?.first(tx, { by: stamps.fetch_id }))?.versions ?? 0
+  let [fresh, revised] = [0, 0]
   for (const one of rows) {
     const row = isMerged(table, 'payload') && one.payload ? await withHeld(tx, one, { locale, first }) : one
-    const full = extra.length === 0 ? row : { ...row, ...Object.fromEntries(extra) }
-    if (await upsertRow(tx, table, full, when, { locale, first })) changed++
+    const before = await heldRow(tx, table, row)
+    const telling = Object.keys(row).filter((column) => !silent.includes(column))
+    if (before && (when === 'kept' || telling.every((column) => before[column] === row[column]))) continue
+    const earlier = before && (await versions())
+    if (!(await upsertRow(tx, table, { ...row, ...extra }, when, { locale, first }))) continue
+    const after = before && (await heldRow(tx, table, row))
+    const isRevised =
+      before &&
+      ((await versions()) !== earlier || !telling.every((name) => isCompleted(name, before[name], after![name])))
+    if (isRevised) revised++
+    else fresh++
   }
-  const revised = (await versions()) - before
-  return { fresh: changed - revised, unchanged: rows.length - changed, revised }
+  return { fresh, unchanged: rows.length - fresh - revised, revised }
 }
