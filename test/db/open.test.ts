@@ -120,7 +120,7 @@ describe('files that are not for us', () => {
         writeFileSync(file, 'this is no database at all, only some text that is long enough to be read'.repeat(20))
         return file
       },
-      /no SQLite database/,
+      /is not an SQLite database/,
     ],
   ])('%s is refused and not touched', async (_name, make, message) => {
     const file = make()
