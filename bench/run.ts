@@ -12,9 +12,10 @@ import { planning } from './cases/planning.ts'
 import { replay } from './cases/replay.ts'
 import { single } from './cases/single.ts'
 import { start } from './cases/start.ts'
+import { views } from './cases/views.ts'
 import { wire } from './cases/wire.ts'
 
-const CASES: Readonly<Record<string, Case>> = { load, replay, wire, night, planning, start, single, large }
+const CASES: Readonly<Record<string, Case>> = { load, replay, wire, night, planning, start, single, views, large }
 /** Bytes on disk that a value of the large case may need: row, replies, log and the copy of the peak. */
 const DISK_A_VALUE = 60
 

@@ -1,19 +1,15 @@
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { VIEWS } from '../../src/tables/views.ts'
 import { type Bench, fixed, grouped, type Section } from '../bench.ts'
-import { type Measured, measure, median } from '../measure.ts'
+import { measure } from '../measure.ts'
 import { serving } from '../serving.ts'
+import { measureViews, VALUES_A_SERIES } from './views.ts'
 
 const here = join(import.meta.dirname, '..')
 const KEY = 'k'.repeat(64)
-/** Five geos, 834 days, hour by hour. */
-const VALUES_A_SERIES = 100_080
-/** A view that takes longer is stopped. */
-const PATIENCE_S = 60
-
 /** A long backfill by the command, as fast as a job may ask; then every view on what it made. */
-export async function large({ folder, runs, rows, say }: Bench): Promise<Section[]> {
+export async function large(bench: Bench): Promise<Section[]> {
+  const { folder, rows, say } = bench
   const series = Math.max(1, Math.round(rows / VALUES_A_SERIES))
   const job = join(folder, 'large.yaml')
   const database = join(folder, 'large.db')
@@ -31,25 +27,7 @@ export async function large({ folder, runs, rows, say }: Bench): Promise<Section
   )
   await service.stop()
   const size = statSync(database).size
-  const timings: string[][] = []
-  for (const view of Object.keys(VIEWS)) {
-    let peak = 0
-    const timed = async (scope: 'one' | 'all'): Promise<string> => {
-      const all: Measured[] = []
-      for (let run = 1; run <= runs; run++) {
-        say(`large: ${view}, ${scope}: run ${run} of ${runs}`)
-        const args = [join(here, 'children/view.ts'), database, view, scope]
-        all.push(await measure(process.execPath, args, {}, PATIENCE_S))
-        peak = Math.max(peak, all.at(-1)!.peakMb ?? 0)
-        if (all.at(-1)!.last === '') return `over ${PATIENCE_S}`
-        // What takes long is not made surer by repetition.
-        if (all.at(-1)!.seconds > 20) break
-      }
-      const answers = all.map(({ last }) => JSON.parse(last) as { seconds: number; rows: number })
-      return `${fixed(median(answers.map(({ seconds }) => seconds)), 3)} (${grouped(answers[0]!.rows)} rows)`
-    }
-    timings.push([view, await timed('one'), await timed('all'), fixed(peak, 0)])
-  }
+  const views = await measureViews(bench, database, series)
   for (const end of ['', '-wal', '-shm']) rmSync(database + end, { force: true })
   return [
     {
@@ -65,11 +43,6 @@ export async function large({ folder, runs, rows, say }: Bench): Promise<Section
         ],
       ],
     },
-    {
-      title: `Views on ${grouped(series * VALUES_A_SERIES)} values`,
-      about: `Seconds until the last row is read with all its columns: of one series of ${grouped(VALUES_A_SERIES)} values, and of all ${grouped(series)}.`,
-      head: ['view', 'one series', 'all series', 'peak MB'],
-      rows: timings,
-    },
+    views,
   ]
 }

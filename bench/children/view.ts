@@ -1,7 +1,7 @@
-/* Reads a view to its end: `node view.ts database view one|all`. */
+/* Reads a view to its end: `node view.ts database view one|all|total`. */
 import { openReader } from '../../src/db/open.ts'
 
-const [database, view, scope] = process.argv.slice(2) as [string, string, 'one' | 'all']
+const [database, view, scope] = process.argv.slice(2) as [string, string, 'one' | 'all' | 'total']
 const reader = openReader(database)
 const columns = (reader.all('select name from pragma_table_info(?)', [view]) as { name: string }[]).map(
   ({ name }) => name,
@@ -9,10 +9,17 @@ const columns = (reader.all('select name from pragma_table_info(?)', [view]) as 
 const series = reader.get(
   'select id from series order by id limit 1 offset (select count(*) / 2 from series)',
 ) as number
-const [where, parameters] =
-  scope === 'all' || !columns.includes('series_id') ? ['', []] : [' where series_id = ?', [series]]
+const read = (): readonly [string, number[]] => {
+  if (scope === 'total')
+    return columns.includes('energy')
+      ? [`select indicator_id, count(*), sum(count), sum(energy), max(max) from ${view} group by indicator_id`, []]
+      : [`select count(*) from ${view}`, []]
+  return scope === 'one' && columns.includes('series_id')
+    ? [`select * from ${view} where series_id = ?`, [series]]
+    : [`select * from ${view}`, []]
+}
 const began = performance.now()
 let rows = 0
-for (const _ of reader.rows(`select * from ${view}${where}`, parameters)) rows++
+for (const _ of reader.rows(...read())) rows++
 process.stdout.write(`${JSON.stringify({ seconds: (performance.now() - began) / 1000, rows })}\n`)
 await reader.close()

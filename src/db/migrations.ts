@@ -15,6 +15,7 @@ import * as truth from '../../migrations/0015_truth.ts'
 import * as told from '../../migrations/0016_told.ts'
 import * as reasons from '../../migrations/0017_reasons.ts'
 import * as dayTotals from '../../migrations/0019_day_totals.ts'
+import * as oneSeries from '../../migrations/0020_one_series.ts'
 
 /** Every migration, oldest first. `user_version` of a database is the number of the last one that it has seen. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -34,4 +35,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0016_told': told,
   '0017_reasons': reasons,
   '0019_day_totals': dayTotals,
+  '0020_one_series': oneSeries,
 }

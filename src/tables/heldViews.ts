@@ -51,27 +51,38 @@ const JUDGED = `select c.*, case when c.state = 'doubt' or c.settled_s >= c.look
         ) d
       ) c`
 
-const COVERAGE = `select h.series_id, h.kind, h.indicator_id, ${indicatorName('h')}, h.geo_id, h.from_at, h.to_at,
-    ${localTime('h.from_at', offsetAt('h', 'h.from_at'))} as from_local,
-    ${localTime('h.to_at', offsetAt('h', 'h.to_at'))} as to_local,
-    h.state, ${utcTime('h.fetched_at')} as fetched_at
-  from (
-    select ${LINE}, state, min(from_at) as from_at, max(to_at) as to_at, min(fetched_at) as fetched_at
-    from (
-      select p.*, sum(p.fresh) over (partition by ${LINE} order by from_at) as stretch
+/**
+ * Rows of a timeline in which neighbours that border on each other and have the same state (or whatever `what` names) are one.
+ * Nothing is grouped: a condition on a series goes through windows that divide by it, down to the tables, and not through groups.
+ */
+const joined = (rows: string, what: string): string => `select * from (
+      select p.*, max(p.to_at) over island as end_at, min(p.fetched_at) over island as oldest_at
       from (
-        select q.*, lag(q.to_at) over line is not q.from_at or lag(q.state) over line is not q.state as fresh
+        select m.*, sum(m.fresh) over (partition by ${LINE} order by from_at) as stretch
         from (
-          select ${LINE}, from_at, border as to_at, iif(state = 'values', 'final', state) as state, fetched_at
-          from (${JUDGED}) where from_at < border
-          union all
-          select ${LINE}, border, to_at, 'provisional', fetched_at
-          from (${JUDGED}) where border < to_at
-        ) q
-        window line as (partition by ${LINE} order by from_at)
+          select q.*, lag(q.to_at) over line is not q.from_at or lag(q.${what}) over line is not q.${what} as fresh
+          from (
+            ${rows}
+          ) q
+          window line as (partition by ${LINE} order by from_at)
+        ) m
       ) p
-    )
-    group by ${LINE}, stretch, state
+      window island as (partition by ${LINE}, stretch)
+    ) where fresh`
+
+const COVERAGE = `select h.series_id, h.kind, h.indicator_id, ${indicatorName('h')}, h.geo_id, h.from_at, h.end_at as to_at,
+    ${localTime('h.from_at', offsetAt('h', 'h.from_at'))} as from_local,
+    ${localTime('h.end_at', offsetAt('h', 'h.end_at'))} as to_local,
+    h.state, ${utcTime('h.oldest_at')} as fetched_at
+  from (
+    ${joined(
+      `select ${LINE}, from_at, border as to_at, iif(state = 'values', 'final', state) as state, fetched_at
+            from (${JUDGED}) where from_at < border
+            union all
+            select ${LINE}, border, to_at, 'provisional', fetched_at
+            from (${JUDGED}) where border < to_at`,
+      'state',
+    )}
   ) h`
 
 /** A failed request, as `f`: one that never became an answer. */
@@ -82,11 +93,9 @@ const SERIES = 's.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_
 const COARSE = `f.outcome = 'coarse' and f.from_at is not null`
 
 /** Geos with rows of their own; `single` where they were asked for by themselves, and not only missed in an answer for all. */
-const SINGLE = `select series_id, geo_id, max(single) as single from (
-              select series_id, geo_id, state <> 'doubt' as single from _coverage where geo_id <> 0
-              union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${FAILED} and f.series_id is not null
-              union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${COARSE} and f.series_id is not null
-            ) group by series_id, geo_id`
+const SINGLE = `select series_id, geo_id, state <> 'doubt' as single from _coverage where geo_id <> 0
+            union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${FAILED} and f.series_id is not null
+            union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${COARSE} and f.series_id is not null`
 
 /** What was asked in vain: of all geos, of one by itself, and of all as it bears on one. */
 const inVain = (which: string): string => `select ${SERIES}, 0, f.from_at, f.to_at, 0, 1, 1
@@ -116,34 +125,22 @@ const BEARING = `select ${SERIES}, c.geo_id, c.from_at, c.to_at, 1 as covered, 0
           union all
           ${inVain(COARSE)}`
 
-/** The stretches of a range that nobody answered. */
-const HOLES = `select ${LINE}, min(from_at) as from_at, max(to_at) as to_at, reason
-    from (
-      select p.*, sum(p.fresh) over (partition by ${LINE} order by from_at) as stretch
-      from (
-        select q.*, lag(q.to_at) over line is not q.from_at or lag(q.reason) over line is not q.reason as fresh
-        from (
-          select ${LINE}, from_at, to_at, iif(failing > 0, 'failed', 'unasked') as reason
-          from (
-            select e.*, lead(e.from_at) over line as to_at, sum(e.covers) over line as covering, sum(e.fails) over line as failing,
-              min(e.first_at) over whole as range_from, max(e.last_at) over whole as range_to
+/** The stretches of a range that nobody answered: what lies between two instants at which something begins or ends, and is covered by nothing. */
+const HOLES = joined(
+  `select ${LINE}, from_at, to_at, iif(failing > 0, 'failed', 'unasked') as reason, null as fetched_at
             from (
-              select ${LINE}, at as from_at, sum(covers) as covers, sum(fails) as fails, min(first_at) as first_at, max(last_at) as last_at
+              select e.*, lead(e.from_at) over line as to_at, sum(e.covers) over line as covering, sum(e.fails) over line as failing,
+                min(e.first_at) over whole as range_from, max(e.last_at) over whole as range_to
               from (
-                select b.*, iif(n.value = 1, b.from_at, b.to_at) as at, b.covered * n.value as covers, b.failed * n.value as fails,
+                select ${LINE}, iif(n.value = 1, b.from_at, b.to_at) as from_at, b.covered * n.value as covers, b.failed * n.value as fails,
                   iif(b.own, b.from_at, null) as first_at, iif(b.own, b.to_at, null) as last_at
                 from (${BEARING}) b, json_each('[1, -1]') n
-              )
-              group by ${LINE}, at
-            ) e
-            window line as (partition by ${LINE} order by e.from_at), whole as (partition by ${LINE})
-          )
-          where covering = 0 and to_at > range_from and from_at < range_to
-        ) q
-        window line as (partition by ${LINE} order by from_at)
-      ) p
-    )
-    group by ${LINE}, stretch, reason`
+              ) e
+              window line as (partition by ${LINE} order by e.from_at), whole as (partition by ${LINE})
+            )
+            where covering = 0 and from_at < to_at and to_at > range_from and from_at < range_to`,
+  'reason',
+)
 
 const HALF_YEAR = 182 * DAY
 /** An instant at which a stretch is asked again, where a job wants some of it: for the rest nobody asks by itself. */
@@ -166,7 +163,7 @@ const GAPS = `select h.series_id, h.kind, h.indicator_id, ${indicatorName('h')},
       ${localTime('h.to_at', offsetAt('h', 'h.to_at'))} as to_local,
       h.reason, h.step_s, h.missing, ${utcTime('h.next_at')} as next_at
     from (
-      select ${LINE}, from_at, to_at, reason, null as step_s, null as missing, null as next_at
+      select ${LINE}, from_at, end_at as to_at, reason, null as step_s, null as missing, null as next_at
       from (${HOLES})
       union all
       select ${SERIES}, c.geo_id, c.from_at, c.to_at, 'doubt', null, null, ${DOUBT_NEXT}

@@ -46,7 +46,7 @@ async function earlier(file: string, name: string, zoned: boolean): Promise<void
 }
 
 // Every other one knows the clocks of its zone by then.
-test.each(names.slice(0, -1).map((name, i) => [name, i % 2 === 0] as const))(
+test.each(names.slice(0, names.indexOf('0019_day_totals')).map((name, i) => [name, i % 2 === 0] as const))(
   'the totals of days are made of the values that a database of schema %s holds',
   async (name, zoned) => {
     const file = join(tempFolder(), 'old.db')

@@ -65,6 +65,11 @@ describe('what is asked often goes by a key', () => {
     expect(scans(`select * from ${name} where series_id = 3`)).toEqual([])
   })
 
+  test.each(['coverage', 'gaps'])('%s, of one series, without looking at the others', (name) => {
+    const steps = store.all(`explain query plan select * from ${name} where series_id = 3`) as { detail: string }[]
+    expect(steps.filter(({ detail }) => /^SCAN (s|v|_coverage|_absent)\b|series_id>/.test(detail))).toEqual([])
+  })
+
   test.each(
     bySeries.filter(([, { columns }]) => 'indicator_id' in columns && 'geo_id' in columns).map(([name]) => name),
   )('%s, of one indicator and geo', (name) => {

@@ -1,0 +1,55 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { VIEWS } from '../../src/tables/views.ts'
+import { type Bench, fixed, grouped, type Section } from '../bench.ts'
+import { type Measured, measure, median } from '../measure.ts'
+
+const here = join(import.meta.dirname, '..')
+/** A view that takes longer is stopped. */
+const PATIENCE_S = 60
+/** Five geos, 834 days, hour by hour. */
+export const VALUES_A_SERIES = 100_080
+
+/** Every view on a database: of one series, of all, and a total over all. */
+export async function measureViews(
+  { runs, say }: Pick<Bench, 'runs' | 'say'>,
+  database: string,
+  series: number,
+): Promise<Section> {
+  const timings: string[][] = []
+  for (const view of Object.keys(VIEWS)) {
+    let peak = 0
+    const timed = async (scope: 'one' | 'all' | 'total'): Promise<string> => {
+      const all: Measured[] = []
+      for (let run = 1; run <= runs; run++) {
+        say(`views: ${view}, ${scope}: run ${run} of ${runs}`)
+        const args = [join(here, 'children/view.ts'), database, view, scope]
+        all.push(await measure(process.execPath, args, {}, PATIENCE_S))
+        peak = Math.max(peak, all.at(-1)!.peakMb ?? 0)
+        if (all.at(-1)!.last === '') return `over ${PATIENCE_S}`
+        // What takes long is not made surer by repetition.
+        if (all.at(-1)!.seconds > 20) break
+      }
+      const answers = all.map(({ last }) => JSON.parse(last) as { seconds: number; rows: number })
+      return `${fixed(median(answers.map(({ seconds }) => seconds)), 3)} (${grouped(answers[0]!.rows)} rows)`
+    }
+    timings.push([view, await timed('one'), await timed('all'), await timed('total'), fixed(peak, 0)])
+  }
+  return {
+    title: `Views on ${grouped(series * VALUES_A_SERIES)} values`,
+    about: `Seconds until the last row is read with all its columns: of one series of ${grouped(VALUES_A_SERIES)} values, and of all ${grouped(series)}; and until a total over all of them is there: a count, and what each indicator sums up to where there are sums.`,
+    head: ['view', 'one series', 'all series', 'a total of all', 'peak MB'],
+    rows: timings,
+  }
+}
+
+/** Every view on a database that is filled by SQL in a minute, and not by a sync in ten. */
+export async function views(bench: Bench): Promise<Section[]> {
+  const database = join(bench.folder, 'views.db')
+  const series = Math.max(1, Math.round(bench.rows / VALUES_A_SERIES))
+  bench.say(`views: filling in ${grouped(series * VALUES_A_SERIES)} values`)
+  await measure(process.execPath, [join(here, 'children/fill.ts'), database, String(series)])
+  const section = await measureViews(bench, database, series)
+  for (const end of ['', '-wal', '-shm']) rmSync(database + end, { force: true })
+  return [section]
+}
