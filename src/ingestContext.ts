@@ -1,6 +1,6 @@
 import type { SyncError } from './base/errors.ts'
 import type { EventFields, EventRows } from './base/eventFields.ts'
-import type { Tell } from './base/events.ts'
+import type { EmitEvent } from './base/events.ts'
 import { formatUtc } from './base/instant.ts'
 import type { Fetcher } from './fetch/fetch.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
@@ -19,20 +19,20 @@ export interface RejectPolicy {
   readonly maxRejects: number
 }
 
-/** The two ends between which asks are carried. */
+/** What ingesting a planned request works with. */
 export interface IngestContext {
   readonly service: Service
   readonly fetcher: Fetcher
   readonly loading: Loading
   readonly sizes: Sizes
   readonly rejects: RejectPolicy
-  /** Days that are asked, or were, to learn whether a number is that of a series' own resolution. */
+  /** Single days that were requested to learn whether a resolution number is that of the series itself. */
   readonly probes: Map<string, Promise<unknown>>
-  /** Tells of what happens to requests. */
-  readonly tell: Tell
+  /** Emits an event. */
+  readonly emit: EmitEvent
 }
 
-/** What became of an ask. */
+/** The result of ingesting a planned request. */
 export interface IngestResult {
   readonly counts: Counts
   readonly error: SyncError | null
@@ -43,7 +43,7 @@ export interface IngestResult {
 
 export const NOTHING_INGESTED: IngestResult = { counts: NO_COUNTS, error: null, first: null, last: null }
 
-/** What became of two asks: the first error, and the resolutions of the first and the last of them. */
+/** Two results as one: the first error, and the resolutions of the first and the last of them. */
 export const joined = (a: IngestResult, b: IngestResult): IngestResult => ({
   counts: addCounts(a.counts, b.counts),
   error: a.error ?? b.error,
@@ -74,15 +74,15 @@ export const eventReply = (reply: Reply | null): EventFields => ({
   ms: reply ? Math.round(reply.ms) : null,
 })
 
-/** Tells that a reply is in the database, and whether its rows were believed. */
-export const tellDone = (
-  { tell }: IngestContext,
+/** Emits that a reply is in the database, and whether its rows were accepted. */
+export const emitDone = (
+  { emit }: IngestContext,
   planned: PlannedRequest,
   reply: Reply,
   counts: Counts,
   believed: boolean,
 ): void =>
-  tell('request.done', {
+  emit('request.done', {
     ...{ ...eventRequest(planned), ...eventReply(reply) },
     ...{ bytes: reply.body.length, rows: eventRows(counts), believed },
   })

@@ -9,7 +9,7 @@ import type { Service } from './services/service.ts'
 import { SERVICES } from './services/services.ts'
 import { readReplies, type StoredReply } from './state/replies.ts'
 import type { Database } from './tables/schema.ts'
-import { type Again, rereadInWorker } from './threads/reread.ts'
+import { type RereadRows, rereadInWorker } from './threads/reread.ts'
 
 /** Bytes of answers a transaction: many answers, for a rebuilt database is used only when it is whole. */
 const REPLAYED_AT_ONCE = 4 * 1024 * 1024
@@ -17,7 +17,7 @@ const REPLAYED_AT_ONCE = 4 * 1024 * 1024
 /** A reply of the reply store that is being read. */
 interface Opened {
   readonly stored: StoredReply
-  readonly rows: Promise<Again>
+  readonly rows: Promise<RereadRows>
 }
 
 /** The replies of a reply store, so many at once as go into a transaction. */
@@ -69,7 +69,7 @@ export async function replay(
   const restorer = await createSeriesRestorer(source)
   const acceptor = await createAcceptor(store)
   let done: Replayed = { replies: 0, rows: 0, unread: 0, damaged: [] }
-  const one = async (tx: Transaction<Database>, stored: StoredReply, rows: Again): Promise<void> => {
+  const one = async (tx: Transaction<Database>, stored: StoredReply, rows: RereadRows): Promise<void> => {
     await restorer.upTo(tx, stored.fetchId)
     await acceptor.upTo(tx, stored.fetchId)
     const { fetchId, runId, seriesId, planned } = stored

@@ -1,6 +1,6 @@
 import { KeyError } from './base/errors.ts'
 import { type Interval, subtract } from './base/interval.ts'
-import { type IngestContext, type IngestResult, joined, NOTHING_INGESTED, tellDone } from './ingestContext.ts'
+import { emitDone, type IngestContext, type IngestResult, joined, NOTHING_INGESTED } from './ingestContext.ts'
 import { type PlannedRequest, seriesKey } from './job/plannedRequest.ts'
 import { loadCoarse, type ParsedReply, rememberChange } from './load/load.ts'
 import { addCounts } from './load/run.ts'
@@ -8,18 +8,18 @@ import { daysWithValues, halve, isSame, type Kind, kindOf, within } from './plan
 import type { Reply } from './services/reply.ts'
 import { dayIdsOf } from './state/neighbours.ts'
 
-/** An answer that is not believed yet. */
-export interface DoubtedReply {
+/** A reply whose values may be sums over several resolutions. */
+export interface DoubtfulReply {
   readonly planned: PlannedRequest
   readonly reply: Reply
-  readonly said: ParsedReply
+  readonly parsed: ParsedReply
   /** Loads it as it is. */
-  readonly believe: () => Promise<IngestResult>
+  readonly accept: () => Promise<IngestResult>
 }
 
 type Ingest = (ingestContext: IngestContext, planned: PlannedRequest) => Promise<IngestResult>
 
-/** Where one resolution ends and another one begins, it is remembered, so that later windows are cut there. */
+/** Records where the resolution changes, so that later windows are cut there. */
 async function remember(
   { loading }: IngestContext,
   planned: PlannedRequest,
@@ -31,89 +31,95 @@ async function remember(
 }
 
 /**
- * An answer under a number that was never seen for values of the series: one of its days is asked. When that comes under
- * the same number, it is the series' own; else the answer was made of several resolutions.
+ * Ingests a reply with a resolution number that is new for the series: one of its days is requested. When that day has the
+ * same number, the reply is accepted; otherwise it sums several resolutions.
  */
-export async function carryUnsure(
+export async function ingestUnsure(
   ingestContext: IngestContext,
-  doubted: DoubtedReply,
-  carry: Ingest,
+  doubtful: DoubtfulReply,
+  ingest: Ingest,
 ): Promise<IngestResult> {
-  const { planned, said } = doubted
-  const kind = kindOf(said.rows)
+  const { planned, parsed } = doubtful
+  const kind = kindOf(parsed.rows)
   const key = `${seriesKey(planned.series!)} ${kind.id}`
-  // Windows of a series come side by side, and one day is enough for all of them.
+  // Several windows of a series may be under way, and one day is enough for all of them.
   const earlier = ingestContext.probes.get(key)
   if (earlier) {
     await earlier
     if (kind.id !== null && (await dayIdsOf(ingestContext.loading.store, planned)).includes(kind.id))
-      return doubted.believe()
+      return doubtful.accept()
   }
-  const [day] = daysWithValues(planned, said.rows)
-  const probing = carry(ingestContext, within(ingestContext.service, planned, day!))
+  const [day] = daysWithValues(planned, parsed.rows)
+  const probing = ingest(ingestContext, within(ingestContext.service, planned, day!))
   ingestContext.probes.set(
     key,
     probing.catch(() => undefined),
   )
   const probe = await probing
-  if (probe.first && isSame(probe.first, kind)) return joined(probe, await doubted.believe())
+  if (probe.first && isSame(probe.first, kind)) return joined(probe, await doubtful.accept())
   return joined(
     probe,
-    probe.first ? await carrySums(ingestContext, doubted, carry) : await leave(ingestContext, doubted, [day!]),
+    probe.first
+      ? await ingestHalves(ingestContext, doubtful, ingest)
+      : await keepInDoubt(ingestContext, doubtful, [day!]),
   )
 }
 
 /**
- * Sums of what is in several resolutions are not loaded: the halves are asked, each between days that have values, until
- * what comes is not summed. Where the series bears the number of sums itself, nothing but every single day can tell.
+ * Sums over several resolutions are not loaded: the window is bisected between days that have values until the replies are
+ * not summed. Where the series itself has the resolution number of sums, every single day is requested.
  */
-export async function carrySums(
+export async function ingestHalves(
   ingestContext: IngestContext,
-  doubted: DoubtedReply,
-  carry: Ingest,
+  doubtful: DoubtfulReply,
+  ingest: Ingest,
 ): Promise<IngestResult> {
-  const { planned, reply, said } = doubted
-  const days = daysWithValues(planned, said.rows)
+  const { planned, reply, parsed } = doubtful
+  const days = daysWithValues(planned, parsed.rows)
   const { coarse } = planned.service.steps
   if (days.length < 2 || (coarse !== null && (await dayIdsOf(ingestContext.loading.store, planned)).includes(coarse)))
-    return carryDays(ingestContext, doubted, carry)
-  const counts = await loadCoarse(ingestContext.loading, planned, reply, [], said.packed)
-  tellDone(ingestContext, planned, reply, counts, false)
+    return ingestDays(ingestContext, doubtful, ingest)
+  const counts = await loadCoarse(ingestContext.loading, planned, reply, [], parsed.packed)
+  emitDone(ingestContext, planned, reply, counts, false)
   const [left, right] = halve(planned.window!, days)
-  const before = await carry(ingestContext, within(ingestContext.service, planned, left))
+  const before = await ingest(ingestContext, within(ingestContext.service, planned, left))
   const all = { ...before, counts: addCounts(counts, before.counts) }
   if (before.error instanceof KeyError) return all
-  const after = await carry(ingestContext, within(ingestContext.service, planned, right))
+  const after = await ingest(ingestContext, within(ingestContext.service, planned, right))
   await remember(ingestContext, planned, right.from, before.last, after.first)
   return joined(all, after)
 }
 
-/** Asks every day that has values. Only when all of them are what the whole is, it is believed. */
-async function carryDays(ingestContext: IngestContext, doubted: DoubtedReply, carry: Ingest): Promise<IngestResult> {
-  const { planned, said } = doubted
-  const whole = kindOf(said.rows)
-  const days = daysWithValues(planned, said.rows)
-  const carried: IngestResult[] = []
+/** Requests every day that has values; the whole is accepted when all of them have its resolution. */
+async function ingestDays(
+  ingestContext: IngestContext,
+  doubtful: DoubtfulReply,
+  ingest: Ingest,
+): Promise<IngestResult> {
+  const { planned, parsed } = doubtful
+  const whole = kindOf(parsed.rows)
+  const days = daysWithValues(planned, parsed.rows)
+  const results: IngestResult[] = []
   for (const [i, day] of days.entries()) {
-    const one = await carry(ingestContext, within(ingestContext.service, planned, day))
-    await remember(ingestContext, planned, day.from, carried[i - 1]?.last ?? null, one.first)
-    carried.push(one)
+    const one = await ingest(ingestContext, within(ingestContext.service, planned, day))
+    await remember(ingestContext, planned, day.from, results[i - 1]?.last ?? null, one.first)
+    results.push(one)
     if (one.error instanceof KeyError) break
   }
-  const all = carried.reduce(joined)
-  if (carried.length === days.length && carried.every(({ first }) => first && isSame(first, whole)))
-    return joined(all, await doubted.believe())
-  return joined(all, await leave(ingestContext, doubted, days))
+  const all = results.reduce(joined)
+  if (results.length === days.length && results.every(({ first }) => first && isSame(first, whole)))
+    return joined(all, await doubtful.accept())
+  return joined(all, await keepInDoubt(ingestContext, doubtful, days))
 }
 
-/** Believes nothing of an answer, and leaves in doubt what none of these days tells. */
-async function leave(
+/** Loads nothing of a reply, and leaves in doubt what none of these days covers. */
+async function keepInDoubt(
   ingestContext: IngestContext,
-  { planned, reply, said }: DoubtedReply,
+  { planned, reply, parsed }: DoubtfulReply,
   days: readonly Interval[],
 ): Promise<IngestResult> {
   const doubts = subtract([planned.window!], days)
-  const counts = await loadCoarse(ingestContext.loading, planned, reply, doubts, said.packed)
-  tellDone(ingestContext, planned, reply, counts, false)
+  const counts = await loadCoarse(ingestContext.loading, planned, reply, doubts, parsed.packed)
+  emitDone(ingestContext, planned, reply, counts, false)
   return { ...NOTHING_INGESTED, counts }
 }

@@ -1,5 +1,5 @@
 import { KeyError, SchemaError, StoppedError, SyncError } from './base/errors.ts'
-import type { OnEvent, Tell } from './base/events.ts'
+import type { EmitEvent, OnEvent } from './base/events.ts'
 import { formatMillis } from './base/instant.ts'
 import { redactorOf } from './base/redact.ts'
 import { stoppedBySignal } from './base/stopped.ts'
@@ -8,7 +8,7 @@ import { lockForRun } from './db/lock.ts'
 import type { Store } from './db/open.ts'
 import { rememberZone } from './db/zones.ts'
 import { createFetcher, type FetchOptions } from './fetch/fetch.ts'
-import { feed } from './fetch/pace.ts'
+import { forEachConcurrently } from './fetch/pace.ts'
 import { ingest } from './ingest.ts'
 import { eventRows, type IngestContext, type RejectPolicy } from './ingestContext.ts'
 import type { Job } from './job/job.ts'
@@ -103,7 +103,7 @@ export async function sync(
   const unlock = await lockForRun(store, `${command} ${job.name}`, now)
   const asked = context.asked ?? createAsked()
   const passedOver = new Map<string, PassedOver>()
-  const look = async (of: Job): Promise<Planning> => ({
+  const planningOf = async (of: Job): Promise<Planning> => ({
     ...{ job: of, service, plannerState: await readPlannerState(store), now: Math.floor(now() / 1000), options, asked },
     onPassedOver: (one) => passedOver.set(`${one.route} ${one.id}`, one),
   })
@@ -112,12 +112,12 @@ export async function sync(
     // Indicators that are named by what the catalogue says of them are known when it is held.
     const jobs = namesGeos(job) ? [job, ...later.map((one) => one.job)] : [job]
     const missing: PlannedRequest[] = []
-    for (const one of jobs) missing.push(...planSelection(await look(one)))
+    for (const one of jobs) missing.push(...planSelection(await planningOf(one)))
     const first = missing.length > 0 ? await ingestAll(context, job, command, missing, missing.length) : null
     const catalogue = jobs.some(needsCatalogue) ? await readCatalogue(store) : []
     if (first && (first.stop || (needsCatalogue(job) && catalogue.length === 0))) return first
     const planning = {
-      ...(await look(resolveSelectors(job, catalogue))),
+      ...(await planningOf(resolveSelectors(job, catalogue))),
       later: later.map((one) => ({ ...one, job: applySelectors(one.job, catalogue) })),
     }
     // Counted first, for the time to go: a plan is quick, and is never held as a whole.
@@ -153,12 +153,12 @@ export async function ingestAll(
     ...{ command, job: job.name, version: context.version, now: formatMillis(began) },
     ...{ schedule: job.schedule, timeZone: job.timeZone },
   })
-  const tell: Tell = (event, fields) => context.onEvent?.({ event, run: runId, job: job.name, command, ...fields })
+  const emit: EmitEvent = (event, fields) => context.onEvent?.({ event, run: runId, job: job.name, command, ...fields })
   const onHold = (ms: number, reason: string): void => {
-    tell('calls.held', { wait_ms: Math.round(ms), reason })
+    emit('calls.held', { wait_ms: Math.round(ms), reason })
     context.onHold?.(ms, reason)
   }
-  tell('run.started', {})
+  emit('run.started', {})
   const fetcher = createFetcher({
     ...context,
     onHold,
@@ -175,13 +175,13 @@ export async function ingestAll(
     sizes: createSizes(loading),
     rejects,
     probes: new Map(),
-    tell,
+    emit,
   }
   const ended = async (outcome: Summary['outcome'], error: SyncError | null): Promise<void> => {
     const { requests: calls, failed, bytes, ...rows } = await countsOf(store, runId)
     const stopped = { code: error?.code ?? null, reason: error?.message ?? null, hint: error?.hint ?? null }
     const ms = now() - began
-    tell('run.ended', { outcome, ms, calls, failed, bytes, rows: eventRows(rows), ...stopped })
+    emit('run.ended', { outcome, ms, calls, failed, bytes, rows: eventRows(rows), ...stopped })
   }
   const failures: Failed[] = []
   let done = 0
@@ -189,7 +189,7 @@ export async function ingestAll(
   const unknown = new Set<string>()
   let stop: SyncError | null = null
   try {
-    await feed(requests, job.pace.concurrency, signal, async (planned) => {
+    await forEachConcurrently(requests, job.pace.concurrency, signal, async (planned) => {
       const [path] = planned.request.target.split('?') as [string]
       if (unknown.has(path)) return
       const { error } = await ingest(ingestContext, planned)

@@ -66,7 +66,7 @@ const importsOf = (text: string): string[] =>
   [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier]) => specifier!)
 const folderOf = (file: string): string => file.split('/')[0]!
 
-describe('the river flows downhill', () => {
+describe('imports flow downhill', () => {
   test.each(sources)(
     '$file imports only what lies below it, because whoever reads upwards finds no beginning',
     ({ file, text }) => {

@@ -7,12 +7,12 @@ interface EventKind {
   readonly level: 'info' | 'warn' | 'error'
   /** Who is told in pretty form: everybody, or only who says `--verbose`, since the summary or the progress line says it too. */
   readonly pretty: 'always' | 'verbose'
-  /** Whether it cures itself: `--quiet` leaves it out, for it is silent where all went well in the end. */
-  readonly cures?: true
+  /** Whether the run recovers from it by itself: `--quiet` leaves it out. */
+  readonly selfHealing?: true
   readonly when: string
   readonly fields: readonly (keyof EventFields)[]
   /** The line for people. */
-  readonly says: (fields: EventFields) => string
+  readonly sentence: (fields: EventFields) => string
 }
 
 const REQUEST = ['run', 'job', 'command', 'where', 'route', 'indicator', 'window', 'target'] as const
@@ -40,45 +40,45 @@ export const EVENTS = {
     pretty: 'verbose',
     when: 'A run of a job begins.',
     fields: RUN,
-    says: ({ job, run, command }) => `${job}: run ${run} (${command}) begins`,
+    sentence: ({ job, run, command }) => `${job}: run ${run} (${command}) begins`,
   },
   'request.done': {
     level: 'info',
     pretty: 'verbose',
     when: 'A reply is in the database with all that it means.',
     fields: [...REQUEST, 'attempt', 'status', 'ms', 'bytes', 'rows', 'believed'],
-    says: (of) =>
+    sentence: (of) =>
       `${what(of)}: ${answered(of)}, ${of.believed === false ? 'mixed resolutions, asked in smaller windows' : counted(of.rows)}`,
   },
   'request.retried': {
     level: 'warn',
     pretty: 'verbose',
-    cures: true,
+    selfHealing: true,
     when: 'An attempt failed, and the same is sent again.',
     fields: [...REQUEST, 'attempt', 'status', 'code', 'reason', 'url'],
-    says: (of) => `${what(of)}: attempt ${of.attempt} failed, sent again: ${of.reason}`,
+    sentence: (of) => `${what(of)}: attempt ${of.attempt} failed, sent again: ${of.reason}`,
   },
   'request.divided': {
     level: 'info',
     pretty: 'verbose',
     when: 'A window is too large for the service, and smaller ones are asked in its place.',
     fields: [...REQUEST, 'pieces', 'status', 'code', 'reason'],
-    says: (of) => `${what(of)}: asked in ${of.pieces} smaller windows: ${of.reason}`,
+    sentence: (of) => `${what(of)}: asked in ${of.pieces} smaller windows: ${of.reason}`,
   },
   'request.failed': {
     level: 'error',
     pretty: 'verbose',
     when: 'A request failed for good; the run goes on where it can.',
     fields: [...REQUEST, 'attempt', 'status', 'ms', 'rows', 'code', 'reason', 'hint'],
-    says: (of) => `${what(of)}: failed, ${answered(of)}: ${of.reason}`,
+    sentence: (of) => `${what(of)}: failed, ${answered(of)}: ${of.reason}`,
   },
   'calls.held': {
     level: 'warn',
     pretty: 'always',
-    cures: true,
+    selfHealing: true,
     when: 'All calls wait: the service asked for it, or keeps failing.',
     fields: [...RUN, 'wait_ms', 'reason'],
-    says: ({ wait_ms, reason }) => `Waiting ${seconds(wait_ms)}: ${reason}`,
+    sentence: ({ wait_ms, reason }) => `Waiting ${seconds(wait_ms)}: ${reason}`,
   },
   'run.progress': {
     level: 'info',
@@ -88,14 +88,14 @@ export const EVENTS = {
       ...REQUEST,
       ...(['done', 'total', 'calls', 'failed', 'values_per_second', 'left_seconds', 'calls_left'] as const),
     ],
-    says: ({ reason }) => reason ?? '',
+    sentence: ({ reason }) => reason ?? '',
   },
   'run.ended': {
     level: 'info',
     pretty: 'verbose',
     when: 'A run ends. Its level is info when it is done, warn when it is partial or stopped, error when it failed.',
     fields: [...RUN, 'outcome', 'ms', 'calls', 'failed', 'bytes', 'rows', 'code', 'reason', 'hint'],
-    says: ({ job, run, outcome, ms, calls, failed, rows, reason }) =>
+    sentence: ({ job, run, outcome, ms, calls, failed, rows, reason }) =>
       `${job}: run ${run} ${outcome} in ${seconds(ms ?? 0)}, ${calls} calls, ${failed} failed, ${counted(rows)}${reason ? `: ${reason}` : ''}`,
   },
   'signal.received': {
@@ -103,63 +103,63 @@ export const EVENTS = {
     pretty: 'always',
     when: 'The process was asked to stop.',
     fields: ['signal', 'reason'],
-    says: ({ reason }) => reason ?? '',
+    sentence: ({ reason }) => reason ?? '',
   },
   'schedule.next': {
     level: 'info',
     pretty: 'always',
     when: '`schedule` says when a job is due.',
     fields: ['job', 'at', 'reason'],
-    says: ({ job, reason }) => `${job}: ${reason}`,
+    sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
   'schedule.waiting': {
     level: 'warn',
     pretty: 'always',
     when: '`schedule` waits for a database that another process writes to.',
     fields: ['job', 'reason'],
-    says: ({ job, reason }) => `${job}: ${reason}`,
+    sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
   'schedule.broken': {
     level: 'error',
     pretty: 'always',
     when: 'The process of a scheduled run stalled or was killed.',
     fields: ['job', 'reason'],
-    says: ({ job, reason }) => `${job}: ${reason}`,
+    sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
   'notify.failed': {
     level: 'warn',
     pretty: 'always',
     when: 'Somebody could not be told what became of a run.',
     fields: ['job', 'reason'],
-    says: ({ job, reason }) => `${job}: ${reason}`,
+    sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
   'download.done': {
     level: 'info',
     pretty: 'verbose',
     when: 'A file of an archive is in the folder.',
     fields: ['url', 'ms', 'bytes'],
-    says: ({ url, ms, bytes }) => `${url}: ${bytes} bytes in ${Math.round(ms ?? 0)} ms`,
+    sentence: ({ url, ms, bytes }) => `${url}: ${bytes} bytes in ${Math.round(ms ?? 0)} ms`,
   },
   'download.failed': {
     level: 'warn',
     pretty: 'always',
     when: 'A file of an archive did not come.',
     fields: ['url', 'code', 'reason'],
-    says: ({ url, reason }) => `${url}: ${reason}`,
+    sentence: ({ url, reason }) => `${url}: ${reason}`,
   },
   'command.failed': {
     level: 'error',
     pretty: 'always',
     when: 'The command could not go on.',
     fields: ['code', 'reason', 'hint'],
-    says: ({ reason, hint }) => [reason, ...(hint ? [hint] : [])].join(' → '),
+    sentence: ({ reason, hint }) => [reason, ...(hint ? [hint] : [])].join(' → '),
   },
   note: {
     level: 'info',
     pretty: 'always',
     when: 'A word to people that has no fields; its level is what it deserves.',
     fields: [],
-    says: ({ reason }) => reason ?? '',
+    sentence: ({ reason }) => reason ?? '',
   },
 } as const satisfies Record<string, EventKind>
 
@@ -174,7 +174,7 @@ export interface SyncEvent extends EventFields {
 export type OnEvent = (event: SyncEvent) => void
 
 /** Told of what happens, with the name apart. */
-export type Tell = (name: EventName, fields: EventFields) => void
+export type EmitEvent = (name: EventName, fields: EventFields) => void
 
 const OUTCOMES: Readonly<Record<string, EventKind['level']>> = { partial: 'warn', stopped: 'warn', failed: 'error' }
 
@@ -183,11 +183,11 @@ export const levelOf = ({ event, outcome = '' }: SyncEvent): EventKind['level'] 
   OUTCOMES[outcome] ?? EVENTS[event].level
 
 /** An event as a sentence for people. */
-export const sentenceOf = (event: SyncEvent): string => (EVENTS[event.event] as EventKind).says(event)
+export const sentenceOf = (event: SyncEvent): string => (EVENTS[event.event] as EventKind).sentence(event)
 
 /** Whether an event is for a log with these settings. */
-export function isTold(name: EventName, { pretty, level }: { pretty: boolean; level: string }): boolean {
+export function isLogged(name: EventName, { pretty, level }: { pretty: boolean; level: string }): boolean {
   const kind: EventKind = EVENTS[name]
-  if (kind.cures && level === 'warn') return false
+  if (kind.selfHealing && level === 'warn') return false
   return !pretty || level === 'debug' || kind.pretty === 'always'
 }

@@ -1,6 +1,6 @@
 import { type LogFn, type Logger, type LoggerOptions, pino } from 'pino'
 import { prettyFactory } from 'pino-pretty'
-import { isTold, levelOf, type OnEvent, type SyncEvent, sentenceOf } from './events.ts'
+import { isLogged, levelOf, type OnEvent, type SyncEvent, sentenceOf } from './events.ts'
 import { redact } from './redact.ts'
 import { oneLine, visible } from './visible.ts'
 
@@ -31,7 +31,7 @@ export function createLog({ level, format, color, secrets, before = () => '' }: 
   const hooks: LoggerOptions['hooks'] = {
     logMethod(args, method) {
       const [first] = args as readonly unknown[]
-      const left = isEvent(first) && !isTold(first.event, { pretty: format === 'pretty', level })
+      const left = isEvent(first) && !isLogged(first.event, { pretty: format === 'pretty', level })
       // What is told may hold words of the service: they forge no line and move no cursor.
       if (left) return
       const whole = typeof first === 'string' ? [{ event: 'note' }, ...args] : args

@@ -1,7 +1,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { findList, learnRow, VALUES } from './alike.ts'
 import { bytesOf, COMMA, END, isSpace, skipSpace, skipValue, standsAt, textEnd } from './bytes.ts'
 import { Column, Lines, NEWLINE } from './column.ts'
+import { findList, learnPattern, VALUES } from './rowPattern.ts'
 import { isTime, TimeReader, TimeWriter } from './times.ts'
 
 /*
@@ -48,7 +48,7 @@ function toColumns(body: Buffer): Buffer | null {
   if (found < 0) return null
   const start = skipSpace(body, found)
   const firstEnd = skipValue(body, start)
-  const alike = firstEnd < 0 ? null : learnRow(body, start, firstEnd)
+  const alike = firstEnd < 0 ? null : learnPattern(body, start, firstEnd)
   const second = skipSpace(body, firstEnd)
   if (!alike || body[second] !== COMMA) return null
   const between = body.subarray(firstEnd, skipSpace(body, second + 1))

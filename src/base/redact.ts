@@ -59,9 +59,9 @@ function escapedForm(secret: string): RegExp {
 }
 
 /** Bytes that are looked through at once. */
-const STRETCH = 1024 * 1024
+const CHUNK_BYTES = 1024 * 1024
 /** A secret with all that stands between its letters is found where it goes over the end of a stretch by no more. */
-const LONGEST = 64 * 1024
+const MAX_SECRET_SPAN = 64 * 1024
 
 const none: Redactor = { text: (text) => text, bytes: (bytes) => bytes, found: () => false }
 
@@ -83,8 +83,8 @@ function create(secret: string): Redactor {
       for (const needle of needles)
         for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at))
           overwrite(bytes, at, needle.length)
-      for (let from = 0; from < bytes.length; from += STRETCH) {
-        const text = bytes.toString('latin1', from, from + STRETCH + LONGEST)
+      for (let from = 0; from < bytes.length; from += CHUNK_BYTES) {
+        const text = bytes.toString('latin1', from, from + CHUNK_BYTES + MAX_SECRET_SPAN)
         for (const { index, 0: found } of text.matchAll(escaped)) overwrite(bytes, from + index, found.length)
       }
       return bytes

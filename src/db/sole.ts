@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { tidyBeside } from '../base/beside.ts'
 import { BusyError, StoreError } from '../base/errors.ts'
+import { removeStaleParts } from '../base/partFiles.ts'
 import { patiently } from './patience.ts'
 import { isBusy } from './reasons.ts'
 import { holdAlone } from './sqlite.ts'
@@ -28,7 +28,7 @@ function isMountPoint(path: string): boolean {
 /** Refuses a file that other paths lead to as well. What a killed command left of its making is tidied first. */
 export function refuseOtherNames(file: string, now: number): void {
   const names = (): number => statSync(file, { throwIfNoEntry: false })?.nlink ?? 0
-  if (names() > 1) tidyBeside(file, now)
+  if (names() > 1) removeStaleParts(file, now)
   if (names() > 1)
     throw new StoreError(
       `The database ${file} has ${names()} names (hard links); its log and its lock would be of one of them only.`,

@@ -7,16 +7,16 @@ import {
 } from '../base/errors.ts'
 import type { Redactor } from '../base/redact.ts'
 import { oneLine } from '../base/visible.ts'
+import { DeadlineError } from './deadlines.ts'
 import { BodyError } from './decode.ts'
 import { ANSWER_FAILURES, NETWORK_FAILURES } from './failures.ts'
 import type { Answer } from './http.ts'
 import { retryAfterMs } from './waits.ts'
-import { DeadlineError } from './watch.ts'
 
 /** A failure with what the retry policy needs to know of it. */
 export interface Failure {
   readonly error: SyncError
-  readonly tries: number
+  readonly maxAttempts: number
   readonly coolDownMs: number
   readonly answer: Answer | null
   /** Whether it shows, failure or not, that the host is well. */
@@ -25,18 +25,18 @@ export interface Failure {
 
 /** Judges an answer: undefined when it is a success, otherwise what went wrong and what is next. */
 export function judge(answer: Answer, request: RequestSummary, now: number): Failure | undefined {
-  const found = ANSWER_FAILURES.find(({ when }) => when(answer))
+  const found = ANSWER_FAILURES.find(({ matches }) => matches(answer))
   if (!found) return undefined
-  const message = `${request.route}: ${found.says} (status ${answer.status}).`
+  const message = `${request.route}: ${found.message} (status ${answer.status}).`
   const details = { code: found.code, hint: found.hint, request }
   const wait = retryAfterMs(answer.headers['retry-after'], now)
   const error =
-    found.is === TransientError
+    found.error === TransientError
       ? new TransientError(message, { ...details, retryAfterMs: wait })
-      : found.is === SchemaError
+      : found.error === SchemaError
         ? new SchemaError(message, { ...details, path: '$' })
-        : new (found.is as typeof PermanentError)(message, details)
-  return { error, tries: found.tries, coolDownMs: wait ?? found.coolDownMs ?? 0, answer }
+        : new (found.error as typeof PermanentError)(message, details)
+  return { error, maxAttempts: found.maxAttempts, coolDownMs: wait ?? found.coolDownMs ?? 0, answer }
 }
 
 /** Names what the network threw, without the key. */
@@ -49,11 +49,14 @@ export function nameFailure(thrown: unknown, request: RequestSummary, redactor: 
   // Our own codes are for the classification; what they stand for is said in words.
   const ours = inner instanceof BodyError || inner instanceof DeadlineError || code === name
   const reason = code === '' || ours ? String((inner as Error).message ?? inner) : code
-  const error = new TransientError(`${request.route}: ${kind.says} (${origin}, ${redactor.text(oneLine(reason))}).`, {
-    code: kind.code,
-    hint: kind.hint,
-    request,
-    cause: thrown,
-  })
-  return { error, tries: kind.tries, coolDownMs: 0, answer: null, ...(kind.alive ? { alive: true } : {}) }
+  const error = new TransientError(
+    `${request.route}: ${kind.message} (${origin}, ${redactor.text(oneLine(reason))}).`,
+    {
+      code: kind.code,
+      hint: kind.hint,
+      request,
+      cause: thrown,
+    },
+  )
+  return { error, maxAttempts: kind.maxAttempts, coolDownMs: 0, answer: null, ...(kind.alive ? { alive: true } : {}) }
 }

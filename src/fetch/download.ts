@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { KeyError, type RequestSummary, TransientError } from '../base/errors.ts'
 import { oneLine } from '../base/visible.ts'
 import { type Failure, judge } from './classify.ts'
+import type { OnRetry, ServiceClient } from './client.ts'
 import { exchange } from './http.ts'
-import type { Line, OnRetry } from './line.ts'
 import { addressOf, type LinkPolicy, refusal, refuseForeign } from './links.ts'
 import { dropParts, findPart } from './parts.ts'
 import { type DownloadAnswer, receive } from './receive.ts'
@@ -13,7 +13,7 @@ import { type DownloadAnswer, receive } from './receive.ts'
 /** Where downloads go, and over what. */
 export interface DownloadOptions {
   /** The one way to the network: its pace, its budget, its patience. */
-  readonly line: Line
+  readonly client: ServiceClient
   /** Nothing is ever written outside of it. */
   readonly folder: string
   readonly maxBytes: number
@@ -39,14 +39,14 @@ const MAX_REDIRECTS = 5
 /** A file may take longer than an answer: it is gone on with where it broke off. */
 const TOTAL_MS = 60 * 60_000
 
-const linksOf = ({ line, allowHosts = [] }: DownloadOptions): LinkPolicy => ({ baseUrl: line.baseUrl, allowHosts })
+const linksOf = ({ client, allowHosts = [] }: DownloadOptions): LinkPolicy => ({ baseUrl: client.baseUrl, allowHosts })
 
 /** Downloads a file to a place that its checksum names; what an earlier try left is gone on with where the server can. Throws the error that says why it did not come. */
 export async function download(url: string, options: DownloadOptions): Promise<Downloaded> {
-  const { line } = options
-  const address = addressOf(url, line.baseUrl)
+  const { client } = options
+  const address = addressOf(url, client.baseUrl)
   refuseForeign(address, linksOf(options))
-  return line.persist(
+  return client.withRetries(
     async () => {
       let to = address
       for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
@@ -56,28 +56,28 @@ export async function download(url: string, options: DownloadOptions): Promise<D
       }
       throw refusal(`it leads on and on, over ${MAX_REDIRECTS} times`)
     },
-    ({ tries }) => tries,
+    ({ maxAttempts }) => maxAttempts,
     options.onRetry,
   )
 }
 
 /** Sends one request of a download: to the service with the key, to others without. */
 function ask(to: URL, url: string, options: DownloadOptions): Promise<DownloadAnswer> {
-  const { line, folder, maxBytes } = options
-  const own = to.origin === new URL(line.baseUrl).origin
+  const { client, folder, maxBytes } = options
+  const own = to.origin === new URL(client.baseUrl).origin
   const before = findPart(folder, url)
   const headers = {
-    ...line.ourselves,
-    ...(own ? line.key : {}),
+    ...client.userAgentHeader,
+    ...(own ? client.key : {}),
     'Accept-Encoding': 'identity',
     ...(before ? { Range: `bytes=${before.bytes}-`, 'If-Range': before.validator! } : {}),
   }
-  const { limits: usual, redactor } = line.sending
+  const { limits: usual, redactor } = client.sending
   const limits = { ...usual, totalMs: Math.max(TOTAL_MS, usual.totalMs), graceMs: 0, maxBytes }
   const receiving = { url, folder, maxBytes, redactor, links: linksOf(options) }
-  return line.pass(
+  return client.call(
     { route: 'download', url: to.href },
-    () => exchange({ ...line.sending, limits, url: to, headers }, (opened) => receive(opened, to, before, receiving)),
+    () => exchange({ ...client.sending, limits, url: to, headers }, (opened) => receive(opened, to, before, receiving)),
     (answer, summary, now) => judgeDownload(answer, summary, now, own && !options.keyIsGood),
   )
 }
@@ -91,13 +91,13 @@ function judgeDownload(
 ): Failure | undefined {
   if (answer.broken !== undefined) {
     const error = new TransientError(`${summary.route}: ${answer.broken}.`, { code: 'bad-part', request: summary })
-    return { error, tries: 4, coolDownMs: 0, answer, alive: true }
+    return { error, maxAttempts: 4, coolDownMs: 0, answer, alive: true }
   }
   if (answer.part || answer.next) return undefined
   const failure = judge(answer, summary, now)
   if (failure && (failure.error instanceof TransientError || (ofKey && failure.error instanceof KeyError)))
     return failure
-  return { error: refusal(`the answer has status ${answer.status}`), tries: 1, coolDownMs: 0, answer }
+  return { error: refusal(`the answer has status ${answer.status}`), maxAttempts: 1, coolDownMs: 0, answer }
 }
 
 /** Puts a whole file where its checksum says; equal files are kept once. */

@@ -2,10 +2,10 @@ import { SyncError, TransientError } from '../base/errors.ts'
 import type { Reply } from '../services/reply.ts'
 import type { ApiRequest } from '../services/request.ts'
 import { type Failure, judge } from './classify.ts'
+import { AttemptError, type FetchOptions, type OnRetry, openClient } from './client.ts'
 import { send } from './http.ts'
-import { AttemptError, type FetchOptions, type OnRetry, openLine } from './line.ts'
 
-export type { FetchOptions } from './line.ts'
+export type { FetchOptions } from './client.ts'
 
 /** A request that failed for good, with its last answer when there was one. */
 export interface FailedFetch {
@@ -16,9 +16,9 @@ export interface FailedFetch {
 /** Sends requests one by one or side by side; holds connections open until it is closed. */
 export interface Fetcher {
   /**
-   * The reply, or what went wrong after all repetitions. What is too large is not repeated where it can be asked in
-   * smaller pieces. Throws KeyError when the key was refused before, and StoppedError when the run has to end; `onCut` is
-   * told before that of what was sent all the same.
+   * The reply, or the error after the last attempt. A window that is too large is not retried when it is `divisible`, for
+   * its halves are asked instead. Throws KeyError when the key was refused before, and StoppedError when the run has to end;
+   * `onCut` is called first when something had been sent.
    */
   fetch(
     request: ApiRequest,
@@ -33,19 +33,20 @@ export interface Fetcher {
 const TOO_LARGE = ['too-large', 'timeout', 'body-too-large']
 export const isTooLarge = (error: SyncError): boolean => TOO_LARGE.includes(error.code)
 
-const triesOf = ({ error, tries }: Failure, divisible: boolean): number => (divisible && isTooLarge(error) ? 1 : tries)
+const maxAttemptsOf = ({ error, maxAttempts: tries }: Failure, divisible: boolean): number =>
+  divisible && isTooLarge(error) ? 1 : tries
 
 export function createFetcher(options: FetchOptions): Fetcher {
-  const line = openLine(options)
+  const client = openClient(options)
 
   async function attempt(request: ApiRequest, onSent: () => void): Promise<Buffer> {
-    const url = `${line.baseUrl}${request.target}`
-    const headers = { ...request.headers, ...line.key, ...line.ourselves }
-    const { body } = await line.pass(
+    const url = `${client.baseUrl}${request.target}`
+    const headers = { ...request.headers, ...client.key, ...client.userAgentHeader }
+    const { body } = await client.call(
       { route: request.route, url },
       () => {
         onSent()
-        return send({ ...line.sending, url, headers })
+        return send({ ...client.sending, url, headers })
       },
       judge,
     )
@@ -66,12 +67,12 @@ export function createFetcher(options: FetchOptions): Fetcher {
         ms: performance.now() - began,
       })
       try {
-        const body = await line.persist(
+        const body = await client.withRetries(
           async () => {
             received = await attempt(request, () => void attempts++)
             return received
           },
-          (failure) => triesOf(failure, divisible),
+          (failure) => maxAttemptsOf(failure, divisible),
           onRetry,
         )
         return reply(200, body)
@@ -93,6 +94,6 @@ export function createFetcher(options: FetchOptions): Fetcher {
         }
       }
     },
-    close: line.close,
+    close: client.close,
   }
 }

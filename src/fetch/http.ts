@@ -1,13 +1,13 @@
 import { Agent, type Dispatcher, request } from 'undici'
 import type { Redactor } from '../base/redact.ts'
+import { type Deadlines, type DeadlineTimer, startDeadlines } from './deadlines.ts'
 import { BodyError, type Bounds, decode } from './decode.ts'
-import { createWatch, type Deadlines, type Watch } from './watch.ts'
 
-/** One answer, before anybody judges it. */
+/** An answer as it came, success or not. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** After content decoding; of an answer that is no success only the beginning. */
+  /** After content decoding; of an error only the beginning. */
   readonly body: Buffer
 }
 
@@ -18,14 +18,14 @@ export interface Limits extends Deadlines, Bounds {}
 export const LIMITS: Limits = {
   timeoutMs: 120_000,
   totalMs: 600_000,
-  least: { bytes: 16_384, ms: 30_000 },
+  minRate: { bytes: 16_384, ms: 30_000 },
   graceMs: 3_000,
   maxBytes: 100 * 1024 * 1024,
   maxRatio: 500,
 }
 
-/** So much of an answer that is no success is read: what it says of itself stands at its beginning. */
-const BEGINNING = 64 * 1024
+/** So much is read of the body of an error: the reason stands at its beginning. */
+const ERROR_BODY_BYTES = 64 * 1024
 
 /** Keeps connections open between requests; redirects are never followed by themselves, so the key goes to one host only. Time is watched for every sending. */
 export const createAgent = ({ timeoutMs }: Pick<Limits, 'timeoutMs'>, connections: number): Dispatcher =>
@@ -37,8 +37,8 @@ export const createAgent = ({ timeoutMs }: Pick<Limits, 'timeoutMs'>, connection
     maxHeaderSize: 64 * 1024,
   })
 
-/** What goes out, over what, and what ends it. */
-export interface Sending {
+/** What is sent, over which connections, within which limits. */
+export interface SendOptions {
   readonly dispatcher: Dispatcher
   readonly url: string | URL
   readonly headers: Readonly<Record<string, string>>
@@ -49,23 +49,23 @@ export interface Sending {
   readonly stop: AbortSignal
 }
 
-/** An answer whose head has come. */
-export interface Opened {
+/** A response whose headers have arrived and whose body has not been read. */
+export interface OpenResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Dispatcher.ResponseData['body']
-  readonly watch: Watch
+  readonly watch: DeadlineTimer
 }
 
-/** Sends one GET, and reads the answer as the reader says, under the deadlines. Throws what the network threw, DeadlineError or BodyError. */
-export async function exchange<T>(sending: Sending, read: (opened: Opened) => Promise<T>): Promise<T> {
+/** Sends one GET and lets `read` consume the response, within the deadlines. Throws network errors, DeadlineError or BodyError. */
+export async function exchange<T>(sending: SendOptions, read: (opened: OpenResponse) => Promise<T>): Promise<T> {
   const { dispatcher, url, headers, limits, redactor, stop } = sending
-  const watch = createWatch(limits, stop)
+  const watch = startDeadlines(limits, stop)
   let body: Dispatcher.ResponseData['body'] | undefined
   try {
-    const answer = await request(url, { dispatcher, headers, signal: watch.signal, onInfo: watch.info })
+    const answer = await request(url, { dispatcher, headers, signal: watch.signal, onInfo: watch.infoReceived })
     body = answer.body
-    watch.head()
+    watch.headReceived()
     const flat = Object.entries(answer.headers).map(([name, value]) => [
       name,
       redactor.text(Array.isArray(value) ? value.join(', ') : (value ?? '')),
@@ -81,15 +81,15 @@ export async function exchange<T>(sending: Sending, read: (opened: Opened) => Pr
   }
 }
 
-/** Reads a body into one piece of memory, up to a number of bytes; `cut`: what is beyond them is left, and no error. */
-async function readAll({ body, headers, watch }: Opened, maxBytes: number, cut: boolean): Promise<Buffer> {
+/** Reads a body of at most `maxBytes`; a longer one is an error, or with `cut` is read only so far. */
+async function readAll({ body, headers, watch }: OpenResponse, maxBytes: number, cut: boolean): Promise<Buffer> {
   const announced = Number(headers['content-length'] ?? Number.NaN)
   if (announced > maxBytes && !cut) throw new BodyError('BODY_TOO_LARGE', `the body has ${announced} bytes`)
   const pieces: Buffer[] = []
   let bytes = 0
   for await (const piece of body as AsyncIterable<Buffer>) {
     bytes += piece.length
-    watch.came(piece.length)
+    watch.received(piece.length)
     pieces.push(piece)
     if (bytes <= maxBytes) continue
     if (cut) break
@@ -98,14 +98,14 @@ async function readAll({ body, headers, watch }: Opened, maxBytes: number, cut: 
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 }
 
-/** Sends one GET and reads the whole answer, without the key wherever the service may have said it. */
-export const send = (sending: Sending): Promise<Answer> =>
+/** Sends one GET and reads the whole answer; the key is removed wherever the service repeats it. */
+export const send = (sending: SendOptions): Promise<Answer> =>
   exchange({ ...sending, headers: { 'Accept-Encoding': 'br, gzip', ...sending.headers } }, async (opened) => {
     const { limits, redactor } = sending
     const { status, headers, watch } = opened
     const good = status === 200
-    const wire = await readAll(opened, good ? limits.maxBytes : BEGINNING, !good)
-    const bounds = good ? limits : { ...limits, maxBytes: 16 * BEGINNING }
+    const wire = await readAll(opened, good ? limits.maxBytes : ERROR_BODY_BYTES, !good)
+    const bounds = good ? limits : { ...limits, maxBytes: 16 * ERROR_BODY_BYTES }
     const body = await decode(wire, headers['content-encoding'], bounds, watch.signal).catch((error: unknown) => {
       if (good) throw error
       // The status says enough.

@@ -10,7 +10,7 @@ export interface Message {
 }
 
 /** How long and how often a message is tried. */
-export interface Patience {
+export interface DeliveryLimits {
   /** Milliseconds that one try may take. */
   readonly timeoutMs: number
   readonly tries: number
@@ -19,14 +19,14 @@ export interface Patience {
 }
 
 /** Three tries, and half a minute in all: a run never waits longer for those who are told of it. */
-export const PATIENCE: Patience = { timeoutMs: 8_000, tries: 3, waitMs: 1_000 }
+export const DELIVERY_LIMITS: DeliveryLimits = { timeoutMs: 8_000, tries: 3, waitMs: 1_000 }
 
 /** What a try came to, without the address. */
 class UndeliveredError extends Error {
-  readonly passing: boolean
-  constructor(reason: string, passing: boolean) {
+  readonly isTransient: boolean
+  constructor(reason: string, isTransient: boolean) {
     super(reason)
-    this.passing = passing
+    this.isTransient = isTransient
   }
 }
 
@@ -52,15 +52,15 @@ async function post({ url, type, body, userAgent }: Message, dispatcher: Agent, 
 }
 
 /** Posts a message, again when it may help. Answers why it was not delivered, without the address; null when it was. Never throws. */
-export async function deliver(message: Message, patience: Partial<Patience> = {}): Promise<string | null> {
-  const { timeoutMs, tries, waitMs } = { ...PATIENCE, ...patience }
+export async function deliver(message: Message, patience: Partial<DeliveryLimits> = {}): Promise<string | null> {
+  const { timeoutMs, tries, waitMs } = { ...DELIVERY_LIMITS, ...patience }
   const dispatcher = new Agent({ connections: 1, connect: { timeout: timeoutMs } })
   try {
     await pRetry(() => post(message, dispatcher, timeoutMs), {
       retries: tries - 1,
       minTimeout: waitMs,
       factor: 2,
-      shouldRetry: ({ error }) => error instanceof UndeliveredError && error.passing,
+      shouldRetry: ({ error }) => error instanceof UndeliveredError && error.isTransient,
     })
     return null
   } catch (error) {

@@ -86,7 +86,7 @@ export function createGate(
  * that a plan of a million requests is never a million promises. Stops taking when `signal` is aborted; throws the first
  * error that a worker or the list threw, after the workers have finished.
  */
-export async function feed<T>(
+export async function forEachConcurrently<T>(
   items: Iterable<T>,
   concurrency: number,
   signal: AbortSignal,

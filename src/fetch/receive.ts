@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { StoreError } from '../base/errors.ts'
 import type { Redactor } from '../base/redact.ts'
 import { oneLine } from '../base/visible.ts'
-import type { Answer, Opened } from './http.ts'
+import type { Answer, OpenResponse } from './http.ts'
 import { DownloadError, type LinkPolicy, redirectTarget, refusal } from './links.ts'
 import { beginPart, dropParts, type Part } from './parts.ts'
 
@@ -32,7 +32,7 @@ const EVIDENCE_BYTES = 2048
 
 /** Reads the answer to one request; `before` is what earlier attempts left of the file. Throws DownloadError where the file is refused. */
 export async function receive(
-  opened: Opened,
+  opened: OpenResponse,
   from: URL,
   before: Part | null,
   options: ReceiveOptions,
@@ -88,7 +88,7 @@ const OVERLAP = 1024
 
 /** Appends the body to the part, and answers how many bytes it has then. Throws DownloadError where it is too large or holds the key. */
 async function append(
-  opened: Opened,
+  opened: OpenResponse,
   part: Part,
   { url, folder, maxBytes, redactor }: ReceiveOptions,
 ): Promise<number> {
@@ -97,7 +97,7 @@ async function append(
   const file = await toDisk(() => open(part.file, part.bytes > 0 ? 'a' : 'w'), part.file)
   try {
     for await (const piece of opened.body as AsyncIterable<Buffer>) {
-      opened.watch.came(piece.length)
+      opened.watch.received(piece.length)
       bytes += piece.length
       if (bytes > maxBytes) throw refusal(`it is over ${maxBytes} bytes`)
       const text = tail + piece.toString('latin1')

@@ -12,7 +12,7 @@ export interface Explained {
 }
 
 /** Words that people write for another one, and that no distance between letters would find. */
-const MEANT: Readonly<Record<string, string>> = {
+const SYNONYMS: Readonly<Record<string, string>> = {
   mean: 'average',
   max: 'average',
   min: 'average',
@@ -32,7 +32,7 @@ const MEANT: Readonly<Record<string, string>> = {
 }
 
 const suggestion = (word: string, legal: readonly string[]): string => {
-  const meant = MEANT[word.toLowerCase()]
+  const meant = SYNONYMS[word.toLowerCase()]
   return meant !== undefined && legal.includes(meant)
     ? ` Did you mean ${JSON.stringify(meant)}?`
     : didYouMean(word, legal)

@@ -33,7 +33,7 @@ function selectorOf(indicators: NonNullable<JobFile['series']>[number]['indicato
   return { match: wordsOf(match ?? ''), terms, exclude, only: null }
 }
 
-interface Spoken {
+interface LocaleKeys {
   readonly locales?: readonly Locale[] | undefined
   readonly locale?: Locale | undefined
 }
@@ -41,7 +41,7 @@ interface Spoken {
 /** Turns a well-formed job file into a job: every default applied, every alias resolved. */
 export function normalizeJob(file: JobFile, service: Service = SERVICES.generic): Job {
   const locales: readonly Locale[] = file.locales ?? [service.locales[0]]
-  const localesOf = (entry: Spoken): readonly Locale[] => entry.locales ?? (entry.locale ? [entry.locale] : locales)
+  const localesOf = (entry: LocaleKeys): readonly Locale[] => entry.locales ?? (entry.locale ? [entry.locale] : locales)
   const { aliases } = ROUTES.indicator.query.time_agg
   const aggregation = (word: string | undefined): 'sum' | 'average' | null =>
     word === undefined ? null : ((aliases[word] ?? word) as 'sum' | 'average')

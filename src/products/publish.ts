@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { closeSync, createReadStream, fsyncSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { besideOf } from '../base/beside.ts'
 import { StoreError } from '../base/errors.ts'
 import { formatMillis } from '../base/instant.ts'
-import { put } from '../base/target.ts'
+import { partFileOf } from '../base/partFiles.ts'
+import { moveIntoPlace } from '../base/target.ts'
 import { openReader, openStore, type Reader, type Store } from '../db/open.ts'
 import { SCHEMA_VERSION, writeDictionary } from '../db/schema.ts'
 import { countRows, removePrivate } from './private.ts'
@@ -68,8 +68,8 @@ export async function publish(
 ): Promise<Manifest> {
   const target = claimCopy(said, overwrite, [source.file])
   const { file } = target
-  const copy = besideOf(file, 'copy')
-  const part = besideOf(file)
+  const copy = partFileOf(file, 'copy')
+  const part = partFileOf(file)
   try {
     await source.copyInto(copy)
     const store = await openStore(copy, { durability: 'none', copies: true })
@@ -97,7 +97,7 @@ export async function publish(
     }
     const done = { bytes: statSync(part).size, sha256: await sha256Of(part), ...manifest }
     sync(part)
-    put(part, target)
+    moveIntoPlace(part, target)
     sync(dirname(file))
     return done
   } finally {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
-import { tidyNow } from '../base/beside.ts'
-import { claim, headOf, type Target } from '../base/target.ts'
+import { removeStalePartsNow } from '../base/partFiles.ts'
+import { headOf, prepareTarget, type Target } from '../base/target.ts'
 import { MARK } from '../db/copies.ts'
 import type { Store } from '../db/open.ts'
 import { APPLICATION_ID } from '../db/schema.ts'
@@ -66,4 +66,11 @@ export function publishedState(file: string): 'yes' | 'changed' | 'no' {
 
 /** Looks whether a copy may be put at a path: only a copy is replaced, never a database that is in use. */
 export const claimCopy = (said: string, overwrite: boolean, sources: readonly string[]): Target =>
-  claim(said, { what: 'a published copy', overwrite, sources, tidy: tidyNow, ours: () => false, copy: publishedState })
+  prepareTarget(said, {
+    what: 'a published copy',
+    overwrite,
+    sources,
+    tidy: removeStalePartsNow,
+    ours: () => false,
+    copy: publishedState,
+  })

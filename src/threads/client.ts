@@ -1,36 +1,36 @@
 import { getCompileCacheDir } from 'node:module'
 import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads'
 
-/** Another thread that answers questions, one after the other. It begins with the first one, and keeps no process alive. */
+/** A worker thread that answers requests in order. It starts with the first request and does not keep the process alive. */
 export interface WorkerClient<Question, Answer> {
-  /** The answer; null when the thread died of it, or could not begin. What is `moved` belongs to the other side from now on. */
-  ask(question: Question, moved?: ArrayBuffer[]): Promise<Answer | null>
+  /** The answer; null when the thread died or could not start. Buffers in `transfer` belong to the worker from now on. */
+  ask(question: Question, transfer?: ArrayBuffer[]): Promise<Answer | null>
 }
 
-interface Numbered<T> {
+interface WorkerMessage<T> {
   readonly id: number
-  readonly said: T
+  readonly payload: T
 }
 
-/** One thread and what it was asked. What becomes of it is no matter of its successor. */
+/** A running thread and the requests that it has not answered; each thread settles only its own. */
 interface Thread<Answer> {
   readonly worker: Worker
   readonly waiting: Map<number, (answer: Answer | null) => void>
 }
 
 /**
- * How the other thread begins. What this process keeps of what it compiled is not used there unless it is said again, and
- * before anything is imported: compiling the TypeScript of a clone there takes 28 MB.
+ * The code that a worker starts with. The compile cache has to be enabled there too, and before anything is imported:
+ * compiling the TypeScript of a clone takes 28 MB.
  */
-const BEGIN = `
+const BOOTSTRAP = `
   const { workerData } = require('node:worker_threads')
   if (workerData.cached) require('node:module').enableCompileCache()
   import(workerData.file)`
 
-/** After so many threads that died without one answer none is begun any more. */
-const MOST_DEATHS = 3
+/** After so many threads in a row that died without an answer, no other is started. */
+const MAX_DEATHS = 3
 
-/** Another thread that runs the file of a name beside the one at `here`, which calls `answerWith`. */
+/** Creates the client of the worker whose file `name` lies beside the module `here` and calls `serveRequests`. */
 export function createWorkerClient<Question, Answer>(
   here: string,
   name: string,
@@ -41,18 +41,18 @@ export function createWorkerClient<Question, Answer>(
   let deaths = 0
   let next = 0
   const begin = (): Thread<Answer> => {
-    // The options of this process are not for the other thread: some, as for a program given as text, would end it.
+    // Options of this process are not inherited: some, such as --eval, would end the worker.
     const workerData = { file, cached: getCompileCacheDir() !== undefined }
-    const worker = new Worker(BEGIN, { eval: true, execArgv: [], workerData, resourceLimits })
+    const worker = new Worker(BOOTSTRAP, { eval: true, execArgv: [], workerData, resourceLimits })
     const begun: Thread<Answer> = { worker, waiting: new Map() }
     const { waiting } = begun
-    worker.on('message', ({ id, said }: Numbered<Answer>) => {
+    worker.on('message', ({ id, payload }: WorkerMessage<Answer>) => {
       deaths = 0
-      waiting.get(id)?.(said)
+      waiting.get(id)?.(payload)
       waiting.delete(id)
       if (waiting.size === 0) worker.unref()
     })
-    // A thread that ends says `error` first, and `exit` some time later, when another one may be at work.
+    // A dying thread emits `error` first and `exit` later, when its successor may be running.
     const giveUp = (): void => {
       if (thread === begun) {
         thread = null
@@ -67,36 +67,36 @@ export function createWorkerClient<Question, Answer>(
     worker.on('exit', giveUp)
     return begun
   }
-  /** The thread that is at work, or a new one; null where none can be. */
+  /** The running thread, or a new one; null where none can be started. */
   const current = (): Thread<Answer> | null => {
-    if (thread || deaths >= MOST_DEATHS) return thread
+    if (thread || deaths >= MAX_DEATHS) return thread
     try {
       return begin()
     } catch {
       // No memory or no right for another thread.
-      deaths = MOST_DEATHS
+      deaths = MAX_DEATHS
       return null
     }
   }
   return {
-    ask(said, moved = []) {
+    ask(payload, transfer = []) {
       thread = current()
       if (!thread) return Promise.resolve(null)
       const { worker, waiting } = thread
       const id = next++
       worker.ref()
-      worker.postMessage({ id, said } satisfies Numbered<Question>, moved)
+      worker.postMessage({ id, payload } satisfies WorkerMessage<Question>, transfer)
       return new Promise((resolve) => waiting.set(id, resolve))
     },
   }
 }
 
-/** What the other thread does with every question. */
+/** Answers every request of the client; to be called by the file of the worker. */
 export function serveRequests<Question, Answer>(
-  answer: (question: Question) => { readonly said: Answer; readonly moved: ArrayBuffer[] },
+  answer: (question: Question) => { readonly payload: Answer; readonly transfer: ArrayBuffer[] },
 ): void {
-  parentPort?.on('message', ({ id, said: question }: Numbered<Question>) => {
-    const { said, moved } = answer(question)
-    parentPort?.postMessage({ id, said } satisfies Numbered<Answer>, moved)
+  parentPort?.on('message', ({ id, payload: question }: WorkerMessage<Question>) => {
+    const { payload, transfer } = answer(question)
+    parentPort?.postMessage({ id, payload } satisfies WorkerMessage<Answer>, transfer)
   })
 }

@@ -8,17 +8,17 @@ import { transformSeries } from '../transform/series.ts'
 import { transform } from '../transform/transform.ts'
 import { createWorkerClient } from './client.ts'
 
-/** The first bytes of a carrier: a body, to be hashed and arranged for the reply store. */
+/** A body, as the first bytes of a buffer, to be hashed and arranged for the reply store. */
 export interface ReadRequest {
-  readonly carrier: ArrayBuffer
+  readonly buffer: ArrayBuffer
   readonly length: number
   /** The window of values that are to be read, null for all; undefined where there are no values. */
   readonly window: Interval | null | undefined
 }
 
-/** The same carrier, with what is to be compressed as its first bytes, and the values that were read. */
+/** The same buffer with the arranged body as its first bytes, and the values that were read from it. */
 export interface ReadAnswer extends Pick<PackedReply, 'hash' | 'form'> {
-  readonly carrier: ArrayBuffer
+  readonly buffer: ArrayBuffer
   readonly length: number
   readonly scanned: Scanned | null
 }
@@ -26,21 +26,21 @@ export interface ReadAnswer extends Pick<PackedReply, 'hash' | 'form'> {
 /** One thread is enough for a process. */
 const client = createWorkerClient<ReadRequest, ReadAnswer>(import.meta.url, 'readWorker')
 
-/** Smaller bodies are not worth the way to the other thread, larger ones not the copy that goes there. */
-const WORTH = { from: 16 * 1024, to: 32 * 1024 * 1024 }
+/** Smaller bodies are not worth a message to the worker, larger ones not the copy. */
+const WORKER_SIZES = { from: 16 * 1024, to: 32 * 1024 * 1024 }
 
 /** Buffers go to the other thread and come back, for what is thrown away there is long in memory. */
-const carriers: ArrayBuffer[] = []
-const CARRIERS = 4
+const spareBuffers: ArrayBuffer[] = []
+const MAX_SPARE_BUFFERS = 4
 /** A larger one is not kept. */
-const KEPT = 4 * 1024 * 1024
+const MAX_SPARE_BYTES = 4 * 1024 * 1024
 
-/** Room for a body, and so for what is arranged of it. */
-function takeCarrier(length: number): ArrayBuffer {
-  const fits = carriers.findIndex(({ byteLength }) => byteLength >= length)
+/** A buffer that holds a body, and so the arranged body, which is never longer. */
+function takeBuffer(length: number): ArrayBuffer {
+  const fits = spareBuffers.findIndex(({ byteLength }) => byteLength >= length)
   // Where none is large enough, a larger one takes the place of the first, with room for the next body, too.
-  const [carrier] = carriers.splice(Math.max(0, fits), 1)
-  return carrier && fits >= 0 ? carrier : new ArrayBuffer(Math.ceil(length * 1.25))
+  const [buffer] = spareBuffers.splice(Math.max(0, fits), 1)
+  return buffer && fits >= 0 ? buffer : new ArrayBuffer(Math.ceil(length * 1.25))
 }
 
 /**
@@ -49,15 +49,16 @@ function takeCarrier(length: number): ArrayBuffer {
  */
 export async function read(body: Buffer, planned: PlannedRequest, stored = true): Promise<ParsedReply> {
   const here = (packed?: PackedReply): ParsedReply => ({ rows: transform(body, planned), packed })
-  if (!stored || body.length < WORTH.from || body.length > WORTH.to) return here()
-  const carrier = takeCarrier(body.length)
-  body.copy(new Uint8Array(carrier))
+  if (!stored || body.length < WORKER_SIZES.from || body.length > WORKER_SIZES.to) return here()
+  const buffer = takeBuffer(body.length)
+  body.copy(new Uint8Array(buffer))
   const window = planned.service.routes[planned.route]!.shape === 'series' ? planned.window : undefined
-  const arranged = await client.ask({ carrier, length: body.length, window }, [carrier])
+  const arranged = await client.ask({ buffer, length: body.length, window }, [buffer])
   if (!arranged) return here()
   const { hash, form, length, scanned } = arranged
   // Compressing is the least of it, and the memory that it takes is better taken here.
-  const packed = { hash, ...compress({ form, bytes: Buffer.from(arranged.carrier, 0, length) }) }
-  if (carriers.length < CARRIERS && arranged.carrier.byteLength <= KEPT) carriers.push(arranged.carrier)
+  const packed = { hash, ...compress({ form, bytes: Buffer.from(arranged.buffer, 0, length) }) }
+  if (spareBuffers.length < MAX_SPARE_BUFFERS && arranged.buffer.byteLength <= MAX_SPARE_BYTES)
+    spareBuffers.push(arranged.buffer)
   return scanned ? { rows: transformSeries(scanned.rest, planned, scanned.values), packed } : here(packed)
 }

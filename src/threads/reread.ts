@@ -4,11 +4,11 @@ import type { Rows } from '../tables/rows.ts'
 import { transformPacked } from '../transform/transform.ts'
 import { createWorkerClient } from './client.ts'
 
-/** What became of a stored reply: its rows, null where it still cannot be read, or that its body is damaged. */
-export type Again = Rows | null | 'damaged'
+/** The outcome of reading a stored reply: its rows, null where it still cannot be read, or that its body is damaged. */
+export type RereadRows = Rows | null | 'damaged'
 
-/** The rows of a stored reply. One that was refused whole is believed only when nothing is wrong in it now. */
-export function reread({ planned, outcome, packed, size }: StoredReply): Again {
+/** The rows of a stored reply. One that was rejected as a whole counts only when this version understands all of it. */
+export function reread({ planned, outcome, packed, size }: StoredReply): RereadRows {
   try {
     const rows = transformPacked(packed, size, planned)
     return outcome === 'shape' && rows.rejects.length > 0 ? null : rows
@@ -19,18 +19,18 @@ export function reread({ planned, outcome, packed, size }: StoredReply): Again {
   }
 }
 
-/** What another thread made of a reply. */
+/** The answer of the worker. */
 export interface RereadAnswer {
-  readonly rows: Again
+  readonly rows: RereadRows
 }
 
 const client = createWorkerClient<StoredReply, RereadAnswer>(import.meta.url, 'rereadWorker')
 
-/** Smaller bodies are not worth the way to the other thread. */
-const WORTH = 16 * 1024
+/** Smaller bodies are not worth a message to the worker. */
+const MIN_WORKER_SIZE = 16 * 1024
 
-/** A stored reply with no more of the service's declaration than reading it takes: all of it is copied for the other thread. */
-function lean(stored: StoredReply): StoredReply {
+/** A stored reply with only the part of the service's declaration that is needed to read it, for all of it is copied for the worker. */
+function withOneRoute(stored: StoredReply): StoredReply {
   const { planned } = stored
   const { service, route } = planned
   const routes = { [route]: service.routes[route]! }
@@ -38,8 +38,8 @@ function lean(stored: StoredReply): StoredReply {
 }
 
 /** Reads a stored reply in another thread, while this one writes the rows of those before. Without one it is read here: slower, and the same. */
-export async function rereadInWorker(stored: StoredReply): Promise<Again> {
-  if (stored.size < WORTH) return reread(stored)
-  const answer = await client.ask(lean(stored))
+export async function rereadInWorker(stored: StoredReply): Promise<RereadRows> {
+  if (stored.size < MIN_WORKER_SIZE) return reread(stored)
+  const answer = await client.ask(withOneRoute(stored))
   return answer ? answer.rows : reread(stored)
 }

@@ -3,7 +3,7 @@ import type { StoredReply } from '../state/replies.ts'
 import { serveRequests } from './client.ts'
 import { type RereadAnswer, reread } from './reread.ts'
 
-serveRequests((stored: StoredReply): { said: RereadAnswer; moved: ArrayBuffer[] } => ({
-  said: { rows: reread(stored) },
-  moved: [],
+serveRequests((stored: StoredReply): { payload: RereadAnswer; transfer: ArrayBuffer[] } => ({
+  payload: { rows: reread(stored) },
+  transfer: [],
 }))

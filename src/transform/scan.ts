@@ -1,7 +1,7 @@
-import { type Alike, findList, learnRow, VALUES } from '../base/alike.ts'
 import { COMMA, END, OPEN, skipSpace, skipValue, standsAt, textEnd } from '../base/bytes.ts'
 import type { Interval } from '../base/interval.ts'
 import { isObject, type JsonObject } from '../base/json.ts'
+import { findList, learnPattern, type RowPattern, VALUES } from '../base/rowPattern.ts'
 import { createClock } from './clock.ts'
 import { refuseFlood } from './flood.ts'
 import { createNumbers } from './numbers.ts'
@@ -30,7 +30,7 @@ export interface Template {
 /** Learns from a row; null when its fields are not what they are as a rule. */
 export function learn(body: Buffer, start: number, stop: number): Template | null {
   const row: unknown = JSON.parse(body.toString('utf8', start, stop))
-  const alike: Alike | null = isObject(row) ? learnRow(body, start, stop) : null
+  const alike: RowPattern | null = isObject(row) ? learnPattern(body, start, stop) : null
   if (!isObject(row) || !alike) return null
   const parts = alike.fields.map(({ name, literal, text }) => {
     const known = Object.hasOwn(FIELDS, name) ? FIELDS[name as keyof typeof FIELDS] : null

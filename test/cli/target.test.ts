@@ -18,8 +18,8 @@ import { join, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { besideOf } from '../../src/base/beside.ts'
-import { claim, put } from '../../src/base/target.ts'
+import { partFileOf } from '../../src/base/partFiles.ts'
+import { moveIntoPlace, prepareTarget } from '../../src/base/target.ts'
 import { openStore } from '../../src/db/open.ts'
 import { type Done, runCli } from '../kit.ts'
 import { addSeries, fillBy } from './filled.ts'
@@ -321,12 +321,12 @@ describe('what a killed command left', () => {
   /** The name that a process of this machine which is gone gave it. */
   const left = (name: string, ending?: 'part' | 'copy'): string => {
     const { pid } = spawnSync(process.execPath, ['-e', ''])
-    return besideOf(path(name), ending).replace(`.${process.pid}-`, `.${pid}-`)
+    return partFileOf(path(name), ending).replace(`.${process.pid}-`, `.${pid}-`)
   }
 
   test('goes with the next run of the same name, and nothing else does', async () => {
     // The last is that of this process, which lives.
-    const kept = ['a.csv.part', 'a.csv.1.part', 'b.csv.part', besideOf(path('a.csv')).slice(dir.length + 1)]
+    const kept = ['a.csv.part', 'a.csv.1.part', 'b.csv.part', partFileOf(path('a.csv')).slice(dir.length + 1)]
     for (const name of kept) writeFileSync(path(name), 'x')
     writeFileSync(left('a.csv'), 'x')
     mkdirSync(path('out'))
@@ -408,7 +408,7 @@ describe('output that nobody takes', () => {
   test('what a killed command left beside its place is tidied before the place is refused', async () => {
     writeFileSync(path('theirs.csv'), 'not ours')
     const gone = spawnSync(process.execPath, ['-e', '']).pid
-    const left = besideOf(path('theirs.csv')).replace(`.${process.pid}-`, `.${gone}-`)
+    const left = partFileOf(path('theirs.csv')).replace(`.${process.pid}-`, `.${gone}-`)
     linkSync(path('theirs.csv'), left)
     expect((await run('export', '--indicator', '600', '--output', 'theirs.csv')).code).toBe(2)
     expect(existsSync(left)).toBe(false)
@@ -446,36 +446,36 @@ describe('between the look and the replacement', () => {
     ours: (file: string) => readFileSync(file, 'utf8').startsWith('our'),
   }
   const part = () => {
-    const name = besideOf(path('a'))
+    const name = partFileOf(path('a'))
     writeFileSync(name, 'ours, new')
     return name
   }
 
   test('what came there is never lost', () => {
-    const target = claim(path('a'), how)
+    const target = prepareTarget(path('a'), how)
     writeFileSync(path('a'), 'mine')
-    expect(() => put(part(), target)).toThrow(/is there already/)
+    expect(() => moveIntoPlace(part(), target)).toThrow(/is there already/)
     expect(readFileSync(path('a'), 'utf8')).toBe('mine')
   })
 
   test('nor what took the place of an export', () => {
     writeFileSync(path('a'), 'ours, old')
-    const target = claim(path('a'), how)
+    const target = prepareTarget(path('a'), how)
     rmSync(path('a'))
     writeFileSync(path('a'), 'mine')
-    expect(() => put(part(), target)).toThrow(/is there already/)
+    expect(() => moveIntoPlace(part(), target)).toThrow(/is there already/)
     mkdirSync(path('b'))
-    const other = claim(path('c'), how)
+    const other = prepareTarget(path('c'), how)
     symlinkSync('b', path('c'))
-    expect(() => put(part(), other)).toThrow(/folder/)
+    expect(() => moveIntoPlace(part(), other)).toThrow(/folder/)
     expect(readdirSync(path('b'))).toEqual([])
   })
 
   test('another export of ours gives way', () => {
-    const target = claim(path('a'), how)
+    const target = prepareTarget(path('a'), how)
     writeFileSync(path('a'), 'ours, by another process')
-    put(part(), target)
+    moveIntoPlace(part(), target)
     expect(readFileSync(path('a'), 'utf8')).toBe('ours, new')
-    expect(existsSync(besideOf(path('a')))).toBe(false)
+    expect(existsSync(partFileOf(path('a')))).toBe(false)
   })
 })

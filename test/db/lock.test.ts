@@ -17,8 +17,8 @@ import {
 import { join, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { besideOf } from '../../src/base/beside.ts'
 import { BusyError } from '../../src/base/errors.ts'
+import { partFileOf } from '../../src/base/partFiles.ts'
 import { isHeld, lockWriter, openWriter } from '../../src/db/lock.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
 import { tempFolder } from '../kit.ts'
@@ -133,7 +133,7 @@ describe('the writer’s lock', () => {
     await (await openWriter(one, 'third')).close()
     expect(geos(one)).toEqual([1, 2])
     // The second name that a killed command left of its making is tidied.
-    linkSync(one, besideOf(one))
+    linkSync(one, partFileOf(one))
     await (await openWriter(one, 'fourth')).close()
     expect(statSync(one).nlink).toBe(1)
   })

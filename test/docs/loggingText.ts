@@ -7,7 +7,7 @@ const rows = (head: string, body: readonly string[]): string =>
 /** What `docs/logging.md` says: the events and their fields, from their declarations. */
 export function loggingText(): string {
   const events = Object.entries(EVENTS).map(([name, kind]) => {
-    const quiet = kind.level === 'info' || 'cures' in kind ? '' : 'yes'
+    const quiet = kind.level === 'info' || 'selfHealing' in kind ? '' : 'yes'
     const pretty = kind.pretty === 'always' ? 'always' : '`--verbose`'
     const fields = kind.fields.map((field) => `\`${field}\``).join(' ')
     return `| \`${name}\` | ${kind.level} | ${pretty} | ${quiet} | ${kind.when} | ${fields} |`

@@ -12,9 +12,9 @@ import { runCli, serve, tempFolder } from '../kit.ts'
 
 const REQUEST = { route: 'indicators', target: '/indicators', headers: {} } as const
 /** Nothing is given up for its time, on the slowest machine. */
-const PATIENT = { timeoutMs: 600_000, totalMs: 600_000, least: { bytes: 1, ms: 600_000 }, graceMs: 600_000 }
+const PATIENT = { timeoutMs: 600_000, totalMs: 600_000, minRate: { bytes: 1, ms: 600_000 }, graceMs: 600_000 }
 /** A body must bring a kilobyte in so long. */
-const SLOW = { least: { bytes: 1000, ms: 400 } }
+const SLOW = { minRate: { bytes: 1000, ms: 400 } }
 
 /** A server that says what it likes, as bytes. */
 async function raw(talk: (socket: Socket) => void): Promise<{ url: string; calls: () => number }> {

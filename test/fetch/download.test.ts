@@ -4,8 +4,8 @@ import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parseBytes } from '../../src/cli/terminal/size.ts'
+import { openClient } from '../../src/fetch/client.ts'
 import { type DownloadOptions, download } from '../../src/fetch/download.ts'
-import { openLine } from '../../src/fetch/line.ts'
 import { addressOf } from '../../src/fetch/links.ts'
 import { findPart, tidyParts } from '../../src/fetch/parts.ts'
 import { type Script, serve, tempFolder } from '../kit.ts'
@@ -16,17 +16,17 @@ const SUM = createHash('sha256').update(BODY).digest('hex')
 
 async function setUp(script: Script, more: Partial<DownloadOptions> = {}) {
   const server = await serve(script)
-  const line = openLine({
+  const client = openClient({
     baseUrl: server.url,
     key: KEY,
     userAgent: 'test',
     pace: { perSecond: 50, concurrency: 1 },
     signal: new AbortController().signal,
     retryMs: 5,
-    limits: { timeoutMs: 600_000, least: { bytes: 1, ms: 600_000 } },
+    limits: { timeoutMs: 600_000, minRate: { bytes: 1, ms: 600_000 } },
   })
-  onTestFinished(() => line.close())
-  const options: DownloadOptions = { line, folder: join(tempFolder(), 'archives'), maxBytes: 1e6, ...more }
+  onTestFinished(() => client.close())
+  const options: DownloadOptions = { client, folder: join(tempFolder(), 'archives'), maxBytes: 1e6, ...more }
   return { ...server, options }
 }
 /** Breaks an answer off as soon as so many bytes of it lie on the disk. */
@@ -251,6 +251,6 @@ describe('a file of an archive', () => {
 
   test('sizes as people write them', () => {
     expect(['500kB', '100MB', '2GB', '17', '1.5M'].map(parseBytes)).toEqual([500e3, 100e6, 2e9, 17, 1.5e6])
-    expect(() => parseBytes('much')).toThrow(/no size/)
+    expect(() => parseBytes('much')).toThrow(/not a valid size/)
   })
 })

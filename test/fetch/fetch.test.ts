@@ -2,7 +2,7 @@ import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { StoppedError } from '../../src/base/errors.ts'
 import { createFetcher, type FailedFetch, type FetchOptions } from '../../src/fetch/fetch.ts'
-import { createGate, feed } from '../../src/fetch/pace.ts'
+import { createGate, forEachConcurrently } from '../../src/fetch/pace.ts'
 import { retryAfterMs } from '../../src/fetch/waits.ts'
 import type { Reply } from '../../src/services/reply.ts'
 import { json, type Script, serve } from '../kit.ts'
@@ -184,7 +184,7 @@ describe('pace', () => {
     function* endless() {
       for (;;) yield taken++
     }
-    await feed(endless(), 3, controller.signal, async () => {
+    await forEachConcurrently(endless(), 3, controller.signal, async () => {
       expect(taken - done).toBeLessThanOrEqual(5)
       await new Promise((resolve) => setTimeout(resolve, 1))
       if (++done === 50) controller.abort()

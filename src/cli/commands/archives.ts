@@ -7,8 +7,8 @@ import { localDate } from '../../base/zone.ts'
 import { accountCalls } from '../../calls.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader, type Reader, type Store } from '../../db/open.ts'
+import { AttemptError, type OnRetry, openClient } from '../../fetch/client.ts'
 import { type DownloadOptions, download } from '../../fetch/download.ts'
-import { AttemptError, type OnRetry, openLine } from '../../fetch/line.ts'
 import { tidyParts } from '../../fetch/parts.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { recordFile } from '../../load/files.ts'
@@ -152,14 +152,14 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   const { signal } = signals
   const onHold = (ms: number, reason: string): void =>
     tell({ event: 'calls.held', command: 'archives download', wait_ms: Math.round(ms), reason })
-  const line = openLine({
+  const client = openClient({
     ...reached,
     userAgent: `indicator-sync/${version()}`,
     ...{ pace, signal, onHold },
     ...accountCalls({ store, service: reached.service, baseUrl, now: Date.now, signal, onHold }, pace),
   })
   try {
-    const options = { line, folder, maxBytes, allowHosts: args.allowHost ?? [] }
+    const options = { client, folder, maxBytes, allowHosts: args.allowHost ?? [] }
     const { stop, ...done } = await fetchAll(store, editions(store, args), args, options, tell)
     if (args.json) print(JSON.stringify({ folder, ...done, stop: stop?.message ?? null }, null, 2))
     else {
@@ -173,7 +173,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
     throw error instanceof AttemptError ? error.failure.error : error
   } finally {
     signals.release()
-    await line.close()
+    await client.close()
     await store.close()
   }
 }

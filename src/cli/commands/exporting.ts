@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
-import { besideOf, tidyNow } from '../../base/beside.ts'
-import { asWriteError, claim, put } from '../../base/target.ts'
+import { partFileOf, removeStalePartsNow } from '../../base/partFiles.ts'
+import { asWriteError, moveIntoPlace, prepareTarget } from '../../base/target.ts'
 import type { Exported } from '../../products/export.ts'
 import type { Dialect } from '../terminal/cells.ts'
 import { format } from '../terminal/output.ts'
@@ -66,7 +66,7 @@ export async function writeFile(file: string, make: () => Exported, form: Form):
 
 /** What may be replaced by an export. */
 export const claimExport = (said: string, form: FileForm, overwrite: boolean, sources: readonly string[]) =>
-  claim(said, { what: 'an export', overwrite, sources, tidy: tidyNow, ours: OURS[form] })
+  prepareTarget(said, { what: 'an export', overwrite, sources, tidy: removeStalePartsNow, ours: OURS[form] })
 
 /** Makes a file beside its place and puts it there when it is whole; what is no file, such as a pipe, is written into. */
 export async function exportFile(
@@ -77,7 +77,7 @@ export async function exportFile(
 ): Promise<number> {
   try {
     const target = claimExport(said, form.form, overwrite, sources)
-    if (target.sink) {
+    if (target.isStream) {
       const handle = openSync(target.file, 'w')
       try {
         return await writeRows(handle, make(), form)
@@ -89,10 +89,10 @@ export async function exportFile(
         closeSync(handle)
       }
     }
-    const part = besideOf(target.file)
+    const part = partFileOf(target.file)
     try {
       const rows = await writeFile(part, make, form)
-      put(part, target)
+      moveIntoPlace(part, target)
       return rows
     } finally {
       rmSync(part, { force: true })

@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { besideOf, tidyBeside } from '../../base/beside.ts'
 import { InputError } from '../../base/errors.ts'
-import { asWriteError, put } from '../../base/target.ts'
+import { partFileOf, removeStaleParts } from '../../base/partFiles.ts'
+import { asWriteError, moveIntoPlace } from '../../base/target.ts'
 import { claimExport, type FileForm } from './exporting.ts'
 
 const FORMS = ['csv', 'ndjson', 'parquet'] as const satisfies readonly FileForm[]
@@ -78,10 +78,10 @@ export async function exportYears(said: string, partitions: Partitions): Promise
   const { years, asked, write, form, overwrite, sources } = partitions
   try {
     const { folder, made } = openFolder(said)
-    const staging = besideOf(join(folder, 'export'))
+    const staging = partFileOf(join(folder, 'export'))
     let total = 0
     try {
-      tidyBeside(join(folder, 'export'), Date.now())
+      removeStaleParts(join(folder, 'export'), Date.now())
       const old = standing(folder).filter(asked)
       const held = years ? Array.from({ length: years.last - years.first + 1 }, (_, i) => years.first + i) : []
       const all = [...new Set([...old, ...held.filter(asked)])].sort((a, b) => a - b)
@@ -96,7 +96,7 @@ export async function exportYears(said: string, partitions: Partitions): Promise
       for (const year of full) {
         mkdirSync(partition(folder, year), { recursive: true })
         const target = claimExport(join(partition(folder, year), `data.${form}`), form, overwrite, sources)
-        put(join(staging, `${year}`), target)
+        moveIntoPlace(join(staging, `${year}`), target)
         takeAway(folder, year, partitions, form)
       }
       for (const year of old) if (!full.includes(year)) takeAway(folder, year, partitions, null)

@@ -1,7 +1,7 @@
 import { KeyError, SyncError } from '../../base/errors.ts'
 import { judge } from '../../fetch/classify.ts'
+import { AttemptError, openClient } from '../../fetch/client.ts'
 import { type Answer, send } from '../../fetch/http.ts'
-import { AttemptError, openLine } from '../../fetch/line.ts'
 import { buildRequest } from '../../services/request.ts'
 import { refuseExposed, requireService, type Settings } from '../config.ts'
 import { version } from '../version.ts'
@@ -25,20 +25,20 @@ function clockOf(answer: Answer | null): Finding[] {
 /** One cheap call to the service, without a repetition: whether it is there, who answers, what it says of the key, and what of the clock. */
 export async function probe(settings: Settings): Promise<Finding[]> {
   const abort = new AbortController()
-  let line: ReturnType<typeof openLine> | undefined
+  let client: ReturnType<typeof openClient> | undefined
   try {
     const reached = requireService(settings)
     refuseExposed(reached)
     const limits = { timeoutMs: PATIENCE_MS, totalMs: PATIENCE_MS, ...reached.limits }
     const pace = { perSecond: 1, concurrency: 1 }
     const userAgent = `indicator-sync/${version()}`
-    const opened = openLine({ ...reached, limits, pace, userAgent, signal: abort.signal })
-    line = opened
+    const opened = openClient({ ...reached, limits, pace, userAgent, signal: abort.signal })
+    client = opened
     const request = buildRequest(reached.service, 'widgets', { locale: reached.service.locales[0] })
     const url = `${opened.baseUrl}${request.target}`
-    const headers = { ...request.headers, ...opened.key, ...opened.ourselves }
+    const headers = { ...request.headers, ...opened.key, ...opened.userAgentHeader }
     const began = performance.now()
-    const answer = await opened.pass(
+    const answer = await opened.call(
       { route: request.route, url },
       () => send({ ...opened.sending, url, headers }),
       judge,
@@ -61,6 +61,6 @@ export async function probe(settings: Settings): Promise<Finding[]> {
     const what = error instanceof KeyError ? 'key online' : 'service'
     return [bad(what, [error.message, error.hint].filter(Boolean).join(' ')), ...clockOf(answer)]
   } finally {
-    await line?.close()
+    await client?.close()
   }
 }

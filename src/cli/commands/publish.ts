@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
-import { besideOf, tidyBeside } from '../../base/beside.ts'
 import { InputError } from '../../base/errors.ts'
-import { asWriteError, claim, type Target, tryPut } from '../../base/target.ts'
+import { partFileOf, removeStaleParts } from '../../base/partFiles.ts'
+import { asWriteError, prepareTarget, type Target, tryMoveIntoPlace } from '../../base/target.ts'
 import { openReader, type Reader } from '../../db/open.ts'
 import { publish } from '../../products/publish.ts'
 import { claimCopy, readManifest } from '../../products/published.ts'
@@ -31,12 +31,12 @@ const METADATA = 'metadata.yaml'
 function writeWhole(claimIt: () => Target, make: (stands: string | null) => string): void {
   for (let tries = 0; tries < 10; tries++) {
     const target = claimIt()
-    const part = besideOf(target.file)
-    tidyBeside(target.file, Date.now())
+    const part = partFileOf(target.file)
+    removeStaleParts(target.file, Date.now())
     try {
-      writeFileSync(part, make(target.stands ? readFileSync(target.file, 'utf8') : null), { flag: 'wx' })
+      writeFileSync(part, make(target.existing ? readFileSync(target.file, 'utf8') : null), { flag: 'wx' })
       // Another copy may be published into the same folder at this moment.
-      if (tryPut(part, target)) return
+      if (tryMoveIntoPlace(part, target)) return
     } finally {
       rmSync(part, { force: true })
     }
@@ -81,13 +81,13 @@ export async function run(args: PublishArgs): Promise<number> {
         code: 'bad-name',
       })
     const claimManifest = () =>
-      claim(join(folder, `${name}.manifest.json`), {
+      prepareTarget(join(folder, `${name}.manifest.json`), {
         what: 'a manifest',
         overwrite,
         ours: (file) => readManifest(file) !== null,
       })
     const claimMetadata = () =>
-      claim(join(folder, METADATA), {
+      prepareTarget(join(folder, METADATA), {
         what: 'a description for Datasette',
         overwrite,
         ours: (file) => readMetadata(readFileSync(file, 'utf8')) !== null,

@@ -1,7 +1,7 @@
-import { besideOf, tidyBeside, tidyNow } from '../../base/beside.ts'
 import { InputError, StoreError } from '../../base/errors.ts'
 import { formatMillis } from '../../base/instant.ts'
-import { claim, put, type Target } from '../../base/target.ts'
+import { partFileOf, removeStaleParts, removeStalePartsNow } from '../../base/partFiles.ts'
+import { moveIntoPlace, prepareTarget, type Target } from '../../base/target.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader, openStore } from '../../db/open.ts'
 import { removeDatabase } from '../../db/remove.ts'
@@ -89,10 +89,10 @@ export async function rebuild(
   onProgress: (replies: number) => void,
 ): Promise<Replayed> {
   await checkReplies(file, false)
-  const scratch = besideOf(file)
+  const scratch = partFileOf(file)
   const store = await openWriter(file, 'replay')
   try {
-    tidyBeside(file, Date.now())
+    removeStaleParts(file, Date.now())
     const done = await build(file, scratch, service, onProgress)
     checkDamage(file, done)
     const built = await openStore(scratch, { durability: 'none' })
@@ -115,7 +115,13 @@ export async function rebuild(
 
 /** Refuses a place where something stands: a rebuilt database is made only when it is whole, and replaces nothing. */
 const claimInto = (file: string, into: string): Target =>
-  claim(into, { what: 'a rebuilt database', sources: [file], tidy: tidyNow, ours: () => false, copy: () => 'no' })
+  prepareTarget(into, {
+    what: 'a rebuilt database',
+    sources: [file],
+    tidy: removeStalePartsNow,
+    ours: () => false,
+    copy: () => 'no',
+  })
 
 /** Builds a new database beside. */
 async function rebuildInto(
@@ -125,12 +131,12 @@ async function rebuildInto(
   onProgress: (replies: number) => void,
 ): Promise<Replayed> {
   const target = claimInto(file, into)
-  const scratch = besideOf(target.file)
+  const scratch = partFileOf(target.file)
   try {
     const done = await build(file, scratch, service, onProgress)
     // From now on it is a database like any other, with a write-ahead log.
     await (await openStore(scratch)).close()
-    put(scratch, target)
+    moveIntoPlace(scratch, target)
     return done
   } finally {
     removeDatabase(scratch)

@@ -3,8 +3,8 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
-/** What a system file says; empty where this system has none. */
-function said(read: () => string): string {
+/** The text of a system file; empty where this system has none. */
+function readOrEmpty(read: () => string): string {
   try {
     return read()
   } catch {
@@ -13,21 +13,22 @@ function said(read: () => string): string {
 }
 
 const short = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 6)
-/** This machine, and this start of it with its own numbering of processes: a container has one of its own. */
+/** This machine, and this boot and process namespace of it: process numbers mean something only within them. */
 const HOST = short(hostname())
 const START = short(
-  said(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')) + said(() => readlinkSync('/proc/self/ns/pid')),
+  readOrEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')) +
+    readOrEmpty(() => readlinkSync('/proc/self/ns/pid')),
 )
 
-/** How long a file of another machine, or of an earlier start, must have rested before its process counts as gone. */
-const REST_MS = 24 * 3_600_000
+/** A part of another machine or an earlier boot is stale when it was not written to for so long. */
+const STALE_MS = 24 * 3_600_000
 
-/** The name of a file that is made beside its place: it says whose it is, so that what a killed process left is known. */
-export const besideOf = (file: string, ending: 'part' | 'copy' = 'part'): string =>
+/** The name of a file while it is written, beside its final place: it names the process, so that what a killed one left is recognised. */
+export const partFileOf = (file: string, ending: 'part' | 'copy' = 'part'): string =>
   `${file}.${process.pid}-${HOST}-${START}.${ending}`
 
-/** Whether a process of this machine lives. */
-function lives(pid: number): boolean {
+/** Whether a process of this machine is running. */
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
@@ -36,8 +37,8 @@ function lives(pid: number): boolean {
   }
 }
 
-/** Removes what processes that are gone left beside a file; `now` in epoch milliseconds. */
-export function tidyBeside(file: string, now: number): void {
+/** Removes the part files that dead processes left beside a file; `now` in epoch milliseconds. */
+export function removeStaleParts(file: string, now: number): void {
   const folder = dirname(file)
   const start = `${basename(file)}.`
   for (const name of readdirSync(folder)) {
@@ -50,11 +51,11 @@ export function tidyBeside(file: string, now: number): void {
     const path = join(folder, name)
     const here = host === HOST && begun === START
     const rests = now - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now)
-    // Our own number was that of another process before.
-    const gone = here ? Number(pid) === process.pid || !lives(Number(pid)) : rests > REST_MS
+    // A part with our own number is that of an earlier process.
+    const gone = here ? Number(pid) === process.pid || !isRunning(Number(pid)) : rests > STALE_MS
     if (gone) rmSync(path, { recursive: true, force: true })
   }
 }
 
 /** The same by the clock of this machine. */
-export const tidyNow = (file: string): void => tidyBeside(file, Date.now())
+export const removeStalePartsNow = (file: string): void => removeStaleParts(file, Date.now())

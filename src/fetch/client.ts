@@ -5,10 +5,10 @@ import { stoppedBySignal } from '../base/stopped.ts'
 import type { Pace } from '../job/job.ts'
 import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
 import { type Failure, nameFailure } from './classify.ts'
-import { type Answer, createAgent, LIMITS, type Limits, type Sending } from './http.ts'
+import { DeadlineError } from './deadlines.ts'
+import { type Answer, createAgent, LIMITS, type Limits, type SendOptions } from './http.ts'
 import { createGate } from './pace.ts'
 import { quotaWaitMs } from './waits.ts'
-import { DeadlineError } from './watch.ts'
 
 /** Where to send requests, and how gently. */
 export interface FetchOptions {
@@ -34,12 +34,12 @@ export interface FetchOptions {
 /** Told of an attempt that failed and is repeated. */
 export type OnRetry = (failure: Failure, attempt: number) => void
 
-type Headed = Omit<Answer, 'body'>
+type AnswerHead = Omit<Answer, 'body'>
 
-/** Says what is wrong with an answer; undefined when it is a success. */
+/** Judges an answer: what is wrong with it, or undefined for a success. */
 export type Judge<T> = (answer: T, summary: RequestSummary, now: number) => Failure | undefined
 
-/** A failed attempt, with what is to be done next. */
+/** A failed attempt, with what the retry policy makes of it. */
 export class AttemptError extends Error {
   readonly failure: Failure
   constructor(failure: Failure) {
@@ -48,32 +48,32 @@ export class AttemptError extends Error {
   }
 }
 
-/** The one way to the network: whatever is sent goes at one pace, within one budget, and hears what the service says. */
-export interface Line {
+/** The only way to the network: one pace, one budget, one circuit breaker for whatever is sent. */
+export interface ServiceClient {
   readonly baseUrl: string
-  /** The header that names us, and the one that holds the key; the second is for the service alone. */
-  readonly ourselves: Readonly<Record<string, string>>
+  /** The header that names this program, and the one that holds the key, which only the service itself is sent. */
+  readonly userAgentHeader: Readonly<Record<string, string>>
   readonly key: Readonly<Record<string, string>>
-  /** What every sending shares. */
-  readonly sending: Omit<Sending, 'url' | 'headers'>
+  /** Options that all requests share. */
+  readonly sending: Omit<SendOptions, 'url' | 'headers'>
   /**
-   * Sends once, when its turn has come, and draws every conclusion before the next call may begin. Throws AttemptError,
-   * KeyError when the key was refused before, and StoppedError when the run has to end. `judged`: what is no success.
+   * Sends one request when its turn has come, and adapts pace and breaker to the answer before the next one begins. Throws
+   * AttemptError, KeyError when the key was refused before, and StoppedError when the run has to end.
    */
-  pass<T extends Headed>(summary: RequestSummary, once: () => Promise<T>, judged: Judge<T>): Promise<T>
-  /** Repeats what failed and may pass, as often as its failure deserves; `onRetry` is told of every attempt that is repeated. */
-  persist<T>(
+  call<T extends AnswerHead>(summary: RequestSummary, once: () => Promise<T>, judge: Judge<T>): Promise<T>
+  /** Retries transient failures, up to `maxAttempts` of each; `onRetry` is called before every repetition. */
+  withRetries<T>(
     work: (attempt: number) => Promise<T>,
-    triesOf: (failure: Failure) => number,
+    maxAttemptsOf: (failure: Failure) => number,
     onRetry?: OnRetry,
   ): Promise<T>
   close(): Promise<void>
 }
 
-/** A wait that the service asks for beyond this ends the run: it can go on later just as well. */
+/** The service may ask for a longer wait than this: then the run ends, and a later one goes on. */
 const MAX_WAIT_MS = 15 * 60_000
-/** No service means more than a day; a wait of a century would end a database for good. */
-const MAX_BELIEVED_MS = 24 * 60 * 60_000
+/** Longer waits are cut down to this: a wait of a century would make the database useless. */
+const MAX_ACCEPTED_WAIT_MS = 24 * 60 * 60_000
 const MAX_TRIES = 6
 
 const tooLong = (ms: number): StoppedError =>
@@ -82,8 +82,8 @@ const tooLong = (ms: number): StoppedError =>
     code: 'retry-after',
   })
 
-/** Opens a line to a service; it holds connections open until it is closed. */
-export function openLine(options: FetchOptions): Line {
+/** Creates the client of a service; it keeps connections open until it is closed. */
+export function openClient(options: FetchOptions): ServiceClient {
   const { key, pace, signal, beforeCall, onFailure, retryMs = 1000, onHold, onWait } = options
   const limits = { ...LIMITS, ...options.limits }
   const breaker = createBreaker(options.breaker ?? BREAKER)
@@ -100,8 +100,8 @@ export function openLine(options: FetchOptions): Line {
     onHold?.(ms, reason)
   }
 
-  /** Notes a failed attempt: the pace drops, and a host that keeps failing is left alone for a while. */
-  function suffer({ error, coolDownMs }: Failure): void {
+  /** Slows down after a failed attempt, and pauses all calls to a host that keeps failing. */
+  function recordFailure({ error, coolDownMs }: Failure): void {
     if (!(error instanceof TransientError)) return
     gate.slower()
     const ms = breaker.failed()
@@ -115,39 +115,39 @@ export function openLine(options: FetchOptions): Line {
     hold(coolDownMs, error.message)
   }
 
-  /** Waits for a spent quota; the answer that told of it is good all the same. */
-  function spare(ms: number): void {
+  /** Pauses all calls until a spent quota is renewed. */
+  function holdForQuota(ms: number): void {
     if (ms > MAX_WAIT_MS) ended = tooLong(ms)
     else hold(ms, 'the quota of the moment is spent')
   }
 
-  /** Draws the conclusions of a failure, and throws it. */
-  function conclude(failure: Failure): never {
+  /** Adapts pace and breaker to a failure, and throws it. */
+  function fail(failure: Failure): never {
     if (!(failure.error instanceof TransientError) || failure.alive) breaker.alive()
     if (failure.error instanceof KeyError) ended = failure.error
-    else if (!failure.alive) suffer(failure)
+    else if (!failure.alive) recordFailure(failure)
     throw new AttemptError(failure)
   }
 
-  async function sendOnce<T extends Headed>(
+  async function sendOnce<T extends AnswerHead>(
     summary: RequestSummary,
     once: () => Promise<T>,
-    judged: Judge<T>,
+    judge: Judge<T>,
   ): Promise<T> {
     const { host } = new URL(summary.url)
     await beforeCall?.(host)
     const answer = await once().catch((error: unknown) => {
       if (error instanceof SyncError) throw error
       if (error instanceof DeadlineError && error.code === 'STOPPED') throw stoppedBySignal(error)
-      return conclude(nameFailure(error, summary, redactor))
+      return fail(nameFailure(error, summary, redactor))
     })
-    const failure = judged(answer, summary, Date.now())
+    const failure = judge(answer, summary, Date.now())
     const quota = quotaWaitMs(answer.headers, Date.now())
     const asked = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
     const wait = Math.max(quota, asked ?? 0)
-    if (wait > 0) onWait?.(Math.min(wait, MAX_BELIEVED_MS), host)
-    spare(quota)
-    if (failure) conclude(failure)
+    if (wait > 0) onWait?.(Math.min(wait, MAX_ACCEPTED_WAIT_MS), host)
+    holdForQuota(quota)
+    if (failure) fail(failure)
     breaker.alive()
     gate.faster()
     return answer
@@ -155,21 +155,21 @@ export function openLine(options: FetchOptions): Line {
 
   return {
     baseUrl: options.baseUrl.replace(/\/+$/, ''),
-    ourselves: { 'User-Agent': options.userAgent },
+    userAgentHeader: { 'User-Agent': options.userAgent },
     key: { 'x-api-key': key },
     sending: { dispatcher: agent, limits, redactor, stop: signal },
-    pass: (summary, once, judged) =>
+    call: (summary, once, judge) =>
       gate.pass(async () => {
         if (ended) throw ended
         if (signal.aborted) throw stoppedBySignal()
         try {
-          return await sendOnce(summary, once, judged)
+          return await sendOnce(summary, once, judge)
         } catch (error) {
           if (error instanceof StoppedError) ended = error
           throw error
         }
       }),
-    async persist(work, triesOf, onRetry) {
+    async withRetries(work, maxAttemptsOf, onRetry) {
       try {
         return await pRetry(work, {
           retries: MAX_TRIES - 1,
@@ -180,10 +180,11 @@ export function openLine(options: FetchOptions): Line {
           onFailedAttempt({ error, attemptNumber }) {
             if (!(error instanceof AttemptError)) return
             onFailure?.(error.failure, attemptNumber)
-            if (attemptNumber < Math.min(triesOf(error.failure), MAX_TRIES)) onRetry?.(error.failure, attemptNumber)
+            if (attemptNumber < Math.min(maxAttemptsOf(error.failure), MAX_TRIES))
+              onRetry?.(error.failure, attemptNumber)
           },
           shouldRetry: ({ error, attemptNumber }) =>
-            error instanceof AttemptError && attemptNumber < triesOf(error.failure),
+            error instanceof AttemptError && attemptNumber < maxAttemptsOf(error.failure),
         })
       } catch (error) {
         if (error instanceof AttemptError || error instanceof SyncError || !signal.aborted) throw error

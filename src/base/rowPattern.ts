@@ -1,20 +1,20 @@
 import { COLON, COMMA, isSpace, LIST, OPEN, QUOTE, skipSpace, skipString, skipValue } from './bytes.ts'
 
-/** A field of a row: the bytes between the value before and its own, and whether its value is a text, without its quotes, or a bare word: a number, null, true or false. */
+/** A field of a row: the bytes before its value, and whether the value is a string (without its quotes) or a number, null, true or false. */
 export interface Field {
   readonly name: string
   readonly literal: Uint8Array
   readonly text: boolean
 }
 
-/** How the rows of a list are written, as the first of them shows: its simple fields in order, and the bytes after the last. Lists and objects inside it count as bytes that are always the same. */
-export interface Alike {
+/** How the rows of a list are written, learned from the first: its scalar fields in order, and the bytes after the last. Nested lists and objects are taken for constant bytes. */
+export interface RowPattern {
   readonly fields: readonly Field[]
   readonly end: Uint8Array
 }
 
-/** Rows of more fields are read by the parser: each field would need room of its own. */
-const MOST_FIELDS = 64
+/** Rows with more fields are left to the parser. */
+const MAX_FIELDS = 64
 
 /** The key under which long lists of rows stand. */
 export const VALUES = 'values'
@@ -31,8 +31,8 @@ export function findList(body: Buffer, name: string): number {
   return body[colon] === COLON && body[list] === LIST ? list + 1 : -1
 }
 
-/** Learns how rows are written from one of them, which stands between two places; null when it is no object with fields of different names. Throws SyntaxError where a name is no JSON. */
-export function learnRow(body: Buffer, start: number, end: number): Alike | null {
+/** Learns the pattern of rows from the one between two positions; null unless it is an object whose fields have different names. Throws SyntaxError where a name is not valid JSON. */
+export function learnPattern(body: Buffer, start: number, end: number): RowPattern | null {
   if (body[start] !== OPEN) return null
   const fields: Field[] = []
   const names = new Set<string>()
@@ -42,7 +42,7 @@ export function learnRow(body: Buffer, start: number, end: number): Alike | null
     const nameEnd = skipString(body, i)
     if (nameEnd < 0 || nameEnd >= end) return null
     const name = JSON.parse(body.toString('utf8', i, nameEnd)) as string
-    if (names.has(name) || names.size === MOST_FIELDS) return null
+    if (names.has(name) || names.size === MAX_FIELDS) return null
     names.add(name)
     const valueAt = skipSpace(body, skipSpace(body, nameEnd) + 1)
     const valueEnd = skipValue(body, valueAt)

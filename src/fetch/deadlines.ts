@@ -5,7 +5,7 @@ export interface Deadlines {
   /** Milliseconds until the last byte must have come. */
   readonly totalMs: number
   /** The fewest bytes that must come within so many milliseconds, once the head has come. */
-  readonly least: { readonly bytes: number; readonly ms: number }
+  readonly minRate: { readonly bytes: number; readonly ms: number }
   /** Milliseconds that an attempt goes on after the run was stopped: an answer that is being written is finished. */
   readonly graceMs: number
 }
@@ -20,57 +20,58 @@ export class DeadlineError extends Error {
 }
 
 /** Watches over one attempt, and aborts it when a deadline has passed. */
-export interface Watch {
+export interface DeadlineTimer {
   readonly signal: AbortSignal
   /** Told that an answer before the answer came (1xx). */
-  info(): void
+  infoReceived(): void
   /** Told that the head has come. */
-  head(): void
+  headReceived(): void
   /** Told that so many more bytes have come. */
-  came(bytes: number): void
+  received(bytes: number): void
   end(): void
 }
 
 /** More answers before the answer are a flood. */
-const INFOS = 20
+const MAX_INFO_ANSWERS = 20
 
 /** Begins to watch; `stop` is the signal that ends the run. */
-export function createWatch({ timeoutMs, totalMs, least, graceMs }: Deadlines, stop: AbortSignal): Watch {
+export function startDeadlines({ timeoutMs, totalMs, minRate, graceMs }: Deadlines, stop: AbortSignal): DeadlineTimer {
   const controller = new AbortController()
   const timers = new Set<NodeJS.Timeout>()
-  const give = (code: DeadlineError['code'], message: string) => (): void =>
+  const abortWith = (code: DeadlineError['code'], message: string) => (): void =>
     controller.abort(new DeadlineError(code, message))
   const after = (ms: number, then: () => void): void => {
     timers.add(setTimeout(then, ms))
   }
-  const stopped = (): void => after(graceMs, give('STOPPED', 'stopped by a signal'))
+  const stopped = (): void => after(graceMs, abortWith('STOPPED', 'stopped by a signal'))
   const began = performance.now()
   let infos = 0
   let bytes = 0
   let begun = false
-  after(totalMs, give('TOTAL_TIMEOUT', `the answer took over ${totalMs / 1000} s`))
-  const noHead = setTimeout(give('HEAD_TIMEOUT', `no answer within ${timeoutMs / 1000} s`), timeoutMs)
+  after(totalMs, abortWith('TOTAL_TIMEOUT', `the answer took over ${totalMs / 1000} s`))
+  const noHead = setTimeout(abortWith('HEAD_TIMEOUT', `no answer within ${timeoutMs / 1000} s`), timeoutMs)
   timers.add(noHead)
   if (stop.aborted) stopped()
   else stop.addEventListener('abort', stopped, { once: true })
   return {
     signal: controller.signal,
-    info() {
-      if (++infos > INFOS) give('INFO_FLOOD', `over ${INFOS} answers before the answer`)()
+    infoReceived() {
+      if (++infos > MAX_INFO_ANSWERS) abortWith('INFO_FLOOD', `over ${MAX_INFO_ANSWERS} answers before the answer`)()
     },
-    head() {
+    headReceived() {
       clearTimeout(noHead)
       const look = (): void => {
         // Before its first byte an answer may take as long as its head: some send that at once, and then begin to work.
-        if (begun && bytes < least.bytes) give('TOO_SLOW', `under ${least.bytes} bytes in ${least.ms / 1000} s`)()
+        if (begun && bytes < minRate.bytes)
+          abortWith('TOO_SLOW', `under ${minRate.bytes} bytes in ${minRate.ms / 1000} s`)()
         if (!begun && performance.now() - began > timeoutMs)
-          give('HEAD_TIMEOUT', `no body within ${timeoutMs / 1000} s`)()
+          abortWith('HEAD_TIMEOUT', `no body within ${timeoutMs / 1000} s`)()
         bytes = 0
-        if (!controller.signal.aborted) after(least.ms, look)
+        if (!controller.signal.aborted) after(minRate.ms, look)
       }
-      after(least.ms, look)
+      after(minRate.ms, look)
     },
-    came(more) {
+    received(more) {
       bytes += more
       begun = true
     },
