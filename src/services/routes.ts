@@ -33,7 +33,8 @@ export const GEO_LEVELS = [
 
 const locale = choice(LOCALES)
 const aggregation = choice(AGGREGATIONS, { avg: 'average' })
-const dates = (form: DateForm) => ({ datetime: instant(form), start_date: instant(form), end_date: instant(form) })
+const range = (form: DateForm) => ({ start_date: instant(form), end_date: instant(form) })
+const dates = (form: DateForm) => ({ datetime: instant(form), ...range(form) })
 const terms = { taxonomy_terms: list, vocabularies: list }
 const content = { locale, ...terms, taxonomy_ids: list, vocabulary_ids: list, sticky: flag }
 const order = choice(['published', 'updated', 'created'])
@@ -146,8 +147,7 @@ export const ROUTES = {
     query: {
       locale,
       ...terms,
-      start_date: instant('offset'),
-      end_date: instant('offset'),
+      ...range('offset'),
       date_type: choice(['datos', 'publicacion']),
     },
     about: 'The archives of a range of days.',
@@ -161,8 +161,7 @@ export const ROUTES = {
     query: {
       locale,
       ...terms,
-      start_date: instant('offset'),
-      end_date: instant('offset'),
+      ...range('offset'),
       date: instant('offset'),
     },
     about: 'The archives that exist as JSON.',
