@@ -8,7 +8,7 @@ import { planRetry } from '../../src/plan/retry.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { failedRequests } from '../../src/state/failures.ts'
 import { ms, tempStore } from '../kit.ts'
-import { source } from './source.ts'
+import { source } from '../source.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const DAY = 86_400_000

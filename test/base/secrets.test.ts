@@ -2,9 +2,9 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { MARK, redact, redactorOf } from '../src/base/redact.ts'
-import { openReader, openStore } from '../src/db/open.ts'
-import { json, runCli, serve, tempFolder } from './kit.ts'
+import { MARK, redact, redactorOf } from '../../src/base/redact.ts'
+import { openReader, openStore } from '../../src/db/open.ts'
+import { json, runCli, serve, tempFolder } from '../kit.ts'
 
 const KEY = 'f00dfacecafe0123'.repeat(4)
 

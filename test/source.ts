@@ -1,7 +1,7 @@
-import { formatUtc } from '../../src/base/instant.ts'
-import type { Store } from '../../src/db/open.ts'
-import type { PlanOptions } from '../../src/plan/planning.ts'
-import { json, ms, runJob, serve } from '../kit.ts'
+import { formatUtc } from '../src/base/instant.ts'
+import type { Store } from '../src/db/open.ts'
+import type { PlanOptions } from '../src/plan/planning.ts'
+import { json, ms, runJob, serve } from './kit.ts'
 
 const HOUR = 3_600
 

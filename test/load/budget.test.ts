@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { openStore, type Store } from '../src/db/open.ts'
-import { emulate, json, ms, runJob, serve, tempStore } from './kit.ts'
+import { openStore, type Store } from '../../src/db/open.ts'
+import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES = 'series: [{ indicators: [600], window: { from: 2025-01-01, to: 2025-02-01 }, chunk: 1w }]'

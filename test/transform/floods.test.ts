@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { json, ms, runJob, serve, tempStore } from './kit.ts'
+import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES = 'series: [{ indicators: [1739], window: { from: 2025-10-01, to: 2025-10-02 } }]'

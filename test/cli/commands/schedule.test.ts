@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { openWriter } from '../../src/db/lock.ts'
-import { json, runCli, serve, tempFolder, whenSaid } from '../kit.ts'
+import { openWriter } from '../../../src/db/lock.ts'
+import { json, runCli, serve, tempFolder, whenSaid } from '../../kit.ts'
 
 const KEY = 'k'.repeat(64)
 const job = (name: string, indicator: number): string => `name: ${name}

@@ -1,7 +1,7 @@
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { asCalled } from '../../src/cli/shell.ts'
-import { table } from '../../src/cli/terminal/table.ts'
+import { asCalled } from '../../../src/cli/shell.ts'
+import { table } from '../../../src/cli/terminal/table.ts'
 
 const columns = ['id', 'name', 'at_local', 'value']
 const rows = [

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emulate, runCli, tempFolder } from './kit.ts'
+import { emulate, runCli, tempFolder } from '../kit.ts'
 
 const KEY = 'k'.repeat(64)
 const JOB = `name: market

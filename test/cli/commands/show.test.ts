@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { json, ms, runCli, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { json, ms, runCli, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
 
 const stamp = (at: number) => new Date(at * 1000).toISOString().replace('Z', '+00:00')
 

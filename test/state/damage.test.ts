@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { pack } from '../src/base/pack.ts'
-import { openReader, type Store } from '../src/db/open.ts'
-import { dump } from './dump.ts'
-import { emulate, ms, runCli, runJob, tempFolder, tempStore } from './kit.ts'
+import { pack } from '../../src/base/pack.ts'
+import { openReader, type Store } from '../../src/db/open.ts'
+import { dump } from '../dump.ts'
+import { emulate, ms, runCli, runJob, tempFolder, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const JOB = `series: [{ indicators: [1739, 805], geoIds: [3, 8741], window: { from: 2025-10-01, to: 2025-10-08 } }]

@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { emulate, runCli, type Script, serve, tempFolder } from '../kit.ts'
+import { emulate, runCli, type Script, serve, tempFolder } from '../../kit.ts'
 
 const KEY = 'f00dfacecafe0123'.repeat(4)
 const to = (url: string, key = KEY) => ({ INDICATOR_SYNC_BASE_URL: url, INDICATOR_SYNC_API_KEY: key })

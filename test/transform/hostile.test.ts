@@ -4,12 +4,12 @@ import { join, resolve } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseInstant } from '../src/base/instant.ts'
-import { isObject } from '../src/base/json.ts'
-import { openReader, openStore, type Store } from '../src/db/open.ts'
-import { replay } from '../src/replay.ts'
-import { dump } from './dump.ts'
-import { emulate, json, ms, runJob, serve, tempFolder, tempStore } from './kit.ts'
+import { parseInstant } from '../../src/base/instant.ts'
+import { isObject } from '../../src/base/json.ts'
+import { openReader, openStore, type Store } from '../../src/db/open.ts'
+import { replay } from '../../src/replay.ts'
+import { dump } from '../dump.ts'
+import { emulate, json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const FROM = ms('2025-09-30T22:00:00Z') / 1000

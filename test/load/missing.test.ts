@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findGaps } from '../../src/checks/gaps.ts'
 import { ms, tempStore } from '../kit.ts'
-import { source } from './source.ts'
+import { source } from '../source.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { runCli, tempFolder } from '../kit.ts'
+import { runCli, tempFolder } from '../../kit.ts'
 
 test('serves a script on the address that it is given, says where, and ends by a signal', async () => {
   const folder = tempFolder()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findGaps } from '../../src/checks/gaps.ts'
 import { ms, runJob, tempStore } from '../kit.ts'
-import { source } from './source.ts'
+import { source } from '../source.ts'
 
 const NOON = '2025-11-04T12:00:00Z'
 const DAY = 86_400_000

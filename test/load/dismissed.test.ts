@@ -6,7 +6,7 @@ import { dismiss } from '../../src/load/quarantine.ts'
 import { replay } from '../../src/replay.ts'
 import { dump } from '../dump.ts'
 import { json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
-import { source } from './source.ts'
+import { source } from '../source.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY

@@ -7,7 +7,7 @@ import { missedRuns } from '../../src/checks/rhythm.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
 import { replay } from '../../src/replay.ts'
 import { emulate, ms, runJob, tempFolder, tempStore } from '../kit.ts'
-import { source } from './source.ts'
+import { source } from '../source.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { openFailures } from '../src/checks/status.ts'
-import { createFetcher } from '../src/fetch/fetch.ts'
-import { createGate } from '../src/fetch/pace.ts'
-import { emulate, json, ms, runJob, serve, tempStore } from './kit.ts'
+import { openFailures } from '../../src/checks/status.ts'
+import { createFetcher } from '../../src/fetch/fetch.ts'
+import { createGate } from '../../src/fetch/pace.ts'
+import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
 
 /* Each of these guards was once taken away, and no test said so. */
 
