@@ -88,7 +88,14 @@ describe('alert rules and dashboard', () => {
     const watched = mentioned(rules.map(({ expr }) => expr).join('\n')).map((name) =>
       name.replace('indicator_sync_', ''),
     )
-    for (const name of ['open_failures', 'gaps', 'stale_series', 'quarantined', 'last_success_timestamp_seconds'])
+    for (const name of [
+      'open_failures',
+      'gaps',
+      'stale_series',
+      'quarantined',
+      'missed_runs',
+      'last_success_timestamp_seconds',
+    ])
       expect(watched).toContain(name)
   })
 
