@@ -7,6 +7,8 @@ export interface Measured {
   readonly seconds: number
   /** Largest resident set in MB (10^6 bytes), as the operating system tells it; null where it does not (Linux only). */
   readonly peakMb: number | null
+  /** Seconds of the processor, all threads together and the start included, to some hundredths (Linux only). */
+  readonly cpuS: number | null
   /** What it said on stdout. */
   readonly out: string
   /** The last line of that, which is JSON as a rule. */
@@ -23,6 +25,19 @@ function peakOf(pid: number): number | null {
   try {
     const found = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
     return found ? (Number(found[1]) * 1024) / 1e6 : null
+  } catch {
+    return null
+  }
+}
+
+/** Ticks of the clock in which Linux counts the time of processors, a second: the same on every architecture that Node runs on. */
+const TICKS = 100
+
+/** What a process has worked so far; its name, which may have blanks in it, stands in brackets before the numbers. */
+function workOf(pid: number): number | null {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+    return (Number(fields[11]) + Number(fields[12])) / TICKS
   } catch {
     return null
   }
@@ -50,9 +65,11 @@ export async function measure(
     err += piece
   })
   let peakMb: number | null = null
+  let cpuS: number | null = null
   let late = false
   const timer = setInterval(() => {
     peakMb = peakOf(child.pid!) ?? peakMb
+    cpuS = workOf(child.pid!) || cpuS
     late ||= performance.now() - began > patience * 1000
     if (late) child.kill('SIGKILL')
   }, 20)
@@ -65,6 +82,7 @@ export async function measure(
   return {
     seconds: (performance.now() - began) / 1000,
     peakMb,
+    cpuS,
     out,
     last: late ? '' : (out.trim().split('\n').at(-1) ?? ''),
   }

@@ -4,10 +4,12 @@ import { cpus, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
+import { against } from './against.ts'
 import { type Case, markdown } from './bench.ts'
 import { large } from './cases/large.ts'
 import { load } from './cases/load.ts'
 import { night } from './cases/night.ts'
+import { peers } from './cases/peers.ts'
 import { planning } from './cases/planning.ts'
 import { replay } from './cases/replay.ts'
 import { single } from './cases/single.ts'
@@ -15,18 +17,41 @@ import { start } from './cases/start.ts'
 import { views } from './cases/views.ts'
 import { wire } from './cases/wire.ts'
 
-const CASES: Readonly<Record<string, Case>> = { load, replay, wire, night, planning, start, single, views, large }
+const CASES: Readonly<Record<string, Case>> = {
+  load,
+  replay,
+  wire,
+  peers,
+  night,
+  planning,
+  start,
+  single,
+  views,
+  large,
+}
 /** Bytes on disk that a value of the large case may need: row, replies, log and the copy of the peak. */
 const DISK_A_VALUE = 60
 
-const { _, runs, folder, output, ...options } = yargs(hideBin(process.argv))
+const {
+  _,
+  runs,
+  folder,
+  output,
+  against: other,
+  ...options
+} = yargs(hideBin(process.argv))
   .scriptName('npm run bench --')
   .usage(
     `$0 [cases]\n\nMeasures what is promised to be fast or small: ${Object.keys(CASES).join(', ')}.\nAll of it takes half an hour.`,
   )
   .options({
     runs: { type: 'number', default: 5, describe: 'of each contender; their median is told' },
-    rows: { type: 'number', default: 1e8, describe: 'values of the large case' },
+    rows: { type: 'number', default: 1e8, describe: 'values of the large case, and of the views' },
+    against: {
+      type: 'string',
+      describe:
+        'Compare with another checkout, pair by pair, instead: a folder, or a name that git knows; ends with 1 where this one is slower',
+    },
     folder: { type: 'string', default: tmpdir(), describe: 'for databases, which are removed afterwards' },
     output: {
       type: 'string',
@@ -35,6 +60,7 @@ const { _, runs, folder, output, ...options } = yargs(hideBin(process.argv))
     },
   })
   .example('$0 load start --runs 7', '')
+  .example('$0 --against main', '')
   .check(({ _, runs, rows, folder, output }) => {
     for (const name of _)
       if (!Object.hasOwn(CASES, name))
@@ -53,12 +79,14 @@ const { _, runs, folder, output, ...options } = yargs(hideBin(process.argv))
   .strictOptions()
   .parseSync()
 const cases = _.map(String)
-const names = cases.length > 0 ? cases : Object.keys(CASES)
+// The large case measures the views, too.
+const names = cases.length > 0 ? cases : Object.keys(CASES).filter((name) => name !== 'views')
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
+const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, ${process.platform}`
 const report = [
   `# Measured
 
-\`npm run bench${cases.length > 0 ? ` -- ${cases.join(' ')}` : ''}\` on ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), Node ${process.version}, ${process.platform}. Medians of ${runs} runs, contenders in turn; read the ratios, for absolute figures move with the machine.`,
+\`npm run bench${cases.length > 0 ? ` -- ${cases.join(' ')}` : ''}\` on ${machine}. Medians of ${runs} runs, contenders in turn; read the ratios, for absolute figures move with the machine.`,
 ]
 const skip = (text: string): void => {
   const line = `SKIPPED: ${text}`
@@ -68,16 +96,22 @@ const skip = (text: string): void => {
 const { bavail, bsize } = statfsSync(folder)
 let { rows } = options
 const room = Math.floor((bavail * bsize) / DISK_A_VALUE)
-if (rows > room && names.includes('large')) {
+if (rows > room && other === undefined && names.some((name) => name === 'large' || name === 'views')) {
   skip(`${rows} values need ${(rows * DISK_A_VALUE) / 1e9} GB in ${folder}; taking ${room} (--rows, --folder).`)
   rows = room
 }
 const scratch = mkdtempSync(join(folder, 'indicator-sync-bench-'))
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
 process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143))
+if (other !== undefined) {
+  const { section, slower } = await against({ folder: scratch, runs, say }, other)
+  process.stdout.write(`${markdown(section)}\n`)
+  process.exit(slower ? 1 : 0)
+}
 for (const name of names)
   for (const section of await CASES[name]!({ folder: scratch, runs, rows, say, skip })) {
-    const text = markdown(section)
+    // Tables of several machines come to stand beside each other.
+    const text = markdown({ ...section, about: `${section.about} (${machine})` })
     process.stdout.write(`${text}\n\n`)
     report.push(text)
     // What was measured is kept, whatever becomes of the next case.

@@ -8,11 +8,20 @@ import { isThere, type Measured, measure, median } from '../measure.ts'
 
 const here = join(import.meta.dirname, '..')
 
-/** Who takes part: what it is called, and the process that loads a file of answers into a database. */
+/** Who takes part: the process that loads a file of answers into a database, and which files it loads one after the other. */
 interface Contender {
-  readonly name: string
   readonly command: string
-  readonly args: (input: Input) => string[]
+  readonly args: (input: Input) => readonly string[]
+  readonly steps: readonly Step[]
+}
+
+/** A file of answers that is loaded: the first one, then others with the same values, or all of them changed. */
+interface Step {
+  /** What it is called in the report; null where it only makes ready for the next one. */
+  readonly name: string | null
+  readonly file: number
+  /** The floor that it is compared with. */
+  readonly floor: string
 }
 
 interface Input {
@@ -48,22 +57,52 @@ export async function buildFloor({ folder, skip }: Bench): Promise<string | null
   return null
 }
 
+const FLOOR = 'C floor'
+const PRODUCT = 'indicator-sync'
+const PINNED = ', on one core'
+const REVISED = 'C floor with the same history, every value revised'
+const [SAME, CHANGED] = [1, 2]
+
+const once = (name: string, floor = FLOOR): readonly Step[] => [{ name, file: 0, floor }]
+
 /** Those of the contenders that can run here. */
 async function contenders(bench: Bench): Promise<Contender[]> {
-  const floor = await buildFloor(bench)
+  const built = await buildFloor(bench)
+  const floor: Contender | null =
+    built === null ? null : { command: built, args: ({ answers, database }) => [answers, database], steps: once(FLOOR) }
   const product: Contender = {
-    name: 'indicator-sync',
     command: process.execPath,
     args: ({ shape, database, answers }) => [join(here, 'children/load.ts'), shape, database, answers],
+    steps: [
+      ...once(PRODUCT),
+      { name: `${PRODUCT}, identical values again`, file: SAME, floor: FLOOR },
+      { name: `${PRODUCT}, every value revised`, file: CHANGED, floor: REVISED },
+    ],
   }
-  const found: Contender[] = floor
-    ? [{ name: 'C floor', command: floor, args: ({ answers, database }) => [answers, database] }, product]
-    : [product]
+  const found: Contender[] = floor ? [floor, product] : [product]
+  if (floor)
+    found.push({
+      ...floor,
+      args: (input) => [...floor.args(input), 'history'],
+      steps: [
+        { name: null, file: 0, floor: REVISED },
+        { name: REVISED, file: CHANGED, floor: REVISED },
+      ],
+    })
+  if (await isThere('taskset', ['--version'])) {
+    const pinned = ({ command, args }: Contender, name: string): Contender => ({
+      command: 'taskset',
+      args: (input) => ['-c', '0', command, ...args(input)],
+      steps: once(name + PINNED, FLOOR + PINNED),
+    })
+    if (floor) found.push(pinned(floor, FLOOR))
+    found.push(pinned(product, PRODUCT))
+  } else bench.skip('loading on one core, for there is no taskset.')
   if (await isThere('sqlite3', ['--version']))
     found.push({
-      name: 'sqlite3 .import (JSON not read)',
       command: process.execPath,
       args: ({ csv, database }) => [join(here, 'peers/shell.ts'), csv, database],
+      steps: once('sqlite3 .import (JSON not read)'),
     })
   else bench.skip('the sqlite3 shell is not installed.')
   for (const [name, module, file] of [
@@ -72,9 +111,9 @@ async function contenders(bench: Bench): Promise<Contender[]> {
   ] as const)
     if (await isThere('python3', ['-c', `import ${module}`]))
       found.push({
-        name,
         command: 'python3',
         args: ({ answers, database }) => [join(here, 'peers', file), answers, database],
+        steps: once(name),
       })
     else bench.skip(`${name} is not installed (python3 -m pip install ${name}).`)
   return found
@@ -92,20 +131,31 @@ function writeCsv(file: string, answers: string, shape: Shape): void {
   writeFileSync(file, `${lines.join('\n')}\n`)
 }
 
+interface Timed {
+  readonly seconds: number
+  /** Seconds of the processor; not told by all. */
+  readonly cpu?: number
+  readonly rows: number
+}
+
+const timed = ({ last }: Measured): Timed => JSON.parse(last)
 /** Microseconds a row, as the process itself timed it: its start is not counted. */
-const perRow = ({ last }: Measured): number => {
-  const { seconds, rows } = JSON.parse(last) as { seconds: number; rows: number }
-  return (seconds * 1e6) / rows
+const perRow = (measured: Measured): number => (timed(measured).seconds * 1e6) / timed(measured).rows
+/** The same of the processor, all threads together. */
+const worked = (all: readonly Measured[]): number | null => {
+  const figures = all.map(timed).flatMap(({ cpu, rows }) => (cpu === undefined ? [] : [(cpu * 1e6) / rows]))
+  return figures.length === 0 ? null : median(figures)
 }
 
 const fresh = (database: string): void => {
   for (const end of ['', '-wal', '-shm']) rmSync(database + end, { force: true })
 }
 
-/** Values that changed, or did not, are loaded by the product only: no other keeps what they were before. */
-const AGAIN = [
-  { name: 'indicator-sync, identical values again', salt: 0, stamp: 1 },
-  { name: 'indicator-sync, every value revised', salt: 1, stamp: 2 },
+/** What the values and the stamp of the update of each file differ by from the first one. */
+const FILES = [
+  { salt: 0, stamp: 0 },
+  { salt: 0, stamp: 1 },
+  { salt: 1, stamp: 2 },
 ]
 
 /** From raw bytes to committed rows. */
@@ -115,7 +165,7 @@ export async function load(bench: Bench): Promise<Section[]> {
   const sections: Section[] = []
   for (const name of Object.keys(SHAPES) as ShapeName[]) {
     const shape = SHAPES[name]
-    const files = [{ salt: 0, stamp: 0 }, ...AGAIN].map(({ salt, stamp }, i) => {
+    const files = FILES.map(({ salt, stamp }, i) => {
       const file = join(folder, `${name}-${i}.bin`)
       writeAnswers(file, shape, salt, stamp)
       return file
@@ -123,24 +173,22 @@ export async function load(bench: Bench): Promise<Section[]> {
     const csv = join(folder, `${name}.csv`)
     writeCsv(csv, files[0]!, shape)
     const measured = new Map<string, Measured[]>()
-    const one = async ({ name: who, command, args }: Contender, answers: string, database: string): Promise<void> => {
-      const done = await measure(command, args({ shape: name, answers, csv, database }))
-      measured.set(who, [...(measured.get(who) ?? []), done])
-    }
+    const floorOf = new Map<string, string>()
     for (let run = 1; run <= runs; run++) {
       say(`load ${name}: run ${run} of ${runs}`)
-      for (const contender of all) {
+      for (const { command, args, steps } of all) {
         const database = join(folder, 'load.db')
         fresh(database)
-        await one(contender, files[0]!, database)
-        if (contender.name === 'indicator-sync')
-          for (const [i, again] of AGAIN.entries())
-            await one({ ...contender, name: again.name }, files[i + 1]!, database)
+        for (const step of steps) {
+          const done = await measure(command, args({ shape: name, answers: files[step.file]!, csv, database }))
+          if (step.name === null) continue
+          measured.set(step.name, [...(measured.get(step.name) ?? []), done])
+          floorOf.set(step.name, step.floor)
+        }
         fresh(database)
       }
     }
-    const floor = measured.get('C floor')
-    const product = measured.get('indicator-sync')!
+    const product = measured.get(PRODUCT)!
     // Contenders ran in turn, so a run is compared with its neighbour.
     const ratio = (a: readonly Measured[] | undefined, b: readonly Measured[]): string =>
       a ? fixed(median(a.map((one, i) => perRow(one) / perRow(b[i]!)))) : '–'
@@ -148,12 +196,20 @@ export async function load(bench: Bench): Promise<Section[]> {
     sections.push({
       title: `Loading ${shape.answers.toLocaleString('en')} answers of ${valuesOf(shape).toLocaleString('en')} values`,
       about:
-        'From raw bytes to committed rows, one transaction an answer. The product keeps revisions, coverage, the reply store and the record of the request; the others keep the value only. The peak counts the input, which all but the shell hold in memory.',
-      head: ['way', 'µs a row', 'speed against the C floor', 'indicator-sync is so many times as fast', 'peak MB'],
+        'From raw bytes to committed rows, one transaction an answer. The product keeps revisions, coverage, the reply store and the record of the request; the others keep the value only. On one core is the whole process; its floor runs there, too, and the floor of revised values keeps what they were by the same trigger. The peak counts the input, which all but the shell hold in memory.',
+      head: [
+        'way',
+        'µs a row',
+        'µs of the processor',
+        'speed against its C floor',
+        'indicator-sync is so many times as fast',
+        'peak MB',
+      ],
       rows: [...measured].map(([who, runsOfIt]) => [
         who,
         fixed(median(runsOfIt.map(perRow))),
-        ratio(floor, runsOfIt),
+        fixed(worked(runsOfIt)),
+        ratio(measured.get(floorOf.get(who)!), runsOfIt),
         ratio(runsOfIt, product),
         fixed(median(runsOfIt.map(({ peakMb }) => peakMb ?? 0)), 0),
       ]),

@@ -9,6 +9,7 @@ const [shapeName, database, file] = process.argv.slice(2) as [ShapeName, string,
 const store = await openStore(database)
 const bodies = readAnswers(file)
 const began = performance.now()
+const worked = process.cpuUsage()
 const runId = await beginRun(store, { command: 'bench', job: 'bench', version: '0', now: new Date().toISOString() })
 const loading = { store, runId, keep: 'all', now: Date.now } as const
 // As in a sync: some answers are read in the other thread while the rows of another are written.
@@ -24,5 +25,8 @@ for (let n = 0; n < bodies.length; n++) {
   await load(loading, planned, { status: 200, body, attempts: 1, sentAt: Date.now(), ms: 1 }, made)
   rows += made.rows.observations!.at.length
 }
-process.stdout.write(`${JSON.stringify({ seconds: (performance.now() - began) / 1000, rows })}\n`)
+const { user, system } = process.cpuUsage(worked)
+process.stdout.write(
+  `${JSON.stringify({ seconds: (performance.now() - began) / 1000, cpu: (user + system) / 1e6, rows })}\n`,
+)
 await store.close()

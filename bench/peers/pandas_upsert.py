@@ -13,7 +13,7 @@ db.execute("pragma journal_mode=wal")
 db.execute("create table observation (series_id integer, geo_id integer, at integer, value real, step_s integer, fetch_id integer,"
            " primary key (series_id, geo_id, at)) without rowid")
 ready = list(bodies(sys.argv[1]))
-began, rows = time.monotonic(), 0
+began, worked, rows = time.monotonic(), time.process_time(), 0
 for fetch, body in enumerate(ready):
     indicator = json.loads(body)["indicator"]
     frame = pandas.DataFrame(indicator["values"])
@@ -28,4 +28,4 @@ for fetch, body in enumerate(ready):
                " where value is not excluded.value or step_s is not excluded.step_s")
     db.commit()
     rows += len(frame)
-print(json.dumps({"seconds": time.monotonic() - began, "rows": rows}))
+print(json.dumps({"seconds": time.monotonic() - began, "cpu": time.process_time() - worked, "rows": rows}))

@@ -328,6 +328,7 @@ describe('a published copy', () => {
       'latest',
       'freshness',
       'coverage',
+      'observations_daily',
       'observations_monthly',
     ])
       expect(copy.all(`select * from ${view}`), view).toEqual(ours.all(`select * from ${view}`))
