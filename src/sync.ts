@@ -111,10 +111,13 @@ export async function sync(
     await store.write((tx) => rememberZone(tx, service.timeZone))
     // Indicators that are named by what the catalogue says of them are known when it is held.
     const jobs = namesGeos(job) ? [job, ...later.map((one) => one.job)] : [job]
+    const readListed = async () => (jobs.some(needsCatalogue) ? await readCatalogue(store) : [])
+    // A job before this one may have asked for it in vain: without it nothing is known.
+    const selecting = (await readListed()).length > 0 ? asked : createAsked()
     const missing: PlannedRequest[] = []
-    for (const one of jobs) missing.push(...planSelection(await planningOf(one)))
+    for (const one of jobs) missing.push(...planSelection({ ...(await planningOf(one)), asked: selecting }))
     const first = missing.length > 0 ? await ingestAll(context, job, command, missing, missing.length) : null
-    const catalogue = jobs.some(needsCatalogue) ? await readCatalogue(store) : []
+    const catalogue = await readListed()
     if (first && (first.stop || (needsCatalogue(job) && catalogue.length === 0))) return first
     const planning = {
       ...(await planningOf(resolveSelectors(job, catalogue))),

@@ -11,6 +11,7 @@ import { type EmulatorOptions, startEmulator } from '../src/emulator/emulator.ts
 import type { BreakerOptions } from '../src/fetch/breaker.ts'
 import type { RejectPolicy } from '../src/ingestContext.ts'
 import { readJob } from '../src/job/read.ts'
+import type { Asked } from '../src/plan/asked.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
 import { SERVICES } from '../src/services/services.ts'
 import { type Summary, sync } from '../src/sync.ts'
@@ -75,6 +76,8 @@ interface RunWith {
   readonly signal?: AbortSignal
   readonly breaker?: BreakerOptions
   readonly rejects?: RejectPolicy
+  /** What jobs before this one asked in the same call. */
+  readonly asked?: Asked
 }
 
 /** Runs a job, given as YAML, as a command would. */
@@ -82,7 +85,7 @@ export function runJob(
   store: Store,
   service: { url: string; key?: string },
   yaml: string,
-  { now = Date.now(), options = {}, signal = new AbortController().signal, breaker, rejects }: RunWith = {},
+  { now = Date.now(), options = {}, signal = new AbortController().signal, breaker, rejects, asked }: RunWith = {},
 ): Promise<Summary> {
   const name = /^name:/m.test(yaml) ? '' : 'name: test\n'
   const pace = /^pace:/m.test(yaml) ? '' : 'pace: { perSecond: 50, concurrency: 4 }\n'
@@ -98,6 +101,7 @@ export function runJob(
       retryMs: 5,
       breaker,
       ...(rejects ? { rejects } : {}),
+      ...(asked ? { asked } : {}),
     },
     readJob(`${name}${pace}${yaml}`, 'test.yaml'),
     'sync',

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emulate, runCli, tempFolder } from '../kit.ts'
+import { createAsked } from '../../src/plan/asked.ts'
+import { emulate, json, ms, runCli, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 
 const KEY = 'k'.repeat(64)
 const JOB = `name: market
@@ -38,4 +39,27 @@ test('a job names indicators by the catalogue, which is fetched first; plan says
   const only = await runCli(folder, ['plan', 'job.yaml', '--only', `${ids[0]}`, '--from', '2025-06-01', '--urls'], env)
   expect(only.out).toBe('')
   expect(requests.filter(({ url }) => url.startsWith('/indicators?')).length).toBe(1)
+})
+
+test('a catalogue that one job could not have is asked again by the next job of the same call', async () => {
+  let down = true
+  const server = await serve((request, response) => {
+    const isListing = request.url!.startsWith('/indicators?')
+    if (isListing && down) return json(response, {}, 400)
+    const value = { value: 1, datetime: '2025-06-01T00:00:00.000+02:00', geo_id: 3 }
+    json(
+      response,
+      isListing
+        ? { indicators: [{ id: 5, name: 'precio' }] }
+        : { indicator: { id: 5, tiempo: [{ id: 4 }], values: [value] } },
+    )
+  })
+  const [store, asked] = [await tempStore(), createAsked()]
+  const run = () => runJob(store, server, JOB, { now: ms('2025-06-02T12:00:00Z'), asked })
+  expect(await run()).toMatchObject({ outcome: 'partial', counts: { requests: 1, failed: 1 } })
+  expect(await run()).toMatchObject({ outcome: 'partial', counts: { requests: 1, failed: 1 } })
+  down = false
+  expect(await run()).toMatchObject({ outcome: 'done', counts: { requests: 2 } })
+  expect(await run()).toMatchObject({ outcome: 'done', counts: { requests: 0 } })
+  expect(server.calls).toHaveLength(4)
 })
