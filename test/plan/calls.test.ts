@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Interval, intersect, merge, subtract } from '../../src/base/interval.ts'
+import { addUnits, floorTo } from '../../src/base/zone.ts'
+import { ALL_GEOS, type PlannedRequest } from '../../src/job/plannedRequest.ts'
+import type { PlannerState } from '../../src/job/plannerState.ts'
+import { EMPTY_STATE } from '../../src/job/plannerState.ts'
+import { readJob } from '../../src/job/read.ts'
+import { createAsked } from '../../src/plan/asked.ts'
+import { plan } from '../../src/plan/plan.ts'
+import { SERVICES } from '../../src/services/services.ts'
+
+const ZONE = SERVICES.generic.timeZone
+const NOW = Date.parse('2025-12-30T12:00:00Z') / 1000
+const DAY = 86_400
+const FIRST = Date.parse('2025-10-10T00:00:00+02:00') / 1000
+const GEOS = [1, 2, 3]
+const dayAt = (n: number): number => addUnits(ZONE, FIRST, 'day', n)
+const dateAt = (n: number): string => new Date((dayAt(n) + DAY / 2) * 1000).toISOString().slice(0, 10)
+
+interface Days {
+  readonly from: number
+  readonly to: number
+}
+const days = fc.tuple(fc.nat(20), fc.integer({ min: 1, max: 12 })).map(([from, n]): Days => ({ from, to: from + n }))
+const interval = ({ from, to }: Days): Interval => ({ from: dayAt(from), to: dayAt(to) })
+const stretches = fc.array(fc.record({ geoId: fc.constantFrom(ALL_GEOS, ...GEOS), days }), { maxLength: 4 })
+const entry = fc.record({
+  days,
+  geos: fc.oneof(fc.constant<number[]>([]), fc.subarray(GEOS, { minLength: 1 })),
+  /** Whether what has just been fetched is fresh for it. */
+  patient: fc.boolean(),
+  chunk: fc.constantFrom('', ', chunk: 1d', ', chunk: 3d'),
+})
+const call = fc.record({
+  jobs: fc.array(fc.array(entry, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 }),
+  newestFirst: fc.boolean(),
+  restate: fc.boolean(),
+  /** What has just been fetched, and what is long absent, of a geo or of all. */
+  held: stretches,
+  absent: stretches,
+})
+
+/** What is asked of a geo, be it by itself or with all. */
+const askedOf = (requests: readonly PlannedRequest[], geoId: number): Interval[] =>
+  requests.flatMap(({ geoIds, window }) => (geoIds.includes(geoId) || geoIds.includes(ALL_GEOS) ? [window!] : []))
+
+test('the jobs of one call ask all that they want and nothing twice, whatever their entries, geos and order', () =>
+  fc.assert(
+    fc.property(call, ({ jobs, newestFirst, restate, held, absent }) => {
+      const plannerState: PlannerState = {
+        ...EMPTY_STATE,
+        series: (series) => ({
+          ...EMPTY_STATE.series(series),
+          coverage: held.map((one) => ({
+            ...{ ...interval(one.days), geoId: one.geoId, state: 'values', sinceAt: null },
+            ...{ fetchedAt: NOW - 600, settledS: -DAY },
+          })),
+        }),
+        absences: () =>
+          absent.map((one) => ({
+            ...{ ...interval(one.days), geoId: one.geoId, step: 3600 },
+            ...{ sinceAt: NOW - 20 * DAY, checkedAt: NOW - 15 * DAY },
+          })),
+      }
+      const asked = createAsked()
+      const all = jobs.map((entries, i) =>
+        readJob(
+          `name: job${i}\nseries:\n${entries
+            .map(
+              (one) =>
+                `  - { indicators: [5], geoIds: [${one.geos}], window: { from: ${dateAt(one.days.from)}, to: ${dateAt(one.days.to)} }${one.chunk}, lookback: 200d, refresh: ${one.patient ? '1h' : '5m'} }`,
+            )
+            .join('\n')
+            .replaceAll(' geoIds: [],', '')}\n`,
+          'job.yaml',
+        ),
+      )
+      const options = { newestFirst, restate }
+      const requests = all.flatMap((job, i) => {
+        const later = all.slice(i + 1).map((one) => ({ job: one, options }))
+        const own = [...plan({ job, service: SERVICES.generic, plannerState, now: NOW, options, asked, later })]
+        const absences = own.filter(({ reason }) => reason === 'absent').length
+        expect(absences).toBeLessThanOrEqual(Math.max(1, Math.floor((own.length - absences) / 10)))
+        return own
+      })
+      for (const { window } of requests)
+        expect([floorTo(ZONE, window!.from, 'day'), floorTo(ZONE, window!.to, 'day')]).toEqual([
+          window!.from,
+          window!.to,
+        ])
+      for (const geoId of [ALL_GEOS, ...GEOS]) {
+        const windows = askedOf(requests, geoId)
+        for (const [i, one] of windows.entries()) expect(intersect([one], windows.slice(0, i))).toEqual([])
+        const good = held
+          .filter((one) => one.geoId === ALL_GEOS || one.geoId === geoId)
+          .map((one) => interval(one.days))
+        const open = jobs
+          .flat()
+          .filter(({ geos }) => (geoId === ALL_GEOS ? geos.length === 0 : geos.includes(geoId)))
+          .flatMap((one) => subtract([interval(one.days)], restate || !one.patient ? [] : good))
+        expect(subtract(open, merge(windows))).toEqual([])
+      }
+    }),
+    { numRuns: 300 },
+  ))
