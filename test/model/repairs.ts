@@ -28,7 +28,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'of what is summed only the first half is asked',
     'resolution.ts',
-    'const after = await carry(ingestContext, within(ingestContext.service, planned, right))',
+    'const after = await ingest(ingestContext, within(ingestContext.service, planned, right))',
     'const after = before',
   ),
   mutant(
@@ -100,14 +100,14 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a geo that is missing is not in doubt',
     'load/coverage.ts',
-    'return lacking.flatMap(',
-    'return lacking.slice(0, 0).flatMap(',
+    'if (geoId === ALL_GEOS && !doubtful && has)',
+    'if (geoId === ALL_GEOS && !doubtful && has && now < 0)',
   ),
   mutant(
     'what is dismissed stays in doubt',
     'load/accept.ts',
-    'trust(store, seriesId, asked, window)',
-    'trust(store, seriesId, asked, { from: window.from, to: window.from })',
+    'trust(tx, seriesId, asked, window)',
+    'trust(tx, seriesId, asked, { from: window.from, to: window.from })',
   ),
   mutant(
     'what was dismissed is news when it comes again',
@@ -115,12 +115,12 @@ export const MUTANTS: readonly Mutant[] = [
     'if (rejects.length === 0) return { rejects, rejected }',
     'if (rejects.length >= 0) return { rejects, rejected }',
   ),
-  mutant('a replay forgets what was dismissed', 'replay.ts', '    acceptor.upTo(stored.fetchId)\n', ''),
+  mutant('a replay forgets what was dismissed', 'replay.ts', '    await acceptor.upTo(tx, stored.fetchId)\n', ''),
   mutant(
     'a doubt of all geos stays, though each was read soundly',
     'load/coverage.ts',
-    'if (!planned.geoIds.includes(ALL_GEOS)) settleAll',
-    'if (!planned.geoIds.includes(ALL_GEOS) && now < 0) settleAll',
+    'if (!planned.geoIds.includes(ALL_GEOS)) await settleAll',
+    'if (!planned.geoIds.includes(ALL_GEOS) && now < 0) await settleAll',
   ),
   mutant(
     'what is in doubt is left alone',
@@ -172,11 +172,16 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'what a complete answer lacks stays',
-    'load/observations.ts',
+    'db/sqlite/observations.ts',
     'if (held > last - first - (written - superseded)) surplus.add(geoId)',
     '',
   ),
-  mutant('revised are also those that are new', 'load/observations.ts', 'revised += superseded', 'revised += written'),
+  mutant(
+    'revised are also those that are new',
+    'db/sqlite/observations.ts',
+    'revised += superseded',
+    'revised += written',
+  ),
   mutant(
     'a failure never ends',
     'db/answered.ts',
@@ -222,13 +227,13 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a replay forgets when an indicator was first seen',
     'load/rebuild.ts',
-    'insertIndicator(store, row.kind, row.indicator_id, row.created_at)',
-    "insertIndicator(store, row.kind, row.indicator_id, '2000-01-01T00:00:00.000Z')",
+    'insertIndicator(tx, row.kind, row.indicator_id, row.created_at)',
+    "insertIndicator(tx, row.kind, row.indicator_id, '2000-01-01T00:00:00.000Z')",
   ),
   mutant(
     'a budget knows only the calls of its own job',
     'load/budget.ts',
-    'limits.find(({ calls, ms }) => spent(',
-    'limits.find(({ calls, ms }) => 0 * spent(',
+    'if ((await spent(tx, host, nowMs - ms)) >= calls)',
+    'if (0 * (await spent(tx, host, nowMs - ms)) >= calls)',
   ),
 ]
