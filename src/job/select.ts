@@ -44,10 +44,12 @@ export const applySelectors = (job: Job, catalogue: readonly Listed[]): Job => (
   ),
 })
 
-/** The same; throws InputError where a selector means none. */
+/** The same; throws InputError where a selector means none. One of which `--only` leaves nothing is no mistake: another job may have it. */
 export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
   const resolved = applySelectors(job, catalogue)
-  const none = resolved.series.find(({ indicators }, i) => job.series[i]!.select !== null && indicators.length === 0)
+  const none = job.series.find(
+    ({ select: selector }) => selector !== null && select({ ...selector, only: null }, catalogue).length === 0,
+  )
   if (none)
     throw new InputError(`${job.name}: ${none.where}.indicators matches none of ${catalogue.length} indicators.`, {
       hint: 'Try the words with `indicator-sync discover`; terms are those of the service, letter by letter.',

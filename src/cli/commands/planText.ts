@@ -53,8 +53,7 @@ const MAX_LINES_PER_ENTRY = 20
 
 const whatOf = ({ where, route, params, series }: PlannedRequest, many: ReadonlyMap<string, number>): string =>
   [
-    route,
-    series && many.has(where) ? `${grouped(many.get(where)!)} of them` : (params.id ?? ''),
+    ...(series && many.has(where) ? [`${grouped(many.get(where)!)} indicators`] : [route, params.id ?? '']),
     series?.timeTrunc ?? '',
     params.locale && !series ? params.locale : '',
   ]
