@@ -1,9 +1,21 @@
 import { StoreError } from '../base/errors.ts'
 import { TABLE_NAMES, tableOf } from '../tables/schema.ts'
-import type { Connection } from './sqlite.ts'
+import { type Connection, connect } from './sqlite.ts'
 
 /** The index by which a copy that `publish` made is known: no tool shows it. */
 export const MARK = '_publication'
+
+/** Whether a database has the mark. */
+export function isMarked(file: string): boolean {
+  const { raw } = connect(file, { readonly: true })
+  try {
+    return raw.prepare('select 1 from sqlite_schema where name = ?').get(MARK) !== undefined
+  } catch {
+    return false
+  } finally {
+    raw.close()
+  }
+}
 
 /** The tables that a published copy does not have; none where the database is no copy. */
 function missing({ raw }: Connection): (typeof TABLE_NAMES)[number][] {

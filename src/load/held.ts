@@ -8,27 +8,43 @@ import { type Grid, isRegular } from './regular.ts'
 
 /* What a transaction asks of the values of a series that are held. */
 
-const valueIn = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
+const valueOfGeo = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
+  db
+    .selectFrom('observation')
+    .select('at')
+    .where('series_id', '=', of.seriesId)
+    .where('geo_id', '=', of.geoId)
+    .where('at', '>=', of.from)
+    .where('at', '<', of.to)
+    .limit(1),
+)
+// Geo by geo, each by its key: else all values of the series are read.
+const valueOfAny = prepared((db, of: Interval & { seriesId: number }) =>
   db
     .selectFrom('series_geo as g')
-    .innerJoin('observation as o', (join) =>
-      join.onRef('o.series_id', '=', 'g.series_id').onRef('o.geo_id', '=', 'g.geo_id'),
-    )
+    .crossJoin('observation as o')
     .select('o.at')
     .where('g.series_id', '=', of.seriesId)
-    .where((geo) => geo.or([geo(geo.val(of.geoId), '=', ALL_GEOS), geo('g.geo_id', '=', of.geoId)]))
+    .whereRef('o.series_id', '=', 'g.series_id')
+    .whereRef('o.geo_id', '=', 'g.geo_id')
     .where('o.at', '>=', of.from)
     .where('o.at', '<', of.to)
     .limit(1),
 )
 
 /** Whether values of a window are held. */
-export const holds = async (
+export async function holds(
   tx: Transaction<Database>,
   seriesId: number,
   geoId: number,
   { from, to }: Interval,
-): Promise<boolean> => (await valueIn.first(tx, { seriesId, geoId, from, to })) !== undefined
+): Promise<boolean> {
+  const found =
+    geoId === ALL_GEOS
+      ? await valueOfAny.first(tx, { seriesId, from, to })
+      : await valueOfGeo.first(tx, { seriesId, geoId, from, to })
+  return found !== undefined
+}
 
 const endOfValues = (order: 'asc' | 'desc') =>
   prepared((db, of: { seriesId: number; geoId: number }) =>

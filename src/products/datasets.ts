@@ -2,8 +2,9 @@ import { InputError } from '../base/errors.ts'
 import type { Instant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import { localDate } from '../base/zone.ts'
+import { listOf } from '../db/lists.ts'
 import type { Reader } from '../db/open.ts'
-import { byLocale } from '../tables/sql.ts'
+import { FIRST_LOCALE } from '../tables/sql.ts'
 
 /** An instant, or what it is in the days of a zone: each series has its own. */
 export type Border = Instant | ((zone: string) => Instant)
@@ -49,27 +50,50 @@ export interface Dataset {
 
 const KINDS = { indicators: ['indicator', 'indicator'], offers: ['offer_indicator', 'offer indicator'] } as const
 
-/** The name in the first language where held, else in another one. */
-const named = (table: string, where: string): string =>
-  `(select t.name from ${table} t where ${where} and t.name is not null order by ${byLocale('t.locale')} limit 1)`
-
 /** The series and geos that a question means, in the order of an export. */
-export function datasetsOf(db: Reader, { indicators, offers = [], geos }: ExportQuestion): Dataset[] {
-  return db.all(
-    `select s.id as "seriesId", s.kind, s.indicator_id as "indicatorId", s.time_trunc as "timeTrunc", s.time_agg as "timeAgg",
-       s.geo_agg as "geoAgg", s.geo_trunc as "geoTrunc", s.geo_ids as "geoIds", s.time_zone as zone,
-       g.geo_id as "geoId", i.magnitude as unit,
-       ${named('indicator_text', 't.kind = s.kind and t.id = s.indicator_id')} as name,
-       ${named('geo_text', 't.id = g.geo_id')} as "geoName"
-     from series s
-     join series_geo g on g.series_id = s.id
-     left join indicator i on i.kind = s.kind and i.id = s.indicator_id
-     where (s.kind = 'indicator' and s.indicator_id in (select value from json_each(:indicators))
-         or s.kind = 'offer_indicator' and s.indicator_id in (select value from json_each(:offers)))
-       and (:geos = '[]' or g.geo_id in (select value from json_each(:geos)))
-     order by s.kind, s.indicator_id, s.id, g.geo_id`,
-    { indicators: JSON.stringify(indicators), offers: JSON.stringify(offers), geos: JSON.stringify(geos) },
-  ) as Dataset[]
+export function datasetsOf({ kysely }: Reader, { indicators, offers = [], geos }: ExportQuestion): Promise<Dataset[]> {
+  return (
+    kysely
+      .selectFrom('series as s')
+      .innerJoin('series_geo as g', 'g.series_id', 's.id')
+      .leftJoin('indicator as i', (join) => join.onRef('i.kind', '=', 's.kind').onRef('i.id', '=', 's.indicator_id'))
+      .select(['s.id as seriesId', 's.kind', 's.indicator_id as indicatorId', 's.time_trunc as timeTrunc'])
+      .select(['s.time_agg as timeAgg', 's.geo_agg as geoAgg', 's.geo_trunc as geoTrunc', 's.geo_ids as geoIds'])
+      .select(['s.time_zone as zone', 'g.geo_id as geoId', 'i.magnitude as unit'])
+      // The name in the first language where held, else in another one.
+      .select(({ selectFrom }) => [
+        selectFrom('indicator_text as t')
+          .select('t.name')
+          .whereRef('t.kind', '=', 's.kind')
+          .whereRef('t.id', '=', 's.indicator_id')
+          .where('t.name', 'is not', null)
+          .orderBy((of) => of('t.locale', '<>', FIRST_LOCALE))
+          .orderBy('t.locale')
+          .limit(1)
+          .as('name'),
+        selectFrom('geo_text as t')
+          .select('t.name')
+          .whereRef('t.id', '=', 'g.geo_id')
+          .where('t.name', 'is not', null)
+          .orderBy((of) => of('t.locale', '<>', FIRST_LOCALE))
+          .orderBy('t.locale')
+          .limit(1)
+          .as('geoName'),
+      ])
+      .where((of) =>
+        of.or([
+          of.and([of('s.kind', '=', 'indicator'), of('s.indicator_id', 'in', listOf(indicators))]),
+          of.and([of('s.kind', '=', 'offer_indicator'), of('s.indicator_id', 'in', listOf(offers))]),
+        ]),
+      )
+      .$if(geos.length > 0, (of) => of.where('g.geo_id', 'in', listOf(geos)))
+      .orderBy('s.kind')
+      .orderBy('s.indicator_id')
+      .orderBy('s.id')
+      .orderBy('g.geo_id')
+      .$narrowType<Pick<Dataset, 'kind'>>()
+      .execute()
+  )
 }
 
 /** A list for a message, cut where it is long. */
@@ -77,17 +101,21 @@ const listed = (ids: readonly number[]): string =>
   ids.length === 0 ? 'none' : `${ids.slice(0, 20).join(', ')}${ids.length > 20 ? ` and ${ids.length - 20} more` : ''}`
 
 /** Refuses what was never held: a file without it would look as if it had no values. */
-export function checkHeld(db: Reader, question: ExportQuestion): void {
-  const datasets = datasetsOf(db, { ...question, geos: [] })
+export async function checkHeld(db: Reader, question: ExportQuestion): Promise<void> {
+  const datasets = await datasetsOf(db, { ...question, geos: [] })
   for (const [group, [kind, word]] of Object.entries(KINDS)) {
     const missing = (question[group as keyof typeof KINDS] ?? []).filter(
       (id) => !datasets.some((one) => one.kind === kind && one.indicatorId === id),
     )
     if (missing.length === 0) continue
-    const held = db.all(
-      `select distinct s.indicator_id as id from series s join series_geo g on g.series_id = s.id where s.kind = ? order by 1`,
-      [kind],
-    ) as { id: number }[]
+    const held = await db.kysely
+      .selectFrom('series as s')
+      .innerJoin('series_geo as g', 'g.series_id', 's.id')
+      .select('s.indicator_id as id')
+      .distinct()
+      .where('s.kind', '=', kind)
+      .orderBy('id')
+      .execute()
     throw new InputError(`No values of ${word} ${missing.join(', ')} are held.`, {
       hint: `Held are the ${word}s: ${listed(held.map(({ id }) => id))}. A job fetches others; \`indicator-sync discover\` finds their numbers.`,
       code: 'not-held',
@@ -117,16 +145,23 @@ export function columnOf(dataset: Dataset): string {
 }
 
 /** The first and the last year, in the local days of each series, of the values that are held or were; null when there are none. */
-export function yearsOf(db: Reader, question: ExportQuestion): { first: number; last: number } | null {
-  const tables = question.asOf === null ? ['observation'] : ['observation', 'observation_revision']
-  const years = datasetsOf(db, question).flatMap(({ seriesId, geoId, zone }) =>
-    tables.flatMap((table) =>
-      // One by one: each is a look at an end of the key.
-      ['min', 'max'].flatMap((end) => {
-        const at = db.get(`select ${end}(at) from ${table} where series_id = ? and geo_id = ?`, [seriesId, geoId])
-        return at === null ? [] : [Number(localDate(zone, at as Instant).slice(0, 4))]
-      }),
-    ),
-  )
+export async function yearsOf(db: Reader, question: ExportQuestion): Promise<{ first: number; last: number } | null> {
+  const tables =
+    question.asOf === null ? (['observation'] as const) : (['observation', 'observation_revision'] as const)
+  const years: number[] = []
+  // One by one: each is a look at an end of the key.
+  for (const { seriesId, geoId, zone } of await datasetsOf(db, question))
+    for (const table of tables)
+      for (const order of ['asc', 'desc'] as const) {
+        const end = await db.kysely
+          .selectFrom(table)
+          .select('at')
+          .where('series_id', '=', seriesId)
+          .where('geo_id', '=', geoId)
+          .orderBy('at', order)
+          .limit(1)
+          .executeTakeFirst()
+        if (end) years.push(Number(localDate(zone, end.at).slice(0, 4)))
+      }
   return years.length > 0 ? { first: Math.min(...years), last: Math.max(...years) } : null
 }

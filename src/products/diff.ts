@@ -1,7 +1,10 @@
-import { formatUtc, type Instant } from '../base/instant.ts'
+import type { ExpressionBuilder } from 'kysely'
+import { formatMillis, formatUtc } from '../base/instant.ts'
 import { formatLocal } from '../base/zone.ts'
+import type { Version } from '../db/engine.ts'
 import type { Reader } from '../db/open.ts'
-import { byLocale } from '../tables/sql.ts'
+import type { Database } from '../tables/schema.ts'
+import { FIRST_LOCALE } from '../tables/sql.ts'
 
 /** Two instants between which something may have changed, UTC to the millisecond; what was known at either is compared. */
 export interface DiffQuestion {
@@ -35,47 +38,40 @@ export interface Difference {
 
 const NOWHERE = { series_id: null, geo_id: null, at_utc: null, at_local: null, field: null, locale: null } as const
 
-interface Touched {
-  readonly series_id: number
-  readonly kind: string
-  readonly id: number
-  readonly name: string | null
-  readonly zone: string
-  readonly from: Instant | null
-  readonly to: Instant | null
-}
-
-interface Version {
-  readonly geo_id: number
-  readonly at: Instant
-  readonly value: number | null
-  readonly step_s: number
-  readonly valid_from: string
-  readonly valid_to: string | null
-}
+/** The name of an indicator, in the first language where held. */
+const nameOf = (
+  of: ExpressionBuilder<Database, 'series' | 'indicator'>,
+  kind: 'series.kind' | 'indicator.kind',
+  id: 'series.indicator_id' | 'indicator.id',
+) =>
+  of
+    .selectFrom('indicator_text as t')
+    .select('t.name')
+    .whereRef('t.kind', '=', kind)
+    .whereRef('t.id', '=', id)
+    .orderBy((text) => text('t.locale', '<>', FIRST_LOCALE))
+    .orderBy('t.locale')
+    .limit(1)
+    .as('name')
 
 /** The series to which requests between two instants brought something else, with the windows that these were about. */
-const TOUCHED = `select s.id as series_id, s.kind, s.indicator_id as id, s.time_zone as zone, min(f.from_at) as "from", max(f.to_at) as "to",
-    (select t.name from indicator_text t where t.kind = s.kind and t.id = s.indicator_id order by ${byLocale('t.locale')} limit 1) as name
-  from _fetch f join series s on s.id = f.series_id
-  where f.finished_at > :from and f.finished_at <= :to and f.rows_new + f.rows_revised + f.rows_withdrawn > 0
-  group by s.id order by s.kind, s.indicator_id, s.id`
+const touchedSeries = ({ kysely }: Reader, { from, to }: DiffQuestion) =>
+  kysely
+    .selectFrom('_fetch as f')
+    .innerJoin('series', 'series.id', 'f.series_id')
+    .select(['series.id as series_id', 'series.kind', 'series.indicator_id as id', 'series.time_zone as zone'])
+    .select(({ fn }) => [fn.min('f.from_at').as('from'), fn.max('f.to_at').as('to')])
+    .select((of) => nameOf(of as never, 'series.kind', 'series.indicator_id'))
+    .where('f.finished_at', '>', from)
+    .where('f.finished_at', '<=', to)
+    .where((of) => of.or([of('f.rows_new', '>', 0), of('f.rows_revised', '>', 0), of('f.rows_withdrawn', '>', 0)]))
+    .groupBy('series.id')
+    .orderBy('series.kind')
+    .orderBy('series.indicator_id')
+    .orderBy('series.id')
+    .execute()
 
-/** Versions that began or ended between two instants: all that is needed to know both sides of what changed. */
-const VERSIONS = `select v.geo_id, v.at, v.value, v.step_s, f.finished_at as valid_from, n.finished_at as valid_to
-  from (
-    select o.geo_id, o.at, o.value, o.step_s, o.fetch_id, null as superseded_by
-    from series_geo g cross join observation o on o.series_id = g.series_id and o.geo_id = g.geo_id
-    where g.series_id = :series and o.at >= :first and o.at < :last
-    union all
-    select o.geo_id, o.at, o.value, o.step_s, o.fetch_id, o.superseded_by
-    from series_geo g cross join observation_revision o on o.series_id = g.series_id and o.geo_id = g.geo_id
-    where g.series_id = :series and o.at >= :first and o.at < :last
-  ) v
-  join _fetch f on f.id = v.fetch_id
-  left join _fetch n on n.id = v.superseded_by
-  where (f.finished_at > :from and f.finished_at <= :to) or (n.finished_at > :from and n.finished_at <= :to)
-  order by v.geo_id, v.at, f.finished_at`
+type Touched = Awaited<ReturnType<typeof touchedSeries>>
 
 /** What two sides are to each other; undefined where nothing changed. */
 function changeOf<T>(before: T | undefined, after: T | undefined, same: (a: T, b: T) => boolean) {
@@ -113,15 +109,13 @@ function* groups<T>(rows: Iterable<T>, keyOf: (row: T) => string): Generator<rea
   if (group.length > 0) yield group
 }
 
-function* valueDifferences(db: Reader, question: DiffQuestion): Generator<Difference> {
+function* valueDifferences({ engine }: Reader, all: Touched, question: DiffQuestion): Generator<Difference> {
   const { from, to, indicators } = question
-  const touched = db.all(TOUCHED, { from, to }) as Touched[]
-  for (const series of touched) {
+  for (const series of all) {
     const { series_id, kind, id, name, zone } = series
     if (indicators.length > 0 && !indicators.includes(id)) continue
-    const first = series.from ?? Number.MIN_SAFE_INTEGER
-    const last = series.to ?? Number.MAX_SAFE_INTEGER
-    const versions = db.all(VERSIONS, { series: series_id, first, last, from, to }) as Version[]
+    const window = { from: series.from ?? Number.MIN_SAFE_INTEGER, to: series.to ?? Number.MAX_SAFE_INTEGER }
+    const versions = engine.changedVersions(series_id, window, { from, to })
     for (const group of groups(versions, ({ geo_id, at }) => `${geo_id} ${at}`)) {
       const { before, after, changed } = sidesOf(group, question)
       const change = changeOf(before, after, (a, b) => a.value === b.value && a.step_s === b.step_s)
@@ -152,15 +146,25 @@ type TextVersion = Readonly<Record<string, string | null>> & {
   readonly valid_to: string | null
 }
 
-function* textDifferences(db: Reader, question: DiffQuestion): Generator<Difference> {
+async function textDifferences(db: Reader, question: DiffQuestion): Promise<Difference[]> {
+  const found: Difference[] = []
   const { from, to, indicators } = question
   for (const { view, fields } of TEXTS) {
     if (indicators.length > 0 && view !== 'indicator_history') continue
-    const versions = db.all(
-      `select * from ${view} where (valid_from > :from and valid_from <= :to) or (valid_to > :from and valid_to <= :to)
-       order by kind, id, locale, valid_from`,
-      { from, to },
-    ) as (TextVersion & { id: number })[]
+    const versions = (await db.kysely
+      .selectFrom(view as 'content_history')
+      .selectAll()
+      .where(({ or, and, eb }) =>
+        or([
+          and([eb('valid_from', '>', from), eb('valid_from', '<=', to)]),
+          and([eb('valid_to', '>', from), eb('valid_to', '<=', to)]),
+        ]),
+      )
+      .orderBy('kind')
+      .orderBy('id')
+      .orderBy('locale')
+      .orderBy('valid_from')
+      .execute()) as unknown as (TextVersion & { id: number })[]
     for (const group of groups(versions, ({ kind, id, locale }) => `${kind} ${id} ${locale}`)) {
       const { before, after, changed } = sidesOf(group, question)
       const [{ kind, id, locale }] = group as [TextVersion & { id: number }]
@@ -170,26 +174,34 @@ function* textDifferences(db: Reader, question: DiffQuestion): Generator<Differe
         const change = changeOf<string>(old, now, (a, b) => a === b)
         const name = (after ?? before)?.[fields[0]] ?? null
         if (change)
-          yield {
+          found.push({
             ...NOWHERE,
             ...{ what: 'text', change, kind, id, name, field, locale, changed_at: changed },
             before: old ?? null,
             after: now ?? null,
-          }
+          })
       }
     }
   }
+  return found
 }
 
-function* catalogueDifferences(db: Reader, { from, to, indicators }: DiffQuestion): Generator<Difference> {
-  const rows = db.all(
-    `select kind, id, first_seen_at, withdrawn_at,
-       (select t.name from indicator_text t where t.kind = i.kind and t.id = i.id order by ${byLocale('t.locale')} limit 1) as name
-     from indicator i
-     where i.last_seen_at is not null and ((first_seen_at > :from and first_seen_at <= :to) or (withdrawn_at > :from and withdrawn_at <= :to))
-     order by kind, id`,
-    { from, to },
-  ) as { kind: string; id: number; first_seen_at: string; withdrawn_at: string | null; name: string | null }[]
+async function catalogueDifferences({ kysely }: Reader, { from, to, indicators }: DiffQuestion): Promise<Difference[]> {
+  const found: Difference[] = []
+  const rows = await kysely
+    .selectFrom('indicator')
+    .select(['kind', 'id', 'first_seen_at', 'withdrawn_at'])
+    .select((of) => nameOf(of as never, 'indicator.kind', 'indicator.id'))
+    .where('last_seen_at', 'is not', null)
+    .where(({ or, and, eb }) =>
+      or([
+        and([eb('first_seen_at', '>', from), eb('first_seen_at', '<=', to)]),
+        and([eb('withdrawn_at', '>', from), eb('withdrawn_at', '<=', to)]),
+      ]),
+    )
+    .orderBy('kind')
+    .orderBy('id')
+    .execute()
   for (const { kind, id, first_seen_at, withdrawn_at, name } of rows) {
     if (indicators.length > 0 && !indicators.includes(id)) continue
     const listedBefore = first_seen_at <= from
@@ -197,22 +209,28 @@ function* catalogueDifferences(db: Reader, { from, to, indicators }: DiffQuestio
     if (listedBefore === listedAfter) continue
     const change = listedAfter ? 'new' : 'withdrawn'
     const changed_at = listedAfter ? first_seen_at : withdrawn_at!
-    yield { ...NOWHERE, what: 'catalogue', change, kind, id, name, before: null, after: null, changed_at }
+    found.push({ ...NOWHERE, what: 'catalogue', change, kind, id, name, before: null, after: null, changed_at })
   }
+  return found
 }
 
 /** What changed between two instants, one by one: values, texts, and which indicators the catalogue lists. */
-export function* differences(db: Reader, question: DiffQuestion): Generator<Difference> {
-  yield* catalogueDifferences(db, question)
-  yield* textDifferences(db, question)
-  yield* valueDifferences(db, question)
+export async function differences(db: Reader, question: DiffQuestion): Promise<Iterable<Difference>> {
+  const [catalogue, texts] = [await catalogueDifferences(db, question), await textDifferences(db, question)]
+  const touched = await touchedSeries(db, question)
+  return (function* () {
+    yield* catalogue
+    yield* texts
+    yield* valueDifferences(db, touched, question)
+  })()
 }
 
 /** The instants between which a run worked; undefined where there is no such run. */
-export function spanOfRun(db: Reader, run: number): { from: string; to: string } | undefined {
-  const [row] = db.all(
-    'select started_at as "from", coalesce(finished_at, strftime(\'%Y-%m-%dT%H:%M:%fZ\')) as "to" from _run where id = ?',
-    [run],
-  ) as { from: string; to: string }[]
-  return row
+export async function spanOfRun({ kysely }: Reader, run: number): Promise<{ from: string; to: string } | undefined> {
+  const found = await kysely
+    .selectFrom('_run')
+    .select(['started_at', 'finished_at'])
+    .where('id', '=', run)
+    .executeTakeFirst()
+  return found && { from: found.started_at, to: found.finished_at ?? formatMillis(Date.now()) }
 }

@@ -25,35 +25,22 @@ const UTC: ExportColumn = { name: 'at_utc', type: 'instant', unit: 'UTC' }
 const LOCAL: ExportColumn = { name: 'at_local', type: 'text', unit: 'local time with offset, ISO 8601' }
 const TIMES: Readonly<Record<Clock, readonly ExportColumn[]>> = { both: [UTC, LOCAL], utc: [UTC], local: [LOCAL] }
 
-const NOW = `select at, value, step_s from observation
-  where series_id = :series and geo_id = :geo and at >= :from and at < :to order by at`
-const THEN = `select v.at, v.value, v.step_s from (
-    select at, value, step_s, fetch_id, null as superseded_by from observation
-    where series_id = :series and geo_id = :geo and at >= :from and at < :to
-    union all
-    select at, value, step_s, fetch_id, superseded_by from observation_revision
-    where series_id = :series and geo_id = :geo and at >= :from and at < :to
-  ) v
-  join _fetch f on f.id = v.fetch_id
-  left join _fetch n on n.id = v.superseded_by
-  where f.finished_at <= :asOf and (n.finished_at is null or n.finished_at > :asOf)
-  order by v.at`
+type Value = readonly [at: Instant, value: number | null, step: number]
 
-type Value = [at: Instant, value: number | null, step: number]
+/** The values of a dataset in the order of their instants. */
+const valuesOf = ({ engine }: Reader, { seriesId, geoId, zone }: Dataset, question: ExportQuestion): Iterator<Value> =>
+  engine.values({ seriesId, geoId, ...rangeIn(zone, question) }, question.asOf)
 
-/** The values of a dataset in the order of their instants, which is that of the key: nothing is sorted. */
-const valuesOf = (db: Reader, { seriesId, geoId, zone }: Dataset, question: ExportQuestion): Iterator<Value> =>
-  db.rows(question.asOf === null ? NOW : THEN, {
-    ...{ series: seriesId, geo: geoId, ...rangeIn(zone, question) },
-    ...(question.asOf === null ? {} : { asOf: question.asOf }),
-  }) as Iterator<unknown> as Iterator<Value>
+/** Writes instants of a zone as text. */
+type Times = (at: Instant) => string[]
 
 /** Writes instants of a zone as text; its clock changes are looked up once for many rows in order. */
-function createClock(db: Reader, zone: string, clock: Clock): (at: Instant) => string[] {
-  const changes = db.all(
-    'select from_at as "from", to_at as "to", offset_s as offset from time_zone_offset where zone = ?',
-    [zone],
-  ) as { from: Instant; to: Instant; offset: number }[]
+async function createClock({ kysely }: Reader, zone: string, clock: Clock): Promise<Times> {
+  const changes = await kysely
+    .selectFrom('time_zone_offset')
+    .select(['from_at as from', 'to_at as to', 'offset_s as offset'])
+    .where('zone', '=', zone)
+    .execute()
   let now = changes[0]
   return (at) => {
     if (!now || at < now.from || at >= now.to) now = changes.find(({ from, to }) => from <= at && at < to)
@@ -100,12 +87,14 @@ const SHARED = {
 export const SHARED_COLUMNS: readonly string[] = Object.keys(SHARED)
 
 /** A row a value, ordered by kind, indicator, series, geo and instant. */
-export function exportLong(db: Reader, question: ExportQuestion, clock: Clock): Exported {
-  const datasets = datasetsOf(db, question)
+export async function exportLong(db: Reader, question: ExportQuestion, clock: Clock): Promise<Exported> {
+  const datasets = await datasetsOf(db, question)
+  const clocks = new Map<string, Times>()
+  for (const { zone } of datasets) if (!clocks.has(zone)) clocks.set(zone, await createClock(db, zone, clock))
   function* rows(): Generator<unknown[]> {
     for (const dataset of datasets) {
       const shared = Object.values(SHARED).map(([, field]) => dataset[field])
-      const times = createClock(db, dataset.zone, clock)
+      const times = clocks.get(dataset.zone)!
       const values = valuesOf(db, dataset, question)
       yield* closing([values], long(values, shared, times))
     }
@@ -121,7 +110,7 @@ export function exportLong(db: Reader, question: ExportQuestion, clock: Clock): 
   }
 }
 
-function* long(values: Iterator<Value>, shared: unknown[], times: (at: Instant) => string[]): Generator<unknown[]> {
+function* long(values: Iterator<Value>, shared: unknown[], times: Times): Generator<unknown[]> {
   for (let next = values.next(); !next.done; next = values.next()) {
     const [at, value, step] = next.value
     yield [...shared, ...times(at), step, value]
@@ -129,10 +118,10 @@ function* long(values: Iterator<Value>, shared: unknown[], times: (at: Instant) 
 }
 
 /** A row an instant, and a column a series and geo: `600_3`, `1293_8741_hour_average`, `offer_25_3`. Where a series has no value, its cell is empty. */
-export function exportWide(db: Reader, question: ExportQuestion, clock: Clock): Exported {
-  const datasets = datasetsOf(db, question)
+export async function exportWide(db: Reader, question: ExportQuestion, clock: Clock): Promise<Exported> {
+  const datasets = await datasetsOf(db, question)
   const iterators = datasets.map((dataset) => valuesOf(db, dataset, question))
-  const times = createClock(db, datasets[0]?.zone ?? '', clock)
+  const times = await createClock(db, datasets[0]?.zone ?? '', clock)
   return {
     columns: [
       ...TIMES[clock],
@@ -150,7 +139,7 @@ export function exportWide(db: Reader, question: ExportQuestion, clock: Clock): 
 }
 
 /** Goes through ordered values side by side. */
-function* wide(iterators: readonly Iterator<Value>[], times: (at: Instant) => string[]): Generator<unknown[]> {
+function* wide(iterators: readonly Iterator<Value>[], times: Times): Generator<unknown[]> {
   const heads = iterators.map((iterator) => iterator.next())
   for (;;) {
     const at = heads.reduce(

@@ -5,10 +5,10 @@ import { StoreError } from '../base/errors.ts'
 import { formatMillis } from '../base/instant.ts'
 import { partFileOf } from '../base/partFiles.ts'
 import { moveIntoPlace } from '../base/target.ts'
-import { openReader, openStore, type Reader, type Store } from '../db/open.ts'
+import { openReader, openStore, type Reader } from '../db/open.ts'
 import { SCHEMA_VERSION, writeDictionary } from '../db/schema.ts'
-import { countRows, removePrivate } from './private.ts'
-import { claimCopy, mark } from './published.ts'
+import { TABLE_NAMES } from '../tables/schema.ts'
+import { claimCopy } from './published.ts'
 
 /** What a published file holds, for whoever fetches it. */
 export interface Manifest {
@@ -23,26 +23,29 @@ export interface Manifest {
   readonly series: readonly object[]
 }
 
-/** Makes a copy a product: no bodies, no requests, statistics for the query planner, one file without a log beside it. */
-function clean(store: Store, bookkeeping: boolean): void {
-  store.run('delete from _lock', [])
-  if (!bookkeeping) removePrivate(store)
-  store.run(`insert into search (search) values ('optimize')`, [])
-  store.run('analyze', [])
+/** Refuses a copy that is not sound: it would be worse than the old one. */
+async function check({ engine }: Reader, file: string): Promise<void> {
+  const damage = await engine.damage()
+  const dangling = (await engine.dangling()).length
+  if (damage === null && dangling === 0) return
+  throw new StoreError(`The copy of the database is not sound: ${damage ?? `${dangling} rows point nowhere`}.`, {
+    hint: `Nothing was published. Run \`indicator-sync doctor\` on the database that ${file} was made of.`,
+    code: 'unsound-copy',
+  })
 }
 
-/** Refuses a copy that is not sound: it would be worse than the old one. */
-function check(reader: Reader, file: string): void {
-  const integrity = reader.get('pragma integrity_check(1)')
-  const dangling = reader.all('pragma foreign_key_check').length
-  if (integrity === 'ok' && dangling === 0) return
-  throw new StoreError(
-    `The copy of the database is not sound: ${integrity === 'ok' ? `${dangling} rows point nowhere` : integrity}.`,
-    {
-      hint: `Nothing was published. Run \`indicator-sync doctor\` on the database that ${file} was made of.`,
-      code: 'unsound-copy',
-    },
-  )
+/** How many rows each table has. */
+async function countRows({ kysely, engine }: Reader): Promise<Record<string, number>> {
+  const there = new Set(await engine.tables())
+  const counts: Record<string, number> = {}
+  for (const name of TABLE_NAMES.filter((table) => there.has(table))) {
+    const { rows } = await kysely
+      .selectFrom(name)
+      .select(({ fn }) => fn.countAll<number>().as('rows'))
+      .executeTakeFirstOrThrow()
+    counts[name] = rows
+  }
+  return counts
 }
 
 async function sha256Of(file: string): Promise<string> {
@@ -74,23 +77,30 @@ export async function publish(
     await source.copyInto(copy)
     const store = await openStore(copy, { durability: 'none', copies: true })
     await writeDictionary(store.kysely)
-    clean(store, bookkeeping)
-    mark(store)
-    // Into a file beside it: a plain vacuum puts the whole into the folder for temporary files, which may be small.
-    store.run('vacuum into ?', [part])
+    await store.engine.finishCopy(part, bookkeeping)
     await store.close()
     rmSync(copy)
     const reader = openReader(part)
     let manifest: Omit<Manifest, 'bytes' | 'sha256'>
     try {
-      check(reader, file)
+      await check(reader, file)
       manifest = {
         schema: SCHEMA_VERSION,
         published_at: formatMillis(now),
-        rows: countRows(reader),
-        series: reader.all(
-          `select f.series_id, f.kind, f.indicator_id, f.indicator_name, f.geo_id, f.geo_name, f.first_utc, f.last_utc from freshness f`,
-        ) as object[],
+        rows: await countRows(reader),
+        series: await reader.kysely
+          .selectFrom('freshness')
+          .select([
+            'series_id',
+            'kind',
+            'indicator_id',
+            'indicator_name',
+            'geo_id',
+            'geo_name',
+            'first_utc',
+            'last_utc',
+          ])
+          .execute(),
       }
     } finally {
       await reader.close()

@@ -2,26 +2,8 @@ import { createHash } from 'node:crypto'
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { removeStalePartsNow } from '../base/partFiles.ts'
 import { headOf, prepareTarget, type Target } from '../base/target.ts'
-import { MARK } from '../db/copies.ts'
-import type { Store } from '../db/open.ts'
+import { isMarked } from '../db/copies.ts'
 import { APPLICATION_ID } from '../db/schema.ts'
-import { connect } from '../db/sqlite.ts'
-
-/** Makes a copy known as one: only copies have this index. */
-export const mark = (store: Store): number =>
-  store.run(`create index if not exists ${MARK} on data_dictionary (object)`, [])
-
-/** Whether a database has the mark. */
-function isMarked(file: string): boolean {
-  const { raw } = connect(file, { readonly: true })
-  try {
-    return raw.prepare(`select 1 from sqlite_schema where name = ?`).get(MARK) !== undefined
-  } catch {
-    return false
-  } finally {
-    raw.close()
-  }
-}
 
 /** What a manifest says; null when it is none of ours. */
 export function readManifest(file: string): { program: string; bytes?: unknown; sha256?: unknown } | null {

@@ -72,7 +72,7 @@ test('what changed between two instants is what the history says at both, and no
     moments.push(new Date(now + 1000).toISOString())
     now += 86_400_000
   }
-  const all = (from: string, to: string) => [...differences(store, { from, to, indicators: [] })]
+  const all = async (from: string, to: string) => [...(await differences(store, { from, to, indicators: [] }))]
   for (const from of moments)
     for (const to of moments.filter((moment) => moment >= from)) {
       const [before, after] = [asOf(store, from), asOf(store, to)]
@@ -80,18 +80,14 @@ test('what changed between two instants is what the history says at both, and no
         .filter((at) => before.get(at) !== after.get(at))
         .map((at) => [at, before.get(at) ?? null, after.get(at) ?? null])
         .sort()
-      const told = all(from, to)
+      const told = (await all(from, to))
         .filter(({ what }) => what === 'value')
         .map(({ at_utc, before, after }) => [at_utc, before, after])
         .sort()
       expect(told, `${from} ${to}`).toEqual(expected)
     }
   const text = (one: Difference) => `${one.what} ${one.change} ${one.id} ${one.field ?? ''} ${one.before} ${one.after}`
-  expect(
-    all(moments[1]!, moments[3]!)
-      .filter(({ what }) => what !== 'value')
-      .map(text),
-  ).toEqual([
+  expect((await all(moments[1]!, moments[3]!)).filter(({ what }) => what !== 'value').map(text)).toEqual([
     'catalogue withdrawn 601  null null',
     'catalogue new 602  null null',
     'text revised 600 short_name a b',
@@ -99,6 +95,6 @@ test('what changed between two instants is what the history says at both, and no
     'text new 602 name null Name 602',
     'text new 602 short_name null b',
   ])
-  expect(all(moments[1]!, moments[4]!).filter(({ what, id }) => what === 'text' && id === 600)).toEqual([])
-  expect(all(moments[4]!, moments[4]!)).toEqual([])
+  expect((await all(moments[1]!, moments[4]!)).filter(({ what, id }) => what === 'text' && id === 600)).toEqual([])
+  expect(await all(moments[4]!, moments[4]!)).toEqual([])
 })

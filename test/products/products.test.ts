@@ -105,18 +105,18 @@ describe('search', () => {
     ['no accents', 'prevision de la produccion eolica', 541],
     ['beginnings of words in any order', 'spot prec diar', 600],
     ['letters of another case', 'DEMANDA REAL', 1293],
-  ])('%s finds what is meant first', (_, text, id) => expect(found(text)[0]).toMatchObject({ id }))
+  ])('%s finds what is meant first', async (_, text, id) => expect((await found(text))[0]).toMatchObject({ id }))
 
-  test('finds in every kind of text, each thing once', () => {
-    const all = found('precio', Object.keys(PLACES) as Place[])
+  test('finds in every kind of text, each thing once', async () => {
+    const all = await found('precio', Object.keys(PLACES) as Place[])
     expect(new Set(all.map(({ kind }) => kind)).size).toBeGreaterThan(3)
     expect(new Set(all.map(({ kind, id }) => `${kind} ${id}`)).size).toBe(all.length)
   })
 
   test.each(['"', "'", 'a OR', 'NEAR(', '-x', '*', ':', '%', 'name:x', '\u0000', '😀'])(
     '%s is a text like any other',
-    (text) => {
-      expect(() => found(text)).not.toThrow()
+    async (text) => {
+      expect(await found(text)).toBeInstanceOf(Array)
     },
   )
 
@@ -126,14 +126,14 @@ describe('search', () => {
     other.run(`delete from archive_text where id = 79`, [])
     other.run(`insert into search (search, rank) values ('integrity-check', 1)`, [])
     const reader = openReader(other.file)
-    expect(search(reader, 'zanahoria', ['catalogue'])).toHaveLength(1)
-    expect(search(reader, 'mercado spot diario', ['catalogue']).map(({ id }) => id)).not.toContain(600)
-    expect(search(reader, 'preciovoluntario', ['archives'])).toEqual([])
+    expect(await search(reader, 'zanahoria', ['catalogue'])).toHaveLength(1)
+    expect((await search(reader, 'mercado spot diario', ['catalogue'])).map(({ id }) => id)).not.toContain(600)
+    expect(await search(reader, 'preciovoluntario', ['archives'])).toEqual([])
     await reader.close()
     await other.close()
   })
 
-  test('discover answers people and scripts', () => {
+  test('discover answers people and scripts', async () => {
     expect(cli(['discover', '600']).out).toMatch(
       /600 {2}indicator {2}Precio mercado SPOT Diario {2}2025-10-04 … 2025-11-04, 2 geos/,
     )
@@ -143,8 +143,8 @@ describe('search', () => {
       name: expect.any(String),
     })
     // One language, whichever matched.
-    expect(found('Actual demand')[0]).toMatchObject({ name: 'Demanda real', locale: 'es' })
-    expect(found('demand').every(({ locale }) => locale === 'es')).toBe(true)
+    expect((await found('Actual demand'))[0]).toMatchObject({ name: 'Demanda real', locale: 'es' })
+    expect((await found('demand')).every(async ({ locale }) => locale === 'es')).toBe(true)
     expect(cli(['discover', 'qqqq']).out).toMatch(/Nothing speaks of "qqqq"/)
   })
 

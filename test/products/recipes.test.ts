@@ -17,10 +17,10 @@ type Row = Record<string, number | string | null>
 const NOW = Date.parse('2025-11-20T12:00:00Z')
 
 /** What a recipe answers when a person asks: rows, or the sentence that tells why there are none. */
-function ask(store: Store, name: string, given: Parameters = {}, now = NOW): Row[] | string {
+async function ask(store: Store, name: string, given: Parameters = {}, now = NOW): Promise<Row[] | string> {
   const recipe = RECIPES.find((one) => one.name === name)!
   try {
-    const { parameters } = prepareRecipe(store, recipe, given, now / 1000)
+    const { parameters } = await prepareRecipe(store, recipe, given, now / 1000)
     const rows = store.all(recipe.sql, parameters) as Row[]
     return rows.length > 0 ? rows : recipe.nothing.says
   } catch (error) {
@@ -28,8 +28,8 @@ function ask(store: Store, name: string, given: Parameters = {}, now = NOW): Row
     throw error
   }
 }
-const rowsOf = (store: Store, name: string, given: Parameters = {}): Row[] => {
-  const answer = ask(store, name, given)
+const rowsOf = async (store: Store, name: string, given: Parameters = {}): Promise<Row[]> => {
+  const answer = await ask(store, name, given)
   if (typeof answer === 'string') throw new Error(answer)
   return answer
 }
@@ -121,8 +121,8 @@ const hours = (rows: readonly Raw[]): Map<number, number> =>
   new Map([...grouped(rows, ({ hour }) => hour)].map(([hour, all]) => [hour, mean(all)]))
 
 describe('every recipe', () => {
-  test.each(RECIPES.map(({ name }) => [name]))('%s answers the demo, or says what it means', (name) => {
-    const answer = ask(demo, name, {}, Date.parse('2025-11-04T12:00:00Z'))
+  test.each(RECIPES.map(({ name }) => [name]))('%s answers the demo, or says what it means', async (name) => {
+    const answer = await ask(demo, name, {}, Date.parse('2025-11-04T12:00:00Z'))
     if (name === 'holes') expect(answer).toMatch(/There are no holes/)
     else expect(Array.isArray(answer) ? answer.length : answer).toEqual(expect.any(Number))
   })
@@ -136,7 +136,8 @@ describe('every recipe', () => {
     const summary = await runJob(filled, emulator, job.replaceAll('2021-06-01', '2025-10-20'), { now })
     await emulator.close()
     expect(summary.failures.map(({ error }) => error.message)).toEqual([])
-    const answers = Object.fromEntries(RECIPES.map(({ name }) => [name, ask(filled, name, {}, now)]))
+    const answers: Record<string, Row[] | string> = {}
+    for (const { name } of RECIPES) answers[name] = await ask(filled, name, {}, now)
     const sentences = Object.entries(answers).filter(([, answer]) => typeof answer === 'string')
     expect(Object.fromEntries(sentences)).toEqual({
       'known-at': expect.stringMatching(
@@ -165,9 +166,9 @@ describe('every recipe', () => {
 })
 
 describe('numbers, against a loop over the raw values', () => {
-  test.each([3, 8741])('daily-average of geo %i, on days of 23 and 25 hours and with mixed steps', (geo) => {
+  test.each([3, 8741])('daily-average of geo %i, on days of 23 and 25 hours and with mixed steps', async (geo) => {
     const days = grouped(raw(store, 600, geo), ({ day }) => day)
-    const rows = rowsOf(store, 'daily-average', { geo })
+    const rows = await rowsOf(store, 'daily-average', { geo })
     expect(rows.map(({ local_date }) => local_date)).toEqual([...days.keys()])
     for (const { local_date, periods, average, lowest } of rows) {
       const all = days.get(String(local_date))!
@@ -181,19 +182,19 @@ describe('numbers, against a loop over the raw values', () => {
     ])
   })
 
-  test('negative-price-hours counts time, not periods', () => {
+  test('negative-price-hours counts time, not periods', async () => {
     const months = grouped(raw(store, 600, 3), ({ day }) => day.slice(0, 7))
-    for (const row of rowsOf(store, 'negative-price-hours')) {
+    for (const row of await rowsOf(store, 'negative-price-hours')) {
       const below = months.get(String(row.local_month))!.filter(({ value }) => value < 0)
       expect(below.length).toBeGreaterThan(0)
       expect(row.hours_below_zero).toBe(below.reduce((sum, { step }) => sum + step, 0) / 3600)
     }
   })
 
-  test('price-duration-curve has every twentieth of the time', () => {
+  test('price-duration-curve has every twentieth of the time', async () => {
     const sorted = raw(store, 600, 3).sort((a, b) => b.value - a.value)
     const whole = sorted.reduce((sum, { step }) => sum + step, 0)
-    const curve = rowsOf(store, 'price-duration-curve')
+    const curve = await rowsOf(store, 'price-duration-curve')
     expect(curve.map(({ percent_of_time }) => percent_of_time)).toEqual(Array.from({ length: 20 }, (_, i) => 5 * i + 5))
     for (const { percent_of_time, at_least } of curve) {
       const time = sorted.filter(({ value }) => value >= Number(at_least)).reduce((sum, { step }) => sum + step, 0)
@@ -203,9 +204,9 @@ describe('numbers, against a loop over the raw values', () => {
     }
   })
 
-  test('daily-profile weighs hours and quarter-hours by how long they last', () => {
+  test('daily-profile weighs hours and quarter-hours by how long they last', async () => {
     const rows = raw(store, 600, 3)
-    for (const { local_hour, weekday, weekend } of rowsOf(store, 'daily-profile')) {
+    for (const { local_hour, weekday, weekend } of await rowsOf(store, 'daily-profile')) {
       const at = rows.filter(({ clock }) => clock === local_hour)
       const free = ({ day }: Raw) => [0, 6].includes(new Date(day).getUTCDay())
       expect(weekend).toBeCloseTo(mean(at.filter(free)), 1)
@@ -213,12 +214,12 @@ describe('numbers, against a loop over the raw values', () => {
     }
   })
 
-  test('capture-price weighs each hour with what was made in it', () => {
+  test('capture-price weighs each hour with what was made in it', async () => {
     const price = hours(raw(store, 600, 3))
     const made = raw(store, 1295, 8741).filter(({ day }) => day < '2025-11')
     const energy = [...grouped(made, ({ hour }) => hour)].map(([hour, all]) => [price.get(hour)!, mean(all)] as const)
     const total = energy.reduce((sum, [, mwh]) => sum + mwh, 0)
-    expect(rowsOf(store, 'capture-price')).toEqual([
+    expect(await rowsOf(store, 'capture-price')).toEqual([
       expect.objectContaining({
         local_month: '2025-10',
         mwh: Math.round(total),
@@ -228,8 +229,8 @@ describe('numbers, against a loop over the raw values', () => {
     ])
   })
 
-  test('monthly-energy and forecast-error', () => {
-    const energy = rowsOf(store, 'monthly-energy', { indicators: '551,1295' })
+  test('monthly-energy and forecast-error', async () => {
+    const energy = await rowsOf(store, 'monthly-energy', { indicators: '551,1295' })
     expect(energy).toHaveLength(2)
     for (const { indicator_id, mwh, hours: covered } of energy) {
       const all = raw(store, Number(indicator_id), 8741)
@@ -237,15 +238,15 @@ describe('numbers, against a loop over the raw values', () => {
       expect(covered).toBe(8 * 24 + 1)
     }
     const [f, r] = [hours(raw(store, 544, 8741)), grouped(raw(store, 551, 8741), ({ day }) => day)]
-    for (const row of rowsOf(store, 'forecast-error', { real: 551 })) {
+    for (const row of await rowsOf(store, 'forecast-error', { real: 551 })) {
       const errors = [...hours(r.get(String(row.local_date))!)].map(([hour, mw]) => f.get(hour)! - mw)
       expect(row.hours).toBe(row.local_date === '2025-10-26' ? 25 : 24)
       expect(row.bias_mw).toBeCloseTo(Math.round(errors.reduce((sum, error) => sum + error, 0) / errors.length))
     }
   })
 
-  test('battery-spread has 25 hours to choose from where the day has', () => {
-    for (const row of rowsOf(store, 'battery-spread', { hours: 2, from: '2025-10-26', to: '2025-10-27' })) {
+  test('battery-spread has 25 hours to choose from where the day has', async () => {
+    for (const row of await rowsOf(store, 'battery-spread', { hours: 2, from: '2025-10-26', to: '2025-10-27' })) {
       const day = [...hours(raw(store, 600, 3).filter(({ day }) => day === row.local_date)).values()].sort(
         (a, b) => a - b,
       )
@@ -256,7 +257,7 @@ describe('numbers, against a loop over the raw values', () => {
   })
 
   test('clock-change-days are those of the clock, whatever is missing', async () => {
-    expect(rowsOf(store, 'clock-change-days')).toEqual([
+    expect(await rowsOf(store, 'clock-change-days')).toEqual([
       { local_date: '2025-03-30', periods: 23, hours: 23 },
       { local_date: '2025-10-26', periods: 100, hours: 25 },
     ])
@@ -266,17 +267,19 @@ describe('numbers, against a loop over the raw values', () => {
       '2025-10-07 10:00',
       '2025-10-07 10:59',
     ])
-    expect(rowsOf(other, 'clock-change-days')).toHaveLength(2)
+    expect(await rowsOf(other, 'clock-change-days')).toHaveLength(2)
     await other.close()
   })
 })
 
 describe('one series', () => {
-  test('--series takes another than the native one, and only one', () => {
+  test('--series takes another than the native one, and only one', async () => {
     const id = store.get(`select id from series where indicator_id = 600 and time_trunc = 'hour'`) as number
-    expect(rowsOf(store, 'daily-average', { series: id })[0]).toMatchObject({ periods: 24, average: 100_000 })
-    expect(ask(store, 'daily-average', { series: 99 })).toMatch(/There is no series 99/)
-    expect(ask(store, 'daily-average', { series: id, indicator: 551 })).toMatch(/is one of indicator 600, not of 551/)
+    expect((await rowsOf(store, 'daily-average', { series: id }))[0]).toMatchObject({ periods: 24, average: 100_000 })
+    expect(await ask(store, 'daily-average', { series: 99 })).toMatch(/There is no series 99/)
+    expect(await ask(store, 'daily-average', { series: id, indicator: 551 })).toMatch(
+      /is one of indicator 600, not of 551/,
+    )
   })
 
   test.each<[string, string, Parameters, RegExp]>([
@@ -315,29 +318,32 @@ describe('one series', () => {
     ['a list that is none', 'monthly-energy', { indicators: '551,x' }, /indicators takes numbers/],
     ['no date', 'daily-average', { from: '2025-02-30' }, /--from "2025-02-30" is/],
     ['the wrong order', 'daily-average', { from: '2025-10-02', to: '2025-10-01' }, /--from must come before --to/],
-  ])('%s is told', (_, name, given, message) => {
-    expect(ask(store, name, given)).toMatch(message)
+  ])('%s is told', async (_, name, given, message) => {
+    expect(await ask(store, name, given)).toMatch(message)
   })
 
-  test('the only geo of a series is taken when nobody names one', () => {
-    expect(rowsOf(store, 'daily-average', { indicator: 551 })).toHaveLength(8)
+  test('the only geo of a series is taken when nobody names one', async () => {
+    expect(await rowsOf(store, 'daily-average', { indicator: 551 })).toHaveLength(8)
   })
 
-  test('values that are too coarse are not taken for hours', () => {
+  test('values that are too coarse are not taken for hours', async () => {
     expect(
-      ask(demo, 'daily-profile', { series: demo.get(`select id from series where time_trunc = 'day'`) as number }),
+      await ask(demo, 'daily-profile', {
+        series: demo.get(`select id from series where time_trunc = 'day'`) as number,
+      }),
     ).toMatch(/compares hours; indicator 10010 .* has periods that are longer/)
   })
 })
 
 describe('times', () => {
-  const days = (given: Parameters) => rowsOf(store, 'daily-average', given).map(({ local_date }) => local_date)
+  const days = async (given: Parameters) =>
+    (await rowsOf(store, 'daily-average', given)).map(({ local_date }) => local_date)
   test.each<[Parameters, string[]]>([
     [{ from: '2025-10-30', to: '2025-11-01' }, ['2025-10-30', '2025-10-31']],
     [{ from: '-20d', to: '-18d' }, ['2025-10-31', '2025-11-01']],
     [{ from: '2025-10-31T23:00:00Z', to: '2025-11-01T23:00:00Z' }, ['2025-11-01']],
-  ])('%j is half-open', (given, expected) => {
-    expect(days(given)).toEqual(expected)
+  ])('%j is half-open', async (given, expected) => {
+    expect(await days(given)).toEqual(expected)
   })
 
   test.each(
@@ -353,8 +359,8 @@ describe('times', () => {
     for (const { detail } of reads) expect(detail).toMatch(/\(series_id=\? AND geo_id=\? AND at>\? AND at<\?\)/)
   })
 
-  test('an instant inside a day, even in the hour that comes twice, is one', () => {
-    const [row] = rowsOf(store, 'daily-average', { from: '2025-10-26T01:00:00Z', to: '2025-10-26T01:30:00Z' })
+  test('an instant inside a day, even in the hour that comes twice, is one', async () => {
+    const [row] = await rowsOf(store, 'daily-average', { from: '2025-10-26T01:00:00Z', to: '2025-10-26T01:30:00Z' })
     expect(row).toMatchObject({ periods: 2, local_date: '2025-10-26' })
   })
 

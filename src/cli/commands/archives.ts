@@ -5,6 +5,7 @@ import type { OnEvent } from '../../base/events.ts'
 import { eventsTo } from '../../base/log.ts'
 import { localDate } from '../../base/zone.ts'
 import { accountCalls } from '../../calls.ts'
+import { listOf } from '../../db/lists.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader, type Reader, type Store } from '../../db/open.ts'
 import { AttemptError, type OnRetry, openClient } from '../../fetch/client.ts'
@@ -55,16 +56,20 @@ function daysOf(range: RangeArgs, zone: string): { from: string | null; to: stri
 }
 
 /** The editions that are meant, the latest first. */
-function editions(db: Reader, args: ArchivesArgs): Edition[] {
-  const { kind, id, from, to } = args
-  const zone = readSettings(args).service.value.timeZone
-  return db.all(
-    `select kind, id, name, date, url, path, bytes from archive_publications
-     where (:kind = 'all' or kind = :kind) and (:ids = '[]' or id in (select value from json_each(:ids)))
-       and (:from is null or date >= :from) and (:to is null or date < :to)
-     order by date desc, kind, id`,
-    { kind, ids: JSON.stringify(id ?? []), ...daysOf({ from, to }, zone) },
-  ) as Edition[]
+function editions({ kysely }: Reader, args: ArchivesArgs): Promise<Edition[]> {
+  const { kind, id = [], from, to } = args
+  const days = daysOf({ from, to }, readSettings(args).service.value.timeZone)
+  return kysely
+    .selectFrom('archive_publications')
+    .select(['kind', 'id', 'name', 'date', 'url', 'path', 'bytes'])
+    .$if(kind !== 'all', (of) => of.where('kind', '=', kind))
+    .$if(id.length > 0, (of) => of.where('id', 'in', listOf(id)))
+    .$if(days.from !== null, (of) => of.where('date', '>=', days.from!))
+    .$if(days.to !== null, (of) => of.where('date', '<', days.to!))
+    .orderBy('date', 'desc')
+    .orderBy('kind')
+    .orderBy('id')
+    .execute()
 }
 
 function list(found: readonly Edition[], { json, limit }: ArchivesArgs): void {
@@ -160,7 +165,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   })
   try {
     const options = { client, folder, maxBytes, allowHosts: args.allowHost ?? [] }
-    const { stop, ...done } = await fetchAll(store, editions(store, args), args, options, tell)
+    const { stop, ...done } = await fetchAll(store, await editions(store, args), args, options, tell)
     if (args.json) print(JSON.stringify({ folder, ...done, stop: stop?.message ?? null }, null, 2))
     else {
       print(
@@ -182,7 +187,7 @@ export async function run(args: ArchivesArgs): Promise<number> {
   if (args.action === 'download') return fetchFiles(args)
   const reader = openReader(readSettings(args).database.value)
   try {
-    list(editions(reader, args), args)
+    list(await editions(reader, args), args)
     return EXIT.done
   } finally {
     await reader.close()

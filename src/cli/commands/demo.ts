@@ -42,9 +42,15 @@ async function checkTarget(file: string): Promise<void> {
   if (!existsSync(file)) return
   const store = await openStore(file)
   try {
-    const real = store.get(`select job from _run where command <> 'demo' and rows_new > 0 limit 1`)
+    const real = await store.kysely
+      .selectFrom('_run')
+      .select('job')
+      .where('command', '<>', 'demo')
+      .where('rows_new', '>', 0)
+      .limit(1)
+      .executeTakeFirst()
     if (real === undefined) return
-    throw new InputError(`${file} holds what the job ${real} brought; the values of the demo are made up.`, {
+    throw new InputError(`${file} holds what the job ${real.job} brought; the values of the demo are made up.`, {
       hint: 'Name another file: indicator-sync demo --database data/demo.db',
       code: 'not-a-demo',
     })

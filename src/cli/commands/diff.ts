@@ -33,7 +33,7 @@ const momentOf = (flag: string, text: string, zone: string, nowMs: number): stri
     ? formatMillis(Date.parse(text))
     : formatMillis(instantOf(flag, text, zone, Math.floor(nowMs / 1000)) * 1000)
 
-function spanOf(reader: Reader, args: DiffArgs, zone: string): Pick<DiffQuestion, 'from' | 'to'> {
+async function spanOf(reader: Reader, args: DiffArgs, zone: string): Promise<Pick<DiffQuestion, 'from' | 'to'>> {
   const now = Date.now()
   if (args.run === undefined)
     return {
@@ -42,14 +42,16 @@ function spanOf(reader: Reader, args: DiffArgs, zone: string): Pick<DiffQuestion
     }
   if (args.from !== undefined || args.to !== undefined || args.run.length > 2)
     throw new InputError('Give one run, two runs, or --from and --to.', { code: 'usage' })
-  const spans = args.run.map((run) => {
-    const span = spanOfRun(reader, run)
-    if (span) return span
-    throw new InputError(`There is no run ${run}.`, {
-      hint: 'See them with: indicator-sync query "select id, job, started_at from runs"',
-      code: 'unknown-run',
-    })
-  })
+  const spans: { from: string; to: string }[] = []
+  for (const run of args.run) {
+    const span = await spanOfRun(reader, run)
+    if (span) spans.push(span)
+    else
+      throw new InputError(`There is no run ${run}.`, {
+        hint: 'See them with: indicator-sync query "select id, job, started_at from runs"',
+        code: 'unknown-run',
+      })
+  }
   // Of one run: what it changed. Of two: what changed from the end of the first to the end of the second.
   const [first, second] = spans as [{ from: string; to: string }, ...{ from: string; to: string }[]]
   return second ? { from: first.to, to: second.to } : first
@@ -65,11 +67,12 @@ export async function run(args: DiffArgs): Promise<number> {
   const reader = openReader(database.value)
   try {
     const zone = service.value.timeZone
-    const question: DiffQuestion = { ...spanOf(reader, args, zone), indicators: args.indicator ?? [] }
+    const question: DiffQuestion = { ...(await spanOf(reader, args, zone)), indicators: args.indicator ?? [] }
     if (question.from > question.to) throw new InputError('--from must not come after --to.', { code: 'empty-range' })
     const counts = new Map<string, number>()
+    const all = await differences(reader, question)
     function* wanted(): Generator<Difference> {
-      for (const one of differences(reader, question)) {
+      for (const one of all) {
         if (args.what !== 'all' && one.what !== args.what) continue
         const sort = `${one.what}${one.what === 'catalogue' ? ' entries' : 's'} ${one.change}`
         counts.set(sort, (counts.get(sort) ?? 0) + 1)

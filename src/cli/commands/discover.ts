@@ -47,8 +47,8 @@ export async function run(args: DiscoverArgs): Promise<number> {
   try {
     const places = args.in === 'all' ? (Object.keys(PLACES) as Place[]) : [args.in]
     const text = args.text ?? ''
-    const found = search(reader, text, places)
-    const held = holdings(reader)
+    const found = await search(reader, text, places)
+    const held = await holdings(reader)
     const shown = args.limit > 0 ? found.slice(0, args.limit) : found
     if (args.json) {
       const rows = shown.map((one) => ({ ...one, held: held.get(`${one.kind} ${one.id}`) ?? null }))

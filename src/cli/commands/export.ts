@@ -70,8 +70,8 @@ const yearIn = (zone: string, year: number): Interval => ({
 const both = (a: Interval, b: Interval): Interval => ({ from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) })
 
 /** A file a local year of each series. */
-function writeYears(db: Reader, folder: string, question: ExportQuestion, args: ExportArgs): Promise<number> {
-  const zones = [...new Set(datasetsOf(db, question).map(({ zone }) => zone))]
+async function writeYears(db: Reader, folder: string, question: ExportQuestion, args: ExportArgs): Promise<number> {
+  const zones = [...new Set((await datasetsOf(db, question)).map(({ zone }) => zone))]
   const rangeOfYear = (zone: string, year: number): Interval => both(rangeIn(zone, question), yearIn(zone, year))
   const part = (year: number): ExportQuestion => ({
     ...question,
@@ -79,7 +79,7 @@ function writeYears(db: Reader, folder: string, question: ExportQuestion, args: 
     to: (zone) => rangeOfYear(zone, year).to,
   })
   return exportYears(folder, {
-    years: yearsOf(db, question),
+    years: await yearsOf(db, question),
     asked: (year) => zones.map((zone) => rangeOfYear(zone, year)).some(({ from, to }) => from < to),
     write: (year, file) =>
       writeFile(file, () => exportValues(db, part(year), args), { form: args.format, dialect: args }),
@@ -89,11 +89,11 @@ function writeYears(db: Reader, folder: string, question: ExportQuestion, args: 
   })
 }
 
-const exportValues = (db: Reader, question: ExportQuestion, { wide, time }: ExportArgs): Exported =>
+const exportValues = (db: Reader, question: ExportQuestion, { wide, time }: ExportArgs): Promise<Exported> =>
   wide ? exportWide(db, question, time) : exportLong(db, question, time)
 
 /** What `--indicator`, `--offer` and their companions mean: days are those of each series. */
-function questionOf(db: Reader, args: ExportArgs): ExportQuestion {
+async function questionOf(db: Reader, args: ExportArgs): Promise<ExportQuestion> {
   const now = Date.now()
   const range = (zone: string): Interval =>
     both(
@@ -108,8 +108,8 @@ function questionOf(db: Reader, args: ExportArgs): ExportQuestion {
     to: (zone: string) => range(zone).to,
     asOf: null,
   }
-  checkHeld(db, question)
-  const [first] = datasetsOf(db, question)
+  await checkHeld(db, question)
+  const [first] = await datasetsOf(db, question)
   return {
     ...question,
     asOf: args.asOf === undefined ? null : formatMillis(millisOf(args.asOf, first?.zone ?? SOME_ZONE, now)),
@@ -117,21 +117,17 @@ function questionOf(db: Reader, args: ExportArgs): ExportQuestion {
 }
 
 /** Writes what was asked for; answers how many rows. */
-async function write(
-  reader: ReturnType<typeof openReader>,
-  output: string | undefined,
-  args: ExportArgs,
-): Promise<number> {
+async function write(reader: Reader, output: string | undefined, args: ExportArgs): Promise<number> {
   const { sql, overwrite } = args
   if (sql === undefined && args.partition && output !== undefined)
-    return writeYears(reader, output, questionOf(reader, args), args)
-  const question = sql === undefined ? questionOf(reader, args) : null
-  const exported = (): Exported =>
+    return writeYears(reader, output, await questionOf(reader, args), args)
+  const question = sql === undefined ? await questionOf(reader, args) : null
+  const exported = async (): Promise<Exported> =>
     question ? exportValues(reader, question, args) : exportStatement(reader, sql!, args.format === 'parquet')
   if (output !== undefined)
     return exportFile(output, exported, { form: args.format, dialect: args }, { overwrite, sources: [reader.file] })
   const count = { rows: 0 }
-  const { columns, rows } = exported()
+  const { columns, rows } = await exported()
   const names = columns.map(({ name }) => name)
   const { safe, excel } = args
   await stream(format(args.format as 'csv' | 'ndjson', names, counted(rows, count), { safe, excel }))
@@ -152,6 +148,6 @@ export async function run(args: ExportArgs): Promise<number> {
   } catch (error) {
     throw asInputError(error)
   } finally {
-    reader.raw.close()
+    await reader.close()
   }
 }

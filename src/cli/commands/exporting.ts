@@ -53,10 +53,10 @@ async function writeRows(handle: number, exported: Exported, { form, dialect }: 
 }
 
 /** Makes a new file that is safe on the disk; answers how many rows it has. The database is asked when the file is open. */
-export async function writeFile(file: string, make: () => Exported, form: Form): Promise<number> {
+export async function writeFile(file: string, make: () => Exported | Promise<Exported>, form: Form): Promise<number> {
   const handle = openSync(file, 'wx')
   try {
-    const rows = await writeRows(handle, make(), form)
+    const rows = await writeRows(handle, await make(), form)
     fsyncSync(handle)
     return rows
   } finally {
@@ -71,7 +71,7 @@ export const claimExport = (said: string, form: FileForm, overwrite: boolean, so
 /** Makes a file beside its place and puts it there when it is whole; what is no file, such as a pipe, is written into. */
 export async function exportFile(
   said: string,
-  make: () => Exported,
+  make: () => Exported | Promise<Exported>,
   form: Form,
   { overwrite, sources }: { readonly overwrite: boolean; readonly sources: readonly string[] },
 ): Promise<number> {
@@ -80,7 +80,7 @@ export async function exportFile(
     if (target.isStream) {
       const handle = openSync(target.file, 'w')
       try {
-        return await writeRows(handle, make(), form)
+        return await writeRows(handle, await make(), form)
       } catch (error) {
         // Whoever read the pipe has left.
         if ((error as NodeJS.ErrnoException).code === 'EPIPE') return 0

@@ -44,14 +44,14 @@ function writeWhole(claimIt: () => Target, make: (stands: string | null) => stri
 }
 
 /** The addresses of the services that were asked; what was asked long ago may have left only its host. */
-const sourcesOf = (reader: Reader): string[] =>
-  (
-    reader.all(
-      `select base_url as url from _source union select 'https://' || host from _budget where host not in (select host from _source) order by 1`,
-    ) as { url: string }[]
-  )
-    .map(({ url }) => url)
-    .filter((url) => URL.canParse(url))
+async function sourcesOf({ kysely }: Reader): Promise<string[]> {
+  const known = await kysely.selectFrom('_source').select(['host', 'base_url']).execute()
+  const called = await kysely.selectFrom('_budget').select('host').distinct().execute()
+  const others = called
+    .filter(({ host }) => !known.some((one) => one.host === host))
+    .map(({ host }) => `https://${host}`)
+  return [...new Set([...known.map(({ base_url }) => base_url), ...others])].sort().filter((url) => URL.canParse(url))
+}
 
 /** Refuses addresses that a browser would not only go to. */
 function checkAddresses(args: PublishArgs): void {
@@ -99,7 +99,7 @@ export async function run(args: PublishArgs): Promise<number> {
     const manifest = await publish(source, args.file, { bookkeeping: args.bookkeeping, overwrite })
     const whole = { file: name, program: `indicator-sync ${version()}`, ...manifest }
     writeWhole(claimManifest, () => `${JSON.stringify(whole, null, 2)}\n`)
-    const publication = { ...args, sources: sourcesOf(source) }
+    const publication = { ...args, sources: await sourcesOf(source) }
     writeWhole(claimMetadata, (stands) =>
       metadataText(basename(name, extname(name)), publication, stands === null ? null : readMetadata(stands)),
     )

@@ -1,6 +1,8 @@
 import { InputError } from '../../base/errors.ts'
+import { listOf } from '../../db/lists.ts'
 import { openWriter } from '../../db/lock.ts'
-import { openReader } from '../../db/open.ts'
+import { openReader, type Reader } from '../../db/open.ts'
+import { GOOD } from '../../db/outcomes.ts'
 import { dismiss } from '../../load/quarantine.ts'
 import type { Service } from '../../services/service.ts'
 import { readReplies, replyStoreState } from '../../state/replies.ts'
@@ -20,46 +22,65 @@ interface QuarantineArgs extends CommonArgs, DatabaseArgs {
 }
 
 const COLUMNS = [
-  'id',
-  'created_at',
-  'run_id',
-  'fetch_id',
-  'target',
-  'path',
-  'reason',
-  'fragment',
-  'resolved_at',
-  'dismissed',
+  ...([
+    'id',
+    'created_at',
+    'run_id',
+    'fetch_id',
+    'target',
+    'path',
+    'reason',
+    'fragment',
+    'resolved_at',
+    'dismissed',
+  ] as const),
 ]
+
+/** How many more could not be understood of the answers that are told than are kept one by one. */
+async function notKept({ kysely }: Reader, all: boolean): Promise<number> {
+  const answers = await kysely
+    .selectFrom('_quarantine as q')
+    .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
+    .select(({ fn }) => [
+      'f.rows_rejected',
+      fn.countAll<number>().as('kept'),
+      fn.count<number>('q.resolved_at').as('closed'),
+    ])
+    .groupBy('f.id')
+    .execute()
+  return answers
+    .filter(({ kept, closed }) => all || closed < kept)
+    .reduce((sum, { rows_rejected, kept }) => sum + Math.max(0, rows_rejected - kept), 0)
+}
+
+/** The numbers of what is open. */
+const openIn = async ({ kysely }: Reader): Promise<number[]> =>
+  (await kysely.selectFrom('_quarantine').select('id').where('resolved_at', 'is', null).execute()).map(({ id }) => id)
 
 /** `quarantine list`: what could not be understood, with its place, the reason and what stood there. */
 async function list(file: string, { all, json }: QuarantineArgs): Promise<number> {
   const reader = openReader(file)
   try {
-    const rows = [
-      ...reader.rows(
-        `select q.id, q.created_at, q.run_id, q.fetch_id, f.target, q.path, q.reason, q.fragment, q.resolved_at, q.dismissed
-         from _quarantine q join _fetch f on f.id = q.fetch_id
-         where ? or q.resolved_at is null order by q.id`,
-        [all ? 1 : 0],
-      ),
-    ]
+    const entries = await reader.kysely
+      .selectFrom('_quarantine as q')
+      .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
+      .select(['q.id', 'q.created_at', 'q.run_id', 'q.fetch_id', 'f.target', 'q.path', 'q.reason', 'q.fragment'])
+      .select(['q.resolved_at', 'q.dismissed'])
+      .$if(!all, (of) => of.where('q.resolved_at', 'is', null))
+      .orderBy('q.id')
+      .execute()
+    const rows = entries.map((entry) => COLUMNS.map((column) => entry[column]))
     const empty = 'Nothing is in quarantine: all that came was understood.'
     if (!json && rows.length === 0) print(empty)
     else await stream(format(json ? 'json' : 'table', COLUMNS, rows))
-    const more = reader.get(
-      `select sum(f.rows_rejected - q.kept) from _fetch f
-       join (select fetch_id, count(*) as kept from _quarantine group by fetch_id having max(resolved_at is null) or ?) q
-         on q.fetch_id = f.id where f.rows_rejected > q.kept`,
-      [all ? 1 : 0],
-    ) as number | null
+    const more = await notKept(reader, all)
     if (more && !json)
       print(
         `${grouped(more)} more of the same answers were counted and not kept one by one; they stand in the replies of their fetches.`,
       )
     return EXIT.done
   } finally {
-    reader.raw.close()
+    await reader.close()
   }
 }
 
@@ -75,19 +96,21 @@ async function dismissed(file: string, { ids = [], reason = '', json }: Quaranti
   if (ids.some((id) => !Number.isSafeInteger(id) || id < 1)) say('The numbers of entries are whole and begin with 1.')
   if (reason.trim() === '') say('quarantine dismiss needs --reason: whoever looks later wants to know why.')
   const reader = openReader(file)
-  const open = reader.all('select id from _quarantine where resolved_at is null') as { id: number }[]
-  reader.raw.close()
-  const strange = ids.filter((id) => !open.some((row) => row.id === id))
+  const open = await openIn(reader)
+  await reader.close()
+  const strange = ids.filter((id) => !open.includes(id))
   if (strange.length > 0) say(`Not open in quarantine: ${strange.join(', ')}.`)
   const store = await openWriter(file, 'quarantine dismiss')
   try {
     const closed = await dismiss(store, [...new Set(ids)], reason.trim(), Date.now())
     const left = open.length - closed.length
-    const unread = store.get(
-      `select count(distinct f.id) from _quarantine q join _fetch f on f.id = q.fetch_id
-       where q.id in (select value from json_each(?)) and f.outcome not in ('ok', 'empty')`,
-      [JSON.stringify(closed)],
-    ) as number
+    const { unread } = await store.kysely
+      .selectFrom('_quarantine as q')
+      .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
+      .select(({ fn }) => fn.count<number>('f.id').distinct().as('unread'))
+      .where('q.id', 'in', listOf(closed))
+      .where('f.outcome', 'not in', GOOD)
+      .executeTakeFirstOrThrow()
     const says = [
       `${grouped(closed.length)} dismissed, with all that say the same; ${grouped(left)} still open.`,
       ...(unread > 0
@@ -109,17 +132,19 @@ async function tryAgain(file: string, service: Service): Promise<{ open: number;
     for await (const stored of readReplies(reader, service, 'quarantined')) {
       const rows = reread(stored)
       if (!rows || rows === 'damaged') continue
-      const still = JSON.stringify(rows.rejects.map(({ path }) => path))
-      understood += reader.get(
-        `select count(*) from _quarantine where fetch_id = ? and resolved_at is null
-         and path not in (select value from json_each(?))`,
-        [stored.fetchId, still],
-      ) as number
+      const { resolved } = await reader.kysely
+        .selectFrom('_quarantine')
+        .select(({ fn }) => fn.countAll<number>().as('resolved'))
+        .where('fetch_id', '=', stored.fetchId)
+        .where('resolved_at', 'is', null)
+        .where('path', 'not in', listOf(rows.rejects.map(({ path }) => path)))
+        .executeTakeFirstOrThrow()
+      understood += resolved
     }
-    const open = reader.get('select count(*) from _quarantine where resolved_at is null') as number
+    const open = (await openIn(reader)).length
     return { open, understood, whole: (await replyStoreState(reader)).missing === 0 }
   } finally {
-    reader.raw.close()
+    await reader.close()
   }
 }
 

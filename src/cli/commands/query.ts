@@ -91,16 +91,9 @@ async function answer<T>(
 ): Promise<T> {
   const reader = openReader(file)
   try {
-    const statement = reader.raw.prepare(sql)
-    if (!statement.reader)
-      throw new InputError('The statement answers no rows; only reading is possible.', { code: 'no-rows' })
-    const bound = Object.keys(parameters).length > 0 ? [parameters] : []
-    const rows = statement
-      .raw()
-      .safeIntegers()
-      .iterate(...bound) as IterableIterator<unknown[]>
+    const { columns, rows } = reader.engine.ask(sql, parameters)
     try {
-      return await take(uniqueNames(statement.columns().map(({ name }) => name)), rows)
+      return await take(uniqueNames(columns.map(({ name }) => name)), rows)
     } finally {
       // The database cannot be closed while an answer is read.
       rows.return?.()
@@ -108,7 +101,7 @@ async function answer<T>(
   } catch (error) {
     throw asInputError(error)
   } finally {
-    reader.raw.close()
+    await reader.close()
   }
 }
 
@@ -167,23 +160,23 @@ async function questionOf(args: QueryArgs): Promise<{ given: Parameters; recipe:
 const databaseOf = ({ database }: QueryArgs): string => readSettings({ database }).database.value
 
 /** The question in full: borders of time as days or instants, a recipe's series found. */
-function prepare(args: QueryArgs, given: Parameters, recipe: Recipe | undefined): Question {
+async function prepare(args: QueryArgs, given: Parameters, recipe: Recipe | undefined): Promise<Question> {
   const now = Math.floor(Date.now() / 1000)
   const { from, to } = args
   if (!recipe && from === undefined && to === undefined) return { sql: args.sql!, parameters: given, notes: [] }
   const reader = openReader(databaseOf(args))
   try {
     if (recipe) {
-      const prepared = prepareRecipe(reader, recipe, each(given, lean) as Parameters, now)
+      const prepared = await prepareRecipe(reader, recipe, each(given, lean) as Parameters, now)
       return { sql: recipe.sql, nothing: recipe.nothing, ...prepared, parameters: each(prepared.parameters, whole) }
     }
     const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
-    const { times } = resolveTimes(range, zoneOf(reader, []), now)
+    const { times } = resolveTimes(range, await zoneOf(reader, []), now)
     return { sql: args.sql!, parameters: { ...given, ...times }, notes: [] }
   } catch (error) {
     throw asInputError(error)
   } finally {
-    reader.raw.close()
+    await reader.close()
   }
 }
 
@@ -221,7 +214,7 @@ export async function run(args: QueryArgs): Promise<number> {
   const { given, recipe } = await questionOf(args)
   if (timeout > 0 && !isGuarded()) return guarded(timeout)
   if (isGuarded()) endWithParent()
-  const { sql, parameters, nothing, notes } = prepare(args, given, recipe)
+  const { sql, parameters, nothing, notes } = await prepare(args, given, recipe)
   if (!args.quiet) for (const note of notes) process.stderr.write(`${note}\n`)
   let more = false
   const tooMany = (): void => {

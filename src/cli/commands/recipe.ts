@@ -3,10 +3,11 @@ import { EARLIEST, formatMillis, formatUtc, LATEST } from '../../base/instant.ts
 import type { Interval } from '../../base/interval.ts'
 import { didYouMean } from '../../base/suggest.ts'
 import { floorTo, formatLocal, localDate } from '../../base/zone.ts'
+import { listOf } from '../../db/lists.ts'
 import type { Reader } from '../../db/open.ts'
-import { NATIVE, type Need, type Recipe } from '../../products/recipes/recipe.ts'
+import type { Need, Recipe } from '../../products/recipes/recipe.ts'
 import { SERVICES } from '../../services/services.ts'
-import { byLocale } from '../../tables/sql.ts'
+import { FIRST_LOCALE } from '../../tables/sql.ts'
 import { instantOf, rangeOf } from '../jobs.ts'
 
 /** The values of a statement's parameters. */
@@ -69,10 +70,17 @@ function checkParameters({ name, parameters, needs }: Recipe, given: Parameters)
 }
 
 /** The zone whose days are meant: that of the series, else the service's. */
-export const zoneOf = (db: Reader, series: readonly Held[]): string =>
-  series[0]?.zone ??
-  (db.get('select time_zone from series group by time_zone order by count(*) desc limit 1') as string | undefined) ??
-  SERVICES.generic.timeZone
+export async function zoneOf({ kysely }: Reader, series: readonly Held[]): Promise<string> {
+  if (series[0]) return series[0].zone
+  const most = await kysely
+    .selectFrom('series')
+    .select('time_zone')
+    .groupBy('time_zone')
+    .orderBy(({ fn }) => fn.countAll(), 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return most?.time_zone ?? SERVICES.generic.timeZone
+}
 
 /** A border as recipes take it: the local day that begins then, or the instant. */
 const borderText = (zone: string, at: number): string =>
@@ -96,29 +104,53 @@ export function resolveTimes(
   return { times: { ...border('from'), ...border('to'), ...at, ...date }, range }
 }
 
+/** Series as recipes read them. */
+const readSeries = ({ kysely }: Reader) =>
+  kysely
+    .selectFrom('series as s')
+    .select(['s.id', 's.indicator_id as indicatorId', 's.time_zone as zone'])
+    .select(({ selectFrom }) =>
+      selectFrom('indicator_text as t')
+        .select('t.name')
+        .whereRef('t.kind', '=', 's.kind')
+        .whereRef('t.id', '=', 's.indicator_id')
+        .orderBy((of) => of('t.locale', '<>', FIRST_LOCALE))
+        .orderBy('t.locale')
+        .limit(1)
+        .as('name'),
+    )
+
+/** Series of some indicators that have any values. */
+const readSeriesOf = (db: Reader, ids: readonly number[]) =>
+  readSeries(db)
+    .where('s.kind', '=', 'indicator')
+    .where('s.indicator_id', 'in', listOf(ids))
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('series_geo as g').select('g.geo_id').whereRef('g.series_id', '=', 's.id')),
+    )
+
 /** The series that a need means, each with its number; what is not held is told, with what is held in its place. */
-function seriesOf(db: Reader, { name, parameters: known }: Recipe, need: Need, parameters: Parameters): Held[] {
-  const columns = `id, indicator_id as "indicatorId", time_zone as zone,
-    (select name from indicator_text t where t.kind = s.kind and t.id = s.indicator_id order by ${byLocale('t.locale')} limit 1) as name`
+async function seriesOf(
+  db: Reader,
+  { name, parameters: known }: Recipe,
+  need: Need,
+  parameters: Parameters,
+): Promise<Held[]> {
   const wanted = need.series === undefined ? null : (parameters.series ?? null)
   if (wanted !== null) {
-    const [found] = db.all(`select ${columns} from series s where id = ?`, [wanted]) as Held[]
+    const found = await readSeries(db).where('s.id', '=', Number(wanted)).executeTakeFirst()
     return [found ?? refuse(`There is no series ${wanted}.`, 'See which are held: query --recipe reach.', 'no-series')]
   }
   const ids = [...new Set(String(parameters[need.of]).split(',').map(Number))]
-  const found = db.all(
-    `select ${columns} from series s where ${NATIVE} and indicator_id in (select value from json_each(?))
-       and exists (select 1 from series_geo g where g.series_id = s.id)`,
-    [JSON.stringify(ids)],
-  ) as Held[]
+  // As they came, without the service's own aggregation.
+  const found = await readSeriesOf(db, ids).where('s.time_trunc', 'is', null).where('s.geo_agg', 'is', null).execute()
   const lacking = ids.filter((id) => !found.some(({ indicatorId }) => indicatorId === id))
   if (lacking.length === 0) return ids.map((id) => found.find(({ indicatorId }) => indicatorId === id)!)
-  const others = db.all(
-    `select id, indicator_id as indicator, time_trunc as step, geo_agg as agg from series s
-     where kind = 'indicator' and indicator_id in (select value from json_each(?))
-       and exists (select 1 from series_geo g where g.series_id = s.id) order by indicator_id, id`,
-    [JSON.stringify(lacking)],
-  ) as { id: number; indicator: number; step: string | null; agg: string | null }[]
+  const others = await readSeriesOf(db, lacking)
+    .select(['s.indicator_id as indicator', 's.time_trunc as step', 's.geo_agg as agg'])
+    .orderBy('s.indicator_id')
+    .orderBy('s.id')
+    .execute()
   const none = lacking.filter((id) => !others.some(({ indicator }) => indicator === id))
   const ways = [
     ...new Set(
@@ -143,53 +175,68 @@ function seriesOf(db: Reader, { name, parameters: known }: Recipe, need: Need, p
 }
 
 /** The geo that is meant: what is said, else the default, else the one that all series have. */
-function geoOf(db: Reader, series: readonly Held[], parameter: string, geo: number, said: boolean): number {
-  const of = (one: Held) =>
-    db.all('select geo_id as id from series_geo where series_id = ? order by geo_id', [one.id]) as { id: number }[]
-  const held = series.map((one) => new Set(of(one).map(({ id }) => id)))
+async function geoOf(
+  { kysely }: Reader,
+  series: readonly Held[],
+  parameter: string,
+  geo: number,
+  said: boolean,
+): Promise<number> {
+  const held: ReadonlySet<number>[] = []
+  for (const { id } of series) {
+    const geos = kysely.selectFrom('series_geo').select('geo_id').where('series_id', '=', id).orderBy('geo_id')
+    held.push(new Set((await geos.execute()).map(({ geo_id }) => geo_id)))
+  }
   if (held.every((ids) => ids.has(geo))) return geo
   const common = [...held[0]!].filter((id) => held.every((ids) => ids.has(id)))
   if (!said) {
     const other = [3, 8741].find((id) => common.includes(id)) ?? (common.length === 1 ? common[0] : undefined)
     if (other !== undefined) return other
   }
-  const lacking = series[held.findIndex((ids) => !ids.has(geo))]!
-  const named = (id: number) => {
-    const name = db.get(`select name from geo_text where id = ? order by ${byLocale('locale')} limit 1`, [id])
+  const place = held.findIndex((ids) => !ids.has(geo))
+  const own = [...held[place]!]
+  const names = await kysely
+    .selectFrom('geo_text')
+    .select(['id', 'name'])
+    .where('id', 'in', listOf([geo, ...own]))
+    .orderBy((of) => of('locale', '<>', FIRST_LOCALE))
+    .orderBy('locale')
+    .execute()
+  const named = (id: number): string => {
+    const name = names.find((one) => one.id === id)?.name
     return name ? `${id} (${name})` : String(id)
   }
   return refuse(
-    `Nothing of indicator ${lacking.indicatorId} is held for geo ${named(geo)}; held: ${and(of(lacking).map(({ id }) => named(id)))}.`,
-    `Name one of them: ${parameter === 'geo' ? '--geo' : `--param ${parameter}`}${parameter === 'geo' ? ' ' : '='}${common[0] ?? of(lacking)[0]?.id}.`,
+    `Nothing of indicator ${series[place]!.indicatorId} is held for geo ${named(geo)}; held: ${and(own.map(named))}.`,
+    `Name one of them: ${parameter === 'geo' ? '--geo' : `--param ${parameter}`}${parameter === 'geo' ? ' ' : '='}${common[0] ?? own[0]}.`,
     'geo-not-held',
   )
 }
 
 /** Refuses a time of which nothing is held, and periods that are too long for what is asked. */
-function checkHeld(
-  db: Reader,
+async function checkHeld(
+  { kysely }: Reader,
   { id, indicatorId, zone }: Held,
   geo: number,
   range: Interval,
   need: Need,
   name: string,
-) {
-  const inside = 'series_id = ? and geo_id = ? and at >= ? and at < ?'
-  const where = [id, geo, range.from, range.to]
-  if (db.get(`select 1 from observation where ${inside} limit 1`, where) === undefined) {
-    const [first, last] = (['min', 'max'] as const).map(
-      (end) =>
-        db.get(`select ${end}(at) from observation where series_id = ? and geo_id = ?`, [id, geo]) as number | null,
-    )
+): Promise<void> {
+  const values = kysely.selectFrom('observation').where('series_id', '=', id).where('geo_id', '=', geo)
+  const inside = values.where('at', '>=', range.from).where('at', '<', range.to).select('at').limit(1)
+  if ((await inside.executeTakeFirst()) === undefined) {
+    const end = async (order: 'asc' | 'desc') =>
+      (await values.select('at').orderBy('at', order).limit(1).executeTakeFirst())?.at
+    const [first, last] = [await end('asc'), await end('desc')]
     refuse(
       `Nothing of indicator ${indicatorId}, geo ${geo} is held of this time.`,
-      first === null || last === null || first === undefined || last === undefined
+      first === undefined || last === undefined
         ? 'A sync fetches it.'
         : `What is held goes from ${formatLocal(zone, first)} to ${formatLocal(zone, last)}: change --from and --to, or sync more.`,
       'nothing-held',
     )
   }
-  if (need.hourly && db.get(`select 1 from observation where ${inside} and step_s > 3600 limit 1`, where) !== undefined)
+  if (need.hourly && (await inside.where('step_s', '>', 3600).executeTakeFirst()) !== undefined)
     refuse(
       `${name} compares hours; indicator ${indicatorId} (series ${id}) has periods that are longer.`,
       'Ask for a series with values of an hour or less.',
@@ -198,16 +245,17 @@ function checkHeld(
 }
 
 /** What is asked of the database when a recipe is run: the parameters made whole, and that what it needs is there. */
-export function prepareRecipe(
+export async function prepareRecipe(
   db: Reader,
   recipe: Recipe,
   given: Parameters,
   now: number,
-): { readonly parameters: Parameters; readonly notes: readonly string[] } {
+): Promise<{ readonly parameters: Parameters; readonly notes: readonly string[] }> {
   checkParameters(recipe, given)
   const notes: string[] = []
   let parameters: Parameters = { ...recipe.parameters, ...given }
-  const needed = recipe.needs.map((need) => ({ need, series: seriesOf(db, recipe, need, parameters) }))
+  const needed: { need: Need; series: Held[] }[] = []
+  for (const need of recipe.needs) needed.push({ need, series: await seriesOf(db, recipe, need, parameters) })
   const all = needed.flatMap(({ series }) => series)
   if (given.series !== undefined && given.indicator !== undefined && all[0]?.indicatorId !== given.indicator)
     refuse(
@@ -219,16 +267,16 @@ export function prepareRecipe(
   for (const parameter of new Set(recipe.needs.map(({ geo }) => geo))) {
     const series = needed.filter(({ need }) => need.geo === parameter).flatMap((one) => one.series)
     const wanted = parameters[parameter] as number
-    const geo = geoOf(db, series, parameter, wanted, given[parameter] !== undefined)
+    const geo = await geoOf(db, series, parameter, wanted, given[parameter] !== undefined)
     if (geo !== wanted) notes.push(`Geo ${geo}: nothing is held for geo ${wanted}.`)
     parameters = { ...parameters, [parameter]: geo }
   }
-  const { times, range } = resolveTimes(parameters, zoneOf(db, all), now)
+  const { times, range } = resolveTimes(parameters, await zoneOf(db, all), now)
   parameters = { ...parameters, ...times }
   for (const { need, series } of needed)
-    for (const one of series) checkHeld(db, one, parameters[need.geo] as number, range, need, recipe.name)
+    for (const one of series) await checkHeld(db, one, parameters[need.geo] as number, range, need, recipe.name)
   for (const { sql, lacks, hint } of recipe.probes ?? [])
-    if (Object.values(db.all(sql, parameters)[0] as object)[0] !== 1)
+    if (Number([...db.engine.ask(sql, parameters).rows][0]?.[0]) !== 1)
       refuse(
         lacks.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(parameters[name])),
         hint,

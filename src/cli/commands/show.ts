@@ -1,10 +1,10 @@
 import { InputError } from '../../base/errors.ts'
-import { formatMillis } from '../../base/instant.ts'
+import { formatMillis, parseInstant } from '../../base/instant.ts'
 import { oneLine } from '../../base/visible.ts'
 import { formatLocal } from '../../base/zone.ts'
 import { openReader, type Reader } from '../../db/open.ts'
 import { parseSpan, SPAN_FORM } from '../../job/moment.ts'
-import { lastVersionAt, revisionsOf, valuesThen } from '../../products/versions.ts'
+import { lastVersionAt } from '../../products/versions.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs, RangeArgs } from '../flags.ts'
 import { instantOf, millisOf, rangeOf } from '../jobs.ts'
@@ -51,18 +51,35 @@ type Kind = 'indicator' | 'offer_indicator'
 const WORD = { indicator: 'indicator', offer_indicator: 'offer indicator' } as const
 
 /** The series of an indicator that is drawn: as it came rather than aggregated, of the geo that is meant, else of the first. */
-function findDataset(db: Reader, kind: Kind, indicator: number, geo: number | undefined): Dataset {
-  const [found] = db.all(
-    `select s.id as "seriesId", s.time_zone as zone, coalesce(l.indicator_name, 'indicator ' || s.indicator_id) as name, i.magnitude as unit,
-       g.geo_id as "geoId", l.geo_name as "geoName", unixepoch(l.first_utc) as "firstAt", unixepoch(l.last_utc) as "lastAt"
-     from series s join series_geo g on g.series_id = s.id
-     join freshness l on l.series_id = s.id and l.geo_id = g.geo_id
-     left join indicator i on i.kind = s.kind and i.id = s.indicator_id
-     where s.kind = :kind and s.indicator_id = :indicator and (:geo is null or g.geo_id = :geo)
-     order by s.time_trunc is not null, s.geo_agg is not null, s.id, g.geo_id <> 3, g.geo_id <> 8741, g.geo_id limit 1`,
-    { kind, indicator, geo: geo ?? null },
-  ) as Dataset[]
-  if (found) return found
+async function findDataset(
+  { kysely }: Reader,
+  kind: Kind,
+  indicator: number,
+  geo: number | undefined,
+): Promise<Dataset> {
+  const found = await kysely
+    .selectFrom('series as s')
+    .innerJoin('series_geo as g', 'g.series_id', 's.id')
+    .innerJoin('freshness as l', (join) => join.onRef('l.series_id', '=', 's.id').onRef('l.geo_id', '=', 'g.geo_id'))
+    .leftJoin('indicator as i', (join) => join.onRef('i.kind', '=', 's.kind').onRef('i.id', '=', 's.indicator_id'))
+    .select(['s.id as seriesId', 's.time_zone as zone', 'l.indicator_name', 's.indicator_id', 'i.magnitude as unit'])
+    .select(['g.geo_id as geoId', 'l.geo_name as geoName', 'l.first_utc', 'l.last_utc'])
+    .where('s.kind', '=', kind)
+    .where('s.indicator_id', '=', indicator)
+    .$if(geo !== undefined, (of) => of.where('g.geo_id', '=', geo!))
+    .orderBy((of) => of('s.time_trunc', 'is not', null))
+    .orderBy((of) => of('s.geo_agg', 'is not', null))
+    .orderBy('s.id')
+    .orderBy((of) => of('g.geo_id', '<>', 3))
+    .orderBy((of) => of('g.geo_id', '<>', 8741))
+    .orderBy('g.geo_id')
+    .limit(1)
+    .executeTakeFirst()
+  if (found) {
+    const { indicator_name, indicator_id, first_utc, last_utc, ...dataset } = found
+    const [firstAt, lastAt] = [parseInstant(first_utc), parseInstant(last_utc)]
+    return { ...dataset, name: indicator_name ?? `indicator ${indicator_id}`, firstAt, lastAt }
+  }
   throw new InputError(
     `No values of ${WORD[kind]} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are held.`,
     {
@@ -73,10 +90,10 @@ function findDataset(db: Reader, kind: Kind, indicator: number, geo: number | un
 }
 
 /** The values of a dataset inside a range as they are, or as they were, one a step. */
-function draw(db: Reader, only: Dataset, from: number, to: number, then: string): Drawn {
+async function draw({ engine }: Reader, only: Dataset, from: number, to: number, then: string): Promise<Drawn> {
   const state = then === 'now' ? '' : then === 'first' ? ', as first said' : `, as known at ${then}`
   const dataset = { ...only, state }
-  const rows = valuesThen(db, { ...dataset, from, to }, then)
+  const rows = await engine.valuesThen({ ...dataset, from, to }, then)
   const step = rows.reduce((least, row) => Math.min(least, row.step), Number.POSITIVE_INFINITY)
   if (!Number.isFinite(step)) return { ...dataset, step: 3600, values: [] }
   const values: (number | null)[] = new Array(Math.ceil((to - from) / step)).fill(null)
@@ -140,8 +157,8 @@ export async function run(args: ShowArgs): Promise<number> {
   const reader = openReader(readSettings(args).database.value)
   try {
     const { kind, id } = subjectOf(args)
-    const first = findDataset(reader, kind, id, args.geo)
-    const second = args.with === undefined ? null : findDataset(reader, 'indicator', args.with, args.geo)
+    const first = await findDataset(reader, kind, id, args.geo)
+    const second = args.with === undefined ? null : await findDataset(reader, 'indicator', args.with, args.geo)
     const now = Math.floor(Date.now() / 1000)
     const asOf = args.asOf === undefined ? null : formatMillis(millisOf(args.asOf, first.zone, Date.now()))
     const then = asOf ?? (args.revisions ? 'first' : 'now')
@@ -152,7 +169,7 @@ export async function run(args: ShowArgs): Promise<number> {
     const range = args.last
       ? { from: instantOf('last', `-${args.last}`, first.zone, now), to: Number.POSITIVE_INFINITY }
       : rangeOf(args, first.zone, now)
-    const last = Math.max(first.lastAt, second?.lastAt ?? 0, then === 'now' ? 0 : lastVersionAt(reader, first))
+    const last = Math.max(first.lastAt, second?.lastAt ?? 0, then === 'now' ? 0 : await lastVersionAt(reader, first))
     const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, last + 1)
     const from = Math.max(range?.from ?? to - USUAL, Math.min(first.firstAt, second?.firstAt ?? first.firstAt))
     if (from >= to)
@@ -161,14 +178,15 @@ export async function run(args: ShowArgs): Promise<number> {
         code: 'nothing-held',
       })
     const datasets = [first, ...(second ? [second] : [])]
-    const all = datasets.map((dataset) => draw(reader, dataset, from, to, then))
+    const all: Drawn[] = []
+    for (const dataset of datasets) all.push(await draw(reader, dataset, from, to, then))
     if (asOf !== null && all.every((drawn) => numbersOf(drawn).length === 0))
       throw new InputError(`Nothing of ${WORD[kind]} ${id} was known of this time at ${asOf}.`, {
         hint: 'Give a later instant, or --revisions alone for what was said first.',
         code: 'nothing-known',
       })
-    const revised = args.revisions ? revisionsOf(reader, { ...first, from, to }, asOf) : null
-    const current = revised ? draw(reader, first, from, to, 'now') : null
+    const revised = args.revisions ? await reader.engine.revisions({ ...first, from, to }, asOf) : null
+    const current = revised ? await draw(reader, first, from, to, 'now') : null
     if (args.json) {
       print(
         JSON.stringify(
@@ -213,6 +231,6 @@ export async function run(args: ShowArgs): Promise<number> {
     if (all.length === 2) print(`\n${compare(all[0]!, all[1]!)}`)
     return EXIT.done
   } finally {
-    reader.raw.close()
+    await reader.close()
   }
 }

@@ -1,6 +1,6 @@
 import { formatUtc } from '../../base/instant.ts'
 import { formatLocal } from '../../base/zone.ts'
-import type { Revision } from '../../products/versions.ts'
+import type { Revision } from '../../db/engine.ts'
 import { grouped } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'
 

@@ -2,6 +2,11 @@ import type { Dangling, Engine } from '../engine.ts'
 import type { Connection } from '../sqlite.ts'
 import { upsertDays } from './days.ts'
 import { upsertObservations, withdrawObservations } from './observations.ts'
+import { finishCopy, tablesOf } from './publication.ts'
+import { search } from './search.ts'
+import { ask, seen } from './statement.ts'
+import { values } from './values.ts'
+import { changedVersions, revisionsOf, valuesThen } from './versions.ts'
 
 /** SQLite's part of what the program asks of a database. */
 export function createEngine({ kysely, raw, prepare }: Connection): Engine {
@@ -30,6 +35,16 @@ export function createEngine({ kysely, raw, prepare }: Connection): Engine {
           raw.exec(`update ${table} set first_seen_at = ${first} where first_seen_at > ${first}`)
         }
       }),
+    search: async (text, kinds) => search(prepare, text, kinds),
+    values: (of, asOf) => values(raw, of, asOf),
+    valuesThen: async (of, then) => valuesThen(prepare, of, then),
+    revisions: async (of, after) => revisionsOf(prepare, of, after),
+    changedVersions: (...of) => changedVersions(raw, ...of),
+    ask: (sql, parameters) => ask(raw, sql, parameters),
+    seen: (sql, columns) => seen(raw, sql, columns),
+    freeze: () => void raw.exec('begin'),
+    finishCopy: async (file, bookkeeping) => finishCopy(raw, file, bookkeeping),
+    tables: async () => tablesOf(raw),
     async dangling() {
       const rows = raw.pragma('foreign_key_check') as { table: string; rowid: number | null; parent: string }[]
       return rows.map(({ table, rowid, parent }): Dangling => ({ table, row: rowid, parent }))

@@ -1,0 +1,30 @@
+import type { Instant } from '../../base/instant.ts'
+import type { Stretch } from '../engine.ts'
+import type { Connection } from '../sqlite.ts'
+
+const NOW = `select at, value, step_s from observation
+  where series_id = :series and geo_id = :geo and at >= :from and at < :to order by at`
+const THEN = `select v.at, v.value, v.step_s from (
+    select at, value, step_s, fetch_id, null as superseded_by from observation
+    where series_id = :series and geo_id = :geo and at >= :from and at < :to
+    union all
+    select at, value, step_s, fetch_id, superseded_by from observation_revision
+    where series_id = :series and geo_id = :geo and at >= :from and at < :to
+  ) v
+  join _fetch f on f.id = v.fetch_id
+  left join _fetch n on n.id = v.superseded_by
+  where f.finished_at <= :asOf and (n.finished_at is null or n.finished_at > :asOf)
+  order by v.at`
+
+type Value = [at: Instant, value: number | null, step: number]
+
+/** Values in the order of their instants, which is that of the key: nothing is sorted. A statement of its own, for several are read side by side. */
+export const values = (
+  raw: Connection['raw'],
+  { seriesId, geoId, from, to }: Stretch,
+  asOf: string | null,
+): IterableIterator<Value> =>
+  raw
+    .prepare(asOf === null ? NOW : THEN)
+    .raw()
+    .iterate({ series: seriesId, geo: geoId, from, to, ...(asOf === null ? {} : { asOf }) }) as IterableIterator<Value>

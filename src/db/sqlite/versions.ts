@@ -1,0 +1,68 @@
+import type { Revision, Stretch, ValueAt, Version } from '../engine.ts'
+import type { Connection } from '../sqlite.ts'
+
+type Prepare = Connection['prepare']
+
+const WHERE = 'series_id = :series and geo_id = :geo and at >= :from and at < :to'
+const VERSIONS = `with v as (
+  select v.at, v.value, v.step_s, v.fetch_id, v.superseded_by, f.finished_at as valid_from, n.finished_at as valid_to
+  from (
+    select at, value, step_s, fetch_id, null as superseded_by from observation where ${WHERE}
+    union all
+    select at, value, step_s, fetch_id, superseded_by from observation_revision where ${WHERE}
+  ) v
+  join _fetch f on f.id = v.fetch_id
+  left join _fetch n on n.id = v.superseded_by
+)`
+
+const named = ({ seriesId, geoId, from, to }: Stretch) => ({ series: seriesId, geo: geoId, from, to })
+
+/** The values of a stretch: as they are, as they were known at an instant (UTC to the millisecond), or as each was first. */
+export function valuesThen(prepare: Prepare, stretch: Stretch, then: string): ValueAt[] {
+  const sql =
+    then === 'now'
+      ? `select at, value, step_s as step from observation where ${WHERE} order by at`
+      : then === 'first'
+        ? `${VERSIONS} select at, value, step_s as step from (
+             select *, row_number() over (partition by at order by valid_from, fetch_id) as n from v) where n = 1 order by at`
+        : `${VERSIONS} select at, value, step_s as step from v
+           where valid_from <= :then and (valid_to is null or valid_to > :then) order by at`
+  const parameters = then === 'now' || then === 'first' ? named(stretch) : { ...named(stretch), then }
+  return prepare(sql).all(parameters) as ValueAt[]
+}
+
+/** Every time that a value of a stretch was replaced or withdrawn, after an instant where one is given; the latest first. */
+export function revisionsOf(prepare: Prepare, stretch: Stretch, after: string | null): Revision[] {
+  const rows = prepare(
+    `${VERSIONS} select old.at, old.value as "before", new.value as "after", new.at is null as withdrawn, old.valid_to as "revisedAt"
+     from v old left join v new on new.at = old.at and new.fetch_id = old.superseded_by
+     where old.superseded_by is not null and old.valid_to is not null and old.valid_to > :after
+     order by old.valid_to desc, old.at`,
+  ).all({ ...named(stretch), after: after ?? '' }) as (Omit<Revision, 'withdrawn'> & { withdrawn: number })[]
+  return rows.map((row) => ({ ...row, withdrawn: row.withdrawn === 1 }))
+}
+
+/** Versions that began or ended between two instants: all that is needed to know both sides of what changed. */
+const CHANGED = `select v.geo_id, v.at, v.value, v.step_s, f.finished_at as valid_from, n.finished_at as valid_to
+  from (
+    select o.geo_id, o.at, o.value, o.step_s, o.fetch_id, null as superseded_by
+    from series_geo g cross join observation o on o.series_id = g.series_id and o.geo_id = g.geo_id
+    where g.series_id = :series and o.at >= :first and o.at < :last
+    union all
+    select o.geo_id, o.at, o.value, o.step_s, o.fetch_id, o.superseded_by
+    from series_geo g cross join observation_revision o on o.series_id = g.series_id and o.geo_id = g.geo_id
+    where g.series_id = :series and o.at >= :first and o.at < :last
+  ) v
+  join _fetch f on f.id = v.fetch_id
+  left join _fetch n on n.id = v.superseded_by
+  where (f.finished_at > :from and f.finished_at <= :to) or (n.finished_at > :from and n.finished_at <= :to)
+  order by v.geo_id, v.at, f.finished_at`
+
+/** Versions of the values of a stretch, of all geos, that began or ended after one instant and not after another. */
+export const changedVersions = (
+  raw: Connection['raw'],
+  seriesId: number,
+  { from, to }: { readonly from: number; readonly to: number },
+  between: { readonly from: string; readonly to: string },
+): IterableIterator<Version> =>
+  raw.prepare(CHANGED).iterate({ series: seriesId, first: from, last: to, ...between }) as IterableIterator<Version>
