@@ -103,6 +103,25 @@ describe('imports flow downhill', () => {
     },
   )
 
+  /** Where SQL is what is shown: recipes, and what the demo asks. */
+  const SHOWN_SQL = ['products/recipes/', 'products/dictionary.ts', 'cli/commands/demo.ts']
+
+  test.each(
+    sources.filter(
+      ({ file }) => ![...SHOWN_SQL, 'db/', 'tables/', 'emulator/'].some((place) => file.startsWith(place)),
+    ),
+  )('$file asks by typed queries and by the engine, so that it does not know which database there is', ({ text }) => {
+    const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+    expect(code).not.toMatch(/import \{[^}]*\bsql\b[^}]*\} from 'kysely'/)
+    expect(code).not.toMatch(
+      /(?<=[([{=:,?>]\s*)[`'](select\s[^`']*\sfrom\s|insert into |delete from |update \S+ set |pragma |with \w+ as |attach |drop (table|index) )/i,
+    )
+    expect(code).not.toMatch(
+      /(?<!String)\.raw\b|\.(run|get|all|each|rows|prepare|exec)\(\s*[`'](select|insert|update|delete|pragma) /,
+    )
+    expect(importsOf(text).filter((name) => /\bdb\/sqlite/.test(name))).toEqual([])
+  })
+
   test('the environment is read by the terminal only', () => {
     for (const { file, text } of sources) if (folderOf(file) !== 'cli') expect(text, file).not.toContain('process.env')
   })

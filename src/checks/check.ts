@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
 import { formatUtc, type Instant } from '../base/instant.ts'
+import { valuesBeyond } from '../db/days.ts'
 import type { Reader } from '../db/open.ts'
 import { differingDays } from './days.ts'
 import { findGaps, type Gap } from './gaps.ts'
@@ -29,18 +29,8 @@ async function overlaps({ kysely }: Reader): Promise<string[]> {
 /** No indicator is as large as this. */
 const TOO_LARGE = 1e9
 
-/** Days tell where to look: a value lies at most a day and a half from the midnight, in UTC, with which its day begins. */
 async function outOfRange({ kysely }: Reader): Promise<string[]> {
-  const { rows } = await sql<{ indicator: number; geo: number; value: number; at: number }>`
-    select distinct s.indicator_id as indicator, o.geo_id as geo, o.value, o.at
-    from (
-      select series_id, geo_id, unixepoch(printf('%04d-%02d-%02d', month / 12, month % 12 + 1, day)) as midnight
-      from _day where max > ${TOO_LARGE} or min < ${-TOO_LARGE}
-    ) d
-    join series s on s.id = d.series_id
-    cross join observation o on o.series_id = d.series_id and o.geo_id = d.geo_id
-      and o.at between d.midnight - 129600 and d.midnight + 216000
-    where abs(o.value) > ${TOO_LARGE}`.execute(kysely)
+  const rows = await valuesBeyond(kysely, TOO_LARGE)
   return rows.map(({ indicator, geo, value, at }) => `indicator ${indicator}, geo ${geo}: ${value} at ${formatUtc(at)}`)
 }
 

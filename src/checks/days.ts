@@ -1,22 +1,5 @@
-import { sql } from 'kysely'
+import { differentDays } from '../db/days.ts'
 import type { Reader } from '../db/open.ts'
-import { dayTotals } from '../tables/dayTotals.ts'
-
-/** Rounding may take so much of a sum, whichever way its values are added; more is a difference. */
-const ROUNDING = '1e-12 * m.count * max(abs(m.min), abs(m.max))'
-const EXACT = ['count', 'hours', 'min', 'max', 'first_s', 'last_s', 'missing']
-
-/** The days of a series and geo whose totals are not those of its values. */
-const different = (
-  series: number,
-  geo: number,
-): string => `select printf('%04d-%02d-%02d', month / 12, month % 12 + 1, day) as date from (
-    select coalesce(m.month, h.month) as month, coalesce(m.day, h.day) as day
-    from (${dayTotals(series, geo)}) m
-    full join (select * from _day where series_id = ${series} and geo_id = ${geo}) h on h.month = m.month and h.day = m.day
-    where ${EXACT.map((column) => `m.${column} is not h.${column}`).join(' or ')}
-      or (m.energy is null) <> (h.energy is null) or abs(m.sum - h.sum) > ${ROUNDING} or abs(m.energy - h.energy) > 25 * ${ROUNDING}
-  ) order by date`
 
 /** Dates that a finding names one by one. */
 const NAMED = 10
@@ -38,11 +21,11 @@ export async function differingDays({ kysely }: Reader): Promise<string[]> {
     .execute()
   const found: string[] = []
   for (const { series, geo, indicator } of timelines) {
-    const { rows } = await sql<{ date: string }>`${sql.raw(different(series, geo))}`.execute(kysely)
-    if (rows.length === 0) continue
-    const dates = rows.slice(0, NAMED).map(({ date }) => date)
-    const more = rows.length > NAMED ? ` and ${rows.length - NAMED} more` : ''
-    const days = rows.length === 1 ? 'the totals of a day are' : `the totals of ${rows.length} days are`
+    const all = await differentDays(kysely, series, geo)
+    if (all.length === 0) continue
+    const dates = all.slice(0, NAMED)
+    const more = all.length > NAMED ? ` and ${all.length - NAMED} more` : ''
+    const days = all.length === 1 ? 'the totals of a day are' : `the totals of ${all.length} days are`
     found.push(
       `indicator ${indicator}, series ${series}, geo ${geo}: ${days} not those of the values: ${dates.join(', ')}${more}; replay makes them anew`,
     )

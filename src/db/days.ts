@@ -10,3 +10,51 @@ export async function rebuildDays(db: Kysely<Database>, zone: string): Promise<v
   for (const { series_id, geo_id } of timelines)
     await sql`insert into _day ${sql.raw(dayTotals(series_id, geo_id))}`.execute(db)
 }
+
+/** Rounding may take so much of a sum, whichever way its values are added; more is a difference. */
+const ROUNDING = '1e-12 * m.count * max(abs(m.min), abs(m.max))'
+const EXACT = ['count', 'hours', 'min', 'max', 'first_s', 'last_s', 'missing']
+
+/** The days of a series and geo whose totals are not those of its values. */
+const different = (
+  series: number,
+  geo: number,
+): string => `select printf('%04d-%02d-%02d', month / 12, month % 12 + 1, day) as date from (
+    select coalesce(m.month, h.month) as month, coalesce(m.day, h.day) as day
+    from (${dayTotals(series, geo)}) m
+    full join (select * from _day where series_id = ${series} and geo_id = ${geo}) h on h.month = m.month and h.day = m.day
+    where ${EXACT.map((column) => `m.${column} is not h.${column}`).join(' or ')}
+      or (m.energy is null) <> (h.energy is null) or abs(m.sum - h.sum) > ${ROUNDING} or abs(m.energy - h.energy) > 25 * ${ROUNDING}
+  ) order by date`
+
+/** The local days of a series and geo whose totals are not those of its values, in order. */
+export async function differentDays(db: Kysely<Database>, series: number, geo: number): Promise<string[]> {
+  const { rows } = await sql<{ date: string }>`${sql.raw(different(series, geo))}`.execute(db)
+  return rows.map(({ date }) => date)
+}
+
+/** A value with its place. */
+interface PlacedValue {
+  readonly indicator: number
+  readonly geo: number
+  readonly value: number
+  readonly at: number
+}
+
+/**
+ * The values that are larger than something, whatever their sign. Days tell where to look: a value lies at most a day and a
+ * half from the midnight, in UTC, with which its day begins.
+ */
+export async function valuesBeyond(db: Kysely<Database>, limit: number): Promise<PlacedValue[]> {
+  const { rows } = await sql<PlacedValue>`
+    select distinct s.indicator_id as indicator, o.geo_id as geo, o.value, o.at
+    from (
+      select series_id, geo_id, unixepoch(printf('%04d-%02d-%02d', month / 12, month % 12 + 1, day)) as midnight
+      from _day where max > ${limit} or min < ${-limit}
+    ) d
+    join series s on s.id = d.series_id
+    cross join observation o on o.series_id = d.series_id and o.geo_id = d.geo_id
+      and o.at between d.midnight - 129600 and d.midnight + 216000
+    where abs(o.value) > ${limit}`.execute(db)
+  return rows
+}
