@@ -8,7 +8,7 @@ import { lockForRun } from './db/lock.ts'
 import type { Store } from './db/open.ts'
 import { rememberZone } from './db/zones.ts'
 import { createFetcher, type FetchOptions } from './fetch/fetch.ts'
-import { forEachConcurrently } from './fetch/pace.ts'
+import { countOf, forEachConcurrently } from './fetch/pace.ts'
 import { ingest } from './ingest.ts'
 import { eventRows, type IngestContext, type RejectPolicy } from './ingestContext.ts'
 import type { Job } from './job/job.ts'
@@ -124,7 +124,7 @@ export async function sync(
       later: later.map((one) => ({ ...one, job: applySelectors(one.job, catalogue) })),
     }
     // Counted first, for the time to go: a plan is quick, and is never held as a whole.
-    const total = plan({ ...planning, asked: asked.copy() }).reduce((count) => count + 1, 0)
+    const total = await countOf(plan({ ...planning, asked: asked.copy() }), context.signal)
     const rest = await ingestAll(context, job, command, plan(planning), total)
     if (!options.range) await rememberWanted(store, job.name, wantedOf(planning))
     return { ...(first ? joined(first, rest) : rest), passedOver: [...passedOver.values()] }

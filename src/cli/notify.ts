@@ -3,7 +3,7 @@ import { InputError, StoppedError, SyncError } from '../base/errors.ts'
 import { formatMillis } from '../base/instant.ts'
 import { eventsTo, type Logger } from '../base/log.ts'
 import { redact } from '../base/redact.ts'
-import { deliver } from '../fetch/notify.ts'
+import { deliver, HURRY } from '../fetch/notify.ts'
 import type { Job } from '../job/job.ts'
 import {
   eventsOf,
@@ -86,6 +86,8 @@ export interface Notifier {
   ended(job: Job, summary: Summary): void
   /** A run that did not even begin, or broke. */
   broke(job: Job, error: unknown): void
+  /** The run was stopped: what is not delivered yet is given up, and what is still to be told is told in a second or two. */
+  hurry(): void
   /** Waits until everything is delivered or given up. */
   finish(): Promise<void>
 }
@@ -103,6 +105,7 @@ export function createNotifier(
   const targets = new Map(jobs.map((job) => [job, [...always, ...job.notify.map(resolveTarget)]]))
   /** What one target is told arrives in the order in which it happened. */
   const queues = new Map<string, Promise<void>>()
+  const stop = new AbortController()
   const send = ({ url, style }: Target, { event, job, text, ok, more }: Told): void => {
     const said = redact(text, secrets())
     const payload = {
@@ -119,7 +122,10 @@ export function createNotifier(
         : { url, type: 'application/json' as const, body: redact(JSON.stringify(payload), secrets()) }
     const before = queues.get(url) ?? Promise.resolve()
     const delivered = before
-      .then(() => deliver({ ...message, userAgent: `indicator-sync/${version()}` }))
+      .then(() => {
+        const named = { ...message, userAgent: `indicator-sync/${version()}` }
+        return stop.signal.aborted ? deliver(named, HURRY) : deliver(named, {}, stop.signal)
+      })
       .then((reason) => {
         if (reason === null) return
         const { host } = new URL(url)
@@ -145,6 +151,7 @@ export function createNotifier(
       const stop = { code, message: text, hint: ours ? (error.hint ?? null) : null }
       tell(job, { event: 'failed', ok: false, text: `${job.name}: ${text}`, more: { outcome: 'failed', stop } })
     },
+    hurry: () => stop.abort(),
     finish: async () => {
       await Promise.all(queues.values())
     },

@@ -87,7 +87,7 @@ export function openClient(options: FetchOptions): ServiceClient {
   const { key, pace, signal, beforeCall, onFailure, retryMs = 1000, onHold, onWait } = options
   const limits = { ...LIMITS, ...options.limits }
   const breaker = createBreaker(options.breaker ?? BREAKER)
-  const agent = createAgent(limits, pace.concurrency)
+  const agent = createAgent(limits, pace.concurrency, signal)
   const gate = createGate(pace, signal)
   const redactor = redactorOf(key)
   // Once the key was refused or the run has to end, nothing more is sent.

@@ -1,6 +1,7 @@
-import { Agent, type Dispatcher, request } from 'undici'
+import type { Socket } from 'node:net'
+import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import type { Redactor } from '../base/redact.ts'
-import { type Deadlines, type DeadlineTimer, startDeadlines } from './deadlines.ts'
+import { DeadlineError, type Deadlines, type DeadlineTimer, startDeadlines } from './deadlines.ts'
 import { BodyError, type Bounds, decode } from './decode.ts'
 
 /** An answer as it came, success or not. */
@@ -28,14 +29,31 @@ export const LIMITS: Limits = {
 const ERROR_BODY_BYTES = 64 * 1024
 
 /** Keeps connections open between requests; redirects are never followed by themselves, so the key goes to one host only. Time is watched for every sending. */
-export const createAgent = ({ timeoutMs }: Pick<Limits, 'timeoutMs'>, connections: number): Dispatcher =>
-  new Agent({
+export function createAgent(
+  { timeoutMs }: Pick<Limits, 'timeoutMs'>,
+  connections: number,
+  stop: AbortSignal,
+): Dispatcher {
+  const connect = buildConnector({ timeout: Math.min(timeoutMs, 20_000) })
+  return new Agent({
     connections,
-    connect: { timeout: Math.min(timeoutMs, 20_000) },
+    // Of a connection that is not made yet nothing is in hand: it ends with the run, also in the middle of a handshake.
+    connect(options, done) {
+      const socket = connect(options, (error, made) => {
+        stop.removeEventListener('abort', end)
+        if (error) done(error, null)
+        else done(null, made)
+      }) as unknown as Socket
+      const end = (): void => void socket.destroy(new DeadlineError('STOPPED', 'stopped by a signal'))
+      if (stop.aborted) end()
+      else stop.addEventListener('abort', end, { once: true })
+      return socket
+    },
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: 64 * 1024,
   })
+}
 
 /** What is sent, over which connections, within which limits. */
 export interface SendOptions {

@@ -1,5 +1,6 @@
 import pRetry from 'p-retry'
-import { Agent, request } from 'undici'
+import { request } from 'undici'
+import { createAgent } from './http.ts'
 
 /** One message to somebody who wants to know of runs; it has nothing to do with the service and its key. */
 export interface Message {
@@ -30,33 +31,44 @@ class UndeliveredError extends Error {
   }
 }
 
-async function post({ url, type, body, userAgent }: Message, dispatcher: Agent, timeoutMs: number): Promise<void> {
+async function post({ url, type, body, userAgent }: Message, timeoutMs: number, stop: AbortSignal): Promise<void> {
   let status: number
+  const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stop])
+  const dispatcher = createAgent({ timeoutMs }, 1, signal)
   try {
     const answer = await request(url, {
       method: 'POST',
       dispatcher,
       headers: { 'Content-Type': type, 'User-Agent': userAgent },
       body,
-      signal: AbortSignal.timeout(timeoutMs),
+      signal,
     })
     status = answer.statusCode
     answer.body.on('error', () => undefined).destroy()
   } catch (error) {
     const { name, code } = error as NodeJS.ErrnoException
-    const late = name === 'TimeoutError' || name === 'AbortError'
-    throw new UndeliveredError(late ? `no answer within ${timeoutMs / 1000} s` : (code ?? name), true)
+    throw new UndeliveredError(signal.aborted ? `no answer within ${timeoutMs / 1000} s` : (code ?? name), true)
+  } finally {
+    // Whoever does not answer is not waited for.
+    await dispatcher.destroy().catch(() => undefined)
   }
   if (status >= 200 && status < 300) return
   throw new UndeliveredError(`answered ${status}`, status === 408 || status === 429 || status >= 500)
 }
 
-/** Posts a message, again when it may help. Answers why it was not delivered, without the address; null when it was. Never throws. */
-export async function deliver(message: Message, patience: Partial<DeliveryLimits> = {}): Promise<string | null> {
+/** What is still to be told once the run was stopped has one try, and so long. */
+export const HURRY: DeliveryLimits = { timeoutMs: 1_500, tries: 1, waitMs: 0 }
+
+/** Posts a message, again when it may help, until it is stopped. Answers why it was not delivered, without the address; null when it was. Never throws. */
+export async function deliver(
+  message: Message,
+  patience: Partial<DeliveryLimits> = {},
+  stop: AbortSignal = new AbortController().signal,
+): Promise<string | null> {
   const { timeoutMs, tries, waitMs } = { ...DELIVERY_LIMITS, ...patience }
-  const dispatcher = new Agent({ connections: 1, connect: { timeout: timeoutMs } })
   try {
-    await pRetry(() => post(message, dispatcher, timeoutMs), {
+    await pRetry(() => post(message, timeoutMs, stop), {
+      signal: stop,
       retries: tries - 1,
       minTimeout: waitMs,
       factor: 2,
@@ -64,9 +76,7 @@ export async function deliver(message: Message, patience: Partial<DeliveryLimits
     })
     return null
   } catch (error) {
+    if (stop.aborted) return 'the run was stopped before it answered'
     return error instanceof UndeliveredError ? error.message : 'it could not be sent'
-  } finally {
-    // Whoever does not answer is not waited for.
-    await dispatcher.destroy().catch(() => undefined)
   }
 }

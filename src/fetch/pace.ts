@@ -1,6 +1,10 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import PQueue from 'p-queue'
 import { StoppedError } from '../base/errors.ts'
 import type { Pace } from '../job/job.ts'
+
+/** Timers take no more milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1
 
 /** Lets calls out at a pace, and holds all of them when the service asks for it. */
 export interface Gate {
@@ -23,24 +27,33 @@ export function createGate(
   { perSecond, concurrency }: Pick<Pace, 'perSecond' | 'concurrency'>,
   signal: AbortSignal,
 ): Gate {
+  // So many at once as are whole, in as long as they take: 1.9 a second are one in 526 ms.
   const atOnce = Math.max(1, Math.floor(perSecond))
-  const queue = new PQueue({
-    concurrency: 1,
-    // So many at once as are whole, in as long as they take: 1.9 a second are one in 526 ms.
-    interval: (1000 * atOnce) / perSecond,
-    intervalCap: atOnce,
-    strict: true,
-  })
+  const intervalMs = (1000 * atOnce) / perSecond
+  const queue = new PQueue({ concurrency: 1 })
+  /** When the last calls began. Told by a clock that nobody sets: one that was set back would stop all calls for as long. */
+  const begins: number[] = []
   let heldUntil = 0
   let timer: NodeJS.Timeout | undefined
-  const release = (): void => {
+  /** Lets calls out from the instant on at which the next one may begin. */
+  const settle = (): void => {
     clearTimeout(timer)
-    queue.start()
+    if (signal.aborted) return
+    const pacedUntil = begins.length < atOnce ? 0 : begins[0]! + intervalMs
+    const left = Math.max(heldUntil, pacedUntil) - performance.now()
+    if (left <= 0) return void queue.start()
+    queue.pause()
+    timer = setTimeout(settle, Math.min(left, LONGEST_TIMER))
+  }
+  const begin = (): void => {
+    if (begins.push(performance.now()) > atOnce) begins.shift()
+    settle()
   }
   const stop = (): void => {
-    release()
+    clearTimeout(timer)
     // Whoever still waits for a turn is told that none comes.
     queue.clear()
+    queue.start()
   }
   signal.addEventListener('abort', stop, { once: true })
   const stopped = (cause: unknown): StoppedError =>
@@ -52,6 +65,7 @@ export function createGate(
       try {
         return await queue.add(() => {
           begun = true
+          begin()
           return call()
         })
       } catch (error) {
@@ -63,9 +77,7 @@ export function createGate(
       const until = performance.now() + ms * (1 + Math.random() * 0.1)
       if (until <= heldUntil || signal.aborted) return
       heldUntil = until
-      queue.pause()
-      clearTimeout(timer)
-      timer = setTimeout(release, until - performance.now())
+      settle()
     },
     faster: () => {
       if (queue.concurrency < concurrency) queue.concurrency++
@@ -113,4 +125,18 @@ export async function forEachConcurrently<T>(
   }
   await queue.onIdle()
   if (failed) throw failure
+}
+
+/** Longer lists are not counted to their end. */
+const MOST_COUNTED = 1_000_000
+
+/** How many elements a list has that may be endless, where that can be told soon. Between some of them a signal is heard. */
+export async function countOf(items: Iterable<unknown>, signal: AbortSignal): Promise<number | null> {
+  let count = 0
+  for (const _ of items) {
+    if (++count > MOST_COUNTED) return null
+    if (count % 4096 === 0) await turn()
+    if (signal.aborted) return null
+  }
+  return count
 }

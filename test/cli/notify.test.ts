@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -160,6 +161,33 @@ describe('a message', () => {
     expect(reason).toBe('no answer within 0.05 s')
     expect(silent.calls.length).toBeLessThanOrEqual(2)
   })
+})
+
+test('a run that is stopped does not wait for those who are told: what was under way is given up, and the end is told once', async () => {
+  const heard: string[] = []
+  // It takes every message and answers none; the service answers nothing either.
+  const receiver = await serve((request) => {
+    let body = ''
+    request.on('data', (data) => {
+      body += data
+    })
+    request.on('end', () => heard.push(JSON.parse(body).event))
+  })
+  let child: ChildProcess | undefined
+  const silent = await serve(() => child!.kill('SIGTERM'))
+  const flags = ['start', 'stopped'].map((event) => `--notify-on=${event}`)
+  const done = await runCli(
+    folder(),
+    ['sync', 'job.yaml', '--notify', `${receiver.url}/x`, ...flags],
+    env(silent.url),
+    (started) => {
+      child = started
+    },
+  )
+  expect(done.code).toBe(143)
+  expect(done.err).toMatch(/could not be told of start: the run was stopped before it answered/)
+  expect(done.err).toMatch(/could not be told of stopped: no answer within 1\.5 s/)
+  expect(heard).toEqual(['start', 'stopped'])
 })
 
 describe('an address that is not one', () => {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { StoppedError } from '../../src/base/errors.ts'
 import { openReader } from '../../src/db/open.ts'
 import { createFetcher, type FetchOptions } from '../../src/fetch/fetch.ts'
@@ -140,6 +140,27 @@ describe('a signal ends what is under way', () => {
       limits: { ...PATIENT, graceMs: 50 },
     })
     await expect(fetcher.fetch(REQUEST)).rejects.toThrow(StoppedError)
+    expect(server.calls()).toBe(1)
+  })
+
+  test('a handshake that never ends', async () => {
+    const controller = new AbortController()
+    let ended = false
+    // The first bytes of the handshake come; an answer to them never does.
+    const server = await raw((socket) => {
+      socket.on('close', () => {
+        ended = true
+      })
+      controller.abort()
+    })
+    let failures = 0
+    const onFailure = () => failures++
+    const fetcher = fetcherOf(server.url.replace('http:', 'https:'), { signal: controller.signal, onFailure })
+    await expect(fetcher.fetch(REQUEST)).rejects.toThrow(StoppedError)
+    await fetcher.close()
+    // By the signal: a handshake that is too slow is a failure of the connection.
+    expect(failures).toBe(0)
+    await vi.waitUntil(() => ended, { timeout: 600_000 })
     expect(server.calls()).toBe(1)
   })
 

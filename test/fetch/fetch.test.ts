@@ -2,7 +2,7 @@ import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { StoppedError } from '../../src/base/errors.ts'
 import { createFetcher, type FailedFetch, type FetchOptions } from '../../src/fetch/fetch.ts'
-import { createGate, forEachConcurrently } from '../../src/fetch/pace.ts'
+import { countOf, createGate, forEachConcurrently } from '../../src/fetch/pace.ts'
 import { retryAfterMs } from '../../src/fetch/waits.ts'
 import type { Reply } from '../../src/services/reply.ts'
 import { json, type Script, serve } from '../kit.ts'
@@ -175,6 +175,34 @@ describe('pace', () => {
     await Promise.all(calls)
     gate.close()
     for (let i = 5; i < times.length; i++) expect(times[i]! - times[i - 5]!).toBeGreaterThanOrEqual(1000)
+  })
+
+  test('a clock that jumps back does not stand in the way of the next call', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const gate = createGate({ perSecond: 5, concurrency: 4 }, new AbortController().signal)
+    let begun = 0
+    const calls = Array.from({ length: 12 }, () => gate.pass(async () => void begun++))
+    await vi.advanceTimersByTimeAsync(100)
+    vi.setSystemTime(Date.now() - 3_600_000)
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(begun).toBe(12)
+    await Promise.all(calls)
+    gate.close()
+  })
+
+  test('a list is counted as far as that can be done soon, and until a signal comes', async () => {
+    const controller = new AbortController()
+    expect(await countOf([1, 2, 3], controller.signal)).toBe(3)
+    function* endless() {
+      for (;;) yield taken++
+    }
+    let taken = 0
+    expect(await countOf(endless(), controller.signal)).toBeNull()
+    taken = 0
+    setImmediate(() => controller.abort())
+    expect(await countOf(endless(), controller.signal)).toBeNull()
+    expect(taken).toBeLessThan(100_000)
   })
 
   test('an endless list is taken only as fast as it is worked through', async () => {

@@ -151,6 +151,7 @@ export async function runJobs(
   try {
     return await runAll(jobs, options, {
       started: notifier.started,
+      hurry: notifier.hurry,
       ended: (job, summary) => {
         open.delete(job)
         notifier.ended(job, summary)
@@ -167,7 +168,7 @@ export async function runJobs(
 async function runAll(
   jobs: readonly Job[],
   options: RunOptions,
-  tell: Pick<Notifier, 'started' | 'ended'>,
+  tell: Pick<Notifier, 'started' | 'ended' | 'hurry'>,
 ): Promise<{ code: number; summaries: Summary[] }> {
   const { log, file, command } = options
   for (const job of jobs) rangeOf(options, job.timeZone, Math.floor(Date.now() / 1000))
@@ -177,6 +178,8 @@ async function runAll(
   })
   const tellLog = eventsTo(log)
   const signals = watchSignals(tellLog)
+  const signal = options.signal ?? signals.signal
+  signal.addEventListener('abort', tell.hurry, { once: true })
   const summaries: Summary[] = []
   const asked = createAsked()
   try {
@@ -198,7 +201,7 @@ async function runAll(
         later: jobs.slice(i + 1).map(meant),
         version: version(),
         now: Date.now,
-        signal: options.signal ?? signals.signal,
+        signal,
         onProgress: progress.show,
         onEvent: (event) => {
           options.onLife?.()
@@ -215,6 +218,7 @@ async function runAll(
     }
   } finally {
     signals.release()
+    signal.removeEventListener('abort', tell.hurry)
     await store.close()
   }
   return { code: signals.code() ?? worstCode(summaries), summaries }
