@@ -123,6 +123,8 @@ export async function openStore(
     run: (sql, parameters) => connection.prepare(sql).run(parameters as unknown[]).changes,
     tidy() {
       if (lost) return
+      // Here too: what is lost after the last transaction is not folded back any more.
+      check()
       try {
         raw.pragma('optimize')
         raw.pragma('wal_checkpoint(truncate)')

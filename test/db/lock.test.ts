@@ -195,6 +195,8 @@ describe('the writer’s lock', () => {
     await put(5)
     other.close()
     truncateSync(`${file}-wal`)
+    // Also when nothing more is to be written.
+    expect(() => store.tidy()).toThrow(/shortened by another program/)
     await expect(put(6)).rejects.toThrow(/shortened by another program/)
     await store.close()
     const db = new SQLite(file)
