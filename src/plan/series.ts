@@ -117,10 +117,9 @@ function laneOf(
   }
 }
 
-/** Why a window of a series that is held in part is asked: what may still be revised is more than what is in doubt. */
-const reasonOf = (window: Interval, { coverage }: SeriesState, settled: number): PlannedRequest['reason'] =>
-  window.to > settled
-    ? 'refresh'
-    : coverage.some(({ state, from, to }) => state === 'doubt' && from < window.to && to > window.from)
-      ? 'doubt'
-      : 'missing'
+/** Why a window of a series that is held in part is asked: what nobody ever answered is missing; of the rest, what may still be revised is more than what is in doubt. */
+function reasonOf(window: Interval, { coverage }: SeriesState, settled: number): PlannedRequest['reason'] {
+  const answered = coverage.filter(({ from, to }) => from < window.to && to > window.from)
+  if (answered.length === 0) return 'missing'
+  return window.to > settled ? 'refresh' : answered.some(({ state }) => state === 'doubt') ? 'doubt' : 'missing'
+}
