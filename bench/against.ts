@@ -15,6 +15,8 @@ function checkout(other: string, folder: string): { readonly path: string; remov
   const path = join(folder, 'against')
   const git = (...args: string[]) =>
     execFileSync('git', ['-C', root, ...args], { stdio: ['ignore', 'ignore', 'inherit'] })
+  // Where this is broken off, git forgets the folder with the others.
+  process.once('exit', () => git('worktree', 'prune'))
   git('worktree', 'add', '--detach', path, other)
   symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'))
   return { path, remove: () => git('worktree', 'remove', '--force', path) }
