@@ -3,7 +3,7 @@ import { type Interval, subtract } from './base/interval.ts'
 import { emitDone, type IngestContext, type IngestResult, joined, NOTHING_INGESTED } from './ingestContext.ts'
 import { type PlannedRequest, seriesKey } from './job/plannedRequest.ts'
 import { loadCoarse, type ParsedReply, rememberChange } from './load/load.ts'
-import { addCounts } from './load/run.ts'
+import { addCounts, NO_COUNTS } from './load/run.ts'
 import { daysWithValues, halve, isSame, type Kind, kindOf, within } from './plan/resolution.ts'
 import type { Reply } from './services/reply.ts'
 import { dayIdsOf } from './state/neighbours.ts'
@@ -57,12 +57,13 @@ export async function ingestUnsure(
   )
   const probe = await probing
   if (probe.first && isSame(probe.first, kind)) return joined(probe, await doubtful.accept())
-  return joined(
-    probe,
-    probe.first
-      ? await ingestHalves(ingestContext, doubtful, ingest)
-      : await keepInDoubt(ingestContext, doubtful, [day!]),
-  )
+  if (!probe.first) return joined(probe, await keepInDoubt(ingestContext, doubtful, [day!]))
+  // The day is known now: it is not requested again.
+  const others: Ingest = async (context, one) =>
+    one.window!.from === day!.from && one.window!.to === day!.to
+      ? { ...probe, counts: NO_COUNTS }
+      : ingest(context, one)
+  return joined(probe, await ingestHalves(ingestContext, doubtful, others))
 }
 
 /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Store } from '../src/db/open.ts'
-import { json, ms, runJob, tempStore } from './kit.ts'
+import { json, ms, runJob, serve, tempStore } from './kit.ts'
 import { dayOf, type Question, type Resolution, serveTruth, type Truth, valuesOf } from './truth.ts'
 
 const NOW = ms('2026-06-01T12:00:00Z')
@@ -189,4 +189,26 @@ describe('an answer that is not believed', () => {
     ])
     expect(spans(server.questions[0]!)).toBe(true)
   })
+})
+
+test('a day that tells what an answer is made of is asked once, however its events lie', async () => {
+  const store = await tempStore()
+  const event = (hour: number) => ms('2025-10-15T00:00:00+02:00') / 1000 + hour * 3600
+  // The first event of the day came between the two answers: the distances are other ones.
+  const asked: string[] = []
+  const server = await serve((request, response) => {
+    const search = new URL(request.url!, 'http://x').searchParams
+    const [from, end] = ['start_date', 'end_date'].map((name) => ms(search.get(name)!) / 1000) as [number, number]
+    asked.push(`${from}-${end}`)
+    const values = [3, ...(asked.length > 1 ? [5.2] : []), 6, 11.5]
+      .map((hour) => ({ value: hour, datetime: new Date(event(hour) * 1000).toISOString(), geo_id: 3 }))
+      .filter(({ datetime }) => ms(datetime) / 1000 >= from && ms(datetime) / 1000 <= end)
+    json(response, { indicator: { id: 777, tiempo: [{ id: 300, name: 'Evento' }], geos: [], values } })
+  })
+  await runJob(store, server, 'series: [{ indicators: [777], window: { from: 2025-10-15, to: 2025-10-17 } }]', {
+    now: NOW,
+  })
+  expect(asked).toHaveLength(2)
+  expect(store.get('select count(*) from _resolution')).toBe(0)
+  expect(store.get('select count(*) from observation')).toBe(3)
 })

@@ -14,16 +14,25 @@ const HOUR = 3_600
 export interface Kind {
   readonly id: number | null
   readonly step: number | null
+  /** Whether nothing tells how long its periods are, as with events. */
+  readonly guessed: boolean
 }
 
-export const kindOf = ({ resolutionId, stepS }: Rows): Kind => ({ id: resolutionId, step: stepS })
+export const kindOf = ({ resolutionId, stepS, observations }: Rows): Kind => ({
+  id: resolutionId,
+  step: stepS,
+  guessed: observations?.guessed === true,
+})
 
 /** A period of the calendar, whose days and months are not all equally long, and which no sum by the hour is. */
 const isCalendar = (step: number | null): boolean => step === null || step > 20 * HOUR
 
-/** Whether two answers came in one resolution: under one number, where both have one, and in periods of one length. */
-export const isSame = (a: Kind, b: Kind): boolean =>
-  (a.id === b.id || a.id === null || b.id === null) && (a.step === b.step || (isCalendar(a.step) && isCalendar(b.step)))
+/** Whether two answers came in one resolution: under one number, where both have one, and in periods of one length, where they tell it. */
+export const isSame = (a: Kind, b: Kind): boolean => {
+  if (a.id !== null && a.id === b.id && (a.guessed || b.guessed)) return true
+  const isOneNumber = a.id === b.id || a.id === null || b.id === null
+  return isOneNumber && (a.step === b.step || (isCalendar(a.step) && isCalendar(b.step)))
+}
 
 /** Whether an answer bears a number of which nothing but the single days of its series tell what it stands for. */
 export const isUnknown = ({ service }: PlannedRequest, { resolutionId: id }: Rows): boolean =>

@@ -150,6 +150,12 @@ function isMonthly({ scripts, now }: Scene, key: string): boolean {
   return script !== undefined && ['month', 'year'].includes(String(resolutionAt(script, now, now).every))
 }
 
+/** Whether a value of a series is held. */
+const isHeld = ({ values }: SeriesTruth, geo: number | null): boolean =>
+  [...values].some(
+    ([one, versions]) => (geo === null || one === geo) && [...versions.values()].some((all) => all.at(-1)?.to === null),
+  )
+
 export function dutiesOf(scene: Scene, plan: Plan): Duties {
   const { oracle, world, now } = scene
   const byUnit = new Map<string, { duty: Duty; key: string; geo: number | null; from: number; to: number }>()
@@ -192,7 +198,10 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
         // What belongs to a month that is not over may be asked until it is, wherever in it one is.
         const month = entry.trunc === null && isMonthly(scene, entry.key)
         const last = month ? border(SERVICE_ZONE, unit.from, 'month', 1) : unit.to
-        const need = by === 'not' && dutyOf(standing, last, now, entry) !== 'not' ? 'may' : by
+        const later = by === 'not' ? dutyOf(standing, last, now, entry) : by
+        // Where it begins, its value comes and is revised; who holds none does not know that it is a month.
+        const begins = month && unit.from === border(SERVICE_ZONE, unit.from, 'month') && isHeld(truth, geo)
+        const need = later !== 'not' && by === 'not' && !begins ? 'may' : later
         const duty = plan.do !== 'restate' && need !== 'not' ? refusedDuty(oracle, entry.key, now, need) : need
         const absent = need === 'not' && isAbsent(truth, unit, geo)
         if (absent && isLongDue(scene, truth, entry, unit, geo)) due.push({ key: entry.key, geo, ...unit })

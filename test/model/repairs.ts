@@ -85,6 +85,30 @@ export const MUTANTS: readonly Mutant[] = [
     'settledS: Math.max(last.settledS, row.settledS)',
   ),
   mutant(
+    'what became one is as fresh as its newest part',
+    'load/timeline.ts',
+    'fetchedAt: Math.min(last.fetchedAt, row.fetchedAt)',
+    'fetchedAt: Math.max(last.fetchedAt, row.fetchedAt)',
+  ),
+  mutant(
+    'a month is past revision day by day',
+    'plan/held.ts',
+    'return periods ? floorTo(zone, periods.floor(border), unit) : border',
+    'return border',
+  ),
+  mutant(
+    'what is absent of all is absent anew',
+    'load/absent.ts',
+    'const before = geoId === ALL_GEOS ? earlier : [...own, ...ofAll]',
+    'const before = geoId === ALL_GEOS ? own : [...own, ...ofAll]',
+  ),
+  mutant(
+    'a change of resolution that was found is forgotten',
+    'resolution.ts',
+    'if (before && after && !isSame(before, after)) await rememberChange',
+    'if (before && after && before === after) await rememberChange',
+  ),
+  mutant(
     'what is not settled is merged',
     'load/timeline.ts',
     "if (a.state !== 'doubt' && Math.min(a.settledS, b.settledS) < lookbackS) return false",
@@ -103,12 +127,7 @@ export const MUTANTS: readonly Mutant[] = [
     'if (geoId === ALL_GEOS && !doubtful && has)',
     'if (geoId === ALL_GEOS && !doubtful && has && now < 0)',
   ),
-  mutant(
-    'what is dismissed stays in doubt',
-    'load/accept.ts',
-    'trust(tx, seriesId, asked, window)',
-    'trust(tx, seriesId, asked, { from: window.from, to: window.from })',
-  ),
+  mutant('what is dismissed stays in doubt', 'load/accept.ts', 'await trust(tx, seriesId, asked, window)', ''),
   mutant(
     'what was dismissed is news when it comes again',
     'load/dismissed.ts',
