@@ -336,7 +336,7 @@ describe('a published copy', () => {
       `select name from sqlite_schema where name like '\\_%' escape '\\' and type = 'table' order by name`,
     )
     expect(there).toEqual(
-      ['_run', '_fetch', '_coverage', '_absent', '_day']
+      ['_run', '_fetch', '_coverage', '_absent', '_day', '_wanted']
         .map((name) => ({ name }))
         .sort((a, b) => (a.name < b.name ? -1 : 1)),
     )
