@@ -13,7 +13,8 @@ export interface Result {
 
 /** A value for people, or so many letters of it. What stood apart comes together when what is not seen is taken out: then it is looked through again. */
 export function shown(value: unknown, letters = Number.POSITIVE_INFINITY): string {
-  const text = Buffer.isBuffer(value) ? `<${value.length} bytes>` : plain(value).slice(0, letters)
+  const whole = Buffer.isBuffer(value) ? `<${value.length} bytes>` : plain(value)
+  const text = whole.length > letters ? `${whole.slice(0, letters)}…` : whole
   const line = oneLine(text)
   return line === text ? line : redact(line, secrets())
 }
