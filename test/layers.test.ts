@@ -41,7 +41,7 @@ const PURE = ['services', 'tables', 'job', 'plan', 'transform']
 
 /** Packages that have one door. */
 const DOORS: Record<string, string | readonly string[]> = {
-  'better-sqlite3': 'db/sqlite.ts',
+  'better-sqlite3': 'db/sqlite/',
   'p-queue': 'fetch/',
   'p-retry': 'fetch/',
   undici: 'fetch/',

@@ -1,6 +1,6 @@
 import { StoreError } from '../base/errors.ts'
 import { TABLE_NAMES, tableOf } from '../tables/schema.ts'
-import { type Connection, connect } from './sqlite.ts'
+import { type Connection, connect } from './sqlite/connection.ts'
 
 /** The index by which a copy that `publish` made is known: no tool shows it. */
 export const MARK = '_publication'

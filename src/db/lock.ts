@@ -12,7 +12,7 @@ import { patiently } from './patience.ts'
 import { asStoreError, isBusy } from './reasons.ts'
 import { schemaState } from './schema.ts'
 import { refuseOtherNames, requireSole } from './sole.ts'
-import { holdFile, makeRoom } from './sqlite.ts'
+import { holdFile, makeRoom } from './sqlite/connection.ts'
 
 /** Two that ask at the same moment can each find the other in the way: so long is asked again. */
 const MEETING_MS = 100

@@ -6,7 +6,7 @@ import { dictionaryRows } from '../tables/dictionary.ts'
 import type { Database } from '../tables/schema.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { asStoreError } from './reasons.ts'
-import { type Connection, connect } from './sqlite.ts'
+import { type Connection, connect } from './sqlite/connection.ts'
 
 /** `INDS` in ASCII: how the file is known to be ours. */
 export const APPLICATION_ID = 0x494e_4453

@@ -3,7 +3,7 @@ import { BusyError, StoreError } from '../base/errors.ts'
 import { removeStaleParts } from '../base/partFiles.ts'
 import { patiently } from './patience.ts'
 import { isBusy } from './reasons.ts'
-import { holdAlone } from './sqlite.ts'
+import { holdAlone } from './sqlite/connection.ts'
 
 /*
  * The lock and the write-ahead log of a database go by its path. What leads to one file by several paths, and is no symbolic

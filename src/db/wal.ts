@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from '../base/errors.ts'
-import type { Connection } from './sqlite.ts'
+import type { Connection } from './sqlite/connection.ts'
 
 /** Bytes of the write-ahead log of a database. */
 export const logBytes = (file: string): number => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0

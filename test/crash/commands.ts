@@ -8,7 +8,7 @@ import { Migrator } from 'kysely/migration'
 import { MIGRATIONS } from '../../src/db/migrations.ts'
 import { openReader } from '../../src/db/open.ts'
 import { APPLICATION_ID } from '../../src/db/schema.ts'
-import { connect } from '../../src/db/sqlite.ts'
+import { connect } from '../../src/db/sqlite/connection.ts'
 import { contents } from './harness.ts'
 
 /** A command with all that it needs. */

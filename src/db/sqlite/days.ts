@@ -1,5 +1,5 @@
 import type { Day, DayTotals } from '../../tables/dayTotals.ts'
-import type { Connection } from '../sqlite.ts'
+import type { Connection } from './connection.ts'
 
 type Prepare = Connection['prepare']
 

@@ -1,5 +1,5 @@
 import type { Dangling, Engine } from '../engine.ts'
-import type { Connection } from '../sqlite.ts'
+import type { Connection } from './connection.ts'
 import { upsertDays } from './days.ts'
 import { upsertObservations, withdrawObservations } from './observations.ts'
 import { finishCopy, tablesOf } from './publication.ts'

@@ -1,7 +1,7 @@
 import type { Interval } from '../../base/interval.ts'
 import type { Observations } from '../../tables/rows.ts'
 import type { Upserted } from '../engine.ts'
-import type { Connection } from '../sqlite.ts'
+import type { Connection } from './connection.ts'
 
 /*
  * The hot path, in statements of its own: no other way to write values was as fast (docs/decisions/006-speed.md). It runs

@@ -1,5 +1,5 @@
 import { MARK } from '../copies.ts'
-import type { Connection } from '../sqlite.ts'
+import type { Connection } from './connection.ts'
 
 type Raw = Connection['raw']
 

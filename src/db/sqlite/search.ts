@@ -1,6 +1,6 @@
 import { byLocale, FIRST_LOCALE_SQL } from '../../tables/sql.ts'
 import type { Found } from '../engine.ts'
-import type { Connection } from '../sqlite.ts'
+import type { Connection } from './connection.ts'
 
 /** Words as FTS5 takes them: each in quotes, as the beginning of a word. */
 const matchOf = (text: string): string => (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => `"${word}"*`).join(' ')

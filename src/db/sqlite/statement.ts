@@ -1,6 +1,6 @@
 import { InputError } from '../../base/errors.ts'
 import { type Answer, SEEN } from '../engine.ts'
-import type { Connection } from '../sqlite.ts'
+import type { Connection } from './connection.ts'
 
 type Raw = Connection['raw']
 

@@ -1,6 +1,6 @@
 import type { Instant } from '../../base/instant.ts'
 import type { Stretch } from '../engine.ts'
-import type { Connection } from '../sqlite.ts'
+import type { Connection } from './connection.ts'
 
 const NOW = `select at, value, step_s from observation
   where series_id = :series and geo_id = :geo and at >= :from and at < :to order by at`

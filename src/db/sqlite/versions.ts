@@ -1,5 +1,5 @@
 import type { Revision, Stretch, ValueAt, Version } from '../engine.ts'
-import type { Connection } from '../sqlite.ts'
+import type { Connection } from './connection.ts'
 
 type Prepare = Connection['prepare']
 

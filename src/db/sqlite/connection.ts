@@ -11,10 +11,10 @@ import {
   SqliteAdapter,
   SqliteDialect,
 } from 'kysely'
-import { StoreError } from '../base/errors.ts'
-import type { Database } from '../tables/schema.ts'
-import { PATIENCE_MS, patiently } from './patience.ts'
-import { asStoreError } from './reasons.ts'
+import { StoreError } from '../../base/errors.ts'
+import type { Database } from '../../tables/schema.ts'
+import { PATIENCE_MS, patiently } from '../patience.ts'
+import { asStoreError } from '../reasons.ts'
 
 /** A connection on one file. `raw` is for what Kysely cannot say as fast: the hot upsert, backups, read-only queries. */
 export interface Connection {
