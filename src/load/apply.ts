@@ -1,7 +1,8 @@
 import type { Transaction, Updateable } from 'kysely'
 import { formatMillis } from '../base/instant.ts'
 import type { Engine, Written } from '../db/engine.ts'
-import { prepared } from '../db/prepared.ts'
+import { prepared, preparedInsert } from '../db/prepared.ts'
+import { geosOf } from '../db/series.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Observations, Reject, Rows } from '../tables/rows.ts'
 import { type Database, tableOf } from '../tables/schema.ts'
@@ -56,9 +57,9 @@ export async function applyRows(
     const observations = await likeStored(tx, seriesId, rows.observations)
     const upserted = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
     written = addWritten(written, upserted)
-    const born: number[] = []
-    for (const geoId of new Set(observations.geoIds))
-      if ((await insertGeo.run(tx, { series_id: seriesId, geo_id: geoId })) > 0) born.push(geoId)
+    const known = new Set(await geosOf(tx, seriesId))
+    const born = [...new Set(observations.geoIds)].filter((geoId) => !known.has(geoId))
+    for (const geoId of born) await insertGeo.run(tx, { series_id: seriesId, geo_id: geoId })
     const sound = rows.rejects.length === 0
     const window = sound ? planned.window : null
     const gone = window
@@ -91,12 +92,7 @@ export async function applyRows(
   return { ...written, withdrawn, ...open }
 }
 
-const insertGeo = prepared((db, row: { series_id: number; geo_id: number }) =>
-  db
-    .insertInto('series_geo')
-    .values({ series_id: row.series_id, geo_id: row.geo_id })
-    .onConflict((conflict) => conflict.doNothing()),
-)
+const insertGeo = preparedInsert('series_geo', ['series_id', 'geo_id'])
 
 /** What is known of a request when its reply was understood. */
 type Understood = Required<
