@@ -56,10 +56,10 @@ const files = (folder: string): Record<string, string> =>
       ]),
   )
 
-/** The names in a folder, but for what SQLite and the lock keep beside a database. */
+/** The names in a folder, but for what SQLite, also for the reader that takes a glance, and the lock keep beside a database. */
 const names = (folder: string): string[] =>
   readdirSync(folder)
-    .filter((name) => !/^x\.db(-wal|-shm|\.lock)$/.test(name))
+    .filter((name) => !/^(x|new)\.db(-wal|-shm|\.lock)$/.test(name))
     .sort()
 
 /** A database of the first schema with a row in it. */
