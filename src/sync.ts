@@ -69,7 +69,7 @@ export interface Failed {
 export interface Progress {
   readonly planned: PlannedRequest
   readonly counts: Counts
-  /** Asks that are done, and how many there are in all; null where nobody counted. */
+  /** Requests that are done, and how many there are in all; null where nobody counted. */
   readonly done: number
   readonly total: number | null
   /** Calls left within the job's budget; undefined where it has none. */
@@ -142,7 +142,7 @@ const joined = (first: Summary, rest: Summary): Summary => ({
   seconds: first.seconds + rest.seconds,
 })
 
-/** Carries asks as they come, side by side; ends early when the key is refused, the budget is spent or a signal comes. */
+/** Ingests planned requests concurrently, as they come; ends early when the key is refused, the budget is spent or a signal comes. */
 export async function ingestAll(
   context: SyncContext,
   job: Job,

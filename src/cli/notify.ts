@@ -28,7 +28,7 @@ export interface NotifyArgs {
 }
 
 /** Failures that a message tells one by one. */
-const TOLD = 10
+const MAX_FAILURES_SHOWN = 10
 /** Characters of a text that goes with a ping. */
 const PING_CHARACTERS = 10_000
 
@@ -71,7 +71,7 @@ function pingUrl(address: string, word: '' | 'start' | 'fail'): string {
 }
 
 /** What a message says of a run, whatever became of it. */
-interface Told {
+interface Notification {
   readonly event: NotifyEvent
   readonly job: string
   readonly text: string
@@ -93,7 +93,8 @@ export interface Notifier {
 }
 
 /** What a run did, with the first of its failures. */
-const summaryOf = (summary: Summary): object => summaryJson({ ...summary, failures: summary.failures.slice(0, TOLD) })
+const summaryOf = (summary: Summary): object =>
+  summaryJson({ ...summary, failures: summary.failures.slice(0, MAX_FAILURES_SHOWN) })
 
 /** Tells those who are named by the flags, and by each job, what becomes of its runs. What cannot be delivered is a warning, never an error. */
 export function createNotifier(
@@ -106,7 +107,7 @@ export function createNotifier(
   /** What one target is told arrives in the order in which it happened. */
   const queues = new Map<string, Promise<void>>()
   const stop = new AbortController()
-  const send = ({ url, style }: Target, { event, job, text, ok, more }: Told): void => {
+  const send = ({ url, style }: Target, { event, job, text, ok, more }: Notification): void => {
     const said = redact(text, secrets())
     const payload = {
       ...{ event, ok, job, command, text: said, host: hostname(), version: version(), at: formatMillis(Date.now()) },
@@ -133,7 +134,7 @@ export function createNotifier(
       })
     queues.set(url, delivered)
   }
-  const tell = (job: Job, told: Omit<Told, 'job'>): void => {
+  const tell = (job: Job, told: Omit<Notification, 'job'>): void => {
     for (const target of targets.get(job) ?? [])
       if (target.on.includes(told.event)) send(target, { ...told, job: job.name })
   }

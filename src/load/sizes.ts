@@ -7,9 +7,9 @@ import { seriesIdOf } from './series.ts'
 export interface Sizes {
   /** Seconds; undefined while nothing was learned. */
   get(planned: PlannedRequest): Promise<number | undefined>
-  /** The window of this ask was too large: half of it from now on. */
+  /** The window of this request was too large: half of it from now on. */
   shrink(planned: PlannedRequest): Promise<void>
-  /** The window of this ask was answered in so many milliseconds: a quick answer to a full window makes it larger. */
+  /** The window of this request was answered in so many milliseconds: a quick answer to a full window makes it larger. */
   grow(planned: PlannedRequest, ms: number): Promise<void>
 }
 

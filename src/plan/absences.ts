@@ -37,7 +37,7 @@ interface Candidate {
 }
 
 /** Stretches that lie so near to each other that one window holds them, as one. */
-function gathered(stretches: readonly Interval[], near: (at: Instant) => Instant): Interval[] {
+function joinNearby(stretches: readonly Interval[], near: (at: Instant) => Instant): Interval[] {
   const joined: Interval[] = []
   for (const { from, to } of [...stretches].sort((a, b) => a.from - b.from)) {
     const last = joined.at(-1)
@@ -87,7 +87,7 @@ function* candidates(planning: Planning, entry: SeriesEntry, whole: Whole): Gene
     const geoIds = [...due].flatMap(([geoId, some]) => (some.length > 0 ? [geoId] : []))
     if (geoIds.length === 0 || isPassedOver(planning, entry.where, routeOf(entry), indicatorId)) continue
     const size = sizeOfOne(service, entry, state, geoIds)
-    const stretches = gathered(
+    const stretches = joinNearby(
       [...due.values()].flat().map((one) => widen(zone, one, unit)),
       (at) => addSize(zone, at, size),
     )

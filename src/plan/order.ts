@@ -6,19 +6,19 @@ import type { Lane } from './series.ts'
  * round all series give what ends as late as the latest, so that a round costs one look at each series.
  */
 export function* latestFirst(given: Iterable<Lane>): Generator<PlannedRequest> {
-  let lanes = Array.from(given, ({ windows, requests }) => ({
+  let queues = Array.from(given, ({ windows, requests }) => ({
     windows,
     next: 0,
     requests: requests[Symbol.iterator](),
   }))
   for (;;) {
-    lanes = lanes.filter(({ windows, next }) => next < windows.length)
-    if (lanes.length === 0) return
-    const latest = lanes.reduce((end, { windows, next }) => Math.max(end, windows[next]!.to), Number.NEGATIVE_INFINITY)
-    for (const lane of lanes) {
-      if (lane.windows[lane.next]!.to < latest) continue
-      lane.next++
-      yield lane.requests.next().value!
+    queues = queues.filter(({ windows, next }) => next < windows.length)
+    if (queues.length === 0) return
+    const latest = queues.reduce((end, { windows, next }) => Math.max(end, windows[next]!.to), Number.NEGATIVE_INFINITY)
+    for (const queue of queues) {
+      if (queue.windows[queue.next]!.to < latest) continue
+      queue.next++
+      yield queue.requests.next().value!
     }
   }
 }

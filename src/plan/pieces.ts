@@ -4,12 +4,12 @@ import { borderUnit, cut } from './windows.ts'
 
 const DAY = 86_400
 
-/** Half of a window's length in seconds; undefined for an ask that has none or cannot be divided. */
+/** Half of a window's length in seconds; undefined for a request that has none or cannot be divided. */
 export const halfOf = ({ window, series }: PlannedRequest): number | undefined =>
   window && series ? Math.ceil((window.to - window.from) / 2) : undefined
 
 /**
- * The window of an ask in pieces of a length at the most, on local borders; one piece when it is short enough already, or
+ * The window of a request in pieces of a length at the most, on local borders; one piece when it is short enough already, or
  * cannot be divided: a bucket that is grouped, and a day, are asked as a whole.
  */
 export function piecesOf(planned: PlannedRequest, seconds: number | undefined): Interval[] {

@@ -82,7 +82,7 @@ function list(found: readonly Edition[], { json, limit }: ArchivesArgs): void {
     process.stderr.write(`The first ${limit} of ${grouped(found.length)}; --limit 0 shows all.\n`)
 }
 
-interface Done {
+interface DownloadSummary {
   files: number
   bytes: number
   held: number
@@ -103,9 +103,9 @@ async function fetchAll(
   found: readonly Edition[],
   args: ArchivesArgs,
   options: DownloadOptions,
-  tell: OnEvent,
-): Promise<Done> {
-  const done: Done = { files: 0, bytes: 0, held: 0, failed: [], stop: null }
+  emit: OnEvent,
+): Promise<DownloadSummary> {
+  const done: DownloadSummary = { files: 0, bytes: 0, held: 0, failed: [], stop: null }
   const urls = new Map(found.flatMap(({ url, path }) => (url === null ? [] : [[url, path]])))
   const fresh = [...urls].filter(([, path]) => args.refresh || path === null || !existsSync(join(options.folder, path)))
   done.held = urls.size - fresh.length
@@ -114,7 +114,7 @@ async function fetchAll(
   for (const url of wanted) {
     const began = performance.now()
     const onRetry: OnRetry = ({ error, answer }, attempt) =>
-      tell({
+      emit({
         ...{ event: 'request.retried', command: 'archives download', route: 'download', url, attempt },
         ...{ status: answer?.status ?? null, code: error.code, reason: error.message },
       })
@@ -123,7 +123,7 @@ async function fetchAll(
       await recordFile(store, { url, ...file }, Date.now())
       done.files++
       done.bytes += file.bytes
-      tell({ event: 'download.done', url, ms: Math.round(performance.now() - began), bytes: file.bytes })
+      emit({ event: 'download.done', url, ms: Math.round(performance.now() - began), bytes: file.bytes })
     } catch (error) {
       if (error instanceof StoppedError) {
         done.stop = error
@@ -131,7 +131,7 @@ async function fetchAll(
       }
       const { message, code } = reasonOf(error)
       done.failed.push({ url, reason: message })
-      tell({ event: 'download.failed', url, code, reason: message })
+      emit({ event: 'download.failed', url, code, reason: message })
     }
   }
   return done
@@ -152,11 +152,11 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   const log = logFor(args, secretsOf(key))
   const folder = args.folder ?? join(dirname(file), 'archives')
   const store = await openWriter(file, 'archives download')
-  const tell = eventsTo(log)
-  const signals = watchSignals(tell)
+  const emit = eventsTo(log)
+  const signals = watchSignals(emit)
   const { signal } = signals
   const onHold = (ms: number, reason: string): void =>
-    tell({ event: 'calls.held', command: 'archives download', wait_ms: Math.round(ms), reason })
+    emit({ event: 'calls.held', command: 'archives download', wait_ms: Math.round(ms), reason })
   const client = openClient({
     ...reached,
     userAgent: `indicator-sync/${version()}`,
@@ -165,13 +165,13 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   })
   try {
     const options = { client, folder, maxBytes, allowHosts: args.allowHost ?? [] }
-    const { stop, ...done } = await fetchAll(store, await editions(store, args), args, options, tell)
+    const { stop, ...done } = await fetchAll(store, await editions(store, args), args, options, emit)
     if (args.json) print(JSON.stringify({ folder, ...done, stop: stop?.message ?? null }, null, 2))
     else {
       print(
         `${grouped(done.files)} files, ${grouped(done.bytes)} bytes in ${folder}; ${grouped(done.held)} were there.`,
       )
-      if (stop) tell(commandFailed(stop))
+      if (stop) emit(commandFailed(stop))
     }
     return signals.code() ?? (stop ? exitCodeOf(stop) : done.failed.length > 0 ? EXIT.partial : EXIT.done)
   } catch (error) {

@@ -65,18 +65,18 @@ export async function writeFile(file: string, make: () => Exported | Promise<Exp
 }
 
 /** What may be replaced by an export. */
-export const claimExport = (said: string, form: FileForm, overwrite: boolean, sources: readonly string[]) =>
-  prepareTarget(said, { what: 'an export', overwrite, sources, tidy: removeStalePartsNow, ours: OURS[form] })
+export const claimExport = (path: string, form: FileForm, overwrite: boolean, sources: readonly string[]) =>
+  prepareTarget(path, { what: 'an export', overwrite, sources, tidy: removeStalePartsNow, ours: OURS[form] })
 
 /** Makes a file beside its place and puts it there when it is whole; what is no file, such as a pipe, is written into. */
 export async function exportFile(
-  said: string,
+  path: string,
   make: () => Exported | Promise<Exported>,
   form: Form,
   { overwrite, sources }: { readonly overwrite: boolean; readonly sources: readonly string[] },
 ): Promise<number> {
   try {
-    const target = claimExport(said, form.form, overwrite, sources)
+    const target = claimExport(path, form.form, overwrite, sources)
     if (target.isStream) {
       const handle = openSync(target.file, 'w')
       try {
@@ -98,6 +98,6 @@ export async function exportFile(
       rmSync(part, { force: true })
     }
   } catch (error) {
-    throw asWriteError(error, said)
+    throw asWriteError(error, path)
   }
 }

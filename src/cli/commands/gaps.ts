@@ -20,7 +20,7 @@ const COLUMNS = [
 ] as const
 
 /** A cell of the table: what was asked for all geos has no number. */
-const told = (column: (typeof COLUMNS)[number], value: unknown): unknown =>
+const cellOf = (column: (typeof COLUMNS)[number], value: unknown): unknown =>
   column === 'geo_id' && value === 0 ? 'all geos' : value
 
 export async function run(
@@ -32,7 +32,8 @@ export async function run(
     if (args.json) print(JSON.stringify(gaps, null, 2))
     else if (gaps.length === 0)
       print('No gaps: everything between the first and the last instant that was asked for is held.')
-    else print(table({ columns: COLUMNS, rows: gaps.map((gap) => COLUMNS.map((column) => told(column, gap[column]))) }))
+    else
+      print(table({ columns: COLUMNS, rows: gaps.map((gap) => COLUMNS.map((column) => cellOf(column, gap[column]))) }))
     return args.fail && gaps.length > 0 ? EXIT.check : EXIT.done
   } finally {
     await reader.close()

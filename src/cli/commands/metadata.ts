@@ -65,24 +65,24 @@ export function readMetadata(text: string): Document | null {
 }
 
 /** Datasette's description of a published file: `datasette data.db -m metadata.yaml`. `database` is its name without the ending. What stands there says of other databases is kept. */
-export function metadataText(database: string, publication: Publication, stands: Document | null): string {
-  const { said, databases } = metadataOf(database, publication)
-  if (!stands) return `#${MARK}\n${stringify({ ...said, databases })}`
-  const others = Object.keys((stands.toJS() as { databases?: object }).databases ?? {}).filter(
+export function metadataText(database: string, publication: Publication, existing: Document | null): string {
+  const { facts, databases } = metadataOf(database, publication)
+  if (!existing) return `#${MARK}\n${stringify({ ...facts, databases })}`
+  const others = Object.keys((existing.toJS() as { databases?: object }).databases ?? {}).filter(
     (name) => name !== database,
   )
-  if (others.length === 0) for (const [name, value] of Object.entries(said)) stands.set(name, value)
-  stands.setIn(['databases', database], stands.createNode(databases[database]))
-  if (!stands.commentBefore?.includes(MARK.trim())) stands.commentBefore = MARK
-  return stands.toString()
+  if (others.length === 0) for (const [name, value] of Object.entries(facts)) existing.set(name, value)
+  existing.setIn(['databases', database], existing.createNode(databases[database]))
+  if (!existing.commentBefore?.includes(MARK.trim())) existing.commentBefore = MARK
+  return existing.toString()
 }
 
 function metadataOf(
   database: string,
   { title, source, sourceUrl, license, licenseUrl, sources }: Publication,
-): { said: Record<string, string>; databases: Record<string, object> } {
+): { facts: Record<string, string>; databases: Record<string, object> } {
   const hosts = sources.map((address) => new URL(address).host)
-  const said = {
+  const facts = {
     title,
     description: `Time series, texts and archives of ${hosts.join(', ') || 'an indicator service'}, with every revision. Instants are UTC epoch seconds; the views tell local time. See the table data_dictionary.`,
     ...(license ? { license } : {}),
@@ -101,5 +101,5 @@ function metadataOf(
       params: Object.keys(recipe.parameters),
     },
   ])
-  return { said, databases: { [database]: { ...said, tables: tables(), queries: Object.fromEntries(queries) } } }
+  return { facts, databases: { [database]: { ...facts, tables: tables(), queries: Object.fromEntries(queries) } } }
 }

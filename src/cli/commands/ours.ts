@@ -39,8 +39,8 @@ const namesOf = (line: string): string[] => line.split(line.includes(';') ? ';' 
 
 function keysOf(line: string): string[] {
   try {
-    const said: unknown = JSON.parse(line)
-    return said && typeof said === 'object' ? Object.keys(said) : []
+    const parsed: unknown = JSON.parse(line)
+    return parsed && typeof parsed === 'object' ? Object.keys(parsed) : []
   } catch {
     return []
   }

@@ -23,15 +23,15 @@ export interface Partitions {
 const partition = (folder: string, year: number): string => join(folder, `year=${String(year).padStart(4, '0')}`)
 
 /** The folder itself, made where there is none; one that is there is never replaced. */
-function openFolder(said: string): { folder: string; made: boolean } {
-  const there = statSync(said, { throwIfNoEntry: false })
+function openFolder(path: string): { folder: string; made: boolean } {
+  const there = statSync(path, { throwIfNoEntry: false })
   if (there && !there.isDirectory())
-    throw new InputError(`${said} is not a folder; an export by year is one.`, {
+    throw new InputError(`${path} is not a folder; an export by year is one.`, {
       hint: 'It was not touched. Name a folder.',
       code: 'target-exists',
     })
-  if (!there) mkdirSync(resolve(said))
-  return { folder: realpathSync(said), made: !there }
+  if (!there) mkdirSync(resolve(path))
+  return { folder: realpathSync(path), made: !there }
 }
 
 /** The years whose partitions stand in a folder. */
@@ -74,10 +74,10 @@ function takeAway(folder: string, year: number, partitions: Partitions, kept: Fi
  * A folder a year, `year=2025/data.csv`, as DuckDB, pandas and Arrow read it. All files are made first, then each is put in
  * its place; the years asked for are replaced, and everything else in the folder stays.
  */
-export async function exportYears(said: string, partitions: Partitions): Promise<number> {
+export async function exportYears(path: string, partitions: Partitions): Promise<number> {
   const { years, asked, write, form, overwrite, sources } = partitions
   try {
-    const { folder, made } = openFolder(said)
+    const { folder, made } = openFolder(path)
     const staging = partFileOf(join(folder, 'export'))
     let total = 0
     try {
@@ -106,6 +106,6 @@ export async function exportYears(said: string, partitions: Partitions): Promise
       if (made && total === 0) removeEmpty(folder)
     }
   } catch (error) {
-    throw asWriteError(error, said)
+    throw asWriteError(error, path)
   }
 }

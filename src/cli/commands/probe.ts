@@ -8,18 +8,20 @@ import { version } from '../version.ts'
 import { bad, type Finding, good } from './finding.ts'
 
 /** A clock that is off by more than this puts histories out of order. */
-const MOST_OFF_S = 60
+const MAX_SKEW_S = 60
 /** A person waits for the answer. */
 const PATIENCE_MS = 20_000
 
 /** What the answer's own clock says of ours; nothing where it has none. */
 function clockOf(answer: Answer | null): Finding[] {
-  const told = Date.parse(answer?.headers.date ?? '')
-  if (Number.isNaN(told)) return []
-  const off = Math.round((Date.now() - told) / 1000)
-  if (Math.abs(off) <= MOST_OFF_S) return [good('clock online', 'agrees with that of the service')]
-  const how = off > 0 ? 'ahead of' : 'behind'
-  return [bad('clock online', `is ${Math.abs(off)} s ${how} that of the service: set it, for histories are told by it`)]
+  const serverMs = Date.parse(answer?.headers.date ?? '')
+  if (Number.isNaN(serverMs)) return []
+  const skewS = Math.round((Date.now() - serverMs) / 1000)
+  if (Math.abs(skewS) <= MAX_SKEW_S) return [good('clock online', 'agrees with that of the service')]
+  const how = skewS > 0 ? 'ahead of' : 'behind'
+  return [
+    bad('clock online', `is ${Math.abs(skewS)} s ${how} that of the service: set it, for histories are told by it`),
+  ]
 }
 
 /** One cheap call to the service, without a repetition: whether it is there, who answers, what it says of the key, and what of the clock. */

@@ -57,13 +57,13 @@ async function runOnce(args: ScheduleArgs, { index, parent }: Turn): Promise<num
   const file = readSettings(args).database.value
   const service = requireService(readSettings(args))
   const log = logFor(args, secretsOf(service.key))
-  const tell = eventsTo(log)
-  const signals = watchSignals(tell)
+  const emit = eventsTo(log)
+  const signals = watchSignals(emit)
   try {
     const until = nextTime(job, Date.now())
     for (let waits = 0; isHeld(file) && Date.now() < until && !signals.signal.aborted; waits++) {
       if (waits === 0)
-        tell({
+        emit({
           event: 'schedule.waiting',
           job: job.name,
           reason: `another process is writing to ${file}; waiting for it.`,
@@ -89,7 +89,7 @@ async function runOnce(args: ScheduleArgs, { index, parent }: Turn): Promise<num
     for (const summary of told) log[summary.outcome === 'done' ? 'info' : 'warn'](summaryText(summary))
     return code
   } catch (error) {
-    if (args.logFormat === 'json') tell(commandFailed(error))
+    if (args.logFormat === 'json') emit(commandFailed(error))
     else log.error(describe(error))
     return exitCodeOf(error)
   } finally {
@@ -107,18 +107,18 @@ export async function run(args: ScheduleArgs): Promise<number> {
   if (!(args.stall > 0)) throw new InputError('--stall takes seconds, more than 0.', { code: 'bad-stall' })
   const log = logFor(args, secretsOf(key))
   createNotifier(jobs, notifyTargets(args), { command: 'schedule', log })
-  const tell = eventsTo(log)
-  const signals = watchSignals((event) => tell({ ...event, reason: 'Stopping; once more to stop at once.' }))
+  const emit = eventsTo(log)
+  const signals = watchSignals((event) => emit({ ...event, reason: 'Stopping; once more to stop at once.' }))
   const due = new Map(jobs.map((job) => [job, nextTime(job, Date.now())]))
   const tellNext = (job: Job): void => {
     const at = due.get(job)!
     const reason = `next at ${formatLocal(job.timeZone, Math.floor(at / 1000))}`
-    tell({ event: 'schedule.next', job: job.name, at: formatMillis(at), reason })
+    emit({ event: 'schedule.next', job: job.name, at: formatMillis(at), reason })
   }
   jobs.forEach(tellNext)
   /** Tells of a run that could not tell of itself any more. */
   const broken = async (job: Job, how: string): Promise<void> => {
-    tell({ event: 'schedule.broken', job: job.name, reason: how })
+    emit({ event: 'schedule.broken', job: job.name, reason: how })
     const notifier = createNotifier([job], notifyTargets(args), { command: 'schedule', log })
     notifier.broke(job, new StoppedError(`The run broke: ${how}`, { code: 'stalled' }))
     if (signals.signal.aborted) notifier.hurry()

@@ -168,7 +168,7 @@ export async function runJobs(
 async function runAll(
   jobs: readonly Job[],
   options: RunOptions,
-  tell: Pick<Notifier, 'started' | 'ended' | 'hurry'>,
+  emit: Pick<Notifier, 'started' | 'ended' | 'hurry'>,
 ): Promise<{ code: number; summaries: Summary[] }> {
   const { log, file, command } = options
   for (const job of jobs) rangeOf(options, job.timeZone, Math.floor(Date.now() / 1000))
@@ -179,7 +179,7 @@ async function runAll(
   const tellLog = eventsTo(log)
   const signals = watchSignals(tellLog)
   const signal = options.signal ?? signals.signal
-  signal.addEventListener('abort', tell.hurry, { once: true })
+  signal.addEventListener('abort', emit.hurry, { once: true })
   const summaries: Summary[] = []
   const asked = createAsked()
   try {
@@ -209,16 +209,16 @@ async function runAll(
         },
         onFailure: options.onLife,
       }
-      tell.started(job)
+      emit.started(job)
       const running = options.carry ? options.carry(context, job) : sync(context, job, command, meant(job).options)
       const summary = await running.finally(progress.end)
       summaries.push(summary)
-      tell.ended(job, summary)
+      emit.ended(job, summary)
       if (summary.stop) break
     }
   } finally {
     signals.release()
-    signal.removeEventListener('abort', tell.hurry)
+    signal.removeEventListener('abort', emit.hurry)
     await store.close()
   }
   return { code: signals.code() ?? worstCode(summaries), summaries }

@@ -66,7 +66,7 @@ export function print(text: string): void {
   process.stdout.write(text === '' ? '' : `${visible(redact(text, secrets()))}\n`)
 }
 
-function* seen(pieces: Iterable<string>): Generator<string> {
+function* visiblePieces(pieces: Iterable<string>): Generator<string> {
   for (const piece of pieces) yield visible(piece)
 }
 
@@ -77,7 +77,7 @@ const LEFT = ['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_PREMATURE_CLOSE']
 export async function stream(pieces: Iterable<string>): Promise<void> {
   try {
     // A file gets texts as they are, a terminal nothing that would move it.
-    const told = process.stdout.isTTY ? seen(pieces) : pieces
+    const told = process.stdout.isTTY ? visiblePieces(pieces) : pieces
     await pipeline(Readable.from(told), process.stdout, { end: false })
   } catch (error) {
     if (!LEFT.includes((error as NodeJS.ErrnoException).code ?? '')) throw asOutputError(error)

@@ -5,8 +5,8 @@ const NARROW = 60
 
 /** Cells of a line: what the terminal has, else what COLUMNS says. */
 export function cellsOfLine(): number {
-  const said = process.stdout.columns ?? Number(process.env.COLUMNS)
-  return Number.isInteger(said) && said >= NARROW ? said : NARROW
+  const columns = process.stdout.columns ?? Number(process.env.COLUMNS)
+  return Number.isInteger(columns) && columns >= NARROW ? columns : NARROW
 }
 
 /** A word in pieces of so many cells, broken after what separates the parts of an address where there is such. */
