@@ -80,8 +80,8 @@ describe('what is installed', () => {
       `import { zstdCompressSync } from 'node:zlib'
        import { createWorkerClient } from ${at('threads/client.js')}
        import { SERVICES } from ${at('services/services.js')}
-       const carrier = new ArrayBuffer(8)
-       const arranged = await createWorkerClient(${at('threads/read.js')}, 'readWorker').ask({ carrier, length: 8 }, [carrier])
+       const buffer = new ArrayBuffer(8)
+       const arranged = await createWorkerClient(${at('threads/read.js')}, 'readWorker').ask({ buffer, length: 8 }, [buffer])
        const packed = { form: 'zstd', bytes: zstdCompressSync('{"news":[]}') }
        const planned = { route: 'news', params: {}, locale: 'es', complete: true, geoIds: [], series: null, window: null, service: SERVICES.generic }
        const reread = await createWorkerClient(${at('threads/reread.js')}, 'rereadWorker').ask({ packed, size: 11, outcome: 'ok', planned })
