@@ -154,12 +154,6 @@ export const MUTANTS: readonly Mutant[] = [
     'found.slice(0, 0 * share)',
   ),
   mutant(
-    'what is absent is asked in every run of few calls',
-    'plan/absences.ts',
-    'Math.abs(now - last) >= A_DAY - EARLY',
-    'true',
-  ),
-  mutant(
     'what is absent is asked in every run',
     'job/again.ts',
     'const distance = checkedAt - sinceAt + DAY',
