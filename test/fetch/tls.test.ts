@@ -42,7 +42,7 @@ describe('a connection that is not secure', () => {
   ])('%s is called so, and not tried again', (code) => {
     const request = { route: 'indicators', url: 'https://api.example/indicators' }
     const failure = nameFailure(Object.assign(new Error(code), { code }), request, redactorOf('k'.repeat(64)))
-    expect(failure).toMatchObject({ tries: 1, error: { code: 'tls' } })
+    expect(failure).toMatchObject({ maxAttempts: 1, error: { code: 'tls' } })
   })
 
   test.skipIf(!hasOpenssl)(
