@@ -31,6 +31,7 @@ export function groupsOf({ geoIds }: Observations): ReadonlyMap<number, Group> {
 
 /** The same as if there were values in some places of geos that have any: their number is of no interest. */
 export function withPlaces(rows: Observations, places: readonly Place[]): Observations {
+  if (places.length === 0) return rows
   const { geoIds, at, steps } = rows
   const stepOf = (i: number): number => (typeof steps === 'number' ? steps : steps[i]!)
   const all = geoIds.map((geoId, i) => ({ geoId, at: at[i]!, step: stepOf(i) }))
