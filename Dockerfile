@@ -21,7 +21,8 @@ COPY jobs jobs
 COPY src/cli/bin.js src/cli/bin.js
 RUN ln -s /app/src/cli/bin.js /usr/local/bin/indicator-sync \
  && install -d -o node -g node /data
-USER node
+# The user `node` of the image, by number, so that a host can see that it is not root.
+USER 1000
 WORKDIR /data
 VOLUME /data
 STOPSIGNAL SIGTERM

@@ -47,7 +47,7 @@ describe('the image', () => {
     const stages = of('FROM').map((line) => line.split(' ')[0])
     expect(stages).toEqual(['node:24-slim', 'node:24-slim'])
     expect(Number(/:(\d+)/.exec(stages[1]!)![1])).toBeGreaterThanOrEqual(22)
-    expect(of('USER')).toEqual(['node'])
+    expect(of('USER')).toEqual(['1000'])
     expect(of('VOLUME')).toEqual(['/data'])
     expect(of('ENTRYPOINT')).toEqual(['["indicator-sync"]'])
     const health = JSON.parse(/CMD (\[.*\])/.exec(of('HEALTHCHECK')[0]!)![1]!) as string[]
