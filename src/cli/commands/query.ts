@@ -10,7 +10,8 @@ import { type Format, format, print, stream } from '../terminal/output.ts'
 import type { Result } from '../terminal/table.ts'
 import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
 import { endWithParent, guarded, isGuarded } from './guard.ts'
-import { type Parameters, prepareRecipe, recipeNamed, resolveTimes, zoneOf } from './recipe.ts'
+import { prepareRecipe, recipeNamed, resolveTimes, zoneOf } from './recipe.ts'
+import type { Parameters } from './recipeNeeds.ts'
 
 interface QueryArgs extends CommonArgs, DatabaseArgs {
   readonly sql?: string

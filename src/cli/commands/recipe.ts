@@ -1,38 +1,12 @@
-import { InputError } from '../../base/errors.ts'
 import { EARLIEST, formatMillis, formatUtc, LATEST } from '../../base/instant.ts'
 import type { Interval } from '../../base/interval.ts'
 import { didYouMean } from '../../base/suggest.ts'
-import { floorTo, formatLocal, localDate } from '../../base/zone.ts'
-import { listOf } from '../../db/lists.ts'
+import { floorTo, localDate } from '../../base/zone.ts'
 import type { Reader } from '../../db/open.ts'
 import type { Need, Recipe } from '../../products/recipes/recipe.ts'
 import { SERVICES } from '../../services/services.ts'
-import { FIRST_LOCALE } from '../../tables/sql.ts'
 import { instantOf, rangeOf } from '../jobs.ts'
-
-/** The values of a statement's parameters. */
-export type Parameters = Readonly<Record<string, string | number | bigint | null>>
-
-/** A series that a recipe reads, for a geo. */
-interface Held {
-  readonly id: number
-  readonly indicatorId: number
-  readonly name: string | null
-  readonly zone: string
-}
-
-const STEPS: Readonly<Record<string, string>> = {
-  five_minutes: 'five minutes',
-  ten_minutes: 'ten minutes',
-  fifteen_minutes: 'quarter-hour',
-}
-
-const refuse = (message: string, hint: string, code: string): never => {
-  throw new InputError(message, { hint, code })
-}
-
-const and = (words: readonly (string | number)[]): string =>
-  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+import { checkHeld, geoOf, type Held, type Parameters, refuse, seriesOf } from './recipeNeeds.ts'
 
 /** The recipe of a name. */
 export function recipeNamed(recipes: readonly Recipe[], name: string): Recipe {
@@ -102,146 +76,6 @@ export function resolveTimes(
     'at' in given ? { at: formatMillis(instantOf('at', said, zone, now) * 1000 + Number(fraction.padEnd(3, '0'))) } : {}
   const date = 'date' in given ? { date: localDate(zone, instantOf('date', text('date') ?? 'today', zone, now)) } : {}
   return { times: { ...border('from'), ...border('to'), ...at, ...date }, range }
-}
-
-/** Series as recipes read them. */
-const readSeries = ({ kysely }: Reader) =>
-  kysely
-    .selectFrom('series as s')
-    .select(['s.id', 's.indicator_id as indicatorId', 's.time_zone as zone'])
-    .select(({ selectFrom }) =>
-      selectFrom('indicator_text as t')
-        .select('t.name')
-        .whereRef('t.kind', '=', 's.kind')
-        .whereRef('t.id', '=', 's.indicator_id')
-        .orderBy((of) => of('t.locale', '<>', FIRST_LOCALE))
-        .orderBy('t.locale')
-        .limit(1)
-        .as('name'),
-    )
-
-/** Series of some indicators that have any values. */
-const readSeriesOf = (db: Reader, ids: readonly number[]) =>
-  readSeries(db)
-    .where('s.kind', '=', 'indicator')
-    .where('s.indicator_id', 'in', listOf(ids))
-    .where(({ exists, selectFrom }) =>
-      exists(selectFrom('series_geo as g').select('g.geo_id').whereRef('g.series_id', '=', 's.id')),
-    )
-
-/** The series that a need means, each with its number; what is not held is told, with what is held in its place. */
-async function seriesOf(
-  db: Reader,
-  { name, parameters: known }: Recipe,
-  need: Need,
-  parameters: Parameters,
-): Promise<Held[]> {
-  const wanted = need.series === undefined ? null : (parameters.series ?? null)
-  if (wanted !== null) {
-    const found = await readSeries(db).where('s.id', '=', Number(wanted)).executeTakeFirst()
-    return [found ?? refuse(`There is no series ${wanted}.`, 'See which are held: query --recipe reach.', 'no-series')]
-  }
-  const ids = [...new Set(String(parameters[need.of]).split(',').map(Number))]
-  // As they came, without the service's own aggregation.
-  const found = await readSeriesOf(db, ids).where('s.time_trunc', 'is', null).where('s.geo_agg', 'is', null).execute()
-  const lacking = ids.filter((id) => !found.some(({ indicatorId }) => indicatorId === id))
-  if (lacking.length === 0) return ids.map((id) => found.find(({ indicatorId }) => indicatorId === id)!)
-  const others = await readSeriesOf(db, lacking)
-    .select(['s.indicator_id as indicator', 's.time_trunc as step', 's.geo_agg as agg'])
-    .orderBy('s.indicator_id')
-    .orderBy('s.id')
-    .execute()
-  const none = lacking.filter((id) => !others.some(({ indicator }) => indicator === id))
-  const ways = [
-    ...new Set(
-      others.map(({ step, agg }) =>
-        [step ? `by the ${STEPS[step] ?? step}` : '', agg ? `as ${agg} of geos` : ''].filter(Boolean).join(' '),
-      ),
-    ),
-  ]
-  const grouped = lacking.filter((id) => !none.includes(id))
-  const says = [
-    ...(grouped.length > 0
-      ? [`you hold ${none.length > 0 ? and(grouped) : grouped.length > 1 ? 'them' : 'it'} ${and(ways)}`]
-      : []),
-    ...(none.length > 0 ? [`nothing ${grouped.length > 0 ? `of ${and(none)} ` : ''}is held`] : []),
-  ]
-  const own = 'series' in known && others[0] ? ` Or take what you hold: --series ${others[0].id}.` : ''
-  return refuse(
-    `${name} needs native ${and(lacking)}; ${and(says)}.`,
-    `A job fetches ${lacking.length > 1 ? 'them' : 'it'} without timeTrunc: series: [{ indicators: [${lacking.join(', ')}], window: { last: 30d } }].${own}`,
-    'not-held',
-  )
-}
-
-/** The geo that is meant: what is said, else the default, else the one that all series have. */
-async function geoOf(
-  { kysely }: Reader,
-  series: readonly Held[],
-  parameter: string,
-  geo: number,
-  said: boolean,
-): Promise<number> {
-  const held: ReadonlySet<number>[] = []
-  for (const { id } of series) {
-    const geos = kysely.selectFrom('series_geo').select('geo_id').where('series_id', '=', id).orderBy('geo_id')
-    held.push(new Set((await geos.execute()).map(({ geo_id }) => geo_id)))
-  }
-  if (held.every((ids) => ids.has(geo))) return geo
-  const common = [...held[0]!].filter((id) => held.every((ids) => ids.has(id)))
-  if (!said) {
-    const other = [3, 8741].find((id) => common.includes(id)) ?? (common.length === 1 ? common[0] : undefined)
-    if (other !== undefined) return other
-  }
-  const place = held.findIndex((ids) => !ids.has(geo))
-  const own = [...held[place]!]
-  const names = await kysely
-    .selectFrom('geo_text')
-    .select(['id', 'name'])
-    .where('id', 'in', listOf([geo, ...own]))
-    .orderBy((of) => of('locale', '<>', FIRST_LOCALE))
-    .orderBy('locale')
-    .execute()
-  const named = (id: number): string => {
-    const name = names.find((one) => one.id === id)?.name
-    return name ? `${id} (${name})` : String(id)
-  }
-  return refuse(
-    `Nothing of indicator ${series[place]!.indicatorId} is held for geo ${named(geo)}; held: ${and(own.map(named))}.`,
-    `Name one of them: ${parameter === 'geo' ? '--geo' : `--param ${parameter}`}${parameter === 'geo' ? ' ' : '='}${common[0] ?? own[0]}.`,
-    'geo-not-held',
-  )
-}
-
-/** Refuses a time of which nothing is held, and periods that are too long for what is asked. */
-async function checkHeld(
-  { kysely }: Reader,
-  { id, indicatorId, zone }: Held,
-  geo: number,
-  range: Interval,
-  need: Need,
-  name: string,
-): Promise<void> {
-  const values = kysely.selectFrom('observation').where('series_id', '=', id).where('geo_id', '=', geo)
-  const inside = values.where('at', '>=', range.from).where('at', '<', range.to).select('at').limit(1)
-  if ((await inside.executeTakeFirst()) === undefined) {
-    const end = async (order: 'asc' | 'desc') =>
-      (await values.select('at').orderBy('at', order).limit(1).executeTakeFirst())?.at
-    const [first, last] = [await end('asc'), await end('desc')]
-    refuse(
-      `Nothing of indicator ${indicatorId}, geo ${geo} is held of this time.`,
-      first === undefined || last === undefined
-        ? 'A sync fetches it.'
-        : `What is held goes from ${formatLocal(zone, first)} to ${formatLocal(zone, last)}: change --from and --to, or sync more.`,
-      'nothing-held',
-    )
-  }
-  if (need.hourly && (await inside.where('step_s', '>', 3600).executeTakeFirst()) !== undefined)
-    refuse(
-      `${name} compares hours; indicator ${indicatorId} (series ${id}) has periods that are longer.`,
-      'Ask for a series with values of an hour or less.',
-      'too-coarse',
-    )
 }
 
 /** What is asked of the database when a recipe is run: the parameters made whole, and that what it needs is there. */
