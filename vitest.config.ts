@@ -5,21 +5,22 @@ import { defineConfig } from 'vitest/config'
  * processes of their own, whose coverage nobody collects: the floor of `cli` and of `products` is low for that reason.
  */
 const FLOORS = {
-  base: 85,
-  services: 60,
+  base: 88,
+  services: 82,
   tables: 99,
-  db: 80,
-  job: 95,
-  state: 85,
-  plan: 89,
-  fetch: 88,
+  db: 87,
+  job: 94,
+  state: 93,
+  plan: 92,
+  fetch: 90,
   transform: 93,
-  load: 93,
-  checks: 80,
-  products: 25,
+  load: 96,
+  checks: 91,
+  products: 56,
   threads: 80,
-  emulator: 90,
-  cli: 12,
+  emulator: 95,
+  page: 75,
+  cli: 20,
 }
 
 export default defineConfig({
@@ -36,6 +37,8 @@ export default defineConfig({
       provider: 'v8',
       include: ['src/**/*.ts'],
       reporter: ['text-summary', 'html'],
+      // A test that fails hides no figure.
+      reportOnFailure: true,
       thresholds: Object.fromEntries(
         Object.entries(FLOORS).map(([folder, statements]) => [`src/${folder}/**`, { statements }]),
       ),

@@ -20,21 +20,25 @@ process.once('exit', () => ending.abort())
 /** Ends the processes that are begun with it when this one ends. */
 export const untilTheEnd: AbortSignal = ending.signal
 
-/** Linux keeps the peak of a process as long as that lives. */
-function peakOf(pid: number): number | null {
+/** What Linux tells of the memory of a process, in MB (10^6 bytes): the largest resident set as long as it lives, or the one of now. */
+function memoryOf(pid: number, which: 'VmHWM' | 'VmRSS'): number | null {
   try {
-    const found = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+    const found = new RegExp(`${which}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
     return found ? (Number(found[1]) * 1024) / 1e6 : null
   } catch {
     return null
   }
 }
+/** The largest resident set of a process so far. */
+export const peakOf = (pid: number): number | null => memoryOf(pid, 'VmHWM')
+/** The resident set of a process. */
+export const residentOf = (pid: number): number | null => memoryOf(pid, 'VmRSS')
 
 /** Ticks of the clock in which Linux counts the time of processors, a second: the same on every architecture that Node runs on. */
 const TICKS = 100
 
 /** What a process has worked so far; its name, which may have blanks in it, stands in brackets before the numbers. */
-function workOf(pid: number): number | null {
+export function workOf(pid: number): number | null {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
     return (Number(fields[11]) + Number(fields[12])) / TICKS

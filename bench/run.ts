@@ -9,6 +9,7 @@ import { type Case, markdown } from './bench.ts'
 import { large } from './cases/large.ts'
 import { load } from './cases/load.ts'
 import { night } from './cases/night.ts'
+import { page } from './cases/page.ts'
 import { peers } from './cases/peers.ts'
 import { planning } from './cases/planning.ts'
 import { replay } from './cases/replay.ts'
@@ -27,6 +28,7 @@ const CASES: Readonly<Record<string, Case>> = {
   start,
   single,
   views,
+  page,
   large,
 }
 /** Bytes on disk that a value of the large case may need: row, replies, log and the copy of the peak. */
@@ -46,7 +48,7 @@ const {
   )
   .options({
     runs: { type: 'number', default: 5, describe: 'of each contender; their median is told' },
-    rows: { type: 'number', default: 1e8, describe: 'values of the large case, and of the views' },
+    rows: { type: 'number', default: 1e8, describe: 'values of the large case, of the views and of the page' },
     against: {
       type: 'string',
       describe:
@@ -96,7 +98,7 @@ const skip = (text: string): void => {
 const { bavail, bsize } = statfsSync(folder)
 let { rows } = options
 const room = Math.floor((bavail * bsize) / DISK_A_VALUE)
-if (rows > room && other === undefined && names.some((name) => name === 'large' || name === 'views')) {
+if (rows > room && other === undefined && names.some((name) => ['large', 'views', 'page'].includes(name))) {
   skip(`${rows} values need ${(rows * DISK_A_VALUE) / 1e9} GB in ${folder}; taking ${room} (--rows, --folder).`)
   rows = room
 }

@@ -7,6 +7,7 @@ import { untilTheEnd } from './measure.ts'
 /** A service in a process of its own, as it is on another machine. */
 export interface Serving {
   readonly url: string
+  readonly pid: number
   stop(): Promise<void>
 }
 
@@ -23,6 +24,7 @@ export async function serving(file: string, args: readonly string[]): Promise<Se
     child.stdout!.resume()
     return {
       url,
+      pid: child.pid!,
       async stop() {
         child.kill()
         await once(child, 'exit')

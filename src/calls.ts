@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StoppedError } from './base/errors.ts'
 import { stoppedBySignal } from './base/stopped.ts'
 import { formatLocal } from './base/zone.ts'
-import type { Store } from './db/open.ts'
+import type { Store } from './db/store.ts'
 import type { FetchOptions } from './fetch/fetch.ts'
 import type { Pace } from './job/job.ts'
 import { spendCall } from './load/budget.ts'
 import { hostOf, rememberSource, rememberWait, waitUntil } from './load/source.ts'
 import type { Service } from './services/services.ts'
 
-/** Who is asked, and where that is kept. */
+/** The service that is called, and where that is kept. */
 export interface ServiceCaller {
   readonly store: Store
   readonly service: Service
@@ -39,11 +39,11 @@ async function waitFor(host: string, { store, service, now, signal, onHold }: Se
   })
 }
 
-/** Accounts for every call in the database: what the budget leaves, who was asked, and the pauses that were asked for. */
+/** Accounts for every call in the database: what the budget leaves, who was called, and the pauses that were demanded. */
 export function accountCalls(caller: ServiceCaller, pace: Pace): Required<Pick<FetchOptions, 'beforeCall' | 'onWait'>> {
   const { store, service, baseUrl, now } = caller
   const own = hostOf(baseUrl)
-  // Asked for in this process, a pause is kept by the gate; an earlier one before the first call to a host.
+  // Demanded in this process, a pause is kept by the gate; an earlier one before the first call to a host.
   const asked = new Map<string, Promise<void>>()
   const first = async (host: string): Promise<void> => {
     const address = host === own ? baseUrl : `https://${host}`

@@ -26,7 +26,7 @@ import { dayIdsOf, neighboursOf } from './state/neighbours.ts'
 import type { Rows } from './tables/rows.ts'
 import { read } from './threads/read.ts'
 
-/** Fetches, transforms and loads one planned request; a window that is too large for the service is asked in smaller pieces. */
+/** Fetches, transforms and loads one planned request; a window that is too large for the service is requested in smaller pieces. */
 export async function ingest(ingestContext: IngestContext, planned: PlannedRequest): Promise<IngestResult> {
   const { fetcher, loading, sizes, emit } = ingestContext
   const pieces = piecesOf(planned, await sizes.get(planned))

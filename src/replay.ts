@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { Reader, Store } from './db/open.ts'
+import type { Reader, Store } from './db/store.ts'
 import { createAcceptor } from './load/accept.ts'
 import { applyRows } from './load/apply.ts'
 import { leaveInDoubt } from './load/load.ts'

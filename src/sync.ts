@@ -1,32 +1,28 @@
+import { countOf } from './base/count.ts'
 import { KeyError, SchemaError, StoppedError, SyncError } from './base/errors.ts'
 import type { EmitEvent, OnEvent } from './base/events.ts'
 import { formatMillis } from './base/instant.ts'
-import { redactorOf } from './base/redact.ts'
+import { quantity } from './base/quantity.ts'
 import { stoppedBySignal } from './base/stopped.ts'
-import { accountCalls } from './calls.ts'
 import { lockForRun } from './db/lock.ts'
-import type { Store } from './db/open.ts'
-import { rememberZone } from './db/zones.ts'
-import { createFetcher, type FetchOptions } from './fetch/fetch.ts'
-import { countOf, forEachConcurrently } from './fetch/pace.ts'
-import { ingest } from './ingest.ts'
-import { eventRows, type IngestContext, type RejectPolicy } from './ingestContext.ts'
+import type { Store } from './db/store.ts'
+import { ensureZone } from './db/zones.ts'
+import type { FetchOptions } from './fetch/fetch.ts'
+import { eventRows, type RejectPolicy } from './ingestContext.ts'
 import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
 import type { PassedOver } from './job/plannerState.ts'
-import { applySelectors, needsCatalogue, resolveSelectors } from './job/select.ts'
+import { applySelectors, namesAnything, needsCatalogue, resolveSelectors } from './job/select.ts'
 import { callsLeft } from './load/budget.ts'
-import type { Loading } from './load/load.ts'
-import { closeQuarantine } from './load/quarantine.ts'
+import { closeQuarantine } from './load/closeQuarantine.ts'
 import { addCounts, beginRun, type Counts, countsOf, endRun } from './load/run.ts'
-import { createSizes } from './load/sizes.ts'
 import { hostOf } from './load/source.ts'
 import { rememberWanted } from './load/wanted.ts'
-import { type Asked, createAsked } from './plan/asked.ts'
+import { namesGeos } from './plan/entries.ts'
 import { planSelection } from './plan/listings.ts'
 import { plan } from './plan/plan.ts'
-import type { Meant, Planning, PlanOptions } from './plan/planning.ts'
-import { namesGeos } from './plan/question.ts'
+import type { JobWithOptions, Planning, PlanOptions } from './plan/planning.ts'
+import { createRequested, type Requested } from './plan/requested.ts'
 import { wantedOf } from './plan/wanted.ts'
 import type { Service } from './services/services.ts'
 import { readCatalogue } from './state/catalogue.ts'
@@ -44,6 +40,8 @@ export interface SyncContext {
   readonly signal: AbortSignal
   /** Told of everything that happens; what there is, is in `EVENTS`. It is called in the middle of the work: it returns soon and throws nothing. */
   readonly onEvent?: OnEvent | undefined
+  /** Told how many requests a job comes to before any of them is sent; null where nobody counted so many. */
+  readonly onPlanned?: ((requests: number | null) => Promise<void>) | undefined
   /** Told after every request. */
   readonly onProgress?: (progress: Progress) => void | Promise<void>
   readonly onFailure?: FetchOptions['onFailure'] | undefined
@@ -53,10 +51,10 @@ export interface SyncContext {
   /** Milliseconds before the first repetition. */
   readonly retryMs?: number | undefined
   readonly rejects?: RejectPolicy
-  /** What jobs before this one asked in the same call: it is not asked again. */
-  readonly asked?: Asked
-  /** Jobs that come after this one in the same call: what they ask of all geos is asked of all at once. */
-  readonly later?: readonly Meant[]
+  /** What jobs before this one requested in the same call: it is not requested again. */
+  readonly requested?: Requested
+  /** Jobs that come after this one in the same call: what they request of all geos is requested of all at once. */
+  readonly later?: readonly JobWithOptions[]
 }
 
 /** A request that failed for good. */
@@ -88,6 +86,8 @@ export interface Summary {
   readonly stop: SyncError | null
   /** What was left alone, because the service does not know it. */
   readonly passedOver: readonly PassedOver[]
+  /** Whether anything of the job was selected: `--only` may leave nothing. */
+  readonly selected: boolean
 }
 
 const SET_ASIDE: RejectPolicy = { onReject: 'quarantine', maxRejects: Number.POSITIVE_INFINITY }
@@ -101,21 +101,30 @@ export async function sync(
 ): Promise<Summary> {
   const { store, service, now, later = [] } = context
   const unlock = await lockForRun(store, `${command} ${job.name}`, now)
-  const asked = context.asked ?? createAsked()
+  const requested = context.requested ?? createRequested()
   const passedOver = new Map<string, PassedOver>()
   const planningOf = async (of: Job): Promise<Planning> => ({
-    ...{ job: of, service, plannerState: await readPlannerState(store), now: Math.floor(now() / 1000), options, asked },
+    ...{
+      job: of,
+      service,
+      plannerState: await readPlannerState(store),
+      now: Math.floor(now() / 1000),
+      options,
+      requested,
+    },
     onPassedOver: (one) => passedOver.set(`${one.route} ${one.id}`, one),
   })
   try {
-    await store.write((tx) => rememberZone(tx, service.timeZone))
+    await ensureZone(store, service.timeZone)
     // Indicators that are named by what the catalogue says of them are known when it is held.
     const jobs = namesGeos(job) ? [job, ...later.map((one) => one.job)] : [job]
     const readListed = async () => (jobs.some(needsCatalogue) ? await readCatalogue(store) : [])
-    // A job before this one may have asked for it in vain: without it nothing is known.
-    const selecting = (await readListed()).length > 0 ? asked : createAsked()
+    // A job before this one may have requested it in vain: without it nothing is known.
+    const selecting = (await readListed()).length > 0 ? requested : createRequested()
     const missing: PlannedRequest[] = []
-    for (const one of jobs) missing.push(...planSelection({ ...(await planningOf(one)), asked: selecting }))
+    for (const one of jobs.filter(needsCatalogue))
+      missing.push(...planSelection({ ...(await planningOf(one)), requested: selecting }))
+    if (missing.length > 0) await context.onPlanned?.(missing.length)
     const first = missing.length > 0 ? await ingestAll(context, job, command, missing, missing.length) : null
     const catalogue = await readListed()
     if (first && (first.stop || (needsCatalogue(job) && catalogue.length === 0))) return first
@@ -124,10 +133,12 @@ export async function sync(
       later: later.map((one) => ({ ...one, job: applySelectors(one.job, catalogue) })),
     }
     // Counted first, for the time to go: a plan is quick, and is never held as a whole.
-    const total = await countOf(plan({ ...planning, asked: asked.copy() }), context.signal)
+    const total = await countOf(plan({ ...planning, requested: requested.copy() }), context.signal)
+    if (first === null) await context.onPlanned?.(total)
     const rest = await ingestAll(context, job, command, plan(planning), total)
-    if (!options.range) await rememberWanted(store, job.name, wantedOf(planning))
-    return { ...(first ? joined(first, rest) : rest), passedOver: [...passedOver.values()] }
+    if (!options.range) await rememberWanted(store, job.name, wantedOf(planning), options.part)
+    const selected = namesAnything(planning.job)
+    return { ...(first ? joined(first, rest) : rest), passedOver: [...passedOver.values()], selected }
   } finally {
     await unlock()
   }
@@ -162,53 +173,38 @@ export async function ingestAll(
     context.onHold?.(ms, reason)
   }
   emit('run.started', {})
-  const fetcher = createFetcher({
-    ...context,
-    onHold,
-    userAgent: `indicator-sync/${context.version}`,
-    pace: job.pace,
-    ...accountCalls({ ...context, onHold }, job.pace),
-  })
-  const loading: Loading = { store, runId, keep: job.keep, now, redactor: redactorOf(context.key) }
   const rejects = context.rejects ?? SET_ASIDE
-  const ingestContext: IngestContext = {
-    service: context.service,
-    fetcher,
-    loading,
-    sizes: createSizes(loading),
-    rejects,
-    probes: new Map(),
-    emit,
-  }
   const ended = async (outcome: Summary['outcome'], error: SyncError | null): Promise<void> => {
     const { requests: calls, failed, bytes, ...rows } = await countsOf(store, runId)
     const stopped = { code: error?.code ?? null, reason: error?.message ?? null, hint: error?.hint ?? null }
     const ms = now() - began
     emit('run.ended', { outcome, ms, calls, failed, bytes, rows: eventRows(rows), ...stopped })
   }
+  // Loaded when there is something to fetch: on most nights there is not.
+  const pipeline =
+    total === 0 ? null : (await import('./pipeline.ts')).openPipeline({ ...context, job, runId, rejects, emit, onHold })
   const failures: Failed[] = []
   let done = 0
-  // What the service has just said it does not know: its other windows are not asked.
+  // What the service has just said it does not know: its other windows are not requested.
   const unknown = new Set<string>()
   let stop: SyncError | null = null
   try {
-    await forEachConcurrently(requests, job.pace.concurrency, signal, async (planned) => {
-      const [path] = planned.request.target.split('?') as [string]
-      if (unknown.has(path)) return
-      const { error } = await ingest(ingestContext, planned)
+    const isWanted = (planned: PlannedRequest): boolean => !unknown.has(pathOf(planned))
+    const reason = await pipeline?.ingestEach(requests, isWanted, async (planned, { error }) => {
       const counts = await countsOf(store, runId)
       if (error) failures.push({ planned, error })
-      if (error?.code === 'not-found') unknown.add(path)
+      if (error?.code === 'not-found') unknown.add(pathOf(planned))
       done++
       const left = await callsLeft(store, hostOf(baseUrl), job.pace, now())
       await context.onProgress?.({ planned, counts, done, total, callsLeft: left })
-      if (error instanceof KeyError) throw error
+      if (error instanceof KeyError) return error
       const limit = rejects.onReject === 'fail' ? 0 : rejects.maxRejects
-      if (counts.rows_rejected > limit) throw tooManyRejects(counts.rows_rejected, limit)
+      return counts.rows_rejected > limit ? tooManyRejects(counts.rows_rejected, limit) : null
     })
-    if (signal.aborted) stop = stoppedBySignal()
+    stop = reason ?? (signal.aborted ? stoppedBySignal() : null)
   } catch (error) {
-    if (!(error instanceof KeyError || error instanceof StoppedError || error instanceof SchemaError)) {
+    // The fetcher throws these when nothing more may be sent.
+    if (!(error instanceof KeyError || error instanceof StoppedError)) {
       // The run's record says so too, where it can still be written: on a full disk it cannot.
       const message = error instanceof SyncError ? error.message : 'an unexpected error'
       await endRun(store, runId, 'failed', message, formatMillis(now())).catch(() => undefined)
@@ -217,23 +213,30 @@ export async function ingestAll(
     }
     stop = error
   } finally {
-    await fetcher.close()
+    await pipeline?.close()
   }
   await closeQuarantine(store, now())
   const counts = await countsOf(store, runId)
   const outcome = outcomeOf(stop, failures.length + counts.rows_rejected)
   await endRun(store, runId, outcome, stop?.message ?? null, formatMillis(now()))
   await ended(outcome, stop)
-  store.tidy()
-  return { runId, job: job.name, outcome, counts, failures, seconds: (now() - began) / 1000, stop, passedOver: [] }
+  // What little a run without requests has written is folded back when the database is closed.
+  if (pipeline) store.tidy()
+  const seconds = (now() - began) / 1000
+  return { runId, job: job.name, outcome, counts, failures, seconds, stop, passedOver: [], selected: true }
 }
 
+const pathOf = ({ request }: PlannedRequest): string => request.target.split('?')[0]!
+
 const tooManyRejects = (found: number, limit: number): SchemaError =>
-  new SchemaError(`${found} rows could not be understood, and ${limit} are allowed.`, {
-    path: '$',
-    hint: 'See them with `indicator-sync quarantine list`; what came before them is loaded.',
-    code: 'too-many-rejects',
-  })
+  new SchemaError(
+    `${quantity(found, 'row')} could not be understood, and ${limit} ${limit === 1 ? 'is' : 'are'} allowed.`,
+    {
+      path: '$',
+      hint: 'See them with `indicator-sync quarantine list`; what came before them is loaded.',
+      code: 'too-many-rejects',
+    },
+  )
 
 function outcomeOf(stop: SyncError | null, troubles: number): Summary['outcome'] {
   if (stop instanceof KeyError || stop instanceof SchemaError) return 'failed'

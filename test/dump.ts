@@ -1,4 +1,4 @@
-import type { Reader } from '../src/db/open.ts'
+import type { Reader } from '../src/db/store.ts'
 import { TABLE_NAMES, type TableName, tableOf } from '../src/tables/schema.ts'
 
 /** Tables that say who writes, and how often that was. */

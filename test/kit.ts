@@ -6,13 +6,14 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { onTestFinished } from 'vitest'
-import { openStore, type Store } from '../src/db/open.ts'
+import { openStore } from '../src/db/open.ts'
+import type { Store } from '../src/db/store.ts'
 import { type EmulatorOptions, startEmulator } from '../src/emulator/emulator.ts'
 import type { BreakerOptions } from '../src/fetch/breaker.ts'
 import type { RejectPolicy } from '../src/ingestContext.ts'
 import { readJob } from '../src/job/read.ts'
-import type { Asked } from '../src/plan/asked.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
+import type { Requested } from '../src/plan/requested.ts'
 import { SERVICES } from '../src/services/services.ts'
 import { type Summary, sync } from '../src/sync.ts'
 
@@ -76,8 +77,8 @@ interface RunWith {
   readonly signal?: AbortSignal
   readonly breaker?: BreakerOptions
   readonly rejects?: RejectPolicy
-  /** What jobs before this one asked in the same call. */
-  readonly asked?: Asked
+  /** What jobs before this one requested in the same call. */
+  readonly requested?: Requested
 }
 
 /** Runs a job, given as YAML, as a command would. */
@@ -85,7 +86,7 @@ export function runJob(
   store: Store,
   service: { url: string; key?: string },
   yaml: string,
-  { now = Date.now(), options = {}, signal = new AbortController().signal, breaker, rejects, asked }: RunWith = {},
+  { now = Date.now(), options = {}, signal = new AbortController().signal, breaker, rejects, requested }: RunWith = {},
 ): Promise<Summary> {
   const name = /^name:/m.test(yaml) ? '' : 'name: test\n'
   const pace = /^pace:/m.test(yaml) ? '' : 'pace: { perSecond: 50, concurrency: 4 }\n'
@@ -101,7 +102,7 @@ export function runJob(
       retryMs: 5,
       breaker,
       ...(rejects ? { rejects } : {}),
-      ...(asked ? { asked } : {}),
+      ...(requested ? { requested } : {}),
     },
     readJob(`${name}${pace}${yaml}`, 'test.yaml'),
     'sync',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { openStore, type Store } from '../src/db/open.ts'
+import { openStore } from '../src/db/open.ts'
+import type { Store } from '../src/db/store.ts'
 import { startEmulator } from '../src/emulator/emulator.ts'
 import { readJob } from '../src/job/read.ts'
 import { SERVICES } from '../src/services/services.ts'

@@ -45,13 +45,11 @@ describe('what is installed', () => {
   test('a package of it runs in an empty folder', () => {
     const folder = tempFolder()
     const node = process.execPath
-    execFileSync(node, [
-      resolve('node_modules/typescript/bin/tsc'),
-      '-p',
-      'tsconfig.build.json',
-      '--outDir',
-      join(folder, 'app/dist'),
-    ])
+    for (const project of ['tsconfig.build.json', 'src/page/client'])
+      execFileSync(node, [
+        ...[resolve('node_modules/typescript/bin/tsc'), '-p', project, '--noEmit', 'false'],
+        ...['--outDir', join(folder, 'app/dist')],
+      ])
     const app = join(folder, 'app')
     for (const file of ['package.json', 'src/cli/bin.js', ...readdirSync('jobs').map((name) => `jobs/${name}`)]) {
       mkdirSync(join(app, file, '..'), { recursive: true })
@@ -72,6 +70,23 @@ describe('what is installed', () => {
       ],
       { cwd: app },
     )
+    // What runs in the browser is read from its folder, and is JavaScript there.
+    const served = execFileSync(
+      node,
+      [
+        '--input-type=module',
+        '-e',
+        `import { assets } from ${JSON.stringify(pathToFileURL(join(app, 'dist/src/page/assets.js')).href)}
+         const { files } = assets()
+         process.stdout.write(JSON.stringify([...files].map(([name, { body }]) => [name, String(body)])))`,
+      ],
+      { encoding: 'utf8' },
+    )
+    const files = new Map(JSON.parse(served) as [string, string][])
+    expect([...files.keys()].filter((name) => name.endsWith('.ts'))).toEqual([])
+    for (const file of readdirSync('src/page/client').filter((name) => name.endsWith('.ts')))
+      expect([...files.keys()]).toContain(file.replace('.ts', '.js'))
+    expect(files.get('series.js')).toMatch(/from '\.\/chart\.js'/)
     // The other threads are files of their own, which nothing imports; without them a load would be slow and say nothing.
     const at = (file: string): string => JSON.stringify(pathToFileURL(join(app, 'dist/src', file)).href)
     execFileSync(node, [
@@ -80,7 +95,7 @@ describe('what is installed', () => {
       `import { zstdCompressSync } from 'node:zlib'
        import { createWorkerClient } from ${at('threads/client.js')}
        import { SERVICES } from ${at('services/services.js')}
-       const buffer = new ArrayBuffer(8)
+       const buffer = new ArrayBuffer(1024)
        const arranged = await createWorkerClient(${at('threads/read.js')}, 'readWorker').ask({ buffer, length: 8 }, [buffer])
        const packed = { form: 'zstd', bytes: zstdCompressSync('{"news":[]}') }
        const planned = { route: 'news', params: {}, locale: 'es', complete: true, geoIds: [], series: null, window: null, service: SERVICES.generic }

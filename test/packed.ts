@@ -20,7 +20,8 @@ export function installPacked(folder: string): string {
   const copy = join(folder, 'source')
   for (const name of [...SOURCES, ...FOLDERS]) cpSync(name, join(copy, name), { recursive: true })
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
-  execFileSync(node, [tsc, '-p', 'tsconfig.build.json'], { cwd: copy })
+  for (const project of ['tsconfig.build.json', 'src/page/client'])
+    execFileSync(node, [tsc, '-p', project, '--noEmit', 'false'], { cwd: copy })
   // Built above: npm's own way there goes through a shell and is no different.
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent'], { cwd: copy, stdio: 'pipe' })
   const archive = readdirSync(copy).find((name) => name.endsWith('.tgz'))!

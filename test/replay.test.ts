@@ -7,8 +7,9 @@ import { Migrator } from 'kysely/migration'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { run as quarantineCommand } from '../src/cli/commands/quarantine.ts'
 import { rebuild, run as replayCommand } from '../src/cli/commands/replay.ts'
-import { MIGRATIONS } from '../src/db/migrations.ts'
-import { openReader, openStore, type Store } from '../src/db/open.ts'
+import { openReader, openStore } from '../src/db/open.ts'
+import { MIGRATIONS } from '../src/db/sqlite/migrations.ts'
+import type { Store } from '../src/db/store.ts'
 import { pruneReplies } from '../src/load/prune.ts'
 import { replay } from '../src/replay.ts'
 import { SERVICES } from '../src/services/services.ts'
@@ -249,7 +250,7 @@ describe('the quarantine', () => {
     expect(one).toMatchObject({ outcome: 'failed', counts: { rows_rejected: 250 } })
     expect(store.get('select rows_rejected from _fetch')).toBe(250)
     const { out } = await runCli(tempFolder(), ['quarantine', 'list', '--database', store.file])
-    expect(out).toContain('150 more of the same answers')
+    expect(out).toContain('150 more rows of the same answers')
   })
 
   test('--max-rejects ends the run when there are more, with what came before them loaded', async () => {
@@ -275,7 +276,7 @@ describe('the quarantine', () => {
 async function firstSchema(store: Store, file: string): Promise<void> {
   const raw = new SQLite(file)
   const db = new Kysely({ dialect: new SqliteDialect({ database: raw }) })
-  const provider = { getMigrations: async () => ({ '0001_first_schema': MIGRATIONS['0001_first_schema']! }) }
+  const provider = { getMigrations: async () => ({ '0001_first_schema': await MIGRATIONS['0001_first_schema']!() }) }
   const names = { migrationTableName: '_migration', migrationLockTableName: '_migration_lock' }
   await new Migrator({ db, provider, ...names }).migrateToLatest()
   raw.exec(`pragma foreign_keys = off; attach database '${store.file}' as new`)

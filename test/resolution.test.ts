@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Store } from '../src/db/open.ts'
+import type { Store } from '../src/db/store.ts'
 import { json, ms, runJob, serve, tempStore } from './kit.ts'
 import { dayOf, type Question, type Resolution, serveTruth, type Truth, valuesOf } from './truth.ts'
 

@@ -1,5 +1,5 @@
 import { formatUtc } from '../src/base/instant.ts'
-import type { Store } from '../src/db/open.ts'
+import type { Store } from '../src/db/store.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
 import { json, ms, runJob, serve } from './kit.ts'
 

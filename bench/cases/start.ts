@@ -1,14 +1,23 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openStore } from '../../src/db/open.ts'
+import { installPacked } from '../../test/packed.ts'
 import { type Bench, fixed, type Section } from '../bench.ts'
 import { type Measured, measure, median } from '../measure.ts'
+import { serving } from '../serving.ts'
 
-const bin = join(import.meta.dirname, '../../src/cli/bin.js')
+const KEY = 'k'.repeat(64)
+const JOB = 'name: bench\nseries:\n  - { indicators: [600], window: { from: 2024-01-01, to: 2024-01-03 } }\n'
 
 /** What a command costs before it does anything. */
 export async function start({ folder, runs, say }: Bench): Promise<Section[]> {
-  const database = join(folder, 'start.db')
-  await (await openStore(database)).close()
+  const [database, job] = [join(folder, 'start.db'), join(folder, 'start.yaml')]
+  writeFileSync(job, JOB)
+  say('start: packing and installing')
+  const bin = join(installPacked(folder), 'src/cli/bin.js')
+  const service = await serving('service.ts', ['fresh'])
+  const env = { NODE_OPTIONS: '', INDICATOR_SYNC_API_KEY: KEY }
+  const sync = [bin, 'sync', job, '--database', database, '--base-url', service.url]
+  await measure(process.execPath, sync, env)
   const measured = new Map<string, Measured[]>()
   // These are short, so there are more of them; the first one compiles, and does not count.
   for (let run = 0; run <= 3 * runs; run++) {
@@ -17,16 +26,18 @@ export async function start({ folder, runs, say }: Bench): Promise<Section[]> {
       ['node, nothing', ['-e', '0']],
       ['--help', [bin, '--help']],
       ['status', [bin, 'status', '--database', database]],
+      ['sync, with nothing to do', sync],
     ] as const) {
-      const done = await measure(process.execPath, args, { NODE_OPTIONS: '' })
+      const done = await measure(process.execPath, args, env)
       if (run > 0) measured.set(name, [...(measured.get(name) ?? []), done])
     }
   }
+  await service.stop()
   const bare = measured.get('node, nothing')!
   return [
     {
       title: 'Start',
-      about: 'The whole process, from a clone (the source is compiled once and kept).',
+      about: 'The whole process, from the package as npm packs it (what was compiled once is kept).',
       head: ['command', 'ms', 'ms over bare Node', 'peak MB'],
       rows: [...measured].map(([name, all]) => [
         name,

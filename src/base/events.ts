@@ -1,3 +1,4 @@
+import { quantity } from './quantity.ts'
 /* What happens during a run, told where it happens: by the hook `onEvent` to a program, by the log to people and machines. */
 
 import type { EventFields, EventRows } from './eventFields.ts'
@@ -48,7 +49,7 @@ export const EVENTS = {
     when: 'A reply is in the database with all that it means.',
     fields: [...REQUEST, 'attempt', 'status', 'ms', 'bytes', 'rows', 'believed'],
     sentence: (of) =>
-      `${what(of)}: ${answered(of)}, ${of.believed === false ? 'mixed resolutions, asked in smaller windows' : counted(of.rows)}`,
+      `${what(of)}: ${answered(of)}, ${of.believed === false ? 'mixed resolutions, requested in smaller windows' : counted(of.rows)}`,
   },
   'request.retried': {
     level: 'warn',
@@ -61,9 +62,9 @@ export const EVENTS = {
   'request.divided': {
     level: 'info',
     pretty: 'verbose',
-    when: 'A window is too large for the service, and smaller ones are asked in its place.',
+    when: 'A window is too large for the service, and smaller ones are requested in its place.',
     fields: [...REQUEST, 'pieces', 'status', 'code', 'reason'],
-    sentence: (of) => `${what(of)}: asked in ${of.pieces} smaller windows: ${of.reason}`,
+    sentence: (of) => `${what(of)}: requested in ${quantity(of.pieces ?? 0, 'smaller window')}: ${of.reason}`,
   },
   'request.failed': {
     level: 'error',
@@ -96,12 +97,12 @@ export const EVENTS = {
     when: 'A run ends. Its level is info when it is done, warn when it is partial or stopped, error when it failed.',
     fields: [...RUN, 'outcome', 'ms', 'calls', 'failed', 'bytes', 'rows', 'code', 'reason', 'hint'],
     sentence: ({ job, run, outcome, ms, calls, failed, rows, reason }) =>
-      `${job}: run ${run} ${outcome} in ${seconds(ms ?? 0)}, ${calls} calls, ${failed} failed, ${counted(rows)}${reason ? `: ${reason}` : ''}`,
+      `${job}: run ${run} ${outcome} in ${seconds(ms ?? 0)}, ${quantity(calls ?? 0, 'call')}, ${failed} failed, ${counted(rows)}${reason ? `: ${reason}` : ''}`,
   },
   'signal.received': {
     level: 'warn',
     pretty: 'always',
-    when: 'The process was asked to stop.',
+    when: 'The process was told to stop.',
     fields: ['signal', 'reason'],
     sentence: ({ reason }) => reason ?? '',
   },
@@ -126,6 +127,20 @@ export const EVENTS = {
     fields: ['job', 'reason'],
     sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
+  'lake.synced': {
+    level: 'info',
+    pretty: 'always',
+    when: 'The lake of a job holds what the database holds.',
+    fields: ['job', 'command', 'ms', 'bytes', 'reason'],
+    sentence: ({ reason }) => reason ?? '',
+  },
+  'lake.failed': {
+    level: 'error',
+    pretty: 'always',
+    when: 'The lake of a job could not be brought up to date; the run itself is not touched by it.',
+    fields: ['job', 'command', 'code', 'reason', 'hint'],
+    sentence: ({ job, reason, hint }) => `${job}: lake: ${reason}${hint ? ` ${hint}` : ''}`,
+  },
   'notify.failed': {
     level: 'warn',
     pretty: 'always',
@@ -138,7 +153,7 @@ export const EVENTS = {
     pretty: 'verbose',
     when: 'A file of an archive is in the folder.',
     fields: ['url', 'ms', 'bytes'],
-    sentence: ({ url, ms, bytes }) => `${url}: ${bytes} bytes in ${Math.round(ms ?? 0)} ms`,
+    sentence: ({ url, ms, bytes }) => `${url}: ${quantity(bytes ?? 0, 'byte')} in ${Math.round(ms ?? 0)} ms`,
   },
   'download.failed': {
     level: 'warn',

@@ -1,10 +1,13 @@
-import { type LogFn, type Logger, type LoggerOptions, pino } from 'pino'
-import { prettyFactory } from 'pino-pretty'
+import { createRequire } from 'node:module'
+import type { LogFn, LoggerOptions, Logger as Pino } from 'pino'
 import { isLogged, levelOf, type OnEvent, type SyncEvent, sentenceOf } from './events.ts'
 import { redact } from './redact.ts'
 import { oneLine, visible } from './visible.ts'
 
-export type { Logger } from 'pino'
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const
+
+/** Writes lines, each at a level. */
+export type Logger = Pick<Pino, (typeof LEVELS)[number]>
 
 /** How much is told on stderr, and in which form. */
 export interface LogOptions {
@@ -25,15 +28,34 @@ const seen = (value: unknown): unknown => {
 }
 
 /** A logger that writes to stderr, so that stdout holds results only. Pretty lines are sentences, JSON lines have the fields beside them. */
-export function createLog({ level, format, color, secrets, before = () => '' }: LogOptions): Logger {
+export function createLog(options: LogOptions): Logger {
+  const { level, format } = options
+  let pino: Pino | undefined
+  const isTold = (at: (typeof LEVELS)[number], first: unknown): boolean =>
+    level !== 'silent' &&
+    LEVELS.indexOf(at) >= LEVELS.indexOf(level) &&
+    !(isEvent(first) && !isLogged(first.event, { pretty: format === 'pretty', level }))
+  // Made with the first line that is told, for most commands tell none.
+  const at = (name: (typeof LEVELS)[number]): LogFn => {
+    return (...args: readonly unknown[]) => {
+      if (!isTold(name, args[0])) return
+      pino ??= createPino(options)
+      pino[name](...(args as Parameters<LogFn>))
+    }
+  }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+function createPino({ level, format, color, secrets, before = () => '' }: LogOptions): Pino {
+  const require = createRequire(import.meta.url)
+  const { pino } = require('pino') as typeof import('pino')
+  const { prettyFactory } = require('pino-pretty') as typeof import('pino-pretty')
   const pretty = prettyFactory({ colorize: color, ignore: 'pid,hostname,time', singleLine: true, hideObject: true })
   const shape = format === 'json' ? (line: string) => line : (line: string) => `${(pretty(line) ?? '').trimEnd()}\n`
   const hooks: LoggerOptions['hooks'] = {
     logMethod(args, method) {
       const [first] = args as readonly unknown[]
-      const left = isEvent(first) && !isLogged(first.event, { pretty: format === 'pretty', level })
       // What is told may hold words of the service: they forge no line and move no cursor.
-      if (left) return
       const whole = typeof first === 'string' ? [{ event: 'note' }, ...args] : args
       method.apply(this, whole.map(seen) as Parameters<LogFn>)
     },

@@ -34,6 +34,9 @@ function wholeForms(secret: string): string[] {
   return [...new Set(forms)].filter(({ length }) => length >= SHORTEST_SECRET)
 }
 
+/** Letters that vanish by themselves. */
+const INVISIBLE = String.raw`[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]|[^\0-\x7f]`
+
 /**
  * What vanishes when HTML becomes text or a terminal is written: tags, comments, entities, escape sequences, what has no width.
  * Each begins in its own way and ends at its first end, so that a text that only begins like a secret costs no more than its length.
@@ -44,8 +47,11 @@ const VANISHES = [
   '&(?:#x?[0-9a-f]{1,7}|[a-z]{2,24});',
   String.raw`(?:\x1b|\\u001b|\\u009b)[[\]()#;?]*[0-9;]*[a-z~=<>]?`,
   String.raw`\\u(?!001b|009b|00[2-7])[0-9a-f]{4}|\\u007f|\\+[bf]`,
-  String.raw`[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]|[^\0-\x7f]`,
+  INVISIBLE,
 ].join('|')
+
+/** What writes a letter in another way, or begins something that vanishes. */
+const HIDES = ['%', '\\', '&', '<', '\x1b']
 
 /** The secret with any of its letters written as in an address, in JSON or in HTML, and with anything between them that vanishes. */
 function escapedForm(secret: string): RegExp {
@@ -56,6 +62,30 @@ function escapedForm(secret: string): RegExp {
     return `(?:${plain}|%(?:25)?${code}|\\\\+u00${code}|\\\\x${code}|&#0{0,4}${letter.charCodeAt(0)};|&#x0{0,4}${code};)`
   })
   return new RegExp(letters.join(`(?:${VANISHES})*?`), 'gi')
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/**
+ * The stretches of a JSON text, each at least so long, that hold no quotation mark but escaped ones; no form of a secret has
+ * another. Looked for from the far end, so that most of a text of short words is never looked at: the values of an answer
+ * have no such stretch at all. Algorithm: the skip of Boyer and Moore.
+ */
+export function* unquoted(bytes: Buffer, shortest: number): Generator<Buffer, void> {
+  for (let from = 0; from + shortest <= bytes.length; ) {
+    let at = from + shortest - 1
+    while (at >= from && (bytes[at] !== QUOTE || bytes[at - 1] === BACKSLASH)) at--
+    if (at >= from) {
+      from = at + 1
+      continue
+    }
+    let to = bytes.indexOf(QUOTE, from + shortest)
+    while (to >= 0 && bytes[to - 1] === BACKSLASH) to = bytes.indexOf(QUOTE, to + 1)
+    if (to < 0) to = bytes.length
+    yield bytes.subarray(from, to)
+    from = to + 1
+  }
 }
 
 /** Bytes that are looked through at once. */
@@ -70,26 +100,38 @@ function create(secret: string): Redactor {
   const forms = wholeForms(secret)
   const needles = forms.map((form) => Buffer.from(form))
   const escaped = escapedForm(secret)
+  const shortest = Math.min(secret.length, ...forms.map(({ length }) => length))
+  const invisible = new RegExp(INVISIBLE, 'g')
+  const visible = (text: string): string => text.replace(invisible, '').toLowerCase()
+  const letters = visible(secret)
+  // The pattern is large, and most texts have nothing in which a secret could hide: it is seldom even compiled.
+  const mayHide = (text: string): boolean => HIDES.some((one) => text.includes(one)) || visible(text).includes(letters)
   const overwrite = (bytes: Buffer, at: number, length: number): void => {
     bytes.fill('*', at, at + length)
     bytes.write(MARK, at)
   }
   return {
     text(text) {
+      if (text.length < shortest) return text
       const clean = forms.reduce((left, form) => left.replaceAll(form, MARK), text)
-      return clean.replace(escaped, MARK)
+      return mayHide(clean) ? clean.replace(escaped, MARK) : clean
     },
     bytes(bytes) {
-      for (const needle of needles)
-        for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at))
-          overwrite(bytes, at, needle.length)
-      for (let from = 0; from < bytes.length; from += CHUNK_BYTES) {
-        const text = bytes.toString('latin1', from, from + CHUNK_BYTES + MAX_SECRET_SPAN)
-        for (const { index, 0: found } of text.matchAll(escaped)) overwrite(bytes, from + index, found.length)
+      for (const stretch of unquoted(bytes, shortest)) {
+        for (const needle of needles)
+          for (let at = stretch.indexOf(needle); at >= 0; at = stretch.indexOf(needle, at))
+            overwrite(stretch, at, needle.length)
+        for (let from = 0; from < stretch.length; from += CHUNK_BYTES) {
+          const text = stretch.toString('latin1', from, from + CHUNK_BYTES + MAX_SECRET_SPAN)
+          if (!mayHide(text)) continue
+          for (const { index, 0: found } of text.matchAll(escaped)) overwrite(stretch, from + index, found.length)
+        }
       }
       return bytes
     },
-    found: (text) => forms.some((form) => text.includes(form)) || text.search(escaped) >= 0,
+    found: (text) =>
+      text.length >= shortest &&
+      (forms.some((form) => text.includes(form)) || (mayHide(text) && text.search(escaped) >= 0)),
   }
 }
 

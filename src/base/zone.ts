@@ -1,4 +1,5 @@
-import { UTCDate } from '@date-fns/utc'
+// The whole class makes formats of dates when it is loaded, which takes longer than all that is planned with it.
+import { UTCDateMini } from '@date-fns/utc/date/mini'
 // One by one: the whole of date-fns takes most of a second to load.
 import { addMonths } from 'date-fns/addMonths'
 import { addYears } from 'date-fns/addYears'
@@ -47,7 +48,14 @@ function createOffsets(zone: string): (at: Instant) => number {
 }
 
 /** Refuses a name that the zone data of this runtime does not have. */
-export const checkZone = (zone: string): void => void transitions(zone)
+export const checkZone = (zone: string): void => {
+  if (!known.has(zone)) createOffsets(zone)
+}
+
+/** Takes over what somebody has kept of an earlier `transitions` by the same zone data: to ask for them anew takes longer than to plan a night. */
+export function useTransitions(zone: string, rows: readonly Transition[]): void {
+  if (!known.has(zone)) known.set(zone, rows)
+}
 
 /**
  * Every change of a zone's offset from 1970 to 2100, to the second, oldest first; the first row is the offset of 1970.
@@ -148,7 +156,7 @@ const CALENDAR = {
 /** The number of the first day of the month or year, so many units on, in which a day lies. */
 function moveDay(day: number, unit: 'month' | 'year', count: number): number {
   const { start, add } = CALENDAR[unit]
-  return add(start(new UTCDate(day * DAY * 1000)), count).getTime() / 1000 / DAY
+  return add(start(new UTCDateMini(day * DAY * 1000)), count).getTime() / 1000 / DAY
 }
 
 /** The last border of a local unit at or before an instant. A bucket that a change of the clocks cuts begins anew there. */

@@ -1,6 +1,5 @@
 import { formatUtc, type Instant } from '../base/instant.ts'
-import { valuesBeyond } from '../db/days.ts'
-import type { Reader } from '../db/open.ts'
+import type { Reader } from '../db/store.ts'
 import { differingDays } from './days.ts'
 import { findGaps, type Gap } from './gaps.ts'
 import { staleSeries } from './lag.ts'
@@ -29,8 +28,8 @@ async function overlaps({ kysely }: Reader): Promise<string[]> {
 /** No indicator is as large as this. */
 const TOO_LARGE = 1e9
 
-async function outOfRange({ kysely }: Reader): Promise<string[]> {
-  const rows = await valuesBeyond(kysely, TOO_LARGE)
+async function outOfRange({ engine }: Reader): Promise<string[]> {
+  const rows = await engine.valuesBeyond(TOO_LARGE)
   return rows.map(({ indicator, geo, value, at }) => `indicator ${indicator}, geo ${geo}: ${value} at ${formatUtc(at)}`)
 }
 
@@ -59,12 +58,12 @@ const CHECKS: readonly Check[] = [
   ['reference', references],
 ]
 
-/** When a hole that was answered is asked again. */
+/** When a hole that was answered is requested again. */
 const againText = (reason: Gap['reason'], next: string | null): string =>
   next
-    ? `, asked again from ${next} on`
+    ? `, requested again from ${next} on`
     : reason === 'absent' || reason === 'doubt'
-      ? ', asked again by restate only'
+      ? ', requested again by restate only'
       : ''
 
 /** Runs every check at an instant; an empty list is good. `deep`: also compares what is kept of values with all of them, which takes long. */

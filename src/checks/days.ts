@@ -1,11 +1,10 @@
-import { differentDays } from '../db/days.ts'
-import type { Reader } from '../db/open.ts'
+import type { Reader } from '../db/store.ts'
 
 /** Dates that a finding names one by one. */
 const NAMED = 10
 
 /** The series and geos with days whose totals are not those of their values, each in a sentence that names the days. Reads every value. */
-export async function differingDays({ kysely }: Reader): Promise<string[]> {
+export async function differingDays({ kysely, engine }: Reader): Promise<string[]> {
   const timelines = await kysely
     .selectFrom((db) =>
       db
@@ -21,7 +20,7 @@ export async function differingDays({ kysely }: Reader): Promise<string[]> {
     .execute()
   const found: string[] = []
   for (const { series, geo, indicator } of timelines) {
-    const all = await differentDays(kysely, series, geo)
+    const all = await engine.differentDays(series, geo)
     if (all.length === 0) continue
     const dates = all.slice(0, NAMED)
     const more = all.length > NAMED ? ` and ${all.length - NAMED} more` : ''

@@ -1,7 +1,7 @@
 import { addUnits, floorTo } from '../base/zone.ts'
-import type { Reader } from '../db/open.ts'
+import type { Reader } from '../db/store.ts'
 
-/** A hole in the range of a series: never asked, asked in vain, answered in doubt, or asked and absent at the source. */
+/** A hole in the range of a series: never requested, requested without success, answered in doubt, or requested and absent at the source. */
 export interface Gap {
   readonly series_id: number
   readonly indicator_id: number
@@ -16,7 +16,7 @@ export interface Gap {
   readonly missing: number | null
   /** How many periods the local day in which the hole begins has in all: 23, 24 or 25 hours, 92, 96 or 100 quarters. */
   readonly expected_in_day: number | null
-  /** When a sync asks it again at the earliest (UTC), for absent ones and those in doubt; null where none does: no job wants it any more, or it was absent for half a year. */
+  /** When a sync requests it again at the earliest (UTC), for absent ones and those in doubt; null where none does: no job wants it any more, or it was absent for half a year. */
   readonly next_at: string | null
 }
 

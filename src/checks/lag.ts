@@ -1,6 +1,7 @@
 import { floorToSecond, formatUtc, type Instant } from '../base/instant.ts'
-import type { Reader } from '../db/open.ts'
 import { GOOD } from '../db/outcomes.ts'
+import { prepared } from '../db/prepared.ts'
+import type { Reader } from '../db/store.ts'
 import { lengthText, quantile } from './rhythm.ts'
 
 /** Answers of a series that are looked at. */
@@ -12,25 +13,40 @@ const ENDED = 60 * DAY
 const OLD = 7 * DAY
 
 /** The last answers about now of a series that had values. */
-const answersOf = ({ kysely }: Reader, seriesId: number) =>
-  kysely
+const answersOf = prepared((db, of: { readonly seriesId: number }) =>
+  db
     .selectFrom('_fetch as f')
     .select(['f.finished_at', 'f.last_at', 'f.step_s', 'f.to_at'])
-    .where('f.series_id', '=', seriesId)
+    .where('f.series_id', '=', of.seriesId)
     .where('f.outcome', 'in', GOOD)
     .where('f.last_at', 'is not', null)
     .where(({ eb, fn }) => eb('f.to_at', '>=', eb(fn<number>('unixepoch', ['f.finished_at']), '-', 3600)))
     .orderBy('f.finished_at', 'desc')
     .limit(ANSWERS)
-    .$narrowType<{ last_at: Instant; to_at: Instant }>()
-    .execute()
+    .$narrowType<{ last_at: Instant; to_at: Instant }>(),
+)
 
-type Answer = Awaited<ReturnType<typeof answersOf>>[number]
+type AnsweredFetch = Awaited<ReturnType<typeof answersOf.all>>[number]
 
 /** A series that is further behind than usual. */
 export interface Lag {
   readonly seriesId: number
   readonly what: string
+}
+
+/** How far a series reaches. Lengths are seconds from the end of the last value on; negative for the future. */
+export interface Reach {
+  readonly seriesId: number
+  readonly indicatorId: number
+  /** The last instant with a value of any geo; null without any. */
+  readonly lastAt: Instant | null
+  readonly behindS: number | null
+  /** How far it usually is behind when it is requested; null where too little is known. */
+  readonly usualS: number | null
+  /** When it was last answered (UTC); null where it never was. */
+  readonly checkedAt: string | null
+  /** That it is further behind than usual, in a sentence; null where it is not. */
+  readonly late: string | null
 }
 
 /** The last instant with a value of any geo of every series. */
@@ -51,7 +67,7 @@ const ends = ({ kysely }: Reader) =>
     .groupBy('g.series_id')
     .as('l')
 
-/** Every series with its last value, and when it was last asked and up to where. */
+/** Every series with its last value, and when it was last requested and up to where. */
 const seriesOf = (db: Reader) =>
   db.kysely
     .selectFrom('series as s')
@@ -91,7 +107,7 @@ const seriesOf = (db: Reader) =>
 
 const behindText = (seconds: number): string => `${lengthText(seconds)} ${seconds < 0 ? 'ahead' : 'behind'}`
 
-/** Whether the job that last asked a series has run since without asking it: it does not want it any more. */
+/** Whether the job that last requested a series has run since without requesting it: it does not want it any more. */
 async function isLeft({ kysely }: Reader, seriesId: number, patience: number): Promise<boolean> {
   const later = await kysely
     .selectFrom('_fetch as f')
@@ -114,9 +130,9 @@ async function isLeft({ kysely }: Reader, seriesId: number, patience: number): P
   return later !== undefined
 }
 
-/** How far a series usually is behind when it is asked, and how far it may be before it is asked again; undefined where too little is known. */
+/** How far a series usually is behind when it is requested, and how far it may be before it is requested again; undefined where too little is known. */
 function usualLag(
-  answers: readonly Answer[],
+  answers: readonly AnsweredFetch[],
   now: Instant,
 ): { usual: number; allowed: number; interval: number } | undefined {
   if (answers.length < 3) return undefined
@@ -137,27 +153,39 @@ function usualLag(
   return { usual, allowed: usual + Math.max(interval * 1.25, step) + spread / 2, interval }
 }
 
+type SeriesRow = Awaited<ReturnType<typeof seriesOf>>[number]
+
+/** How far a series reaches, and whether that is less than usual. */
+async function reachOf(db: Reader, row: SeriesRow, now: Instant): Promise<Reach> {
+  const { id, indicator_id, time_trunc, withdrawn, last_at, checked_at, reach } = row
+  const step = row.step_s ?? 0
+  const behind = last_at === null ? null : now - last_at - step
+  const held = { seriesId: id, indicatorId: indicator_id, lastAt: last_at, behindS: behind, checkedAt: checked_at }
+  if (last_at === null || behind === null || checked_at === null) return { ...held, usualS: null, late: null }
+  const usual = usualLag(await answersOf.all(db.kysely, { seriesId: id }), now)
+  const known = { ...held, usualS: usual?.usual ?? null, late: null }
+  if (withdrawn) return known
+  const name = `indicator ${indicator_id}${time_trunc ? ` by the ${time_trunc}` : ''}`
+  if (usual) {
+    if (behind <= usual.allowed || behind > usual.usual + ENDED + 3 * step) return known
+    if (await isLeft(db, id, Math.max(7_200, usual.interval * 1.5))) return known
+    const lag = usual.usual < 0 ? behindText(usual.usual) : lengthText(usual.usual)
+    return { ...known, late: `${name}: ${behindText(behind)}, usual lag ${lag}` }
+  }
+  const requested = floorToSecond(checked_at)
+  const late = requested - last_at - step
+  if (reach === null || reach < requested || late <= Math.max(OLD, 3 * step) || late > ENDED + 3 * step) return known
+  return { ...known, late: `${name}: the last value is ${formatUtc(last_at)}, requested ${formatUtc(requested)}` }
+}
+
+/** How far every series reaches, in the order of their numbers. */
+export async function reaches(db: Reader, now: Instant): Promise<Reach[]> {
+  const found: Reach[] = []
+  for (const row of await seriesOf(db)) found.push(await reachOf(db, row, now))
+  return found
+}
+
 /** Series that are further behind now than they usually are, each in a sentence. */
 export async function staleSeries(db: Reader, now: Instant = Math.floor(Date.now() / 1000)): Promise<Lag[]> {
-  const stale: Lag[] = []
-  for (const { id, indicator_id, time_trunc, withdrawn, last_at, step_s, checked_at, reach } of await seriesOf(db)) {
-    if (withdrawn || last_at === null || checked_at === null) continue
-    const answers = await answersOf(db, id)
-    const step = step_s ?? 0
-    const behind = now - last_at - step
-    const name = `indicator ${indicator_id}${time_trunc ? ` by the ${time_trunc}` : ''}`
-    const usual = usualLag(answers, now)
-    if (usual) {
-      if (behind <= usual.allowed || behind > usual.usual + ENDED + 3 * step) continue
-      if (await isLeft(db, id, Math.max(7_200, usual.interval * 1.5))) continue
-      const lag = usual.usual < 0 ? behindText(usual.usual) : lengthText(usual.usual)
-      stale.push({ seriesId: id, what: `${name}: ${behindText(behind)}, usual lag ${lag}` })
-      continue
-    }
-    const asked = floorToSecond(checked_at)
-    const late = asked - last_at - step
-    if (reach === null || reach < asked || late <= Math.max(OLD, 3 * step) || late > ENDED + 3 * step) continue
-    stale.push({ seriesId: id, what: `${name}: the last value is ${formatUtc(last_at)}, asked ${formatUtc(asked)}` })
-  }
-  return stale
+  return (await reaches(db, now)).flatMap(({ seriesId, late }) => (late === null ? [] : [{ seriesId, what: late }]))
 }

@@ -1,6 +1,5 @@
 import { expressionBuilder, type Kysely } from 'kysely'
-import type { Reader } from '../db/open.ts'
-import { SCHEMA_VERSION } from '../db/schema.ts'
+import type { Reader } from '../db/store.ts'
 import { failures } from '../state/failures.ts'
 import type { Database } from '../tables/schema.ts'
 import { findGaps } from './gaps.ts'
@@ -15,6 +14,8 @@ export interface Outside {
   readonly version: string
   /** Calls that each job may still make, where it has a budget. */
   readonly callsLeft: readonly { readonly job: string; readonly calls: number }[]
+  /** When each lake was last found to be what the database holds, and how many fetches brought something since. */
+  readonly lakes?: readonly { readonly folder: string; readonly synced_at: string; readonly fetches_behind: number }[]
 }
 
 /** One figure: its name, type, meaning, and its samples. */
@@ -49,7 +50,7 @@ export const METRICS: readonly Metric[] = [
     name: 'build_info',
     type: 'gauge',
     help: 'Always 1; the version of the program and of the schema.',
-    samples: async (_db, { version }) => [{ version, schema: SCHEMA_VERSION, value: 1 }],
+    samples: async ({ schema }, { version }) => [{ version, schema, value: 1 }],
   },
   {
     name: 'last_success_timestamp_seconds',
@@ -130,6 +131,20 @@ export const METRICS: readonly Metric[] = [
     type: 'gauge',
     help: 'Calls that a job may still make within its budget; told with --job.',
     samples: async (_db, { callsLeft }) => callsLeft.map(({ job, calls }) => ({ job, value: calls })),
+  },
+  {
+    name: 'lake_synced_timestamp_seconds',
+    type: 'gauge',
+    help: 'When a lake was last found to hold what the database holds; told with --job or --lake.',
+    samples: async (_db, { lakes = [] }) =>
+      lakes.map(({ folder, synced_at }) => ({ lake: folder, value: Date.parse(synced_at) / 1000 })),
+  },
+  {
+    name: 'lake_fetches_behind',
+    type: 'gauge',
+    help: 'Fetches that brought something since a lake was brought up to date; told with --job or --lake.',
+    samples: async (_db, { lakes = [] }) =>
+      lakes.map(({ folder, fetches_behind }) => ({ lake: folder, value: fetches_behind })),
   },
   {
     name: 'requests_total',

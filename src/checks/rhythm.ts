@@ -1,6 +1,6 @@
 import { Cron } from 'croner'
 import { floorToSecond, formatUtc, type Instant } from '../base/instant.ts'
-import type { Reader } from '../db/open.ts'
+import type { Reader } from '../db/store.ts'
 
 /** Runs of a job that are looked at. */
 const RUNS = 20
@@ -31,7 +31,7 @@ export interface Rhythm {
   readonly missedFrom: Instant
 }
 
-/** The last runs of a job, each with whether it asked for what is new. */
+/** The last runs of a job, each with whether it requested what is new. */
 const runsOf = ({ kysely }: Reader, job: string) =>
   kysely
     .selectFrom('_run as r')
@@ -65,7 +65,7 @@ function scheduledOf(job: string, last: RunRow | undefined): Rhythm | undefined 
   return { job, lastAt, usualS, missedFrom: next + Math.max(900, Math.min(usualS / 4, HALF_DAY / 4)) }
 }
 
-/** The rhythm of a job that asks for what is new; undefined where it has none, or asks only for what is long past. */
+/** The rhythm of a job that requests what is new; undefined where it has none, or requests only for what is long past. */
 async function rhythmOf(db: Reader, job: string): Promise<Rhythm | undefined> {
   const runs = await runsOf(db, job)
   const scheduled = scheduledOf(job, runs[0])

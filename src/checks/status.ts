@@ -1,5 +1,5 @@
 import { formatUtc } from '../base/instant.ts'
-import type { Reader } from '../db/open.ts'
+import type { Reader } from '../db/store.ts'
 import { unknownNext } from '../job/again.ts'
 import type { AnyParams } from '../services/routes.ts'
 import { failures } from '../state/failures.ts'
@@ -18,7 +18,7 @@ export interface OpenFailure {
   readonly failed_at: string
   readonly message: string | null
   readonly hint: string | null
-  /** When a sync asks it again at the earliest, where the service does not know the id (UTC); null where the next one does. */
+  /** When a sync requests it again at the earliest, where the service does not know the id (UTC); null where the next one does. */
   readonly next_at: string | null
 }
 

@@ -1,19 +1,19 @@
-import type { Reader } from '../db/open.ts'
+import type { Reader } from '../db/store.ts'
 
-/** What is held of a series, for a geo that was asked for. */
-export interface Stretch {
+/** An interval of a series and geo with its state of coverage. */
+export interface StateInterval {
   readonly from: number
   readonly to: number
   readonly state: string
 }
 
-/** A series and geo with the stretches that are held of it. */
+/** A series and geo with the intervals that are held of it. */
 export interface CoveredSeries {
   readonly indicatorId: number
   readonly timeTrunc: string | null
-  /** 0 when all geos were asked for. */
+  /** 0 when all geos were requested. */
   readonly geoId: number
-  readonly stretches: readonly Stretch[]
+  readonly intervals: readonly StateInterval[]
 }
 
 /** The coverage of every series, in order. */
@@ -29,12 +29,12 @@ export async function coveredSeries({ kysely }: Reader): Promise<CoveredSeries[]
     .orderBy('c.geo_id')
     .orderBy('c.from_at')
     .execute()
-  const series: (CoveredSeries & { stretches: Stretch[] })[] = []
+  const series: (CoveredSeries & { intervals: StateInterval[] })[] = []
   let last = ''
   for (const { id, indicatorId, timeTrunc, geoId, from, to, state } of rows) {
-    if (`${id} ${geoId}` !== last) series.push({ indicatorId, timeTrunc, geoId, stretches: [] })
+    if (`${id} ${geoId}` !== last) series.push({ indicatorId, timeTrunc, geoId, intervals: [] })
     last = `${id} ${geoId}`
-    series.at(-1)!.stretches.push({ from, to, state })
+    series.at(-1)!.intervals.push({ from, to, state })
   }
   return series
 }

@@ -8,24 +8,6 @@ if (major < 22 || (major === 22 && minor < 18)) {
   )
   process.exit(2)
 }
-// Answers are large and soon thrown away: a small heap needs a third less memory than the defaults for a tenth of the speed,
-// and the network is slower than either (docs/decisions/006-speed.md). Such options are for the command line of Node: commands
-// that fetch begin once more in this same process with them, where the system can do that and nobody has set others.
-const HEAP = ['--max-semi-space-size=4', '--optimize-for-size']
-const FETCHING = ['sync', 'backfill', 'restate', 'retry', 'schedule', 'replay', 'demo']
-const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ')
-if (
-  process.argv.some((word) => FETCHING.includes(word)) &&
-  !/semi[-_]space|optimize[-_]for[-_]size/.test(given) &&
-  process.execve &&
-  process.platform !== 'win32' &&
-  !process.send
-)
-  process.execve(
-    process.execPath,
-    [process.execPath, ...process.execArgv, ...HEAP, ...process.argv.slice(1)],
-    process.env,
-  )
 const { existsSync, mkdirSync } = await import('node:fs')
 const { enableCompileCache } = await import('node:module')
 const { tmpdir } = await import('node:os')
@@ -39,8 +21,11 @@ try {
 } catch {
   // It is as well without.
 }
-const built = new URL('../../dist/src/cli/main.js', import.meta.url)
-const source = new URL('./main.ts', import.meta.url)
 // A clone has the source and runs it as it is; a package has only what was built of it.
-const { main } = await import((existsSync(source) ? source : built).href)
+const source = new URL('./main.ts', import.meta.url)
+const [folder, ending] = existsSync(source) ? ['.', 'ts'] : ['../../dist/src/cli', 'js']
+const load = (name) => import(new URL(`${folder}/${name}.${ending}`, import.meta.url).href)
+const { canShrinkHeap, isFetching, shrinkHeap } = await load('heap')
+if (isFetching(process.argv) && canShrinkHeap()) shrinkHeap()
+const { main } = await load('main')
 await main()

@@ -7,7 +7,7 @@ import { checkKey } from '../services/key.ts'
 import type { Service } from '../services/services.ts'
 import { rememberSecret } from './secrets.ts'
 import { serviceOf } from './service.ts'
-import { readSmall } from './small.ts'
+import { readSmall } from './smallFile.ts'
 import { systemWords } from './terminal/fail.ts'
 
 /** A setting with the place it came from, for `doctor`. */
@@ -127,6 +127,14 @@ function timeoutOf(seconds: number | undefined): number | null {
 
 /** Whether the key would be sent unencrypted to another machine. */
 export const isExposed = (baseUrl: string): boolean => new URL(baseUrl).protocol === 'http:' && !isHere(baseUrl)
+
+/** Where the database is, for a command that must not know the key: of the file `.env` this one line is kept. */
+export function databaseSetting(flag: string | undefined, directory = process.cwd()): Setting<string> {
+  const name = 'INDICATOR_SYNC_DATABASE'
+  const set =
+    flag === undefined ? environment(directory).get(name) : { value: filled('database', flag), from: 'flag --database' }
+  return checkDatabase(set ?? { value: DEFAULT_DATABASE, from: 'default' })
+}
 
 /** Puts the settings together: flags over variables over `.env` over defaults. */
 export function readSettings(flags: SettingFlags, directory = process.cwd()): Settings {

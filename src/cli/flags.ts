@@ -9,12 +9,15 @@ export const COMMON = {
   'log-format': { choices: ['pretty', 'json'], default: 'pretty', describe: 'Form of the lines on stderr' },
 } as const satisfies Record<string, Options>
 
+/** Forms in which rows are printed. */
+export const FORMATS = ['table', 'csv', 'json', 'ndjson', 'markdown'] as const
+
 /** Where the database is. */
 export const DATABASE = {
   database: { type: 'string', describe: 'Database file (INDICATOR_SYNC_DATABASE; default data/indicator-sync.db)' },
 } as const satisfies Record<string, Options>
 
-/** Which service is asked. */
+/** Which service is called. */
 export const SERVICE = {
   service: {
     type: 'string',
@@ -26,7 +29,7 @@ export const SERVICE = {
     type: 'boolean',
     describe: 'Send the key unencrypted to a host that is not this machine (INDICATOR_SYNC_ALLOW_HTTP=1)',
   },
-  timeout: { type: 'number', describe: 'Seconds that one answer may take, from asking to its last byte; 600' },
+  timeout: { type: 'number', describe: 'Seconds that one answer may take, from the request to its last byte; 600' },
 } as const satisfies Record<string, Options>
 
 /** A time that may begin with a minus sign: with `nargs` the next word is its value, and no flags. */

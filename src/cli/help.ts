@@ -1,22 +1,9 @@
 import type { Command } from './command.ts'
 import { COMMANDS } from './commands.ts'
+import { EXIT_CODES } from './exitCodes.ts'
 import { MAINTENANCE_COMMANDS } from './maintenanceCommands.ts'
 import { READ_COMMANDS } from './readCommands.ts'
 import { SYNC_COMMANDS } from './syncCommands.ts'
-
-/** What every exit code means. */
-export const EXIT_CODES = [
-  ['0', 'done, or nothing to do'],
-  ['1', 'partial: some requests failed, the rest is kept; `retry` helps'],
-  ['2', 'usage or configuration'],
-  ['3', 'key refused'],
-  ['4', 'stopped on purpose: the budget is spent; the same command goes on'],
-  ['5', 'another process writes'],
-  ['6', 'a check failed'],
-  ['7', 'database'],
-  ['70', 'a bug of ours'],
-  ['130, 143', 'stopped by SIGINT or SIGTERM, after the replies in hand'],
-] as const
 
 /** The settings that can also be given as environment variables or in a `.env` file. */
 export const VARIABLES = [
@@ -92,10 +79,4 @@ export function helpText(width = 100): string {
     ).join('\n')}`,
     'Without a key or network: indicator-sync demo',
   ].join('\n\n')
-}
-
-/** Whether a command line asks for the help of the program as a whole. */
-export function asksForHelp(argv: readonly string[]): boolean {
-  const words = argv.filter((word) => !word.startsWith('-'))
-  return (argv.includes('--help') && words.length === 0) || (words[0] === 'help' && argv.length === 1)
 }

@@ -9,7 +9,7 @@ import { onlyIndicators } from '../job/select.ts'
 import type { Service } from '../services/service.ts'
 import { readSettings, type SettingFlags } from './config.ts'
 import type { OnlyArgs, RangeArgs } from './flags.ts'
-import { readSmall } from './small.ts'
+import { readSmall } from './smallFile.ts'
 import { systemWords } from './terminal/fail.ts'
 
 /** The text of a job file. */

@@ -51,7 +51,7 @@ export const MAINTENANCE_COMMANDS = {
       online: {
         type: 'boolean',
         default: false,
-        describe: 'Ask the service once: whether it is there, takes the key, and agrees on the time',
+        describe: 'Call the service once: whether it is there, takes the key, and agrees on the time',
       },
       ...JSON_FLAG,
     },

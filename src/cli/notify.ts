@@ -3,7 +3,6 @@ import { InputError, StoppedError, SyncError } from '../base/errors.ts'
 import { formatMillis } from '../base/instant.ts'
 import { eventsTo, type Logger } from '../base/log.ts'
 import { redact } from '../base/redact.ts'
-import { deliver, HURRY } from '../fetch/notify.ts'
 import type { Job } from '../job/job.ts'
 import {
   eventsOf,
@@ -41,10 +40,10 @@ export function notifyTargets({ notify, notifyOn, notifyStyle }: NotifyArgs): No
 }
 
 /** Somebody who is told, with everything said. */
-type Target = { readonly [K in keyof Notify]: NonNullable<Notify[K]> }
+type NotifyTarget = { readonly [K in keyof Notify]: NonNullable<Notify[K]> }
 
 /** A target with its address; what may be a secret in it is shown nowhere from here on. */
-function resolveTarget(target: Notify): Target {
+function resolveTarget(target: Notify): NotifyTarget {
   const name = /^\$(\w+)$/.exec(target.url)?.[1]
   const url = name === undefined ? target.url : environment().get(name)?.value
   if (url === undefined)
@@ -107,7 +106,7 @@ export function createNotifier(
   /** What one target is told arrives in the order in which it happened. */
   const queues = new Map<string, Promise<void>>()
   const stop = new AbortController()
-  const send = ({ url, style }: Target, { event, job, text, ok, more }: Notification): void => {
+  const send = ({ url, style }: NotifyTarget, { event, job, text, ok, more }: Notification): void => {
     const said = redact(text, secrets())
     const payload = {
       ...{ event, ok, job, command, text: said, host: hostname(), version: version(), at: formatMillis(Date.now()) },
@@ -123,7 +122,9 @@ export function createNotifier(
         : { url, type: 'application/json' as const, body: redact(JSON.stringify(payload), secrets()) }
     const before = queues.get(url) ?? Promise.resolve()
     const delivered = before
-      .then(() => {
+      .then(async () => {
+        // Loaded when somebody is told.
+        const { deliver, HURRY } = await import('../fetch/notify.ts')
         const named = { ...message, userAgent: `indicator-sync/${version()}` }
         return stop.signal.aborted ? deliver(named, HURRY) : deliver(named, {}, stop.signal)
       })

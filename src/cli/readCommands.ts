@@ -1,6 +1,5 @@
 import type { Command } from './command.ts'
-import { DATABASE, JSON_FLAG, MOMENT, RANGE } from './flags.ts'
-import { FORMATS } from './terminal/output.ts'
+import { DATABASE, FORMATS, JSON_FLAG, MOMENT, RANGE } from './flags.ts'
 
 /** How CSV is written. */
 const DIALECT = {
@@ -27,8 +26,9 @@ export const READ_COMMANDS = {
         type: 'string',
         array: true,
         nargs: 1,
-        describe: 'With prometheus: a job file whose calls left are told, too',
+        describe: 'A job file whose lake is told, too, and with prometheus its calls left',
       },
+      lake: { type: 'string', array: true, nargs: 1, describe: 'The folder of a lake whose age is told, too' },
     },
     example: 'status --format prometheus',
     run: async (args) => (await import('./commands/status.ts')).run(args),
@@ -36,7 +36,7 @@ export const READ_COMMANDS = {
   gaps: {
     usage: 'gaps',
     about:
-      'List holes with exact local instants and when they are asked next: never asked, failed, in doubt, or absent at the source',
+      'List holes with exact local instants and when they are requested next: never requested, failed, in doubt, or absent at the source',
     flags: {
       ...DATABASE,
       fail: { type: 'boolean', default: false, describe: 'Exit 6 when there are any' },
@@ -124,6 +124,12 @@ export const READ_COMMANDS = {
       ...DIALECT,
       limit: { type: 'number', describe: 'Rows at the most, 0 for all; a table shows 1000, other forms all' },
       timeout: { type: 'number', default: 60, describe: 'Seconds that it may take; 0 for ever' },
+      engine: {
+        choices: ['sqlite', 'duckdb'],
+        default: 'sqlite',
+        describe: 'duckdb asks a lake, where the package @duckdb/node-api is installed',
+      },
+      lake: { type: 'string', describe: 'With duckdb: the folder of the lake' },
     },
     example: 'query --recipe daily-average --indicator 600 --from 2025-10-01',
     run: async (args) => (await import('./commands/query.ts')).run(args),
@@ -156,16 +162,39 @@ export const READ_COMMANDS = {
     example: 'export --indicator 600 --geo 3 --from 2025-10-01 --format parquet --output spot.parquet',
     run: async (args) => (await import('./commands/export.ts')).run(args),
   },
+  serve: {
+    usage: 'serve',
+    about: 'Serve a local web page on the database: what is held, what is missing and why, charts, runs, SQL',
+    flags: {
+      ...DATABASE,
+      port: { type: 'number', describe: 'Port; 8420, or a free one where that is taken' },
+      host: {
+        type: 'string',
+        default: '127.0.0.1',
+        describe: 'Address to listen on; any but this machine alone needs the token that is printed',
+      },
+      open: { type: 'boolean', default: false, describe: 'Open it in the browser' },
+    },
+    example: 'serve --open',
+    run: async (args) => (await import('./commands/serve.ts')).run(args),
+  },
   publish: {
-    usage: 'publish <file>',
-    about: 'Make a checked single-file copy for readers, with a manifest; the database may be in use',
+    usage: 'publish [file]',
+    about:
+      'Make a checked single-file copy for readers, with a manifest, or a page of files; the database may be in use',
     positionals: { file: { type: 'string', describe: 'The copy; one that publish made before is replaced at once' } },
     flags: {
       ...DATABASE,
+      page: {
+        type: 'string',
+        describe:
+          'Folder for a page that needs no server: status, coverage, series with their charts, texts. One that is there is replaced',
+      },
+      language: { choices: ['en', 'es'], default: 'en', describe: 'Language of the page' },
       overwrite: OVERWRITE,
       bookkeeping: { type: 'boolean', default: false, describe: 'Keep the stored replies and requests too' },
       title: { type: 'string', default: 'Indicators', describe: 'Title of the publication (metadata.yaml)' },
-      source: { type: 'string', describe: 'Whom to thank for the data; the host that was asked when left out' },
+      source: { type: 'string', describe: 'Whom to thank for the data; the host that was called when left out' },
       'source-url': { type: 'string', describe: 'Address of the source' },
       license: { type: 'string', describe: 'Licence of the data, as the source states it' },
       'license-url': { type: 'string', describe: 'Address of the licence' },
@@ -173,5 +202,25 @@ export const READ_COMMANDS = {
     },
     example: 'publish public/market.db',
     run: async (args) => (await import('./commands/publish.ts')).run(args),
+  },
+  lake: {
+    usage: 'lake <action> <folder>',
+    about: 'Keep the rows as Parquet in a folder for DuckDB, Spark, Polars and pandas, or check such a folder',
+    positionals: {
+      action: { type: 'string', choices: ['sync', 'check'], describe: 'What to do' },
+      folder: { type: 'string', describe: 'The folder of the lake; one that is not there yet, or empty, becomes one' },
+    },
+    flags: {
+      ...DATABASE,
+      full: { type: 'boolean', default: false, describe: 'sync: read everything again, not only what changed' },
+      grace: {
+        type: 'number',
+        default: 60,
+        describe: 'sync: minutes that a snapshot stays after it was replaced, for those who read it',
+      },
+      ...JSON_FLAG,
+    },
+    example: 'lake sync data/lake',
+    run: async (args) => (await import('./commands/lake.ts')).run(args),
   },
 } as const satisfies Record<string, Command>

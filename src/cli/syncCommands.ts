@@ -45,7 +45,7 @@ export const SYNC_COMMANDS = {
   },
   plan: {
     usage: 'plan <jobs..>',
-    about: 'Show what a sync would ask, why, how many calls and how long; nothing is sent',
+    about: 'Show what a sync would request, why, how many calls and how long; nothing is sent',
     positionals: JOBS,
     flags: {
       ...DATABASE,
@@ -61,7 +61,7 @@ export const SYNC_COMMANDS = {
   },
   sync: {
     usage: 'sync <jobs..>',
-    about: 'Ask what is wanted and not held, and load it',
+    about: 'Request what is wanted and not held, and load it',
     positionals: JOBS,
     flags: {
       ...DATABASE,
@@ -80,7 +80,7 @@ export const SYNC_COMMANDS = {
   },
   backfill: {
     usage: 'backfill <jobs..>',
-    about: 'Ask an explicit range of the job’s series and archives, as far as it is not held',
+    about: 'Request an explicit range of the job’s series and archives, as far as it is not held',
     positionals: JOBS,
     flags: {
       ...DATABASE,
@@ -99,7 +99,7 @@ export const SYNC_COMMANDS = {
   },
   restate: {
     usage: 'restate <jobs..>',
-    about: 'Ask a range again that is held already; what changed is kept as a revision',
+    about: 'Request a range again that is held already; what changed is kept as a revision',
     positionals: JOBS,
     flags: {
       ...DATABASE,
@@ -118,7 +118,7 @@ export const SYNC_COMMANDS = {
   retry: {
     usage: 'retry [job]',
     about:
-      'Ask again what failed, exactly as it was asked; at the pace and within the budget of a job, where one is named',
+      'Request again what failed, exactly as it was requested; at the pace and within the budget of a job, where one is named',
     positionals: { job: { type: 'string', describe: 'Job file (YAML) whose pace and budget are kept' } },
     flags: { ...DATABASE, ...SERVICE, ...DURABILITY, ...REJECTS, ...NOTIFY, ...JSON_FLAG },
     example: 'retry jobs/nightly.yaml',

@@ -9,16 +9,16 @@ import { geosOf } from './series.ts'
 export interface Recorded {
   readonly fetchId: number
   readonly target: string
-  /** Null where it asked for no series. */
+  /** Null where it requested no series. */
   readonly seriesId: number | null
-  /** Null where it asked for no range. */
+  /** Null where it requested no range. */
   readonly window: Interval | null
   /** Null for all geos. */
   readonly geoIds: readonly number[] | null
 }
 
 /** What of a request is not answered yet: all of it, or stretches of a geo (0 for all). */
-export interface Left {
+export interface Unanswered {
   readonly geoId: number
   readonly intervals: readonly Interval[]
 }
@@ -74,7 +74,7 @@ const laterOfSeries = bySoundness((sound) =>
  * Tells of recorded requests what later answers left open, by however many requests and geos they came. `sound`: answers
  * with something in them that could not be understood do not count. Empty when nothing is left.
  */
-export function createAnswered(db: Kysely<Database>, sound: boolean): (request: Recorded) => Promise<Left[]> {
+export function createAnswered(db: Kysely<Database>, sound: boolean): (request: Recorded) => Promise<Unanswered[]> {
   const which = sound ? 'sound' : 'all'
   return async ({ fetchId, target, seriesId, window, geoIds }) => {
     if (seriesId === null || window === null) {
@@ -88,7 +88,7 @@ export function createAnswered(db: Kysely<Database>, sound: boolean): (request: 
     const ofEach = known
       .map((geoId) => broughtFor(later, geoId))
       .reduce((a, b) => intersect(a, b), known.length > 0 ? [window] : [])
-    return (geoIds ?? [ALL]).flatMap((geoId): Left[] => {
+    return (geoIds ?? [ALL]).flatMap((geoId): Unanswered[] => {
       const intervals = subtract([window], [...broughtFor(later, geoId), ...ofEach])
       return intervals.length === 0 ? [] : [{ geoId, intervals }]
     })

@@ -1,8 +1,8 @@
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { Instant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import type { Day } from '../tables/dayTotals.ts'
-import type { Observations } from '../tables/rows.ts'
+import type { Observations, RowValues } from '../tables/rows.ts'
 import type { Database, TableName } from '../tables/schema.ts'
 
 /** What an upsert did. */
@@ -25,7 +25,7 @@ export interface Found {
 }
 
 /** A stretch of one series and geo. */
-export interface Stretch extends Interval {
+export interface SeriesRange extends Interval {
   readonly seriesId: number
   readonly geoId: number
 }
@@ -35,6 +35,35 @@ export interface ValueAt {
   readonly at: Instant
   readonly value: number | null
   readonly step: number
+}
+
+/** A value as it is held. */
+export type HeldValue = readonly [at: Instant, value: number | null, step: number, fetchId: number]
+
+/** A value that was replaced or withdrawn. */
+export type SupersededValue = readonly [
+  at: Instant,
+  value: number | null,
+  step: number,
+  fetchId: number,
+  supersededBy: number,
+]
+
+/** A value with its place. */
+export interface PlacedValue {
+  readonly indicator: number
+  readonly geo: number
+  readonly value: number
+  readonly at: Instant
+}
+
+/** What a stretch of time holds: how many values that are not null, how long they last, the extremes and the mean over time. */
+export interface Extremes {
+  readonly count: number
+  readonly seconds: number
+  readonly min: number | null
+  readonly max: number | null
+  readonly mean: number | null
 }
 
 /** One time that a value was replaced or withdrawn. */
@@ -60,7 +89,7 @@ export interface Version {
 }
 
 /** The answer of a statement: its columns with the table that they come from, and its rows one by one; whole numbers are bigints. */
-export interface Answer {
+export interface QueryResult {
   readonly columns: readonly { readonly name: string; readonly table: string | null; readonly type: string | null }[]
   readonly rows: IterableIterator<unknown[]>
 }
@@ -110,6 +139,20 @@ export interface Engine {
   ): Promise<number>
   /** Writes the totals of days of one geo, in order; equal ones write nothing. */
   upsertDays(tx: Transaction<Database>, seriesId: number, geoId: number, days: readonly Day[]): Promise<void>
+  /** Makes the totals of all days anew, from the values, of the series whose days are counted in a zone. Part of a transaction. */
+  rebuildDays(db: Kysely<Database>, zone: string): Promise<void>
+  /** The local days of a series and geo (`YYYY-MM-DD`) whose totals are not those of its values, in order. Reads every value. */
+  differentDays(seriesId: number, geoId: number): Promise<string[]>
+  /** The values that are larger than something, whatever their sign. */
+  valuesBeyond(limit: number): Promise<PlacedValue[]>
+  /** Deletes the rows of a table with some values that are not in a list, which has the values of some other columns. Answers how many. */
+  deleteOthers(
+    tx: Transaction<Database>,
+    table: TableName,
+    same: RowValues,
+    columns: readonly string[],
+    kept: readonly (readonly unknown[])[],
+  ): Promise<number>
   /** Takes over tables, row for row, from another database of the same schema. */
   takeTables(file: string, tables: readonly TableName[]): Promise<void>
   /** Takes over when rows were first seen in another database of the same schema, where that was earlier; each table with its key. */
@@ -120,21 +163,38 @@ export interface Engine {
    * The values of a series and geo between two instants one by one, as they are or as they were known at an instant (UTC to
    * the millisecond), in order of time. Several may be read side by side.
    */
-  values(of: Stretch, asOf: string | null): IterableIterator<readonly [at: Instant, value: number | null, step: number]>
+  values(
+    of: SeriesRange,
+    asOf: string | null,
+  ): IterableIterator<readonly [at: Instant, value: number | null, step: number]>
+  /** All values of a stretch at once, each with the fetch that brought it, in order of time. */
+  heldIn(of: SeriesRange): readonly HeldValue[]
+  /** All superseded and withdrawn values of a stretch at once, in order of time. */
+  supersededIn(of: SeriesRange): readonly SupersededValue[]
   /** The values of a stretch: as they are, as they were known at an instant (UTC to the millisecond), or as each was first. */
-  valuesThen(of: Stretch, then: string | 'now' | 'first'): Promise<ValueAt[]>
+  valuesThen(of: SeriesRange, then: string | 'now' | 'first'): Promise<ValueAt[]>
+  /** The first values of a stretch in order of time: as they are, or as they were known when a fetch of its series had been recorded. */
+  knownValues(of: SeriesRange, fetchId: number | null, limit: number): Promise<ValueAt[]>
+  /** The extremes and the mean of every stretch between two neighbours of a list of instants: as they are, or as they were known after a fetch. */
+  extremes(
+    of: Pick<SeriesRange, 'seriesId' | 'geoId'>,
+    borders: readonly Instant[],
+    fetchId: number | null,
+  ): Promise<Extremes[]>
   /** Every time that a value of a stretch was replaced or withdrawn, after an instant where one is given; the latest first. */
-  revisions(of: Stretch, after: string | null): Promise<Revision[]>
+  revisions(of: SeriesRange, after: string | null): Promise<Revision[]>
   /** One by one the versions of values of a series that began or ended after one instant and not after another, in order of geo and time. */
   changedVersions(
     seriesId: number,
     window: Interval,
     between: { readonly from: string; readonly to: string },
   ): IterableIterator<Version>
-  /** A statement of somebody's own, which only reads. Throws what the database says of it. */
-  ask(sql: string, parameters?: Readonly<Record<string, unknown>>): Answer
+  /** Runs a user's own statement, which only reads. Throws what the database says of it. */
+  query(sql: string, parameters?: Readonly<Record<string, unknown>>): QueryResult
   /** What the columns of the answer of such a statement hold, from the first row to the last: bits of `SEEN`. */
   seen(sql: string, columns: number): number[]
+  /** From now on a statement that needs more memory than so many bytes ends with an error. It holds for the whole process. */
+  limitMemory(bytes: number): void
   /** From now on, until it is closed, the database is read as it is now. */
   freeze(): void
   /** Makes a copy that is open a product, and writes it into a file. */
@@ -145,6 +205,8 @@ export interface Engine {
   dangling(): Promise<Dangling[]>
   /** What is wrong with the file, in the words of the database; null where it is sound. */
   damage(): Promise<string | null>
+  /** Bytes that were written and are not folded into the database yet. */
+  logBytes(): Promise<number>
   /** Bytes of the whole database. */
   bytes(): Promise<number>
   /** How many rows a table had when statistics were last made; 0 where there are none. */

@@ -13,11 +13,11 @@ export interface Prepared<P, T> {
 
 /** Marks what stands for a parameter while a query is built, with the name of that. */
 const NAME = Symbol('parameter')
-type Place = { readonly [NAME]: string }
-const isPlace = (one: unknown): one is Place => typeof one === 'object' && one !== null && NAME in one
+type Placeholder = { readonly [NAME]: string }
+const isPlaceholder = (one: unknown): one is Placeholder => typeof one === 'object' && one !== null && NAME in one
 
-/** Whatever is asked for by name is a place for a parameter of that name. */
-const PLACES = new Proxy({}, { get: (_, name): Place => ({ [NAME]: String(name) }) })
+/** Whatever is read by name is a place for a parameter of that name. */
+const PLACEHOLDERS = new Proxy({}, { get: (_, name): Placeholder => ({ [NAME]: String(name) }) })
 
 /**
  * Prepares a typed query for places where it runs once a reply, or more often: to build and compile one takes as long as to
@@ -31,10 +31,10 @@ export function prepared<P extends object, T>(
     const { adapter } = db.getExecutor()
     let query = compiled.get(adapter)
     if (!query) {
-      query = build(db, PLACES as P).compile()
+      query = build(db, PLACEHOLDERS as P).compile()
       compiled.set(adapter, query)
     }
-    const bound = query.parameters.map((one) => (isPlace(one) ? parameters[one[NAME] as keyof P] : one))
+    const bound = query.parameters.map((one) => (isPlaceholder(one) ? parameters[one[NAME] as keyof P] : one))
     return { ...query, parameters: bound }
   }
   return {

@@ -18,7 +18,7 @@ function upsertOf(
   when: TableRows['when'],
   { locale, first }: Languages,
 ): CompiledQuery {
-  const second = locale === undefined || locale === first ? undefined : TEXTS[table]
+  const second = locale === undefined || locale === first ? undefined : TEXT_TABLES[table]
   const name = `${table} ${columns} ${when} ${second && first}`
   const known = compiled.get(name)
   if (known) return known
@@ -40,9 +40,11 @@ function upsertOf(
     const next = (column: string): Expression<unknown> => {
       const [held, sent] = [sql.ref(`${table}.${column}`), sql.ref(`excluded.${column}`)]
       if (better === null || silent.includes(column) || isMerged(table, column)) return sent
-      return sql`iif(${better}, coalesce(${held}, ${sent}), ${sent})`
+      return sql`case when ${better} then coalesce(${held}, ${sent}) else ${sent} end`
     }
-    const differs = telling.map((column) => sql<SqlBool>`${sql.ref(`${table}.${column}`)} is not ${next(column)}`)
+    const differs = telling.map(
+      (column) => sql<SqlBool>`${sql.ref(`${table}.${column}`)} is distinct from ${next(column)}`,
+    )
     return target
       .doUpdateSet(Object.fromEntries(updated.map((column) => [column, next(column)])) as never)
       .where(({ or }): Expression<SqlBool> => or(differs))
@@ -72,7 +74,7 @@ export interface Languages {
 }
 
 /** Where the texts of what a table holds are, by language. */
-export const TEXTS: Partial<Readonly<Record<TableName, TableName>>> = {
+export const TEXT_TABLES: Partial<Readonly<Record<TableName, TableName>>> = {
   indicator: 'indicator_text',
   content: 'content_text',
   content_term: 'content_text',

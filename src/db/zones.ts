@@ -1,21 +1,32 @@
 import type { Kysely } from 'kysely'
 import { InputError } from '../base/errors.ts'
-import { checkZone, transitions } from '../base/zone.ts'
+import { checkZone, transitions, useTransitions } from '../base/zone.ts'
 import type { Database } from '../tables/schema.ts'
-import { rebuildDays } from './days.ts'
+import type { Engine } from './engine.ts'
+import type { Store } from './store.ts'
 
 /** The version of the zone data of this runtime, such as 2025b. */
 export const ZONE_DATA = process.versions.tz ?? process.versions.icu ?? 'unknown'
 
-/** Writes the clock changes of a zone, once a version of the zone data; the views turn instants into local time with them. */
-export async function rememberZone(db: Kysely<Database>, zone: string, version = ZONE_DATA): Promise<void> {
+/** Whether the clock changes of a zone are held as this version of the zone data tells them. */
+async function isHeld(db: Kysely<Database>, zone: string, version: string): Promise<boolean> {
   const held = await db
     .selectFrom('time_zone_offset')
     .select('zone_data')
     .where('zone', '=', zone)
     .limit(1)
     .executeTakeFirst()
-  if (held?.zone_data === version) return
+  return held?.zone_data === version
+}
+
+/** Writes the clock changes of a zone, once a version of the zone data; the views turn instants into local time with them. */
+export async function rememberZone(
+  db: Kysely<Database>,
+  engine: Engine,
+  zone: string,
+  version = ZONE_DATA,
+): Promise<void> {
+  if (await isHeld(db, zone, version)) return
   const rows = transitions(zone)
   const before = await clockOf(db, zone)
   await db.deleteFrom('time_zone_offset').where('zone', '=', zone).execute()
@@ -34,7 +45,22 @@ export async function rememberZone(db: Kysely<Database>, zone: string, version =
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   // Other clocks make other days of the same values.
-  if ((await clockOf(db, zone)) !== before) await rebuildDays(db, zone)
+  if ((await clockOf(db, zone)) !== before) await engine.rebuildDays(db, zone)
+}
+
+/** The same in a transaction of its own, where there is anything to write; what is held is not asked of the runtime again. */
+export async function ensureZone(store: Pick<Store, 'kysely' | 'engine' | 'write'>, zone: string): Promise<void> {
+  if (!(await isHeld(store.kysely, zone, ZONE_DATA))) return store.write((tx) => rememberZone(tx, store.engine, zone))
+  const held = await store.kysely
+    .selectFrom('time_zone_offset')
+    .select(['from_at', 'offset_s'])
+    .where('zone', '=', zone)
+    .orderBy('from_at')
+    .execute()
+  useTransitions(
+    zone,
+    held.map(({ from_at, offset_s }) => ({ at: Math.max(from_at, 0), offset: offset_s })),
+  )
 }
 
 /** The changes of a zone that are held, as a text. */
@@ -49,7 +75,7 @@ const clockOf = async (db: Kysely<Database>, zone: string): Promise<string> =>
   )
 
 /** Writes the clock changes anew of every zone that other zone data than that of this runtime told. */
-export async function refreshZones(db: Kysely<Database>, version = ZONE_DATA): Promise<void> {
+export async function refreshZones(db: Kysely<Database>, engine: Engine, version = ZONE_DATA): Promise<void> {
   const outdated = await db
     .selectFrom('time_zone_offset')
     .select('zone')
@@ -58,7 +84,7 @@ export async function refreshZones(db: Kysely<Database>, version = ZONE_DATA): P
     .execute()
   // What this runtime does not know stays as it is.
   for (const { zone } of outdated.filter((row) => isZone(row.zone)))
-    await db.transaction().execute((tx) => rememberZone(tx, zone, version))
+    await db.transaction().execute((tx) => rememberZone(tx, engine, zone, version))
 }
 
 function isZone(zone: string): boolean {

@@ -11,13 +11,13 @@ import { widgetAnswer, widgetsAnswer } from './widgets.ts'
 import type { World } from './world.ts'
 
 /** What an answer is before it is written: a status with an object, or with text that is JSON already. */
-export interface Answer {
+export interface EmulatedAnswer {
   readonly status: number
   readonly body: object | string
 }
 
 /** What a request of a known route says, without HTTP. */
-export interface Asked {
+export interface IncomingRequest {
   readonly route: RouteName
   /** The parts of the path, by name. */
   readonly slots: Slots
@@ -29,13 +29,13 @@ export interface Asked {
 type Slots = Readonly<Record<string, string>>
 type Write = (slots: Slots, query: Query, world: World) => object | string | undefined
 
-const refusal = (status: number, message: string): Answer => ({ status, body: { status, message } })
+const refusal = (status: number, message: string): EmulatedAnswer => ({ status, body: { status, message } })
 /** The answer where there is nothing. */
 export const NOT_FOUND = refusal(404, 'Not found')
-const FORBIDDEN: Answer = { status: 403, body: { Status: 403, message: 'Forbidden' } }
+const FORBIDDEN: EmulatedAnswer = { status: 403, body: { Status: 403, message: 'Forbidden' } }
 
 /** What the gateway says when an answer takes too long. */
-const TIMED_OUT: Answer = { status: 504, body: { message: 'Endpoint request timed out' } }
+const TIMED_OUT: EmulatedAnswer = { status: 504, body: { message: 'Endpoint request timed out' } }
 
 const series =
   (table: typeof INDICATORS, kind: 'indicator' | 'offer_indicator'): Write =>
@@ -72,7 +72,11 @@ function isAcceptable(accept = ''): boolean {
 }
 
 /** Decides one request: the key first, then the version, the path and the parameters, then the answer. */
-export function answer({ route, slots, search, key: given, accept }: Asked, key: string, world: World): Answer {
+export function answer(
+  { route, slots, search, key: given, accept }: IncomingRequest,
+  key: string,
+  world: World,
+): EmulatedAnswer {
   if (given !== key && given !== `"${key}"`) return FORBIDDEN
   if (!isAcceptable(accept)) return refusal(406, `${routeOf(route).path} has no such version`)
   if (!isPath(route, slots)) return NOT_FOUND

@@ -23,34 +23,44 @@ const SCHEDULES = [155, 165, 172]
 const MARKET = [156, 165, 168]
 const SETTLEMENT = [156, 165, 170]
 
-/** Archives as data, with their horizons (D M A H S T QM O NA) and types. */
+/** Archives as data, with their horizons (D M A H S T QM O NA) and types. Those of 34, 92, 111 and 112 were never recorded. */
 const ARCHIVES: readonly Archive[] = [
-  ...rows(8, 'M', 'zip', 9, SETTLEMENT, 'C2_liquicomun C2_PrecioFinal'),
+  ...rows(8, 'M', 'zip', 9, SETTLEMENT, 'C2_liquicomun'),
   ...rows(18, 'D', 'xml', -1, SCHEDULES, 'totalpdbf totalrpdvpprec totalpdvp totalasigsec'),
-  ...rows(25, 'D', 'xml', 1, SETTLEMENT, 'totalenersec totalliquicierre totalrp48preccierre totalp48cierre p48cierre'),
-  ...rows(30, 'H', 'xml', 0, SCHEDULES, 'totalp48 totalrp48prec'),
+  ...rows(25, 'D', 'xml', 1, SETTLEMENT, 'totalenersec totalliquicierre'),
+  ...rows(27, 'H', 'xml', 0, SCHEDULES, 'totalrp48prec'),
+  ...rows(28, 'D', 'xml', 1, SETTLEMENT, 'totalrp48preccierre'),
+  ...rows(29, 'H', 'xml', 0, SCHEDULES, 'totalp48'),
+  ...rows(30, 'D', 'xml', 1, SETTLEMENT, 'totalp48cierre'),
   ...rows(32, 'D', 'zip', 4, GENERATION, 'I3DIA'),
   ...rows(34, 'D', 'zip', 90, GENERATION, 'I90DIA'),
   ...rows(40, 'M', 'xls', -13, MARKET, 'COEF_KEST_MM'),
-  ...rows(47, 'M', 'pdf', -12, MARKET, 'Espec_Subasta_Mensual_FE Espec_Subasta_Mensual_EF'),
-  ...rows(49, 'M', 'pdf', -12, MARKET, 'Espec_Subasta_Mensual_EP Espec_Subasta_Mensual_PE'),
-  ...rows(51, 'T', 'pdf', -19, MARKET, 'Espec_Subasta_Trimestral_FE Espec_Subasta_Trimestral_EF'),
-  ...rows(53, 'T', 'pdf', -19, MARKET, 'Espec_Subasta_Trimestral_EP Espec_Subasta_Trimestral_PE'),
-  ...rows(55, 'A', 'pdf', -28, MARKET, 'Espec_Subasta_Anual_FE Espec_Subasta_Anual_EF'),
-  ...rows(57, 'A', 'pdf', -28, MARKET, 'Espec_Subasta_Anual_EP Espec_Subasta_Anual_PE'),
-  ...rows(59, 'M', 'xls', -4, MARKET, 'Resultado_Subasta_Mensual_FRA Resultado_Subasta_Mensual_POR'),
-  ...rows(61, 'T', 'xls', -17, MARKET, 'Resultado_Subasta_Trimestral_FRA Resultado_Subasta_Trimestral_POR'),
-  ...rows(63, 'A', 'xls', -14, MARKET, 'Resultado_Subasta_Anual_FRA Resultado_Subasta_Anual_POR'),
-  ...rows(71, 'D', 'xls', 1, MARKET, 'PVPC_DETALLE_DD'),
+  ...rows(48, 'M', 'pdf', -12, MARKET, 'Espec_Subasta_Mensual_EF Espec_Subasta_Mensual_FE'),
+  ...rows(50, 'A', 'pdf', -28, MARKET, 'Espec_Subasta_Anual_EF Espec_Subasta_Anual_FE'),
+  ...rows(69, 'M', 'pdf', -4, MARKET, 'INF_SUBASTA_MM'),
+  ...rows(71, 'D', 'xls', 8, MARKET, 'PVPC_DETALLE_DD'),
   ...rows(78, 'S', 'xml', -4, MARKET, 'perfilconsumo'),
   ...rows(79, 'D', 'xml', -1, MARKET, 'preciovoluntariopconsumidor pvpcdesglosehorario'),
+  ...rows(88, 'A', 'xls', -14, MARKET, 'Resultado_Subasta_Anual_FRA'),
   ...rows(92, 'O', 'xml', -30, GENERATION, 'Descargos_FRA_Planificados Descargos_POR_Planificados'),
   ...rows(105, 'D', 'xls', 1, GENERATION, 'Indisponibilidades'),
-  ...rows(106, 'NA', 'xls', -90, GENERATION, 'PlanesMantenimiento'),
-  ...rows(108, 'QM', 'xml', 0, GENERATION, 'REE_AggGenOutput REE_BalancingEnerBids REE_LoadActual'),
+  ...rows(106, 'M', 'xls', -90, GENERATION, 'PlanesMantenimiento'),
+  ...rows(107, 'D', 'xml', 1, SETTLEMENT, 'p48cierre'),
+  ...rows(108, 'QM', 'xml', 0, GENERATION, 'REE_AggGenOutput'),
+  ...rows(109, 'D', 'xml', 8, GENERATION, 'REE_ActualGenOutput'),
   ...rows(111, 'QM', 'csv', 0, GENERATION, 'REE_WindSolarActual'),
-  ...rows(112, 'A', 'csv', -180, GENERATION, 'PrevisionAnual'),
+  ...rows(112, 'NA', 'csv', -180, GENERATION, 'PrevisionAnual'),
+  ...rows(147, 'M', 'pdf', -12, MARKET, 'Espec_Subasta_Mensual_EP Espec_Subasta_Mensual_PE'),
+  ...rows(149, 'T', 'pdf', -19, MARKET, 'Espec_Subasta_Trimestral_EP Espec_Subasta_Trimestral_PE'),
+  ...rows(151, 'A', 'pdf', -28, MARKET, 'Espec_Subasta_Anual_EP Espec_Subasta_Anual_PE'),
+  ...rows(159, 'M', 'xls', -4, MARKET, 'Resultado_Subasta_Mensual_POR'),
+  ...rows(160, 'A', 'xls', -14, MARKET, 'Resultado_Subasta_Anual_POR'),
+  ...rows(161, 'T', 'xls', -17, MARKET, 'Resultado_Subasta_Trimestral_POR'),
+  ...rows(181, 'QM', 'csv', 0, MARKET, 'REE_BalancingEnerBids'),
+  ...rows(187, 'M', 'zip', 9, SETTLEMENT, 'C2_PrecioFinal'),
 ]
+/** Only these tell the first and the last day that they are about. */
+const SPANNING = ['C2_liquicomun', 'COEF_KEST_MM']
 /** Only these are listed for a day that has not come; the auctions of its month are not, though they are known. */
 const AHEAD = ['PlanesMantenimiento', 'PrevisionAnual', 'preciovoluntariopconsumidor', 'totalpdbf']
 const JSON_IDS = [18, 20, 30, 32, 79, 80, 105, 106]
@@ -77,7 +87,7 @@ function entry(archive: Archive, day: Instant, query: Query): object {
   const { id, name, horizon, type, terms } = archive
   const { first, last, published } = editionFor(archive, day)
   const date = localDate(ZONE, day)
-  const span = first === last || type === 'pdf' ? [] : [localDate(ZONE, first), localDate(ZONE, last)]
+  const span = SPANNING.includes(name) ? [localDate(ZONE, first), localDate(ZONE, last)] : []
   const publication = localDate(ZONE, published)
   const twice = horizon === 'QM' || horizon === 'O'
   return {
@@ -94,7 +104,7 @@ function entry(archive: Archive, day: Instant, query: Query): object {
   }
 }
 
-/** Local days of a range, its end included; the day of the clock when none is asked for. */
+/** Local days of a range, its end included; the day of the clock when none is requested. */
 function daysOf(query: Query, world: World): Instant[] {
   const start = (query.start_date ?? query.end_date ?? world.now) as Instant
   const end = (query.end_date ?? start) as Instant

@@ -86,7 +86,7 @@ export type PublicationName = keyof typeof PUBLICATIONS
 export const BEGINNING: Instant = parseInstant('2014-01-01T00:00:00+01:00')
 
 /** When a value was last said anew, or first said, as far as the clock has come. */
-export function saidAt(rule: Publication, at: Instant, now: Instant): Instant {
+export function publishedAt(rule: Publication, at: Instant, now: Instant): Instant {
   const day = dayOf(at)
   const events = [rule.first(at, day), ...rule.ages.map((age) => at + age), ...rule.dates(day)]
   return Math.max(Math.min(now, events[0]!), ...events.filter((event) => event <= now))

@@ -17,11 +17,11 @@ const UNITS: Readonly<Record<string, Tiempo>> = {
 }
 
 /** What is in force at a clock's time: resolutions with where they end. */
-interface Stretch extends Resolution {
+interface ActiveResolution extends Resolution {
   readonly to: Instant
 }
 
-function stretchesAt(script: Script, now: Instant): readonly Stretch[] {
+function resolutionsAt(script: Script, now: Instant): readonly ActiveResolution[] {
   const rewritten = script.deeds?.findLast((deed) => deed.do === 'resolve' && deed.at <= now)
   const resolutions = rewritten?.do === 'resolve' ? rewritten.resolutions : script.resolutions
   return resolutions.map((resolution, i) => ({ ...resolution, to: resolutions[i + 1]?.from ?? FAR }))
@@ -67,16 +67,16 @@ const nameOf = ({ every, tiempo }: Resolution): Tiempo => {
 /** A series that does what its script says. */
 export function scriptedSource(script: Script, { seed, now }: World): Source {
   const { id, name = `Serie ${id}`, magnitude = [13, 'Energía'] as const, lag = 0, deeds = [] } = script
-  const stretches = stretchesAt(script, now)
-  const within = (from: Instant, to: Instant): Stretch[] =>
-    stretches
-      .map((stretch) => ({
-        ...stretch,
-        from: Math.max(from, stretch.from),
-        to: Math.min(to, stretch.to, now - lag + 1),
+  const active = resolutionsAt(script, now)
+  const within = (from: Instant, to: Instant): ActiveResolution[] =>
+    active
+      .map((resolution) => ({
+        ...resolution,
+        from: Math.max(from, resolution.from),
+        to: Math.min(to, resolution.to, now - lag + 1),
       }))
-      .filter((stretch) => stretch.from < stretch.to)
-  const stretchAt = (at: Instant): Stretch => stretches.findLast(({ from }) => from <= at) ?? stretches[0]!
+      .filter((resolution) => resolution.from < resolution.to)
+  const resolutionAt = (at: Instant): ActiveResolution => active.findLast(({ from }) => from <= at) ?? active[0]!
   const salt = seed * 1_000_003 + id
   const lengthOf = (every: Resolution['every']): number =>
     typeof every === 'number' ? every : every === 'irregular' ? HOUR : 82_800
@@ -84,25 +84,29 @@ export function scriptedSource(script: Script, { seed, now }: World): Source {
     about: { id, es: name, en: name, short: name, magnitude },
     geos: script.geos,
     most: (from, to) =>
-      within(from, to).reduce((sum, stretch) => sum + (stretch.to - stretch.from) / lengthOf(stretch.every), 0),
+      within(from, to).reduce(
+        (sum, resolution) => sum + (resolution.to - resolution.from) / lengthOf(resolution.every),
+        0,
+      ),
     points(geos, from, to) {
       const found: Point[] = []
-      for (const stretch of within(from, to))
-        for (const at of instantsOf(stretch, stretch.from, stretch.to, salt))
+      for (const resolution of within(from, to))
+        for (const at of instantsOf(resolution, resolution.from, resolution.to, salt))
           for (const geo of geos)
             if (isThere(deeds, geo, at, now)) {
-              const chance = 50 + 40 * noise(seed, id, geo, at, lengthOf(stretch.every))
+              const chance = 50 + 40 * noise(seed, id, geo, at, lengthOf(resolution.every))
               const value = chance + revisions(deeds, geo, at, now)
               found.push({ at, geo, value: Math.round(value * 100) / 100 + 0 })
             }
       return found
     },
     nativeAt(at, values) {
-      if (values.length > 0) return nameOf(stretchAt(values[0]!.at))
-      const native = nameOf(stretchAt(at))
+      if (values.length > 0) return nameOf(resolutionAt(values[0]!.at))
+      const native = nameOf(resolutionAt(at))
       return [native[0], native[1], script.emptyTiempo ?? native[2]]
     },
-    changes: (_from, _to, values) => values.length > 0 && stretchAt(values[0]!.at) !== stretchAt(values.at(-1)!.at),
+    changes: (_from, _to, values) =>
+      values.length > 0 && resolutionAt(values[0]!.at) !== resolutionAt(values.at(-1)!.at),
     updated(values) {
       const [first, last] = [values[0]!.at, values.at(-1)!.at]
       const touched = deeds.filter(
@@ -111,7 +115,7 @@ export function scriptedSource(script: Script, { seed, now }: World): Source {
       return Math.min(now, Math.max(last + lag, ...touched.map(({ at }) => at)))
     },
     periodOf(at) {
-      const { every } = stretchAt(at)
+      const { every } = resolutionAt(at)
       if (typeof every === 'number') return Math.floor(at / every) * every
       return every === 'irregular' ? at : floorTo(ZONE, at, every as Unit)
     },

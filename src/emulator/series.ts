@@ -23,7 +23,7 @@ const GROUPED: Readonly<Record<Unit, Tiempo>> = {
 /** Values that one answer is made of at the most, so that no question stops the others. */
 const MOST_VALUES = 600_000
 
-/** The stretch that is asked for, [from, to): one period, a range with its end included, or today. */
+/** The stretch that is requested, [from, to): one period, a range with its end included, or today. */
 function windowOf(query: Query, source: Source, world: World): readonly [from: Instant, to: Instant] {
   if (typeof query.datetime === 'number') {
     const from = source.periodOf(query.datetime)
@@ -37,7 +37,7 @@ function windowOf(query: Query, source: Source, world: World): readonly [from: I
 
 const PIECE = 30_000
 
-/** What is asked for, grouped as asked. */
+/** The values that are requested, grouped as requested. */
 interface Selection {
   readonly values: readonly Point[]
   readonly tiempo: Tiempo

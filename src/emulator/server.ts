@@ -3,7 +3,7 @@ import { brotliCompressSync, constants } from 'node:zlib'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import type { Instant } from '../base/instant.ts'
 import { ROUTE_NAMES, type RouteName, routeOf } from '../services/routes.ts'
-import { type Answer, answer, NOT_FOUND } from './answers.ts'
+import { answer, type EmulatedAnswer, NOT_FOUND } from './answers.ts'
 import { type Faults, spoil } from './faults.ts'
 import type { World } from './world.ts'
 
@@ -42,10 +42,10 @@ const HEADERS = {
   'Access-Control-Allow-Headers': 'Content-Type, Authorization, x-api-key, x-amz-date',
 } as const
 
-const UNREADABLE: Answer = { status: 400, body: { status: 400, message: 'Bad request' } }
-const BROKEN: Answer = { status: 500, body: { status: 500, message: 'Internal server error' } }
+const UNREADABLE: EmulatedAnswer = { status: 400, body: { status: 400, message: 'Bad request' } }
+const BROKEN: EmulatedAnswer = { status: 500, body: { status: 500, message: 'Internal server error' } }
 
-const write = (reply: FastifyReply, { status, body }: Answer): FastifyReply =>
+const write = (reply: FastifyReply, { status, body }: EmulatedAnswer): FastifyReply =>
   reply
     .status(status)
     .headers(HEADERS)
@@ -92,15 +92,15 @@ export function buildServer({ key, latencyMs, keepBodies, faults, world, note }:
   for (const route of ROUTE_NAMES)
     app.get(routeOf(route).path.replaceAll(/\{(\w+)\}/g, ':$1'), { config: { route } }, async (request, reply) => {
       if (latencyMs > 0) await wait(latencyMs)
-      const asked = {
+      const incoming = {
         route,
         slots: request.params as Record<string, string>,
         search: new URL(request.url, 'http://localhost').searchParams,
         key: headerOf(request, 'x-api-key'),
         accept: headerOf(request, 'accept'),
       }
-      const fault = faults.next(route, asked.slots.id)
-      const { status, body } = answer(asked, key, world())
+      const fault = faults.next(route, incoming.slots.id)
+      const { status, body } = answer(incoming, key, world())
       if (!fault || status !== 200) return write(reply, { status, body })
       return spoil(fault, typeof body === 'string' ? body : JSON.stringify(body), reply)
     })

@@ -32,9 +32,16 @@ export interface Source {
   periodOf(at: Instant): Instant
 }
 
+/** Some day between the answers of 2022 and of 2025 that were recorded, prices got their unit: numbers are stable, names are not. */
+const PRICES_RENAMED = Date.UTC(2025, 0, 1) / 1000
+const PRICE = 23
+
+const magnitudeAt = ({ magnitude }: Indicator, now: Instant): Indicator['magnitude'] =>
+  magnitude[0] === PRICE && now < PRICES_RENAMED ? [PRICE, 'Precio'] : magnitude
+
 /** An indicator of the demo's world. */
 export const worldSource = (indicator: Indicator, world: World): Source => ({
-  about: indicator,
+  about: { ...indicator, magnitude: magnitudeAt(indicator, world.now) },
   geos: indicator.geos,
   most: (from, to) => mostPoints(indicator, from, to, world),
   points: (geos, from, to) => points(indicator, geos, from, to, world),

@@ -4,7 +4,7 @@ import { type Day, dayFrom, dayOf } from './days.ts'
 import { COMMUNITIES } from './geos.ts'
 import { type Indicator, QUARTERS_DAY_AHEAD } from './indicators.ts'
 import { noise, smoothNoise } from './noise.ts'
-import { BEGINNING, PUBLICATIONS, type Publication, saidAt } from './publication.ts'
+import { BEGINNING, PUBLICATIONS, type Publication, publishedAt } from './publication.ts'
 import type { World } from './world.ts'
 
 const HOUR = 3_600
@@ -73,6 +73,12 @@ function valuesOf(indicator: Indicator, geo: number, world: World) {
 const outstanding = (rule: Publication, day: Day, now: Instant): number =>
   -rule.dates(day).filter((date) => date > now).length
 
+const isLong = (day: Day): boolean => day.to - day.from > 86_400
+
+/** In any order, as the geos of an instant come on a day of 25 hours. */
+const shuffled = <T extends { readonly geo: number }>(series: readonly T[], seed: number, at: Instant): T[] =>
+  [...series].sort((a, b) => noise(seed, a.geo, at) - noise(seed, b.geo, at))
+
 /** The published part of [from, to). */
 function published(indicator: Indicator, from: Instant, to: Instant, world: World) {
   const rule: Publication = PUBLICATIONS[indicator.published]
@@ -85,7 +91,7 @@ export function mostPoints(indicator: Indicator, from: Instant, to: Instant, wor
   return Math.max(0, end - start) / stepAt(indicator, end, world)
 }
 
-/** Every published value within [from, to) for some geos, by instant, then geo. */
+/** Every published value within [from, to) for some geos: by instant, then geo, but for a day on which the clocks go back. */
 export function points(
   indicator: Indicator,
   geos: readonly number[],
@@ -106,7 +112,8 @@ export function points(
     for (let at = first; at < stop; at += step) {
       // A rewritten quarter-hour repeats the value of its old hour.
       const meant = rewritten && at < QUARTERS_DAY_AHEAD ? at - (at % HOUR) : at
-      for (const { geo, valueAt } of series) found.push({ at, geo, value: valueAt(meant, day, step, revised) })
+      for (const { geo, valueAt } of isLong(day) ? shuffled(series, world.seed, at) : series)
+        found.push({ at, geo, value: valueAt(meant, day, step, revised) })
     }
   }
   return found
@@ -115,7 +122,7 @@ export function points(
 /** When the service last touched anything between two instants that have values. */
 export function updatedAt(indicator: Indicator, first: Instant, last: Instant, world: World): Instant {
   const rule: Publication = PUBLICATIONS[indicator.published]
-  const candidates = [saidAt(rule, last, world.now)]
+  const candidates = [publishedAt(rule, last, world.now)]
   // The latest value that has come of age was the last to be touched for that reason.
   for (const age of rule.ages) {
     const at = Math.min(last, world.now - age)

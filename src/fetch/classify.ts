@@ -14,7 +14,7 @@ import type { Answer } from './http.ts'
 import { retryAfterMs } from './waits.ts'
 
 /** A failure with what the retry policy needs to know of it. */
-export interface Failure {
+export interface AttemptFailure {
   readonly error: SyncError
   readonly maxAttempts: number
   readonly coolDownMs: number
@@ -24,7 +24,7 @@ export interface Failure {
 }
 
 /** Judges an answer: undefined when it is a success, otherwise what went wrong and what is next. */
-export function judge(answer: Answer, request: RequestSummary, now: number): Failure | undefined {
+export function classifyAnswer(answer: Answer, request: RequestSummary, now: number): AttemptFailure | undefined {
   const found = ANSWER_FAILURES.find(({ matches }) => matches(answer))
   if (!found) return undefined
   const message = `${request.route}: ${found.message} (status ${answer.status}).`
@@ -40,7 +40,7 @@ export function judge(answer: Answer, request: RequestSummary, now: number): Fai
 }
 
 /** Names what the network threw, without the key. */
-export function nameFailure(thrown: unknown, request: RequestSummary, redactor: Redactor): Failure {
+export function nameFailure(thrown: unknown, request: RequestSummary, redactor: Redactor): AttemptFailure {
   const inner = thrown instanceof AggregateError ? thrown.errors[0] : thrown
   const { code: own, name } = inner as NodeJS.ErrnoException
   const code = String(own ?? (name === 'HTTPParserError' ? name : ''))

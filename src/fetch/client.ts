@@ -1,10 +1,11 @@
 import pRetry from 'p-retry'
 import { KeyError, type RequestSummary, StoppedError, SyncError, TransientError } from '../base/errors.ts'
+import { quantity } from '../base/quantity.ts'
 import { redactorOf } from '../base/redact.ts'
 import { stoppedBySignal } from '../base/stopped.ts'
 import type { Pace } from '../job/job.ts'
 import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
-import { type Failure, nameFailure } from './classify.ts'
+import { type AttemptFailure, nameFailure } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
 import { type Answer, createAgent, LIMITS, type Limits, type SendOptions } from './http.ts'
 import { createGate } from './pace.ts'
@@ -17,10 +18,10 @@ export interface FetchOptions {
   readonly userAgent: string
   readonly pace: Pick<Pace, 'perSecond' | 'concurrency'>
   readonly signal: AbortSignal
-  /** Called before every sending with the host that is asked; may throw StoppedError when no call is left. */
+  /** Called before every sending with the host that is called; may throw StoppedError when no call is left. */
   readonly beforeCall?: (host: string) => Promise<void>
   /** Told of every failed attempt. */
-  readonly onFailure?: ((failure: Failure, attempt: number) => void) | undefined
+  readonly onFailure?: ((failure: AttemptFailure, attempt: number) => void) | undefined
   readonly limits?: Partial<Limits> | undefined
   readonly breaker?: BreakerOptions | undefined
   /** Told when all calls are held: for how many milliseconds, and why. */
@@ -32,17 +33,17 @@ export interface FetchOptions {
 }
 
 /** Told of an attempt that failed and is repeated. */
-export type OnRetry = (failure: Failure, attempt: number) => void
+export type OnRetry = (failure: AttemptFailure, attempt: number) => void
 
 type AnswerHead = Omit<Answer, 'body'>
 
 /** Judges an answer: what is wrong with it, or undefined for a success. */
-export type Judge<T> = (answer: T, summary: RequestSummary, now: number) => Failure | undefined
+export type Judge<T> = (answer: T, summary: RequestSummary, now: number) => AttemptFailure | undefined
 
 /** A failed attempt, with what the retry policy makes of it. */
 export class AttemptError extends Error {
-  readonly failure: Failure
-  constructor(failure: Failure) {
+  readonly failure: AttemptFailure
+  constructor(failure: AttemptFailure) {
     super(failure.error.message)
     this.failure = failure
   }
@@ -60,24 +61,24 @@ export interface ServiceClient {
    * Sends one request when its turn has come, and adapts pace and breaker to the answer before the next one begins. Throws
    * AttemptError, KeyError when the key was refused before, and StoppedError when the run has to end.
    */
-  call<T extends AnswerHead>(summary: RequestSummary, once: () => Promise<T>, judge: Judge<T>): Promise<T>
+  call<T extends AnswerHead>(summary: RequestSummary, once: () => Promise<T>, classifyAnswer: Judge<T>): Promise<T>
   /** Retries transient failures, up to `maxAttempts` of each; `onRetry` is called before every repetition. */
   withRetries<T>(
     work: (attempt: number) => Promise<T>,
-    maxAttemptsOf: (failure: Failure) => number,
+    maxAttemptsOf: (failure: AttemptFailure) => number,
     onRetry?: OnRetry,
   ): Promise<T>
   close(): Promise<void>
 }
 
-/** The service may ask for a longer wait than this: then the run ends, and a later one goes on. */
+/** The service may request a longer wait than this: then the run ends, and a later one goes on. */
 const MAX_WAIT_MS = 15 * 60_000
 /** Longer waits are cut down to this: a wait of a century would make the database useless. */
 const MAX_ACCEPTED_WAIT_MS = 24 * 60 * 60_000
 const MAX_TRIES = 6
 
 const tooLong = (ms: number): StoppedError =>
-  new StoppedError(`The service asks to wait ${Math.round(ms / 60_000)} minutes; the run ends here.`, {
+  new StoppedError(`The service asks to wait ${quantity(Math.round(ms / 60_000), 'minute')}; the run ends here.`, {
     hint: 'Run the same command again after that; it goes on where it stopped.',
     code: 'retry-after',
   })
@@ -101,7 +102,7 @@ export function openClient(options: FetchOptions): ServiceClient {
   }
 
   /** Slows down after a failed attempt, and pauses all calls to a host that keeps failing. */
-  function recordFailure({ error, coolDownMs }: Failure): void {
+  function recordFailure({ error, coolDownMs }: AttemptFailure): void {
     if (!(error instanceof TransientError)) return
     gate.slower()
     const ms = breaker.failed()
@@ -122,7 +123,7 @@ export function openClient(options: FetchOptions): ServiceClient {
   }
 
   /** Adapts pace and breaker to a failure, and throws it. */
-  function fail(failure: Failure): never {
+  function fail(failure: AttemptFailure): never {
     if (!(failure.error instanceof TransientError) || failure.alive) breaker.alive()
     if (failure.error instanceof KeyError) ended = failure.error
     else if (!failure.alive) recordFailure(failure)
@@ -132,7 +133,7 @@ export function openClient(options: FetchOptions): ServiceClient {
   async function sendOnce<T extends AnswerHead>(
     summary: RequestSummary,
     once: () => Promise<T>,
-    judge: Judge<T>,
+    classifyAnswer: Judge<T>,
   ): Promise<T> {
     const { host } = new URL(summary.url)
     await beforeCall?.(host)
@@ -141,7 +142,7 @@ export function openClient(options: FetchOptions): ServiceClient {
       if (error instanceof DeadlineError && error.code === 'STOPPED') throw stoppedBySignal(error)
       return fail(nameFailure(error, summary, redactor))
     })
-    const failure = judge(answer, summary, Date.now())
+    const failure = classifyAnswer(answer, summary, Date.now())
     const quota = quotaWaitMs(answer.headers, Date.now())
     const asked = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
     const wait = Math.max(quota, asked ?? 0)
@@ -158,12 +159,12 @@ export function openClient(options: FetchOptions): ServiceClient {
     userAgentHeader: { 'User-Agent': options.userAgent },
     key: { 'x-api-key': key },
     sending: { dispatcher: agent, limits, redactor, stop: signal },
-    call: (summary, once, judge) =>
+    call: (summary, once, classifyAnswer) =>
       gate.pass(async () => {
         if (ended) throw ended
         if (signal.aborted) throw stoppedBySignal()
         try {
-          return await sendOnce(summary, once, judge)
+          return await sendOnce(summary, once, classifyAnswer)
         } catch (error) {
           if (error instanceof StoppedError) ended = error
           throw error

@@ -41,7 +41,7 @@ interface Coding {
   readonly pieces: (options: Options) => Transform
 }
 
-// A frame may ask for a window of 128 MB; RFC 9659 allows 8 MB on the web.
+// A frame may request a window of 128 MB; RFC 9659 allows 8 MB on the web.
 const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } }
 const GZIP: Coding = { whole: gunzipSync, pieces: createGunzip }
 const CODINGS: Readonly<Record<string, Coding>> = {

@@ -3,7 +3,7 @@ import { createReadStream, mkdirSync, renameSync, rmSync, statSync } from 'node:
 import { join } from 'node:path'
 import { KeyError, type RequestSummary, TransientError } from '../base/errors.ts'
 import { oneLine } from '../base/visible.ts'
-import { type Failure, judge } from './classify.ts'
+import { type AttemptFailure, classifyAnswer } from './classify.ts'
 import type { OnRetry, ServiceClient } from './client.ts'
 import { exchange } from './http.ts'
 import { addressOf, type LinkPolicy, refusal, refuseForeign } from './links.ts'
@@ -88,13 +88,13 @@ function judgeDownload(
   summary: RequestSummary,
   now: number,
   ofKey: boolean,
-): Failure | undefined {
+): AttemptFailure | undefined {
   if (answer.broken !== undefined) {
     const error = new TransientError(`${summary.route}: ${answer.broken}.`, { code: 'bad-part', request: summary })
     return { error, maxAttempts: 4, coolDownMs: 0, answer, alive: true }
   }
   if (answer.part || answer.next) return undefined
-  const failure = judge(answer, summary, now)
+  const failure = classifyAnswer(answer, summary, now)
   if (failure && (failure.error instanceof TransientError || (ofKey && failure.error instanceof KeyError)))
     return failure
   return { error: refusal(`the answer has status ${answer.status}`), maxAttempts: 1, coolDownMs: 0, answer }

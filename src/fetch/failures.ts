@@ -30,7 +30,7 @@ export const ANSWER_FAILURES: readonly AnswerFailure[] = [
     matches: (answer) => (answer.status === 401 || answer.status === 403) && isHtml(answer),
     error: TransientError,
     message: 'a firewall in front of the service turned the request away; the key is not the reason',
-    hint: 'Wait a while, then ask more slowly (pace.perSecond in the job file).',
+    hint: 'Wait a while, then call it more slowly (pace.perSecond in the job file).',
     maxAttempts: 2,
     coolDownMs: 30_000,
   },
@@ -178,7 +178,7 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
   {
     codes: /^BODY_ENCODING$/,
     code: 'body-encoding',
-    message: 'the answer is packed in a way that nobody asked for',
+    message: 'the answer is packed in a way that nobody requested',
     hint: 'See whether something between the service and this machine packs answers; br, gzip, deflate and zstd are understood.',
     maxAttempts: 1,
   },

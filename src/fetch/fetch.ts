@@ -1,7 +1,7 @@
 import { SyncError, TransientError } from '../base/errors.ts'
 import type { Reply } from '../services/reply.ts'
 import type { ApiRequest } from '../services/request.ts'
-import { type Failure, judge } from './classify.ts'
+import { type AttemptFailure, classifyAnswer } from './classify.ts'
 import { AttemptError, type FetchOptions, type OnRetry, openClient } from './client.ts'
 import { send } from './http.ts'
 
@@ -17,7 +17,7 @@ export interface FailedFetch {
 export interface Fetcher {
   /**
    * The reply, or the error after the last attempt. A window that is too large is not retried when it is `divisible`, for
-   * its halves are asked instead. Throws KeyError when the key was refused before, and StoppedError when the run has to end;
+   * its halves are requested instead. Throws KeyError when the key was refused before, and StoppedError when the run has to end;
    * `onCut` is called first when something had been sent.
    */
   fetch(
@@ -33,7 +33,7 @@ export interface Fetcher {
 const TOO_LARGE = ['too-large', 'timeout', 'body-too-large']
 export const isTooLarge = (error: SyncError): boolean => TOO_LARGE.includes(error.code)
 
-const maxAttemptsOf = ({ error, maxAttempts: tries }: Failure, divisible: boolean): number =>
+const maxAttemptsOf = ({ error, maxAttempts: tries }: AttemptFailure, divisible: boolean): number =>
   divisible && isTooLarge(error) ? 1 : tries
 
 export function createFetcher(options: FetchOptions): Fetcher {
@@ -48,7 +48,7 @@ export function createFetcher(options: FetchOptions): Fetcher {
         onSent()
         return send({ ...client.sending, url, headers })
       },
-      judge,
+      classifyAnswer,
     )
     return body
   }

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import PQueue from 'p-queue'
 import { StoppedError } from '../base/errors.ts'
 import type { Pace } from '../job/job.ts'
@@ -95,28 +94,38 @@ export function createGate(
 
 /**
  * Works through a list that may be endless, some at a time: the next element is only taken when there is room for it, so
- * that a plan of a million requests is never a million promises. Stops taking when `signal` is aborted; throws the first
- * error that a worker or the list threw, after the workers have finished.
+ * that a plan of a million requests is never a million promises. Stops taking when `signal` is aborted, or when a worker
+ * answers a reason to stop; answers the first reason, after the workers have finished. Throws the first error that a worker or
+ * the list threw before that.
  */
-export async function forEachConcurrently<T>(
+export async function forEachConcurrently<T, Reason>(
   items: Iterable<T>,
   concurrency: number,
   signal: AbortSignal,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
+  work: (item: T) => Promise<Reason | null>,
+): Promise<Reason | null> {
   const queue = new PQueue({ concurrency })
+  let reason: Reason | null = null
   let failed = false
   let failure: unknown
+  const isOver = (): boolean => failed || reason !== null || signal.aborted
   const fail = (error: unknown): void => {
-    if (!failed) failure = error
+    // What comes after the first error or reason follows from it.
+    if (failed || reason !== null) return
+    failure = error
     failed = true
   }
   try {
     for (const item of items) {
-      if (failed || signal.aborted) break
+      if (isOver()) break
       void queue.add(async () => {
-        if (failed || signal.aborted) return
-        await work(item).catch(fail)
+        if (isOver()) return
+        try {
+          const found = await work(item)
+          reason ??= found
+        } catch (error) {
+          fail(error)
+        }
       })
       await queue.onSizeLessThan(1)
     }
@@ -125,18 +134,5 @@ export async function forEachConcurrently<T>(
   }
   await queue.onIdle()
   if (failed) throw failure
-}
-
-/** Longer lists are not counted to their end. */
-const MOST_COUNTED = 1_000_000
-
-/** How many elements a list has that may be endless, where that can be told soon. Between some of them a signal is heard. */
-export async function countOf(items: Iterable<unknown>, signal: AbortSignal): Promise<number | null> {
-  let count = 0
-  for (const _ of items) {
-    if (++count > MOST_COUNTED) return null
-    if (count % 4096 === 0) await turn()
-    if (signal.aborted) return null
-  }
-  return count
+  return reason
 }

@@ -56,12 +56,12 @@ export async function receive(
   }
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity')
-    throw refusal(`it is packed with ${oneLine(encoding).slice(0, 40)}, which was not asked for`)
+    throw refusal(`it is packed with ${oneLine(encoding).slice(0, 40)}, which was not requested`)
   const validator = validatorIn(headers)
   let total = Number(headers['content-length'] ?? Number.NaN)
   if (status === STATUS_PARTIAL) {
     const [, first, last, whole] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? []
-    if (!before || Number(first) !== before.bytes) return broken('another part of it came than was asked for')
+    if (!before || Number(first) !== before.bytes) return broken('another part of it came than was requested')
     if (validator !== null && validator !== before.validator) return broken('it has changed since it was begun')
     total = whole === '*' ? Number(last) + 1 : Number(whole)
     if (Number(last) !== total - 1) return broken('only a part of the rest came')

@@ -11,12 +11,12 @@ export const EARLY = 3_600
 export const isDoubtDue = (since: Instant, last: Instant, now: Instant): boolean =>
   last <= since || now >= last + Math.min(HALF_YEAR, Math.max(DAY, last - since)) - EARLY
 
-/** When what was absent is asked again: at distances of 1, 2, 4, 8 … days, as long as they are below half a year; null after that. */
+/** When what was absent is requested again: at distances of 1, 2, 4, 8 … days, as long as they are below half a year; null after that. */
 export function absentNext({ sinceAt, checkedAt }: Pick<Absence, 'sinceAt' | 'checkedAt'>): Instant | null {
   const distance = checkedAt - sinceAt + DAY
   return distance > HALF_YEAR ? null : checkedAt + distance
 }
 
-/** When an id that the service does not know is asked for again: at distances of 1, 2, 4, 8 … days, then every half a year. */
+/** When an id that the service does not know is requested again: at distances of 1, 2, 4, 8 … days, then every half a year. */
 export const unknownNext = ({ sinceAt, lastAt }: UnknownItem): Instant =>
   lastAt + Math.min(HALF_YEAR, lastAt - sinceAt + DAY)

@@ -31,8 +31,8 @@ const names = some(z.string().min(1))
 const idsOrNames = some(z.union([z.int().positive(), z.string().min(1)]))
 
 const locales = some(z.enum(LOCALES)).describe('Languages of the texts')
-const refresh = span.describe('What may still change is asked again when it was fetched longer ago than this')
-const lookback = span.describe('Windows younger than this may still be revised, and are asked again')
+const refresh = span.describe('What may still change is requested again when it was fetched longer ago than this')
+const lookback = span.describe('Windows younger than this may still be revised, and are requested again')
 const chunk = span.describe('The largest window of one request; chosen by itself when left out')
 const window = z
   .strictObject({
@@ -113,7 +113,12 @@ const schemaFor = (service: Service) =>
         .enum(['all', 'latest', 'none'])
         .optional()
         .describe('Which reply bodies stay in the database; all when left out'),
-      newestFirst: z.boolean().optional().describe('The latest windows of all series are asked first'),
+      newestFirst: z.boolean().optional().describe('The latest windows of all series are requested first'),
+      lake: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('A folder in which the rows are kept as Parquet, brought up to date after each run'),
       pace: z
         .strictObject({
           perSecond: z.number().positive().max(50).optional().describe('Calls a second; 2 when left out'),
@@ -123,7 +128,7 @@ const schemaFor = (service: Service) =>
           callsPerDay: z.int().positive().optional(),
         })
         .optional()
-        .describe('How gently the service is asked'),
+        .describe('How gently the service is called'),
       notify: z
         .union([z.string(), some(z.union([z.string(), notify]))])
         .optional()

@@ -32,7 +32,7 @@ export interface Window {
 interface Entry {
   /** Where in the job file the entry stands: `series[0]`. */
   readonly where: string
-  /** What may still change is asked again when it was last fetched longer ago than this. */
+  /** What may still change is requested again when it was last fetched longer ago than this. */
   readonly refresh: Span
 }
 
@@ -67,7 +67,7 @@ export interface SeriesEntry extends Entry {
   readonly window: Window | null
   /** One instant in place of a window. */
   readonly datetime: Moment | null
-  /** Windows that end later than this before now may still be revised, and are asked again. */
+  /** Windows that end later than this before now may still be revised, and are requested again. */
   readonly lookback: Span
   /** The largest window of one request; null: chosen from the number of geos and what was learned. */
   readonly chunk: Span | null
@@ -116,7 +116,7 @@ export interface WidgetsEntry extends Entry {
   readonly datetime: Moment | null
 }
 
-/** How fast the service is asked, and how often within a span; null: no limit but the others. */
+/** How fast the service is called, and how often within a span; null: no limit but the others. */
 export interface Pace {
   readonly perSecond: number
   readonly concurrency: number
@@ -135,8 +135,10 @@ export interface Job {
   readonly pace: Pace
   /** Which reply bodies stay in the database. */
   readonly keep: 'all' | 'latest' | 'none'
-  /** Whether the latest windows of all series are asked first. */
+  /** Whether the latest windows of all series are requested first. */
   readonly newestFirst: boolean
+  /** The folder of the lake that is brought up to date after each run, seen from the working directory; null for none. */
+  readonly lake: string | null
   /** Who is told what became of a run. */
   readonly notify: readonly Notify[]
   readonly catalogue: CatalogueEntry | null

@@ -102,6 +102,7 @@ export function normalizeJob(file: JobFile, service: Service = SERVICES.generic)
     },
     keep: file.keep ?? DEFAULTS.keep,
     newestFirst: file.newestFirst ?? false,
+    lake: file.lake ?? null,
     notify: [file.notify ?? []]
       .flat()
       .map((entry) =>

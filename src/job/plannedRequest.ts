@@ -31,10 +31,10 @@ export const identityRow = (series: SeriesIdentity) => ({
 /** A text that is equal for equal series. */
 export const seriesKey = (series: SeriesIdentity): string => canonical(Object.values(identityRow(series)))
 
-/** Why something is asked: never held, held but still open to revision or in doubt, absent at the source, or because the user wants it again. */
+/** Why something is requested: never held, held but still open to revision or in doubt, absent at the source, or because the user wants it again. */
 export type Reason = 'missing' | 'refresh' | 'doubt' | 'absent' | 'restate' | 'retry'
 
-/** The geo under which what was asked for all geos is held. */
+/** The geo under which the answer to a request for all geos is recorded. */
 export const ALL_GEOS = 0
 
 /** One planned request, with all that is needed to make sense of its answer. */
@@ -50,21 +50,21 @@ export interface PlannedRequest {
   readonly series: SeriesIdentity | null
   /** The geos under which the answer is held; `[ALL_GEOS]` when it was not filtered by geo. */
   readonly geoIds: readonly number[]
-  /** What was asked for; null for listings without a range. */
+  /** What was requested; null for listings without a range. */
   readonly window: Interval | null
   /** What ends before this may no longer be revised. */
   readonly settledBefore: Instant
-  /** The longest lookback, in seconds, with which anybody is known to ask this series; null where nobody says. */
+  /** The longest lookback, in seconds, with which any job is known to want this series; null where nobody says. */
   readonly lookbackS: number | null
-  /** The service that is asked: its answer is read by its declaration. */
+  /** The service that is called: its answer is read by its declaration. */
   readonly service: Service
-  /** The zone of the service when it was asked: its days, months and years, whatever zone the job speaks. */
+  /** The zone of the service when it was requested: its days, months and years, whatever zone the job speaks. */
   readonly timeZone: string
   /** Whether an item that the answer lacks has gone: the listing was not filtered. */
   readonly complete: boolean
 }
 
-/** A request that failed, as it was recorded: with it the same can be asked again, days later too. */
+/** A request that failed, as it was recorded: with it the same can be requested again, days later too. */
 export interface FailedRequest {
   readonly where: string
   readonly route: RouteName
@@ -72,8 +72,8 @@ export interface FailedRequest {
   readonly series: SeriesIdentity | null
   /** Null for all geos. */
   readonly geoIds: readonly number[] | null
-  /** Absolute, so that it means the same whenever it is asked. */
+  /** Absolute, so that it means the same whenever it is requested. */
   readonly window: Interval | null
-  /** The longest lookback that the series was ever asked with, in seconds; null for listings. */
+  /** The longest lookback that the series was ever requested with, in seconds; null for listings. */
   readonly lookbackS: number | null
 }

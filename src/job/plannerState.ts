@@ -16,7 +16,7 @@ export interface CoveredInterval extends Interval {
   readonly sinceAt: Instant | null
 }
 
-/** What the database knows of a series before anything is asked. */
+/** What the database knows of a series before anything is requested. */
 export interface SeriesState {
   readonly coverage: readonly CoveredInterval[]
   /** The geos it is known to have values for; 0 when unknown. */
@@ -25,9 +25,9 @@ export interface SeriesState {
   readonly changes: readonly Instant[]
   /** The window size learned, in seconds. */
   readonly windowS: number | null
-  /** The longest lookback that it was ever asked with, in seconds. */
+  /** The longest lookback that it was ever requested with, in seconds. */
   readonly lookbackS: number | null
-  /** A period of it that is held, where that is longer than an hour: it tells when what is asked is over. */
+  /** A period of it that is held, where that is longer than an hour: it tells when what is requested is over. */
   readonly period?: Period | undefined
 }
 
@@ -47,7 +47,7 @@ export interface UnknownItem {
   readonly lastAt: Instant
 }
 
-/** Something that the service does not know, and when it is asked for it again at the earliest. */
+/** Something that the service does not know, and when it is requested again at the earliest. */
 export interface PassedOver {
   readonly where: string
   readonly route: RouteName
@@ -61,11 +61,11 @@ export interface PlannerState {
   series(identity: SeriesIdentity): SeriesState
   /** When a listing was last answered well (epoch seconds), by its path and query. */
   lastAnswer(target: string): Instant | undefined
-  /** What was absent at the source, as far as it is to be asked again. */
+  /** What was absent at the source, as far as it is to be requested again. */
   absences(identity: SeriesIdentity): readonly Absence[]
-  /** When a job last asked for something absent. */
+  /** When a job last requested something absent. */
   absentAskedAt(job: string): Instant | undefined
-  /** What is known of an indicator or widget that the service does not know; undefined where it does, or nobody asked. */
+  /** What is known of an indicator or widget that the service does not know; undefined where it does, or nobody requested. */
   unknown(route: RouteName, id: string | number): UnknownItem | undefined
 }
 
@@ -77,7 +77,7 @@ export interface Neighbours {
   readonly bordered: boolean
 }
 
-/** What is known of a series that was never asked. */
+/** What is known of a series that was never requested. */
 export const UNKNOWN_SERIES: SeriesState = { coverage: [], geoCount: 0, changes: [], windowS: null, lookbackS: null }
 
 /** What a planner knows of a database that does not exist yet. */

@@ -1,4 +1,5 @@
 import { InputError } from '../base/errors.ts'
+import { quantity } from '../base/quantity.ts'
 import { didYouMean } from '../base/suggest.ts'
 import type { Job, Selector } from './job.ts'
 
@@ -33,6 +34,13 @@ export const select = (selector: Selector, catalogue: readonly Listed[]): number
 /** Whether a job names indicators by the catalogue, which is then needed before it can be planned. */
 export const needsCatalogue = (job: Job): boolean => job.series.some(({ select: selector }) => selector !== null)
 
+/** Whether a job names anything: `--only` may leave nothing of it. */
+export const namesAnything = ({ catalogue, series, content, archives, widgets }: Job): boolean =>
+  catalogue !== null ||
+  widgets !== null ||
+  content.length + archives.length > 0 ||
+  series.some(({ indicators, select: selector }) => selector !== null || indicators.length > 0)
+
 /** The terms whose listings a job needs. */
 export const termsOf = (job: Job): string[] => [...new Set(job.series.flatMap((entry) => entry.select?.terms ?? []))]
 
@@ -51,10 +59,13 @@ export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
     ({ select: selector }) => selector !== null && select({ ...selector, only: null }, catalogue).length === 0,
   )
   if (none)
-    throw new InputError(`${job.name}: ${none.where}.indicators matches none of ${catalogue.length} indicators.`, {
-      hint: 'Try the words with `indicator-sync discover`; terms are those of the service, letter by letter.',
-      code: 'empty-selection',
-    })
+    throw new InputError(
+      `${job.name}: ${none.where}.indicators matches none of ${quantity(catalogue.length, 'indicator')}.`,
+      {
+        hint: 'Try the words with `indicator-sync discover`; terms are those of the service, letter by letter.',
+        code: 'empty-selection',
+      },
+    )
   return resolved
 }
 

@@ -1,19 +1,18 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { Instant } from '../base/instant.ts'
 import { type Interval, intersect, subtract } from '../base/interval.ts'
 import { isLong, isSameStep, type Periods, periodsOf } from '../base/periods.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
-import { geosOf } from '../db/series.ts'
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Observations } from '../tables/rows.ts'
 import type { Database } from '../tables/schema.ts'
 import { nearby } from './held.ts'
 import { fills, type Group, gridOf, groupsOf, holesOf, isRegular, type Missing, stepsOf } from './regular.ts'
-import { readLookback } from './series.ts'
+import type { StoredSeries } from './series.ts'
 
 /** An answer, as far as it bears on what was not in it. */
 export interface Answer {
-  readonly seriesId: number
+  readonly series: StoredSeries
   readonly planned: Pick<PlannedRequest, 'timeZone' | 'geoIds' | 'settledBefore'>
   readonly window: Interval
   readonly rows: Observations
@@ -27,14 +26,15 @@ interface Absent extends Missing {
   readonly sinceAt: Instant
   readonly checkedAt: Instant
 }
-type Stored = Absent & { readonly geoId: number }
+/** One that is stored, with its geo. */
+export type Stored = Absent & { readonly geoId: number }
 
 const DAY = 86_400
-/** What was absent for longer than this is not asked again: how long exactly does not matter any more. */
+/** What was absent for longer than this is not requested again: how long exactly does not matter any more. */
 const GIVEN_UP = 181 * DAY
 const isGivenUp = ({ sinceAt, checkedAt }: Absent): boolean => checkedAt - sinceAt > GIVEN_UP
 
-/** Whether two neighbours are asked again at the same time, or never. */
+/** Whether two neighbours are requested again at the same time, or never. */
 const joins = (a: Absent, b: Absent): boolean =>
   a.to === b.from &&
   isSameStep(a.step, b.step) &&
@@ -42,6 +42,7 @@ const joins = (a: Absent, b: Absent): boolean =>
     ? isGivenUp(b)
     : !isGivenUp(b) && Math.abs(a.sinceAt - b.sinceAt) < DAY && Math.abs(a.checkedAt - b.checkedAt) < DAY)
 
+/** Rows in order, with those as one that are requested again together. */
 function mergeAbsent(rows: readonly Absent[]): Absent[] {
   const merged: Absent[] = []
   for (const row of [...rows].sort((a, b) => a.from - b.from)) {
@@ -62,9 +63,9 @@ function mergeAbsent(rows: readonly Absent[]): Absent[] {
 const cutTo = (row: Absent, parts: readonly Interval[]): Absent[] => parts.map((part) => ({ ...row, ...part }))
 
 /** Puts what is missing of one geo in a window in place of what was known there. What was absent before, for it or for all, keeps its time. */
-async function place(
+export async function place(
   tx: Transaction<Database>,
-  { seriesId, window, now }: Answer,
+  { series: { id: seriesId }, window, now }: Answer,
   geoId: number,
   before: readonly Stored[],
   missing: readonly Missing[],
@@ -99,6 +100,7 @@ const insertRow = preparedInsert('_absent', [
   ...(['series_id', 'geo_id', 'from_at', 'to_at', 'step_s', 'missing', 'since_at', 'checked_at'] as const),
 ])
 
+/** Writes rows of one geo. */
 async function insert(
   tx: Transaction<Database>,
   seriesId: number,
@@ -119,28 +121,28 @@ const FEW = 3
 export async function seriesPeriods(
   tx: Transaction<Database>,
   {
-    seriesId,
+    series,
     planned: { timeZone, geoIds },
     window,
     rows: { at, steps },
-  }: Pick<Answer, 'seriesId' | 'planned' | 'window' | 'rows'>,
+  }: Pick<Answer, 'series' | 'planned' | 'window' | 'rows'>,
 ): Promise<Periods | undefined> {
   const last = at.length - 1
   if (last >= 0) return periodsOf(timeZone, { at: at[last]!, step: typeof steps === 'number' ? steps : steps[last]! })
-  const geoId = geoIds[0] === ALL_GEOS ? (await geosOf(tx, seriesId))[0] : geoIds[0]
-  const around = await nearby(tx, seriesId, geoId, window)
+  const geoId = geoIds[0] === ALL_GEOS ? series.geoIds[0] : geoIds[0]
+  const around = await nearby(tx, series.id, geoId, window)
   const [nearest, step] = [around.at.at(-1), around.steps.at(-1)]
   return nearest === undefined ? undefined : periodsOf(timeZone, { at: nearest, step: step! })
 }
 
 /** The whole periods that begin in a stretch; where it ends inside of one, only what is over by an instant. */
-function wholePeriods<T extends Interval>(periods: Periods, stretch: T, over?: Instant): T {
+export function wholePeriods<T extends Interval>(periods: Periods, stretch: T, over?: Instant): T {
   const end = periods.ceil(stretch.to)
   const to = over === undefined || end === stretch.to ? end : Math.min(end, periods.floor(over))
   return { ...stretch, from: periods.ceil(stretch.from), to }
 }
 
-/** What is missing of one geo: periods that are past revision, or were absent before. What may still come is asked again anyway. */
+/** What is missing of one geo: periods that are past revision, or were absent before. What may still come is requested again anyway. */
 async function missingOf(
   tx: Transaction<Database>,
   answer: Answer,
@@ -149,7 +151,7 @@ async function missingOf(
   before: readonly Stored[],
   periods: Periods | undefined,
 ): Promise<Missing[]> {
-  const { seriesId, planned, window, rows, now } = answer
+  const { series, planned, window, rows, now } = answer
   if (group && fills(window, rows, group)) return []
   const grid = group && gridOf(rows, group)
   const holes = holesOf(window, grid)
@@ -157,28 +159,30 @@ async function missingOf(
   const settled = { from: window.from, to: Math.min(window.to, periods?.floor(over) ?? over) }
   const counts = intersect(holes, [settled, ...before])
   if (counts.length === 0) return []
-  const around = await nearby(tx, seriesId, geoId === ALL_GEOS ? (await geosOf(tx, seriesId))[0] : geoId, window)
+  const around = await nearby(tx, series.id, geoId === ALL_GEOS ? series.geoIds[0] : geoId, window)
   // Events, which follow no step, promise nothing. A few values of an answer do not tell; what lies around them does.
   if (!isRegular(around) || (grid && grid.at.length > FEW && !isRegular(grid))) return []
   const stepAt = (at: Instant) => holes.find(({ from, to }) => from <= at && at < to)?.step
-  return counts.map((hole): Missing => {
-    // Months are as long as they are: one alone tells its own length.
-    const isOne = periods !== undefined && periods.ceil(hole.from + 1) === hole.to
-    return { ...hole, step: isOne ? hole.to - hole.from : (stepAt(hole.from) ?? around.steps[0] ?? null) }
-  })
+  return counts.map((hole) => missingIn(hole, stepAt(hole.from) ?? around.steps[0] ?? null, periods))
 }
+
+/** A stretch without values whose periods are so long. Months are as long as they are: one alone tells its own length. */
+export const missingIn = (hole: Interval, step: number | null, periods: Periods | undefined): Missing =>
+  periods !== undefined && periods.ceil(hole.from + 1) === hole.to
+    ? { ...hole, step: hole.to - hole.from }
+    : { ...hole, step }
 
 /**
  * Remembers the periods of a window for which the step of the series promises a value and none came, so that they are
- * asked again in time: sources publish late. A period belongs to the window in which it begins, and is absent as a whole.
+ * requested again in time: sources publish late. A period belongs to the window in which it begins, and is absent as a whole.
  */
 export async function absent(tx: Transaction<Database>, given: Answer): Promise<void> {
-  const { seriesId, planned, rows, doubted, now } = given
+  const { series, planned, rows, doubted, now } = given
   const periods = await seriesPeriods(tx, given)
   const answer = periods ? { ...given, window: wholePeriods(periods, given.window) } : given
   const { window } = answer
   const reach = periods ? { from: 0, to: Number.MAX_SAFE_INTEGER } : window
-  const stored: Stored[] = await rowsIn.all(tx, { seriesId, ...reach })
+  const stored: Stored[] = await rowsIn.all(tx, { seriesId: series.id, ...reach })
   // What was absent before anybody knew how long a period is, begins and ends as the periods do.
   const over = Math.min(planned.settledBefore, now)
   const earlier = stored
@@ -187,9 +191,7 @@ export async function absent(tx: Transaction<Database>, given: Answer): Promise<
   const groups = groupsOf(rows)
   const all = planned.geoIds.includes(ALL_GEOS)
   // Nothing came at all: that is told once, of all geos.
-  const geos = new Set(
-    all ? (groups.size === 0 ? [ALL_GEOS] : [...groups.keys(), ...(await geosOf(tx, seriesId))]) : planned.geoIds,
-  )
+  const geos = new Set(all ? (groups.size === 0 ? [ALL_GEOS] : [...groups.keys(), ...series.geoIds]) : planned.geoIds)
   const earlierOf = Map.groupBy(earlier, ({ geoId }) => geoId)
   const storedOf = Map.groupBy(stored, ({ geoId }) => geoId)
   const ofAll = earlierOf.get(ALL_GEOS) ?? []
@@ -204,7 +206,8 @@ export async function absent(tx: Transaction<Database>, given: Answer): Promise<
   }
 }
 
-const rowsIn = prepared((db, of: Interval & { seriesId: number }) =>
+/** What is absent of a series in a stretch or beside it. */
+export const rowsIn = prepared((db, of: Interval & { seriesId: number }) =>
   db
     .selectFrom('_absent')
     .select(['geo_id as geoId', 'from_at as from', 'to_at as to', 'step_s as step'])
@@ -213,38 +216,3 @@ const rowsIn = prepared((db, of: Interval & { seriesId: number }) =>
     .where('to_at', '>=', of.from)
     .where('from_at', '<=', of.to),
 )
-
-const answeredOf = (db: Kysely<Database>, of: { seriesId: number; geoId: number }) =>
-  db
-    .selectFrom('_coverage')
-    .select(['from_at as from', 'to_at as to', 'fetched_at as fetchedAt', 'settled_s as settledS'])
-    .where('series_id', '=', of.seriesId)
-    .where('geo_id', '=', of.geoId)
-
-/** What was answered for all geos before these were known, was answered without them. */
-export async function absentBefore(tx: Transaction<Database>, answer: Answer, born: readonly number[]): Promise<void> {
-  if (born.length === 0) return
-  const { seriesId, window } = answer
-  const groups = groupsOf(answer.rows)
-  const lookbackS = (await readLookback(tx, seriesId)) ?? 0
-  const answered = await answeredOf(tx, { seriesId, geoId: ALL_GEOS }).where('state', '=', 'values').execute()
-  const periods = await seriesPeriods(tx, answer)
-  for (const geoId of born) {
-    const group = groups.get(geoId)
-    // One value alone promises none before it.
-    if (!group || group.end - group.first < 2) continue
-    const grid = gridOf(answer.rows, group)
-    if (!isRegular(grid)) continue
-    const own = await answeredOf(tx, { seriesId, geoId }).execute()
-    const step = grid.steps[0] ?? null
-    const rows = answered.flatMap(({ from, to, fetchedAt, settledS }) => {
-      const over = fetchedAt - lookbackS
-      const settled = { from, to: settledS >= lookbackS ? to : Math.min(to, over) }
-      return subtract([settled], [window, ...own])
-        .map((part) => (periods ? wholePeriods(periods, part, over) : part))
-        .filter((part) => part.from < part.to)
-        .map((part) => ({ ...part, step, sinceAt: fetchedAt, checkedAt: fetchedAt }))
-    })
-    await insert(tx, seriesId, geoId, mergeAbsent(rows))
-  }
-}

@@ -1,16 +1,15 @@
 import type { Kysely, Transaction } from 'kysely'
 import { floorToSecond } from '../base/instant.ts'
 import { type Interval, subtract } from '../base/interval.ts'
-import type { Store } from '../db/open.ts'
 import { GOOD } from '../db/outcomes.ts'
 import { prepared } from '../db/prepared.ts'
-import { geosOf } from '../db/series.ts'
+import type { Store } from '../db/store.ts'
 import { ALL_GEOS } from '../job/plannedRequest.ts'
 import type { Observations, Place } from '../tables/rows.ts'
 import type { Database } from '../tables/schema.ts'
 import { absent } from './absent.ts'
 import { withPlaces } from './regular.ts'
-import { readZone } from './series.ts'
+import { readSeries, type StoredSeries } from './series.ts'
 import { trust } from './timeline.ts'
 
 const numbersOf = (geoIds: string | null): readonly number[] | null => geoIds?.split(',').map(Number) ?? null
@@ -77,7 +76,7 @@ const placesIn = (tx: Transaction<Database>, { seriesId, from, to, after }: Answ
  */
 async function accept(tx: Transaction<Database>, answer: Answer): Promise<void> {
   const { id, seriesId, from, to } = answer
-  const timeZone = await readZone(tx, seriesId)
+  const series = await readSeries(tx, seriesId)
   const later = await laterThan(tx, answer)
   const places = await placesIn(tx, answer)
   // What is dismissed without a place may be any of what is missing.
@@ -93,27 +92,31 @@ async function accept(tx: Transaction<Database>, answer: Answer): Promise<void> 
     const others = later.filter(({ geo_ids }) => numbersOf(geo_ids)?.includes(asked) ?? true)
     for (const window of subtract([{ from, to }], others)) {
       await trust(tx, seriesId, asked, window)
-      for (const geoId of !isTold ? [] : asked === ALL_GEOS ? await aloneIn(tx, seriesId, window) : [asked]) {
+      for (const geoId of !isTold ? [] : asked === ALL_GEOS ? await aloneIn(tx, series, window) : [asked]) {
         const rows = await heldOf(tx, seriesId, geoId, window, places)
         if (rows.at.length === 0) continue
-        const planned = { timeZone, geoIds: [geoId], settledBefore: over }
-        await absent(tx, { seriesId, planned, window, rows, now, doubted: new Set() })
+        const planned = { timeZone: series.timeZone, geoIds: [geoId], settledBefore: over }
+        await absent(tx, { series, planned, window, rows, now, doubted: new Set() })
       }
     }
   }
 }
 
 /** The geos of a series of which nothing was answered by themselves in a stretch. */
-async function aloneIn(tx: Transaction<Database>, seriesId: number, { from, to }: Interval): Promise<number[]> {
+async function aloneIn(
+  tx: Transaction<Database>,
+  { id, geoIds }: StoredSeries,
+  { from, to }: Interval,
+): Promise<number[]> {
   const own = await tx
     .selectFrom('_coverage')
     .select('geo_id')
     .distinct()
-    .where('series_id', '=', seriesId)
+    .where('series_id', '=', id)
     .where('from_at', '<', to)
     .where('to_at', '>', from)
     .execute()
-  return (await geosOf(tx, seriesId)).filter((geoId) => !own.some((row) => row.geo_id === geoId))
+  return geoIds.filter((geoId) => !own.some((row) => row.geo_id === geoId))
 }
 
 /** Answers of which something was dismissed later, by when that was. */

@@ -2,7 +2,6 @@ import type { Transaction, Updateable } from 'kysely'
 import { formatMillis } from '../base/instant.ts'
 import type { Engine, Written } from '../db/engine.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
-import { geosOf } from '../db/series.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Observations, Reject, Rows } from '../tables/rows.ts'
 import { type Database, tableOf } from '../tables/schema.ts'
@@ -11,6 +10,7 @@ import { writeDays } from './days.ts'
 import { undismissed } from './dismissed.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { likeStored } from './observations.ts'
+import { readSeries } from './series.ts'
 import { addWritten, NOTHING_WRITTEN, upsertRows, withoutTold } from './upsert.ts'
 
 /** A reply that was recorded and understood. */
@@ -50,15 +50,15 @@ export async function applyRows(
   for (const listed of rows.owned) {
     const owned = await withoutTold(tx, listed, first)
     written = addWritten(written, await upsertRows(tx, owned, stamps, first))
-    withdrawn += await replaceOwned(tx, owned, tableOf(owned.table).key)
+    withdrawn += await replaceOwned(tx, engine, owned, tableOf(owned.table).key)
   }
   if (rows.listing) withdrawn += await markListing(tx, rows.listing, now)
   if (rows.observations && seriesId !== null) {
     const observations = await likeStored(tx, seriesId, rows.observations)
     const upserted = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
     written = addWritten(written, upserted)
-    const known = new Set(await geosOf(tx, seriesId))
-    const born = [...new Set(observations.geoIds)].filter((geoId) => !known.has(geoId))
+    const known = await readSeries(tx, seriesId)
+    const born = [...new Set(observations.geoIds)].filter((geoId) => !known.geoIds.includes(geoId))
     for (const geoId of born) await insertGeo.run(tx, { series_id: seriesId, geo_id: geoId })
     const sound = rows.rejects.length === 0
     const window = sound ? planned.window : null
@@ -67,9 +67,12 @@ export async function applyRows(
       : 0
     withdrawn += gone
     if (upserted.fresh + upserted.revised + gone > 0)
-      await writeDays(tx, engine, { seriesId, rows: observations, window, withdrawn: gone > 0 })
+      await writeDays(tx, engine, {
+        ...{ seriesId, zone: known.timeZone, rows: observations, window, withdrawn: gone > 0 },
+      })
     const dismissed = open.rejects.length === 0 ? rows.rejects.map(({ place }) => place) : []
-    await cover(tx, seriesId, planned, observations, Math.floor(ms / 1000), {
+    const series = { ...known, geoIds: [...known.geoIds, ...born].sort((a, b) => a - b) }
+    await cover(tx, series, planned, observations, Math.floor(ms / 1000), {
       open: open.rejects.length > 0,
       born,
       dismissed,

@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely'
 import { StoppedError } from '../base/errors.ts'
-import type { Reader, Store } from '../db/open.ts'
+import { quantity } from '../base/quantity.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
+import type { Reader, Store } from '../db/store.ts'
 import type { Pace } from '../job/job.ts'
 import type { Database } from '../tables/schema.ts'
 
@@ -50,10 +51,13 @@ export async function spendCall(store: Store, host: string, pace: Pace, nowMs: n
   await store.write(async (tx) => {
     for (const { calls, ms, word } of limitsOf(pace))
       if ((await spent(tx, host, nowMs - ms)) >= calls)
-        throw new StoppedError(`The budget of ${calls} calls ${word === 'hour' ? 'an' : 'a'} ${word} is spent.`, {
-          hint: `Run the same command again within the next ${word}; it goes on where it stopped.`,
-          code: 'budget',
-        })
+        throw new StoppedError(
+          `The budget of ${quantity(calls, 'call')} ${word === 'hour' ? 'an' : 'a'} ${word} is spent.`,
+          {
+            hint: `Run the same command again within the next ${word}; it goes on where it stopped.`,
+            code: 'budget',
+          },
+        )
     await addCall.run(tx, { host, called_at: nowMs })
     await forgetCalls.run(tx, { host, before: nowMs - DAY_MS })
   })

@@ -2,25 +2,24 @@ import type { Transaction } from 'kysely'
 import type { Instant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import { prepared } from '../db/prepared.ts'
-import { geosOf } from '../db/series.ts'
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Observations, Place } from '../tables/rows.ts'
 import type { Database } from '../tables/schema.ts'
-import { absent, absentBefore, seriesPeriods } from './absent.ts'
+import { absent, seriesPeriods } from './absent.ts'
+import { absentBeside } from './earlier.ts'
 import { firstOf, followsStep, holds, lastOf } from './held.ts'
 import { withPlaces } from './regular.ts'
-import { readLookback } from './series.ts'
+import type { StoredSeries } from './series.ts'
 import { type Covered, endOf, place, settleAll, subsume, unsettle } from './timeline.ts'
 
-/** The longest lookback that a series was asked with so far, this request included. */
+/** The longest lookback that a series was requested with so far, this request included. */
 async function longestLookback(
   tx: Transaction<Database>,
-  seriesId: number,
+  { id, lookbackS: known }: StoredSeries,
   { lookbackS }: PlannedRequest,
 ): Promise<number> {
-  const known = await readLookback(tx, seriesId)
   if (lookbackS === null || (known !== null && known >= lookbackS)) return known ?? lookbackS ?? DEFAULT_LOOKBACK
-  await tx.updateTable('series').set({ lookback_s: lookbackS }).where('id', '=', seriesId).execute()
+  await tx.updateTable('series').set({ lookback_s: lookbackS }).where('id', '=', id).execute()
   return lookbackS
 }
 
@@ -36,13 +35,13 @@ const ENDED = 182 * 86_400
  */
 async function missingGeos(
   tx: Transaction<Database>,
-  seriesId: number,
+  { id: seriesId, geoIds }: StoredSeries,
   window: Interval,
   answered: ReadonlySet<number>,
   settledBefore: Instant,
 ): Promise<(Interval & { geoId: number })[]> {
   const missing: (Interval & { geoId: number })[] = []
-  for (const geoId of await geosOf(tx, seriesId)) {
+  for (const geoId of geoIds) {
     if (answered.has(geoId)) continue
     const [first, last] = [await firstOf.first(tx, { seriesId, geoId }), await lastOf.first(tx, { seriesId, geoId })]
     if (!first || !last) continue
@@ -87,12 +86,12 @@ export interface Taking {
 }
 
 /**
- * Records what was answered in a window, for every geo that was asked, and what was not in the answer. Whether it is past
+ * Records what was answered in a window, for every geo that was requested, and what was not in the answer. Whether it is past
  * revision is not said: whoever asks judges it by an own lookback.
  */
 export async function cover(
   tx: Transaction<Database>,
-  seriesId: number,
+  series: StoredSeries,
   planned: PlannedRequest,
   rows: Observations,
   now: Instant,
@@ -100,11 +99,12 @@ export async function cover(
 ): Promise<void> {
   const { window } = planned
   if (!window) return
-  const lookbackS = await longestLookback(tx, seriesId, planned)
+  const seriesId = series.id
+  const lookbackS = await longestLookback(tx, series, planned)
   const present = new Set(rows.geoIds)
   const places = dismissed.flatMap((place) => place ?? [])
   const answered = new Set([...present, ...places.map(({ geoId }) => geoId)])
-  const followed = await seriesPeriods(tx, { seriesId, planned, window, rows })
+  const followed = await seriesPeriods(tx, { series, planned, window, rows })
   const periods = followed?.isCalendar ? followed : undefined
   if (periods && born.length > 0) await unsettle(tx, seriesId, periods)
   const put = (geoId: number, state: Covered['state'], stretch: Interval = window, since = now): Promise<void> =>
@@ -124,11 +124,11 @@ export async function cover(
   for (const geoId of planned.geoIds) {
     const has = geoId === ALL_GEOS ? present.size > 0 : present.has(geoId)
     const held = !has && (await holds(tx, seriesId, geoId, window))
-    // An answer without the values that it once had is not believed: they stay, and it is asked again.
+    // An answer without the values that it once had is not believed: they stay, and it is requested again.
     const doubtful = open || (held && dismissed.length === 0)
     const lacking: (Interval & { geoId: number; since: Instant })[] = []
     if (geoId === ALL_GEOS && !doubtful && has)
-      for (const one of await missingGeos(tx, seriesId, window, answered, Math.min(planned.settledBefore, now)))
+      for (const one of await missingGeos(tx, series, window, answered, Math.min(planned.settledBefore, now)))
         lacking.push({ ...one, since: await missingSince(tx, seriesId, one, now) })
     if (geoId === ALL_GEOS) await subsume(tx, seriesId, window, periods)
     await put(geoId, doubtful ? 'doubt' : has || held ? 'values' : 'empty')
@@ -142,7 +142,7 @@ export async function cover(
   // What was dismissed without a place, or of a geo of which nothing else came, may be any of what is missing.
   if (places.length < dismissed.length || (dismissed.length > 0 && present.size === 0)) doubted.push(...planned.geoIds)
   else doubted.push(...[...answered].filter((geoId) => !present.has(geoId)))
-  const answer = { seriesId, planned, window, rows: withPlaces(rows, places), now, doubted: new Set(doubted) }
-  await absentBefore(tx, answer, born)
+  const answer = { series, planned, window, rows: withPlaces(rows, places), now, doubted: new Set(doubted) }
   await absent(tx, answer)
+  await absentBeside(tx, answer, born, lookbackS)
 }

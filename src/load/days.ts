@@ -16,7 +16,6 @@ import type { Day } from '../tables/dayTotals.ts'
 import type { Observations } from '../tables/rows.ts'
 import type { Database } from '../tables/schema.ts'
 import { type Timeline, totalsOf } from './dayTotals.ts'
-import { readZone } from './series.ts'
 
 type Tx = Transaction<Database>
 
@@ -87,6 +86,8 @@ async function reread(
 /** What an answer changed, as far as days are concerned. */
 export interface Changed {
   readonly seriesId: number
+  /** The zone in which the days of the series are counted. */
+  readonly zone: string
   readonly rows: Observations
   /** The window of a sound answer: of the geos that occur in it nothing else is stored there. Null where that is not known. */
   readonly window: Interval | null
@@ -109,8 +110,11 @@ function endOf({ at, steps }: Observations, begin: number, last: number, to: Ins
  * Makes the totals of the days anew that an answer told of. Of a day that lies in its window as a whole they are known from
  * the rows that came; of any other the stored values are read.
  */
-export async function writeDays(tx: Tx, engine: Engine, { seriesId, rows, window, withdrawn }: Changed): Promise<void> {
-  const zone = await readZone(tx, seriesId)
+export async function writeDays(
+  tx: Tx,
+  engine: Engine,
+  { seriesId, zone, rows, window, withdrawn }: Changed,
+): Promise<void> {
   const { geoIds, at } = rows
   // A length that is only guessed leaves the stored one alone.
   const known = rows.guessed ? null : window

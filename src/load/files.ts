@@ -1,5 +1,5 @@
 import { formatMillis } from '../base/instant.ts'
-import type { Store } from '../db/open.ts'
+import type { Store } from '../db/store.ts'
 
 /** A file of an archive that lies in the folder of downloads now. */
 export interface ArchiveFile {

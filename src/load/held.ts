@@ -6,7 +6,7 @@ import { ALL_GEOS } from '../job/plannedRequest.ts'
 import type { Database } from '../tables/schema.ts'
 import { type Grid, isRegular } from './regular.ts'
 
-/* What a transaction asks of the values of a series that are held. */
+/* What a transaction reads of the values of a series that are held. */
 
 const valueOfGeo = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
   db
@@ -71,7 +71,8 @@ const valuesBeside = (side: 'before' | 'after') =>
       .limit(NEARBY),
   )
 
-const NEARBY = 16
+/** So many values on each side of a window tell what lies around it. */
+export const NEARBY = 16
 const [valuesBefore, valuesAfter] = [valuesBeside('before'), valuesBeside('after')]
 
 /** Values near a window that are held of one geo, in order: they tell whether it follows a step. */

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { deleteOthers, listOf } from '../db/lists.ts'
+import type { Engine } from '../db/engine.ts'
 import type { Listing, OwnedRows } from '../tables/rows.ts'
 import type { Database } from '../tables/schema.ts'
 
@@ -9,21 +9,20 @@ export async function markListing(
   { item, text, kind, locale, ids, complete }: Listing,
   now: string,
 ): Promise<number> {
-  const seen = listOf(ids)
-  // All of them have the columns that are used here; of a table without kinds none is asked for.
+  // All of them have the columns that are used here; a table without kinds is not filtered by one.
   const texts = tx
     .updateTable(text as 'indicator_text')
     .where('locale', '=', locale)
     .$if(kind !== null, (of) => of.where('kind', '=', kind!))
   const items = tx.updateTable(item as 'indicator').$if(kind !== null, (of) => of.where('kind', '=', kind!))
-  await texts.set({ last_seen_at: now, withdrawn_at: null }).where('id', 'in', seen).execute()
-  await items.set({ last_seen_at: now, withdrawn_at: null }).where('id', 'in', seen).execute()
+  await texts.set({ last_seen_at: now, withdrawn_at: null }).where('id', 'in', ids).execute()
+  await items.set({ last_seen_at: now, withdrawn_at: null }).where('id', 'in', ids).execute()
   if (!complete) return 0
   await texts
     .set({ withdrawn_at: now })
     .where('last_seen_at', 'is not', null)
     .where('withdrawn_at', 'is', null)
-    .where('id', 'not in', seen)
+    .where('id', 'not in', ids)
     .execute()
   // An item is gone when it is gone in every language in which it was listed.
   const { numUpdatedRows } = await items
@@ -49,6 +48,7 @@ export async function markListing(
 /** Makes the rows of some owners exactly those given: links that the service dropped go, the others stay untouched. Answers how many went. */
 export async function replaceOwned(
   tx: Transaction<Database>,
+  engine: Engine,
   { table, owner, owners, rows }: OwnedRows,
   columns: readonly string[],
 ): Promise<number> {
@@ -64,7 +64,7 @@ export async function replaceOwned(
   const each = new Map(owners.map((one) => [nameOf(one), one]))
   let gone = 0
   for (const [name, one] of each)
-    gone += await deleteOthers(
+    gone += await engine.deleteOthers(
       tx,
       table,
       Object.fromEntries(owner.map((column) => [column, one[column]!])),

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { SchemaError, type SyncError } from '../base/errors.ts'
 import type { Interval } from '../base/interval.ts'
 import type { Redactor } from '../base/redact.ts'
-import type { Store } from '../db/open.ts'
+import type { Store } from '../db/store.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Reply } from '../services/reply.ts'
 import type { Rows } from '../tables/rows.ts'
@@ -15,7 +15,7 @@ import { type PackedReply, packReply } from './packer.ts'
 import { quarantine } from './quarantine.ts'
 import { dropEarlier, keepReply, outcomeOf, recordFetch } from './record.ts'
 import { type Counts, countRun, NO_COUNTS } from './run.ts'
-import { seriesIdOf } from './series.ts'
+import { readSeries, seriesIdOf } from './series.ts'
 
 /** Where and when something is loaded. */
 export interface Loading {
@@ -109,8 +109,10 @@ export async function leaveInDoubt(
   ms: number,
 ): Promise<void> {
   const nothing = { geoIds: [], at: [], values: [], steps: 0 }
-  for (const window of doubts)
-    await cover(tx, seriesId, { ...planned, window }, nothing, Math.floor(ms / 1000), { open: true })
+  for (const window of doubts) {
+    const series = await readSeries(tx, seriesId)
+    await cover(tx, series, { ...planned, window }, nothing, Math.floor(ms / 1000), { open: true })
+  }
 }
 
 /**
@@ -143,7 +145,7 @@ export async function loadCoarse(
 
 /**
  * Records a request that was sent and got no answer that counts, and is no failure: its window was `too-large` for the
- * service and is asked in parts, each a request of its own, or the run `stopped` before the answer.
+ * service and is requested in parts, each a request of its own, or the run `stopped` before the answer.
  */
 export async function loadUnanswered(
   { store, runId, now }: Loading,

@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from 'kysely'
-import type { Store } from '../db/open.ts'
+import type { Store } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
 
 /** What pruning did: bodies and bytes that went, and old bodies that stay as evidence. */

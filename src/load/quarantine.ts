@@ -1,12 +1,11 @@
 import type { Transaction } from 'kysely'
 import { formatMillis } from '../base/instant.ts'
-import { createAnswered } from '../db/answered.ts'
-import { listOf } from '../db/lists.ts'
-import type { Store } from '../db/open.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
+import type { Store } from '../db/store.ts'
 import type { Reject } from '../tables/rows.ts'
 import type { Database } from '../tables/schema.ts'
 import { acceptAnswers } from './accept.ts'
+import { openOf } from './closeQuarantine.ts'
 import { fragmentText } from './dismissed.ts'
 
 /** Where rejects come from: the fetch, its run, and when (epoch milliseconds). */
@@ -38,10 +37,6 @@ const knownOf = prepared((db, of: { fetchId: number }) =>
   db.selectFrom('_quarantine').select(['path', 'reason']).where('fetch_id', '=', of.fetchId),
 )
 
-/** What is open of a fetch. */
-const openOf = (tx: Transaction<Database>, fetchId: number) =>
-  tx.updateTable('_quarantine').where('fetch_id', '=', fetchId).where('resolved_at', 'is', null)
-
 /** What another reading of a reply makes of its place in quarantine: what is understood now is resolved, what is new is kept. */
 export async function requarantine(
   tx: Transaction<Database>,
@@ -53,7 +48,11 @@ export async function requarantine(
   if (known.length === 0 && rejects.length === 0) return
   await openOf(tx, origin.fetchId)
     .set({ resolved_at: formatMillis(nowMs) })
-    .where('path', 'not in', listOf(rejects.map(({ path }) => path)))
+    .where(
+      'path',
+      'not in',
+      rejects.map(({ path }) => path),
+    )
     .execute()
   await quarantine(
     tx,
@@ -64,35 +63,6 @@ export async function requarantine(
         !known.some((other) => other.path === path && (other.reason === reason || path.endsWith(']'))),
     ),
   )
-}
-
-/** Closes what is in quarantine of windows and listings that were read soundly since, by whatever requests. */
-export async function closeQuarantine(store: Store, nowMs: number): Promise<void> {
-  const open = await store.kysely
-    .selectFrom('_quarantine as q')
-    .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
-    .select(['f.id as fetchId', 'f.target', 'f.series_id', 'f.from_at', 'f.to_at', 'f.geo_ids'])
-    .distinct()
-    .where('q.resolved_at', 'is', null)
-    .execute()
-  const leftOf = createAnswered(store.kysely, true)
-  const closed: number[] = []
-  for (const { series_id, from_at, to_at, geo_ids, ...row } of open) {
-    const left = await leftOf({
-      ...row,
-      seriesId: series_id,
-      window: from_at === null || to_at === null ? null : { from: from_at, to: to_at },
-      geoIds: geo_ids?.split(',').map(Number) ?? null,
-    })
-    if (left.length === 0) closed.push(row.fetchId)
-  }
-  if (closed.length === 0) return
-  await store.write(async (tx) => {
-    for (const fetchId of closed)
-      await openOf(tx, fetchId)
-        .set({ resolved_at: formatMillis(nowMs) })
-        .execute()
-  })
 }
 
 /**
@@ -111,7 +81,7 @@ export async function dismiss(store: Store, ids: readonly number[], reason: stri
           selectFrom('_quarantine as d')
             .innerJoin('_fetch as o', 'o.id', 'd.fetch_id')
             .select('d.id')
-            .where('d.id', 'in', listOf(ids))
+            .where('d.id', 'in', ids)
             .where('d.resolved_at', 'is', null)
             .whereRef('d.reason', '=', 'q.reason')
             .whereRef('d.fragment', '=', 'q.fragment')
@@ -127,7 +97,11 @@ export async function dismiss(store: Store, ids: readonly number[], reason: stri
         ...{ resolved_at: formatMillis(nowMs), dismissed: reason },
         dismissed_after: of.selectFrom('_fetch').select(({ fn }) => fn.max('id').as('id')),
       }))
-      .where('id', 'in', listOf(alike.map(({ id }) => id)))
+      .where(
+        'id',
+        'in',
+        alike.map(({ id }) => id),
+      )
       .execute()
     await acceptAnswers(tx, new Set(alike.map(({ fetch_id }) => fetch_id)))
     return alike.map(({ id }) => id)

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { Reader, Store } from '../db/open.ts'
+import type { Reader, Store } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
 import { insertIndicator } from './series.ts'
 
@@ -13,7 +13,7 @@ const HAPPENED = [
 /** Takes over the records of another database of the same schema into an empty one. */
 export const takeRecords = (store: Store, file: string): Promise<void> => store.engine.takeTables(file, HAPPENED)
 
-/** Makes the series of another database anew, each when it was first asked for, so that everything is first seen when it was. */
+/** Makes the series of another database anew, each when it was first requested, so that everything is first seen when it was. */
 export async function createSeriesRestorer({
   kysely,
 }: Reader): Promise<{ upTo(tx: Transaction<Database>, fetchId: number): Promise<void> }> {

@@ -73,7 +73,7 @@ const earlier = prepared((db, of: { target: string; fetchId: number; hash: strin
     ),
 )
 
-/** What is recorded of a request beside what was asked. */
+/** What is recorded of a request beside what was requested. */
 interface Record {
   readonly runId: number
   readonly planned: PlannedRequest

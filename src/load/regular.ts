@@ -77,16 +77,20 @@ export function holesOf(window: Interval, grid: Grid | undefined): Missing[] {
 
 const DAY = 86_400
 
-/** Whether values follow their step: events do not, they come when they come. Few values tell nothing against it. */
-export function isRegular({ at, steps }: Grid): boolean {
-  let apart = 0
-  for (let i = 1; i < at.length; i++) {
-    const [distance, step] = [at[i]! - at[i - 1]!, steps[i - 1]!]
+/** Whether values lie whole steps apart: those of events do not, they come when they come. */
+export const isStepped = ({ at, steps }: Grid): boolean =>
+  at.every((one, i) => {
+    if (i === 0) return true
+    const [distance, step] = [one - at[i - 1]!, steps[i - 1]!]
     // Days and longer are as long as their local calendar says: their distances are no multiples.
-    if (distance < step || (step < DAY - 3600 && distance % step !== 0)) return false
-    if (distance > step) apart++
-  }
-  return apart * 2 <= Math.max(0, at.length - 1)
+    return distance >= step && (step >= DAY - 3600 || distance % step === 0)
+  })
+
+/** Whether values follow their step: most of them come one step after the other. */
+export function isRegular(grid: Grid): boolean {
+  const { at, steps } = grid
+  const apart = at.filter((one, i) => i > 0 && one - at[i - 1]! > steps[i - 1]!).length
+  return isStepped(grid) && apart * 2 <= Math.max(0, at.length - 1)
 }
 
 /** Average lengths of the steps that the calendar bends. */

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
-import type { Store } from '../db/open.ts'
 import { prepared } from '../db/prepared.ts'
+import type { Store } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
 
 /** Counters of a run, as in `_run`. */

@@ -1,11 +1,11 @@
 import type { Transaction } from 'kysely'
 import { formatMillis } from '../base/instant.ts'
 import { prepared } from '../db/prepared.ts'
-import { findSeries } from '../db/series.ts'
+import { findSeries, geosOf } from '../db/series.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Database } from '../tables/schema.ts'
 
-/** The number of a request's series, which is made when it is asked for the first time, with its indicator; null where it asks for none. */
+/** The number of a request's series, which is made when it is requested for the first time, with its indicator; null where it requests none. */
 export async function seriesIdOf(
   tx: Transaction<Database>,
   { series, timeZone }: Pick<PlannedRequest, 'series' | 'timeZone'>,
@@ -34,14 +34,23 @@ export async function insertIndicator(tx: Transaction<Database>, kind: string, i
     .execute()
 }
 
+/** What a transaction knows of a stored series: read once, for it does not change within. */
+export interface StoredSeries {
+  readonly id: number
+  /** The longest lookback that it was ever requested with, in seconds; null where nobody said. */
+  readonly lookbackS: number | null
+  /** The zone in which its days are counted. */
+  readonly timeZone: string
+  /** The geos of which values ever came. */
+  readonly geoIds: readonly number[]
+}
+
 const ofSeries = prepared((db, of: { id: number }) =>
   db.selectFrom('series').select(['lookback_s', 'time_zone']).where('id', '=', of.id),
 )
 
-/** The longest lookback that a series was ever asked with, in seconds; null where nobody said. */
-export const readLookback = async (tx: Transaction<Database>, id: number): Promise<number | null> =>
-  (await ofSeries.first(tx, { id }))?.lookback_s ?? null
-
-/** The zone in which the days of a series are counted. */
-export const readZone = async (tx: Transaction<Database>, id: number): Promise<string> =>
-  (await ofSeries.first(tx, { id }))!.time_zone
+/** Reads a stored series. */
+export async function readSeries(tx: Transaction<Database>, id: number): Promise<StoredSeries> {
+  const { lookback_s, time_zone } = (await ofSeries.first(tx, { id }))!
+  return { id, lookbackS: lookback_s, timeZone: time_zone, geoIds: await geosOf(tx, id) }
+}

@@ -1,7 +1,7 @@
 import { formatMillis } from '../base/instant.ts'
-import type { Store } from '../db/open.ts'
+import type { Store } from '../db/store.ts'
 
-/** A service that is asked. */
+/** A service that is called. */
 export interface Source {
   readonly baseUrl: string
   /** The name of its profile. */
@@ -21,7 +21,7 @@ function withoutSecrets(address: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
-/** Remembers that a service is asked, for copies that say where their values come from. Writes nothing when that is known. */
+/** Remembers that a service is called, for copies that say where their values come from. Writes nothing when that is known. */
 export async function rememberSource(store: Store, { baseUrl, service }: Source, nowMs: number): Promise<void> {
   const [host, source] = [hostOf(baseUrl), { base_url: withoutSecrets(baseUrl), service }]
   const known = await sourceOf(store, host)

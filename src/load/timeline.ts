@@ -20,7 +20,7 @@ export interface Covered extends Interval {
 
 /** Fetched within these seconds of each other counts as fetched together. */
 const TOGETHER = 900
-/** What was fetched longer ago than this is asked for its age alone by nobody: how old exactly does not matter any more. */
+/** What was fetched longer ago than this is requested for its age alone by nobody: how old exactly does not matter any more. */
 const OLD = 12 * 3600
 
 /** Whether two neighbours may be one row without making a part of it look older or fresher than it is to anybody who asks. */

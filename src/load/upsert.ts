@@ -2,25 +2,37 @@ import type { Transaction } from 'kysely'
 import { canonical } from '../base/json.ts'
 import type { Written } from '../db/engine.ts'
 import { type Prepared, prepared } from '../db/prepared.ts'
-import { isMerged, type Languages, TEXTS, upsertRow } from '../db/upsert.ts'
+import { isMerged, type Languages, TEXT_TABLES, upsertRow } from '../db/upsert.ts'
 import type { OwnedRows, RowValues, TableRows } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 
+/** Where the text of an item in a language stands. */
+interface TextOf {
+  readonly kind: string
+  readonly id: number
+  readonly locale: string
+}
+
+const textIn = (texts: TableName): Prepared<TextOf, { locale: string }> =>
+  prepared((db, of: TextOf) => {
+    // Every table of texts has these columns, or all but the kind.
+    const told = db
+      .selectFrom(texts as 'indicator_text')
+      .select('locale')
+      .where('id', '=', of.id)
+    const ofKind = 'kind' in tableOf(texts).columns ? told.where('kind', '=', of.kind) : told
+    return ofKind.where('locale', '=', of.locale).limit(1)
+  })
+const TEXT_IN = new Map([...new Set(Object.values(TEXT_TABLES))].map((texts) => [texts, textIn(texts)]))
+
 /** Whether an item was told in a language, by the table of its texts. */
-async function isTold(
+const isTold = async (
   tx: Transaction<Database>,
   texts: TableName,
   { kind, id }: RowValues,
   locale: string,
-): Promise<boolean> {
-  // Every table of texts has these columns, or all but the kind.
-  const told = tx
-    .selectFrom(texts as 'indicator_text')
-    .select('locale')
-    .where('id', '=', id as number)
-  const ofKind = 'kind' in tableOf(texts).columns ? told.where('kind', '=', kind as string) : told
-  return (await ofKind.where('locale', '=', locale).limit(1).executeTakeFirst()) !== undefined
-}
+): Promise<boolean> =>
+  (await TEXT_IN.get(texts)!.first(tx, { kind: kind as string, id: id as number, locale })) !== undefined
 
 /** A row with what is held of its payload, too; where both have a field, the later holds, but for the first language. */
 async function withHeld(
@@ -42,7 +54,7 @@ const heldPayload = prepared((db, of: { kind: string; id: number }) =>
 /** Rows of items that were not told in the first language yet, where these are in another one. */
 export async function withoutTold(tx: Transaction<Database>, listed: OwnedRows, first: string): Promise<OwnedRows> {
   const { table, locale, owners, rows, ...rest } = listed
-  const texts = locale === undefined || locale === first ? undefined : TEXTS[table]
+  const texts = locale === undefined || locale === first ? undefined : TEXT_TABLES[table]
   if (texts === undefined) return { table, owners, rows, ...rest }
   const untold = async (all: readonly RowValues[]): Promise<RowValues[]> => {
     const left: RowValues[] = []
@@ -74,22 +86,52 @@ const HISTORY: Partial<Readonly<Record<TableName, ReturnType<typeof versionsIn>>
   content_text: versionsIn('content_revision'),
 }
 
-/** The rows that are held, table by table, by their keys. */
-const held = new Map<TableName, Prepared<RowValues, RowValues>>()
+/** The key of a row, as a text. */
+const keyOf = (table: TableName, row: RowValues): string =>
+  JSON.stringify(tableOf(table).key.map((column) => row[column]))
 
-/** The held row with the key of another one. */
-function heldRow(tx: Transaction<Database>, table: TableName, row: RowValues): Promise<RowValues | undefined> {
+/** Held rows are requested so many at once. */
+const AT_ONCE = 16
+
+/** The held rows with one of so many keys, table by table. */
+const held = new Map<string, Prepared<RowValues[string][], RowValues>>()
+
+/** The query of the held rows of a table with one of `count` keys, which are given one after the other. */
+function heldQuery(table: TableName, count: number): Prepared<RowValues[string][], RowValues> {
+  const name = `${table} ${count}`
+  const known = held.get(name)
+  if (known) return known
   const { key } = tableOf(table)
-  const query =
-    held.get(table) ??
-    prepared((db, of: RowValues) =>
-      key.reduce(
-        (all, column) => all.where(column as 'id', '=', of[column] as number),
-        db.selectFrom(table as 'geo').selectAll(),
+  const query = prepared((db, values: RowValues[string][]) =>
+    db
+      .selectFrom(table as 'geo')
+      .selectAll()
+      .where((of) =>
+        of.or(
+          Array.from({ length: count }, (_, i) =>
+            of.and(key.map((column, k) => of(column as 'id', '=', values[i * key.length + k] as number))),
+          ),
+        ),
       ),
-    )
-  held.set(table, query)
-  return query.first(tx, row)
+  )
+  held.set(name, query)
+  return query
+}
+
+/** The held rows with the keys of others, by these. */
+async function heldRows(
+  tx: Transaction<Database>,
+  table: TableName,
+  rows: readonly RowValues[],
+): Promise<ReadonlyMap<string, RowValues>> {
+  const { key } = tableOf(table)
+  const found = new Map<string, RowValues>()
+  for (let first = 0; first < rows.length; first += AT_ONCE) {
+    const some = rows.slice(first, first + AT_ONCE)
+    const values = some.flatMap((row) => key.map((column) => row[column]!))
+    for (const row of await heldQuery(table, some.length).all(tx, values)) found.set(keyOf(table, row), row)
+  }
+  return found
 }
 
 /** Whether a column that changed only tells more: nothing was known, or every field of its JSON is what it was. */
@@ -111,21 +153,22 @@ export async function upsertRows(
   stamps: RowValues & { readonly fetch_id: number },
   first: string,
 ): Promise<Written> {
-  const { columns, key, silent } = tableOf(table)
+  const { columns, silent } = tableOf(table)
   // What an answer says twice is one row; the later holds.
-  const rows = [...new Map(sent.map((row) => [JSON.stringify(key.map((column) => row[column])), row])).values()]
+  const rows = [...new Map(sent.map((row) => [keyOf(table, row), row])).values()]
   const extra = Object.fromEntries(Object.entries(stamps).filter(([column]) => column in columns))
   const versions = async (): Promise<number> =>
     (await HISTORY[table]?.first(tx, { by: stamps.fetch_id }))?.versions ?? 0
+  const befores = await heldRows(tx, table, rows)
   let [fresh, revised] = [0, 0]
   for (const one of rows) {
     const row = isMerged(table, 'payload') && one.payload ? await withHeld(tx, one, { locale, first }) : one
-    const before = await heldRow(tx, table, row)
+    const before = befores.get(keyOf(table, row))
     const telling = Object.keys(row).filter((column) => !silent.includes(column))
     if (before && (when === 'kept' || telling.every((column) => before[column] === row[column]))) continue
     const earlier = before && (await versions())
     if (!(await upsertRow(tx, table, { ...row, ...extra }, when, { locale, first }))) continue
-    const after = before && (await heldRow(tx, table, row))
+    const after = before && (await heldRows(tx, table, [row])).get(keyOf(table, row))
     const isRevised =
       before &&
       ((await versions()) !== earlier || !telling.every((name) => isCompleted(name, before[name], after![name])))

@@ -1,8 +1,8 @@
 import type { Insertable } from 'kysely'
 import type { Interval } from '../base/interval.ts'
-import type { Store } from '../db/open.ts'
 import { prepared } from '../db/prepared.ts'
-import { findSeries } from '../db/series.ts'
+import type { IdentityRow } from '../db/series.ts'
+import type { Store } from '../db/store.ts'
 import { identityRow, type SeriesIdentity } from '../job/plannedRequest.ts'
 import type { Database } from '../tables/schema.ts'
 
@@ -11,27 +11,75 @@ interface Wanted extends Interval {
   readonly series: SeriesIdentity
   readonly geoIds: readonly number[] | null
 }
+type Row = Insertable<Database['_wanted']>
 
-/** Remembers what a job wants of the series that there are, in place of what it wanted before. */
-export async function rememberWanted(store: Store, job: string, wanted: readonly Wanted[]): Promise<void> {
+/** A text that is equal for equal identities of a series. */
+const keyOf = ({ kind, indicator_id, time_trunc, time_agg, geo_agg, geo_trunc, geo_ids }: IdentityRow): string =>
+  JSON.stringify([kind, indicator_id, time_trunc, time_agg, geo_agg, geo_trunc, geo_ids])
+
+/** The rows of what is wanted of the series that there are, by what tells them apart. */
+async function rowsOf({ kysely }: Store, job: string, wanted: readonly Wanted[]): Promise<Map<string, Row>> {
+  const series = await kysely
+    .selectFrom('series')
+    .select(['id', 'kind', 'indicator_id', 'time_trunc', 'time_agg', 'geo_agg', 'geo_trunc', 'geo_ids'])
+    .execute()
+  const ids = new Map(series.map((row) => [keyOf(row), row.id]))
+  const rows = new Map<string, Row>()
+  for (const { where, series: identity, geoIds, from, to } of wanted) {
+    const id = ids.get(keyOf(identityRow(identity)))
+    const key = `${id} ${where}`
+    if (id === undefined || from >= to || rows.has(key)) continue
+    rows.set(key, {
+      ...{ series_id: id, job, entry: where, geo_ids: geoIds?.join(',') ?? null, from_at: from, to_at: to },
+    })
+  }
+  return rows
+}
+
+/**
+ * Remembers what a job wants of the series that there are, in place of what it wanted before; where only a part of the job
+ * was meant, what it wants beside that stays. Nothing is written where nothing changed.
+ */
+export async function rememberWanted(
+  store: Store,
+  job: string,
+  wanted: readonly Wanted[],
+  part = false,
+): Promise<void> {
+  const rows = await rowsOf(store, job, wanted)
+  const held = await store.kysely.selectFrom('_wanted').selectAll().where('job', '=', job).execute()
+  const gone: Row[] = []
+  for (const row of held) {
+    const key = `${row.series_id} ${row.entry}`
+    const meant = rows.get(key)
+    if (meant && meant.geo_ids === row.geo_ids && meant.from_at === row.from_at && meant.to_at === row.to_at)
+      rows.delete(key)
+    else if (!meant && !part) gone.push(row)
+  }
+  if (gone.length + rows.size === 0) return
   await store.write(async (tx) => {
-    await tx.deleteFrom('_wanted').where('job', '=', job).execute()
-    for (const { where, series, geoIds, from, to } of wanted) {
-      const known = await findSeries(tx, identityRow(series))
-      if (known === undefined || from >= to) continue
-      await insert.run(tx, {
-        ...{ series_id: known.id, job, entry: where, geo_ids: geoIds?.join(',') ?? null, from_at: from, to_at: to },
-      })
-    }
+    for (const row of gone) await forget.run(tx, row)
+    for (const row of rows.values()) await remember.run(tx, row)
   })
 }
 
-const insert = prepared((db, row: Insertable<Database['_wanted']>) =>
+const forget = prepared((db, row: Row) =>
+  db
+    .deleteFrom('_wanted')
+    .where('series_id', '=', row.series_id)
+    .where('job', '=', row.job)
+    .where('entry', '=', row.entry),
+)
+const remember = prepared((db, row: Row) =>
   db
     .insertInto('_wanted')
     .values({
       ...{ series_id: row.series_id, job: row.job, entry: row.entry },
       ...{ geo_ids: row.geo_ids, from_at: row.from_at, to_at: row.to_at },
     })
-    .onConflict((conflict) => conflict.doNothing()),
+    .onConflict((conflict) =>
+      conflict
+        .columns(['series_id', 'job', 'entry'])
+        .doUpdateSet({ geo_ids: row.geo_ids, from_at: row.from_at, to_at: row.to_at }),
+    ),
 )

@@ -8,24 +8,24 @@ import type { Absence, SeriesState } from '../job/plannerState.ts'
 import { rangeParams } from '../services/request.ts'
 import type { Service } from '../services/service.ts'
 import type { Size } from '../services/windows.ts'
-import { groupsOf } from './groups.ts'
-import { settledBefore } from './held.ts'
-import { type Planning, planRequest, wantedRange } from './planning.ts'
 import {
   changesOf,
   cutterOf,
+  entryRoute,
   geosOf,
   identityOf,
   knownPeriods,
   lookbacksOf,
-  questionOf,
-  routeOf,
+  paramsOf,
   sentGeos,
   sizeFor,
-} from './question.ts'
+} from './entries.ts'
+import { groupsOf } from './groups.ts'
+import { settledBefore } from './held.ts'
+import type { MissingLater } from './missingLater.ts'
+import { type Planning, planRequest, wantedRange } from './planning.ts'
 import { smaller } from './sizes.ts'
 import { isPassedOver } from './unknown.ts'
-import type { Whole } from './whole.ts'
 import { addSize, borderUnit, widen } from './windows.ts'
 
 interface Due extends Interval {
@@ -53,13 +53,21 @@ function begins(periods: Periods, stretch: Interval, window: Interval): boolean 
   return first < Math.min(stretch.to, window.to)
 }
 
-/** What is due of a geo in a range. */
-function dueOf(absences: readonly Absence[], geoId: number, wanted: Interval, now: Instant): Due[] {
+/** What is due of a geo in a range. What it was answered by itself is newer than what is absent of all. */
+function dueOf(
+  absences: readonly Absence[],
+  { coverage }: SeriesState,
+  geoId: number,
+  wanted: Interval,
+  now: Instant,
+): Due[] {
+  const own = coverage.filter((row) => row.geoId === geoId)
   return absences.flatMap((absence): Due[] => {
     const dueAt = absentNext(absence)
     if (dueAt === null || dueAt - EARLY > now) return []
     if (geoId !== ALL_GEOS && absence.geoId !== ALL_GEOS && absence.geoId !== geoId) return []
-    return intersect([absence], [wanted]).map((part) => ({ ...part, dueAt }))
+    const left = geoId === ALL_GEOS || absence.geoId === geoId ? [absence] : subtract([absence], own)
+    return intersect(left, [wanted]).map((part) => ({ ...part, dueAt }))
   })
 }
 
@@ -70,8 +78,8 @@ function sizeOfOne(service: Service, entry: SeriesEntry, state: SeriesState, geo
 }
 
 /** The windows of one entry in which something absent is due, each once, for the geos of which something is due in it. */
-function* candidates(planning: Planning, entry: SeriesEntry, whole: Whole): Generator<Candidate> {
-  const { job, service, plannerState, now, asked } = planning
+function* candidates(planning: Planning, entry: SeriesEntry, whole: MissingLater): Generator<Candidate> {
+  const { job, service, plannerState, now, requested } = planning
   if (!entry.window) return
   const zone = service.timeZone
   const unit = borderUnit(entry.timeTrunc)
@@ -83,33 +91,36 @@ function* candidates(planning: Planning, entry: SeriesEntry, whole: Whole): Gene
     const key = seriesKey(series)
     const state = plannerState.series(series)
     const periods = knownPeriods(zone, state)
-    const due = new Map(geosOf(entry).map((geoId) => [geoId, dueOf(absences, geoId, wanted, now)]))
+    const due = new Map(geosOf(entry).map((geoId) => [geoId, dueOf(absences, state, geoId, wanted, now)]))
     const geoIds = [...due].flatMap(([geoId, some]) => (some.length > 0 ? [geoId] : []))
-    if (geoIds.length === 0 || isPassedOver(planning, entry.where, routeOf(entry), indicatorId)) continue
+    if (geoIds.length === 0 || isPassedOver(planning, entry.where, entryRoute(entry), indicatorId)) continue
     const size = sizeOfOne(service, entry, state, geoIds)
     const stretches = joinNearby(
       [...due.values()].flat().map((one) => widen(zone, one, unit)),
       (at) => addSize(zone, at, size),
     )
-    // What a later job asks for all geos tells of it, too.
+    // What a later job requests for all geos covers it, too.
     const rest = subtract(stretches, whole(key))
-    const groups = groupsOf(geoIds.map((geoId) => ({ geoId, holes: asked.left(key, geoId, rest) })))
+    const groups = groupsOf(geoIds.map((geoId) => ({ geoId, holes: requested.left(key, geoId, rest) })))
     const changes = changesOf(service, series, state)
     for (const group of groups)
-      for (const window of group.holes.flatMap((hole) => cutterOf(zone, unit)(hole, size, changes))) {
+      for (const piece of group.holes.flatMap((hole) => cutterOf(zone, unit)(hole, size, changes))) {
         // An answer tells of a period only where it begins.
         const tells = (one: Due): boolean =>
-          one.from < window.to && one.to > window.from && (!periods || begins(periods, one, window))
+          one.from < piece.to && one.to > piece.from && (!periods || begins(periods, one, piece))
         const told = group.geoIds.filter((geoId) => due.get(geoId)!.some(tells))
         if (told.length === 0) continue
-        asked.add(key, told, [window])
-        const params = { ...questionOf(entry, indicatorId, sentGeos(entry, told)), ...rangeParams(window) }
-        const planned = planRequest(planning, entry.where, routeOf(entry), params, {
+        const inside = told.flatMap((geoId) => due.get(geoId)!.filter(tells))
+        // What was gathered, and is cut elsewhere, begins and ends with something that is due.
+        const reach = { from: Math.min(...inside.map(({ from }) => from)), to: Math.max(...inside.map(({ to }) => to)) }
+        const window = intersect([piece], [widen(zone, reach, unit)])[0]!
+        requested.add(key, told, [window])
+        const params = { ...paramsOf(entry, indicatorId, sentGeos(entry, told)), ...rangeParams(window) }
+        const planned = planRequest(planning, entry.where, entryRoute(entry), params, {
           ...{ series, geoIds: told, window, reason: 'absent' as const },
           settledBefore: settledBefore(zone, now, entry.lookback, unit),
           lookbackS: Math.max(state.lookbackS ?? 0, lookbacksOf(job).get(key)!),
         })
-        const inside = told.flatMap((geoId) => due.get(geoId)!.filter(tells))
         yield { dueAt: Math.min(...inside.map(({ dueAt }) => dueAt)), planned }
       }
   }
@@ -126,15 +137,15 @@ function shareOf({ job, plannerState, now }: Planning, others: number): number {
 }
 
 /** Plans what was absent at the source and is due again, what has waited longest first: a small share of the run's other calls. */
-export function* planAbsences(planning: Planning, others: number, whole: Whole): Generator<PlannedRequest> {
+export function* planAbsences(planning: Planning, others: number, whole: MissingLater): Generator<PlannedRequest> {
   const share = planning.options.restate ? 0 : shareOf(planning, others)
   if (share === 0) return
-  // What exceeds the share is not asked: other jobs may want it.
-  const looking = { ...planning, asked: planning.asked.copy() }
+  // What exceeds the share is not requested: other jobs may want it.
+  const looking = { ...planning, requested: planning.requested.copy() }
   const found = planning.job.series.flatMap((entry) => [...candidates(looking, entry, whole)])
   found.sort((a, b) => a.dueAt - b.dueAt)
   for (const { planned } of found.slice(0, share)) {
-    planning.asked.add(seriesKey(planned.series!), planned.geoIds, [planned.window!])
+    planning.requested.add(seriesKey(planned.series!), planned.geoIds, [planned.window!])
     yield planned
   }
 }

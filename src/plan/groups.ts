@@ -1,18 +1,18 @@
 import { type Interval, intersect, subtract } from '../base/interval.ts'
 
-/** What a geo misses. */
+/** The holes of one geo. */
 export interface Missing {
   readonly geoId: number
   readonly holes: readonly Interval[]
 }
 
-/** Stretches that are asked for some geos together. */
+/** Intervals that are requested for some geos together. */
 export interface Group {
   readonly geoIds: readonly number[]
   readonly holes: readonly Interval[]
 }
 
-/** Geos that miss the very same. */
+/** Groups geos with exactly the same holes. */
 function alike(missing: readonly Missing[]): Group[] {
   const groups = new Map<string, { geoIds: number[]; holes: readonly Interval[] }>()
   for (const { geoId, holes } of missing) {
@@ -25,7 +25,7 @@ function alike(missing: readonly Missing[]): Group[] {
   return [...groups.values()]
 }
 
-/** What several geos miss, so that every stretch is in one group, for all geos that miss it; geos stay in their order. */
+/** Groups the holes of several geos so that each part is in one group, with all geos that miss it; geos keep their order. */
 export function groupsOf(missing: readonly Missing[]): Group[] {
   const classes = alike(missing)
   if (classes.length < 2) return classes

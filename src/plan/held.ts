@@ -41,8 +41,8 @@ function settledPart(held: CoveredInterval, { zone, now, lookback, unit, periods
 }
 
 /**
- * The part of a held interval that need not be asked: all of it when it was fetched within `refresh`, otherwise what was
- * past revision when it was fetched. What is in doubt is asked whatever its age, at growing distances.
+ * The part of a held interval that need not be requested: all of it when it was fetched within `refresh`, otherwise what was
+ * past revision when it was fetched. What is in doubt is requested whatever its age, at growing distances.
  */
 export function stillGood(held: CoveredInterval, freshness: Freshness): Interval {
   const { now, refresh } = freshness
@@ -52,7 +52,7 @@ export function stillGood(held: CoveredInterval, freshness: Freshness): Interval
   return settledPart(held, freshness)
 }
 
-/** Whether a listing has to be asked: never answered, or answered longer ago than `refresh` while its window was still open. */
+/** Whether a listing has to be requested: never answered, or answered longer ago than `refresh` while its window was still open. */
 export function isDue(last: Instant | undefined, window: Interval | null, freshness: Freshness): boolean {
   if (last === undefined) return true
   if (isFresh(last, freshness.now, freshness.refresh)) return false

@@ -1,14 +1,14 @@
 import type { SeriesEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { entryRoute, identityOf, paramsOf } from './entries.ts'
 import { type Freshness, isDue } from './held.ts'
 import { type Planning, planRequest } from './planning.ts'
-import { identityOf, questionOf, routeOf } from './question.ts'
 import { isPassedOver } from './unknown.ts'
 
 /** Plans an entry with `datetime`: one request an indicator, for one instant. */
 export function* planInstants(planning: Planning, entry: SeriesEntry): Generator<PlannedRequest> {
-  const { job, service, plannerState, now, options, asked } = planning
+  const { job, service, plannerState, now, options, requested } = planning
   if (!entry.datetime) return
   const datetime = resolveMoment(entry.datetime, job.timeZone, now)
   const freshness: Freshness = {
@@ -19,13 +19,13 @@ export function* planInstants(planning: Planning, entry: SeriesEntry): Generator
     unit: 'day',
   }
   for (const indicatorId of entry.indicators) {
-    const params = { ...questionOf(entry, indicatorId, entry.geoIds), datetime }
+    const params = { ...paramsOf(entry, indicatorId, entry.geoIds), datetime }
     const extra = { series: identityOf(entry, indicatorId), geoIds: [] }
-    const planned = planRequest(planning, entry.where, routeOf(entry), params, extra)
+    const planned = planRequest(planning, entry.where, entryRoute(entry), params, extra)
     const { target } = planned.request
     const window = { from: datetime, to: datetime + 1 }
     if (!options.restate && !isDue(plannerState.lastAnswer(target), window, freshness)) continue
-    if (isPassedOver(planning, entry.where, routeOf(entry), indicatorId)) continue
-    if (asked.takes(target)) yield planned
+    if (isPassedOver(planning, entry.where, entryRoute(entry), indicatorId)) continue
+    if (requested.takes(target)) yield planned
   }
 }

@@ -17,7 +17,7 @@ const A_DAY: Span = { count: 1, unit: 'day' }
 /** An empty list says nothing on the wire. */
 const some = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list)
 
-/** The language in a path: the route says which there are, in whatever languages the texts are asked. */
+/** The language in a path: the route says which there are, in whatever languages the texts are requested. */
 function languageOf({ service }: Planning, route: RouteName): string {
   const language = service.routes[route]?.slots.language
   return language?.kind === 'choice' ? language.values[0]! : service.locales[0]
@@ -33,13 +33,13 @@ interface Question {
   readonly lookback?: Span
 }
 
-/** Asks a listing when it is due. */
+/** Requests a listing when it is due. */
 function* whenDue(
   planning: Planning,
   { where, route, params, window = null, complete, ...times }: Question,
 ): Generator<PlannedRequest> {
-  const { service, plannerState, now, options, asked } = planning
-  // A range that is asked for by itself concerns only what has a window.
+  const { service, plannerState, now, options, requested } = planning
+  // A range that is requested by itself concerns only what has a window.
   if (window === null && options.range && (options.restate || options.range.how === 'replace')) return
   const freshness = { zone: service.timeZone, now, unit: 'day' as const, lookback: NO_LOOKBACK, ...times }
   const planned = planRequest(planning, where, route, params, { window, complete })
@@ -47,7 +47,7 @@ function* whenDue(
   const last = plannerState.lastAnswer(target)
   if (!options.restate && !isDue(last, window, freshness)) return
   if (route === 'widget' && isPassedOver(planning, where, route, params.id as string | number)) return
-  if (asked.takes(target))
+  if (requested.takes(target))
     yield { ...planned, reason: options.restate ? 'restate' : last === undefined ? 'missing' : 'refresh' }
 }
 
@@ -109,7 +109,7 @@ function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<Plan
     return
   }
   const wanted = wantedRange(planning, entry.window)
-  // The plain listing depends on the day, so it is asked day by day; the JSON one is a catalogue and takes the range at once.
+  // The plain listing depends on the day, so it is requested day by day; the JSON one is a catalogue and takes the range at once.
   const chunk = entry.chunk ?? (route === 'archives' ? A_DAY : null)
   const windows = chunk ? [...cut(service.timeZone, wanted, sizeOf(chunk))] : wanted.from < wanted.to ? [wanted] : []
   const dateType = route === 'archives' ? { date_type: entry.dateType ?? undefined } : {}

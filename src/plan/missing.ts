@@ -2,12 +2,12 @@ import { type Interval, merge, subtract } from '../base/interval.ts'
 import type { SeriesEntry } from '../job/job.ts'
 import { ALL_GEOS } from '../job/plannedRequest.ts'
 import type { CoveredInterval, SeriesState } from '../job/plannerState.ts'
+import { knownPeriods } from './entries.ts'
 import { type Freshness, stillGood } from './held.ts'
 import type { Planning } from './planning.ts'
-import { knownPeriods } from './question.ts'
 import { borderUnit } from './windows.ts'
 
-/** What need not be asked of a geo. What it was asked for by itself is newer than what all geos were asked for. */
+/** What need not be requested for a geo. A request for the geo alone is newer than one for all geos. */
 function goodOf(geoId: number, { coverage }: SeriesState, freshness: Freshness): Interval[] {
   const own: CoveredInterval[] = []
   const all: CoveredInterval[] = []
@@ -15,7 +15,7 @@ function goodOf(geoId: number, { coverage }: SeriesState, freshness: Freshness):
   for (const row of coverage) (row.geoId === ALL_GEOS ? all : row.geoId === geoId ? own : others).push(row)
   const good = (rows: readonly CoveredInterval[]): Interval[] => rows.map((row) => stillGood(row, freshness))
   if (geoId !== ALL_GEOS) return merge([...good(own), ...subtract(good(all), own)])
-  // All geos are asked again where one of them is in doubt.
+  // All geos are requested again where one of them is in doubt.
   const doubted = others.filter(({ state }) => state === 'doubt')
   return subtract(good(all), subtract(doubted, good(doubted)))
 }

@@ -10,7 +10,7 @@ export const halfOf = ({ window, series }: PlannedRequest): number | undefined =
 
 /**
  * The window of a request in pieces of a length at the most, on local borders; one piece when it is short enough already, or
- * cannot be divided: a bucket that is grouped, and a day, are asked as a whole.
+ * cannot be divided: a bucket that is grouped, and a day, are requested as a whole.
  */
 export function piecesOf(planned: PlannedRequest, seconds: number | undefined): Interval[] {
   const { window, series, timeZone } = planned

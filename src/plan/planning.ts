@@ -8,33 +8,35 @@ import type { PassedOver, PlannerState } from '../job/plannerState.ts'
 import { buildRequest } from '../services/request.ts'
 import type { AnyParams, Locale, Params, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
-import type { Asked } from './asked.ts'
+import type { Requested } from './requested.ts'
 import { widen } from './windows.ts'
 
 /** What the user said on top of the job. */
 export interface PlanOptions {
   /** `narrow` cuts the job's windows down to the range; `replace` puts the range in their place. */
   readonly range?: { readonly interval: Interval; readonly how: 'narrow' | 'replace' }
-  /** Asks what is held already, too. */
+  /** Requests what is held already, too. */
   readonly restate?: boolean
   readonly newestFirst?: boolean
+  /** Only some indicators of the job are meant: what it wants beside them is not forgotten. */
+  readonly part?: boolean
 }
 
 /** A job with what the user said on top of it. */
-export interface Meant {
+export interface JobWithOptions {
   readonly job: Job
   readonly options: PlanOptions
 }
 
 /** What every part of the planner works with. */
-export interface Planning extends Meant {
+export interface Planning extends JobWithOptions {
   readonly service: Service
   readonly plannerState: PlannerState
   readonly now: Instant
-  /** What the run asks already. */
-  readonly asked: Asked
+  /** What the run requests already. */
+  readonly requested: Requested
   /** Jobs that come after this one in the same call. */
-  readonly later?: readonly Meant[]
+  readonly later?: readonly JobWithOptions[]
   /** Told of what is left alone for now, because the service does not know it. */
   readonly onPassedOver?: (passed: PassedOver) => void
 }

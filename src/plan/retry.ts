@@ -6,12 +6,12 @@ import { ALL_GEOS, type FailedRequest, type PlannedRequest, seriesKey } from '..
 import { rangeParams } from '../services/request.ts'
 import type { AnyParams } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
-import { type Asked, createAsked } from './asked.ts'
 import { groupsOf } from './groups.ts'
 import { planRequest } from './planning.ts'
+import { createRequested, type Requested } from './requested.ts'
 import { borderUnit } from './windows.ts'
 
-/** The lookback of a series that nobody was asked with yet. */
+/** The lookback of a series that was never requested with one. */
 const LOOKBACK_S = spanSeconds(DEFAULTS.lookback)
 
 interface Part {
@@ -20,33 +20,33 @@ interface Part {
   readonly params: AnyParams
 }
 
-/** What of a request nobody asks yet; geos that lack the same go together. */
-function partsOf({ series, window, geoIds, params }: FailedRequest, asked: Asked): Part[] {
+/** The parts of a request that are not requested yet; geos with the same parts go together. */
+function partsOf({ series, window, geoIds, params }: FailedRequest, requested: Requested): Part[] {
   if (!series || !window) return [{ geoIds: geoIds ?? (series ? [] : [ALL_GEOS]), window, params }]
   const key = seriesKey(series)
-  const missing = (geoIds ?? [ALL_GEOS]).map((geoId) => ({ geoId, holes: asked.left(key, geoId, [window]) }))
+  const missing = (geoIds ?? [ALL_GEOS]).map((geoId) => ({ geoId, holes: requested.left(key, geoId, [window]) }))
   return groupsOf(missing).flatMap(({ geoIds: own, holes }) => {
-    asked.add(key, own, holes)
+    requested.add(key, own, holes)
     const some = series.geoAgg === null && geoIds ? { geo_ids: own } : {}
     return holes.map((hole) => ({ geoIds: own, window: hole, params: { ...params, ...some, ...rangeParams(hole) } }))
   })
 }
 
-/** Asks the same requests again, but nothing twice. Their windows are absolute, so they mean the same however much later it is. */
+/** Plans the same requests again, but nothing twice. Their windows are absolute, so they mean the same however much later it is. */
 export function* planRetry(
   { service, now }: { service: Service; now: number },
   failed: readonly FailedRequest[],
 ): Generator<PlannedRequest> {
-  const asked = createAsked()
+  const requested = createRequested()
   for (const one of failed) {
     const { where, route, series, lookbackS } = one
     const settledS = Math.floor(now / 1000) - (lookbackS ?? LOOKBACK_S)
-    for (const { geoIds, window, params } of partsOf(one, asked)) {
+    for (const { geoIds, window, params } of partsOf(one, requested)) {
       const planned = planRequest({ service, now }, where, route, params, {
         ...{ series, geoIds, window, reason: 'retry' as const },
         settledBefore: floorTo(service.timeZone, settledS, borderUnit(series?.timeTrunc ?? null)),
       })
-      if (window || asked.takes(planned.request.target)) yield planned
+      if (window || requested.takes(planned.request.target)) yield planned
     }
   }
 }

@@ -3,34 +3,34 @@ import type { SeriesEntry } from '../job/job.ts'
 import { ALL_GEOS, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import type { SeriesState } from '../job/plannerState.ts'
 import { rangeParams } from '../services/request.ts'
-import { type Group, groupsOf } from './groups.ts'
-import { settledBefore } from './held.ts'
-import { missingOf } from './missing.ts'
-import { type Planning, planRequest, wantedRange } from './planning.ts'
 import {
-  asksAll,
   changesOf,
+  coversAllGeos,
   cutterOf,
+  entryRoute,
   geosOf,
   identityOf,
   knownPeriods,
   lookbacksOf,
-  questionOf,
-  routeOf,
+  paramsOf,
   sentGeos,
   sizeFor,
-} from './question.ts'
+} from './entries.ts'
+import { type Group, groupsOf } from './groups.ts'
+import { settledBefore } from './held.ts'
+import { missingOf } from './missing.ts'
+import type { MissingLater } from './missingLater.ts'
+import { type Planning, planRequest, wantedRange } from './planning.ts'
 import { isPassedOver } from './unknown.ts'
-import type { Whole } from './whole.ts'
 import { borderUnit } from './windows.ts'
 
-/** What is asked of one series: its windows in order, and the request of each, made when its turn comes. */
+/** What is requested of one series: its windows in order, and the request of each, made when its turn comes. */
 export interface Lane {
   readonly windows: readonly Interval[]
   readonly requests: Iterable<PlannedRequest>
 }
 
-/** Windows that are asked for some geos, and whether anything is held of one of them. */
+/** Windows that are requested for some geos, and whether anything is held of one of them. */
 interface Asks {
   readonly geoIds: readonly number[]
   readonly sent: readonly number[]
@@ -38,20 +38,20 @@ interface Asks {
   readonly windows: readonly Interval[]
 }
 
-/** What an entry misses of a series, each stretch once: for all geos where a later job asks for all, else for those that miss it. */
+/** What an entry misses of a series, each stretch once: for all geos where a later job requests all, else for those that miss it. */
 function groupsFor(
   planning: Planning,
   entry: SeriesEntry,
   key: string,
   state: SeriesState,
   wanted: Interval,
-  whole: Whole,
+  whole: MissingLater,
 ): Group[] {
   const missing = geosOf(entry).map((geoId) => ({
     geoId,
-    holes: planning.asked.left(key, geoId, missingOf(planning, entry, state, wanted, geoId)),
+    holes: planning.requested.left(key, geoId, missingOf(planning, entry, state, wanted, geoId)),
   }))
-  const ofAll = asksAll(entry) ? [] : whole(key)
+  const ofAll = coversAllGeos(entry) ? [] : whole(key)
   if (ofAll.length === 0) return groupsOf(missing)
   const common = intersect(
     missing.flatMap(({ holes }) => holes),
@@ -62,14 +62,14 @@ function groupsFor(
 }
 
 /** Plans an entry with a window: of every indicator what is wanted and not held, in windows on local borders. */
-export function* planLanes(planning: Planning, entry: SeriesEntry, whole: Whole): Generator<Lane> {
-  const { job, service, plannerState, now, options, asked } = planning
+export function* planLanes(planning: Planning, entry: SeriesEntry, whole: MissingLater): Generator<Lane> {
+  const { job, service, plannerState, now, options, requested } = planning
   if (!entry.window) return
   const zone = service.timeZone
   const unit = borderUnit(entry.timeTrunc)
   const wanted = wantedRange(planning, entry.window, unit)
   const windowsOf = cutterOf(zone, unit)
-  const route = routeOf(entry)
+  const route = entryRoute(entry)
   for (const indicatorId of entry.indicators) {
     const series = identityOf(entry, indicatorId)
     const key = seriesKey(series)
@@ -84,7 +84,7 @@ export function* planLanes(planning: Planning, entry: SeriesEntry, whole: Whole)
       const size = sizeFor(service, entry, state, sent)
       const known = state.coverage.some(({ geoId }) => geoId === ALL_GEOS || geoIds.includes(geoId))
       const windows = holes.flatMap((hole) => windowsOf(hole, size, changes))
-      asked.add(key, geoIds, holes, windows.length)
+      requested.add(key, geoIds, holes, windows.length)
       return { geoIds, sent, known, windows }
     })
     const request = (window: Interval, { geoIds, sent, known }: Asks): PlannedRequest =>
@@ -92,7 +92,7 @@ export function* planLanes(planning: Planning, entry: SeriesEntry, whole: Whole)
         planning,
         entry.where,
         route,
-        { ...questionOf(entry, indicatorId, sent), ...rangeParams(window) },
+        { ...paramsOf(entry, indicatorId, sent), ...rangeParams(window) },
         {
           ...{ series, geoIds, window, settledBefore: settled, lookbackS },
           reason: options.restate ? 'restate' : known ? reasonOf(window, state, settled) : 'missing',
@@ -117,7 +117,7 @@ function laneOf(
   }
 }
 
-/** Why a window of a series that is held in part is asked: what nobody ever answered is missing; of the rest, what may still be revised is more than what is in doubt. */
+/** Why a window of a series that is held in part is requested: what nobody ever answered is missing; of the rest, what may still be revised is more than what is in doubt. */
 function reasonOf(window: Interval, { coverage }: SeriesState, settled: number): PlannedRequest['reason'] {
   const answered = coverage.filter(({ from, to }) => from < window.to && to > window.from)
   if (answered.length === 0) return 'missing'

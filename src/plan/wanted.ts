@@ -1,7 +1,7 @@
 import type { Interval } from '../base/interval.ts'
 import { ALL_GEOS, type SeriesIdentity } from '../job/plannedRequest.ts'
+import { geosOf, identityOf } from './entries.ts'
 import { type Planning, wantedRange } from './planning.ts'
-import { geosOf, identityOf } from './question.ts'
 import { borderUnit } from './windows.ts'
 
 /** What an entry of a job wants of a series, whether it is held or not. */

@@ -2,9 +2,8 @@ import { InputError } from '../base/errors.ts'
 import type { Instant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import { localDate } from '../base/zone.ts'
-import { listOf } from '../db/lists.ts'
-import type { Reader } from '../db/open.ts'
-import { FIRST_LOCALE } from '../tables/sql.ts'
+import { geoNameColumn, indicatorNameColumn } from '../db/names.ts'
+import type { Reader } from '../db/store.ts'
 
 /** An instant, or what it is in the days of a zone: each series has its own. */
 export type Border = Instant | ((zone: string) => Instant)
@@ -61,32 +60,14 @@ export function datasetsOf({ kysely }: Reader, { indicators, offers = [], geos }
       .select(['s.time_agg as timeAgg', 's.geo_agg as geoAgg', 's.geo_trunc as geoTrunc', 's.geo_ids as geoIds'])
       .select(['s.time_zone as zone', 'g.geo_id as geoId', 'i.magnitude as unit'])
       // The name in the first language where held, else in another one.
-      .select(({ selectFrom }) => [
-        selectFrom('indicator_text as t')
-          .select('t.name')
-          .whereRef('t.kind', '=', 's.kind')
-          .whereRef('t.id', '=', 's.indicator_id')
-          .where('t.name', 'is not', null)
-          .orderBy((of) => of('t.locale', '<>', FIRST_LOCALE))
-          .orderBy('t.locale')
-          .limit(1)
-          .as('name'),
-        selectFrom('geo_text as t')
-          .select('t.name')
-          .whereRef('t.id', '=', 'g.geo_id')
-          .where('t.name', 'is not', null)
-          .orderBy((of) => of('t.locale', '<>', FIRST_LOCALE))
-          .orderBy('t.locale')
-          .limit(1)
-          .as('geoName'),
-      ])
+      .select([indicatorNameColumn('s.kind', 's.indicator_id'), geoNameColumn('g.geo_id', 'geoName')])
       .where((of) =>
         of.or([
-          of.and([of('s.kind', '=', 'indicator'), of('s.indicator_id', 'in', listOf(indicators))]),
-          of.and([of('s.kind', '=', 'offer_indicator'), of('s.indicator_id', 'in', listOf(offers))]),
+          of.and([of('s.kind', '=', 'indicator'), of('s.indicator_id', 'in', indicators)]),
+          of.and([of('s.kind', '=', 'offer_indicator'), of('s.indicator_id', 'in', offers)]),
         ]),
       )
-      .$if(geos.length > 0, (of) => of.where('g.geo_id', 'in', listOf(geos)))
+      .$if(geos.length > 0, (of) => of.where('g.geo_id', 'in', geos))
       .orderBy('s.kind')
       .orderBy('s.indicator_id')
       .orderBy('s.id')
@@ -101,7 +82,7 @@ const listed = (ids: readonly number[]): string =>
   ids.length === 0 ? 'none' : `${ids.slice(0, 20).join(', ')}${ids.length > 20 ? ` and ${ids.length - 20} more` : ''}`
 
 /** Refuses what was never held: a file without it would look as if it had no values. */
-export async function checkHeld(db: Reader, question: ExportQuestion): Promise<void> {
+export async function requireHeld(db: Reader, question: ExportQuestion): Promise<void> {
   const datasets = await datasetsOf(db, { ...question, geos: [] })
   for (const [group, [kind, word]] of Object.entries(KINDS)) {
     const missing = (question[group as keyof typeof KINDS] ?? []).filter(

@@ -7,7 +7,7 @@ const cell = (text: string): string => text.replaceAll('|', '\\|')
 const RELATIONS = [
   ['indicator', 'indicator_text', 'is named in'],
   ['indicator_text', 'indicator_revision', 'was before'],
-  ['indicator', 'series', 'is asked as'],
+  ['indicator', 'series', 'is requested as'],
   ['series', 'series_geo', 'is split by'],
   ['geo', 'series_geo', 'is a part of'],
   ['geo', 'geo_text', 'is named in'],

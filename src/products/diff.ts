@@ -2,7 +2,7 @@ import type { ExpressionBuilder } from 'kysely'
 import { formatMillis, formatUtc } from '../base/instant.ts'
 import { formatLocal } from '../base/zone.ts'
 import type { Version } from '../db/engine.ts'
-import type { Reader } from '../db/open.ts'
+import type { Reader } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
 import { FIRST_LOCALE } from '../tables/sql.ts'
 

@@ -1,6 +1,6 @@
 import { formatUtc, type Instant } from '../base/instant.ts'
 import { formatOffset } from '../base/zone.ts'
-import type { Reader } from '../db/open.ts'
+import type { Reader } from '../db/store.ts'
 import { columnOf, type Dataset, datasetsOf, type ExportQuestion, rangeIn } from './datasets.ts'
 
 /** How a column of an export is typed, where a format has types. */

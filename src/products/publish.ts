@@ -1,12 +1,14 @@
-import { createHash } from 'node:crypto'
-import { closeSync, createReadStream, fsyncSync, openSync, rmSync, statSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { sha256OfFile } from '../base/checksum.ts'
 import { StoreError } from '../base/errors.ts'
 import { formatMillis } from '../base/instant.ts'
 import { partFileOf } from '../base/partFiles.ts'
+import { quantity } from '../base/quantity.ts'
 import { moveIntoPlace } from '../base/target.ts'
-import { openReader, openStore, type Reader } from '../db/open.ts'
-import { SCHEMA_VERSION, writeDictionary } from '../db/schema.ts'
+import { writeDictionary } from '../db/dictionary.ts'
+import { openReader, openStore, removeDatabase } from '../db/open.ts'
+import type { Reader } from '../db/store.ts'
 import { TABLE_NAMES } from '../tables/schema.ts'
 import { claimCopy } from './published.ts'
 
@@ -28,10 +30,13 @@ async function check({ engine }: Reader, file: string): Promise<void> {
   const damage = await engine.damage()
   const dangling = (await engine.dangling()).length
   if (damage === null && dangling === 0) return
-  throw new StoreError(`The copy of the database is not sound: ${damage ?? `${dangling} rows point nowhere`}.`, {
-    hint: `Nothing was published. Run \`indicator-sync doctor\` on the database that ${file} was made of.`,
-    code: 'unsound-copy',
-  })
+  throw new StoreError(
+    `The copy of the database is not sound: ${damage ?? `${quantity(dangling, 'row points', 'rows point')} nowhere`}.`,
+    {
+      hint: `Nothing was published. Run \`indicator-sync doctor\` on the database that ${file} was made of.`,
+      code: 'unsound-copy',
+    },
+  )
 }
 
 /** How many rows each table has. */
@@ -48,12 +53,6 @@ async function countRows({ kysely, engine }: Reader): Promise<Record<string, num
   return counts
 }
 
-async function sha256Of(file: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const piece of createReadStream(file, { highWaterMark: 1024 * 1024 })) hash.update(piece as Buffer)
-  return hash.digest('hex')
-}
-
 function sync(path: string): void {
   const handle = openSync(path, 'r')
   fsyncSync(handle)
@@ -61,7 +60,7 @@ function sync(path: string): void {
 }
 
 /**
- * Makes a consistent single-file copy of a database that may be written at the same time: by SQLite's backup, checked,
+ * Makes a consistent single-file copy of a database that may be written at the same time: checked,
  * checksummed and renamed into place, so that a reader finds the old file or the new one. Only a copy made before is replaced. Answers what it holds.
  */
 export async function publish(
@@ -85,7 +84,7 @@ export async function publish(
     try {
       await check(reader, file)
       manifest = {
-        schema: SCHEMA_VERSION,
+        schema: reader.schema,
         published_at: formatMillis(now),
         rows: await countRows(reader),
         series: await reader.kysely
@@ -105,13 +104,12 @@ export async function publish(
     } finally {
       await reader.close()
     }
-    const done = { bytes: statSync(part).size, sha256: await sha256Of(part), ...manifest }
+    const done = { bytes: statSync(part).size, sha256: sha256OfFile(part), ...manifest }
     sync(part)
     moveIntoPlace(part, target)
     sync(dirname(file))
     return done
   } finally {
-    for (const made of [copy, part])
-      for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${made}${end}`, { force: true })
+    for (const made of [copy, part]) removeDatabase(made)
   }
 }

@@ -1,7 +1,7 @@
 import { parseInstant } from '../base/instant.ts'
 import { localDate } from '../base/zone.ts'
 import type { Found } from '../db/engine.ts'
-import type { Reader } from '../db/open.ts'
+import type { Reader } from '../db/store.ts'
 
 /** Which texts are searched. */
 export const PLACES = {

@@ -1,11 +1,11 @@
 import type { Instant } from '../base/instant.ts'
-import type { Stretch } from '../db/engine.ts'
-import type { Reader } from '../db/open.ts'
+import type { SeriesRange } from '../db/engine.ts'
+import type { Reader } from '../db/store.ts'
 
 /** The last instant of which a replaced or withdrawn value is held; 0 where there is none. */
 export async function lastVersionAt(
   { kysely }: Reader,
-  { seriesId, geoId }: Pick<Stretch, 'seriesId' | 'geoId'>,
+  { seriesId, geoId }: Pick<SeriesRange, 'seriesId' | 'geoId'>,
 ): Promise<Instant> {
   const last = await kysely
     .selectFrom('observation_revision')

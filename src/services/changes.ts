@@ -4,7 +4,7 @@ export interface ResolutionChange {
   readonly indicators: readonly number[]
 }
 
-/** Changes that the operator announced: windows are cut there without asking. Others are found in the answers. */
+/** Changes that the operator announced: windows are cut there without requesting. Others are found in the answers. */
 export const CHANGES: readonly ResolutionChange[] = [
   {
     from: '2025-10-01',

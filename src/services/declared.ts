@@ -46,6 +46,7 @@ const PARTS: Readonly<Record<keyof Service, { readonly legal: string; readonly i
     legal: 'routes by name, each { path, version, shape, root, slots, query, about } as in src/services/routes.ts',
     is: recordOf(isRoute),
   },
+  mainGeos: { legal: 'a list of numbers of geos', is: isListOf(Number.isInteger) },
   steps: { legal: '{ byNumber, byWord, coarse, native } as in src/services/steps.ts', is: isSteps },
   windows: { legal: '{ byGeos, unknownGeos, offers, grouped } as in src/services/windows.ts', is: isWindows },
   changes: { legal: 'a list of { from: a day, indicators: a list of numbers }', is: isListOf(isChange) },

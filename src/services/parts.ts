@@ -76,7 +76,7 @@ const isSize: Is = objectOf({
   count: (value) => isNumber(value) && (value as number) > 0,
 })
 
-/** How much is asked at once. */
+/** How much is requested at once. */
 export const isWindows: Is = objectOf({
   byGeos: isListOf(objectOf({ upTo: (value) => value === null || isNumber(value), size: isSize })),
   unknownGeos: isSize,

@@ -44,7 +44,7 @@ const language = choice(['es'])
 export interface Route {
   /** The path, with its slots in braces. */
   readonly path: string
-  /** The version that the Accept header asks for. */
+  /** The version that the Accept header requests. */
   readonly version: 1 | 2
   /** The believed form of the answer; routes of one shape share a transform. */
   readonly shape: 'catalogue' | 'series' | 'content' | 'archives' | 'widgets'

@@ -14,11 +14,13 @@ export interface Service {
   readonly timeZone: string
   /** The languages of its texts. What the first one tells of an item holds; the others fill what it leaves open. */
   readonly locales: readonly [Locale, ...Locale[]]
-  /** What can be asked, by name, with the parameters of each call and the shape of its answer. */
+  /** What can be requested, by name, with the parameters of each call and the shape of its answer. */
   readonly routes: Readonly<Record<string, Route>>
+  /** The geos that are shown before others where nobody names one, the first one first. */
+  readonly mainGeos: readonly number[]
   /** How it names the resolution of an answer. */
   readonly steps: Steps
-  /** How much is asked at once before anything was learned. */
+  /** How much is requested at once before anything was learned. */
   readonly windows: Windows
   /** Changes of resolution that its operator announced. */
   readonly changes: readonly ResolutionChange[]

@@ -1,4 +1,5 @@
 import { CHANGES } from './changes.ts'
+import { MAIN_GEOS } from './geos.ts'
 import { LOCALES, ROUTES } from './routes.ts'
 import type { Service } from './service.ts'
 import { STEPS } from './steps.ts'
@@ -9,6 +10,7 @@ export const SHARED = {
   timeZone: 'Europe/Madrid',
   locales: LOCALES,
   routes: ROUTES,
+  mainGeos: MAIN_GEOS,
   steps: STEPS,
   windows: WINDOWS,
   changes: CHANGES,

@@ -6,7 +6,7 @@ export interface Size {
   readonly count: number
 }
 
-/** How much is asked at once before anything was learned. */
+/** How much is requested at once before anything was learned. */
 export interface Windows {
   /** By the number of geos that the request is about; the last row holds for any number. */
   readonly byGeos: readonly { readonly upTo: number | null; readonly size: Size }[]
@@ -18,7 +18,7 @@ export interface Windows {
   readonly grouped: Readonly<Record<string, Size>>
 }
 
-/** Source: the operator's service times out beyond about three weeks of forty geos and answers six months of a few; offers are asked by three days. */
+/** Source: the operator's service times out beyond about three weeks of forty geos and answers six months of a few; offers are requested by three days. */
 export const WINDOWS: Windows = {
   byGeos: [
     { upTo: 5, size: { unit: 'month', count: 6 } },

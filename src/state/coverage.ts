@@ -1,7 +1,7 @@
 import { floorToSecond, type Instant } from '../base/instant.ts'
-import type { Reader } from '../db/open.ts'
 import { ABSENT, GOOD } from '../db/outcomes.ts'
 import type { IdentityRow } from '../db/series.ts'
+import type { Reader } from '../db/store.ts'
 import { type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
 import {
   type Absence,
@@ -26,7 +26,7 @@ export const identityOf = (row: IdentityRow): SeriesIdentity => ({
 const bySeries = <T extends { readonly series_id: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> =>
   Map.groupBy(rows, ({ series_id }) => series_id)
 
-/** What was absent for longer than this is not asked again. */
+/** What was absent for longer than this is not requested again. */
 const GIVEN_UP = 181 * 86_400
 
 /** Every series with its number of geos, and the last period of its first geo. */
@@ -79,7 +79,7 @@ async function readLastAnswers({ kysely }: Reader): Promise<ReadonlyMap<string, 
   return new Map(rows.map(({ target, finished_at }) => [target, floorToSecond(finished_at)]))
 }
 
-/** When each job last asked for what was absent at the source. */
+/** When each job last requested what was absent at the source. */
 async function readAbsentAsked({ kysely }: Reader): Promise<ReadonlyMap<string, Instant>> {
   const asked = kysely
     .selectFrom('_fetch as f')
@@ -90,7 +90,7 @@ async function readAbsentAsked({ kysely }: Reader): Promise<ReadonlyMap<string, 
   return new Map(rows.map(({ job, finished_at }) => [job, floorToSecond(finished_at)]))
 }
 
-/** What a database holds, as the planner asks for it. */
+/** What a database holds, as the planner needs it. */
 export async function readPlannerState(db: Reader): Promise<PlannerState> {
   const coverage = await db.kysely
     .selectFrom('_coverage')

@@ -1,13 +1,13 @@
-import { createAnswered, type Left, type Recorded } from '../db/answered.ts'
-import type { Reader } from '../db/open.ts'
+import { createAnswered, type Recorded, type Unanswered } from '../db/answered.ts'
 import { NO_FAILURE } from '../db/outcomes.ts'
 import type { IdentityRow } from '../db/series.ts'
+import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type FailedRequest, type SeriesIdentity } from '../job/plannedRequest.ts'
 import { rangeParams } from '../services/request.ts'
 import type { AnyParams, RouteName } from '../services/routes.ts'
 import { identityOf } from './coverage.ts'
 
-/** Every request that failed, with its series where it asked for one. */
+/** Every request that failed, with its series where it requested one. */
 const failed = ({ kysely }: Reader) =>
   kysely
     .selectFrom('_fetch as f')
@@ -23,7 +23,7 @@ const failed = ({ kysely }: Reader) =>
 type FailedRow = Awaited<ReturnType<typeof failed>>[number]
 
 /** A request that failed and was not answered since. */
-export type Failure = FailedRow & { readonly left: readonly Left[] }
+export type Failure = FailedRow & { readonly left: readonly Unanswered[] }
 
 const recorded = (row: FailedRow): Recorded => ({
   fetchId: row.fetchId,
@@ -45,7 +45,7 @@ export async function failures(db: Reader): Promise<Failure[]> {
   return found
 }
 
-/** Windows whose answers are not believed as a whole, as they would be asked by themselves. */
+/** Windows whose answers are not believed as a whole, as they would be requested by themselves. */
 async function doubts({ kysely }: Reader): Promise<FailedRequest[]> {
   const rows = await kysely
     .selectFrom('_coverage as c')
@@ -97,7 +97,7 @@ function partsOf({ entry, route, params, id, lookback_s, left, ...row }: Failure
   const series: SeriesIdentity | null = id === null ? null : identityOf(row as IdentityRow)
   const { window, geoIds } = recorded({ entry, route, params, id, lookback_s, ...row })
   if (!series || !window) return [{ ...request, params: asked, series, geoIds, window }]
-  const groups = new Map<string, { geoIds: number[]; intervals: Left['intervals'] }>()
+  const groups = new Map<string, { geoIds: number[]; intervals: Unanswered['intervals'] }>()
   for (const { geoId, intervals } of left) {
     const key = JSON.stringify(intervals)
     groups.set(key, { geoIds: [...(groups.get(key)?.geoIds ?? []), geoId], intervals })
@@ -118,8 +118,8 @@ function partsOf({ entry, route, params, id, lookback_s, left, ...row }: Failure
 }
 
 /**
- * Everything that is still unanswered or in doubt, to be asked again as it was. What all geos are asked for comes first, so
- * that what is asked of one of them in the same window can be left out.
+ * Everything that is still unanswered or in doubt, to be requested again as it was. What all geos are requested comes first, so
+ * that what is requested of one of them in the same window can be left out.
  */
 export async function failedRequests(db: Reader): Promise<FailedRequest[]> {
   const all = [...(await failures(db)).flatMap(partsOf), ...(await doubts(db))]

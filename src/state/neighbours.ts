@@ -1,6 +1,6 @@
-import type { Reader } from '../db/open.ts'
 import { prepared } from '../db/prepared.ts'
 import { findSeries } from '../db/series.ts'
+import type { Reader } from '../db/store.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Neighbours } from '../job/plannerState.ts'
 

@@ -1,8 +1,8 @@
-import type { Reader } from '../db/open.ts'
+import type { Reader } from '../db/store.ts'
 import { readCatalogue } from './catalogue.ts'
 import { readPlannerState } from './coverage.ts'
 
-/** All that a planner asks a database. */
+/** All that a planner reads from a database. */
 export const readPlanning = async (db: Reader) => ({
   plannerState: await readPlannerState(db),
   catalogue: await readCatalogue(db),

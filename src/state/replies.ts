@@ -1,15 +1,15 @@
 import type { InferResult } from 'kysely'
 import type { Interval } from '../base/interval.ts'
 import type { Form, Packed } from '../base/pack.ts'
-import type { Reader } from '../db/open.ts'
 import { GOOD } from '../db/outcomes.ts'
 import type { IdentityRow } from '../db/series.ts'
+import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { AnyParams, Locale, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import { identityOf } from './coverage.ts'
 
-/** One reply of the reply store: what was asked, what came, and how it was recorded. */
+/** One reply of the reply store: what was requested, what came, and how it was recorded. */
 export interface StoredReply {
   readonly fetchId: number
   readonly runId: number
@@ -67,7 +67,7 @@ const stored = ({ kysely }: Reader) =>
 
 type StoredRow = InferResult<ReturnType<typeof stored>>[number]
 
-/** The ask of a recorded request, with all that is needed to read its answer again. */
+/** The planned form of a recorded request, with all that is needed to read its answer again. */
 function askOf(row: StoredRow, service: Service): PlannedRequest {
   const params = JSON.parse(row.params) as AnyParams
   const window = row.from_at === null || row.to_at === null ? null : { from: row.from_at, to: row.to_at }
@@ -90,7 +90,7 @@ function askOf(row: StoredRow, service: Service): PlannedRequest {
   }
 }
 
-/** The replies of the reply store in the order in which they were loaded; those with something open in quarantine only, if so asked. */
+/** The replies of the reply store in the order in which they were loaded; those with something open in quarantine only, if so requested. */
 export async function* readReplies(
   db: Reader,
   service: Service,

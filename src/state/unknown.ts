@@ -1,6 +1,6 @@
 import { floorToSecond } from '../base/instant.ts'
-import type { Reader } from '../db/open.ts'
 import { NO_FAILURE } from '../db/outcomes.ts'
+import type { Reader } from '../db/store.ts'
 import type { UnknownItem } from '../job/plannerState.ts'
 import type { AnyParams, RouteName } from '../services/routes.ts'
 
@@ -10,7 +10,7 @@ export interface Unknown extends UnknownItem {
   readonly id: string | number
 }
 
-/** The last good answer of a path, whatever was asked behind it; 0 where there is none. */
+/** The last good answer of a path, whatever was requested behind it; 0 where there is none. */
 async function lastGood({ kysely }: Reader, path: string): Promise<number> {
   const last = await kysely
     .selectFrom('_fetch')

@@ -32,18 +32,18 @@ export const _fetch = table(
   {
     id: rowid('Its number'),
     run_id: integer('The run it was sent by (_run.id)'),
-    entry: text('The place in the job file that asked for it, such as series[0]'),
+    entry: text('The place in the job file that requested it, such as series[0]'),
     route: text('The route'),
     target: text('Path and query as sent; never the key'),
     params: json('The parameters of the call, as JSON; instants in epoch seconds'),
-    series_id: optional(integer('The series it asked for (series.id)')),
-    geo_ids: optional(text('The geos it asked for, separated by commas; NULL for all')),
+    series_id: optional(integer('The series it requested (series.id)')),
+    geo_ids: optional(text('The geos it requested, separated by commas; NULL for all')),
     from_at: optional(instant('First instant of the window')),
     to_at: optional(instant('First instant after the window')),
     started_at: moment('When it was sent'),
     finished_at: moment('When it was recorded'),
     outcome: text(
-      'ok, empty, coarse (it spans a change of resolution and was asked again in parts), too-large (for the service; its parts were asked), stopped (the run ended before the answer), or a failure: refused, passing, shape, key',
+      'ok, empty, coarse (it spans a change of resolution and was requested again in parts), too-large (for the service; its parts were requested), stopped (the run ended before the answer), or a failure: refused, passing, shape, key',
     ),
     status: optional(integer('HTTP status; NULL when there was no answer')),
     attempts: integer('How often it was sent: the calls that it took, as the service and _budget count them'),
@@ -66,12 +66,14 @@ export const _fetch = table(
     time_zone: optional(text('The zone of the service, in which its days were counted')),
     complete: optional(flag('1 when an item that the answer lacked had gone: the listing was not filtered')),
     lookback_s: optional(
-      integer('The longest lookback that the series was asked with by then, in seconds; NULL for listings and retries'),
+      integer(
+        'The longest lookback that the series was requested with by then, in seconds; NULL for listings and retries',
+      ),
     ),
     last_at: optional(instant('The last instant with a value in the answer')),
     doubts: optional(json('What a coarse answer left in doubt, as JSON: stretches from and to, in epoch seconds')),
     reason: optional(
-      text('Why it was asked: missing, refresh, doubt, absent, restate or retry; NULL before that was recorded'),
+      text('Why it was requested: missing, refresh, doubt, absent, restate or retry; NULL before that was recorded'),
     ),
   },
   { key: ['id'] },
@@ -118,14 +120,14 @@ export const _budget = table(
   'The calls of the last day, for limits that outlive a process.',
   {
     id: rowid('Its number'),
-    host: text('The host that was asked'),
+    host: text('The host that was called'),
     called_at: integer('When the call was sent (epoch milliseconds, UTC)'),
   },
   { key: ['id'] },
 )
 
 export const _source = table(
-  'A service that was asked.',
+  'A service that was called.',
   {
     host: text('Its host, with the port where one is given'),
     base_url: text('Its base address, without a name or password'),

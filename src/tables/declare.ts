@@ -1,10 +1,10 @@
 import type { Generated } from 'kysely'
 
-type Store = 'integer' | 'real' | 'text' | 'blob'
+type StorageClass = 'integer' | 'real' | 'text' | 'blob'
 
 /** One column: how SQLite keeps it, and what it means in one sentence. */
 export interface Column<T> {
-  readonly store: Store
+  readonly store: StorageClass
   readonly nullable: boolean
   /** Filled by the database when an insert leaves it out. */
   readonly generated: boolean
@@ -14,7 +14,7 @@ export interface Column<T> {
 }
 
 const column =
-  <T>(store: Store) =>
+  <T>(store: StorageClass) =>
   (about: string): Column<T> => ({ store, nullable: false, generated: false, about })
 
 export const integer = column<number>('integer')

@@ -8,7 +8,7 @@ const WHICH = {
 }
 const WHERE = { geo_id: 'The geo; 0 where the service names none', geo_name: 'Its name' }
 
-/** What a series is judged by that no job has asked since lookbacks are recorded: the default of a job, two days. */
+/** What a series is judged by that no job has requested since lookbacks are recorded: the default of a job, two days. */
 const LOOKBACK = 'coalesce(s.lookback_s, 172800)'
 /** Whose rows are one timeline. A condition on any of these reaches the tables below the windows over them. */
 const LINE = 'series_id, kind, indicator_id, time_trunc, time_zone, geo_id'
@@ -92,12 +92,14 @@ const SERIES = 's.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_
 /** A request, as `f`, whose answer was put aside because it is made of several resolutions: what its parts do not tell is open. */
 const COARSE = `f.outcome = 'coarse' and f.from_at is not null`
 
-/** Geos with rows of their own; `single` where they were asked for by themselves, and not only missed in an answer for all. */
-const SINGLE = `select series_id, geo_id, state <> 'doubt' as single from _coverage where geo_id <> 0
+/** Geos with rows of their own; `single` where they were requested by themselves, and not only missed in an answer for all, which lies below what it left in doubt. */
+const SINGLE = `select series_id, geo_id, state <> 'doubt' or not exists (
+              select 1 from _coverage l where l.series_id = k.series_id and l.geo_id = 0 and l.from_at <= k.from_at and l.to_at >= k.to_at
+            ) as single from _coverage k where geo_id <> 0
             union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${FAILED} and f.series_id is not null
             union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${COARSE} and f.series_id is not null`
 
-/** What was asked in vain: of all geos, of one by itself, and of all as it bears on one. */
+/** What was requested without success: of all geos, of one by itself, and of all as it bears on one. */
 const inVain = (which: string): string => `select ${SERIES}, 0, f.from_at, f.to_at, 0, 1, 1
           from series s cross join _fetch f on f.series_id = s.id where ${which} and f.geo_ids is null
           union all
@@ -110,8 +112,8 @@ const inVain = (which: string): string => `select ${SERIES}, 0, f.from_at, f.to_
           cross join _fetch f on f.series_id = s.id where ${which} and f.geo_ids is null`
 
 /**
- * Everything that bears on holes: what was answered (`covered`) and what was asked in vain (`failed`), for every geo that
- * was asked for by itself, and for all geos. A geo's range reaches as far as it was asked for (`own`), by itself or with all.
+ * Everything that bears on holes: what was answered (`covered`) and what was requested without success (`failed`), for every geo that
+ * was requested by itself, and for all geos. A geo's range reaches as far as it was requested (`own`), by itself or with all.
  */
 const BEARING = `select ${SERIES}, c.geo_id, c.from_at, c.to_at, 1 as covered, 0 as failed, 1 as own
           from series s join _coverage c on c.series_id = s.id
@@ -143,16 +145,16 @@ const HOLES = joined(
 )
 
 const HALF_YEAR = 182 * DAY
-/** An instant at which a stretch is asked again, where a job wants some of it: for the rest nobody asks by itself. */
+/** An instant at which a stretch is requested again, where a job wants some of it: for the rest nobody requests by itself. */
 const ifWanted = (of: string, next: string): string => `(select ${next} from _wanted w
         where w.series_id = ${of}.series_id and w.from_at < ${of}.to_at and w.to_at > ${of}.from_at
           and (w.geo_ids is null or ${of}.geo_id = 0 or ',' || w.geo_ids || ',' like '%,' || ${of}.geo_id || ',%') limit 1)`
-/** When a window in doubt is asked again: soon, then at distances that double from a day on. */
+/** When a window in doubt is requested again: soon, then at distances that double from a day on. */
 const DOUBT_NEXT = ifWanted(
   'c',
   `c.fetched_at + iif(c.fetched_at <= c.since_at, 3600, min(${HALF_YEAR}, max(86400, c.fetched_at - c.since_at)))`,
 )
-/** When what was absent is asked again: at distances of 1, 2, 4, 8 … days, as long as they are below half a year. */
+/** When what was absent is requested again: at distances of 1, 2, 4, 8 … days, as long as they are below half a year. */
 const ABSENT_NEXT = ifWanted(
   'a',
   `iif(a.checked_at - a.since_at + 86400 > ${HALF_YEAR}, null, 2 * a.checked_at - a.since_at + 86400)`,
@@ -194,41 +196,41 @@ const FRESHNESS = `select s.id as series_id, s.kind, s.indicator_id, ${indicator
 /** Views on what is held, what is missing and how far it reaches. */
 export const HELD_VIEWS = {
   coverage: {
-    about: 'What is held, in local time, judged by the longest lookback that the series was ever asked with.',
+    about: 'What is held, in local time, judged by the longest lookback that the series was ever requested with.',
     columns: {
       ...WHICH,
-      geo_id: 'The geo that was asked for; 0 when all were',
+      geo_id: 'The geo that was requested; 0 when all were',
       from_at: 'First instant held (epoch seconds, UTC)',
       to_at: 'First instant after it (epoch seconds, UTC)',
       from_local: 'First instant held',
       to_local: 'First instant after it',
       state:
-        'final, provisional (may still be revised), empty (past revision, and the service had nothing) or doubt (asked again, whatever its age)',
+        'final, provisional (may still be revised), empty (past revision, and the service had nothing) or doubt (requested again, whatever its age)',
       fetched_at: 'When the oldest part of it was fetched',
     },
     sql: COVERAGE,
   },
   gaps: {
-    about: 'What is missing of the range that was asked for, each geo with its own reason.',
+    about: 'What is missing of the range that was requested, each geo with its own reason.',
     columns: {
       ...WHICH,
       time_trunc: 'The step that the service grouped by; NULL for the native step',
-      geo_id: 'The geo; 0 when all were asked for',
+      geo_id: 'The geo; 0 when all were requested',
       from_at: 'First instant of the hole (epoch seconds, UTC)',
       to_at: 'First instant after it (epoch seconds, UTC)',
       from_local: 'First instant of the hole',
       to_local: 'First instant after it',
       reason:
-        'unasked: never asked; failed: asked in vain; doubt: the answer is not believed as a whole; absent: the service answered without it',
+        'unasked: never requested; failed: requested without success; doubt: the answer is not believed as a whole; absent: the service answered without it',
       step_s: 'Length of a period in seconds, for absent ones; NULL when no value tells it',
       missing: 'Periods missing, for absent ones; NULL when no value tells their step',
       next_at:
-        'When a sync asks it again at the earliest, for absent ones and those in doubt (UTC); NULL where none does: no job wants it any more, or it was absent for half a year',
+        'When a sync requests it again at the earliest, for absent ones and those in doubt (UTC); NULL where none does: no job wants it any more, or it was absent for half a year',
     },
     sql: GAPS,
   },
   freshness: {
-    about: 'How far every series and geo reaches, and when it was last asked.',
+    about: 'How far every series and geo reaches, and when it was last requested.',
     columns: {
       ...WHICH,
       ...WHERE,

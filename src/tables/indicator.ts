@@ -53,7 +53,7 @@ export const indicator_revision = table(
 )
 
 export const indicator_term = table(
-  'A term under which the catalogue lists an indicator, as far as the catalogue was asked by that term alone.',
+  'A term under which the catalogue lists an indicator, as far as the catalogue was requested by that term alone.',
   {
     term: text('The term, as the service spells it'),
     kind: text(KIND),

@@ -79,7 +79,7 @@ export interface Rows {
   /** The number under which it claims it. */
   readonly resolutionId: number | null
   readonly sourceUpdatedAt: string | null
-  /** Rows outside the window that was asked for, left out. */
+  /** Rows outside the window that was requested, left out. */
   readonly outside: number
   /** Well-formed, and nothing in it. */
   readonly empty: boolean

@@ -1,7 +1,7 @@
 import { instant, integer, moment, optional, real, rowid, table, text } from './declare.ts'
 
 export const series = table(
-  'One dataset: an indicator together with the aggregation it was asked with. Raw values have no time_trunc and no geo_agg.',
+  'One dataset: an indicator together with the aggregation it was requested with. Raw values have no time_trunc and no geo_agg.',
   {
     id: rowid('Our number for it'),
     kind: text('indicator or offer_indicator'),
@@ -13,9 +13,9 @@ export const series = table(
     geo_ids: optional(text('With geo_agg only: the geos that went in, in order, separated by commas')),
     time_zone: text('The zone in which its days are counted (time_zone_offset.zone)'),
     window_s: optional(integer('The largest window that the service was seen to answer well, in seconds')),
-    created_at: moment('When it was first asked for'),
+    created_at: moment('When it was first requested'),
     lookback_s: optional(
-      integer('The longest lookback that it was ever asked with, in seconds; a month counts 31 days, a year 366'),
+      integer('The longest lookback that it was ever requested with, in seconds; a month counts 31 days, a year 366'),
     ),
   },
   { key: ['id'], silent: ['created_at'] },
@@ -99,7 +99,7 @@ export const _coverage = table(
   'What was answered of a series, and when: disjoint half-open intervals of each geo. Rows of a geo are newer than those of all geos.',
   {
     series_id: integer('The series'),
-    geo_id: integer('The geo that was asked for; 0 when all were'),
+    geo_id: integer('The geo that was requested; 0 when all were'),
     from_at: instant('First instant that was answered'),
     to_at: instant('First instant after it'),
     state: text('values, empty (the service had nothing), or doubt (the answer is not believed as a whole)'),
@@ -128,7 +128,7 @@ export const _absent = table(
 )
 
 export const _wanted = table(
-  'What every job wanted of a series when it last ran: what lies outside is asked by none of them.',
+  'What every job wanted of a series when it last ran: what lies outside is requested by none of them.',
   {
     series_id: integer('The series'),
     job: text('The job'),

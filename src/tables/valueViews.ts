@@ -83,14 +83,45 @@ const midnight = (day: string): string =>
 /** Value times hours of a day, which is only kept where the values last unequally long. */
 const ENERGY = 'coalesce(d.energy, d.sum * d.hours / d.count)'
 
-const DAILY = `select s.id as series_id, ${which('s')},
-    d.geo_id,
-    ${geoName('d')},
-    ${instantOf('s.time_zone', midnight('d.day'))} as at,
+/** The calendar day in which a clock time given as if it were UTC lies; beyond the last one there is, a day that is later than all. */
+const monthOf = (local: string): string =>
+  `ifnull(strftime('%Y', ${local}, 'unixepoch') * 12 + strftime('%m', ${local}, 'unixepoch') - 1, 120000)`
+const dayOf = (local: string): string => `ifnull(strftime('%d', ${local}, 'unixepoch') + 0, 0)`
+
+/**
+ * The clocks of all zones, each with the local days that begin under it: from the first whose midnight did not come under the
+ * clock before, to the first whose midnight comes no more. Made once a query, so that no day has to look for its own.
+ */
+const CLOCK = `clock as materialized (
+    select zone, from_at, offset_s, ${monthOf('first_s')} as first_month, ${dayOf('first_s')} as first_day,
+      ${monthOf('end_s')} as end_month, ${dayOf('end_s')} as end_day
+    from (
+      select zone, from_at, offset_s, from_at + lag(offset_s, 1, offset_s) over (partition by zone order by from_at) + 86399 as first_s,
+        to_at + offset_s + 86399 as end_s
+      from time_zone_offset
+    )
+  )`
+
+// Grouped by what is in it once, so that names are looked up once a series and geo, and a condition on it still reaches the tables.
+const SERIES_GEO = `(
+    select s.id as series_id, ${which('s')}, s.time_zone, g.geo_id,
+      ${geoName('g')},
+      (select min(m.month) from _day m where m.series_id = g.series_id and m.geo_id = g.geo_id) as first_month,
+      (select max(m.month) from _day m where m.series_id = g.series_id and m.geo_id = g.geo_id) as last_month
+    from series s
+    cross join series_geo g on g.series_id = s.id
+    group by s.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, g.geo_id
+  )`
+
+const DAILY = `with ${CLOCK}
+  select p.series_id, p.kind, p.indicator_id, p.indicator_name, p.time_trunc, p.time_agg, p.geo_agg, p.geo_trunc, p.unit,
+    p.geo_id, p.geo_name, max(c.from_at, ${midnight('d.day')} - c.offset_s) as at,
     date(${midnight('d.day')}, 'unixepoch') as local_date, d.count, d.min, d.max,
     coalesce(d.energy / d.hours, d.sum / d.count) as avg, d.sum, ${ENERGY} as energy, d.hours
-  from series s
-  cross join _day d on d.series_id = s.id`
+  from ${SERIES_GEO} p
+  cross join clock c on c.zone = p.time_zone and c.end_month >= p.first_month and c.first_month <= p.last_month
+  cross join _day d on d.series_id = p.series_id and d.geo_id = p.geo_id
+    and (d.month, d.day) >= (c.first_month, c.first_day) and (d.month, d.day) < (c.end_month, c.end_day)`
 
 const GROUPED = 's.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, d.geo_id, d.month'
 

@@ -1,5 +1,5 @@
+import { release } from '../base/bytes.ts'
 import type { Interval } from '../base/interval.ts'
-import { compress } from '../base/pack.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { ParsedReply } from '../load/load.ts'
 import type { PackedReply } from '../load/packer.ts'
@@ -8,7 +8,7 @@ import { transformSeries } from '../transform/series.ts'
 import { transform } from '../transform/transform.ts'
 import { createWorkerClient } from './client.ts'
 
-/** A body, as the first bytes of a buffer, to be hashed and arranged for the reply store. */
+/** A body, as the first bytes of a buffer, to be hashed and packed for the reply store. */
 export interface ReadRequest {
   readonly buffer: ArrayBuffer
   readonly length: number
@@ -16,7 +16,7 @@ export interface ReadRequest {
   readonly window: Interval | null | undefined
 }
 
-/** The same buffer with the arranged body as its first bytes, and the values that were read from it. */
+/** The same buffer with the packed body as its first bytes, and the values that were read from it. */
 export interface ReadAnswer extends Pick<PackedReply, 'hash' | 'form'> {
   readonly buffer: ArrayBuffer
   readonly length: number
@@ -35,8 +35,9 @@ const MAX_SPARE_BUFFERS = 4
 /** A larger one is not kept. */
 const MAX_SPARE_BYTES = 4 * 1024 * 1024
 
-/** A buffer that holds a body, and so the arranged body, which is never longer. */
-function takeBuffer(length: number): ArrayBuffer {
+/** A buffer that holds a body, and the packed body, which zstd makes longer by at most 1 in 256 and a few bytes. */
+function takeBuffer(bodyLength: number): ArrayBuffer {
+  const length = bodyLength + (bodyLength >> 7) + 1024
   const fits = spareBuffers.findIndex(({ byteLength }) => byteLength >= length)
   // Where none is large enough, a larger one takes the place of the first, with room for the next body, too.
   const [buffer] = spareBuffers.splice(Math.max(0, fits), 1)
@@ -53,12 +54,14 @@ export async function read(body: Buffer, planned: PlannedRequest, stored = true)
   const buffer = takeBuffer(body.length)
   body.copy(new Uint8Array(buffer))
   const window = planned.service.routes[planned.route]!.shape === 'series' ? planned.window : undefined
-  const arranged = await client.ask({ buffer, length: body.length, window }, [buffer])
-  if (!arranged) return here()
-  const { hash, form, length, scanned } = arranged
-  // Compressing is the least of it, and the memory that it takes is better taken here.
-  const packed = { hash, ...compress({ form, bytes: Buffer.from(arranged.buffer, 0, length) }) }
-  if (spareBuffers.length < MAX_SPARE_BUFFERS && arranged.buffer.byteLength <= MAX_SPARE_BYTES)
-    spareBuffers.push(arranged.buffer)
+  const answer = await client.ask({ buffer, length: body.length, window }, [buffer])
+  if (!answer) return here()
+  const { hash, form, length, scanned } = answer
+  // A copy: the buffer is used again.
+  const packed = { hash, form, bytes: Buffer.from(new Uint8Array(answer.buffer, 0, length)) }
+  if (spareBuffers.length < MAX_SPARE_BUFFERS && answer.buffer.byteLength <= MAX_SPARE_BYTES)
+    spareBuffers.push(answer.buffer)
+  // At once: the collector comes by when several are there.
+  else release(Buffer.from(answer.buffer))
   return scanned ? { rows: transformSeries(scanned.rest, planned, scanned.values), packed } : here(packed)
 }

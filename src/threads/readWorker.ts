@@ -1,7 +1,7 @@
 /** The other thread of `read.ts`. */
 
 import { sha256 } from '../base/json.ts'
-import { arrange } from '../base/pack.ts'
+import { arrange, compress } from '../base/pack.ts'
 import { scanColumns } from '../transform/columns.ts'
 import { serveRequests } from './client.ts'
 import type { ReadAnswer, ReadRequest } from './read.ts'
@@ -11,7 +11,8 @@ serveRequests(({ buffer, length, window }: ReadRequest): { payload: ReadAnswer; 
   const hash = sha256(body)
   const { form, bytes } = arrange(body)
   const scanned = form === 'columns' && window !== undefined ? scanColumns(bytes, window) : null
-  // What is arranged is no longer than the body, and goes back in the same buffer.
-  if (bytes !== body) new Uint8Array(buffer).set(bytes)
-  return { payload: { buffer, hash, form, length: bytes.length, scanned }, transfer: [buffer] }
+  const packed = compress({ form, bytes }).bytes
+  // Goes back in the same buffer, which has room for a body that cannot be packed, too.
+  new Uint8Array(buffer).set(packed)
+  return { payload: { buffer, hash, form, length: packed.length, scanned }, transfer: [buffer] }
 })

@@ -10,7 +10,7 @@ const KNOWN = [
   ...['publication_date', 'taxonomy_terms', 'vocabularies'],
 ]
 
-/** The day for which an entry was listed: its own where it has one, else the first day that was asked for. */
+/** The day for which an entry was listed: its own where it has one, else the first day that was requested. */
 function dayOf(item: JsonObject, planned: PlannedRequest): string {
   const own = isObject(item.date) ? textOf(item.date.date) : textOf(item.date)
   if (own !== null && /^\d{4}-\d{2}-\d{2}/.test(own)) return own.slice(0, 10)

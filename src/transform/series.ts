@@ -78,7 +78,9 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
   const asked = planned.series?.indicatorId ?? 0
   const answered = indicator.id ?? asked
   if (String(answered) !== String(asked))
-    throw new SchemaError(`Indicator ${asked} was asked, ${brief(answered)} was answered.`, { path: '$.indicator.id' })
+    throw new SchemaError(`Indicator ${asked} was requested, ${brief(answered)} was answered.`, {
+      path: '$.indicator.id',
+    })
   const { observations, rejects, rejected, rows, outside, geoNames } =
     scanned ?? readValues(indicator.values, planned.window)
   const { window, timeZone, service } = planned

@@ -41,7 +41,7 @@ const lengthOf = (zone: string, at: number, period: Period): number =>
 const lieOn = (zone: string, at: readonly number[], unit: Unit): boolean =>
   at.every((one) => floorTo(zone, one, unit) === one)
 
-/** Whether no two neighbours of one geo are nearer than a period is long; asked of every value, so in the plainest words. */
+/** Whether no two neighbours of one geo are nearer than a period is long; called for every value, so in the plainest words. */
 function lieApart({ geoIds, at }: Values['observations'], period: number): boolean {
   let before = Number.NEGATIVE_INFINITY
   for (let i = 0; i < at.length; i++) {

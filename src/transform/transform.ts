@@ -24,7 +24,7 @@ const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, planned: PlannedReques
   widgets: transformWidgets,
 }
 
-/** What the service declares of the route that was asked. */
+/** What the service declares of the route that was requested. */
 const rowOf = ({ service, route }: PlannedRequest): Route => service.routes[route]!
 
 /** Reply → rows and rejects. Throws SchemaError when no row at all can be made of the body. */

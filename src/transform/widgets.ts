@@ -5,8 +5,8 @@ import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { type Items, readItems } from './items.ts'
 
 /**
- * The single widget: under its root key, or bare. Its number is its own, or the one it was asked by. Throws SchemaError when
- * it is another one than was asked for, by its number or by its name.
+ * The single widget: under its root key, or bare. Its number is its own, or the one it was requested by. Throws SchemaError when
+ * it is another one than was requested, by its number or by its name.
  */
 function single(body: JsonObject, planned: PlannedRequest): Items {
   const item = isObject(body.widget) ? body.widget : body
@@ -16,7 +16,7 @@ function single(body: JsonObject, planned: PlannedRequest): Items {
   // One that tells only its name may bear any number, and the other way round.
   const told = names.filter((name) => isNumber(name) === isNumber(asked))
   if (told.length > 0 && !names.includes(asked))
-    throw new SchemaError(`Widget ${asked} was asked, ${told[0]} was answered.`, { path: '$.widget.id' })
+    throw new SchemaError(`Widget ${asked} was requested, ${told[0]} was answered.`, { path: '$.widget.id' })
   const id = integerOf(item.id_widget) ?? integerOf(item.id) ?? (isNumber(asked) ? integerOf(Number(asked)) : null)
   if (id === null) throw new SchemaError('The widget has no number.', { path: '$.widget.id_widget' })
   return { items: [{ id, item }], rejects: [], rejected: 0, whole: false }

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MARK, redact, redactorOf } from '../../src/base/redact.ts'
+import { MARK, redact, redactorOf, unquoted } from '../../src/base/redact.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
 import { json, runCli, serve, tempFolder } from '../kit.ts'
 
@@ -88,6 +89,33 @@ describe('taking a secret out', () => {
     const odd = 'p/ss+w(rd)[.]*1'
     expect(redact(`${odd} ${encodeURIComponent(odd)} ${JSON.stringify(odd)} p\\/ss+w(rd)[.]*1`, [odd])).not.toContain(
       'w(rd)',
+    )
+  })
+})
+
+describe('the stretches in which a secret can stand', () => {
+  const pieces = ['"', '\\', '\\"', 'a', 'bcd', 'x'.repeat(9), 'y'.repeat(40), ',\n', '\\\\']
+  const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((parts) => parts.join(''))
+
+  test('are those between quotation marks that no backslash stands before', () => {
+    fc.assert(
+      fc.property(texts, fc.integer({ min: 8, max: 64 }), (text, shortest) => {
+        const found = [...unquoted(Buffer.from(text), shortest)].map(String)
+        expect(found).toEqual(text.split(/(?<!\\)"/).filter(({ length }) => length >= shortest))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('hold every form of a key that a body holds, between tags with attributes too', () => {
+    const forms = Object.values(FORMS).map((form) => form(KEY))
+    const half = `${KEY.slice(0, 30)}<a href=\\"x\\" title='y'>${KEY.slice(30)}`
+    const part = fc.constantFrom(...forms, half, ...pieces)
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+        const body = parts.join('')
+        expectNoKey(redactorOf(KEY).bytes(Buffer.from(body)), JSON.stringify(body))
+      }),
     )
   })
 })

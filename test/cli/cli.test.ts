@@ -179,7 +179,7 @@ describe('the command line', () => {
     const env = `INDICATOR_SYNC_BASE_URL=${emulator.url}\nINDICATOR_SYNC_API_KEY="${emulator.key}"\n`
     const dir = folder({ 'job.yaml': SERIES, '.env': env })
     expect((await runCli(dir, ['plan', 'job.yaml'])).out).toMatch(
-      /series\[0\] +indicator 1739 +missing +1 [\s\S]*one: 1 calls/,
+      /series\[0\] +indicator 1739 +missing +1 [\s\S]*one: 1 call,/,
     )
     expect(emulator.requests).toHaveLength(0)
     const first = await runCli(dir, ['sync', 'job.yaml', '--json'])
@@ -187,7 +187,7 @@ describe('the command line', () => {
     expect(JSON.parse(first.out)).toMatchObject([{ job: 'one', outcome: 'done', requests: 1, failures: [] }])
     expect((await runCli(dir, ['sync', 'job.yaml'])).out).toMatch(/nothing to do/)
     expect(emulator.requests).toHaveLength(1)
-    expect((await runCli(dir, ['plan', 'job.yaml'])).out).toMatch(/nothing to ask/)
+    expect((await runCli(dir, ['plan', 'job.yaml'])).out).toMatch(/nothing to request/)
     expect(JSON.parse((await runCli(dir, ['status', '--json'])).out)).toMatchObject({
       failures: [],
       rows: { observation: 744 },
@@ -262,7 +262,7 @@ describe('the command line', () => {
     const dir = folder({ 'job.yaml': SERIES.replace('1739', '1739, 424242') })
     const result = await runCli(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))
     expect(result.code).toBe(1)
-    expect(result.out).toMatch(/1 requests failed; everything else is kept/)
+    expect(result.out).toMatch(/1 request failed; everything else is kept/)
     expect(result.out).toMatch(/\/indicators\/424242\?.*\n.*404/)
     expect((await runCli(dir, ['status'])).out).toMatch(/424242/)
   })
@@ -291,7 +291,7 @@ describe('the command line', () => {
     expect((await runCli(dir, ['sync', 'job.yaml'], to(server.url))).code).toBe(1)
     broken = false
     const spent = await runCli(dir, ['retry', 'job.yaml'], to(server.url))
-    expect(spent.out).toMatch(/budget of 1 calls an hour is spent/)
+    expect(spent.out).toMatch(/budget of 1 call an hour is spent/)
     expect(spent.code).toBe(4)
     expect((await runCli(dir, ['retry', 'jobb.yaml'], to(server.url))).code).toBe(2)
     expect((await runCli(dir, ['retry'], to(server.url))).code).toBe(0)
@@ -346,6 +346,26 @@ describe('the command line', () => {
     expect((await runCli(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))).code).toBe(0)
   })
 
+  test('a signal ends the waiting for a program that holds the database', async () => {
+    const dir = folder()
+    let child: ChildProcess | undefined
+    let other: SQLite.Database | undefined
+    const server = await serve((_request, response) => {
+      other = new SQLite(join(dir, 'data/indicator-sync.db'))
+      other.exec('begin immediate')
+      child!.kill('SIGINT')
+      json(response, { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [] } })
+    })
+    const result = await runCli(dir, ['sync', 'job.yaml'], to(server.url), (started) => {
+      child = started
+    })
+    // It is held to this moment.
+    expect(other!.inTransaction).toBe(true)
+    other!.close()
+    expect(result.code).toBe(130)
+    expect(result.err).toMatch(/Stopping after the replies in hand[\s\S]*Stopped by a signal/)
+  })
+
   test('a second writer exits 5 and says who writes', async () => {
     let other: Promise<Done> | undefined
     const dir = folder()
@@ -364,11 +384,11 @@ describe('the command line', () => {
     const server = await serve((_request, response) => json(response, {}, 400))
     const dir = folder({ 'job.yaml': `${SERIES}schedule: "* * * * * *"\n` })
     const result = await runCli(dir, ['schedule', 'job.yaml'], to(server.url), (child) =>
-      whenSaid(child, /1 requests failed[\s\S]*1 requests failed/, () => child.kill('SIGTERM')),
+      whenSaid(child, /1 request failed[\s\S]*1 request failed/, () => child.kill('SIGTERM')),
     )
     expect(result.code).toBe(143)
     expect(result.err).toMatch(/one: next at 20/)
-    expect(result.err).toMatch(/1 requests failed/)
+    expect(result.err).toMatch(/1 request failed/)
     expect(server.calls.length).toBeGreaterThanOrEqual(2)
     expect((await runCli(dir, ['schedule', 'job.yaml'], {})).code).toBe(2)
   })
@@ -394,7 +414,7 @@ describe('the command line', () => {
     expect((await runCli(dir, ['check'])).code).toBe(6)
     broken = false
     const before = server.calls.length
-    expect((await runCli(dir, ['retry'], env)).out).toMatch(/retry: done .* 1 requests/)
+    expect((await runCli(dir, ['retry'], env)).out).toMatch(/retry: done .* 1 request,/)
     expect(server.calls.slice(before).map(({ url }) => url!.split('?')[0])).toEqual(['/indicators/805'])
     expect((await runCli(dir, ['retry'], env)).out).toMatch(/nothing to do/)
     expect((await runCli(dir, ['restate', 'job.yaml', '--from', '2025-01-05', '--to', '2025-01-06'], env)).out).toMatch(

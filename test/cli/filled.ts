@@ -1,4 +1,5 @@
-import { openStore, type Store } from '../../src/db/open.ts'
+import { openStore } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
 
 const MOMENT = '2025-06-01T00:00:00.000Z'
 

@@ -32,6 +32,29 @@ async function two(some: string, all: string) {
   return { planned: planned.out.trim().split('\n'), sent, url: emulator.url }
 }
 
+test('a job of which --only leaves nothing says so, and what the others want beside it is not forgotten', async () => {
+  const emulator = await emulate()
+  const dir = tempFolder()
+  const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
+  const job = (name: string, ids: string): string => {
+    const window = '{ from: 2025-01-01, to: 2025-01-02 }'
+    writeFileSync(join(dir, `${name}.yaml`), `name: ${name}\nseries: [{ indicators: [${ids}], window: ${window} }]\n`)
+    return `${name}.yaml`
+  }
+  const files = [job('a', '600, 1739'), job('b', '1001')]
+  expect((await runCli(dir, ['sync', ...files], env)).code).toBe(0)
+  const wants = async () => (await runCli(dir, ['query', 'select * from _wanted', '--json'])).out
+  const before = await wants()
+  expect(JSON.parse(before)).toHaveLength(3)
+  const narrowed = await runCli(dir, ['sync', ...files, '--only', '600'], env)
+  expect(narrowed.out).toMatch(/a: nothing to do; all that is wanted is held/)
+  expect(narrowed.out).toMatch(/b: nothing of it was selected/)
+  expect((await runCli(dir, ['plan', ...files, '--only', '600'], env)).out).toMatch(/b: nothing of it was selected/)
+  expect(await wants()).toBe(before)
+  const told = await runCli(dir, ['sync', ...files, '--only', '600', '--json'], env)
+  expect(JSON.parse(told.out)).toMatchObject([{ selected: true }, { selected: false }])
+})
+
 test('what a later job asks for all geos is asked of all at once, and as planned', async () => {
   const { planned, sent, url } = await two(
     `series:

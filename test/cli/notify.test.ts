@@ -89,7 +89,7 @@ describe('a run tells how it ended', () => {
     const failing = folder(job('notify: $CHECK\n'))
     expect((await runCli(failing, ['sync', 'job.yaml'], env((await service(404)).url, more))).code).toBe(1)
     expect(paths().slice(2)).toEqual(['POST /ping/abc/start?rid=7', 'POST /ping/abc/fail?rid=7'])
-    expect(heard[3]!.body).toMatch(/1 requests failed/)
+    expect(heard[3]!.body).toMatch(/1 request failed/)
   })
 
   test('per outcome: each is told what it wants to know', async () => {
@@ -136,7 +136,7 @@ describe('a run tells how it ended', () => {
     })
     const bad = await runCli(folder(), ['sync', 'job.yaml', '--quiet'], env((await service(404)).url))
     expect(bad.code).toBe(1)
-    expect(bad.out).toMatch(/1 requests failed/)
+    expect(bad.out).toMatch(/1 request failed/)
   })
 })
 

@@ -189,7 +189,7 @@ describe('an export by year', () => {
     expect(Object.keys(first).sort()).toEqual([...Object.keys(own), ...all].sort())
     expect(first).toMatchObject(own)
     // A part of the years: the others stay. Another form takes the place of the first.
-    expect((await years('--from', '2025-01-01', '--format', 'ndjson')).err).toBe('1 rows in out.\n')
+    expect((await years('--from', '2025-01-01', '--format', 'ndjson')).err).toBe('1 row in out.\n')
     const second = contents(path('out'))
     expect(Object.keys(second).sort()).toEqual(
       [...Object.keys(own), ...all.slice(0, 2), 'year=2025/data.ndjson'].sort(),

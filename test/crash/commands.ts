@@ -5,10 +5,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Migrator } from 'kysely/migration'
-import { MIGRATIONS } from '../../src/db/migrations.ts'
 import { openReader } from '../../src/db/open.ts'
-import { APPLICATION_ID } from '../../src/db/schema.ts'
 import { connect } from '../../src/db/sqlite/connection.ts'
+import { MIGRATIONS } from '../../src/db/sqlite/migrations.ts'
+import { APPLICATION_ID } from '../../src/db/sqlite/schema.ts'
+import { filesOf, requireManifest } from '../../src/lake/manifest.ts'
+import { syncLake } from '../../src/lake/sync.ts'
 import { contents } from './harness.ts'
 
 /** A command with all that it needs. */
@@ -20,6 +22,20 @@ export interface Scenario {
   readonly result: (folder: string) => unknown
   /** What may be seen at any time, also right after a kill: throws when it may not. */
   readonly glance: (folder: string) => void
+}
+
+const lake = (folder: string): string => join(folder, 'lake')
+
+/** The files that a reader of a lake finds, by its manifest or by its link; throws when they are not what was written. */
+function snapshotOf(folder: string): string[] {
+  const manifest = requireManifest(folder)
+  const place = existsSync(join(folder, manifest.folder)) ? join(folder, manifest.folder) : folder
+  const there = files(place)
+  for (const { path, sha256 } of filesOf(manifest)) if (there[path] !== sha256) throw new Error(`${path} is not whole`)
+  const paths = filesOf(manifest).map(({ path }) => path)
+  const read = Object.keys(there).filter((name) => name.endsWith('.parquet'))
+  if (read.join() !== [...paths].sort().join()) throw new Error(`other files: ${read}`)
+  return paths
 }
 
 const database = (folder: string): string => join(folder, 'x.db')
@@ -38,7 +54,7 @@ function sound(file: string): void {
     const says = reader.get('pragma integrity_check')
     if (says !== 'ok') throw new Error(`${file}: ${says}`)
   } finally {
-    reader.raw.close()
+    void reader.close()
   }
 }
 
@@ -68,7 +84,7 @@ async function makeOld(file: string): Promise<void> {
   raw.pragma(`application_id = ${APPLICATION_ID}`)
   const migrator = new Migrator({
     db: kysely,
-    provider: { getMigrations: async () => ({ '0001_first_schema': MIGRATIONS['0001_first_schema']! }) },
+    provider: { getMigrations: async () => ({ '0001_first_schema': await MIGRATIONS['0001_first_schema']!() }) },
     migrationTableName: '_migration',
     migrationLockTableName: '_migration_lock',
   })
@@ -132,6 +148,20 @@ export function scenarios(held: string, url: string): Record<string, Scenario> {
           if (name.endsWith('data.csv') && !readFileSync(join(folder, 'years', name), 'utf8').endsWith('\n'))
             throw new Error(`${name} is not whole`)
       },
+    },
+    'lake sync': {
+      async prepare(folder) {
+        copy(folder)
+        const reader = openReader(database(folder))
+        await syncLake(reader, lake(folder), { program: 'test', now: Date.now })
+        await reader.close()
+        const { raw } = connect(database(folder))
+        raw.exec('update observation set value = value + 1 where at % 7200 = 0; update _day set min = min + 1')
+        raw.close()
+      },
+      args: (folder) => ['lake', 'sync', lake(folder), '--grace', '0', ...common(folder)],
+      result: (folder) => [names(folder), readdirSync(lake(folder)).sort(), snapshotOf(lake(folder))],
+      glance: (folder) => void [snapshotOf(lake(folder)), snapshotOf(join(lake(folder), 'current'))],
     },
     'archives download': {
       prepare: (folder) => {

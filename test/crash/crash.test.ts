@@ -13,7 +13,7 @@ test('after kill -9 at any step the file is whole, and the resumed run ends in t
 })
 
 test('a command that is killed at any step leaves the old or the new, and the next one ends as if nothing had been, leftovers too', async () => {
-  const report = await crashCommands(14, 20251105)
+  const report = await crashCommands(16, 20251105)
   expect(report.faults).toEqual([])
   expect(Object.keys(report.byStep).length).toBeGreaterThanOrEqual(4)
 })

@@ -112,7 +112,7 @@ export function contents(file: string) {
     ]
     return { rest, health }
   } finally {
-    reader.raw.close()
+    void reader.close()
   }
 }
 

@@ -66,6 +66,7 @@ if (isMainThread) {
   for (const name of [
     'renameSync',
     'linkSync',
+    'symlinkSync',
     'rmSync',
     'rmdirSync',
     'mkdirSync',

@@ -1,4 +1,4 @@
-import type { Durability } from '../../src/db/open.ts'
+import type { Durability } from '../../src/db/store.ts'
 
 /** Where the process dies: before or after a statement that matches, or so many microseconds after it began. */
 export const STEPS = {

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { Migrator } from 'kysely/migration'
 import { expect, test } from 'vitest'
 import { startOfDate, transitions } from '../../src/base/zone.ts'
-import { MIGRATIONS } from '../../src/db/migrations.ts'
 import { openStore } from '../../src/db/open.ts'
-import { APPLICATION_ID } from '../../src/db/schema.ts'
 import { connect } from '../../src/db/sqlite/connection.ts'
+import { MIGRATIONS, readMigrations } from '../../src/db/sqlite/migrations.ts'
+import { APPLICATION_ID } from '../../src/db/sqlite/schema.ts'
 import { rememberZone } from '../../src/db/zones.ts'
 import { tempFolder, tempStore } from '../kit.ts'
 import { oracleDays } from '../load/dayOracle.ts'
@@ -20,7 +20,7 @@ async function earlier(file: string, name: string, zoned: boolean): Promise<void
   raw.pragma(`application_id = ${APPLICATION_ID}`)
   const { error } = await new Migrator({
     db: kysely,
-    provider: { getMigrations: async () => ({ ...MIGRATIONS }) },
+    provider: { getMigrations: readMigrations },
     migrationTableName: '_migration',
     migrationLockTableName: '_migration_lock',
   }).migrateTo(name)
@@ -61,7 +61,7 @@ test.each(names.slice(0, names.indexOf('0019_day_totals')).map((name, i) => [nam
 
 test('other clocks make other days of the same values', async () => {
   const store = await tempStore()
-  await rememberZone(store.kysely, ZONE)
+  await rememberZone(store.kysely, store.engine, ZONE)
   store.run('pragma foreign_keys = off', [])
   store.run(`insert into series (id, kind, indicator_id, time_zone, created_at) values (1, 'indicator', 7, ?, '')`, [
     ZONE,
@@ -69,7 +69,7 @@ test('other clocks make other days of the same values', async () => {
   store.run('insert into series_geo values (1, 3)', [])
   store.run('insert into observation values (1, 3, ?, 5, 3600, 1)', [startOfDate(ZONE, '2025-06-02')! - 3600])
   store.run('update time_zone_offset set offset_s = offset_s + 3600', [])
-  await store.write((tx) => rememberZone(tx, ZONE, 'of other clocks'))
+  await store.write((tx) => rememberZone(tx, store.engine, ZONE, 'of other clocks'))
   expect(store.all('select day from _day')).toEqual([{ day: 1 }])
   expect(store.all('select * from _day')).toEqual(oracleDays(store, ZONE))
 })

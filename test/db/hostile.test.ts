@@ -15,8 +15,9 @@ import { dirname, join, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError, StoreError } from '../../src/base/errors.ts'
-import { openReader, openStore, type Store } from '../../src/db/open.ts'
-import { logBytes } from '../../src/db/wal.ts'
+import { openReader, openStore } from '../../src/db/open.ts'
+import { logBytes } from '../../src/db/sqlite/wal.ts'
+import type { Store } from '../../src/db/store.ts'
 import { publish } from '../../src/products/publish.ts'
 import { emulate, json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 
@@ -200,7 +201,7 @@ describe('a file', () => {
 describe('another program', () => {
   test('that holds the lock for long is waited for without standing still, then named; nothing is lost', async () => {
     const file = await heldFile()
-    const store = await openStore(file, { patienceMs: 1500 })
+    const store = await openStore(file, { busyTimeoutMs: 1500 })
     const other = new SQLite(file)
     other.exec('begin immediate')
     let ticks = 0
@@ -212,6 +213,22 @@ describe('another program', () => {
     expect(ticks).toBeGreaterThan(2)
     other.exec('rollback')
     other.close()
+    await store.write(async () => store.run('delete from _budget', []))
+    await store.close()
+  })
+
+  test('that holds the lock is not waited for any more when a signal has come', async () => {
+    const file = await heldFile()
+    const stopping = new AbortController()
+    const store = await openStore(file, { signal: stopping.signal })
+    const other = new SQLite(file)
+    other.exec('begin immediate')
+    const written = store.write(async () => store.run('delete from _budget', []))
+    stopping.abort()
+    await expect(written).rejects.toThrow(expect.objectContaining({ name: 'StoppedError', code: 'signal' }))
+    other.exec('rollback')
+    other.close()
+    // What was in hand is still written where nobody is in the way.
     await store.write(async () => store.run('delete from _budget', []))
     await store.close()
   })

@@ -4,9 +4,9 @@ import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { BusyError, StoreError } from '../../src/base/errors.ts'
 import { lockWriter } from '../../src/db/lock.ts'
-import { MIGRATIONS } from '../../src/db/migrations.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
-import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/db/schema.ts'
+import { MIGRATIONS } from '../../src/db/sqlite/migrations.ts'
+import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/db/sqlite/schema.ts'
 import { rememberZone } from '../../src/db/zones.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from '../../src/tables/schema.ts'
 import { tempFolder, tempStore } from '../kit.ts'
@@ -45,7 +45,7 @@ describe('the schema', () => {
 
   test('every view has the columns that are described, and answers', async () => {
     const store = await tempStore()
-    await rememberZone(store.kysely, 'Europe/Madrid')
+    await rememberZone(store.kysely, store.engine, 'Europe/Madrid')
     const views = store.all(`select name from pragma_table_list where type = 'view'`) as { name: string }[]
     expect(views.map(({ name }) => name).sort()).toEqual(Object.keys(VIEWS).sort())
     for (const [name, { columns }] of Object.entries(VIEWS)) {
@@ -137,7 +137,7 @@ describe('files that are not for us', () => {
   test('a reader cannot write', async () => {
     const store = await tempStore()
     const reader = openReader(store.file)
-    expect(() => reader.raw.exec('delete from _run')).toThrow(/readonly/)
+    await expect(reader.kysely.deleteFrom('_run').execute()).rejects.toThrow(/readonly/)
     await reader.close()
   })
 

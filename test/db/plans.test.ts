@@ -2,7 +2,8 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, statSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openReader, type Store } from '../../src/db/open.ts'
+import { openReader } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
 import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { VIEWS } from '../../src/tables/schema.ts'
 import { runJob, serve, tempStore } from '../kit.ts'
@@ -124,7 +125,7 @@ test('values that are the same again write no page of values', async () => {
   const again = async (): Promise<number[]> => {
     other.tidy()
     const reader = openReader(other.file)
-    reader.raw.exec('begin')
+    reader.engine.freeze()
     reader.get('select count(*) from _run')
     const summary = await runJob(other, server, JOB, { now: NOW, options: { restate: true } })
     expect(summary.counts.requests).toBeGreaterThan(5)

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { startOfDate } from '../../src/base/zone.ts'
-import { rebuildDays } from '../../src/db/days.ts'
-import type { Store } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
 import { rememberZone } from '../../src/db/zones.ts'
 import { tempStore } from '../kit.ts'
 
@@ -51,7 +50,7 @@ async function filled(...all: Series[]): Promise<Store> {
   ])
     insert('geo_text', { id: 3, locale, name })
   for (const { id, trunc = null, zone = 'Europe/Madrid', values } of all) {
-    await rememberZone(store.kysely, zone)
+    await rememberZone(store.kysely, store.engine, zone)
     insert('series', {
       id,
       kind: 'indicator',
@@ -64,7 +63,7 @@ async function filled(...all: Series[]): Promise<Store> {
     insert('series_geo', { series_id: id, geo_id: 3 })
     for (const [instant, value, step_s] of values)
       insert('observation', { series_id: id, geo_id: 3, at: instant, value, step_s, fetch_id: 1 })
-    await rebuildDays(store.kysely, zone)
+    await store.engine.rebuildDays(store.kysely, zone)
   }
   return store
 }
@@ -86,6 +85,32 @@ describe('views on values', () => {
           expect(row.at, JSON.stringify(row)).toBe(startOfDate(zone, row.local_date ?? `${row.local_month}-01`))
     },
   )
+
+  test.each([
+    'Europe/Madrid',
+    'UTC',
+    'Asia/Kolkata',
+    'America/Sao_Paulo',
+    'America/Havana',
+    'Asia/Beirut',
+    'Pacific/Apia',
+  ])('every day is there once, the first and the last that there are too, in %s', async (zone) => {
+    const store = await filled({
+      id: 1,
+      zone,
+      values: [
+        ...['1969-12-30T12:00Z', '1970-01-01T12:00Z', '1970-01-02T12:00Z'].map((from) => [at(from), 1, 3600] as const),
+        ...every('2008-01-01T00:30Z', '2012-12-31T00:00Z', 24 * 3600, (i) => i),
+        ...every('2099-12-01T12:00Z', '2100-02-01T12:00Z', 24 * 3600, (i) => i),
+        [at('9999-12-30T12:00Z'), 1, 3600],
+      ],
+    })
+    const days = 'printf("%04d-%02d-%02d", month / 12, month % 12 + 1, day)'.replaceAll('"', "'")
+    expect(store.all('select geo_id, local_date from observations_daily')).toEqual(
+      store.all(`select geo_id, ${days} as local_date from _day`),
+    )
+    expect(store.all('select * from observations_daily where series_id = 2')).toEqual([])
+  })
 
   test.each(Object.entries(COLUMNS))('%s says which series a row is of', async (view, columns) => {
     const store = await filled(

@@ -1,6 +1,7 @@
 import type { Options } from 'yargs'
+import { EXIT_CODES } from '../../src/cli/exitCodes.ts'
 import { COMMON } from '../../src/cli/flags.ts'
-import { COMMAND_GROUPS, EXIT_CODES, VARIABLES } from '../../src/cli/help.ts'
+import { COMMAND_GROUPS, VARIABLES } from '../../src/cli/help.ts'
 import { defaultOf, valueWord } from './commandsText.ts'
 
 /** A text that roff takes as it is: no escapes, no requests, and characters that every terminal knows. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Store } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
 import { jobSchema } from '../../src/job/schema.ts'
 import { schemaText } from '../../src/products/dictionary.ts'
 import { commandsText } from './commandsText.ts'

@@ -1,8 +1,9 @@
-/* Draws docs/pictures/terminal.svg from what the demo says: `npm run docs:pictures`. Its values change with the day. */
+/* Draws docs/pictures: the terminal from what the demo says, whose values change with the day, and the pages: `npm run docs:pictures`. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { drawPages } from './pagePictures.ts'
 
 const BIN = resolve('src/cli/bin.js')
 const COLUMNS = 104
@@ -57,7 +58,8 @@ try {
   ].map((line) => [...line].slice(0, COLUMNS).join(''))
   mkdirSync('docs/pictures', { recursive: true })
   writeFileSync('docs/pictures/terminal.svg', svg(lines))
-  process.stdout.write('written: docs/pictures/terminal.svg\n')
+  const pages = await drawPages(folder, 'docs/pictures')
+  process.stdout.write(`written: ${['docs/pictures/terminal.svg', ...pages].join(', ')}\n`)
 } finally {
   rmSync(folder, { recursive: true })
 }

@@ -1,5 +1,5 @@
 import { format } from '../../src/cli/terminal/output.ts'
-import type { Store } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
 import { UNSAID } from '../../src/products/recipes/recipe.ts'
 import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { NIGHTS } from '../market.ts'

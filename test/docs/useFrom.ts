@@ -1,4 +1,4 @@
-/* Runs the blocks of docs/use-from.md that are marked as run: `npm run test:use`. Needs Python with pandas, polars, duckdb. */
+/* Runs the blocks of docs/use-from.md and docs/lake.md that are marked as run: `npm run test:use`. Needs Python with pandas, pyarrow, polars, duckdb. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ const run = (command: string, args: readonly string[]): void => {
 const python = process.env.PYTHON ?? 'python3'
 run(process.execPath, [BIN, 'demo', '--database', 'data/demo.db'])
 try {
-  for (const { language, text, heading, runs } of blocksOf('docs/use-from.md')) {
+  for (const { language, text, heading, runs } of ['docs/use-from.md', 'docs/lake.md'].flatMap(blocksOf)) {
     if (!runs || (language !== 'python' && language !== 'sh')) continue
     process.stdout.write(`\n== ${heading}\n`)
     if (language === 'python') {

@@ -48,6 +48,30 @@ test('the second 02:00 of the 25-hour day has the UTC time of the first, and not
   for (const { datetime, tz_time } of values) expect(Date.parse(datetime)).toBe(Date.parse(tz_time))
 })
 
+test('on the 25-hour day the geos of an instant come in any order, on every other day by number', async () => {
+  const { days } = await open()
+  const ordersOn = async (date: string): Promise<number[][]> => {
+    const { values } = await days(1001, date)
+    const orders = Map.groupBy(values, ({ tz_time }) => tz_time)
+    return [...orders.values()].map((those) => those.map(({ geo_id }) => geo_id!))
+  }
+  const ascending = [8741, 8742, 8743, 8744, 8745]
+  const long = await ordersOn('2021-10-31')
+  expect(long).toHaveLength(25)
+  expect(new Set(long.map(String)).size).toBeGreaterThan(1)
+  for (const geos of long) expect([...geos].sort((a, b) => a - b)).toEqual(ascending)
+  expect(new Set((await ordersOn('2021-10-30')).map(String))).toEqual(new Set([String(ascending)]))
+})
+
+test('the number of what is measured is stable, its name is not', async () => {
+  const named = async (now: number) => {
+    const { days } = await open({ now })
+    return ((await days(1739, '2021-10-30')) as unknown as { magnitud: unknown }).magnitud
+  }
+  expect(await named(Date.UTC(2022, 5, 1) / 1000)).toEqual([{ id: 23, name: 'Precio' }])
+  expect(await named(NOW)).toEqual([{ id: 23, name: 'Precio €/MWh' }])
+})
+
 test.each([
   [1001, '2025-03-30', 23 * 5],
   [1739, '2025-10-26', 25],

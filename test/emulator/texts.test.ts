@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { CONTENT_ROUTES } from '../../src/services/routes.ts'
 import { emulate } from '../kit.ts'
@@ -96,10 +97,24 @@ test('a day that is over has forty archives or more, one to come has few', async
   expect(new Set(past.map(({ publication_date }) => publication_date.length))).toEqual(new Set([1, 2]))
   expect(new Set(past.map(({ id }) => id)).size).toBe(past.length)
   expect(past[0].download.url).toContain('date=2025-10-20T23%3A59%3A59T%2B00%3A00')
-  expect(past.find(({ horizon, date_times }) => horizon === 'T' && date_times.length > 0).date_times).toEqual([
-    '2025-10-01',
-    '2025-12-31',
+  expect(past.find(({ name }) => name === 'COEF_KEST_MM').date_times).toEqual(['2025-10-01', '2025-10-31'])
+  expect(past.find(({ horizon }) => horizon === 'T').publication_date).toEqual(['2025-09-12'])
+})
+
+test('archives have the numbers, horizons and types of the live service', async () => {
+  const { ask: planned } = await open()
+  const shown = (item: Body) => [item.id, item.name, item.horizon, item.archive_type]
+  const made = ((await planned('/archives?start_date=2024-01-01&end_date=2024-01-01')).archives as Body[]).map(shown)
+  for (const known of [
+    [29, 'totalp48', 'H', 'xml'],
+    [30, 'totalp48cierre', 'D', 'xml'],
+    [106, 'PlanesMantenimiento', 'M', 'xls'],
+    [187, 'C2_PrecioFinal', 'M', 'zip'],
   ])
+    expect(made).toContainEqual(known)
+  const recorded = '../shared/service/payloads/archives_2023-12-31_inner-array.json'
+  if (!existsSync(recorded)) return
+  for (const known of JSON.parse(readFileSync(recorded, 'utf8')) as Body[]) expect(made).toContainEqual(shown(known))
 })
 
 test('by day of publication, archives are listed on the day they came', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { prometheusText } from '../../src/checks/metrics.ts'
 import { nextTime } from '../../src/cli/commands/schedule.ts'
-import type { Store } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
 import { type Fault, faultFile } from '../../src/emulator/faults.ts'
 import { createBreaker } from '../../src/fetch/breaker.ts'
 import { quotaWaitMs } from '../../src/fetch/waits.ts'

@@ -1,8 +1,9 @@
 import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { countOf } from '../../src/base/count.ts'
 import { StoppedError } from '../../src/base/errors.ts'
 import { createFetcher, type FailedFetch, type FetchOptions } from '../../src/fetch/fetch.ts'
-import { countOf, createGate, forEachConcurrently } from '../../src/fetch/pace.ts'
+import { createGate, forEachConcurrently } from '../../src/fetch/pace.ts'
 import { retryAfterMs } from '../../src/fetch/waits.ts'
 import type { Reply } from '../../src/services/reply.ts'
 import { json, type Script, serve } from '../kit.ts'
@@ -216,7 +217,29 @@ describe('pace', () => {
       expect(taken - done).toBeLessThanOrEqual(5)
       await new Promise((resolve) => setTimeout(resolve, 1))
       if (++done === 50) controller.abort()
+      return null
     })
     expect(taken).toBeLessThan(60)
+  })
+
+  test('the first reason to stop ends the work on a list, and what other workers throw after it is not told', async () => {
+    const taken: number[] = []
+    const reason = await forEachConcurrently([1, 2, 3, 4, 5], 2, new AbortController().signal, async (item) => {
+      taken.push(item)
+      await new Promise((resolve) => setImmediate(resolve))
+      if (item === 1) return 'the key was refused'
+      await new Promise((resolve) => setImmediate(resolve))
+      throw new Error('nothing more is sent')
+    })
+    expect(reason).toBe('the key was refused')
+    expect(taken).toEqual([1, 2])
+  })
+
+  test('an error of a worker is thrown when the others have finished', async () => {
+    const work = forEachConcurrently([1, 2, 3], 1, new AbortController().signal, async (item) => {
+      if (item === 2) throw new Error('the disk is full')
+      return null
+    })
+    await expect(work).rejects.toThrow('the disk is full')
   })
 })

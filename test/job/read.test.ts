@@ -207,6 +207,7 @@ describe('a job means what it says', () => {
       locales: ['es'],
       pace: { perSecond: 2, concurrency: 4, callsPerDay: null },
       keep: 'all',
+      lake: null,
       catalogue: null,
       widgets: null,
       series: [

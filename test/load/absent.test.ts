@@ -104,6 +104,17 @@ describe('what the source has not', () => {
     expect(await findGaps(store)).toMatchObject([{ reason: 'absent', missing: 24 }])
   })
 
+  test('of all geos is requested at the same distances for one of them alone', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+    market.state.has = (instant) => !within('2025-10-04T22:00:00Z', '2025-10-05T22:00:00Z')(instant)
+    const job = (geos: string) => FIXED.replace('window', `${geos}window`).replace('refresh', 'chunk: 1d, refresh')
+    await market.run(store, job(''), night(0))
+    const nights: number[] = []
+    for (let n = 1; n < 16; n++)
+      if ((await market.run(store, job('geoIds: [3], '), night(n))).length > 0) nights.push(n)
+    expect(nights).toEqual([1, 3, 7, 15])
+  })
+
   test('events promise nothing', async () => {
     const [store, market] = [await tempStore(), await source()]
     market.state.has = (instant) => instant % 18_000 === 0
@@ -128,6 +139,19 @@ describe('what the source has not', () => {
     expect(await next()).toEqual(['3 2025-11-21T20:15:00Z', '4 null'])
     await market.run(store, job('indicators: [6], window: { last: 14d }'), night(9))
     expect(await next()).toEqual(['3 null', '4 null'])
+  })
+
+  test('is gathered into one window, which begins and ends with it where a change of resolution cuts that', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    const lost = ['2025-10-01', '2025-10-02', '2025-10-05'].map((day) => within(`${day}T08:00:00Z`, `${day}T11:00:00Z`))
+    market.state.has = (instant) => !lost.some((is) => is(instant))
+    await market.run(store, FIXED, night(0))
+    store.run(
+      `insert into _resolution (series_id, from_at, step_s) values (1, unixepoch('2025-10-04T22:00:00Z'), 3600)`,
+      [],
+    )
+    // One window a day; what is held between the second and the change need not be asked.
+    expect(await market.run(store, FIXED, night(1))).toEqual(['2025-09-30T22..2025-10-02T22'])
   })
 
   test('takes a tenth of the other calls at the most, what has waited longest first, in few windows', async () => {

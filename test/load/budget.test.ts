@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { openStore, type Store } from '../../src/db/open.ts'
+import { openStore } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
 import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')

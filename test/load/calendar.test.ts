@@ -35,7 +35,7 @@ function periods({ unit, count }: Kind): { from: number; to: number }[] {
 }
 
 /** A service of periods of the calendar; `has` says which have a value by now. */
-async function calendar(kind: Kind, has: (period: { from: number; to: number }) => boolean) {
+async function calendar(kind: Kind, has: (period: { from: number; to: number }, geo: number) => boolean, geos = [3]) {
   const all = periods(kind)
   const asked: string[] = []
   const server = await serve((request, response) => {
@@ -43,12 +43,12 @@ async function calendar(kind: Kind, has: (period: { from: number; to: number }) 
     const [from, end] = ['start_date', 'end_date'].map((name) => ms(search.get(name)!) / 1000) as [number, number]
     asked.push(`${formatUtc(from).slice(0, 13)}..${formatUtc(end + 1).slice(0, 13)}`)
     const values = all
-      .filter((period) => period.from >= from && period.from <= end && has(period))
-      .map((period) => ({
-        value: 1,
-        datetime: formatUtc(period.from).replace('Z', '+00:00'),
-        geo_id: 3,
-      }))
+      .filter((period) => period.from >= from && period.from <= end)
+      .flatMap((period) =>
+        geos
+          .filter((geo) => has(period, geo))
+          .map((geo) => ({ value: 1, datetime: formatUtc(period.from).replace('Z', '+00:00'), geo_id: geo })),
+      )
     json(response, { indicator: { id: 5, tiempo: [{ id: 153, name: kind.tiempo }], geos: [], values } })
   })
   return { url: server.url, asked, all }
@@ -113,6 +113,16 @@ describe('a period is held, awaited or absent as a whole', () => {
     expect(await absences(store)).toEqual(['absent 2025-05-01..2025-06-01 1'])
   })
 
+  test('days that were answered one by one before a geo was known are absent of it', async () => {
+    const store = await tempStore()
+    const has = ({ from }: { from: number }, geo: number) => geo === 3 || from >= day('2025-03-12')
+    const source = await calendar(KINDS.day!, has, [3, 4])
+    const yaml = `pace: { perSecond: 50, concurrency: 1 }
+series: [{ indicators: [5], window: { from: 2025-03-08, to: 2025-03-15 }, chunk: 1d }]`
+    await runJob(store, source, yaml, { now: ms('2025-11-10T20:00:00Z') })
+    expect(await absences(store)).toEqual(['absent 2025-03-08..2025-03-12 4'])
+  })
+
   test('gaps are the whole periods that are over and have no value, whatever the windows', async () => {
     const job = fc.record({
       kind: fc.constantFrom('day', 'week', 'month', 'year'),
@@ -122,9 +132,10 @@ describe('a period is held, awaited or absent as a whole', () => {
       lookback: fc.constantFrom(1, 3, 40),
       missing: fc.array(fc.nat(60), { maxLength: 5 }),
       nights: fc.constantFrom(1, 3),
+      newestFirst: fc.boolean(),
     })
     await fc.assert(
-      fc.asyncProperty(job, async ({ kind, chunk, first, length, lookback, missing, nights }) => {
+      fc.asyncProperty(job, async ({ kind, chunk, first, length, lookback, missing, nights, newestFirst }) => {
         const from = addUnits(ZONE, day('2022-02-17'), 'day', first)
         const to = addUnits(ZONE, from, 'day', kind === 'day' ? Math.min(length, 120) : length)
         const now = Math.min(to + 20 * DAY, day('2024-06-10')) + 20 * 3600
@@ -138,6 +149,7 @@ describe('a period is held, awaited or absent as a whole', () => {
         const store = await openStore(`${tempFolder()}/p.db`, { durability: 'none' })
         const dates = [from, to].map((at) => formatUtc(at + 12 * 3600).slice(0, 10))
         const yaml = `pace: { perSecond: 50, concurrency: 1, callsPerDay: 10000 }
+newestFirst: ${newestFirst}
 series: [{ indicators: [5], window: { from: ${dates[0]}, to: ${dates[1]} }, chunk: ${chunk}, lookback: ${lookback}d }]`
         for (let n = 0; n < nights; n++) await runJob(store, source, yaml, { now: (now + n * 120) * 1000 })
         const expected = over.filter((period) => lost.has(period.from))
@@ -161,7 +173,45 @@ series: [{ indicators: [5], window: { from: ${dates[0]}, to: ${dates[1]} }, chun
       }),
       {
         numRuns: 12,
-        examples: [[{ kind: 'day', chunk: '3d', first: 0, length: 48, lookback: 1, missing: [46], nights: 1 }]],
+        examples: [
+          [
+            {
+              kind: 'day',
+              chunk: '3d',
+              first: 0,
+              length: 48,
+              lookback: 1,
+              missing: [46],
+              nights: 1,
+              newestFirst: false,
+            },
+          ],
+          // Nobody knows that weeks follow a step before most of them have come.
+          [
+            {
+              kind: 'week',
+              chunk: '1w',
+              first: 0,
+              length: 52,
+              lookback: 1,
+              missing: [1, 3],
+              nights: 1,
+              newestFirst: false,
+            },
+          ],
+          [
+            {
+              kind: 'week',
+              chunk: '1w',
+              first: 0,
+              length: 52,
+              lookback: 1,
+              missing: [3, 5],
+              nights: 1,
+              newestFirst: true,
+            },
+          ],
+        ],
       },
     )
   })
@@ -186,7 +236,7 @@ test('what is final is told by whole weeks, months and years, as the planner jud
     // The period that is running is not final, wherever in it a day is over.
     expect(told('final'), name).toEqual([`2024-01-01..${from}`])
     expect(told('provisional'), name).toEqual([`${from}..2025-11-30`])
-    // A run that has nothing to ask believes the same as the view.
+    // A run that has nothing to request believes the same as the view.
     now = day(last) + 2 * DAY + 20 * 3600
     await runJob(store, source, yaml('2025-11-30'), { now: now * 1000 })
     expect(told('final'), name).toEqual([`2024-01-01..${name === 'week' ? '2025-11-08' : '2025-11-30'}`])

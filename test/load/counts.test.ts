@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { formatUtc } from '../../src/base/instant.ts'
 import { prometheusText } from '../../src/checks/metrics.ts'
-import type { Store } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
 import { failures } from '../../src/state/failures.ts'
 import type { Summary } from '../../src/sync.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
@@ -11,7 +11,7 @@ const NOW = ms('2025-11-04T12:00:00Z')
 const DAY = 86_400
 const SERIES = 'series:\n  - { indicators: [600], window: { from: 2025-05-01, to: 2025-07-01 }, chunk: 1y }'
 
-interface Asked {
+interface Requested {
   readonly from: number
   readonly to: number
   readonly days: number
@@ -20,7 +20,7 @@ interface Asked {
 }
 
 /** An hourly series over real HTTP; `answer` may send something else, and says then that it did. */
-async function hours(answer: (response: ServerResponse, asked: Asked) => boolean) {
+async function hours(answer: (response: ServerResponse, asked: Requested) => boolean) {
   const seen = new Map<string, number>()
   return serve((request: IncomingMessage, response) => {
     const search = new URL(request.url!, 'http://x').searchParams
@@ -59,7 +59,7 @@ const status = (response: ServerResponse, code: number): true => {
   return true
 }
 
-test.each<[string, (response: ServerResponse, asked: Asked) => boolean, object]>([
+test.each<[string, (response: ServerResponse, asked: Requested) => boolean, object]>([
   ['answers', () => false, { ok: 1 }],
   [
     'is asked too much at once (504)',

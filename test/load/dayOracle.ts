@@ -1,4 +1,4 @@
-import type { Store } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
 
 interface Value {
   readonly geo: number

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { askOf, SHAPES } from '../../bench/answers.ts'
 import { startOfDate } from '../../src/base/zone.ts'
 import { differingDays } from '../../src/checks/days.ts'
-import { rebuildDays } from '../../src/db/days.ts'
-import type { Store } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
 import { rememberZone } from '../../src/db/zones.ts'
 import { applyRows } from '../../src/load/apply.ts'
 import { NO_ROWS, type Observations } from '../../src/tables/rows.ts'
@@ -26,7 +25,7 @@ const EMPTIED = ['observation', 'observation_revision', '_day', 'series_geo', '_
 /** A store with one series, whose days are counted in a zone. */
 async function storeOf(zone: string): Promise<Store> {
   const store = await tempStore()
-  await rememberZone(store.kysely, zone)
+  await rememberZone(store.kysely, store.engine, zone)
   store.run(`insert into indicator (kind, id, payload, first_seen_at) values ('indicator', 600, '{}', '')`, [])
   store.run(`insert into series (id, kind, indicator_id, time_zone, created_at) values (1, 'indicator', 600, ?, '')`, [
     zone,
@@ -114,7 +113,7 @@ describe('the totals of days are those of the values', () => {
         }
         expect(await differingDays(store)).toEqual([])
         const before = stored(store)
-        await store.write((tx) => rebuildDays(tx, zone))
+        await store.write((tx) => store.engine.rebuildDays(tx, zone))
         expect(stored(store)).toEqual(before)
       }),
       { numRuns: 25 },

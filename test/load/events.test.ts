@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatUtc } from '../../src/base/instant.ts'
+import { findGaps } from '../../src/checks/gaps.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 
 const DAY = 86_400_000
@@ -9,17 +10,36 @@ const EVENTS = [
   17, 131, 148, 377, 1500, 1553, 3100, 4700, 4737, 4801, 6000, 7700, 9001, 9018, 11000, 13131, 14777, 15200,
 ]
 
+/** A service of events at some minutes after the start. */
+const events = (minutes: readonly number[], tiempo?: readonly object[]) =>
+  serve((request, response) => {
+    const search = new URL(request.url!, 'http://x').searchParams
+    const [from, end] = ['start_date', 'end_date'].map((name) => ms(search.get(name)!) / 1000) as [number, number]
+    const values = minutes
+      .map((minute) => START + minute * 60)
+      .filter((at) => at >= from && at <= end)
+      .map((at) => ({ value: 1, datetime: formatUtc(at).replace('Z', '+00:00'), geo_id: 3 }))
+    json(response, { indicator: { id: 888, ...(tiempo ? { tiempo } : {}), values } })
+  })
+
+test.each([[false], [true]])(
+  'rare events that are asked day by day are absent nowhere, once there are two (newest first: %j)',
+  async (newestFirst) => {
+    const server = await events([1500, 4737, 9001, 14777], [{ id: 154, name: 'Evento' }])
+    const store = await tempStore()
+    const yaml = `pace: { perSecond: 50, concurrency: 1 }
+newestFirst: ${newestFirst}
+series: [{ indicators: [888], window: { from: 2025-11-01, to: 2025-11-15 }, chunk: 1d }]`
+    await runJob(store, server, yaml, { now: ms('2025-11-20T12:00:00Z') })
+    expect(store.get('select count(*) from observation')).toBe(4)
+    expect(await findGaps(store)).toEqual([])
+  },
+)
+
 test.each([[undefined], [[{ id: 154, name: 'Evento' }]], [[{ id: 4, name: 'Hora' }]]])(
   'events that never change (tiempo %j) are never revised, whatever window they come in',
   async (tiempo) => {
-    const server = await serve((request, response) => {
-      const search = new URL(request.url!, 'http://x').searchParams
-      const [from, end] = ['start_date', 'end_date'].map((name) => ms(search.get(name)!) / 1000) as [number, number]
-      const values = EVENTS.map((minutes) => START + minutes * 60)
-        .filter((at) => at >= from && at <= end)
-        .map((at) => ({ value: 1, datetime: formatUtc(at).replace('Z', '+00:00'), geo_id: 3 }))
-      json(response, { indicator: { id: 888, ...(tiempo ? { tiempo } : {}), values } })
-    })
+    const server = await events(EVENTS, tiempo)
     const store = await tempStore()
     let revised = 0
     for (let night = 0; night < 12; night++) {

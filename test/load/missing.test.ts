@@ -73,4 +73,20 @@ describe('a known geo that an answer for all geos lacks', () => {
     expect(store.get('select count(*) from _coverage')).toBeLessThan(12)
     expect((await told(store)).at(0)).toMatch(/^doubt 4 /)
   })
+
+  test('that was requested by itself and is in doubt is still missed between that and what was requested for all', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+    const yaml = `series:
+  - { indicators: [5], window: { from: 2025-10-08, to: 2025-10-11 } }
+  - { indicators: [5], geoIds: [3], window: { from: 2025-10-01, to: 2025-10-05 } }`
+    const unasked = async () =>
+      (await findGaps(store))
+        .filter(({ reason }) => reason === 'unasked')
+        .map(({ geo_id, from }) => `${geo_id} ${from}`)
+    await market.run(store, yaml, '2025-11-04T20:15:00Z')
+    expect(await unasked()).toEqual(['3 2025-10-05T00:00:00+02:00'])
+    market.state.has = () => false
+    await market.run(store, yaml, '2025-11-05T20:15:00Z', { restate: true })
+    expect(await unasked()).toEqual(['3 2025-10-05T00:00:00+02:00'])
+  })
 })

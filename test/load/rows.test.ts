@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { prometheusText } from '../../src/checks/metrics.ts'
 import { summaryJson, summaryText } from '../../src/cli/terminal/summary.ts'
-import type { Store } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
@@ -158,7 +158,9 @@ test.each(Object.entries(SHAPES))(
       const machine = summaryJson(summary) as Record<string, number>
       const words = summaryText(summary)
       const said = NAMES.map((name) =>
-        Number(new RegExp(`(\\d+) ${name === 'rejected' ? 'could not be understood' : name}`).exec(words)?.[1] ?? 0),
+        Number(
+          new RegExp(`(\\d+) ${name === 'rejected' ? 'rows? could not be understood' : name}`).exec(words)?.[1] ?? 0,
+        ),
       )
       const outside = store.get(`select sum(rows_outside) from _fetch where ${run}`)
       accounts.push({

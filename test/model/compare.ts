@@ -147,7 +147,8 @@ function compareCoverage(scene: Scene, { id, key, trunc }: Row, truth: SeriesTru
       const over = rows
         .filter((row) => (row.geo === 0 || row.geo === geo) && row.from <= unit.from && row.to >= unit.to)
         .sort((a, b) => b.at - a.at || (a.state === 'doubt' ? -1 : 1))
-      const [row] = over
+      // What stands side by side in doubt is one row, as old as its oldest part.
+      const row = over.find(({ state, at }) => state === 'doubt' && over[0]!.at - at <= 900) ?? over[0]
       const place = `coverage of ${key}, geo ${geo ?? 'all'}, ${new Date(unit.from * 1000).toISOString()}`
       scene.tally.comparisons++
       const believed = row !== undefined && row.state !== 'doubt'

@@ -84,8 +84,8 @@ function refusedDuty(oracle: Oracle, key: string, now: number, otherwise: Duty):
 /** What is absent is asked again after a day, then after as long as it has been so: 1, 2, 4, 8 … days. */
 function isAbsentDue(
   scene: Scene,
-  { events }: SeriesTruth,
-  key: string,
+  { events, values }: SeriesTruth,
+  { key, trunc }: MeantEntry,
   unit: { from: number; to: number },
   geo: number | null,
 ): boolean {
@@ -101,7 +101,45 @@ function isAbsentDue(
   const last = tries.at(-1)
   const since = tries.find(({ at }) => at >= unit.to + lookback) ?? last
   if (!last || !since) return true
+  // Events, by the hour or as they come, look regular here and there: whoever was told so first is asked anew.
+  if (!isPromised(scene, key, trunc)) return scene.now - last.at >= DAY - 2 * HOUR
+  const whole = geo === null ? emptySince(events, values, unit, lookback) : null
+  // What became one row with its neighbour goes by the times of the older one: a day either way.
+  if (whole !== null && whole < since.at) return scene.now - last.at >= Math.max(DAY, last.at - whole - DAY) - 2 * HOUR
   return scene.now - last.at >= Math.max(DAY, last.at - since.at) - 2 * HOUR
+}
+
+/** Whether the last answer for all geos had nothing at all: what some of them are answered later does not tell of the others. */
+const wasEmpty = ({ events }: SeriesTruth, unit: { from: number; to: number }): boolean =>
+  events.findLast(
+    ({ question, outcome }) =>
+      outcome === 'answered' &&
+      question.geos === null &&
+      question.window &&
+      question.window.from <= unit.from &&
+      question.window.to >= unit.to,
+  )?.present.size === 0
+
+/**
+ * Since when a unit without values has been absent of all geos: since any of them was asked for it soundly after its lookback, and
+ * the last answer for all had nothing at all. Null where that is not so.
+ */
+function emptySince(
+  events: SeriesTruth['events'],
+  values: SeriesTruth['values'],
+  unit: { from: number; to: number },
+  lookback: number,
+): number | null {
+  const some = [...values.values()].some((one) => [...one.keys()].some((at) => at >= unit.from && at < unit.to))
+  const tries = events.filter(
+    ({ question }) => question.window && question.window.from < unit.to && question.window.to > unit.from,
+  )
+  const last = tries.at(-1)
+  if (some || last?.question.geos !== null || last.present.size > 0) return null
+  const isClean = ({ outcome, rejects, lost }: (typeof events)[number]): boolean =>
+    outcome === 'answered' && rejects.length === 0 && lost.size === 0
+  const first = tries.slice(tries.findLastIndex((one) => !isClean(one)) + 1).find(({ at }) => at >= unit.to + lookback)
+  return first?.at ?? null
 }
 
 /** Whether a series that has values in a unit lacks others since one answer that is long ago. */
@@ -126,7 +164,8 @@ function isLongDue(
     only?.outcome !== 'answered' ||
     only.rejects.length > 0 ||
     !some ||
-    !isPromised(scene, key, trunc)
+    !isPromised(scene, key, trunc) ||
+    !isPromised(scene, key, trunc, only.at)
   )
     return false
   return only.at >= unit.to + longest + HOUR && scene.now - only.at >= DAY + 2 * HOUR
@@ -203,12 +242,12 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
         const begins = month && unit.from === border(SERVICE_ZONE, unit.from, 'month') && isHeld(truth, geo)
         const need = later !== 'not' && by === 'not' && !begins ? 'may' : later
         const duty = plan.do !== 'restate' && need !== 'not' ? refusedDuty(oracle, entry.key, now, need) : need
-        const absent = need === 'not' && isAbsent(truth, unit, geo)
+        const absent = need === 'not' && (isAbsent(truth, unit, geo) || (geo === null && wasEmpty(truth, unit)))
         if (absent && isLongDue(scene, truth, entry, unit, geo)) due.push({ key: entry.key, geo, ...unit })
         // What was settled for every lookback so far may have become one row with what is older: a longer one asks it anew.
         const isLonger = entry.lookback > (scene.lookbacks.get(entry.key) ?? 0) && now - standing.at >= 12 * HOUR
         if (need === 'not' && isLonger) put(entry.key, geo, unit, 'may')
-        put(entry.key, geo, unit, absent && isAbsentDue(scene, truth, entry.key, unit, geo) ? 'may' : duty)
+        put(entry.key, geo, unit, absent && isAbsentDue(scene, truth, entry, unit, geo) ? 'may' : duty)
       }
   }
   return { byUnit, due }
@@ -276,6 +315,8 @@ export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: 
           sent.map(({ target }) => target),
         )
     }
+  // What is absent here and there is gathered into a window, which may turn out too large for the service.
+  const gathered = new Set(taken.fetches.flatMap(({ fetch }) => (fetch.reason === 'absent' ? [fetch.target] : [])))
   for (const [i, question] of sent.entries()) {
     if (!question.window || sent.slice(0, i).some((other) => inside(question, other))) continue
     const units = unitsOf(question.window.from, question.window.to, unitOf(question.trunc))
@@ -287,7 +328,7 @@ export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: 
     if (units[0]!.from !== question.window.from || units.at(-1)!.to !== question.window.to)
       differ(`${plan.do}: a window is not on the service's borders`, units, question.target)
     const idle =
-      plan.do === 'retry'
+      plan.do === 'retry' || gathered.has(question.target)
         ? units.every((unit) => dutyAt(unit) === 'not')
         : dutyAt(units[0]!) === 'not' || dutyAt(units.at(-1)!) === 'not'
     if (idle)

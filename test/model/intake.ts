@@ -22,6 +22,7 @@ export interface Fetch {
   readonly rows_withdrawn: number
   readonly rows_rejected: number
   readonly resolution_id: number | null
+  readonly step_s: number | null
   readonly reason: string | null
 }
 

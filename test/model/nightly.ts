@@ -2,9 +2,9 @@
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
 import { runMutants } from './mutants.ts'
+import { sequences } from './random.ts'
 import { Difference, endModel, runSequence, type Tally } from './run.ts'
 import { KILLS, leaveOut } from './scope.ts'
-import { sequences } from './world.ts'
 
 const { values } = parseArgs({
   options: {

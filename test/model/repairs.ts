@@ -173,7 +173,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'what two entries share is asked twice',
-    'plan/asked.ts',
+    'plan/requested.ts',
     'return subtract(wanted, some)',
     'return some.length < 0 ? [] : [...wanted]',
   ),
@@ -211,7 +211,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the view gaps knows nothing of doubt',
     edits: [
       {
-        file: 'migrations/0016_told.ts',
+        file: 'migrations/0024_own_range.ts',
         find: "join _coverage c on c.series_id = s.id where c.state = 'doubt'",
         put: "join _coverage c on c.series_id = s.id where c.state = 'doubt' and 0",
       },
@@ -221,7 +221,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the view gaps knows nothing absent',
     edits: [
       {
-        file: 'migrations/0016_told.ts',
+        file: 'migrations/0024_own_range.ts',
         find: 'join _absent a on a.series_id = s.id',
         put: 'join _absent a on a.series_id = s.id and 0',
       },

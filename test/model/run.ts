@@ -9,6 +9,7 @@ import type { Deed, Script } from '../../src/emulator/script.ts'
 import type { PlanOptions } from '../../src/plan/planning.ts'
 import type { Summary } from '../../src/sync.ts'
 import { SERVICE_ZONE } from './calendar.ts'
+import { judgeChanges, takeChanges } from './changes.ts'
 import { compare } from './compare.ts'
 import { dutiesOf, judgeAsked, judgeHeld, type Plan, triedAt } from './duties.ts'
 import { takeIn } from './intake.ts'
@@ -62,6 +63,8 @@ export interface Scene {
   readonly absentAt: Map<0 | 1, number>
   /** Instants after commands, for as-of questions. */
   readonly past: number[]
+  /** Days on which each series was found to change its resolution. */
+  readonly changes: Map<string, Set<number>>
   /** When each question without a window was last answered well. */
   readonly singles: Map<string, number>
   /** Where in the log of the service the sequence began. */
@@ -136,6 +139,7 @@ export async function runSequence({ world: given, steps }: Sequence, tally: Tall
       lookbacks: new Map(),
       shortest: new Map(),
       absentAt: new Map(),
+      changes: new Map(),
       past: [],
       singles: new Map(),
       first: one.requests.length,
@@ -299,6 +303,12 @@ async function command(scene: Scene, plan: Plan, healthy: boolean, again = false
   if (plan.do !== 'retry' && taken.fetches.some(({ fetch }) => fetch.reason === 'absent'))
     scene.absentAt.set(plan.job, now)
   judgeAsked(scene, plan, duties, taken, summary)
+  judgeChanges(
+    scene,
+    plan.do,
+    taken.sent.map(({ question }) => question),
+  )
+  if (summary !== null) takeChanges(scene, taken)
   if (healthy && summary?.stop === null) judgeHeld(scene, plan, duties, taken)
   await compare(scene)
   return summary !== null && summary.stop === null && summary.outcome === 'done'

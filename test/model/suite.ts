@@ -1,8 +1,8 @@
 /* The sequences of the suite: always the same, so that what fails can be repeated. */
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
+import { sequences } from './random.ts'
 import { Difference, endModel, runSequence, type Tally } from './run.ts'
-import { sequences } from './world.ts'
 
 /** Declares a test that runs so many sequences from a seed on; a difference names its seed. */
 export function modelTest(first: number, count: number): void {

@@ -9,5 +9,5 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/plan/windows.ts': ['test/plan/windows.test.ts'],
   'src/plan/held.ts': ['test/plan/held.test.ts'],
   'src/transform/values.ts': ['test/transform/values.test.ts'],
-  'src/load/coverage.ts': ['test/load/range.test.ts', 'test/load/missing.test.ts'],
+  'src/load/coverage.ts': ['range', 'missing', 'dismissed', 'calendar'].map((name) => `test/load/${name}.test.ts`),
 }

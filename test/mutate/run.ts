@@ -54,7 +54,7 @@ for (const [file, tests] of Object.entries(FILES).filter(([name]) => wanted.leng
     // TypeScript 7 has no interface for programs, by which Stryker would rewrite it.
     tsconfigFile: 'none',
     tempDirName: '.stryker-tmp',
-    ignorePatterns: ['data', 'docs', 'bench', 'dist', 'test/mutate/node_modules'],
+    ignorePatterns: ['/data', '/docs', '/bench', '/dist', 'test/mutate/node_modules'],
     reporters: [],
     logLevel: 'error',
     concurrency: 2,

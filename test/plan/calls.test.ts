@@ -6,8 +6,8 @@ import { ALL_GEOS, type PlannedRequest } from '../../src/job/plannedRequest.ts'
 import type { PlannerState } from '../../src/job/plannerState.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
-import { createAsked } from '../../src/plan/asked.ts'
 import { plan } from '../../src/plan/plan.ts'
+import { createRequested } from '../../src/plan/requested.ts'
 import { SERVICES } from '../../src/services/services.ts'
 
 const ZONE = SERVICES.generic.timeZone
@@ -63,7 +63,7 @@ test('the jobs of one call ask all that they want and nothing twice, whatever th
             ...{ sinceAt: NOW - 20 * DAY, checkedAt: NOW - 15 * DAY },
           })),
       }
-      const asked = createAsked()
+      const asked = createRequested()
       const all = jobs.map((entries, i) =>
         readJob(
           `name: job${i}\nseries:\n${entries
@@ -79,7 +79,9 @@ test('the jobs of one call ask all that they want and nothing twice, whatever th
       const options = { newestFirst, restate }
       const requests = all.flatMap((job, i) => {
         const later = all.slice(i + 1).map((one) => ({ job: one, options }))
-        const own = [...plan({ job, service: SERVICES.generic, plannerState, now: NOW, options, asked, later })]
+        const own = [
+          ...plan({ job, service: SERVICES.generic, plannerState, now: NOW, options, requested: asked, later }),
+        ]
         const absences = own.filter(({ reason }) => reason === 'absent').length
         expect(absences).toBeLessThanOrEqual(Math.max(1, Math.floor((own.length - absences) / 10)))
         return own

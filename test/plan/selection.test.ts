@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createAsked } from '../../src/plan/asked.ts'
+import { createRequested } from '../../src/plan/requested.ts'
 import { emulate, json, ms, runCli, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 
 const KEY = 'k'.repeat(64)
@@ -20,7 +20,7 @@ test('a job names indicators by the catalogue, which is fetched first; plan says
   writeFileSync(join(folder, 'job.yaml'), JOB)
   const before = await runCli(folder, ['plan', 'job.yaml'], env)
   expect(before.out).toMatch(/The catalogue is not held yet and is fetched first/)
-  expect(before.out).toMatch(/1 calls/)
+  expect(before.out).toMatch(/: 1 call,/)
   const done = await runCli(folder, ['sync', 'job.yaml'], env)
   expect(done.code, done.err).toBe(0)
   const held = await runCli(folder, ['query', 'select distinct indicator_id from series', '--format', 'csv'], env)
@@ -35,7 +35,7 @@ test('a job names indicators by the catalogue, which is fetched first; plan says
   expect(Number(named.out.trim().split('\n')[1])).toBe(ids.length)
   const again = await runCli(folder, ['plan', 'job.yaml'], env)
   expect(again.out).toMatch(new RegExp(`series\\[0\\]: ${ids.length} of [\\d,]+ indicators of the catalogue`))
-  expect(again.out).toMatch(/nothing to ask/)
+  expect(again.out).toMatch(/nothing to request/)
   const only = await runCli(folder, ['plan', 'job.yaml', '--only', `${ids[0]}`, '--from', '2025-06-01', '--urls'], env)
   expect(only.out).toBe('')
   expect(requests.filter(({ url }) => url.startsWith('/indicators?')).length).toBe(1)
@@ -54,8 +54,8 @@ test('a catalogue that one job could not have is asked again by the next job of 
         : { indicator: { id: 5, tiempo: [{ id: 4 }], values: [value] } },
     )
   })
-  const [store, asked] = [await tempStore(), createAsked()]
-  const run = () => runJob(store, server, JOB, { now: ms('2025-06-02T12:00:00Z'), asked })
+  const [store, requested] = [await tempStore(), createRequested()]
+  const run = () => runJob(store, server, JOB, { now: ms('2025-06-02T12:00:00Z'), requested })
   expect(await run()).toMatchObject({ outcome: 'partial', counts: { requests: 1, failed: 1 } })
   expect(await run()).toMatchObject({ outcome: 'partial', counts: { requests: 1, failed: 1 } })
   down = false

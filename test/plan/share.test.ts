@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { findGaps } from '../../src/checks/gaps.ts'
-import type { Store } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
 import { ms, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Store } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
 import { type Difference, differences } from '../../src/products/diff.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 

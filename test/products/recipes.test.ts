@@ -7,11 +7,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { InputError } from '../../src/base/errors.ts'
 import { prepareRecipe } from '../../src/cli/commands/recipe.ts'
 import type { Parameters } from '../../src/cli/commands/recipeNeeds.ts'
-import { openStore, type Store } from '../../src/db/open.ts'
+import { openStore } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { withDefaults } from '../../src/products/recipes/recipe.ts'
 import { RECIPES } from '../../src/products/recipes/recipes.ts'
-import { runCli, runJob, tempStore } from '../kit.ts'
+import { SERVICES } from '../../src/services/services.ts'
+import { ms, runCli, runJob, tempStore } from '../kit.ts'
 import { fillMarket } from '../market.ts'
 
 type Row = Record<string, number | string | null>
@@ -21,7 +23,7 @@ const NOW = Date.parse('2025-11-20T12:00:00Z')
 async function ask(store: Store, name: string, given: Parameters = {}, now = NOW): Promise<Row[] | string> {
   const recipe = RECIPES.find((one) => one.name === name)!
   try {
-    const { parameters } = await prepareRecipe(store, recipe, given, now / 1000)
+    const { parameters } = await prepareRecipe(store, recipe, given, SERVICES.generic, now / 1000)
     const rows = store.all(recipe.sql, parameters) as Row[]
     return rows.length > 0 ? rows : recipe.nothing.says
   } catch (error) {
@@ -244,6 +246,24 @@ describe('numbers, against a loop over the raw values', () => {
       expect(row.hours).toBe(row.local_date === '2025-10-26' ? 25 : 24)
       expect(row.bias_mw).toBeCloseTo(Math.round(errors.reduce((sum, error) => sum + error, 0) / errors.length))
     }
+  })
+
+  test('an hour of which a part is held is none to compare or to add', async () => {
+    const range = { from: '2025-10-25T10:30:00Z', to: '2025-10-25T12:15:00Z' }
+    const eleven = (id: number) => hours(raw(store, id, 8741)).get(ms('2025-10-25T11:00:00Z') / 3_600_000)!
+    const [row] = await rowsOf(store, 'renewable-share', { demand: 544, renewables: '551,1295', ...range })
+    expect(row).toMatchObject({
+      hours: 1,
+      mwh: Math.round(eleven(551) + eleven(1295)),
+      demand_mwh: Math.round(eleven(544)),
+    })
+    expect(await rowsOf(store, 'residual-load', { demand: 544, renewables: '551', ...range })).toHaveLength(1)
+    expect(await rowsOf(store, 'forecast-error', { real: 551, ...range })).toMatchObject([{ hours: 1 }])
+  })
+
+  test('hours inside of a day are no time for what counts whole days', async () => {
+    const range = { from: '2025-10-25T10:30:00Z', to: '2025-10-25T12:15:00Z' }
+    expect(await ask(store, 'monthly-energy', { indicators: '551', ...range })).toMatch(/whole days are counted/)
   })
 
   test('battery-spread has 25 hours to choose from where the day has', async () => {

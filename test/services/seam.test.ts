@@ -85,6 +85,7 @@ describe('a route of a known shape is one row of a service', () => {
     ['a route of an unknown shape', { routes: { events: { ...events, shape: 'table' } } }, /routes is/],
     ['a step that is a word', { steps: { byNumber: { 4: 'hour' }, byWord: {}, coarse: null, native: [] } }, /steps is/],
     ['a change without a day', { changes: [{ from: 'soon', indicators: [1] }] }, /changes is/],
+    ['a geo that is a name', { mainGeos: ['Spain'] }, /mainGeos is .*legal: a list of numbers/],
     ['a language that the routes do not know', { locales: ['xx'] }, /locales is .*legal: .*es, en/],
   ])('%s is refused with what is legal', (_name, part, message) => {
     expect(() => checkService({ ...DECLARED, ...part }, 'test')).toThrow(message)
@@ -93,7 +94,8 @@ describe('a route of a known shape is one row of a service', () => {
 
 test('what is particular to a service stands in its declaration, and in the copy of it for tests', () => {
   const FORBIDDEN = [/\b223\b/, /\b(locale|language)\b[^\n]{0,12}'es'/, /\?\? 'es'/, /locale desc/, /'Europe\/Madrid'/]
-  const own = (file: string): boolean => file.startsWith('services/') || file.startsWith('emulator/')
+  const own = (file: string): boolean =>
+    ['services/', 'emulator/', 'page/words/'].some((place) => file.startsWith(place))
   const files = (readdirSync('src', { recursive: true }) as string[]).filter(
     (file) => file.endsWith('.ts') && !own(file),
   )
@@ -101,5 +103,11 @@ test('what is particular to a service stands in its declaration, and in the copy
     const text = readFileSync(join('src', file), 'utf8')
     for (const pattern of FORBIDDEN)
       expect(text.match(pattern)?.[0], `${file}: take it from the service`).toBeUndefined()
+    // Recipes name the indicators and geos that their questions are about.
+    if (!file.startsWith('products/recipes/'))
+      expect(
+        text.replaceAll(/\/\*\*[\s\S]*?\*\//g, '').match(/\b8741\b/)?.[0],
+        `${file}: take it from the service`,
+      ).toBeUndefined()
   }
 })

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { pack } from '../../src/base/pack.ts'
-import { openReader, type Store } from '../../src/db/open.ts'
+import { openReader } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
 import { dump } from '../dump.ts'
 import { emulate, ms, runCli, runJob, tempFolder, tempStore } from '../kit.ts'
 

@@ -3,11 +3,12 @@ import { dirname, join } from 'node:path'
 import { PermanentError, StoppedError, type SyncError, TransientError } from '../../base/errors.ts'
 import type { OnEvent } from '../../base/events.ts'
 import { eventsTo } from '../../base/log.ts'
+import { grouped, quantity } from '../../base/quantity.ts'
 import { localDate } from '../../base/zone.ts'
 import { accountCalls } from '../../calls.ts'
-import { listOf } from '../../db/lists.ts'
 import { openWriter } from '../../db/lock.ts'
-import { openReader, type Reader, type Store } from '../../db/open.ts'
+import { openReader } from '../../db/open.ts'
+import type { Reader, Store } from '../../db/store.ts'
 import { AttemptError, type OnRetry, openClient } from '../../fetch/client.ts'
 import { type DownloadOptions, download } from '../../fetch/download.ts'
 import { tidyParts } from '../../fetch/parts.ts'
@@ -19,7 +20,7 @@ import type { CommonArgs, RangeArgs, ServiceArgs } from '../flags.ts'
 import { rangeOf, readJobs } from '../jobs.ts'
 import { commandFailed, EXIT, exitCodeOf } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
-import { grouped, print } from '../terminal/output.ts'
+import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
 import { parseBytes } from '../terminal/size.ts'
 import { table } from '../terminal/table.ts'
@@ -63,7 +64,7 @@ function editions({ kysely }: Reader, args: ArchivesArgs): Promise<Edition[]> {
     .selectFrom('archive_publications')
     .select(['kind', 'id', 'name', 'date', 'url', 'path', 'bytes'])
     .$if(kind !== 'all', (of) => of.where('kind', '=', kind))
-    .$if(id.length > 0, (of) => of.where('id', 'in', listOf(id)))
+    .$if(id.length > 0, (of) => of.where('id', 'in', id))
     .$if(days.from !== null, (of) => of.where('date', '>=', days.from!))
     .$if(days.to !== null, (of) => of.where('date', '<', days.to!))
     .orderBy('date', 'desc')
@@ -169,7 +170,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
     if (args.json) print(JSON.stringify({ folder, ...done, stop: stop?.message ?? null }, null, 2))
     else {
       print(
-        `${grouped(done.files)} files, ${grouped(done.bytes)} bytes in ${folder}; ${grouped(done.held)} were there.`,
+        `${quantity(done.files, 'file')}, ${quantity(done.bytes, 'byte')} in ${folder}; ${quantity(done.held, 'was', 'were')} there.`,
       )
       if (stop) emit(commandFailed(stop))
     }

@@ -1,18 +1,19 @@
 import { existsSync } from 'node:fs'
 import { InputError } from '../../base/errors.ts'
+import { grouped } from '../../base/quantity.ts'
 import { openStore } from '../../db/open.ts'
 import { startEmulator } from '../../emulator/emulator.ts'
 import { SERVICES } from '../../services/services.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readJobs } from '../jobs.ts'
+import { runJobs } from '../runJobs.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
-import { grouped, print } from '../terminal/output.ts'
+import { print } from '../terminal/output.ts'
 import { summaryText } from '../terminal/summary.ts'
 import { table } from '../terminal/table.ts'
 import { packageFile } from '../version.ts'
 import { runStatement } from './query.ts'
-import { runJobs } from './sync.ts'
 
 const DATABASE = 'data/demo.db'
 
@@ -97,7 +98,8 @@ export async function run(args: CommonArgs & DatabaseArgs): Promise<number> {
   print(
     [
       'Next:',
-      `  npx indicator-sync demo                         the second run asks only what is new`,
+      `  npx indicator-sync demo                         the second run requests only what is new`,
+      `  npx indicator-sync serve --open --database ${file}    look at it in the browser`,
       `  npx indicator-sync status --database ${file}`,
       `  npx indicator-sync query --database ${file} "select * from latest"`,
       `  npx indicator-sync init my-market              a job file of your own, for the live service`,

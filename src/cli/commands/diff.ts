@@ -1,12 +1,14 @@
 import { InputError } from '../../base/errors.ts'
 import { formatMillis } from '../../base/instant.ts'
-import { openReader, type Reader } from '../../db/open.ts'
+import { grouped, quantity } from '../../base/quantity.ts'
+import { openReader } from '../../db/open.ts'
+import type { Reader } from '../../db/store.ts'
 import { type Difference, type DiffQuestion, differences, spanOfRun } from '../../products/diff.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
 import { instantOf } from '../jobs.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { type Format, format, grouped, print, stream } from '../terminal/output.ts'
+import { type Format, format, print, stream } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'
 
 interface DiffArgs extends CommonArgs, ServiceArgs {
@@ -59,7 +61,12 @@ async function spanOf(reader: Reader, args: DiffArgs, zone: string): Promise<Pic
 
 /** How many differences there are of each sort, told in one line. */
 const countsText = (counts: ReadonlyMap<string, number>): string =>
-  [...counts].map(([sort, count]) => `${grouped(count)} ${sort}`).join(', ')
+  [...counts]
+    .map(([sort, count]) => {
+      const [what = '', change = ''] = sort.split(' ')
+      return `${what === 'catalogue' ? quantity(count, 'catalogue entry', 'catalogue entries') : quantity(count, what)} ${change}`
+    })
+    .join(', ')
 
 /** `diff`: what changed between two instants or runs. */
 export async function run(args: DiffArgs): Promise<number> {
@@ -74,7 +81,7 @@ export async function run(args: DiffArgs): Promise<number> {
     function* wanted(): Generator<Difference> {
       for (const one of all) {
         if (args.what !== 'all' && one.what !== args.what) continue
-        const sort = `${one.what}${one.what === 'catalogue' ? ' entries' : 's'} ${one.change}`
+        const sort = `${one.what} ${one.change}`
         counts.set(sort, (counts.get(sort) ?? 0) + 1)
         yield one
       }

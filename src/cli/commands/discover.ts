@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs'
+import { grouped, quantity } from '../../base/quantity.ts'
 import { openReader } from '../../db/open.ts'
 import { readJob } from '../../job/read.ts'
 import { holdings, PLACES, type Place, search } from '../../products/search.ts'
 import { secretsOf } from '../../services/key.ts'
 import { readSettings, requireService } from '../config.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
+import { runJobs } from '../runJobs.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
-import { grouped, print } from '../terminal/output.ts'
+import { print } from '../terminal/output.ts'
 import { summaryText } from '../terminal/summary.ts'
 import { table } from '../terminal/table.ts'
-import { runJobs } from './sync.ts'
 
 interface DiscoverArgs extends CommonArgs, ServiceArgs {
   readonly text?: string
@@ -20,7 +21,7 @@ interface DiscoverArgs extends CommonArgs, ServiceArgs {
   readonly json: boolean
 }
 
-/** What `--refresh` asks: the catalogue, however young the one that is held. */
+/** What `--refresh` requests: the catalogue, however young the one that is held. */
 const CATALOGUE = 'name: discover\nlocales: [es, en]\ncatalogue: true\n'
 
 async function refresh(args: DiscoverArgs, file: string): Promise<number> {
@@ -56,9 +57,7 @@ export async function run(args: DiscoverArgs): Promise<number> {
     } else if (found.length > 0) {
       const rows = shown.map(({ kind, id, name }) => {
         const holding = held.get(`${kind} ${id}`)
-        const what = holding
-          ? `${holding.first_day} … ${holding.last_day}, ${holding.geos} geo${holding.geos === 1 ? '' : 's'}`
-          : ''
+        const what = holding ? `${holding.first_day} … ${holding.last_day}, ${quantity(holding.geos, 'geo')}` : ''
         return [id, kind, name, what]
       })
       print(table({ columns: ['id', 'kind', 'name', 'held'], rows }))

@@ -1,19 +1,18 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { BusyError, StoreError } from '../../base/errors.ts'
+import { grouped, quantity } from '../../base/quantity.ts'
 import { formatLocal, transitions } from '../../base/zone.ts'
 import { missedRuns } from '../../checks/rhythm.ts'
-import { type Holder, isHeld, readHolder } from '../../db/lock.ts'
-import { openReader } from '../../db/open.ts'
-import { asStoreError } from '../../db/reasons.ts'
-import { SCHEMA_VERSION, schemaState } from '../../db/schema.ts'
-import { logBytes } from '../../db/wal.ts'
+import { type Holder, readHolder } from '../../db/holder.ts'
+import { isHeld } from '../../db/lock.ts'
+import { asStoreError, openReader, schemaState } from '../../db/open.ts'
 import { SERVICES, type Service } from '../../services/services.ts'
 import { isExposed, readSettings, type Settings } from '../config.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { grouped, print } from '../terminal/output.ts'
-import { bad, type Finding, good, warn } from './finding.ts'
+import { print } from '../terminal/output.ts'
+import { bad, type Diagnosis, good, warn } from './diagnosis.ts'
 import { probe } from './probe.ts'
 
 /** Above this the log is not folded back any more, since somebody reads in it. */
@@ -22,7 +21,7 @@ const MUCH_LOG = 512 * 1024 * 1024
 const LAST_CHANGE_2025 = 1_761_440_400
 
 /** Whether the key would go unencrypted to another machine. */
-function exposure({ baseUrl, allowHttp }: Settings): Finding[] {
+function exposure({ baseUrl, allowHttp }: Settings): Diagnosis[] {
   if (!baseUrl || !isExposed(baseUrl.value)) return []
   return [
     allowHttp.value
@@ -38,7 +37,7 @@ function exposure({ baseUrl, allowHttp }: Settings): Finding[] {
 }
 
 /** Whether others on this machine can read the key in `.env`. */
-function envFile(): Finding[] {
+function envFile(): Diagnosis[] {
   const found = statSync('.env', { throwIfNoEntry: false })
   // Windows tells no such rights.
   if (!found?.isFile() || process.platform === 'win32') return []
@@ -50,7 +49,7 @@ function envFile(): Finding[] {
   ]
 }
 
-function configuration(settings: Settings): Finding[] {
+function configuration(settings: Settings): Diagnosis[] {
   const { service, baseUrl, key, keyFault, database } = settings
   return [
     good('service', `${service.value.name} (from ${service.from})`),
@@ -70,7 +69,7 @@ function configuration(settings: Settings): Finding[] {
   ]
 }
 
-function machine(file: string, { timeZone }: Service): Finding[] {
+function machine(file: string, { timeZone }: Service): Diagnosis[] {
   const folder = [dirname(resolve(file)), process.cwd()].find(existsSync) ?? '.'
   const { bavail, bsize } = statfsSync(folder)
   const free = Math.floor((bavail * bsize) / 1024 / 1024)
@@ -101,21 +100,24 @@ function lockState(file: string, holder: Holder | undefined): string {
   return who ? `free; ${who} was ended in the middle` : 'free'
 }
 
-async function health(file: string): Promise<Finding[]> {
+async function health(file: string): Promise<Diagnosis[]> {
   const state = schemaState(file)
   if (!state.exists) return [good('schema', 'no database yet; the first sync makes it')]
-  if (state.version < SCHEMA_VERSION)
-    return [good('schema', `${state.version} of ${SCHEMA_VERSION}; the next sync or \`migrate\` brings it up to date`)]
+  if (state.version < state.known)
+    return [good('schema', `${state.version} of ${state.known}; the next sync or \`migrate\` brings it up to date`)]
   const reader = openReader(file)
   try {
     const damage = await reader.engine.damage()
     const dangling = (await reader.engine.dangling()).length
-    const log = logBytes(file)
+    const log = await reader.engine.logBytes()
     const missed = await missedRuns(reader, Math.floor(Date.now() / 1000))
     return [
-      good('schema', `${state.version} of ${SCHEMA_VERSION}`),
+      good('schema', `${state.version} of ${state.known}`),
       (damage === null ? good : bad)('integrity', damage ?? 'ok'),
-      (dangling === 0 ? good : bad)('references', dangling === 0 ? 'all whole' : `${dangling} rows point nowhere`),
+      (dangling === 0 ? good : bad)(
+        'references',
+        dangling === 0 ? 'all whole' : `${quantity(dangling, 'row points', 'rows point')} nowhere`,
+      ),
       (log < MUCH_LOG ? good : bad)(
         'log',
         log < MUCH_LOG
@@ -133,7 +135,7 @@ async function health(file: string): Promise<Finding[]> {
 }
 
 /** The health of the file; a file too damaged to be read is a finding like any other. */
-async function healthOf(file: string): Promise<Finding[]> {
+async function healthOf(file: string): Promise<Diagnosis[]> {
   try {
     return await health(file)
   } catch (thrown) {

@@ -8,6 +8,7 @@ import { faultFile } from '../../emulator/faults.ts'
 import { scriptFile } from '../../emulator/script.ts'
 import type { CommonArgs } from '../flags.ts'
 import { readText } from '../jobs.ts'
+import { LISTENING_REFUSED } from '../listening.ts'
 import { called, shellWord } from '../shell.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
@@ -15,7 +16,7 @@ import { watchSignals } from '../terminal/signals.ts'
 import { packageFile } from '../version.ts'
 
 /** What reads a list and tells its mistakes. */
-interface Form<T> {
+interface ListSchema<T> {
   safeParse(
     list: unknown,
   ):
@@ -28,7 +29,7 @@ interface Issue {
 }
 
 /** Reads a file of faults or scripts; every mistake is told with its place. */
-function readList<T>(form: Form<T>, file: string, what: string): T {
+function readList<T>(form: ListSchema<T>, file: string, what: string): T {
   const read = form.safeParse(parseYaml(file))
   if (read.success) return read.data
   throw new InputError(
@@ -47,15 +48,6 @@ function parseYaml(file: string): unknown {
     if (!(error instanceof YAMLError)) throw error
     throw new InputError(`${file} is not valid YAML: ${error.message}`, { code: 'bad-yaml' })
   }
-}
-
-const REFUSED: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens there',
-  EADDRNOTAVAIL: 'this machine does not have that address',
-  EACCES: 'this user may not listen there',
-  ENOTFOUND: 'there is no such host name',
-  EAI_AGAIN: 'the host name cannot be looked up now',
-  EINVAL: 'that is not a valid address',
 }
 
 interface EmulatorArgs extends CommonArgs {
@@ -94,7 +86,7 @@ export async function run(args: EmulatorArgs): Promise<number> {
     scripts: args.script === undefined ? [] : readList(scriptFile, args.script, 'scripts'),
     ...(now === undefined ? {} : { now }),
   }).catch((error: NodeJS.ErrnoException) => {
-    const reason = REFUSED[error.code ?? '']
+    const reason = LISTENING_REFUSED[error.code ?? '']
     if (reason === undefined) throw error
     throw new InputError(`Cannot listen on ${host}, port ${port}: ${reason}.`, {
       hint: 'Leave out --port for a free one, and --host for this machine alone.',

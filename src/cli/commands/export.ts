@@ -1,19 +1,21 @@
 import { InputError } from '../../base/errors.ts'
 import { EARLIEST, formatMillis, LATEST } from '../../base/instant.ts'
 import type { Interval } from '../../base/interval.ts'
+import { quantity } from '../../base/quantity.ts'
 import { startOfDate } from '../../base/zone.ts'
-import { openReader, type Reader } from '../../db/open.ts'
-import { checkHeld, datasetsOf, type ExportQuestion, rangeIn, yearsOf } from '../../products/datasets.ts'
+import { openReader } from '../../db/open.ts'
+import type { Reader } from '../../db/store.ts'
+import { asInputError } from '../../products/badStatement.ts'
+import type { Dialect } from '../../products/cells.ts'
+import { datasetsOf, type ExportQuestion, rangeIn, requireHeld, yearsOf } from '../../products/datasets.ts'
 import { type Clock, type Exported, exportLong, exportWide } from '../../products/export.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs, RangeArgs } from '../flags.ts'
 import { millisOf, rangeOf } from '../jobs.ts'
-import type { Dialect } from '../terminal/cells.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { format, grouped, stream } from '../terminal/output.ts'
-import { counted, exportFile, type FileForm, writeFile } from './exporting.ts'
+import { format, stream } from '../terminal/output.ts'
+import { counted, exportFile, type FileForm, writeFile } from './exportFile.ts'
 import { exportYears } from './partition.ts'
-import { asInputError } from './query.ts'
 import { exportStatement } from './statement.ts'
 
 interface ExportArgs extends CommonArgs, DatabaseArgs, RangeArgs, Required<Dialect> {
@@ -108,7 +110,7 @@ async function questionOf(db: Reader, args: ExportArgs): Promise<ExportQuestion>
     to: (zone: string) => range(zone).to,
     asOf: null,
   }
-  await checkHeld(db, question)
+  await requireHeld(db, question)
   const [first] = await datasetsOf(db, question)
   return {
     ...question,
@@ -116,7 +118,7 @@ async function questionOf(db: Reader, args: ExportArgs): Promise<ExportQuestion>
   }
 }
 
-/** Writes what was asked for; answers how many rows. */
+/** Writes what was requested; answers how many rows. */
 async function write(reader: Reader, output: string | undefined, args: ExportArgs): Promise<number> {
   const { sql, overwrite } = args
   if (sql === undefined && args.partition && output !== undefined)
@@ -143,7 +145,7 @@ export async function run(args: ExportArgs): Promise<number> {
   const reader = openReader(readSettings(args).database.value)
   try {
     const rows = await write(reader, output, args)
-    if (!args.quiet) process.stderr.write(`${grouped(rows)} rows${output ? ` in ${output}` : ''}.\n`)
+    if (!args.quiet) process.stderr.write(`${quantity(rows, 'row')}${output ? ` in ${output}` : ''}.\n`)
     return EXIT.done
   } catch (error) {
     throw asInputError(error)

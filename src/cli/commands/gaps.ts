@@ -19,7 +19,7 @@ const COLUMNS = [
   'next_at',
 ] as const
 
-/** A cell of the table: what was asked for all geos has no number. */
+/** A cell of the table: a request for all geos has no number. */
 const cellOf = (column: (typeof COLUMNS)[number], value: unknown): unknown =>
   column === 'geo_id' && value === 0 ? 'all geos' : value
 
@@ -31,7 +31,7 @@ export async function run(
     const gaps = await findGaps(reader)
     if (args.json) print(JSON.stringify(gaps, null, 2))
     else if (gaps.length === 0)
-      print('No gaps: everything between the first and the last instant that was asked for is held.')
+      print('No gaps: everything between the first and the last instant that was requested is held.')
     else
       print(table({ columns: COLUMNS, rows: gaps.map((gap) => COLUMNS.map((column) => cellOf(column, gap[column]))) }))
     return args.fail && gaps.length > 0 ? EXIT.check : EXIT.done

@@ -1,25 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
-import { Worker } from 'node:worker_threads'
 import { InputError, StoppedError } from '../../base/errors.ts'
 import { EXIT } from '../terminal/fail.ts'
 
 /** Tells the guarded process that it is, and by which one. */
 const GUARDED = 'INDICATOR_SYNC_GUARDED'
 
-/** Whether this process is the one that is guarded. */
-export const isGuarded = (): boolean => process.env[GUARDED] !== undefined
-
-/** Ends this process when the one that guards it has gone, however: SQLite listens to nobody in the middle of a statement. */
-export function endWithParent(parent = Number(process.env[GUARDED])): void {
-  const watch = new Worker(
-    `const { workerData: parent } = require('node:worker_threads')
-     setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL') }, 200)`,
-    { eval: true, workerData: parent },
-  )
-  watch.unref()
-}
+/** The process that guards this one; null when none does. */
+export const guardian = (): number | null => (process.env[GUARDED] === undefined ? null : Number(process.env[GUARDED]))
 
 /** Signals by which a process ends that has no memory left. */
 const NO_MEMORY: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGKILL', 'SIGTRAP', 'SIGILL']

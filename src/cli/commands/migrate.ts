@@ -1,5 +1,5 @@
 import { openWriter } from '../../db/lock.ts'
-import { SCHEMA_VERSION, schemaState } from '../../db/schema.ts'
+import { schemaState } from '../../db/open.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -10,12 +10,12 @@ export async function run(
 ): Promise<number> {
   const file = readSettings(args).database.value
   if (!args.list) await (await openWriter(file, 'migrate')).close()
-  const { exists, version, migrations } = schemaState(file)
-  if (args.json) print(JSON.stringify({ database: file, exists, version, known: SCHEMA_VERSION, migrations }, null, 2))
+  const { exists, version, known, migrations } = schemaState(file)
+  if (args.json) print(JSON.stringify({ database: file, exists, version, known, migrations }, null, 2))
   else
     print(
       [
-        exists ? `${file} has schema ${version} of ${SCHEMA_VERSION}.` : `${file} does not exist yet.`,
+        exists ? `${file} has schema ${version} of ${known}.` : `${file} does not exist yet.`,
         ...migrations.map(({ name, applied }) => `  ${applied ? 'applied' : 'pending'}  ${name}`),
       ].join('\n'),
     )

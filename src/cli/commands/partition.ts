@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { InputError } from '../../base/errors.ts'
 import { partFileOf, removeStaleParts } from '../../base/partFiles.ts'
 import { asWriteError, moveIntoPlace } from '../../base/target.ts'
-import { claimExport, type FileForm } from './exporting.ts'
+import { claimExport, type FileForm } from './exportFile.ts'
 
 const FORMS = ['csv', 'ndjson', 'parquet'] as const satisfies readonly FileForm[]
 
@@ -11,7 +11,7 @@ const FORMS = ['csv', 'ndjson', 'parquet'] as const satisfies readonly FileForm[
 export interface Partitions {
   /** The years that are held. */
   readonly years: { readonly first: number; readonly last: number } | null
-  /** Whether a year is asked for, held or not. */
+  /** Whether a year is requested, held or not. */
   readonly asked: (year: number) => boolean
   /** Writes the values of a year into a new file; answers how many. */
   readonly write: (year: number, file: string) => Promise<number>
@@ -35,7 +35,7 @@ function openFolder(path: string): { folder: string; made: boolean } {
 }
 
 /** The years whose partitions stand in a folder. */
-const standing = (folder: string): number[] =>
+const yearsIn = (folder: string): number[] =>
   readdirSync(folder).flatMap((name) => {
     const [, year] = /^year=(\d{4})$/.exec(name) ?? []
     return year === undefined ? [] : [Number(year)]
@@ -72,7 +72,7 @@ function takeAway(folder: string, year: number, partitions: Partitions, kept: Fi
 
 /**
  * A folder a year, `year=2025/data.csv`, as DuckDB, pandas and Arrow read it. All files are made first, then each is put in
- * its place; the years asked for are replaced, and everything else in the folder stays.
+ * its place; the years requested are replaced, and everything else in the folder stays.
  */
 export async function exportYears(path: string, partitions: Partitions): Promise<number> {
   const { years, asked, write, form, overwrite, sources } = partitions
@@ -82,7 +82,7 @@ export async function exportYears(path: string, partitions: Partitions): Promise
     let total = 0
     try {
       removeStaleParts(join(folder, 'export'), Date.now())
-      const old = standing(folder).filter(asked)
+      const old = yearsIn(folder).filter(asked)
       const held = years ? Array.from({ length: years.last - years.first + 1 }, (_, i) => years.first + i) : []
       const all = [...new Set([...old, ...held.filter(asked)])].sort((a, b) => a - b)
       for (const year of all) claimYear(folder, year, partitions)

@@ -1,19 +1,20 @@
 import { existsSync } from 'node:fs'
 import type { Instant } from '../../base/instant.ts'
+import { grouped, quantity } from '../../base/quantity.ts'
 import type { Job } from '../../job/job.ts'
 import { type PlannedRequest, seriesKey } from '../../job/plannedRequest.ts'
 import { EMPTY_STATE, type PassedOver, type PlannerState } from '../../job/plannerState.ts'
 import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '../../job/select.ts'
 import { callsLeft } from '../../load/budget.ts'
-import { type Asked, createAsked } from '../../plan/asked.ts'
 import { planSelection } from '../../plan/listings.ts'
 import { plan } from '../../plan/plan.ts'
 import type { Planning, PlanOptions } from '../../plan/planning.ts'
+import { createRequested, type Requested } from '../../plan/requested.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, OnlyArgs, RangeArgs, ServiceArgs } from '../flags.ts'
 import { rangeOf, readJobsOf } from '../jobs.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { grouped, print, stream } from '../terminal/output.ts'
+import { print, stream } from '../terminal/output.ts'
 import { passedOverText } from '../terminal/summary.ts'
 import { type PlannedJob, planText } from './planText.ts'
 
@@ -24,20 +25,20 @@ interface PlanArgs extends CommonArgs, ServiceArgs, RangeArgs, OnlyArgs {
   readonly json: boolean
 }
 
-/** What a plan is made of beside the job: what is held, the time, and what jobs before it ask. */
+/** What a plan is made of beside the job: what is held, the time, and what jobs before it request. */
 interface PlanContext {
   readonly args: PlanArgs
   readonly plannerState: PlannerState
   readonly catalogue: readonly Listed[]
   readonly now: Instant
-  readonly asked: Asked
+  readonly requested: Requested
 }
 
 /** A job and those after it. */
 type Jobs = readonly [Job, ...Job[]]
 
 /** Plans the first of some jobs against what is held. */
-function planJob({ args, plannerState, catalogue, now, asked }: PlanContext, [job, ...rest]: Jobs): PlannedJob {
+function planJob({ args, plannerState, catalogue, now, requested }: PlanContext, [job, ...rest]: Jobs): PlannedJob {
   const service = readSettings(args).service.value
   const optionsOf = ({ timeZone }: Job): PlanOptions => {
     const range = rangeOf(args, timeZone, now)
@@ -47,8 +48,17 @@ function planJob({ args, plannerState, catalogue, now, asked }: PlanContext, [jo
   const later = rest.map((one) => ({ job: applySelectors(one, catalogue), options: optionsOf(one) }))
   const passedOver = new Map<string, PassedOver>()
   const onPassedOver = (one: PassedOver) => passedOver.set(`${one.route} ${one.id}`, one)
-  // What jobs before this one ask is not asked again; a plan may be looked at several times.
-  const fresh = (): Planning => ({ job, service, plannerState, now, options, later, onPassedOver, asked: asked.copy() })
+  // What jobs before this one request is not requested again; a plan may be looked at several times.
+  const fresh = (): Planning => ({
+    job,
+    service,
+    plannerState,
+    now,
+    options,
+    later,
+    onPassedOver,
+    requested: requested.copy(),
+  })
   const unknown = () => passedOverText([...passedOver.values()])
   if (!needsCatalogue(job)) return { job, requests: () => plan(fresh()), notes: unknown }
   const isKnown = catalogue.length > 0
@@ -56,7 +66,7 @@ function planJob({ args, plannerState, catalogue, now, asked }: PlanContext, [jo
     ? resolveSelectors(job, catalogue)
     : { ...job, series: job.series.filter(({ select }) => select === null) }
   const selected = (where: string, count: number): string =>
-    `${where}: ${grouped(count)} of ${grouped(catalogue.length)} indicators of the catalogue.`
+    `${where}: ${grouped(count)} of ${quantity(catalogue.length, 'indicator')} of the catalogue.`
   const notes = isKnown
     ? job.series.flatMap(({ where, select }, i) =>
         select ? [selected(where, meant.series[i]!.indicators.length)] : [],
@@ -89,14 +99,14 @@ function* urlsOf(all: readonly PlannedJob[], base: string): Generator<string> {
   for (const { requests } of all) for (const { request } of requests()) yield `${base}${request.target}\n`
 }
 
-/** Notes what a job asks, so that those after it do not ask the same. */
-function noteAll(asked: Asked, requests: Iterable<PlannedRequest>): void {
+/** Notes what a job requests, so that those after it do not request the same. */
+function noteAll(requested: Requested, requests: Iterable<PlannedRequest>): void {
   for (const { series, geoIds, window, request } of requests)
-    if (series && window) asked.add(seriesKey(series), geoIds, [window])
-    else asked.takes(request.target)
+    if (series && window) requested.add(seriesKey(series), geoIds, [window])
+    else requested.takes(request.target)
 }
 
-/** `plan`: what a sync would ask, why, how many calls and on which days. */
+/** `plan`: what a sync would request, why, how many calls and on which days. */
 export async function run(args: PlanArgs): Promise<number> {
   const jobs = readJobsOf(args)
   const { database, baseUrl, service } = readSettings(args)
@@ -106,14 +116,14 @@ export async function run(args: PlanArgs): Promise<number> {
     const now = Math.floor(Date.now() / 1000)
     const base = baseUrl?.value ?? ''
     const host = URL.parse(base)?.host
-    const asked = createAsked()
+    const requested = createRequested()
     const context = {
       ...{ args, now },
       ...(readPlanning ? await readPlanning(reader) : { plannerState: EMPTY_STATE, catalogue: [] }),
     }
     const all = jobs.map((job, i) => {
-      const one = planJob({ ...context, asked: asked.copy() }, [job, ...jobs.slice(i + 1)])
-      if (i < jobs.length - 1) noteAll(asked, one.requests())
+      const one = planJob({ ...context, requested: requested.copy() }, [job, ...jobs.slice(i + 1)])
+      if (i < jobs.length - 1) noteAll(requested, one.requests())
       return one
     })
     if (args.json) await stream(jsonOf(all))

@@ -1,14 +1,16 @@
 import type { Instant } from '../../base/instant.ts'
+import { grouped, quantity } from '../../base/quantity.ts'
 import { formatLocal } from '../../base/zone.ts'
 import type { Job } from '../../job/job.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
-import { grouped } from '../terminal/output.ts'
+import { namesAnything } from '../../job/select.ts'
+import { NOTHING_SELECTED } from '../terminal/summary.ts'
 import { type Result, table } from '../terminal/table.ts'
-import { nightsOf } from './nights.ts'
+import { spreadOverDays } from './runDays.ts'
 
-/* A plan as people read it: a line for the calls of an entry, how long they take, and the nights over which they go. */
+/* A plan as people read it: a line for the calls of an entry, how long they take, and the days over which they go. */
 
-/** A job that is planned: its requests, made anew each time they are asked for, and what is to be said of it. */
+/** A job that is planned: its requests, made anew each time, and what is to be said of it. */
 export interface PlannedJob {
   readonly job: Job
   readonly requests: () => Iterable<PlannedRequest>
@@ -35,7 +37,7 @@ function estimate(job: Job, calls: number): string {
       : seconds < 7200
         ? `${Math.ceil(seconds / 60)} min`
         : `${Math.ceil(seconds / 3600)} h`
-  return `${grouped(calls)} calls, at least ${time} at ${job.pace.perSecond} a second${days > 1 ? `, over ${days} days within ${job.pace.callsPerDay} calls a day` : ''}`
+  return `${quantity(calls, 'call')}, at least ${time} at ${job.pace.perSecond} a second${days > 1 ? `, over ${days} days within ${job.pace.callsPerDay} calls a day` : ''}`
 }
 
 /** The calls of one entry for one thing, in one line. */
@@ -87,7 +89,11 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
     }
     lines.set(key, line)
   }
-  if (calls === 0) return [...notes(), `${job.name}: nothing to ask; all that is wanted is held.`].join('\n')
+  if (calls === 0)
+    return [
+      ...notes(),
+      `${job.name}: ${namesAnything(job) ? 'nothing to request; all that is wanted is held.' : NOTHING_SELECTED}`,
+    ].join('\n')
   const result: Result = {
     columns: ['entry', 'what', 'why', 'calls', 'from', 'to'],
     rows: [...lines.values()].map((line) => [
@@ -106,13 +112,12 @@ const SHOWN_NIGHTS = 30
 function calendarOf({ job, requests }: PlannedJob, { now, zone, left }: PlanTextOptions): string | undefined {
   const perDay = job.pace.callsPerDay
   if (perDay === null) return undefined
-  const nights = [...nightsOf(requests(), job, perDay, Math.min(left ?? perDay, perDay), now)]
-  const last = nights.at(-1)
-  if (!last || nights.length < 2) return undefined
-  const rows = nights
+  const days = [...spreadOverDays(requests(), job, perDay, Math.min(left ?? perDay, perDay), now)]
+  const last = days.at(-1)
+  if (!last || days.length < 2) return undefined
+  const rows = days
     .slice(0, SHOWN_NIGHTS)
     .map(({ date, calls, from, to }, i) => [i + 1, date, calls, local(zone, from), local(zone, to)])
-  const more =
-    nights.length > SHOWN_NIGHTS ? `\n… and ${nights.length - SHOWN_NIGHTS} more, the last on ${last.date}` : ''
+  const more = days.length > SHOWN_NIGHTS ? `\n… and ${days.length - SHOWN_NIGHTS} more, the last on ${last.date}` : ''
   return `${table({ columns: ['night', 'date', 'calls', 'from', 'to'], rows })}${more}`
 }

@@ -1,19 +1,19 @@
 import { KeyError, SyncError } from '../../base/errors.ts'
-import { judge } from '../../fetch/classify.ts'
+import { classifyAnswer } from '../../fetch/classify.ts'
 import { AttemptError, openClient } from '../../fetch/client.ts'
 import { type Answer, send } from '../../fetch/http.ts'
 import { buildRequest } from '../../services/request.ts'
 import { refuseExposed, requireService, type Settings } from '../config.ts'
 import { version } from '../version.ts'
-import { bad, type Finding, good } from './finding.ts'
+import { bad, type Diagnosis, good } from './diagnosis.ts'
 
 /** A clock that is off by more than this puts histories out of order. */
 const MAX_SKEW_S = 60
 /** A person waits for the answer. */
-const PATIENCE_MS = 20_000
+const PROBE_TIMEOUT_MS = 20_000
 
 /** What the answer's own clock says of ours; nothing where it has none. */
-function clockOf(answer: Answer | null): Finding[] {
+function clockOf(answer: Answer | null): Diagnosis[] {
   const serverMs = Date.parse(answer?.headers.date ?? '')
   if (Number.isNaN(serverMs)) return []
   const skewS = Math.round((Date.now() - serverMs) / 1000)
@@ -25,13 +25,13 @@ function clockOf(answer: Answer | null): Finding[] {
 }
 
 /** One cheap call to the service, without a repetition: whether it is there, who answers, what it says of the key, and what of the clock. */
-export async function probe(settings: Settings): Promise<Finding[]> {
+export async function probe(settings: Settings): Promise<Diagnosis[]> {
   const abort = new AbortController()
   let client: ReturnType<typeof openClient> | undefined
   try {
     const reached = requireService(settings)
     refuseExposed(reached)
-    const limits = { timeoutMs: PATIENCE_MS, totalMs: PATIENCE_MS, ...reached.limits }
+    const limits = { timeoutMs: PROBE_TIMEOUT_MS, totalMs: PROBE_TIMEOUT_MS, ...reached.limits }
     const pace = { perSecond: 1, concurrency: 1 }
     const userAgent = `indicator-sync/${version()}`
     const opened = openClient({ ...reached, limits, pace, userAgent, signal: abort.signal })
@@ -43,7 +43,7 @@ export async function probe(settings: Settings): Promise<Finding[]> {
     const answer = await opened.call(
       { route: request.route, url },
       () => send({ ...opened.sending, url, headers }),
-      judge,
+      classifyAnswer,
     )
     const ms = Math.round(performance.now() - began)
     const isJson = /^\s*[[{]/.test(answer.body.toString('latin1', 0, 64))

@@ -1,5 +1,6 @@
 import { InputError } from '../../base/errors.ts'
 import { formatMillis } from '../../base/instant.ts'
+import { grouped, quantity } from '../../base/quantity.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader } from '../../db/open.ts'
 import { parseSpan, spanSeconds } from '../../job/moment.ts'
@@ -7,7 +8,7 @@ import { pruneReplies } from '../../load/prune.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { grouped, print } from '../terminal/output.ts'
+import { print } from '../terminal/output.ts'
 
 export async function run(
   args: CommonArgs & DatabaseArgs & { readonly olderThan: string; readonly json: boolean },
@@ -29,7 +30,7 @@ export async function run(
     print(
       args.json
         ? JSON.stringify({ before, ...pruned }, null, 2)
-        : `${grouped(pruned.bodies)} bodies last seen before ${before} are gone, ${grouped(pruned.bytes)} bytes of the file are free for new rows. ${grouped(pruned.kept)} older ones stay: what is in quarantine needs them.`,
+        : `${quantity(pruned.bodies, 'body', 'bodies')} last seen before ${before} ${pruned.bodies === 1 ? 'is' : 'are'} gone, ${grouped(pruned.bytes)} bytes of the file are free for new rows. ${quantity(pruned.kept, 'older one stays', 'older ones stay')}: what is in quarantine needs ${pruned.kept === 1 ? 'it' : 'them'}.`,
     )
     return EXIT.done
   } finally {

@@ -2,19 +2,24 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { InputError } from '../../base/errors.ts'
 import { partFileOf, removeStaleParts } from '../../base/partFiles.ts'
+import { grouped, quantity } from '../../base/quantity.ts'
 import { asWriteError, prepareTarget, type Target, tryMoveIntoPlace } from '../../base/target.ts'
-import { openReader, type Reader } from '../../db/open.ts'
+import { openReader } from '../../db/open.ts'
+import type { Reader } from '../../db/store.ts'
+import type { Locale } from '../../page/words/locale.ts'
 import { publish } from '../../products/publish.ts'
 import { claimCopy, readManifest } from '../../products/published.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { grouped, print } from '../terminal/output.ts'
+import { print } from '../terminal/output.ts'
 import { version } from '../version.ts'
 import { metadataText, readMetadata } from './metadata.ts'
 
 interface PublishArgs extends CommonArgs, DatabaseArgs {
-  readonly file: string
+  readonly file?: string
+  readonly page?: string
+  readonly language: Locale
   readonly bookkeeping: boolean
   readonly overwrite: boolean
   readonly json: boolean
@@ -43,7 +48,7 @@ function writeWhole(claimIt: () => Target, make: (stands: string | null) => stri
   }
 }
 
-/** The addresses of the services that were asked; what was asked long ago may have left only its host. */
+/** The addresses of the services that were called; what was called long ago may have left only its host. */
 async function sourcesOf({ kysely }: Reader): Promise<string[]> {
   const known = await kysely.selectFrom('_source').select(['host', 'base_url']).execute()
   const called = await kysely.selectFrom('_budget').select('host').distinct().execute()
@@ -66,51 +71,71 @@ function checkAddresses(args: PublishArgs): void {
       })
 }
 
+/** Makes the copy with what describes it. */
+async function publishCopy(source: Reader, said: string, args: PublishArgs): Promise<object & { told: string }> {
+  const { overwrite } = args
+  const folder = dirname(resolve(said))
+  mkdirSync(folder, { recursive: true })
+  const name = basename(said)
+  if (name === METADATA)
+    throw new InputError(`${METADATA} is where the copy is described.`, {
+      hint: 'Name another file.',
+      code: 'bad-name',
+    })
+  const claimManifest = () =>
+    prepareTarget(join(folder, `${name}.manifest.json`), {
+      what: 'a manifest',
+      overwrite,
+      ours: (file) => readManifest(file) !== null,
+    })
+  const claimMetadata = () =>
+    prepareTarget(join(folder, METADATA), {
+      what: 'a description for Datasette',
+      overwrite,
+      ours: (file) => readMetadata(readFileSync(file, 'utf8')) !== null,
+    })
+  // All are looked at before anything is made.
+  claimCopy(said, overwrite, [source.file])
+  claimManifest()
+  claimMetadata()
+  const manifest = await publish(source, said, { bookkeeping: args.bookkeeping, overwrite })
+  const whole = { file: name, program: `indicator-sync ${version()}`, ...manifest }
+  writeWhole(claimManifest, () => `${JSON.stringify(whole, null, 2)}\n`)
+  const publication = { ...args, sources: await sourcesOf(source) }
+  writeWhole(claimMetadata, (stands) =>
+    metadataText(basename(name, extname(name)), publication, stands === null ? null : readMetadata(stands)),
+  )
+  const told = `${said}: ${quantity(manifest.rows.observation ?? 0, 'value')}, ${grouped(manifest.bytes)} bytes, sha256 ${manifest.sha256}.\nBeside it: ${name}.manifest.json, and metadata.yaml for \`datasette ${name} -m metadata.yaml\`.`
+  return Object.assign(whole, { told })
+}
+
+/** Makes the page as files. */
+async function publishPage(source: Reader, folder: string, { overwrite, language }: PublishArgs) {
+  const { writePage } = await import('../../page/folder.ts')
+  const now = Math.floor(Date.now() / 1000)
+  const made = await writePage(source, folder, { locale: language, now, overwrite, sources: [source.file] })
+  const told = `${folder}: ${quantity(made.files, 'file')}, ${grouped(made.bytes)} bytes. Open ${join(folder, 'index.html')}, or put the folder on a web server.`
+  return { folder, ...made, told }
+}
+
 export async function run(args: PublishArgs): Promise<number> {
   checkAddresses(args)
-  const from = readSettings(args).database.value
-  const source = openReader(from)
+  const { file, page } = args
+  if (file === undefined && page === undefined)
+    throw new InputError('Name the copy that is to be made, or a folder for the page.', {
+      hint: 'indicator-sync publish public/market.db, or publish --page public',
+      code: 'nothing-to-publish',
+    })
+  const source = openReader(readSettings(args).database.value)
   try {
-    const { overwrite } = args
-    const folder = dirname(resolve(args.file))
-    mkdirSync(folder, { recursive: true })
-    const name = basename(args.file)
-    if (name === METADATA)
-      throw new InputError(`${METADATA} is where the copy is described.`, {
-        hint: 'Name another file.',
-        code: 'bad-name',
-      })
-    const claimManifest = () =>
-      prepareTarget(join(folder, `${name}.manifest.json`), {
-        what: 'a manifest',
-        overwrite,
-        ours: (file) => readManifest(file) !== null,
-      })
-    const claimMetadata = () =>
-      prepareTarget(join(folder, METADATA), {
-        what: 'a description for Datasette',
-        overwrite,
-        ours: (file) => readMetadata(readFileSync(file, 'utf8')) !== null,
-      })
-    // All are looked at before anything is made.
-    claimCopy(args.file, overwrite, [from])
-    claimManifest()
-    claimMetadata()
-    const manifest = await publish(source, args.file, { bookkeeping: args.bookkeeping, overwrite })
-    const whole = { file: name, program: `indicator-sync ${version()}`, ...manifest }
-    writeWhole(claimManifest, () => `${JSON.stringify(whole, null, 2)}\n`)
-    const publication = { ...args, sources: await sourcesOf(source) }
-    writeWhole(claimMetadata, (stands) =>
-      metadataText(basename(name, extname(name)), publication, stands === null ? null : readMetadata(stands)),
-    )
-    print(
-      args.json
-        ? JSON.stringify(whole, null, 2)
-        : `${args.file}: ${grouped(manifest.rows.observation ?? 0)} values, ${grouped(manifest.bytes)} bytes, sha256 ${manifest.sha256}.\nBeside it: ${name}.manifest.json, and metadata.yaml for \`datasette ${name} -m metadata.yaml\`.`,
-    )
+    const copy = file === undefined ? null : await publishCopy(source, file, args)
+    const files = page === undefined ? null : await publishPage(source, page, args)
+    const { told: _, ...whole } = { told: '', ...copy, ...(files ? { page: { ...files, told: undefined } } : {}) }
+    if (args.json) print(JSON.stringify(whole, null, 2))
+    else for (const made of [copy, files]) if (made) print(made.told)
     return EXIT.done
   } catch (error) {
-    throw asWriteError(error, args.file)
+    throw asWriteError(error, file ?? page!)
   } finally {
     await source.close()
   }

@@ -1,8 +1,9 @@
 import { InputError } from '../../base/errors.ts'
-import { listOf } from '../../db/lists.ts'
+import { grouped, quantity } from '../../base/quantity.ts'
 import { openWriter } from '../../db/lock.ts'
-import { openReader, type Reader } from '../../db/open.ts'
+import { openReader } from '../../db/open.ts'
 import { GOOD } from '../../db/outcomes.ts'
+import type { Reader } from '../../db/store.ts'
 import { dismiss } from '../../load/quarantine.ts'
 import type { Service } from '../../services/service.ts'
 import { readReplies, replyStoreState } from '../../state/replies.ts'
@@ -10,7 +11,7 @@ import { reread } from '../../threads/reread.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { format, grouped, print, stream } from '../terminal/output.ts'
+import { format, print, stream } from '../terminal/output.ts'
 import { rebuild } from './replay.ts'
 
 interface QuarantineArgs extends CommonArgs, DatabaseArgs {
@@ -76,7 +77,7 @@ async function list(file: string, { all, json }: QuarantineArgs): Promise<number
     const more = await notKept(reader, all)
     if (more && !json)
       print(
-        `${grouped(more)} more of the same answers were counted and not kept one by one; they stand in the replies of their fetches.`,
+        `${quantity(more, 'more row', 'more rows')} of the same answers ${more === 1 ? 'was' : 'were'} counted and not kept one by one; they stand in the replies of their fetches.`,
       )
     return EXIT.done
   } finally {
@@ -108,13 +109,17 @@ async function dismissed(file: string, { ids = [], reason = '', json }: Quaranti
       .selectFrom('_quarantine as q')
       .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
       .select(({ fn }) => fn.count<number>('f.id').distinct().as('unread'))
-      .where('q.id', 'in', listOf(closed))
+      .where('q.id', 'in', closed)
       .where('f.outcome', 'not in', GOOD)
       .executeTakeFirstOrThrow()
     const says = [
       `${grouped(closed.length)} dismissed, with all that say the same; ${grouped(left)} still open.`,
       ...(unread > 0
-        ? [`${grouped(unread)} of the answers loaded nothing: they stay failures, and their windows are asked again.`]
+        ? [
+            unread === 1
+              ? '1 of the answers loaded nothing: it stays a failure, and its window is requested again.'
+              : `${grouped(unread)} of the answers loaded nothing: they stay failures, and their windows are requested again.`,
+          ]
         : []),
     ]
     print(json ? JSON.stringify({ dismissed: closed, reason: reason.trim(), left, unread }, null, 2) : says.join('\n'))
@@ -137,7 +142,11 @@ async function tryAgain(file: string, service: Service): Promise<{ open: number;
         .select(({ fn }) => fn.countAll<number>().as('resolved'))
         .where('fetch_id', '=', stored.fetchId)
         .where('resolved_at', 'is', null)
-        .where('path', 'not in', listOf(rows.rejects.map(({ path }) => path)))
+        .where(
+          'path',
+          'not in',
+          rows.rejects.map(({ path }) => path),
+        )
         .executeTakeFirstOrThrow()
       understood += resolved
     }
@@ -167,10 +176,10 @@ export async function run(args: QuarantineArgs): Promise<number> {
   const says = [
     open === 0
       ? 'Nothing is in quarantine.'
-      : `${grouped(understood)} of ${grouped(open)} rows in quarantine are understood now${replayed ? ', and loaded' : ''}.`,
+      : `${grouped(understood)} of ${quantity(open, 'row')} in quarantine ${understood === 1 ? 'is' : 'are'} understood now${replayed ? ', and loaded' : ''}.`,
     ...(understood > 0 && !whole
       ? [
-          '  → Not every reply is in the reply store, so they cannot take their place in the history; the next sync asks their windows again.',
+          '  → Not every reply is in the reply store, so they cannot take their place in the history; the next sync requests their windows again.',
         ]
       : []),
   ]

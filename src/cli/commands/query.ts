@@ -1,15 +1,17 @@
+import { endWithParent } from '../../base/endWithParent.ts'
 import { InputError } from '../../base/errors.ts'
 import { openReader } from '../../db/open.ts'
+import { asInputError, parameterOf } from '../../products/badStatement.ts'
+import { exactNumber, uniqueNames } from '../../products/cells.ts'
 import type { Recipe } from '../../products/recipes/recipe.ts'
-import { readSettings } from '../config.ts'
+import { readSettings, type Settings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { called } from '../shell.ts'
-import { lean, uniqueNames } from '../terminal/cells.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { type Format, format, print, stream } from '../terminal/output.ts'
 import type { Result } from '../terminal/table.ts'
 import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
-import { endWithParent, guarded, isGuarded } from './guard.ts'
+import { guarded, guardian } from './guard.ts'
 import { prepareRecipe, recipeNamed, resolveTimes, zoneOf } from './recipe.ts'
 import type { Parameters } from './recipeNeeds.ts'
 
@@ -30,41 +32,12 @@ interface QueryArgs extends CommonArgs, DatabaseArgs {
   /** A table is for people, who do not read a million rows; whatever else reads the answer wants all of it. */
   readonly limit?: number
   readonly timeout: number
+  readonly engine: 'sqlite' | 'duckdb'
+  readonly lake?: string
 }
 
 /** Rows of a table where nothing is said. */
 const TABLE_ROWS = 1000
-
-/** What SQLite and JavaScript say of a value beyond what they hold. */
-const isTooLarge = (error: Error): boolean =>
-  ('code' in error && ['SQLITE_TOOBIG', 'SQLITE_NOMEM', 'ERR_STRING_TOO_LONG'].includes(String(error.code))) ||
-  (error instanceof RangeError && /string length|array buffer|allocation/i.test(error.message))
-
-/** SQLite's own words for what is wrong with a statement, as ours. */
-export function asInputError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error
-  if ('code' in error && String(error.code) === 'SQLITE_READONLY')
-    return new InputError('A query only reads; this statement writes.', { code: 'no-writing', cause: error })
-  if ('code' in error && String(error.code).startsWith('SQLITE_ERROR'))
-    return new InputError(`SQL: ${error.message}.`, {
-      hint: 'docs/schema.md lists tables, views and columns; so does `select * from data_dictionary`.',
-      code: 'bad-sql',
-    })
-  if ((error instanceof RangeError || error instanceof TypeError) && /parameter/i.test(error.message))
-    return new InputError(`${error.message}.`, {
-      hint: 'Give each :name of the statement a value: --param name=value.',
-      code: 'missing-parameter',
-    })
-  if (isTooLarge(error))
-    return new InputError('A value or a row of the answer is too large to be read or written as text.', {
-      hint: 'Ask for less of it: length(…), substr(…), or a column at a time; CSV tells how long a blob is.',
-      code: 'value-too-large',
-      cause: error,
-    })
-  if (error instanceof RangeError && /more than one statement/.test(error.message))
-    return new InputError('Give one statement at a time.', { code: 'several-statements', cause: error })
-  return error
-}
 
 /** The rows of one statement, one by one; the connection itself cannot write. */
 function* rowsOf(rows: IterableIterator<unknown[]>, limit: number, tooMany: () => void): Generator<unknown[]> {
@@ -76,7 +49,7 @@ function* rowsOf(rows: IterableIterator<unknown[]>, limit: number, tooMany: () =
         return
       }
       told++
-      yield row.map(lean)
+      yield row.map(exactNumber)
     }
   } catch (error) {
     throw asInputError(error)
@@ -92,7 +65,7 @@ async function answer<T>(
 ): Promise<T> {
   const reader = openReader(file)
   try {
-    const { columns, rows } = reader.engine.ask(sql, parameters)
+    const { columns, rows } = reader.engine.query(sql, parameters)
     try {
       return await take(uniqueNames(columns.map(({ name }) => name)), rows)
     } finally {
@@ -108,16 +81,13 @@ async function answer<T>(
 
 /** The whole answer of one read-only statement. */
 export const runStatement = (file: string, sql: string, parameters: Parameters = {}): Promise<Result> =>
-  answer(file, sql, parameters, (columns, rows) => ({ columns, rows: [...rows].map((row) => row.map(lean)) }))
+  answer(file, sql, parameters, (columns, rows) => ({ columns, rows: [...rows].map((row) => row.map(exactNumber)) }))
 
 /** A whole number as the database knows it: given as a double it would be a real there. */
 const whole = <T>(value: T): T | bigint => (Number.isSafeInteger(value) ? BigInt(value as number) : value)
 
 const each = <T>(parameters: Parameters, change: (value: Parameters[string]) => T): Record<string, T> =>
   Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, change(value)]))
-
-/** Whether the database can hold a whole number. */
-const fits = (value: bigint): boolean => BigInt.asIntN(64, value) === value
 
 /** `--param name=value`: what looks like a number is one, whole or not. */
 function readParameter(text: string): [string, string | number | bigint] {
@@ -127,8 +97,7 @@ function readParameter(text: string): [string, string | number | bigint] {
       hint: 'Write --param name=value.',
       code: 'bad-parameter',
     })
-  if (/^-?\d+$/.test(value)) return [name, fits(BigInt(value)) ? BigInt(value) : Number(value)]
-  return [name, /^-?\d+\.\d+$/.test(value) ? Number(value) : value]
+  return [name, parameterOf(value)]
 }
 
 /** What is asked: a statement with its parameters; of a recipe also what no rows mean, and what to tell beside them. */
@@ -158,21 +127,23 @@ async function questionOf(args: QueryArgs): Promise<{ given: Parameters; recipe:
 }
 
 /** The database that is meant; `--timeout` is here that of the statement, not that of the network. */
-const databaseOf = ({ database }: QueryArgs): string => readSettings({ database }).database.value
+const settingsOf = ({ database }: QueryArgs): Settings => readSettings({ database })
+const databaseOf = (args: QueryArgs): string => settingsOf(args).database.value
 
 /** The question in full: borders of time as days or instants, a recipe's series found. */
 async function prepare(args: QueryArgs, given: Parameters, recipe: Recipe | undefined): Promise<Question> {
   const now = Math.floor(Date.now() / 1000)
   const { from, to } = args
   if (!recipe && from === undefined && to === undefined) return { sql: args.sql!, parameters: given, notes: [] }
+  const service = settingsOf(args).service.value
   const reader = openReader(databaseOf(args))
   try {
     if (recipe) {
-      const prepared = await prepareRecipe(reader, recipe, each(given, lean) as Parameters, now)
+      const prepared = await prepareRecipe(reader, recipe, each(given, exactNumber) as Parameters, service, now)
       return { sql: recipe.sql, nothing: recipe.nothing, ...prepared, parameters: each(prepared.parameters, whole) }
     }
     const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
-    const { times } = resolveTimes(range, await zoneOf(reader, []), now)
+    const { times } = resolveTimes(range, await zoneOf(reader, [], service), now)
     return { sql: args.sql!, parameters: { ...given, ...times }, notes: [] }
   } catch (error) {
     throw asInputError(error)
@@ -201,6 +172,20 @@ async function listRecipes(json: boolean): Promise<void> {
   print(`${recipes.join('\n')}\n\nRun one: ${called()} query --recipe daily-average --indicator 600 --from 2025-10-01`)
 }
 
+/** Refuses what goes with the database only. */
+function checkLakeQuestion({ lake, sql, recipe, param, from, to, indicator, geo, series }: QueryArgs): void {
+  if (
+    lake !== undefined &&
+    sql !== undefined &&
+    ![recipe, param, from, to, indicator, geo, series].some((x) => x !== undefined)
+  )
+    return
+  throw new InputError('--engine duckdb takes the folder of a lake and one statement, without parameters.', {
+    hint: 'indicator-sync query --engine duckdb --lake data/lake "select count(*) from observation"',
+    code: 'usage',
+  })
+}
+
 export async function run(args: QueryArgs): Promise<number> {
   if (args.recipes) {
     await listRecipes(args.json)
@@ -212,9 +197,22 @@ export async function run(args: QueryArgs): Promise<number> {
     throw new InputError('--timeout and --limit take numbers from 0 on.', { code: 'bad-limit' })
   if (how !== 'csv' && (safe || excel))
     throw new InputError(`--${safe ? 'safe' : 'excel'} goes with CSV.`, { hint: 'Add --format csv.', code: 'usage' })
+  if (args.engine === 'duckdb') checkLakeQuestion(args)
   const { given, recipe } = await questionOf(args)
-  if (timeout > 0 && !isGuarded()) return guarded(timeout)
-  if (isGuarded()) endWithParent()
+  const parent = guardian()
+  if (timeout > 0 && parent === null) return guarded(timeout)
+  if (parent !== null) endWithParent(parent)
+  const tellMore = (): void => {
+    const rows = limit === 1 ? 'row' : `${limit} rows`
+    if (!args.quiet) process.stderr.write(`Only the first ${rows}; --limit 0 shows all.\n`)
+  }
+  if (args.engine === 'duckdb') {
+    const { askLake } = await import('./queryLake.ts')
+    const { columns, rows, more } = await askLake(args.lake!, args.sql!, limit)
+    await stream(format(how, columns, rows, { safe, excel }))
+    if (more) tellMore()
+    return EXIT.done
+  }
   const { sql, parameters, nothing, notes } = await prepare(args, given, recipe)
   if (!args.quiet) for (const note of notes) process.stderr.write(`${note}\n`)
   let more = false
@@ -234,6 +232,6 @@ export async function run(args: QueryArgs): Promise<number> {
     }
     return stream(format(how, columns, rowsOf(all(), limit, tooMany), { safe, excel }))
   })
-  if (more && !args.quiet) process.stderr.write(`Only the first ${limit} rows; --limit 0 shows all.\n`)
+  if (more) tellMore()
   return EXIT.done
 }

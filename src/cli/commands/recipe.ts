@@ -2,11 +2,11 @@ import { EARLIEST, formatMillis, formatUtc, LATEST } from '../../base/instant.ts
 import type { Interval } from '../../base/interval.ts'
 import { didYouMean } from '../../base/suggest.ts'
 import { floorTo, localDate } from '../../base/zone.ts'
-import type { Reader } from '../../db/open.ts'
+import type { Reader } from '../../db/store.ts'
 import type { Need, Recipe } from '../../products/recipes/recipe.ts'
-import { SERVICES } from '../../services/services.ts'
+import type { Service } from '../../services/services.ts'
 import { instantOf, rangeOf } from '../jobs.ts'
-import { checkHeld, geoOf, type Held, type Parameters, refuse, seriesOf } from './recipeNeeds.ts'
+import { chooseGeo, type Parameters, type RecipeSeries, refuse, requireValues, seriesOf } from './recipeNeeds.ts'
 
 /** The recipe of a name. */
 export function recipeNamed(recipes: readonly Recipe[], name: string): Recipe {
@@ -44,7 +44,7 @@ function checkParameters({ name, parameters, needs }: Recipe, given: Parameters)
 }
 
 /** The zone whose days are meant: that of the series, else the service's. */
-export async function zoneOf({ kysely }: Reader, series: readonly Held[]): Promise<string> {
+export async function zoneOf({ kysely }: Reader, series: readonly RecipeSeries[], service: Service): Promise<string> {
   if (series[0]) return series[0].zone
   const most = await kysely
     .selectFrom('series')
@@ -53,7 +53,7 @@ export async function zoneOf({ kysely }: Reader, series: readonly Held[]): Promi
     .orderBy(({ fn }) => fn.countAll(), 'desc')
     .limit(1)
     .executeTakeFirst()
-  return most?.time_zone ?? SERVICES.generic.timeZone
+  return most?.time_zone ?? service.timeZone
 }
 
 /** A border as recipes take it: the local day that begins then, or the instant. */
@@ -83,12 +83,13 @@ export async function prepareRecipe(
   db: Reader,
   recipe: Recipe,
   given: Parameters,
+  service: Service,
   now: number,
 ): Promise<{ readonly parameters: Parameters; readonly notes: readonly string[] }> {
   checkParameters(recipe, given)
   const notes: string[] = []
   let parameters: Parameters = { ...recipe.parameters, ...given }
-  const needed: { need: Need; series: Held[] }[] = []
+  const needed: { need: Need; series: RecipeSeries[] }[] = []
   for (const need of recipe.needs) needed.push({ need, series: await seriesOf(db, recipe, need, parameters) })
   const all = needed.flatMap(({ series }) => series)
   if (given.series !== undefined && given.indicator !== undefined && all[0]?.indicatorId !== given.indicator)
@@ -101,16 +102,20 @@ export async function prepareRecipe(
   for (const parameter of new Set(recipe.needs.map(({ geo }) => geo))) {
     const series = needed.filter(({ need }) => need.geo === parameter).flatMap((one) => one.series)
     const wanted = parameters[parameter] as number
-    const geo = await geoOf(db, series, parameter, wanted, given[parameter] !== undefined)
+    const geo = await chooseGeo(db, series, service, {
+      parameter,
+      geo: wanted,
+      isNamed: given[parameter] !== undefined,
+    })
     if (geo !== wanted) notes.push(`Geo ${geo}: nothing is held for geo ${wanted}.`)
     parameters = { ...parameters, [parameter]: geo }
   }
-  const { times, range } = resolveTimes(parameters, await zoneOf(db, all), now)
+  const { times, range } = resolveTimes(parameters, await zoneOf(db, all, service), now)
   parameters = { ...parameters, ...times }
   for (const { need, series } of needed)
-    for (const one of series) await checkHeld(db, one, parameters[need.geo] as number, range, need, recipe.name)
+    for (const one of series) await requireValues(db, one, parameters[need.geo] as number, range, need, recipe.name)
   for (const { sql, lacks, hint } of recipe.probes ?? [])
-    if (Number([...db.engine.ask(sql, parameters).rows][0]?.[0]) !== 1)
+    if (Number([...db.engine.query(sql, parameters).rows][0]?.[0]) !== 1)
       refuse(
         lacks.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(parameters[name])),
         hint,

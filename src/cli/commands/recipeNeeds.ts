@@ -1,16 +1,17 @@
 import { InputError } from '../../base/errors.ts'
 import type { Interval } from '../../base/interval.ts'
 import { formatLocal } from '../../base/zone.ts'
-import { listOf } from '../../db/lists.ts'
-import type { Reader } from '../../db/open.ts'
+import { indicatorNameColumn } from '../../db/names.ts'
+import type { Reader } from '../../db/store.ts'
 import type { Need, Recipe } from '../../products/recipes/recipe.ts'
+import type { Service } from '../../services/services.ts'
 import { FIRST_LOCALE } from '../../tables/sql.ts'
 
 /** The values of a statement's parameters. */
 export type Parameters = Readonly<Record<string, string | number | bigint | null>>
 
 /** A series that a recipe reads, for a geo. */
-export interface Held {
+export interface RecipeSeries {
   readonly id: number
   readonly indicatorId: number
   readonly name: string | null
@@ -36,22 +37,13 @@ const readSeries = ({ kysely }: Reader) =>
   kysely
     .selectFrom('series as s')
     .select(['s.id', 's.indicator_id as indicatorId', 's.time_zone as zone'])
-    .select(({ selectFrom }) =>
-      selectFrom('indicator_text as t')
-        .select('t.name')
-        .whereRef('t.kind', '=', 's.kind')
-        .whereRef('t.id', '=', 's.indicator_id')
-        .orderBy((of) => of('t.locale', '<>', FIRST_LOCALE))
-        .orderBy('t.locale')
-        .limit(1)
-        .as('name'),
-    )
+    .select(indicatorNameColumn('s.kind', 's.indicator_id'))
 
 /** Series of some indicators that have any values. */
 const readSeriesOf = (db: Reader, ids: readonly number[]) =>
   readSeries(db)
     .where('s.kind', '=', 'indicator')
-    .where('s.indicator_id', 'in', listOf(ids))
+    .where('s.indicator_id', 'in', ids)
     .where(({ exists, selectFrom }) =>
       exists(selectFrom('series_geo as g').select('g.geo_id').whereRef('g.series_id', '=', 's.id')),
     )
@@ -62,7 +54,7 @@ export async function seriesOf(
   { name, parameters: known }: Recipe,
   need: Need,
   parameters: Parameters,
-): Promise<Held[]> {
+): Promise<RecipeSeries[]> {
   const wanted = need.series === undefined ? null : (parameters.series ?? null)
   if (wanted !== null) {
     const found = await readSeries(db).where('s.id', '=', Number(wanted)).executeTakeFirst()
@@ -101,13 +93,12 @@ export async function seriesOf(
   )
 }
 
-/** The geo that is meant: what is said, else the default, else the one that all series have. */
-export async function geoOf(
+/** The geo that is meant: the named one, else the default, else one that all series have, a main one of the service first. */
+export async function chooseGeo(
   { kysely }: Reader,
-  series: readonly Held[],
-  parameter: string,
-  geo: number,
-  said: boolean,
+  series: readonly RecipeSeries[],
+  { mainGeos }: Service,
+  { parameter, geo, isNamed }: { readonly parameter: string; readonly geo: number; readonly isNamed: boolean },
 ): Promise<number> {
   const held: ReadonlySet<number>[] = []
   for (const { id } of series) {
@@ -116,8 +107,8 @@ export async function geoOf(
   }
   if (held.every((ids) => ids.has(geo))) return geo
   const common = [...held[0]!].filter((id) => held.every((ids) => ids.has(id)))
-  if (!said) {
-    const other = [3, 8741].find((id) => common.includes(id)) ?? (common.length === 1 ? common[0] : undefined)
+  if (!isNamed) {
+    const other = mainGeos.find((id) => common.includes(id)) ?? (common.length === 1 ? common[0] : undefined)
     if (other !== undefined) return other
   }
   const place = held.findIndex((ids) => !ids.has(geo))
@@ -125,7 +116,7 @@ export async function geoOf(
   const names = await kysely
     .selectFrom('geo_text')
     .select(['id', 'name'])
-    .where('id', 'in', listOf([geo, ...own]))
+    .where('id', 'in', [geo, ...own])
     .orderBy((of) => of('locale', '<>', FIRST_LOCALE))
     .orderBy('locale')
     .execute()
@@ -140,10 +131,10 @@ export async function geoOf(
   )
 }
 
-/** Refuses a time of which nothing is held, and periods that are too long for what is asked. */
-export async function checkHeld(
+/** Refuses a time of which nothing is held, and periods that are too long for what is requested. */
+export async function requireValues(
   { kysely }: Reader,
-  { id, indicatorId, zone }: Held,
+  { id, indicatorId, zone }: RecipeSeries,
   geo: number,
   range: Interval,
   need: Need,

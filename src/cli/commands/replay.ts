@@ -1,10 +1,10 @@
 import { InputError, StoreError } from '../../base/errors.ts'
 import { formatMillis } from '../../base/instant.ts'
 import { partFileOf, removeStaleParts, removeStalePartsNow } from '../../base/partFiles.ts'
+import { grouped, quantity } from '../../base/quantity.ts'
 import { moveIntoPlace, prepareTarget, type Target } from '../../base/target.ts'
 import { openWriter } from '../../db/lock.ts'
-import { openReader, openStore } from '../../db/open.ts'
-import { removeDatabase } from '../../db/remove.ts'
+import { openReader, openStore, removeDatabase } from '../../db/open.ts'
 import { beginRun, endRun } from '../../load/run.ts'
 import { type Replayed, replay } from '../../replay.ts'
 import type { Service } from '../../services/service.ts'
@@ -13,7 +13,7 @@ import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
-import { grouped, print } from '../terminal/output.ts'
+import { print } from '../terminal/output.ts'
 import { version } from '../version.ts'
 
 interface ReplayArgs extends CommonArgs, DatabaseArgs {
@@ -29,9 +29,9 @@ async function checkReplies(file: string, incomplete: boolean): Promise<void> {
   await reader.close()
   if (missing === 0 || incomplete) return
   throw new InputError(
-    `${grouped(missing)} answers of ${file} are not in the reply store (keep: latest or none, or pruned); a rebuilt database would lack what they brought.`,
+    `${quantity(missing, 'answer')} of ${file} ${missing === 1 ? 'is' : 'are'} not in the reply store (keep: latest or none, or pruned); a rebuilt database would lack what they brought.`,
     {
-      hint: 'Rebuild beside it what the reply store does hold: indicator-sync replay --into other.db --incomplete. Or ask the service again: indicator-sync restate.',
+      hint: 'Rebuild beside it what the reply store does hold: indicator-sync replay --into other.db --incomplete. Or fetch them again: indicator-sync restate.',
       code: 'incomplete-replies',
     },
   )
@@ -41,8 +41,7 @@ async function checkReplies(file: string, incomplete: boolean): Promise<void> {
 function damageText(damaged: readonly number[]): string {
   const first = damaged.slice(0, 10).map((id) => `fetch ${id}`)
   const more = damaged.length > first.length ? ` and ${grouped(damaged.length - first.length)} more` : ''
-  const [bodies, are] = damaged.length === 1 ? ['body', 'is'] : ['bodies', 'are']
-  return `${grouped(damaged.length)} ${bodies} in the reply store ${are} damaged (${first.join(', ')}${more})`
+  return `${quantity(damaged.length, 'body', 'bodies')} in the reply store ${damaged.length === 1 ? 'is' : 'are'} damaged (${first.join(', ')}${more})`
 }
 
 /** Refuses to replace a database by one that lacks what came in damaged bodies. */
@@ -51,7 +50,7 @@ function checkDamage(file: string, { damaged }: Replayed): void {
   throw new StoreError(
     `${damageText(damaged)}; a database rebuilt from it would lack what they brought. ${file} stays as it is.`,
     {
-      hint: 'Rebuild beside it what is whole: indicator-sync replay --into other.db. Or ask the service again: indicator-sync restate.',
+      hint: 'Rebuild beside it what is whole: indicator-sync replay --into other.db. Or fetch them again: indicator-sync restate.',
       code: 'damaged-replies',
     },
   )
@@ -157,7 +156,7 @@ export async function run(args: ReplayArgs): Promise<number> {
   const onProgress = (replies: number): void => {
     if (performance.now() - told < 10_000) return
     told = performance.now()
-    log.info(`${grouped(replies)} replies read again`)
+    log.info(`${quantity(replies, 'reply', 'replies')} read again`)
   }
   if (args.into !== undefined) claimInto(file, args.into)
   await checkReplies(file, args.incomplete)
@@ -169,7 +168,7 @@ export async function run(args: ReplayArgs): Promise<number> {
   print(
     args.json
       ? JSON.stringify({ database: args.into ?? file, ...done, seconds }, null, 2)
-      : `${args.into ?? file} is rebuilt from ${grouped(done.replies)} stored replies in ${seconds.toFixed(1)} s: ${grouped(done.rows)} rows written${done.unread > 0 ? `; ${grouped(done.unread)} replies still cannot be read` : ''}.`,
+      : `${args.into ?? file} is rebuilt from ${quantity(done.replies, 'stored reply', 'stored replies')} in ${seconds.toFixed(1)} s: ${quantity(done.rows, 'row')} written${done.unread > 0 ? `; ${quantity(done.unread, 'reply', 'replies')} still cannot be read` : ''}.`,
   )
   if (done.damaged.length === 0) return EXIT.done
   log.warn(`${damageText(done.damaged)} and skipped: what they brought is not in ${args.into}.`)

@@ -1,24 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cron } from 'croner'
+import { endWithParent } from '../../base/endWithParent.ts'
 import { InputError, StoppedError } from '../../base/errors.ts'
 import { formatMillis } from '../../base/instant.ts'
 import { eventsTo } from '../../base/log.ts'
 import { formatLocal } from '../../base/zone.ts'
 import { isHeld } from '../../db/lock.ts'
-import type { Durability } from '../../db/open.ts'
+import type { Durability } from '../../db/store.ts'
 import type { Job } from '../../job/job.ts'
 import { secretsOf } from '../../services/key.ts'
 import { readSettings, requireService } from '../config.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
 import { readJobs } from '../jobs.ts'
 import { createNotifier, type NotifyArgs, notifyTargets } from '../notify.ts'
+import { runJobs } from '../runJobs.ts'
 import { commandFailed, describe, EXIT, exitCodeOf } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
-import { watchSignals } from '../terminal/signals.ts'
+import { signalCode, watchSignals } from '../terminal/signals.ts'
 import { summaryText } from '../terminal/summary.ts'
-import { endWithParent } from './guard.ts'
-import { type RejectArgs, rejectPolicy, runJobs } from './sync.ts'
-import { giveTurn, readTurn, sayAlive, type Turn } from './turn.ts'
+import { type ChildRun, readChildRun, reportAlive, runInChild } from './childRun.ts'
+import { type RejectArgs, rejectPolicy } from './sync.ts'
 
 interface ScheduleArgs extends CommonArgs, ServiceArgs, RejectArgs, NotifyArgs {
   readonly jobs: string[]
@@ -50,9 +51,9 @@ function readScheduled(args: ScheduleArgs): Job[] {
 }
 
 /** One run of one job, in a process of its own: a database that another one writes to is waited for until the job is due again. */
-async function runOnce(args: ScheduleArgs, { index, parent }: Turn): Promise<number> {
+async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise<number> {
   endWithParent(parent)
-  sayAlive()
+  reportAlive()
   const job = readScheduled(args)[index]!
   const file = readSettings(args).database.value
   const service = requireService(readSettings(args))
@@ -68,7 +69,7 @@ async function runOnce(args: ScheduleArgs, { index, parent }: Turn): Promise<num
           job: job.name,
           reason: `another process is writing to ${file}; waiting for it.`,
         })
-      sayAlive()
+      reportAlive()
       await sleep(1000, undefined, { signal: signals.signal }).catch(() => undefined)
     }
     if (signals.signal.aborted) return signals.code() ?? EXIT.done
@@ -82,7 +83,7 @@ async function runOnce(args: ScheduleArgs, { index, parent }: Turn): Promise<num
       rejects: rejectPolicy(args),
       notify: notifyTargets(args),
       signal: signals.signal,
-      onLife: sayAlive,
+      onActivity: reportAlive,
     })
     // Machines have been told by events.
     const told = args.logFormat === 'json' ? [] : summaries
@@ -91,14 +92,14 @@ async function runOnce(args: ScheduleArgs, { index, parent }: Turn): Promise<num
   } catch (error) {
     if (args.logFormat === 'json') emit(commandFailed(error))
     else log.error(describe(error))
-    return exitCodeOf(error)
+    return signalCode(error) ?? exitCodeOf(error)
   } finally {
     signals.release()
   }
 }
 
 export async function run(args: ScheduleArgs): Promise<number> {
-  const turn = readTurn()
+  const turn = readChildRun()
   if (turn) return runOnce(args, turn)
   const jobs = readScheduled(args)
   // Told now, and not at night.
@@ -136,7 +137,7 @@ export async function run(args: ScheduleArgs): Promise<number> {
       }
       // One after the other: a time that passed meanwhile is run once, afterwards.
       due.set(job, nextTime(job, Math.max(at, Date.now())))
-      const ended = await giveTurn(jobs.indexOf(job), { stallMs: args.stall * 1000, signals })
+      const ended = await runInChild(jobs.indexOf(job), { stallMs: args.stall * 1000, signals })
       if (ended === 'stalled')
         await broken(job, `nothing was heard of it for ${args.stall} s; it was ended. What it had loaded is kept.`)
       else if (ended === EXIT.busy) due.set(job, Math.min(due.get(job)!, Date.now() + AGAIN_MS))

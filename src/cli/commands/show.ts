@@ -1,16 +1,19 @@
 import { InputError } from '../../base/errors.ts'
 import { formatMillis, parseInstant } from '../../base/instant.ts'
+import { quantity } from '../../base/quantity.ts'
 import { oneLine } from '../../base/visible.ts'
 import { formatLocal } from '../../base/zone.ts'
-import { openReader, type Reader } from '../../db/open.ts'
+import { openReader } from '../../db/open.ts'
+import type { Reader } from '../../db/store.ts'
 import { parseSpan, SPAN_FORM } from '../../job/moment.ts'
 import { lastVersionAt } from '../../products/versions.ts'
+import type { Service } from '../../services/services.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs, RangeArgs } from '../flags.ts'
 import { instantOf, millisOf, rangeOf } from '../jobs.ts'
 import { chart, scaleOf } from '../terminal/chart.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { grouped, print } from '../terminal/output.ts'
+import { print } from '../terminal/output.ts'
 import { marks, revisionsJson, revisionsTable } from './showRevisions.ts'
 
 interface ShowArgs extends CommonArgs, DatabaseArgs, RangeArgs {
@@ -24,7 +27,7 @@ interface ShowArgs extends CommonArgs, DatabaseArgs, RangeArgs {
   readonly json: boolean
 }
 
-interface Dataset {
+interface ShownSeries {
   readonly seriesId: number
   readonly zone: string
   readonly name: string
@@ -35,7 +38,7 @@ interface Dataset {
   readonly lastAt: number
 }
 
-interface Drawn extends Dataset {
+interface Drawn extends ShownSeries {
   /** Which state of the values it is, where it is not the one of now. */
   readonly state: string
   readonly step: number
@@ -47,17 +50,18 @@ interface Drawn extends Dataset {
 const USUAL = 7 * 86_400
 const HEIGHT = 12
 
-type Kind = 'indicator' | 'offer_indicator'
+type IndicatorKind = 'indicator' | 'offer_indicator'
 const WORD = { indicator: 'indicator', offer_indicator: 'offer indicator' } as const
 
-/** The series of an indicator that is drawn: as it came rather than aggregated, of the geo that is meant, else of the first. */
-async function findDataset(
+/** The series of an indicator that is drawn: as it came rather than aggregated, of the named geo, else of a main one of the service, else of the first. */
+async function findSeries(
   { kysely }: Reader,
-  kind: Kind,
+  kind: IndicatorKind,
   indicator: number,
   geo: number | undefined,
-): Promise<Dataset> {
-  const found = await kysely
+  { mainGeos }: Service,
+): Promise<ShownSeries> {
+  const series = kysely
     .selectFrom('series as s')
     .innerJoin('series_geo as g', 'g.series_id', 's.id')
     .innerJoin('freshness as l', (join) => join.onRef('l.series_id', '=', 's.id').onRef('l.geo_id', '=', 'g.geo_id'))
@@ -70,11 +74,8 @@ async function findDataset(
     .orderBy((of) => of('s.time_trunc', 'is not', null))
     .orderBy((of) => of('s.geo_agg', 'is not', null))
     .orderBy('s.id')
-    .orderBy((of) => of('g.geo_id', '<>', 3))
-    .orderBy((of) => of('g.geo_id', '<>', 8741))
-    .orderBy('g.geo_id')
-    .limit(1)
-    .executeTakeFirst()
+  const mainFirst = mainGeos.reduce((query, id) => query.orderBy((of) => of('g.geo_id', '<>', id)), series)
+  const found = await mainFirst.orderBy('g.geo_id').limit(1).executeTakeFirst()
   if (found) {
     const { indicator_name, indicator_id, first_utc, last_utc, ...dataset } = found
     const [firstAt, lastAt] = [parseInstant(first_utc), parseInstant(last_utc)]
@@ -90,7 +91,7 @@ async function findDataset(
 }
 
 /** The values of a dataset inside a range as they are, or as they were, one a step. */
-async function draw({ engine }: Reader, only: Dataset, from: number, to: number, then: string): Promise<Drawn> {
+async function draw({ engine }: Reader, only: ShownSeries, from: number, to: number, then: string): Promise<Drawn> {
   const state = then === 'now' ? '' : then === 'first' ? ', as first said' : `, as known at ${then}`
   const dataset = { ...only, state }
   const rows = await engine.valuesThen({ ...dataset, from, to }, then)
@@ -138,11 +139,11 @@ function compare(a: Drawn, b: Drawn): string {
   const sum = (of: (x: number, y: number) => number): number =>
     pairs.reduce((all, [x, y]) => all + of(x - mx, y - my), 0)
   const correlation = sum((x, y) => x * y) / Math.sqrt(sum((x) => x * x) * sum((_, y) => y * y))
-  return `Second less first: ${number(my - mx)} on average; correlation ${Number.isNaN(correlation) ? 'none, for one of them never changes' : correlation.toFixed(3)}, in ${grouped(pairs.length)} periods of ${step} s.`
+  return `Second less first: ${number(my - mx)} on average; correlation ${Number.isNaN(correlation) ? 'none, for one of them never changes' : correlation.toFixed(3)}, in ${quantity(pairs.length, 'period')} of ${step} s.`
 }
 
 /** What is drawn, by number and kind. */
-function subjectOf({ indicator, offer, with: second, revisions }: ShowArgs): { kind: Kind; id: number } {
+function subjectOf({ indicator, offer, with: second, revisions }: ShowArgs): { kind: IndicatorKind; id: number } {
   if ((indicator === undefined) === (offer === undefined))
     throw new InputError('show takes the number of one indicator, or --offer with that of an offer indicator.', {
       hint: 'For example: indicator-sync show 600 --last 7d',
@@ -154,11 +155,13 @@ function subjectOf({ indicator, offer, with: second, revisions }: ShowArgs): { k
 }
 
 export async function run(args: ShowArgs): Promise<number> {
-  const reader = openReader(readSettings(args).database.value)
+  const { database, service: declared } = readSettings(args)
+  const service = declared.value
+  const reader = openReader(database.value)
   try {
     const { kind, id } = subjectOf(args)
-    const first = await findDataset(reader, kind, id, args.geo)
-    const second = args.with === undefined ? null : await findDataset(reader, 'indicator', args.with, args.geo)
+    const first = await findSeries(reader, kind, id, args.geo, service)
+    const second = args.with === undefined ? null : await findSeries(reader, 'indicator', args.with, args.geo, service)
     const now = Math.floor(Date.now() / 1000)
     const asOf = args.asOf === undefined ? null : formatMillis(millisOf(args.asOf, first.zone, Date.now()))
     const then = asOf ?? (args.revisions ? 'first' : 'now')

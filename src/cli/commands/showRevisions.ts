@@ -1,7 +1,7 @@
 import { formatUtc } from '../../base/instant.ts'
+import { quantity } from '../../base/quantity.ts'
 import { formatLocal } from '../../base/zone.ts'
 import type { Revision } from '../../db/engine.ts'
-import { grouped } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'
 
 const number = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
@@ -28,8 +28,8 @@ export function revisionsTable(revisions: readonly Revision[], zone: string): st
     ]
   })
   const columns = ['revised at', 'first value', 'last value', 'values', 'withdrawn', 'largest change']
-  const more = rows.length > TOLD ? `\n… and ${grouped(rows.length - TOLD)} times before; --json tells all.` : ''
-  return `${grouped(revisions.length)} values revised:\n${table({ columns, rows: rows.slice(0, TOLD) })}${more}`
+  const more = rows.length > TOLD ? `\n… and ${quantity(rows.length - TOLD, 'time')} before; --json tells all.` : ''
+  return `${quantity(revisions.length, 'value')} revised:\n${table({ columns, rows: rows.slice(0, TOLD) })}${more}`
 }
 
 /** A mark below every column of a chart in which something was revised. */

@@ -1,8 +1,8 @@
 import { SEEN } from '../../db/engine.ts'
-import type { Reader } from '../../db/open.ts'
+import type { Reader } from '../../db/store.ts'
+import { exactNumber, uniqueNames } from '../../products/cells.ts'
 import type { ExportColumn, Exported } from '../../products/export.ts'
 import { TABLE_NAMES } from '../../tables/schema.ts'
-import { lean, uniqueNames } from '../terminal/cells.ts'
 
 type Type = Exclude<ExportColumn['type'], 'instant'>
 
@@ -32,7 +32,7 @@ function bitsOf(value: unknown): number {
 export function exportStatement({ engine }: Reader, sql: string, typed: boolean): Exported {
   // Both see the database at one instant, until it is closed.
   engine.freeze()
-  const answer = engine.ask(sql)
+  const answer = engine.query(sql)
   const { columns } = answer
   const names = uniqueNames(columns.map(({ name }) => name))
   const declared = columns.map(({ table, type }) =>
@@ -48,7 +48,7 @@ export function exportStatement({ engine }: Reader, sql: string, typed: boolean)
     types = columns.map((_, i) => typeFor(kept!.reduce((seen, row) => seen | bitsOf(row[i]), 0)))
   }
   function* rows(): Generator<unknown[]> {
-    for (const row of kept ?? answer.rows) yield row.map(lean)
+    for (const row of kept ?? answer.rows) yield row.map(exactNumber)
   }
   return { columns: names.map((name, i) => ({ name, type: types[i] ?? 'text' })), rows: rows() }
 }

@@ -2,6 +2,7 @@ import { prometheusText } from '../../checks/metrics.ts'
 import { readStatus } from '../../checks/status.ts'
 import { coveredSeries } from '../../checks/strips.ts'
 import { openReader } from '../../db/open.ts'
+import { type LakeState, lakeState } from '../../lake/state.ts'
 import { callsLeft } from '../../load/budget.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
@@ -9,9 +10,9 @@ import { readJobs } from '../jobs.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { strips } from '../terminal/strips.ts'
-import { cellsOfLine } from '../terminal/wrap.ts'
+import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
 import { version } from '../version.ts'
-import { statusText, withLag } from './statusText.ts'
+import { lakeStateText, statusText, withLag } from './statusText.ts'
 
 export async function run(
   args: CommonArgs &
@@ -19,6 +20,7 @@ export async function run(
       readonly json: boolean
       readonly format: 'text' | 'json' | 'prometheus'
       readonly job?: readonly string[]
+      readonly lake?: readonly string[]
     },
 ): Promise<number> {
   const { database, baseUrl, service } = readSettings(args)
@@ -26,6 +28,9 @@ export async function run(
   const jobs = readJobs(args.job ?? [], service.value)
   const reader = openReader(file)
   try {
+    const lakes: LakeState[] = []
+    for (const folder of new Set([...(args.lake ?? []), ...jobs.flatMap(({ lake }) => lake ?? [])]))
+      lakes.push(await lakeState(reader, folder))
     if (args.format === 'prometheus') {
       const host = baseUrl ? new URL(baseUrl.value).host : ''
       const known: { job: string; calls: number }[] = []
@@ -33,18 +38,19 @@ export async function run(
         const calls = await callsLeft(reader, host, pace, Date.now())
         if (calls !== undefined) known.push({ job, calls })
       }
-      print((await prometheusText(reader, { version: version(), callsLeft: known })).trimEnd())
+      print((await prometheusText(reader, { version: version(), callsLeft: known, lakes })).trimEnd())
       return EXIT.done
     }
     const read = await readStatus(reader)
     const status = { ...read, series: read.series.map(withLag) }
     if (args.json || args.format === 'json') {
-      print(JSON.stringify({ database: file, ...status }, null, 2))
+      print(JSON.stringify({ database: file, ...status, lakes }, null, 2))
       return EXIT.done
     }
     const cells = cellsOfLine()
     const covered = await coveredSeries(reader)
     print(statusText(file, status, covered.length === 0 ? '' : strips(covered, service.value.timeZone, cells), cells))
+    for (const lake of lakes) print(`\n${wrapped(lakeStateText(lake, Date.now()), cells, '  ', '')}`)
     return EXIT.done
   } finally {
     await reader.close()

@@ -1,6 +1,7 @@
+import { grouped, quantity } from '../../base/quantity.ts'
 import type { OpenFailure, Status } from '../../checks/status.ts'
+import type { LakeState } from '../../lake/state.ts'
 import type { ReplyStoreState } from '../../state/replies.ts'
-import { grouped } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'
 import { wrapped } from '../terminal/wrap.ts'
 
@@ -14,9 +15,9 @@ const minute = (text: unknown): string =>
 /** The reply store in a sentence. */
 const replyStoreText = ({ bodies, packed_bytes, bytes, since, missing }: ReplyStoreState): string =>
   [
-    `${grouped(bodies)} bodies, ${mebibytes(bytes)} packed into ${mebibytes(packed_bytes)}`,
+    `${quantity(bodies, 'body', 'bodies')}, ${mebibytes(bytes)} packed into ${mebibytes(packed_bytes)}`,
     ...(since === null ? [] : [`since ${since}`]),
-    ...(missing === 0 ? [] : [`${grouped(missing)} answers are not on it`]),
+    ...(missing === 0 ? [] : [`${quantity(missing, 'answer is', 'answers are')} not on it`]),
   ].join(', ')
 
 interface Run {
@@ -36,7 +37,7 @@ const runText = (run: Run, cells: number): string =>
   [
     wrapped(`${run.id} ${run.command}${run.job ? ` ${run.job}` : ''}: ${run.outcome}`, cells, '    ', '  '),
     wrapped(
-      `${minute(run.started_at)} UTC${run.seconds === null ? '' : `, ${run.seconds} s`}, ${grouped(run.requests)} requests, ${grouped(run.failed)} failed; rows: ${grouped(run.rows_new)} new, ${grouped(run.rows_revised)} revised`,
+      `${minute(run.started_at)} UTC${run.seconds === null ? '' : `, ${run.seconds} s`}, ${quantity(run.requests, 'request')}, ${grouped(run.failed)} failed; rows: ${grouped(run.rows_new)} new, ${grouped(run.rows_revised)} revised`,
       cells,
       '    ',
     ),
@@ -49,7 +50,7 @@ const failureText = ({ entry, target, failed_at, message, hint, next_at }: OpenF
     wrapped(target, cells, '    '),
     ...(message ? [wrapped(message, cells, '    ')] : []),
     ...(hint ? [wrapped(hint, cells, '      ', '    → ')] : []),
-    ...(next_at ? [wrapped(`The next sync after ${minute(next_at)} UTC asks it again.`, cells, '    ')] : []),
+    ...(next_at ? [wrapped(`The next sync after ${minute(next_at)} UTC requests it again.`, cells, '    ')] : []),
   ].join('\n')
 
 /** A series and geo as `status` shows it. */
@@ -110,8 +111,18 @@ export function statusText(file: string, status: Status, drawn: string, cells: n
     `\n${wrapped(`Reply store: ${replyStoreText(status.replies)}`, cells, '  ', '')}`,
     ...(status.quarantined > 0
       ? [
-          `\n${wrapped(`${grouped(status.quarantined)} rows in quarantine: indicator-sync quarantine list`, cells, '  ', '')}`,
+          `\n${wrapped(`${quantity(status.quarantined, 'row')} in quarantine: indicator-sync quarantine list`, cells, '  ', '')}`,
         ]
       : []),
   ].join('\n')
+}
+
+/** How a lake stands to the database, in a sentence. */
+export function lakeStateText({ folder, snapshot, values, synced_at, fetches_behind }: LakeState, now: number): string {
+  const hours = Math.max(0, Math.round(((now - Date.parse(synced_at)) / 3_600_000) * 10) / 10)
+  const behind =
+    fetches_behind === 0
+      ? 'nothing came since'
+      : `${quantity(fetches_behind, 'fetch', 'fetches')} brought something since: indicator-sync lake sync ${folder}`
+  return `Lake ${folder}: snapshot ${snapshot}, ${quantity(values, 'value')}, brought up to date ${hours} hours ago; ${behind}`
 }

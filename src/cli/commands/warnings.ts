@@ -1,10 +1,10 @@
 import type { Instant } from '../../base/instant.ts'
+import { grouped, quantity } from '../../base/quantity.ts'
 import type { Job } from '../../job/job.ts'
 import { resolveWindow } from '../../job/moment.ts'
 import { EMPTY_STATE } from '../../job/plannerState.ts'
 import { plan } from '../../plan/plan.ts'
 import type { Planning } from '../../plan/planning.ts'
-import { grouped } from '../terminal/output.ts'
 
 /** More calls than this take weeks at the default pace, and are hardly meant. */
 const MANY_CALLS = 1_000_000
@@ -30,12 +30,14 @@ export function warningsOf(job: Job, service: Planning['service'], now: Instant)
   const early = [...job.series, ...job.archives].flatMap(({ where, window }) => {
     const from = window && resolveWindow(window, job.timeZone, now).from
     if (from === null || from >= FIRST_YEAR) return []
-    return [`${where}.window.from lies before 1990, where no service of this kind has values; every window is asked`]
+    return [
+      `${where}.window.from lies before 1990, where no service of this kind has values; every window is requested`,
+    ]
   })
   const many =
     calls > MANY_CALLS
       ? [
-          `the job needs ${grouped(calls)} calls, ${grouped(Math.ceil(calls / job.pace.perSecond / 86_400))} days at its pace; narrow its windows or enlarge its chunk`,
+          `the job needs ${grouped(calls)} calls, ${quantity(Math.ceil(calls / job.pace.perSecond / 86_400), 'day')} at its pace; narrow its windows or enlarge its chunk`,
         ]
       : []
   return [...early, ...many]

@@ -57,8 +57,8 @@ export function chart(
   })
 }
 
-/** What a stretch of a strip is: the states that its time is in, and for how long. */
-export interface Held {
+/** An interval with the state that it is drawn in. */
+export interface StateInterval {
   readonly from: number
   readonly to: number
   readonly state: string
@@ -68,7 +68,7 @@ export interface Held {
 export const MARKS = { final: '█', provisional: '▒', empty: '░', doubt: '?', none: '·' } as const
 
 /** One mark a stretch of equal length: what most of it is. */
-export function strip(held: readonly Held[], from: number, to: number, stretches: number): string {
+export function strip(held: readonly StateInterval[], from: number, to: number, stretches: number): string {
   const length = (to - from) / stretches
   return Array.from({ length: stretches }, (_, i) => {
     const begin = from + i * length

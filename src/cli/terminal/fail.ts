@@ -38,7 +38,7 @@ const BY_CLASS = [
   [SchemaError, EXIT.partial],
 ] as const
 
-/** What the system refuses, by its code: what it means, and whether it lies with what was asked for or with the machine. */
+/** What the system refuses, by its code: what it means, and whether it lies with what was requested or with the machine. */
 const SYSTEM: Readonly<Record<string, readonly [string, typeof InputError | typeof StoreError]>> = {
   ENOENT: ['is not there', InputError],
   EISDIR: ['is a folder', InputError],

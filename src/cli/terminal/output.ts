@@ -2,12 +2,12 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { redact } from '../../base/redact.ts'
 import { visible } from '../../base/visible.ts'
+import { csvCell, type Dialect, jsonCell } from '../../products/cells.ts'
+import type { FORMATS } from '../flags.ts'
 import { secrets } from '../secrets.ts'
-import { csvCell, type Dialect, jsonCell } from './cells.ts'
 import { asOutputError } from './pipes.ts'
 import { shown, table } from './table.ts'
 
-export const FORMATS = ['table', 'csv', 'json', 'ndjson', 'markdown'] as const
 export type Format = (typeof FORMATS)[number]
 
 /** How a form is written, where there is a choice. */
@@ -83,6 +83,3 @@ export async function stream(pieces: Iterable<string>): Promise<void> {
     if (!LEFT.includes((error as NodeJS.ErrnoException).code ?? '')) throw asOutputError(error)
   }
 }
-
-/** A number with thousands apart: 52,416. */
-export const grouped = (n: number): string => n.toLocaleString('en-GB')

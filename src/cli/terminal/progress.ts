@@ -1,10 +1,10 @@
 import type { EventFields } from '../../base/eventFields.ts'
+import { grouped, quantity } from '../../base/quantity.ts'
 import { oneLine } from '../../base/visible.ts'
 import { formatLocal } from '../../base/zone.ts'
 import { eventRequest } from '../../ingestContext.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import type { Progress } from '../../sync.ts'
-import { grouped } from './output.ts'
 
 /** On a terminal a line that keeps itself up to date, elsewhere an event a minute. */
 export interface ProgressDisplay {
@@ -86,11 +86,11 @@ export function progressLine(progress: Progress, seconds: number, name: string |
     of.left_seconds === null || of.left_seconds === undefined || of.done! >= of.total!
       ? ''
       : `${duration(of.left_seconds)} to go`,
-    `${grouped(of.values_per_second!)} values/s`,
-    callsLeft === undefined ? '' : `budget leaves ${grouped(callsLeft)} calls`,
+    `${quantity(of.values_per_second!, 'value')}/s`,
+    callsLeft === undefined ? '' : `budget leaves ${quantity(callsLeft, 'call')}`,
     of.failed! > 0 ? `${grouped(of.failed!)} failed` : '',
     daysOf(planned),
-    `${grouped(of.calls!)} calls`,
+    quantity(of.calls!, 'call'),
   ].filter((part) => part !== '')
   const line = (head: string, count: number): string => {
     const told = facts.slice(0, count)

@@ -1,3 +1,4 @@
+import { quantity } from '../../base/quantity.ts'
 import { startOfDate } from '../../base/zone.ts'
 import type { CoveredSeries } from '../../checks/strips.ts'
 import { MARKS, strip } from './chart.ts'
@@ -14,20 +15,22 @@ export function strips(series: readonly CoveredSeries[], zone: string, cells: nu
   )
   const margin = Math.max(0, ...named.map(({ length }) => length))
   const marks = Math.max(12, Math.min(WEEKS, cells - margin - '  2025 '.length))
-  const lines = series.flatMap(({ stretches }, nth) => {
-    const first = new Date(stretches[0]!.from * 1000 + 12 * 3_600_000).getUTCFullYear()
-    const last = new Date(stretches.at(-1)!.to * 1000 - 1).getUTCFullYear()
+  const lines = series.flatMap(({ intervals }, nth) => {
+    const first = new Date(intervals[0]!.from * 1000 + 12 * 3_600_000).getUTCFullYear()
+    const last = new Date(intervals.at(-1)!.to * 1000 - 1).getUTCFullYear()
     return Array.from({ length: last - first + 1 }, (_, i) => {
       const year = first + i
       const from = startOfDate(zone, `${year}-01-01`)!
       const to = startOfDate(zone, `${year + 1}-01-01`)!
-      return { name: i === 0 ? named[nth]! : '', year, drawn: strip(stretches, from, to, marks) }
+      return { name: i === 0 ? named[nth]! : '', year, drawn: strip(intervals, from, to, marks) }
     })
   })
   const shown = lines.slice(0, MOST)
   return [
     ...shown.map(({ name, year, drawn }) => `${name.padEnd(margin)}  ${year} ${drawn}`),
-    ...(shown.length < lines.length ? [`${lines.length - shown.length} more years; see the view coverage.`] : []),
+    ...(shown.length < lines.length
+      ? [`${quantity(lines.length - shown.length, 'more year')}; see the view coverage.`]
+      : []),
     wrapped(
       `${marks === WEEKS ? 'A mark a week' : `${marks} marks a year`}: ${MARKS.final} final, ${MARKS.provisional} may still be revised, ${MARKS.empty} empty at the source, ${MARKS.doubt} in doubt, ${MARKS.none} not held.`,
       cells,

@@ -1,20 +1,23 @@
 import { formatUtc } from '../../base/instant.ts'
+import { grouped, quantity } from '../../base/quantity.ts'
 import type { PassedOver } from '../../job/plannerState.ts'
 import type { Summary } from '../../sync.ts'
-import { grouped } from './output.ts'
 
 /** How many failures are told one by one. */
 const SHOWN = 10
+
+/** What is said of a job of which `--only` leaves nothing. */
+export const NOTHING_SELECTED = 'nothing of it was selected: --only names no indicator of this job.'
 
 /** What the service does not know and was left alone, a line each. */
 export const passedOverText = (passedOver: readonly PassedOver[]): string[] =>
   passedOver.map(
     ({ where, route, id, since, nextAt }) =>
-      `${where}: the service does not know ${route} ${id} since ${formatUtc(since)}; asked again from ${formatUtc(nextAt)} on (restate asks it now).`,
+      `${where}: the service does not know ${route} ${id} since ${formatUtc(since)}; requested again from ${formatUtc(nextAt)} on (restate requests it now).`,
   )
 
 /** What a run did, for a person. */
-export function summaryText({ job, outcome, counts, failures, seconds, stop, passedOver }: Summary): string {
+export function summaryText({ job, outcome, counts, failures, seconds, stop, passedOver, selected }: Summary): string {
   const rows = [
     `${grouped(counts.rows_new)} new`,
     `${grouped(counts.rows_unchanged)} unchanged`,
@@ -23,8 +26,8 @@ export function summaryText({ job, outcome, counts, failures, seconds, stop, pas
   ].join(', ')
   const lines =
     counts.requests === 0 && !stop
-      ? [`${job}: nothing to do; all that is wanted is held.`]
-      : [`${job}: ${outcome} in ${seconds.toFixed(1)} s. ${grouped(counts.requests)} requests, rows: ${rows}.`]
+      ? [`${job}: ${selected ? 'nothing to do; all that is wanted is held.' : NOTHING_SELECTED}`]
+      : [`${job}: ${outcome} in ${seconds.toFixed(1)} s. ${quantity(counts.requests, 'request')}, rows: ${rows}.`]
   if (stop)
     lines.push(
       stop.code === 'signal' ? stop.message : `Stopped: ${stop.message}`,
@@ -32,12 +35,12 @@ export function summaryText({ job, outcome, counts, failures, seconds, stop, pas
     )
   if (counts.rows_rejected > 0)
     lines.push(
-      `${grouped(counts.rows_rejected)} could not be understood and are kept in quarantine:`,
+      `${quantity(counts.rows_rejected, 'row')} could not be understood and ${counts.rows_rejected === 1 ? 'is' : 'are'} kept in quarantine:`,
       '  → indicator-sync quarantine list',
     )
   lines.push(...passedOverText(passedOver))
   if (failures.length > 0) {
-    lines.push(`${grouped(failures.length)} requests failed; everything else is kept:`)
+    lines.push(`${quantity(failures.length, 'request')} failed; everything else is kept:`)
     for (const { planned, error } of failures.slice(0, SHOWN))
       lines.push(
         `  ${planned.where}  ${planned.request.target}`,
@@ -50,11 +53,22 @@ export function summaryText({ job, outcome, counts, failures, seconds, stop, pas
 }
 
 /** What a run did, for a machine. */
-export const summaryJson = ({ runId, job, outcome, counts, failures, seconds, stop, passedOver }: Summary): object => ({
+export const summaryJson = ({
+  runId,
+  job,
+  outcome,
+  counts,
+  failures,
+  seconds,
+  stop,
+  passedOver,
+  selected,
+}: Summary): object => ({
   run: runId,
   job,
   outcome,
   seconds,
+  selected,
   ...counts,
   stop: stop && { code: stop.code, message: stop.message, hint: stop.hint ?? null },
   unknown: passedOver.map(({ where, route, id, since, nextAt }) => ({

@@ -1,12 +1,19 @@
-import stringWidth from 'string-width'
+import { createRequire } from 'node:module'
 
 /** Letters of Latin languages, each a cell wide: most texts are made of them, and the library takes a hundred times as long. */
 const isNarrow = (text: string): boolean => /^[ -~\u00a1-\u00ac\u00ae-\u024f─…]*$/.test(text)
 
-/** Cells that a text takes on a terminal: two for a wide letter, none for a combining mark. */
-export const width = (text: string): number => (isNarrow(text) ? text.length : stringWidth(text))
+let tables: { readonly width: (text: string) => number; readonly letters: Intl.Segmenter } | undefined
 
-const letters = new Intl.Segmenter()
+/** What knows all letters that there are; loaded for the first text that has others, which is slow. */
+function unicode(): NonNullable<typeof tables> {
+  const { default: width } = createRequire(import.meta.url)('string-width') as typeof import('string-width')
+  tables ??= { width, letters: new Intl.Segmenter() }
+  return tables
+}
+
+/** Cells that a text takes on a terminal: two for a wide letter, none for a combining mark. */
+export const width = (text: string): number => (isNarrow(text) ? text.length : unicode().width(text))
 
 /** Shortens a text to so many cells, with an ellipsis; a letter with its marks is kept or left out as a whole. */
 export function cutTo(text: string, cells: number): string {
@@ -14,7 +21,7 @@ export function cutTo(text: string, cells: number): string {
   if (isNarrow(text)) return `${text.slice(0, Math.max(0, cells - 1))}…`
   let cut = ''
   let used = 1
-  for (const { segment } of letters.segment(text)) {
+  for (const { segment } of unicode().letters.segment(text)) {
     used += width(segment)
     if (used > cells) break
     cut += segment

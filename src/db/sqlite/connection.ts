@@ -7,14 +7,17 @@ import {
   type Dialect,
   type Driver,
   Kysely,
+  type PrimitiveValueListNode,
   type QueryResult,
   SqliteAdapter,
   SqliteDialect,
+  SqliteQueryCompiler,
 } from 'kysely'
 import { StoreError } from '../../base/errors.ts'
 import type { Database } from '../../tables/schema.ts'
-import { PATIENCE_MS, patiently } from '../patience.ts'
-import { asStoreError } from '../reasons.ts'
+import type { Patience } from '../store.ts'
+import { retryWhileBusy } from './busy.ts'
+import { asStoreError } from './storeErrors.ts'
 
 /** A connection on one file. `raw` is for what Kysely cannot say as fast: the hot upsert, backups, read-only queries. */
 export interface Connection {
@@ -26,7 +29,7 @@ export interface Connection {
   guard(check: () => void): void
 }
 
-/** Statements that are kept prepared. Those whose text depends on how much is asked come and go. */
+/** Statements that are kept prepared. Those whose text depends on how much is wanted come and go. */
 const KEPT = 500
 
 /** Prepares statements, each once a text. */
@@ -66,7 +69,7 @@ function createQueries(raw: SQLite.Database, prepare: (sql: string) => SQLite.St
 function createDriver(
   raw: SQLite.Database,
   connection: DatabaseConnection,
-  patienceMs: number,
+  patience: Patience,
   check: () => void,
 ): Driver {
   return {
@@ -74,7 +77,7 @@ function createDriver(
     acquireConnection: async () => connection,
     async beginTransaction() {
       try {
-        await patiently(() => connection.executeQuery(CompiledQuery.raw('begin immediate')), patienceMs)
+        await retryWhileBusy(() => connection.executeQuery(CompiledQuery.raw('begin immediate')), patience)
         check()
       } catch (error) {
         if (raw.inTransaction) raw.exec('rollback')
@@ -101,13 +104,29 @@ const adapterOf = (readonly: boolean): SqliteAdapter =>
     supportsMultipleConnections: { value: readonly },
   })
 
+/**
+ * Makes one parameter of the list of an `in` or `not in`: the text of a query, and so its prepared statement, is the same
+ * however long the list is.
+ */
+class ListCompiler extends SqliteQueryCompiler {
+  protected override visitPrimitiveValueList(node: PrimitiveValueListNode): void {
+    const isList = this.parentNode?.kind === 'BinaryOperationNode'
+    // What stands for a parameter while a query is prepared is none of these.
+    if (isList && node.values.every((value) => typeof value === 'number' || typeof value === 'string')) {
+      this.append('(select value from json_each(')
+      this.appendValue(JSON.stringify(node.values))
+      this.append('))')
+    } else super.visitPrimitiveValueList(node)
+  }
+}
+
 function dialectOf(raw: SQLite.Database, driver: Driver, readonly: boolean): Dialect {
   const base = new SqliteDialect({ database: raw })
   return {
     createAdapter: () => adapterOf(readonly),
     createDriver: () => driver,
     createIntrospector: (db) => base.createIntrospector(db),
-    createQueryCompiler: () => base.createQueryCompiler(),
+    createQueryCompiler: () => new ListCompiler(),
   }
 }
 
@@ -144,7 +163,10 @@ export function makeRoom(file: string): void {
 }
 
 /** Opens a file for writing, or for reading only; a folder is made for a new file. */
-export function connect(file: string, { readonly = false, patienceMs = PATIENCE_MS } = {}): Connection {
+export function connect(
+  file: string,
+  { readonly = false, ...patience }: Patience & { readonly readonly?: boolean } = {},
+): Connection {
   try {
     if (!readonly) makeRoom(file)
     else {
@@ -160,7 +182,7 @@ export function connect(file: string, { readonly = false, patienceMs = PATIENCE_
     if (readonly) raw.pragma('query_only = on')
     let check = (): void => undefined
     const prepare = createPreparer(raw)
-    const driver = createDriver(raw, createQueries(raw, prepare), patienceMs, () => check())
+    const driver = createDriver(raw, createQueries(raw, prepare), patience, () => check())
     return {
       kysely: new Kysely<Database>({ dialect: dialectOf(raw, driver, readonly) }),
       raw,

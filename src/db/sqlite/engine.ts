@@ -1,15 +1,19 @@
 import type { Dangling, Engine } from '../engine.ts'
 import type { Connection } from './connection.ts'
 import { upsertDays } from './days.ts'
+import { differentDays, rebuildDays, valuesBeyond } from './dayTotals.ts'
+import { deleteOthers } from './deleteOthers.ts'
+import { extremesOf, knownValues } from './known.ts'
 import { upsertObservations, withdrawObservations } from './observations.ts'
 import { finishCopy, tablesOf } from './publication.ts'
 import { search } from './search.ts'
-import { ask, seen } from './statement.ts'
-import { values } from './values.ts'
+import { query, seen } from './statement.ts'
+import { createStretches, values } from './values.ts'
 import { changedVersions, revisionsOf, valuesThen } from './versions.ts'
+import { logBytes } from './wal.ts'
 
 /** SQLite's part of what the program asks of a database. */
-export function createEngine({ kysely, raw, prepare }: Connection): Engine {
+export function createEngine({ kysely, raw, prepare }: Connection, file: string): Engine {
   /** Attaches another database for the length of some work. */
   const beside = async (file: string, work: () => void): Promise<void> => {
     prepare('attach database ? as source').run(file)
@@ -23,6 +27,10 @@ export function createEngine({ kysely, raw, prepare }: Connection): Engine {
     upsertObservations: async (_tx, ...what) => upsertObservations(prepare, ...what),
     withdrawObservations: async (_tx, ...what) => withdrawObservations(prepare, ...what),
     upsertDays: async (_tx, ...what) => upsertDays(prepare, ...what),
+    rebuildDays,
+    differentDays: (...of) => differentDays(kysely, ...of),
+    valuesBeyond: (limit) => valuesBeyond(kysely, limit),
+    deleteOthers: async (_tx, ...what) => deleteOthers(prepare, ...what),
     takeTables: (file, tables) =>
       beside(file, () => {
         for (const table of tables) raw.exec(`insert into ${table} select * from source.${table}`)
@@ -37,11 +45,15 @@ export function createEngine({ kysely, raw, prepare }: Connection): Engine {
       }),
     search: async (text, kinds) => search(prepare, text, kinds),
     values: (of, asOf) => values(raw, of, asOf),
+    ...createStretches(raw),
     valuesThen: async (of, then) => valuesThen(prepare, of, then),
+    knownValues: async (of, fetchId, limit) => knownValues(prepare, of, fetchId, limit),
+    extremes: async (of, borders, fetchId) => extremesOf(prepare, of, borders, fetchId),
     revisions: async (of, after) => revisionsOf(prepare, of, after),
     changedVersions: (...of) => changedVersions(raw, ...of),
-    ask: (sql, parameters) => ask(raw, sql, parameters),
+    query: (sql, parameters) => query(raw, sql, parameters),
     seen: (sql, columns) => seen(raw, sql, columns),
+    limitMemory: (bytes) => void raw.pragma(`hard_heap_limit = ${bytes}`),
     freeze: () => void raw.exec('begin'),
     finishCopy: async (file, bookkeeping) => finishCopy(raw, file, bookkeeping),
     tables: async () => tablesOf(raw),
@@ -53,6 +65,7 @@ export function createEngine({ kysely, raw, prepare }: Connection): Engine {
       const said = raw.pragma('integrity_check(1)', { simple: true }) as string
       return said === 'ok' ? null : said
     },
+    logBytes: async () => logBytes(file),
     async bytes() {
       return (
         (raw.pragma('page_count', { simple: true }) as number) * (raw.pragma('page_size', { simple: true }) as number)

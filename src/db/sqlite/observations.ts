@@ -13,8 +13,8 @@ type Prepare = Connection['prepare']
 const countOf = (prepare: Prepare, sql: string, parameters: readonly unknown[]): number =>
   (prepare(sql).get(parameters) as { n: number }).n
 
-/** Rows a statement: fifty beat one by a third, and five hundred fifty by next to nothing. */
-const BATCH = 64
+/** Rows a statement: 64 beat one by a third, 128 beat 64 by a twentieth, and more by next to nothing. */
+const BATCH = 128
 
 /**
  * The upsert of so many values of one geo that last equally long: null-safe and guarded, so that an equal value writes

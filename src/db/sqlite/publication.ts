@@ -1,9 +1,9 @@
-import { MARK } from '../copies.ts'
 import type { Connection } from './connection.ts'
+import { COPY_MARK } from './copies.ts'
 
 type Raw = Connection['raw']
 
-/** What in bookkeeping says who asked what, and what was said of it: nobody's business. */
+/** What in bookkeeping says who requested what, and what was said of it: nobody's business. */
 const PRIVATE: Readonly<Record<string, string>> = {
   target: "''",
   params: "'{}'",
@@ -52,7 +52,7 @@ export function finishCopy(raw: Raw, file: string, bookkeeping: boolean): void {
   if (!bookkeeping) removePrivate(raw)
   raw.exec(`insert into search (search) values ('optimize')`)
   raw.exec('analyze')
-  raw.exec(`create index if not exists ${MARK} on data_dictionary (object)`)
+  raw.exec(`create index if not exists ${COPY_MARK} on data_dictionary (object)`)
   // Into a file beside it: a plain vacuum puts the whole into the folder for temporary files, which may be small.
   raw.prepare('vacuum into ?').run(file)
 }

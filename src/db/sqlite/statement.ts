@@ -1,11 +1,11 @@
 import { InputError } from '../../base/errors.ts'
-import { type Answer, SEEN } from '../engine.ts'
+import { type QueryResult, SEEN } from '../engine.ts'
 import type { Connection } from './connection.ts'
 
 type Raw = Connection['raw']
 
-/** Asks a statement of somebody's own; the connection itself cannot write. */
-export function ask(raw: Raw, sql: string, parameters: Readonly<Record<string, unknown>> = {}): Answer {
+/** Runs a user's own statement; the connection itself cannot write. */
+export function query(raw: Raw, sql: string, parameters: Readonly<Record<string, unknown>> = {}): QueryResult {
   const statement = raw.prepare(sql)
   if (!statement.reader)
     throw new InputError('The statement answers no rows; only reading is possible.', {

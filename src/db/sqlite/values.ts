@@ -1,5 +1,6 @@
+import type { Statement } from 'better-sqlite3'
 import type { Instant } from '../../base/instant.ts'
-import type { Stretch } from '../engine.ts'
+import type { HeldValue, SeriesRange, SupersededValue } from '../engine.ts'
 import type { Connection } from './connection.ts'
 
 const NOW = `select at, value, step_s from observation
@@ -21,10 +22,29 @@ type Value = [at: Instant, value: number | null, step: number]
 /** Values in the order of their instants, which is that of the key: nothing is sorted. A statement of its own, for several are read side by side. */
 export const values = (
   raw: Connection['raw'],
-  { seriesId, geoId, from, to }: Stretch,
+  { seriesId, geoId, from, to }: SeriesRange,
   asOf: string | null,
 ): IterableIterator<Value> =>
   raw
     .prepare(asOf === null ? NOW : THEN)
     .raw()
     .iterate({ series: seriesId, geo: geoId, from, to, ...(asOf === null ? {} : { asOf }) }) as IterableIterator<Value>
+
+const WITHIN = 'series_id = ? and geo_id = ? and at >= ? and at < ?'
+const HELD = `select at, value, step_s, fetch_id from observation where ${WITHIN} order by at`
+const SUPERSEDED = `select at, value, step_s, fetch_id, superseded_by from observation_revision where ${WITHIN} order by at, fetch_id`
+
+/** Stretches at once: prepared once, for there may be very many of them. */
+export function createStretches(raw: Connection['raw']): {
+  heldIn(of: SeriesRange): HeldValue[]
+  supersededIn(of: SeriesRange): SupersededValue[]
+} {
+  const lazily = <Row>(sql: string): ((of: SeriesRange) => Row[]) => {
+    let statement: Statement<number[]> | undefined
+    return ({ seriesId, geoId, from, to }) => {
+      statement ??= raw.prepare<number[]>(sql).raw()
+      return statement.all(seriesId, geoId, from, to) as Row[]
+    }
+  }
+  return { heldIn: lazily(HELD), supersededIn: lazily(SUPERSEDED) }
+}

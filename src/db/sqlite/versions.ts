@@ -1,4 +1,4 @@
-import type { Revision, Stretch, ValueAt, Version } from '../engine.ts'
+import type { Revision, SeriesRange, ValueAt, Version } from '../engine.ts'
 import type { Connection } from './connection.ts'
 
 type Prepare = Connection['prepare']
@@ -15,10 +15,10 @@ const VERSIONS = `with v as (
   left join _fetch n on n.id = v.superseded_by
 )`
 
-const named = ({ seriesId, geoId, from, to }: Stretch) => ({ series: seriesId, geo: geoId, from, to })
+const named = ({ seriesId, geoId, from, to }: SeriesRange) => ({ series: seriesId, geo: geoId, from, to })
 
-/** The values of a stretch: as they are, as they were known at an instant (UTC to the millisecond), or as each was first. */
-export function valuesThen(prepare: Prepare, stretch: Stretch, then: string): ValueAt[] {
+/** The values of a range: as they are, as they were known at an instant (UTC to the millisecond), or as each was first. */
+export function valuesThen(prepare: Prepare, range: SeriesRange, then: string): ValueAt[] {
   const sql =
     then === 'now'
       ? `select at, value, step_s as step from observation where ${WHERE} order by at`
@@ -27,18 +27,24 @@ export function valuesThen(prepare: Prepare, stretch: Stretch, then: string): Va
              select *, row_number() over (partition by at order by valid_from, fetch_id) as n from v) where n = 1 order by at`
         : `${VERSIONS} select at, value, step_s as step from v
            where valid_from <= :then and (valid_to is null or valid_to > :then) order by at`
-  const parameters = then === 'now' || then === 'first' ? named(stretch) : { ...named(stretch), then }
+  const parameters = then === 'now' || then === 'first' ? named(range) : { ...named(range), then }
   return prepare(sql).all(parameters) as ValueAt[]
 }
 
-/** Every time that a value of a stretch was replaced or withdrawn, after an instant where one is given; the latest first. */
-export function revisionsOf(prepare: Prepare, stretch: Stretch, after: string | null): Revision[] {
+/** Every time that a value of a range was replaced or withdrawn, after an instant where one is given; the latest first. */
+export function revisionsOf(prepare: Prepare, range: SeriesRange, after: string | null): Revision[] {
   const rows = prepare(
-    `${VERSIONS} select old.at, old.value as "before", new.value as "after", new.at is null as withdrawn, old.valid_to as "revisedAt"
-     from v old left join v new on new.at = old.at and new.fetch_id = old.superseded_by
-     where old.superseded_by is not null and old.valid_to is not null and old.valid_to > :after
-     order by old.valid_to desc, old.at`,
-  ).all({ ...named(stretch), after: after ?? '' }) as (Omit<Revision, 'withdrawn'> & { withdrawn: number })[]
+    `select old.at, old.value as "before", coalesce(now.value, next.value) as "after",
+       now.at is null and next.at is null as withdrawn, f.finished_at as "revisedAt"
+     from observation_revision old
+     join _fetch f on f.id = old.superseded_by
+     left join observation now on now.series_id = old.series_id and now.geo_id = old.geo_id and now.at = old.at
+       and now.fetch_id = old.superseded_by
+     left join observation_revision next on next.series_id = old.series_id and next.geo_id = old.geo_id and next.at = old.at
+       and next.fetch_id = old.superseded_by
+     where old.series_id = :series and old.geo_id = :geo and old.at >= :from and old.at < :to and f.finished_at > :after
+     order by f.finished_at desc, old.at`,
+  ).all({ ...named(range), after: after ?? '' }) as (Omit<Revision, 'withdrawn'> & { withdrawn: number })[]
   return rows.map((row) => ({ ...row, withdrawn: row.withdrawn === 1 }))
 }
 
@@ -58,7 +64,7 @@ const CHANGED = `select v.geo_id, v.at, v.value, v.step_s, f.finished_at as vali
   where (f.finished_at > :from and f.finished_at <= :to) or (n.finished_at > :from and n.finished_at <= :to)
   order by v.geo_id, v.at, f.finished_at`
 
-/** Versions of the values of a stretch, of all geos, that began or ended after one instant and not after another. */
+/** Versions of the values of a range, of all geos, that began or ended after one instant and not after another. */
 export const changedVersions = (
   raw: Connection['raw'],
   seriesId: number,

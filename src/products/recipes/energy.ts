@@ -4,11 +4,12 @@ import {
   HOUR,
   MEAN,
   NATIVE,
-  NONE_IN_RANGE,
+  NO_DAY,
   ONE_GEO,
   ONE_NEED,
   RANGE,
   type Recipe,
+  WHOLE_HOUR,
 } from './recipe.ts'
 
 const listed = (parameter: string): string =>
@@ -27,7 +28,7 @@ from observations_daily
 where ${NATIVE} and ${listed('indicators')} and geo_id = :geo and count > 0
   and ${DAY_RANGE}
 group by local_month, indicator_id order by local_month, mwh desc, indicator_id`,
-    nothing: NONE_IN_RANGE,
+    nothing: NO_DAY,
   },
   {
     name: 'monthly-traded-energy',
@@ -41,7 +42,7 @@ from observations
 where ${ONE_GEO} and value is not null
   and ${RANGE}
 group by local_month, step_s order by local_month, step_s desc`,
-    nothing: NONE_IN_RANGE,
+    nothing: NO_DAY,
   },
   {
     name: 'forecast-error',
@@ -56,7 +57,7 @@ group by local_month, step_s order by local_month, step_s desc`,
   from observations
   where ${NATIVE} and indicator_id in (:forecast, :real) and geo_id = :geo and value is not null
     and ${RANGE}
-  group by indicator_id, hour
+  group by indicator_id, hour ${WHOLE_HOUR}
 )
 select r.local_date, count(*) as hours, round(avg(r.mw)) as real_mw, round(avg(f.mw - r.mw)) as bias_mw,
   round(avg(abs(f.mw - r.mw))) as mean_error_mw, round(100 * avg(abs((f.mw - r.mw) / r.mw)), 2) as mean_error_percent
@@ -80,7 +81,7 @@ group by r.local_date order by r.local_date`,
   where ${NATIVE} and (indicator_id = :demand or ${listed('renewables')})
     and geo_id = :geo and value is not null
     and ${RANGE}
-  group by indicator_id, hour
+  group by indicator_id, hour ${WHOLE_HOUR}
 ), residual as (
   select local_hour, sum(iif(indicator_id = :demand, mw, -mw)) as mw
   from hourly group by hour
@@ -93,7 +94,7 @@ from residual group by local_hour order by local_hour`,
   {
     name: 'renewable-share',
     question:
-      'Which share of the demand did some technologies meet, day by day? Only hours count of which all of them are held.',
+      'Which share of the demand did some technologies meet, day by day? Only hours count of which all of them are held as a whole.',
     parameters: { demand: 1293, renewables: '551,1295,546', geo: 8741, ...ALWAYS },
     needs: [
       { of: 'demand', geo: 'geo', hourly: true },
@@ -105,7 +106,7 @@ from residual group by local_hour order by local_hour`,
   where ${NATIVE} and (indicator_id = :demand or ${listed('renewables')})
     and geo_id = :geo and value is not null
     and ${RANGE}
-  group by indicator_id, hour
+  group by indicator_id, hour ${WHOLE_HOUR}
 ), whole as (
   select local_date, sum(iif(indicator_id = :demand, 0, mw)) as renewable, sum(iif(indicator_id = :demand, mw, 0)) as demand
   from hourly group by hour

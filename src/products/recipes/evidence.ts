@@ -83,7 +83,7 @@ order by local_date`,
     needs: [],
     sql: `select series_id, indicator_id, iif(geo_id = 0, 'all geos', geo_id) as geo, from_local, to_local, reason, missing
 from gaps order by indicator_id, series_id, geo_id, from_local`,
-    nothing: { says: 'There are no holes in the ranges that were asked for.', answers: true },
+    nothing: { says: 'There are no holes in the ranges that were requested.', answers: true },
   },
   {
     name: 'reach',

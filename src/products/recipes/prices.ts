@@ -1,4 +1,15 @@
-import { ALWAYS, HOUR, MEAN, NATIVE, NONE_IN_RANGE, ONE_GEO, ONE_NEED, RANGE, type Recipe } from './recipe.ts'
+import {
+  ALWAYS,
+  HOUR,
+  MEAN,
+  NATIVE,
+  NONE_IN_RANGE,
+  ONE_GEO,
+  ONE_NEED,
+  RANGE,
+  type Recipe,
+  WHOLE_HOUR,
+} from './recipe.ts'
 
 const SPOT = { indicator: 600, geo: 3, series: null, ...ALWAYS } as const
 const HOURLY = { ...ONE_NEED, hourly: true } as const
@@ -84,13 +95,13 @@ group by 1 order by 1`,
   from observations
   where ${ONE_GEO} and value is not null
     and ${RANGE}
-  group by hour
+  group by hour ${WHOLE_HOUR}
 ), two as (
   select ${HOUR} as hour, ${MEAN} as value
   from observations
   where ${NATIVE} and indicator_id = :other and geo_id = :geo and value is not null
     and ${RANGE}
-  group by hour
+  group by hour ${WHOLE_HOUR}
 )
 select one.local_date, count(*) as hours, round(avg(two.value - one.value), 2) as mean_spread,
   round(avg(abs(two.value - one.value)), 2) as mean_distance, round(max(abs(two.value - one.value)), 2) as widest

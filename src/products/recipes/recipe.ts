@@ -66,8 +66,16 @@ export const HOUR = 'at / 3600'
 /** The average over time of what is put together. */
 export const MEAN = 'sum(value * step_s) / sum(step_s)'
 
+/** Hours that are held as a whole: the average of a part is nothing to compare or to add. */
+export const WHOLE_HOUR = 'having sum(step_s) >= 3600'
+
 /** That there are values, and none in this time that the recipe could use. */
 export const NONE_IN_RANGE = { says: 'No values are held of this time.', answers: false } as const
+/** The same where whole local days are counted. */
+export const NO_DAY = {
+  says: 'No local day with values begins in this time: whole days are counted.',
+  answers: false,
+} as const
 
 /** What a parameter without a value means; `all` for those that are not here. */
 export const UNSAID: Readonly<Record<string, string>> = {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { exportFile } from '../../../src/cli/commands/exporting.ts'
+import { exportFile } from '../../../src/cli/commands/exportFile.ts'
 import { exportStatement } from '../../../src/cli/commands/statement.ts'
-import { csvCell, uniqueNames } from '../../../src/cli/terminal/cells.ts'
 import { openReader } from '../../../src/db/open.ts'
+import { csvCell, uniqueNames } from '../../../src/products/cells.ts'
 import { type Done, runCli } from '../../kit.ts'
 import { addFetch, addSeries, fillBy } from '../filled.ts'
 
@@ -127,7 +127,7 @@ const bySql = (sql: string) => async (form: Form, file: string) => {
     const planned = () => exportStatement(reader, sql, form === 'parquet')
     await exportFile(file, planned, { form, dialect: {} }, { overwrite: false, sources: [] })
   } finally {
-    reader.raw.close()
+    await reader.close()
   }
 }
 

@@ -1,0 +1,70 @@
+import { InputError } from '../../base/errors.ts'
+import { grouped, quantity } from '../../base/quantity.ts'
+import { asWriteError } from '../../base/target.ts'
+import { openReader } from '../../db/open.ts'
+import { checkLake } from '../../lake/check.ts'
+import { type LakeSummary, syncLake } from '../../lake/sync.ts'
+import { readSettings } from '../config.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { print } from '../terminal/output.ts'
+import { table } from '../terminal/table.ts'
+import { version } from '../version.ts'
+
+interface LakeArgs extends CommonArgs, DatabaseArgs {
+  readonly action: 'sync' | 'check'
+  readonly folder: string
+  readonly full: boolean
+  readonly grace: number
+  readonly json: boolean
+}
+
+const MINUTE_MS = 60_000
+
+/** What a sync did, in a sentence. */
+export function lakeText({ folder, snapshot, changed, rows, bytes, files, written }: LakeSummary): string {
+  const holds = `${quantity(rows.observation, 'value')}, ${grouped(bytes)} bytes in ${quantity(files, 'file')}`
+  return changed
+    ? `${folder}: snapshot ${snapshot}, ${holds}; ${quantity(written.files, 'file')} with ${quantity(written.rows, 'row')} ${written.files === 1 ? 'is' : 'are'} new.`
+    : `${folder}: nothing changed since snapshot ${snapshot}, ${holds}.`
+}
+
+async function sync(args: LakeArgs): Promise<number> {
+  const reader = openReader(readSettings(args).database.value)
+  try {
+    const done = await syncLake(reader, args.folder, {
+      program: `indicator-sync ${version()}`,
+      now: Date.now,
+      full: args.full,
+      graceMs: args.grace * MINUTE_MS,
+      ...(args.verbose ? { onPart: (name, part) => void process.stderr.write(`${name} ${part}\n`) } : {}),
+    })
+    if (args.json) print(JSON.stringify(done, null, 2))
+    else if (!args.quiet) print(lakeText(done))
+    return EXIT.done
+  } catch (error) {
+    throw asWriteError(error, args.folder)
+  } finally {
+    await reader.close()
+  }
+}
+
+function check({ folder, json }: LakeArgs): number {
+  const { manifest, findings } = checkLake(folder)
+  const { snapshot, created_at, synced_at, tables } = manifest
+  const rows = tables.observation.rows
+  if (json) print(JSON.stringify({ snapshot, created_at, synced_at, rows, findings }, null, 2))
+  else if (findings.length > 0)
+    print(table({ columns: ['file', 'what'], rows: findings.map(({ file, what }) => [file, what]) }))
+  else
+    print(
+      `${folder}: snapshot ${snapshot} is whole, ${quantity(rows, 'value')}, last equal to the database at ${synced_at}.`,
+    )
+  return findings.length === 0 ? EXIT.done : EXIT.check
+}
+
+export async function run(args: LakeArgs): Promise<number> {
+  if (args.folder.trim() === '') throw new InputError('The name of the folder is empty.', { code: 'empty-flag' })
+  if (!(args.grace >= 0)) throw new InputError('--grace takes minutes, from 0 on.', { code: 'bad-grace' })
+  return args.action === 'sync' ? sync(args) : check(args)
+}

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { isIP } from 'node:net'
+import { hostname } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
+import { InputError } from '../../base/errors.ts'
+import { isHere } from '../../base/host.ts'
+import { openReader } from '../../db/open.ts'
+import { type Running, startServer } from '../../page/start.ts'
+import { DEFAULT_DATABASE, databaseSetting } from '../config.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { LISTENING_REFUSED } from '../listening.ts'
+import { called, shellWord } from '../shell.ts'
+import { describe, EXIT } from '../terminal/fail.ts'
+import { print } from '../terminal/output.ts'
+import { watchSignals } from '../terminal/signals.ts'
+import { version } from '../version.ts'
+
+interface ServeArgs extends CommonArgs, DatabaseArgs {
+  readonly port?: number
+  readonly host: string
+  readonly open: boolean
+}
+
+/** The port where nothing is said; where it is taken, any free one will do. */
+const PORT = 8420
+
+/** How each system opens an address. */
+const OPENERS: Readonly<Record<string, readonly string[]>> = {
+  darwin: ['open'],
+  win32: ['cmd', '/c', 'start', ''],
+}
+
+/** Opens the page in the browser of this machine; where there is none, the address is there to be clicked. */
+function openBrowser(url: string): void {
+  const [program = 'xdg-open', ...args] = OPENERS[process.platform] ?? []
+  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true })
+  child.on('error', () => undefined)
+  child.unref()
+}
+
+/** Whether only this machine can ask at an address. */
+function isPrivate(host: string): boolean {
+  const url = URL.parse(`http://${isIP(host) === 6 ? `[${host}]` : host}`)
+  return url !== null && isHere(url)
+}
+
+/** Listens; a port that nobody requested may be another one. */
+async function listening(args: ServeArgs, file: string): Promise<Running> {
+  const { host, port } = args
+  const isOpen = !isPrivate(host)
+  const where = file === DEFAULT_DATABASE ? '' : ` --database ${shellWord(file)}`
+  const site = {
+    file,
+    version: version(),
+    door: {
+      names: [host.toLowerCase(), ...(isOpen ? [hostname().toLowerCase()] : [])],
+      token: isOpen ? randomBytes(24).toString('base64url') : null,
+    },
+    now: () => Math.floor(Date.now() / 1000),
+    command: (rest: string) => `${called()} ${rest}${where}`,
+    failed: (error: unknown) => {
+      process.stderr.write(`${describe(error)}\n`)
+    },
+  }
+  try {
+    return await startServer(site, { host, port: port ?? PORT })
+  } catch (error) {
+    if (port === undefined && (error as NodeJS.ErrnoException).code === 'EADDRINUSE')
+      return startServer(site, { host, port: 0 })
+    throw error
+  }
+}
+
+/** `serve`: a page on the database for the browser of this machine, until it is stopped. Never reads the key. */
+export async function run(args: ServeArgs): Promise<number> {
+  // It may run all day, and what it answers is soon thrown away: a heap that is kept small needs a third less memory.
+  setFlagsFromString('--optimize-for-size')
+  const { host, port } = args
+  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
+    throw new InputError('--port takes a whole number from 0 to 65535.', { code: 'bad-port' })
+  const file = databaseSetting(args.database).value
+  // What is wrong with the file is told at once, not by every page.
+  await openReader(file).close()
+  const signals = watchSignals(() => undefined)
+  const running = await listening(args, file).catch((error: NodeJS.ErrnoException) => {
+    const reason = LISTENING_REFUSED[error.code ?? '']
+    if (reason === undefined) throw error
+    throw new InputError(`Cannot listen on ${host}, port ${port ?? PORT}: ${reason}.`, {
+      hint: 'Leave out --port for a free one, and --host for this machine alone.',
+      code: 'cannot-listen',
+      cause: error,
+    })
+  })
+  const token = running.token === null ? '' : `?token=${running.token}`
+  const url = `${running.url}/${token}`
+  print(`${file} on ${url} until Ctrl-C.`)
+  if (token !== '' && !args.quiet)
+    process.stderr.write(
+      'Whoever has this address may read the whole database; others on the way can read it, too, for it is not encrypted.\n',
+    )
+  if (args.open) openBrowser(url)
+  if (!signals.signal.aborted) await once(signals.signal, 'abort')
+  await running.close()
+  return signals.code() ?? EXIT.done
+}

@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
+
+/*
+ * Answers are large and soon thrown away: a small heap needs a third less memory than the defaults for a tenth of the speed,
+ * and the network is slower than either (docs/decisions/006-speed.md). Such options are for the command line of Node: a command
+ * that fetches begins once more in this same process with them, where the system can do that and nobody has set others.
+ */
+const SMALL = ['--max-semi-space-size=4', '--optimize-for-size']
+/** Commands that have something to fetch, or to read again; and one that stays up beside others. */
+const FETCHING = ['backfill', 'restate', 'retry', 'schedule', 'replay', 'demo', 'serve']
+
+/** The file of the database as a command line or the environment names it; a guess, for nothing is read yet. */
+function databaseOf(argv: readonly string[]): string {
+  const at = argv.findIndex((word) => /^--database(?:=|$)/.test(word))
+  const named = at < 0 ? undefined : (argv[at]!.split('=')[1] ?? argv[at + 1])
+  return named ?? process.env.INDICATOR_SYNC_DATABASE ?? 'data/indicator-sync.db'
+}
+
+/** Whether a command line is sure to fetch. A `sync` into a database that is there may find nothing to do, and tells that by itself. */
+export const isFetching = (argv: readonly string[]): boolean =>
+  argv.some((word) => FETCHING.includes(word)) || (argv.includes('sync') && !existsSync(databaseOf(argv)))
+
+/** Whether this process can begin once more with a small heap, and does not have one or another that somebody chose. */
+export const canShrinkHeap = (): boolean =>
+  typeof process.execve === 'function' &&
+  process.platform !== 'win32' &&
+  !process.send &&
+  !/semi[-_]space|optimize[-_]for[-_]size/.test([...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' '))
+
+/** Begins this command once more with a small heap, in the same process; nothing may be open that has to be closed. */
+export function shrinkHeap(): never {
+  // What was compiled so far is kept at the end of a process, and this one does not come to it.
+  flushCompileCache()
+  return process.execve!(
+    process.execPath,
+    [process.execPath, ...process.execArgv, ...SMALL, ...process.argv.slice(1)],
+    process.env,
+  )
+}

@@ -1,0 +1,52 @@
+import { hostname } from 'node:os'
+import type { Kysely } from 'kysely'
+import { formatMillis } from '../base/instant.ts'
+import type { Database } from '../tables/schema.ts'
+import type { Store } from './store.ts'
+
+/** Who writes, as it said itself. */
+export interface Holder {
+  readonly pid: number
+  readonly host: string
+  readonly command: string
+  readonly acquired_at: string
+}
+
+/** What is written of the holder in the database; of one that is dead too, when it was killed. */
+export const readHolder = (db: Kysely<Database>): Promise<Holder | undefined> =>
+  db
+    .selectFrom('_lock')
+    .select(['pid', 'host', 'command', 'acquired_at'])
+    .where('name', '=', 'writer')
+    .executeTakeFirst()
+
+/**
+ * Says in the database who writes, and takes the next number: whoever has an earlier one does not write any more. Answers how
+ * to leave again.
+ */
+export async function addHolder(store: Store, command: string, now: () => number): Promise<() => Promise<void>> {
+  const fence = await store.write(async (tx) => {
+    const { number } = await tx
+      .insertInto('_fence')
+      .values({ name: 'writer', number: 1 })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet((of) => ({ number: of('_fence.number', '+', 1) })))
+      .returning('number')
+      .executeTakeFirstOrThrow()
+    const holder = { fence: number, pid: process.pid, host: hostname(), command, acquired_at: formatMillis(now()) }
+    await tx
+      .insertInto('_lock')
+      .values({ name: 'writer', ...holder })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet(holder))
+      .execute()
+    return number
+  })
+  store.fence(fence)
+  return async () => {
+    try {
+      await store.write((tx) => tx.deleteFrom('_lock').where('fence', '=', fence).execute())
+    } catch {
+      // It only tells who wrote; the lock itself is given back all the same.
+    }
+    store.fence(null)
+  }
+}

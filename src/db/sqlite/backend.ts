@@ -1,0 +1,24 @@
+import type { Backend } from '../store.ts'
+import { stampOf, watchChanges } from './changes.ts'
+import { copyState } from './copies.ts'
+import { holdLock, isHeld, lockFile, openLocked } from './lock.ts'
+import { openReader, openStore } from './open.ts'
+import { removeDatabase } from './remove.ts'
+import { schemaState } from './schema.ts'
+import { asStoreError } from './storeErrors.ts'
+
+/** SQLite: a database is a file. */
+export const sqlite: Backend = {
+  openReader,
+  openStore,
+  openLocked,
+  lock: lockFile,
+  hold: holdLock,
+  isHeld,
+  schemaState,
+  remove: removeDatabase,
+  copyState,
+  watchChanges,
+  stampOf,
+  asStoreError,
+}

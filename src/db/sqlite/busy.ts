@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { stoppedBySignal } from '../../base/stopped.ts'
+import type { Patience } from '../store.ts'
+import { isBusy } from './storeErrors.ts'
+
+/** How long another program that holds the file is waited for, in our own loop: SQLite's own waiting would stop every timer. */
+export const BUSY_TIMEOUT_MS = 60_000
+const STEP_MS = 25
+
+/**
+ * Tries again while another program holds what is needed, and gives up with what SQLite said last. Timers and signals go on;
+ * throws StoppedError where `signal` is aborted and the file is still held.
+ */
+export async function retryWhileBusy<T>(
+  work: () => T | Promise<T>,
+  { busyTimeoutMs = BUSY_TIMEOUT_MS, signal }: Patience = {},
+): Promise<T> {
+  const deadline = performance.now() + busyTimeoutMs
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error
+      if (signal?.aborted) throw stoppedBySignal(error)
+      // By chance a little more or less, so that two that wait do not meet again and again.
+      await sleep(STEP_MS * (0.5 + Math.random()))
+    }
+  }
+}
+
+/** Pages that a copy takes in one step, between which timers run. */
+const PAGES_AT_ONCE = 4_096
+
+/** What SQLite's backup answers when it ends. */
+interface Copied {
+  readonly totalPages: number
+}
+
+/** Copies a database over a file, which others may read and write meanwhile. A backup that finds the file held ends without a word and without a page. */
+export const backUp = (
+  source: { backup(file: string, options: { progress: () => number }): Promise<Copied> },
+  file: string,
+): Promise<Copied> =>
+  retryWhileBusy(async () => {
+    const copied = await source.backup(file, { progress: () => PAGES_AT_ONCE })
+    if (copied.totalPages === 0) throw heldMeanwhile()
+    return copied
+  })
+
+const heldMeanwhile = (): Error =>
+  Object.assign(new Error('the file is held by another program'), { name: 'SqliteError', code: 'SQLITE_BUSY' })

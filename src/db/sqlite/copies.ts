@@ -1,0 +1,59 @@
+import { StoreError } from '../../base/errors.ts'
+import { headOf } from '../../base/target.ts'
+import { TABLE_NAMES, tableOf } from '../../tables/schema.ts'
+import { type Connection, connect } from './connection.ts'
+import { APPLICATION_ID } from './schema.ts'
+
+/** The index by which a copy that `publish` made is known: no tool shows it. */
+export const COPY_MARK = '_publication'
+
+/** Whether a database has the mark. */
+function isMarked(file: string): boolean {
+  const { raw } = connect(file, { readonly: true })
+  try {
+    return raw.prepare('select 1 from sqlite_schema where name = ?').get(COPY_MARK) !== undefined
+  } catch {
+    return false
+  } finally {
+    raw.close()
+  }
+}
+
+/**
+ * Whether a database is a copy that was published; `unmarked` where it may be one of an earlier version. From its head
+ * (https://www.sqlite.org/fileformat.html): a database that is written has a write-ahead log, and a copy was written once.
+ */
+export function copyState(file: string): 'yes' | 'changed' | 'unmarked' | 'no' {
+  const head = headOf(file, 100)
+  const logged = head[18] !== 1 || head[19] !== 1
+  if (head.length < 100 || head.readUInt32BE(68) !== APPLICATION_ID || logged) return 'no'
+  if (!isMarked(file)) return 'unmarked'
+  return head.readUInt32BE(24) === 1 ? 'yes' : 'changed'
+}
+
+/** The tables that a published copy does not have; none where the database is no copy. */
+function missing({ raw }: Connection): (typeof TABLE_NAMES)[number][] {
+  const there = new Set(raw.prepare('select name from sqlite_schema').pluck().all() as string[])
+  return there.has(COPY_MARK) ? TABLE_NAMES.filter((name) => !there.has(name)) : []
+}
+
+/** A published copy lacks bookkeeping that its views do not need: who reads it finds nothing there, rather than an error. */
+export function addStandIns(connection: Connection): void {
+  const names = missing(connection)
+  if (names.length === 0) return
+  const { raw } = connection
+  const only = raw.pragma('query_only', { simple: true })
+  raw.pragma('query_only = off')
+  // Of this connection: nothing of it comes into the file.
+  for (const name of names) raw.exec(`create temp table ${name} (${Object.keys(tableOf(name).columns).join(', ')})`)
+  raw.pragma(`query_only = ${only}`)
+}
+
+/** Refuses to write a published copy: what a run must know is not in it. */
+export function checkWhole(connection: Connection, file: string): void {
+  if (missing(connection).length === 0) return
+  throw new StoreError(`${file} is a published copy, which is for reading.`, {
+    hint: 'Name the database itself with --database. A copy made with --bookkeeping is whole and can be gone on with.',
+    code: 'published-copy',
+  })
+}

@@ -1,0 +1,159 @@
+import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BusyError, StoreError } from '../../base/errors.ts'
+import { type Holder, readHolder } from '../holder.ts'
+import type { Store, StoreOptions } from '../store.ts'
+import { retryWhileBusy } from './busy.ts'
+import { holdFile, makeRoom } from './connection.ts'
+import { refuseForeignJournal, refuseForeignLog } from './foreignFiles.ts'
+import { openReader, openStore } from './open.ts'
+import { refuseOtherNames, requireOneName } from './otherNames.ts'
+import { schemaState } from './schema.ts'
+import { asStoreError, isBusy } from './storeErrors.ts'
+
+/** Two processes that try at the same moment can each find the other in the way: each tries again for so long. */
+const MEETING_MS = 100
+/** How long a new holder has for saying who it is; longer while it is still making the database, or brings it up to date. */
+const INTRODUCTION_MS = 2_000
+const MAKING_MS = 30_000
+
+/** Where links lead, so that a database has one lock under all its names; also for a file that is not there yet. */
+function realPathOf(file: string): string {
+  if (existsSync(file)) return realpathSync(file)
+  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
+    return realPathOf(resolve(dirname(file), readlinkSync(file)))
+  return join(realpathSync(dirname(file)), basename(file))
+}
+
+/** The file that the writer of a database holds. It stays empty, and stays: whoever deleted it could hold another one. */
+const lockFileOf = (file: string): string => `${realPathOf(file)}.lock`
+
+/** Whether a process of this machine has ended; unknown, and so taken for alive, on another one. */
+function isGone({ pid, host }: Holder): boolean {
+  if (host !== hostname()) return false
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}
+
+/** Whether somebody holds a database for writing; undefined when it cannot be told. */
+export function isHeld(file: string): boolean | undefined {
+  try {
+    const lock = lockFileOf(file)
+    if (!existsSync(lock)) return false
+    holdFile(lock)()
+    return false
+  } catch (error) {
+    return isBusy(error) ? true : undefined
+  }
+}
+
+/** Who holds a database; it may be making it just now, and then says so a little later. */
+async function findHolder(file: string): Promise<Holder | undefined> {
+  const began = performance.now()
+  let patience = MAKING_MS
+  do {
+    try {
+      const reader = openReader(file)
+      try {
+        const holder = await readHolder(reader.kysely)
+        if (holder && !isGone(holder)) return holder
+        patience = INTRODUCTION_MS
+      } finally {
+        await reader.close()
+      }
+    } catch {
+      // It is not made, or not brought up to date yet; or its holder has gone meanwhile.
+      if (isHeld(file) === false) return undefined
+    }
+    await sleep(50)
+  } while (performance.now() - began < patience)
+  return undefined
+}
+
+/** A database that lives and ends with its connection: nobody else can have it. */
+const isInMemory = (file: string): boolean => file === ':memory:'
+
+/** Takes the lock of a file, which need not be there yet, and answers how to give it back. Throws BusyError, naming the holder. */
+export async function lockFile(file: string, now: number): Promise<() => void> {
+  if (isInMemory(file)) return () => undefined
+  const release = await holdPath(file)
+  try {
+    refuseOtherNames(realPathOf(file), now)
+    return release
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+/** Takes a file that is only a lock; throws BusyError while another process has it. */
+export function holdLock(file: string): () => void {
+  try {
+    return holdFile(file)
+  } catch (error) {
+    if (isBusy(error)) throw new BusyError(`Another process holds ${file}.`, { code: 'locked', cause: error })
+    throw asStoreError(error, file)
+  }
+}
+
+async function holdPath(file: string): Promise<() => void> {
+  let lock: string
+  try {
+    lock = lockFileOf(file)
+    return await retryWhileBusy(() => holdFile(lock), { busyTimeoutMs: MEETING_MS })
+  } catch (error) {
+    if (!isBusy(error)) {
+      const said = asStoreError(error) as Error
+      throw new StoreError(`The lock of ${file} cannot be taken: ${said.message}`, {
+        hint:
+          said instanceof StoreError && said.code === 'lock-link'
+            ? `Remove ${file}.lock: this program makes a file of its own there, and no link.`
+            : `See that ${file}.lock can be made and written, and lies on a disk that knows locks.`,
+        code: 'no-lock',
+        cause: error,
+      })
+    }
+    const who = await findHolder(file)
+    throw new BusyError(
+      who
+        ? `Process ${who.pid} on ${who.host} has been writing to ${file} since ${who.acquired_at} (${who.command}).`
+        : `Another process is writing to ${file}.`,
+      { hint: 'Wait for it, or stop it; readers are not affected.', code: 'writer-locked' },
+    )
+  }
+}
+
+/**
+ * Opens a database whose lock was taken before anything of the file was made or migrated. The lock is to be given back after
+ * the store is closed.
+ */
+export async function openLocked(
+  file: string,
+  options: StoreOptions,
+): Promise<{ readonly store: Store; readonly release: () => void }> {
+  if (!isInMemory(file)) {
+    makeRoom(file)
+    // Another program's file is refused before a lock is put beside it.
+    if (existsSync(file)) {
+      const real = realPathOf(file)
+      refuseOtherNames(real, Date.now())
+      refuseForeignJournal(real)
+      await requireOneName(real)
+      schemaState(file)
+    }
+  }
+  const release = await lockFile(file, Date.now())
+  try {
+    if (!isInMemory(file)) refuseForeignLog(realPathOf(file))
+    return { store: await openStore(file, options), release }
+  } catch (error) {
+    release()
+    throw error
+  }
+}

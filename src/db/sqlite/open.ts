@@ -1,0 +1,175 @@
+import { BusyError, StoreError } from '../../base/errors.ts'
+import { writeDictionary } from '../dictionary.ts'
+import type { Bound, Durability, Reader, Store, StoreOptions } from '../store.ts'
+import { refreshZones, rememberZone } from '../zones.ts'
+import { backUp, retryWhileBusy } from './busy.ts'
+import { type Connection, connect } from './connection.ts'
+import { addStandIns, checkWhole } from './copies.ts'
+import { createEngine } from './engine.ts'
+import { APPLICATION_ID, checkOwner, migrate, SCHEMA_VERSION } from './schema.ts'
+import { asStoreError, isBusy } from './storeErrors.ts'
+import { createLogBound, LOG_LIMIT, watchLength } from './wal.ts'
+import { watchFile } from './watch.ts'
+
+/** Opens a database for writing: made when absent, migrated when older, refused when newer or foreign. */
+export async function openStore(
+  file: string,
+  { durability = 'normal', copies = false, logLimit = LOG_LIMIT, ...patience }: StoreOptions = {},
+): Promise<Store> {
+  const connection = connect(file, patience)
+  const { kysely, raw } = connection
+  const reader = readerOf(connection, file)
+  const { engine } = reader
+  const watch = watchFile(file)
+  connection.guard(watch.check)
+  try {
+    await retryWhileBusy(async () => (copies ? addStandIns(connection) : checkWhole(connection, file)), patience)
+    await retryWhileBusy(() => prepareFile(connection, file, durability), patience)
+    const version = checkOwner(connection, file)
+    if (version < SCHEMA_VERSION) {
+      await retryWhileBusy(() => migrate(connection), patience)
+      for (const zone of raw.prepare('select distinct time_zone from series').pluck().all() as string[])
+        await retryWhileBusy(() => kysely.transaction().execute((tx) => rememberZone(tx, engine, zone)), patience)
+    }
+    await retryWhileBusy(() => refreshZones(kysely, engine), patience)
+    // Whoever died after the last migration left it empty.
+    const described = raw.prepare('select 1 from data_dictionary limit 1').get() !== undefined
+    if (version < SCHEMA_VERSION || !described) await writeDictionary(kysely)
+  } catch (error) {
+    await kysely.destroy()
+    throw asStoreError(error, file)
+  }
+  const latest = raw.prepare(`select number from _fence where name = 'writer'`).pluck()
+  const length = watchLength(connection, file)
+  const boundLog = createLogBound(connection, file, logLimit, length.forget)
+  let ours: number | null = null
+  let lost = false
+  const check = (): void => {
+    try {
+      watch.check()
+      length.check()
+      if (ours !== null && latest.get() !== ours) throw takenOver(file)
+    } catch (error) {
+      lost = true
+      throw error
+    }
+  }
+  connection.guard(check)
+  return {
+    ...reader,
+    async write(work) {
+      try {
+        const result = await kysely.transaction().execute(work)
+        await boundLog()
+        return result
+      } catch (error) {
+        throw asStoreError(error, file)
+      }
+    },
+    run: (sql, parameters) => connection.prepare(sql).run(parameters as unknown[]).changes,
+    tidy() {
+      if (lost) return
+      // Here too: what is lost after the last transaction is not folded back any more.
+      check()
+      try {
+        raw.pragma('optimize')
+        raw.pragma('wal_checkpoint(truncate)')
+        length.forget()
+      } catch (error) {
+        // The next one tidies.
+        length.forget()
+        if (!isBusy(error)) throw error
+      }
+    },
+    check,
+    fence(number) {
+      ours = number
+    },
+    fenced: () => ours !== null,
+    async close() {
+      // The log stays where it is when SQLite finds the file gone: emptied into it, it cannot be taken for that of the next one.
+      if (lost && watch.moved()) raw.pragma('wal_checkpoint(truncate)')
+      await kysely.destroy()
+    },
+  }
+}
+
+const takenOver = (file: string): BusyError =>
+  new BusyError(`Another process has taken over the writing to ${file}; this one writes nothing more.`, {
+    hint: 'The file with .lock at its end must not be deleted while a command runs. Run the command again when the other one is done.',
+    code: 'taken-over',
+  })
+
+/** Sets how a file is written, before anything of it is; refuses one that is not ours. */
+function prepareFile(connection: Connection, file: string, durability: Durability): void {
+  const { raw } = connection
+  const version = checkOwner(connection, file)
+  const mode = raw.pragma(`journal_mode = ${durability === 'none' ? 'off' : 'wal'}`, { simple: true })
+  if (durability !== 'none' && mode !== 'wal' && mode !== 'memory')
+    throw new StoreError(`${file} lies where no write-ahead log can be kept beside it.`, {
+      hint: 'Put it on a disk of this machine, not on a network file system, and name it with --database.',
+      code: 'no-log',
+    })
+  raw.pragma(`synchronous = ${durability === 'none' ? 'off' : durability}`)
+  raw.pragma(`foreign_keys = ${durability === 'none' ? 'off' : 'on'}`)
+  raw.pragma('cache_size = -4096')
+  // Pages that change with every reply are folded back once in 32 MiB, not once in 4.
+  raw.pragma('wal_autocheckpoint = 8192')
+  // Said first: whoever dies while the first table is made must find the file to be ours.
+  if (version === 0) raw.pragma(`application_id = ${APPLICATION_ID}`)
+}
+
+/** What a database offers to readers: statements that are prepared once a text. */
+function readerOf(connection: Connection, file: string): Reader {
+  const { kysely, raw, prepare } = connection
+  return {
+    file,
+    schema: SCHEMA_VERSION,
+    kysely,
+    engine: createEngine(connection, file),
+    get: (sql: string, parameters: readonly unknown[] = []): unknown =>
+      Object.values((prepare(sql).get(parameters as unknown[]) as object | undefined) ?? {})[0],
+    all: (sql: string, parameters: Bound = []): unknown[] => prepare(sql).all(parameters as unknown[]),
+    rows: (sql: string, parameters: Bound = []) =>
+      raw
+        .prepare(sql)
+        .raw()
+        .iterate(parameters as unknown[]) as IterableIterator<unknown[]>,
+    each: (sql: string, parameters: readonly unknown[] = []) => raw.prepare(sql).iterate(parameters as unknown[]),
+    async copyInto(other: string): Promise<void> {
+      try {
+        // A snapshot of our own: without it the copy would begin again whenever somebody writes.
+        raw.exec('begin')
+        raw.prepare('select 1 from sqlite_schema').get()
+        await backUp(raw, other)
+      } catch (error) {
+        throw asStoreError(error, other)
+      } finally {
+        if (raw.inTransaction) raw.exec('rollback')
+      }
+    },
+    // Kysely closes only what it has used itself.
+    async close() {
+      await kysely.destroy()
+      if (raw.open) raw.close()
+    },
+  }
+}
+
+/** Opens a database for reading only; refused when it is absent, foreign, newer or not yet migrated. */
+export function openReader(file: string): Reader {
+  const connection = connect(file, { readonly: true })
+  try {
+    const version = checkOwner(connection, file)
+    if (version < SCHEMA_VERSION)
+      throw new StoreError(`${file} has the older schema ${version}; this version reads ${SCHEMA_VERSION}.`, {
+        hint: 'Run `indicator-sync migrate` once.',
+        code: 'older-schema',
+      })
+    addStandIns(connection)
+    return readerOf(connection, file)
+  } catch (error) {
+    connection.raw.close()
+    throw asStoreError(error, file)
+  }
+}

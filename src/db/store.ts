@@ -1,0 +1,105 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Database } from '../tables/schema.ts'
+import type { Engine } from './engine.ts'
+
+/** The values of a statement's parameters, by place or by name. */
+export type Bound = readonly unknown[] | Readonly<Record<string, unknown>>
+
+/** An open database that is read. */
+export interface Reader {
+  readonly file: string
+  /** The version of its schema, which is the one of this program. */
+  readonly schema: number
+  readonly kysely: Kysely<Database>
+  readonly engine: Engine
+  /** The first column of the first row of a query, or undefined; prepared once a text. */
+  get(sql: string, parameters?: readonly unknown[]): unknown
+  /** All rows of a query; prepared once a text. */
+  all(sql: string, parameters?: Bound): unknown[]
+  /** The rows of a query one by one, each as a list of its columns. */
+  rows(sql: string, parameters?: Bound): IterableIterator<unknown[]>
+  /** The rows of a query one by one, each as an object. */
+  each(sql: string, parameters?: readonly unknown[]): IterableIterator<unknown>
+  /** Makes another database equal to this one as it is now, in one transaction there; it is made where there is none. Others may write here meanwhile. */
+  copyInto(file: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** An open database, ready to be written: its schema is this program's. */
+export interface Store extends Reader {
+  /** One immediate transaction: everything that `work` writes is there afterwards, or nothing of it. Never wait for the network inside. */
+  write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T>
+  /** Runs a statement with positional parameters on this connection and answers how many rows it changed; prepared once a text. */
+  run(sql: string, parameters: readonly unknown[]): number
+  /** Tidies, as far as others let it: statistics for the query planner, and what was written folded into the database. */
+  tidy(): void
+  /** Throws when nothing may be written any more: the database is not the one that was opened, or another writer has taken it over. */
+  check(): void
+  /** The number that the writer's lock gave: from now on nothing is written where there is a later one. Null gives it up. */
+  fence(number: number | null): void
+  /** Whether the writer's lock is held with this store. */
+  fenced(): boolean
+}
+
+/**
+ * How sure a commit is: `normal` survives the death of the process, `full` a loss of power too. `none` survives nothing
+ * and checks no references: it is for a file that is thrown away unless it gets whole.
+ */
+export type Durability = 'normal' | 'full' | 'none'
+
+/** How long another program that holds the database is waited for. */
+export interface Patience {
+  readonly busyTimeoutMs?: number
+  /** Ends the waiting: whoever stops this program does not want to wait for another one. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** How a database is written. */
+export interface StoreOptions extends Patience {
+  readonly durability?: Durability
+  /** Opens a published copy, too. */
+  readonly copies?: boolean
+  /** Bytes to which the log of what was written may grow before it is folded into the database. */
+  readonly logLimit?: number
+}
+
+/** What is known of a database's schema without changing it. */
+export interface SchemaState {
+  readonly exists: boolean
+  readonly version: number
+  /** The version that this program speaks. */
+  readonly known: number
+  /** The migrations that this program knows, and whether the database has seen each. */
+  readonly migrations: readonly { readonly name: string; readonly applied: boolean }[]
+}
+
+/** Tells whether anybody has written to a database since it was last requested. */
+export interface Changes {
+  changed(): boolean
+  close(): void
+}
+
+/** What each kind of database offers while none is open. `db/open.ts` and `db/lock.ts` pass it on; nothing else uses it. */
+export interface Backend {
+  openReader(file: string): Reader
+  openStore(file: string, options?: StoreOptions): Promise<Store>
+  /** Opens a database whose lock was taken before anything of it was made or migrated. The lock is released after the store is closed. */
+  openLocked(file: string, options: StoreOptions): Promise<{ readonly store: Store; readonly release: () => void }>
+  /** Takes the lock of a writer, and answers how to give it back. Throws BusyError, naming the holder, while another one has it. */
+  lock(file: string, now: number): Promise<() => void>
+  /** Takes a file that is only a lock for this process alone; made where there is none. Answers how to give it back; throws BusyError. */
+  hold(file: string): () => void
+  /** Whether somebody holds the lock; undefined when it cannot be told. */
+  isHeld(file: string): boolean | undefined
+  schemaState(file: string): SchemaState
+  /** Removes a database of our own making that nobody has open, with all that belongs to it. */
+  remove(file: string): void
+  /** Whether a file is a copy that was published: `unmarked` where only its manifest can tell. */
+  copyState(file: string): 'yes' | 'changed' | 'unmarked' | 'no'
+  /** Watches for what others write; it reads nothing, so that it holds up no writer. */
+  watchChanges(file: string): Changes
+  /** A text that is another one whenever something was written; not each of them means that. */
+  stampOf(file: string): string
+  /** An error of the database as one of ours; anything else as it is. */
+  asStoreError(error: unknown, file?: string): unknown
+}

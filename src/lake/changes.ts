@@ -1,0 +1,100 @@
+import { sha256 } from '../base/json.ts'
+import type { Reader } from '../db/store.ts'
+import { type Month, monthOf, monthsBetween } from './months.ts'
+
+/** What the database was when a snapshot was made of it. */
+export interface Source {
+  /** When its first run began, by which it is known again; null while it has none. */
+  readonly began: string | null
+  /** The last fetch, and when it was recorded. */
+  readonly fetch: number
+  readonly fetched_at: string | null
+  /** A print of the totals of the days of every local month. */
+  readonly months: Readonly<Record<Month, string>>
+}
+
+const DAY = 86_400
+
+/** What the database is now. */
+export async function sourceOf(db: Reader): Promise<Source> {
+  const { kysely } = db
+  const first = await kysely.selectFrom('_run').select('started_at').orderBy('id').limit(1).executeTakeFirst()
+  const last = await kysely
+    .selectFrom('_fetch')
+    .select(['id', 'finished_at'])
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return {
+    began: first?.started_at ?? null,
+    fetch: last?.id ?? 0,
+    fetched_at: last?.finished_at ?? null,
+    months: await printsOf(db),
+  }
+}
+
+/** A print of the totals of the days of every month: the values of a month do not change without it, but by exchanging places within a day. */
+async function printsOf({ kysely }: Reader): Promise<Record<Month, string>> {
+  const rows = await kysely
+    .selectFrom('_day')
+    .select((of) => {
+      const { fn } = of
+      const sum = (column: 'sum' | 'count', by: 'day' | 'series_id' | 'geo_id') =>
+        fn.sum<number | null>(of(of.ref(column), '*', of.ref(by)))
+      return [
+        'month',
+        fn.countAll<number>().as('days'),
+        fn.sum<number | null>('hours').as('hours'),
+        fn.sum<number | null>('energy').as('energy'),
+        fn.sum<number | null>('min').as('min'),
+        fn.sum<number | null>('max').as('max'),
+        sum('sum', 'day').as('sumDay'),
+        sum('sum', 'series_id').as('sumSeries'),
+        sum('sum', 'geo_id').as('sumGeo'),
+        sum('count', 'day').as('countDay'),
+        sum('count', 'series_id').as('countSeries'),
+        sum('count', 'geo_id').as('countGeo'),
+      ]
+    })
+    .groupBy('month')
+    .execute()
+  return Object.fromEntries(rows.map(({ month, ...totals }) => [month, sha256(JSON.stringify(totals)).slice(0, 16)]))
+}
+
+/** Whether a database goes on from what it was: the fetch that was the last one is still there as it was. */
+async function goesOn({ kysely }: Reader, { fetch, fetched_at }: Source): Promise<boolean> {
+  if (fetch === 0) return true
+  const row = await kysely.selectFrom('_fetch').select('finished_at').where('id', '=', fetch).executeTakeFirst()
+  return row?.finished_at === fetched_at
+}
+
+/**
+ * The months (UTC) in which something may have changed since a snapshot; null for all of them. Where fetches wrote tells
+ * their windows; what else writes values, as a replay does, changes the totals of its days.
+ */
+export async function changedMonths(db: Reader, before: Source, now: Source): Promise<ReadonlySet<Month> | null> {
+  if (!(await goesOn(db, before))) return null
+  const fetches = await db.kysely
+    .selectFrom('_fetch')
+    .select(['from_at', 'to_at'])
+    .select((of) => of.case().when('from_at', 'is', null).then(of.ref('params')).end().as('params'))
+    .distinct()
+    .where('id', '>', before.fetch)
+    .where('series_id', 'is not', null)
+    .where((of) => of.or((['rows_new', 'rows_revised', 'rows_withdrawn'] as const).map((rows) => of(rows, '>', 0))))
+    .execute()
+  const changed = new Set<Month>()
+  for (const { from_at, to_at, params } of fetches) {
+    // Where it asked for an instant, that day is its window.
+    const { datetime: at } = JSON.parse(params ?? '{}') as { datetime?: unknown }
+    const from = from_at ?? (typeof at === 'number' ? at - DAY : null)
+    const to = to_at ?? (typeof at === 'number' ? at + DAY : null)
+    if (from === null || to === null) return null
+    for (const month of monthsBetween(monthOf(from), monthOf(to - 1))) changed.add(month)
+  }
+  const months = new Set([...Object.keys(before.months), ...Object.keys(now.months)].map(Number))
+  const others = [...months].filter((month) => before.months[month] !== now.months[month] && !changed.has(month))
+  // A local month begins in the one before, or ends in the next one.
+  for (const month of others) for (const near of [month - 1, month, month + 1]) changed.add(near)
+  return changed
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { InputError } from '../base/errors.ts'
+import { isObject } from '../base/json.ts'
+import type { Source } from './changes.ts'
+import type { Written } from './parquet.ts'
+import { LAKE_SCHEMA, type LakeColumn, type LakeTableName } from './schema.ts'
+
+/** By which a manifest of a lake is known. */
+export const LAKE_FORMAT = 'indicator-sync lake'
+
+/** The file of a lake that names its snapshot; it is replaced in one step. */
+export const MANIFEST = 'manifest.json'
+
+/** One file of a lake. */
+export interface LakeFile extends Written {
+  /** Below the folder of the snapshot. */
+  readonly path: string
+  /** What of the table it holds: a month, a year, or everything. */
+  readonly part: string
+}
+
+/** One table as a snapshot has it. */
+export interface LakeTableState {
+  readonly about: string
+  readonly partitioned_by: readonly string[]
+  readonly sorted_by: readonly string[]
+  readonly columns: readonly LakeColumn[]
+  readonly rows: number
+  readonly bytes: number
+  readonly files: readonly LakeFile[]
+}
+
+/** What a lake says of itself. */
+export interface LakeManifest {
+  readonly format: typeof LAKE_FORMAT
+  /** The version of layout and columns. */
+  readonly schema: number
+  readonly program: string
+  readonly snapshot: number
+  /** The folder of the snapshot, beside the manifest. */
+  readonly folder: string
+  /** When the snapshot was made, and when it was last found to be what the database holds. */
+  readonly created_at: string
+  readonly synced_at: string
+  readonly source: Source
+  readonly tables: Readonly<Record<LakeTableName, LakeTableState>>
+}
+
+/** The manifest in a folder, whatever its schema; null when there is none of ours. */
+export function readManifest(folder: string): LakeManifest | null {
+  try {
+    const said: unknown = JSON.parse(readFileSync(join(folder, MANIFEST), 'utf8'))
+    return isObject(said) && said.format === LAKE_FORMAT && Number.isSafeInteger(said.snapshot)
+      ? (said as unknown as LakeManifest)
+      : null
+  } catch {
+    return null
+  }
+}
+
+/** The manifest of a lake of this version. */
+export function requireManifest(folder: string): LakeManifest {
+  const manifest = readManifest(folder)
+  if (manifest === null)
+    throw new InputError(`${folder} is not a lake: it has no ${MANIFEST} of one.`, {
+      hint: `Make one: indicator-sync lake sync ${folder}`,
+      code: 'no-lake',
+    })
+  if (manifest.schema > LAKE_SCHEMA)
+    throw new InputError(
+      `${folder} is a lake of version ${manifest.schema}; this program knows versions up to ${LAKE_SCHEMA}.`,
+      { hint: 'Use the program that made it, or name another folder.', code: 'newer-lake' },
+    )
+  return manifest
+}
+
+/** Every file of a snapshot. */
+export const filesOf = ({ tables }: LakeManifest): LakeFile[] => Object.values(tables).flatMap(({ files }) => files)

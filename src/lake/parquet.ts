@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
+import { zstdCompressSync } from 'node:zlib'
+import type { SchemaElement } from 'hyparquet'
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
+import type { LakeColumn, LakeType } from './schema.ts'
+
+/** Rows that are held at once, and that readers skip together. */
+const GROUP = 65_536
+
+/** In the form in which readers look for known mistakes of writers. */
+const CREATED_BY = 'indicator-sync-lake version 1.0.0 (build 1)'
+
+/** How Parquet spells the types; integers in order and lengths that repeat take next to nothing as differences. */
+const TYPES: Readonly<Record<LakeType, Partial<SchemaElement>>> = {
+  int64: { type: 'INT64' },
+  int32: { type: 'INT32' },
+  double: { type: 'DOUBLE' },
+  boolean: { type: 'BOOLEAN' },
+  string: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+  timestamp: {
+    type: 'INT64',
+    converted_type: 'TIMESTAMP_MILLIS',
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+  },
+  date: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
+}
+const AS_DIFFERENCES: readonly LakeType[] = ['int64', 'int32', 'timestamp', 'date']
+
+/** A value as Parquet keeps it: long numbers are 64 bits, instants milliseconds, dates days since 1970. */
+const CONVERT: Readonly<Record<LakeType, (value: unknown) => unknown>> = {
+  int64: (value) => BigInt(value as number),
+  timestamp: (value) => BigInt(value as number),
+  int32: (value) => value,
+  double: (value) => value,
+  date: (value) => value,
+  boolean: (value) => value === 1,
+  string: (value) => value,
+}
+
+/** A row: its values in the order of the columns; instants are epoch milliseconds, dates days since 1970-01-01. */
+export type LakeRow = readonly unknown[]
+
+/** What is known of a file that was written: `min` and `max` of every column that has an order. */
+export interface Written {
+  readonly rows: number
+  readonly bytes: number
+  /** SHA-256, hex. */
+  readonly sha256: string
+  readonly min: Readonly<Record<string, number | string>>
+  readonly max: Readonly<Record<string, number | string>>
+}
+
+/** The smallest and the largest value of some columns, from what was written of the groups. */
+function rangesOf(columns: readonly LakeColumn[], groups: ParquetWriter['row_groups']): Pick<Written, 'min' | 'max'> {
+  const min: Record<string, number> = {}
+  const max: Record<string, number> = {}
+  for (const { columns: chunks } of groups)
+    for (const [i, { name, type }] of columns.entries()) {
+      const { min_value: low, max_value: high } = chunks[i]?.meta_data?.statistics ?? {}
+      if (type === 'string' || type === 'boolean' || low === undefined || high === undefined) continue
+      min[name] = Math.min(min[name] ?? Number.POSITIVE_INFINITY, Number(low))
+      max[name] = Math.max(max[name] ?? Number.NEGATIVE_INFINITY, Number(high))
+    }
+  const iso = (ms: number): string => new Date(ms).toISOString()
+  const said = (of: Record<string, number>): Record<string, number | string> =>
+    Object.fromEntries(
+      columns.flatMap(({ name, type }) => {
+        const value = of[name]
+        if (value === undefined) return []
+        if (type === 'timestamp') return [[name, iso(value)]]
+        return [[name, type === 'date' ? iso(value * 86_400_000).slice(0, 10) : value + 0]]
+      }),
+    )
+  return { min: said(min), max: said(max) }
+}
+
+/** Writes a new file that is safe on the disk, group by group; equal rows make equal bytes. */
+export function writeParquetFile(
+  file: string,
+  columns: readonly LakeColumn[],
+  blocks: Iterable<readonly LakeRow[]>,
+): Written {
+  const handle = openSync(file, 'wx')
+  try {
+    const hash = createHash('sha256')
+    const bytes = new ByteWriter()
+    let size = 0
+    const flush = (): void => {
+      const piece = new Uint8Array(bytes.buffer, 0, bytes.index)
+      for (let done = 0; done < piece.length; ) done += writeSync(handle, piece, done)
+      hash.update(piece)
+      size += piece.length
+      bytes.index = 0
+    }
+    const writer = new ParquetWriter({
+      writer: Object.assign(bytes, { flush, finish: flush }),
+      schema: [
+        { name: 'root', num_children: columns.length },
+        ...columns.map(
+          ({ name, type, nullable }): SchemaElement => ({
+            name,
+            repetition_type: nullable ? 'OPTIONAL' : 'REQUIRED',
+            ...TYPES[type],
+          }),
+        ),
+      ],
+      codec: 'ZSTD',
+      compressors: { ZSTD: (piece) => zstdCompressSync(piece) },
+      kvMetadata: columns.map(({ name, about }) => ({ key: `about.${name}`, value: about })),
+      createdBy: CREATED_BY,
+    })
+    let held: unknown[][] = columns.map(() => [])
+    let rows = 0
+    const put = (): void => {
+      const count = held[0]?.length ?? 0
+      if (count === 0) return
+      const columnData = columns.map(({ name, type }, i) => {
+        const data = held[i]!
+        // A dictionary takes -0 for 0.
+        const plain = type === 'double' && data.some((value) => Object.is(value, -0))
+        const encoding = AS_DIFFERENCES.includes(type) ? 'DELTA_BINARY_PACKED' : plain ? 'PLAIN' : undefined
+        return { name, data, ...(encoding ? { encoding: encoding as 'PLAIN' } : {}) }
+      })
+      // What the writer keeps for the end is written when it has it: nothing is waited for.
+      void writer.write({ columnData, rowGroupSize: count })
+      held = columns.map(() => [])
+    }
+    const converters = columns.map(({ type }) => CONVERT[type])
+    for (const block of blocks)
+      for (const row of block) {
+        for (let i = 0; i < converters.length; i++) {
+          const value = row[i]
+          held[i]!.push(value === null || value === undefined ? null : converters[i]!(value))
+        }
+        if (++rows % GROUP === 0) put()
+      }
+    put()
+    void writer.finish()
+    fsyncSync(handle)
+    return { rows, bytes: size, sha256: hash.digest('hex'), ...rangesOf(columns, writer.row_groups) }
+  } finally {
+    closeSync(handle)
+  }
+}

@@ -1,0 +1,73 @@
+import type { Reader } from '../db/store.ts'
+import type { Source } from './changes.ts'
+import { type Month, monthOf, monthsBetween, monthText, yearOf, yearText } from './months.ts'
+import { type Blocks, DIMENSIONS, days, fetchTimes, observations, revisions, timelinesOf } from './rows.ts'
+import type { LakeTableName } from './schema.ts'
+
+/** One part of a table that a snapshot has, and whether it must be read again. */
+export interface Part {
+  readonly table: LakeTableName
+  readonly part: string
+  /** The folder and the beginning of the name of its file. */
+  readonly name: string
+  readonly dirty: boolean
+  readonly blocks: () => Promise<Blocks>
+}
+
+/** The part of a table by year that has no rows at all. */
+export const NO_ROWS = 'none'
+
+async function collected(blocks: AsyncIterable<readonly (readonly unknown[])[]>): Promise<Blocks> {
+  const all: (readonly (readonly unknown[])[])[] = []
+  for await (const block of blocks) all.push(block)
+  return all
+}
+
+/** Every part that a snapshot of the database has. */
+export async function partsOf(db: Reader, changed: ReadonlySet<Month> | null, source: Source): Promise<Part[]> {
+  const timelines = await timelinesOf(db)
+  const timeOf = await fetchTimes(db)
+  const dirty = (months: readonly Month[]): boolean => changed === null || months.some((month) => changed.has(month))
+  const monthly = (table: 'observation' | 'observation_revision'): Part[] => {
+    const ranges = timelines.flatMap(({ held, superseded }) => (table === 'observation' ? held : superseded) ?? [])
+    const first = ranges.reduce((least, { from }) => Math.min(least, from), Number.POSITIVE_INFINITY)
+    const last = ranges.reduce((most, { to }) => Math.max(most, to), Number.NEGATIVE_INFINITY)
+    const read = table === 'observation' ? observations : revisions
+    return (ranges.length === 0 ? [] : monthsBetween(monthOf(first), monthOf(last - 1))).map((month) => ({
+      table,
+      part: monthText(month),
+      name: `${table}/year=${yearText(yearOf(month))}/${monthText(month)}`,
+      dirty: dirty([month]),
+      blocks: async () => read(db, timelines, month, timeOf),
+    }))
+  }
+  const years = [...new Set(Object.keys(source.months).map((month) => yearOf(Number(month))))].sort((a, b) => a - b)
+  return [
+    ...monthly('observation'),
+    ...monthly('observation_revision'),
+    ...years.map((year) => ({
+      table: 'day' as const,
+      part: yearText(year),
+      name: `day/year=${yearText(year)}/${yearText(year)}`,
+      // A local day of this year may begin in the last month of the one before.
+      dirty: dirty(monthsBetween(year * 12 - 1, year * 12 + 12)),
+      blocks: () => collected(days(db, timelines, year)),
+    })),
+    ...Object.entries(DIMENSIONS).map(([table, read]) => ({
+      table: table as keyof typeof DIMENSIONS,
+      part: 'all',
+      name: `${table}/${table}`,
+      dirty: true,
+      blocks: async () => [await read(db)],
+    })),
+  ]
+}
+
+/** A file without rows: engines find no table where there is no file. */
+export const emptyPart = (table: LakeTableName): Part => ({
+  table,
+  part: NO_ROWS,
+  name: `${table}/year=1970/${NO_ROWS}`,
+  dirty: true,
+  blocks: async () => [],
+})

@@ -1,0 +1,172 @@
+import { daysFromCivil, type Instant } from '../base/instant.ts'
+import type { Interval } from '../base/interval.ts'
+import { geoNameColumn, indicatorNameColumn } from '../db/names.ts'
+import type { Reader } from '../db/store.ts'
+import { type Month, monthInterval } from './months.ts'
+import type { LakeRow } from './parquet.ts'
+
+/** Rows in groups, so that as many are held at once as a series has in a month. */
+export type Blocks = Iterable<readonly LakeRow[]>
+
+/** A series and geo, with the instants between which it has values, and superseded ones. */
+interface Timeline {
+  readonly seriesId: number
+  readonly geoId: number
+  readonly held: Interval | null
+  readonly superseded: Interval | null
+}
+
+/** Every series and geo in order, with how far each reaches. */
+export async function timelinesOf({ kysely }: Reader): Promise<Timeline[]> {
+  const rows = await kysely
+    .selectFrom('series_geo as g')
+    .select(['g.series_id as seriesId', 'g.geo_id as geoId'])
+    .select(({ selectFrom }) => {
+      const of = (table: 'observation' | 'observation_revision') =>
+        selectFrom(table).whereRef('series_id', '=', 'g.series_id').whereRef('geo_id', '=', 'g.geo_id')
+      const first = (table: 'observation' | 'observation_revision') =>
+        of(table).select(({ fn }) => fn.min<Instant | null>('at').as('at'))
+      const last = (table: 'observation' | 'observation_revision') =>
+        of(table).select(({ fn }) => fn.max<Instant | null>('at').as('at'))
+      return [
+        first('observation').as('min0'),
+        last('observation').as('max0'),
+        first('observation_revision').as('min1'),
+        last('observation_revision').as('max1'),
+      ]
+    })
+    .orderBy('g.series_id')
+    .orderBy('g.geo_id')
+    .execute()
+  const interval = (first: Instant | null, last: Instant | null): Interval | null =>
+    first === null || last === null ? null : { from: first, to: last + 1 }
+  return rows.map(({ seriesId, geoId, min0, max0, min1, max1 }) => ({
+    seriesId,
+    geoId,
+    held: interval(min0, max0),
+    superseded: interval(min1, max1),
+  }))
+}
+
+/** When fetches were recorded, in epoch milliseconds: nearly every row asks for the one that the row before it asked for. */
+export async function fetchTimes({ kysely }: Reader): Promise<(id: number) => number | null> {
+  const rows = await kysely.selectFrom('_fetch').select(['id', 'finished_at']).execute()
+  const times = new Map(rows.map(({ id, finished_at }) => [id, Date.parse(finished_at)]))
+  return (id) => times.get(id) ?? null
+}
+
+const touches = (a: Interval | null, b: Interval): boolean => a !== null && a.from < b.to && b.from < a.to
+
+/** The values of a month, a block a series and geo. */
+export function* observations(
+  { engine }: Reader,
+  timelines: readonly Timeline[],
+  month: Month,
+  timeOf: (fetch: number) => number | null,
+): Generator<LakeRow[]> {
+  const interval = monthInterval(month)
+  for (const { seriesId, geoId, held } of timelines) {
+    if (!touches(held, interval)) continue
+    yield engine
+      .heldIn({ seriesId, geoId, ...interval })
+      .map(([at, value, step, fetch]) => [seriesId, geoId, at * 1000, value, step, timeOf(fetch)])
+  }
+}
+
+/** The superseded values of a month, a block a series and geo. */
+export function* revisions(
+  { engine }: Reader,
+  timelines: readonly Timeline[],
+  month: Month,
+  timeOf: (fetch: number) => number | null,
+): Generator<LakeRow[]> {
+  const interval = monthInterval(month)
+  for (const { seriesId, geoId, superseded } of timelines) {
+    if (!touches(superseded, interval)) continue
+    yield engine
+      .supersededIn({ seriesId, geoId, ...interval })
+      .map(([at, value, step, fetch, by]) => [seriesId, geoId, at * 1000, value, step, timeOf(fetch), timeOf(by)])
+  }
+}
+
+/** The totals of the days of a year, a block a series and geo. */
+export async function* days(
+  { kysely }: Reader,
+  timelines: readonly Timeline[],
+  year: number,
+): AsyncGenerator<LakeRow[]> {
+  for (const { seriesId, geoId } of timelines) {
+    const rows = await kysely
+      .selectFrom('_day')
+      .selectAll()
+      .where('series_id', '=', seriesId)
+      .where('geo_id', '=', geoId)
+      .where('month', '>=', year * 12)
+      .where('month', '<', year * 12 + 12)
+      .orderBy('month')
+      .orderBy('day')
+      .execute()
+    yield rows.map(({ month, day, count, hours, min, max, sum, energy: told }) => {
+      const energy = told ?? (sum === null || hours === null ? null : (sum * hours) / count)
+      const avg = sum === null || hours === null ? null : told === null ? sum / count : told / hours
+      const date = daysFromCivil(year, (month % 12) + 1, day)
+      return [seriesId, geoId, date, count, min, max, avg, sum, energy, hours]
+    })
+  }
+}
+
+/** The small tables, each read at once. */
+export const DIMENSIONS: Readonly<
+  Record<'series' | 'indicator' | 'indicator_text' | 'geo' | 'time_zone_offset', (db: Reader) => Promise<LakeRow[]>>
+> = {
+  async series({ kysely }) {
+    const rows = await kysely
+      .selectFrom('series as s')
+      .leftJoin('indicator as i', (join) => join.onRef('i.kind', '=', 's.kind').onRef('i.id', '=', 's.indicator_id'))
+      .selectAll('s')
+      .select('i.magnitude')
+      .select(indicatorNameColumn('s.kind', 's.indicator_id'))
+      .orderBy('s.id')
+      .execute()
+    return rows.map((s) => [
+      ...[s.id, s.kind, s.indicator_id, s.name, s.magnitude, s.time_trunc, s.time_agg],
+      ...[s.geo_agg, s.geo_trunc, s.geo_ids, s.time_zone],
+    ])
+  },
+  async indicator({ kysely }) {
+    const rows = await kysely
+      .selectFrom('indicator as i')
+      .selectAll('i')
+      .select(indicatorNameColumn('i.kind', 'i.id'))
+      .orderBy('i.kind')
+      .orderBy('i.id')
+      .execute()
+    return rows.map((i) => [
+      ...[i.kind, i.id, i.name, i.magnitude, i.step_type, i.composited, i.disaggregated],
+      i.withdrawn_at === null ? null : Date.parse(i.withdrawn_at),
+    ])
+  },
+  async indicator_text({ kysely }) {
+    const rows = await kysely
+      .selectFrom('indicator_text')
+      .select(['kind', 'id', 'locale', 'name', 'short_name', 'description_text'])
+      .orderBy('kind')
+      .orderBy('id')
+      .orderBy('locale')
+      .execute()
+    return rows.map((t) => [t.kind, t.id, t.locale, t.name, t.short_name, t.description_text])
+  },
+  async geo({ kysely }) {
+    const rows = await kysely
+      .selectFrom('geo as g')
+      .selectAll('g')
+      .select(geoNameColumn('g.id', 'name'))
+      .orderBy('g.id')
+      .execute()
+    return rows.map((g) => [g.id, g.level, g.name])
+  },
+  async time_zone_offset({ kysely }) {
+    const rows = await kysely.selectFrom('time_zone_offset').selectAll().orderBy('zone').orderBy('from_at').execute()
+    return rows.map((z) => [z.zone, z.from_at, z.to_at, z.offset_s])
+  },
+}

@@ -1,0 +1,150 @@
+/** The version of the lake's layout and columns; it grows when a reader of an earlier one would go wrong. */
+export const LAKE_SCHEMA = 1
+
+/** How a column is typed, in the words of the manifest. */
+export type LakeType = 'int64' | 'int32' | 'double' | 'boolean' | 'string' | 'timestamp' | 'date'
+
+/** One column of a table of the lake. */
+export interface LakeColumn {
+  readonly name: string
+  readonly type: LakeType
+  readonly nullable: boolean
+  readonly about: string
+}
+
+/** One table of the lake. */
+export interface LakeTable {
+  readonly about: string
+  /** Whether its files lie in folders `year=YYYY`. */
+  readonly byYear: boolean
+  readonly sortedBy: readonly string[]
+  readonly columns: readonly LakeColumn[]
+}
+
+const column = (name: string, type: LakeType, about: string): LakeColumn => ({ name, type, nullable: false, about })
+const optional = (name: string, type: LakeType, about: string): LakeColumn => ({ name, type, nullable: true, about })
+
+const SERIES = column('series_id', 'int64', 'The series (series.series_id)')
+const GEO = column('geo_id', 'int64', 'The geo (geo.geo_id); 0 where the service names none')
+const AT = column('at_utc', 'timestamp', 'When the period begins; the folder is its year in UTC')
+const KIND = column('kind', 'string', 'indicator or offer_indicator')
+const INDICATOR = column('indicator_id', 'int64', 'The number that the service gives it')
+const NAME = optional('name', 'string', 'Its name, Spanish where held')
+
+/** Every table of the lake. Rows have the values in this order. */
+export const LAKE_TABLES = {
+  observation: {
+    about: 'The current value of a series at an instant; a file a month.',
+    byYear: true,
+    sortedBy: ['series_id', 'geo_id', 'at_utc'],
+    columns: [
+      SERIES,
+      GEO,
+      AT,
+      optional('value', 'double', "The value in the indicator's own unit; null only where the service said null"),
+      column('step_s', 'int32', 'Length of the period in seconds'),
+      optional('fetched_at', 'timestamp', 'When this value came'),
+    ],
+  },
+  observation_revision: {
+    about: 'A superseded or withdrawn value, with the instants between which it was known; a file a month.',
+    byYear: true,
+    sortedBy: ['series_id', 'geo_id', 'at_utc', 'valid_from'],
+    columns: [
+      SERIES,
+      GEO,
+      AT,
+      optional('value', 'double', 'The value then'),
+      column('step_s', 'int32', 'Length of the period then, in seconds'),
+      optional('valid_from', 'timestamp', 'Since when it was known here'),
+      optional('valid_to', 'timestamp', 'Until when'),
+    ],
+  },
+  day: {
+    about: "Totals of the values of a series and geo in a day of the series' zone; a file a year.",
+    byYear: true,
+    sortedBy: ['series_id', 'geo_id', 'local_date'],
+    columns: [
+      SERIES,
+      GEO,
+      column('local_date', 'date', "The day in the series' zone; the folder is its year"),
+      column('count', 'int64', 'Values that are not null'),
+      optional('min', 'double', 'The smallest value'),
+      optional('max', 'double', 'The largest value'),
+      optional('avg', 'double', 'The average over time: each value counts as long as its period lasts'),
+      optional('sum', 'double', 'The plain sum: for energy per period (MWh)'),
+      optional('energy', 'double', 'The sum of value times hours: energy in MWh where the value is a power in MW'),
+      optional('hours', 'double', 'Hours that the values cover'),
+    ],
+  },
+  series: {
+    about: 'One dataset: an indicator together with the aggregation it was asked with.',
+    byYear: false,
+    sortedBy: ['series_id'],
+    columns: [
+      column('series_id', 'int64', 'Its number'),
+      KIND,
+      column('indicator_id', 'int64', 'The indicator (indicator.indicator_id), of which there may be several series'),
+      optional('name', 'string', 'The name of the indicator, Spanish where held'),
+      optional('unit', 'string', "The indicator's unit, as the service names it"),
+      optional('time_trunc', 'string', 'The step that the service grouped by; null for the native step'),
+      optional('time_agg', 'string', 'How it combined the values of a step: sum or average'),
+      optional('geo_agg', 'string', 'How it combined geos: sum or average; null where it did not'),
+      optional('geo_trunc', 'string', 'The level to which it grouped geos'),
+      optional('geo_ids', 'string', 'With geo_agg only: the geos that went in, separated by commas'),
+      column('time_zone', 'string', 'The zone in which its days are counted (time_zone_offset.zone)'),
+    ],
+  },
+  indicator: {
+    about: 'One indicator of the catalogue, or one whose values were fetched.',
+    byYear: false,
+    sortedBy: ['kind', 'indicator_id'],
+    columns: [
+      KIND,
+      INDICATOR,
+      NAME,
+      optional('unit', 'string', "The service's word for what is measured"),
+      optional('step_type', 'string', 'How the service draws it: linear or step'),
+      optional('composited', 'boolean', 'Whether it is the sum of others'),
+      optional('disaggregated', 'boolean', 'Whether it is split by geo'),
+      optional('withdrawn_at', 'timestamp', 'When a complete listing no longer held it; null while it is listed'),
+    ],
+  },
+  indicator_text: {
+    about: "An indicator's texts in one language.",
+    byYear: false,
+    sortedBy: ['kind', 'indicator_id', 'locale'],
+    columns: [
+      KIND,
+      INDICATOR,
+      column('locale', 'string', 'es or en'),
+      optional('name', 'string', 'Its name'),
+      optional('short_name', 'string', 'Its short name'),
+      optional('description', 'string', 'Its description as plain text'),
+    ],
+  },
+  geo: {
+    about: 'A geographic entity.',
+    byYear: false,
+    sortedBy: ['geo_id'],
+    columns: [
+      column('geo_id', 'int64', 'The number that the service gives it'),
+      optional('level', 'string', 'country, electric_system, autonomous_community …, when an answer told it'),
+      NAME,
+    ],
+  },
+  time_zone_offset: {
+    about: 'The clock changes of the zones, for engines that do not know them.',
+    byYear: false,
+    sortedBy: ['zone', 'from_s'],
+    columns: [
+      column('zone', 'string', 'IANA name'),
+      column('from_s', 'int64', 'First instant with this offset (epoch seconds, UTC)'),
+      column('to_s', 'int64', 'First instant with the next one (epoch seconds, UTC)'),
+      column('offset_s', 'int32', 'What is to be added to UTC, in seconds'),
+    ],
+  },
+} as const satisfies Record<string, LakeTable>
+
+export type LakeTableName = keyof typeof LAKE_TABLES
+export const LAKE_TABLE_NAMES = Object.keys(LAKE_TABLES) as LakeTableName[]

@@ -1,0 +1,193 @@
+import {
+  closeSync,
+  copyFileSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { InputError } from '../base/errors.ts'
+import { partFileOf, removeStaleParts } from '../base/partFiles.ts'
+import { moveIntoPlace, prepareTarget } from '../base/target.ts'
+import { filesOf, type LakeManifest, MANIFEST, readManifest } from './manifest.ts'
+
+/** The file that the one who writes to a lake holds. */
+export const LOCK = 'lake.lock'
+/** The link to the folder of the snapshot, for readers that know folders only. */
+export const CURRENT = 'current'
+
+const SNAPSHOT = /^snapshot-([1-9]\d*)$/
+const PART = /^(snapshot|current|manifest\.json)\.[\w-]+\.part$/
+
+/** The folder of a snapshot. */
+export const folderOf = (snapshot: number): string => `snapshot-${snapshot}`
+
+/** Makes sure that what was written into a folder stays there. */
+export function syncFolder(path: string): void {
+  const handle = openSync(path, 'r')
+  try {
+    fsyncSync(handle)
+  } catch {
+    // Some file systems do not do this for folders.
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** The folder of a lake, made where there is none; anything but a lake or an empty folder is refused, and nothing touched. */
+export function openLake(asWritten: string): string {
+  const there = statSync(asWritten, { throwIfNoEntry: false })
+  if (there && !there.isDirectory())
+    throw new InputError(`${asWritten} is not a folder; a lake is one.`, {
+      hint: 'It was not touched. Name a folder.',
+      code: 'target-exists',
+    })
+  if (!there) mkdirSync(resolve(asWritten), { recursive: true })
+  const folder = realpathSync(asWritten)
+  const names = readdirSync(folder)
+  const known = names.includes(MANIFEST)
+    ? readManifest(folder) !== null
+    : names.every((name) => name === LOCK || PART.test(name) || isOurs(folder, name))
+  if (!known)
+    throw new InputError(`${asWritten} holds other things than a lake.`, {
+      hint: 'It was not touched. Name an empty folder, or one that is not there yet.',
+      code: 'target-exists',
+    })
+  const link = lstatSync(join(folder, CURRENT), { throwIfNoEntry: false })
+  if (link && !link.isSymbolicLink())
+    throw new InputError(`${join(asWritten, CURRENT)} is in the way: a lake has a link there.`, {
+      hint: 'It was not touched. Move it away.',
+      code: 'target-exists',
+    })
+  return folder
+}
+
+const isEmpty = (folder: string): boolean => readdirSync(folder).length === 0
+
+/** Whether a folder is a snapshot that this program made, or what is left of one. */
+const isOurs = (folder: string, name: string): boolean =>
+  SNAPSHOT.test(name) &&
+  statSync(join(folder, name)).isDirectory() &&
+  (readManifest(join(folder, name))?.folder === name || isEmpty(join(folder, name)))
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch {
+    // Something else lies in it.
+  }
+}
+
+/**
+ * Removes the files of a snapshot, and the folders that are empty then; what somebody else put there stays. The manifest goes
+ * last, so that what is left by one who was killed is known for what it is.
+ */
+function removeSnapshot(folder: string): void {
+  const manifest = readManifest(folder)
+  const folders = new Set<string>()
+  for (const { path } of manifest ? filesOf(manifest) : []) {
+    rmSync(join(folder, path), { force: true })
+    for (let above = dirname(path); above !== '.'; above = dirname(above)) folders.add(above)
+  }
+  for (const below of [...folders].sort((a, b) => b.length - a.length)) removeIfEmpty(join(folder, below))
+  rmSync(join(folder, MANIFEST), { force: true })
+  removeIfEmpty(folder)
+}
+
+/** Removes what killed syncs left, and the snapshots that nobody reads any more: those that were replaced so long ago. */
+export function tidy(folder: string, current: number, graceMs: number, now: number): void {
+  for (const name of ['snapshot', CURRENT, MANIFEST]) removeStaleParts(join(folder, name), now)
+  const made = readdirSync(folder)
+    .filter((name) => isOurs(folder, name))
+    .map((name) => ({
+      number: Number(SNAPSHOT.exec(name)![1]),
+      place: join(folder, name),
+      createdAt: readManifest(join(folder, name))?.created_at,
+    }))
+    .sort((a, b) => a.number - b.number)
+  for (const { number, place, createdAt } of made) {
+    const next = made.find((one) => one.number > number && one.number <= current && one.createdAt !== undefined)
+    const isOld = next !== undefined && now - Date.parse(next.createdAt!) >= graceMs
+    // One that is newer than the current one was never put in its place.
+    if (createdAt === undefined || number > current || isOld) removeSnapshot(place)
+  }
+}
+
+/** The folder in which a snapshot is made. */
+export function stage(folder: string): string {
+  const staging = partFileOf(join(folder, 'snapshot'))
+  rmSync(staging, { recursive: true, force: true })
+  mkdirSync(staging)
+  return staging
+}
+
+/** Takes a file over from another snapshot: the same file under a second name, or a copy where the disk knows none. */
+export function takeOver(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true })
+  try {
+    linkSync(from, to)
+  } catch {
+    copyFileSync(from, to)
+  }
+}
+
+const text = (manifest: LakeManifest): string => `${JSON.stringify(manifest, null, 1)}\n`
+
+/** Writes a small file that is safe on the disk. */
+function writeSafely(file: string, content: string): void {
+  const handle = openSync(file, 'wx')
+  try {
+    writeFileSync(handle, content)
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** Replaces the manifest of a lake in one step. */
+export function replaceManifest(folder: string, manifest: LakeManifest): void {
+  const target = prepareTarget(join(folder, MANIFEST), {
+    what: 'the manifest of a lake',
+    ours: () => readManifest(folder) !== null,
+  })
+  const part = partFileOf(target.file)
+  rmSync(part, { force: true })
+  writeSafely(part, text(manifest))
+  moveIntoPlace(part, target)
+  syncFolder(folder)
+}
+
+/** Leads the link of a lake to a snapshot, in one step. Where links cannot be made, readers go by the manifest. */
+export function pointTo(folder: string, snapshot: string): void {
+  const part = partFileOf(join(folder, CURRENT))
+  try {
+    rmSync(part, { force: true })
+    symlinkSync(snapshot, part)
+    renameSync(part, join(folder, CURRENT))
+    syncFolder(folder)
+  } catch {
+    rmSync(part, { force: true })
+  }
+}
+
+/** Makes what was staged the snapshot of the lake: its folder first, then the manifest, then the link. */
+export function commit(folder: string, staging: string, manifest: LakeManifest): void {
+  writeSafely(join(staging, MANIFEST), text(manifest))
+  for (const name of readdirSync(staging, { recursive: true, withFileTypes: true }))
+    if (name.isDirectory()) syncFolder(join(name.parentPath, name.name))
+  syncFolder(staging)
+  renameSync(staging, join(folder, manifest.folder))
+  syncFolder(folder)
+  replaceManifest(folder, manifest)
+  pointTo(folder, manifest.folder)
+}

@@ -1,0 +1,26 @@
+import type { Reader } from '../db/store.ts'
+import { requireManifest } from './manifest.ts'
+
+/** How a lake stands to a database. */
+export interface LakeState {
+  readonly folder: string
+  readonly snapshot: number
+  readonly values: number
+  /** When it was last found to be what the database holds, UTC to the millisecond. */
+  readonly synced_at: string
+  /** Fetches that brought something since. */
+  readonly fetches_behind: number
+}
+
+/** How far a lake is behind a database. */
+export async function lakeState({ kysely }: Reader, folder: string): Promise<LakeState> {
+  const { snapshot, synced_at, source, tables } = requireManifest(folder)
+  const { fetches_behind } = await kysely
+    .selectFrom('_fetch')
+    .select(({ fn }) => fn.countAll<number>().as('fetches_behind'))
+    .where('id', '>', source.fetch)
+    .where('series_id', 'is not', null)
+    .where((of) => of.or((['rows_new', 'rows_revised', 'rows_withdrawn'] as const).map((rows) => of(rows, '>', 0))))
+    .executeTakeFirstOrThrow()
+  return { folder, snapshot, values: tables.observation.rows, synced_at, fetches_behind }
+}

@@ -1,0 +1,167 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
+import { InputError, SyncError } from '../base/errors.ts'
+import { asStoreError, openReader } from '../db/open.ts'
+import type { Reader } from '../db/store.ts'
+import { assets } from './assets.ts'
+import { etagOf } from './etag.ts'
+import { type Html, html, textOf } from './html.ts'
+import { localeOf } from './languages.ts'
+import { layout } from './layout.ts'
+import { type Answer, type AnyPage, type Endpoint, json, NotFound, type PageRequest, type Query } from './page.ts'
+import { PAGES } from './pages.ts'
+import type { Site } from './site.ts'
+import { WORDS } from './words/words.ts'
+
+/** What is asked: a page in one of its forms, an endpoint, or what there is not. */
+export interface Asked {
+  readonly page?: AnyPage
+  readonly form?: 'html' | 'json'
+  readonly endpoint?: Endpoint
+  readonly own?: true
+  readonly address: URL
+  readonly params: Readonly<Record<string, string>>
+  readonly headers: IncomingHttpHeaders
+}
+
+/** What is sent. */
+export interface Sent {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Buffer | Readable
+}
+
+/** An address of ours: its path, and what it is given. */
+export function linkTo(path: string, query: Query = {}): string {
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  )
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+}
+
+/** The request as pages see it. The database is what `store` is; it is not there yet when a page says that it cannot be read. */
+function requestOf(site: Site, { address, params, headers }: Asked, store: Reader): PageRequest {
+  const locale = localeOf(address.searchParams, headers)
+  return {
+    store,
+    path: address.pathname === '/index.json' ? '/' : address.pathname.replace(/\.json$/, ''),
+    params,
+    query: address.searchParams,
+    locale,
+    words: WORDS[locale],
+    version: site.version,
+    now: site.now(),
+    live: true,
+    link: linkTo,
+    command: site.command,
+    asset: (name) => `/-/${assets().folder}/${name}`,
+  }
+}
+
+const HTML = { 'Content-Type': 'text/html; charset=utf-8' }
+/** Nothing that is read from the database is kept by anybody but the browser that asked, and it asks again. */
+const DATA = { 'Cache-Control': 'private, no-cache', Vary: 'Cookie, Accept-Language, Accept-Encoding' }
+
+/** A document of its own: something went wrong. */
+function failure(
+  request: PageRequest,
+  isData: boolean,
+  { status, title, text, hint, code }: { status: number; title: string; text?: string; hint?: string; code: string },
+): Sent {
+  const headers = { 'Cache-Control': 'no-store' }
+  if (isData)
+    return {
+      status,
+      headers: { ...headers, 'Content-Type': json(null).type },
+      body: JSON.stringify({ error: text ?? title, hint, code }),
+    }
+  const body: Html = html`${text !== undefined && html`<p class="bad">${text}</p>`}${hint !== undefined && html`<p>${hint}</p>`}`
+  const document = layout({ title, body, scripts: [], still: true, machine: undefined }, PAGES, request)
+  return { status, headers: { ...headers, ...HTML }, body: textOf(document) }
+}
+
+/** What went wrong, as an answer: what somebody asked is theirs, what the database refused is told, the rest is ours. */
+function failed(site: Site, request: PageRequest, isData: boolean, thrown: unknown): Sent {
+  const { common } = request.words
+  const error = asStoreError(thrown, site.file)
+  if (error instanceof NotFound)
+    return failure(request, isData, {
+      status: 404,
+      title: common.notFound,
+      hint: common.notFoundHint,
+      code: 'not-found',
+    })
+  if (error instanceof SyncError) {
+    const hint = error.hint === undefined ? {} : { hint: error.hint }
+    const status = error instanceof InputError ? 400 : 503
+    return failure(request, isData, { status, title: common.refused, text: error.message, code: error.code, ...hint })
+  }
+  site.failed(error)
+  return failure(request, isData, { status: 500, title: common.broken, hint: common.brokenHint, code: 'bug' })
+}
+
+/** The body of an answer that is made row by row, which holds the database until it is read or given up. */
+function streamed(body: AsyncIterable<string> | Iterable<string>, reader: Reader): Readable {
+  const stream = Readable.from(body, { objectMode: false })
+  stream.once('close', () => void reader.close())
+  return stream
+}
+
+const ofAnswer = ({ type, file }: Answer): Record<string, string> => ({
+  'Content-Type': type,
+  ...(file === undefined
+    ? {}
+    : { 'Content-Disposition': `attachment; filename="${file.replaceAll(/[^\w.-]/g, '_')}"` }),
+})
+
+/** What a page or an endpoint answers. */
+async function made(asked: Asked, request: PageRequest): Promise<Answer> {
+  const { page, endpoint, form } = asked
+  if (endpoint) return endpoint.answer(request)
+  if (!page) throw new NotFound(request.path)
+  const data = await page.read(request)
+  if (form === 'json') return json(data)
+  const { search } = asked.address
+  const document = layout(
+    {
+      title: page.title?.(data, request) ?? request.words.common.pages[page.name],
+      body: page.show(data, request),
+      scripts: page.scripts ?? [],
+      still: page.still ?? false,
+      machine: `${request.path === '/' ? '/index' : request.path}.json${search}`,
+    },
+    PAGES,
+    request,
+  )
+  return { type: HTML['Content-Type'], body: textOf(document) }
+}
+
+/** A reader that nobody may ask: all that a page knows that tells that there is none. */
+const nothing = (file: string): Reader => ({ file }) as Reader
+
+/** Answers a request: from the database as it is at one instant, or that nothing has changed since it was asked before. */
+export async function answerOf(site: Site, asked: Asked): Promise<Sent> {
+  const { page, endpoint, form, headers } = asked
+  const isData = endpoint !== undefined || form === 'json' || asked.address.pathname.startsWith('/api/')
+  let reader: Reader | undefined
+  let isHeld = false
+  try {
+    reader = openReader(site.file)
+    reader.engine.freeze()
+    const request = requestOf(site, asked, reader)
+    const minute = (page ?? endpoint)?.clock ? Math.floor(request.now / 60) : null
+    const etag = await etagOf(reader, [site.version, request.locale, minute])
+    const marked = { ...DATA, ETag: etag }
+    if ((page || endpoint) && headers['if-none-match']?.split(/\s*,\s*/).includes(etag))
+      return { status: 304, headers: marked, body: '' }
+    const answer = await made(asked, request)
+    const sent = { status: 200, headers: { ...marked, ...ofAnswer(answer) } }
+    if (typeof answer.body === 'string' || Buffer.isBuffer(answer.body)) return { ...sent, body: answer.body }
+    isHeld = true
+    return { ...sent, body: streamed(answer.body, reader) }
+  } catch (error) {
+    return failed(site, requestOf(site, asked, reader ?? nothing(site.file)), isData, error)
+  } finally {
+    if (!isHeld) await reader?.close()
+  }
+}

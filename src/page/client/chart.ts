@@ -1,0 +1,272 @@
+import uPlot from 'uplot'
+import { type Offsets, timeTicks } from './clock.ts'
+import { type Drawn, drawBand, drawSteps, periodsOf, reachOf } from './runs.ts'
+
+/** What is not final of a stretch. */
+export type StateRow = readonly [from: number, to: number, state: string]
+
+/** What a chart shows. */
+export interface Shown {
+  readonly from: number
+  readonly to: number
+  readonly offsets: Offsets
+  readonly now: Drawn
+  readonly before: Drawn | null
+  readonly second: { readonly drawn: Drawn; readonly unit: string | null } | null
+  readonly unit: string | null
+  readonly states: readonly StateRow[]
+  readonly steps: readonly (readonly [at: number, step: number])[]
+}
+
+/** What happens in a chart. */
+export interface ChartEvents {
+  /** The cursor is at an instant, or nowhere. */
+  readonly cursor: (at: number | null) => void
+  /** A stretch was drawn up with the mouse, or asked for by a key. */
+  readonly zoom: (from: number, to: number) => void
+}
+
+/** A chart on the page. */
+export interface Chart {
+  show(shown: Shown): void
+  /** Stretches what is there to another range until more is known. */
+  stretch(from: number, to: number): void
+  /** Moves the cursor to the next or an earlier period. */
+  move(by: number): void
+  /** How many columns it has. */
+  columns(): number
+  close(): void
+}
+
+const HEIGHT = 320
+const EMPTY: Drawn = { kind: 'values', runs: [] }
+
+/** The colours of the style, as the canvas takes them. */
+function colours(element: HTMLElement): (name: string) => string {
+  const probe = element.appendChild(document.createElement('span'))
+  const known = new Map<string, string>()
+  return (name) => {
+    let colour = known.get(name)
+    if (colour === undefined) {
+      probe.style.color = `var(--${name})`
+      colour = getComputedStyle(probe).color
+      known.set(name, colour)
+    }
+    return colour
+  }
+}
+
+/** Behind what is not final: stripes, closer together the worse it is, and a letter, so that colour is not alone. */
+const STRIPES: Readonly<Record<string, readonly [distance: number, mark: string]>> = {
+  provisional: [14, '?'],
+  empty: [0, '0'],
+  doubt: [8, '~'],
+  absent: [8, '–'],
+  failed: [5, '!'],
+  unasked: [0, '·'],
+}
+
+function drawStates(u: uPlot, states: readonly StateRow[], colour: (name: string) => string): void {
+  const { ctx, bbox } = u
+  ctx.save()
+  ctx.beginPath()
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height)
+  ctx.clip()
+  for (const [from, to, state] of states) {
+    const [left, right] = [u.valToPos(from, 'x', true), u.valToPos(to, 'x', true)]
+    const [distance, mark] = STRIPES[state] ?? [0, '']
+    const width = Math.max(1, right - left)
+    ctx.strokeStyle = ctx.fillStyle = colour(`state-${state}`)
+    ctx.globalAlpha = 0.12
+    ctx.fillRect(left, bbox.top, width, bbox.height)
+    ctx.globalAlpha = 0.35
+    if (distance > 0) {
+      ctx.save()
+      ctx.beginPath()
+      ctx.rect(left, bbox.top, width, bbox.height)
+      ctx.clip()
+      ctx.beginPath()
+      const step = distance * devicePixelRatio
+      const first = Math.max(left, bbox.left) - bbox.height
+      for (let x = first; x < Math.min(right, bbox.left + bbox.width); x += step) {
+        ctx.moveTo(x, bbox.top + bbox.height)
+        ctx.lineTo(x + bbox.height, bbox.top)
+      }
+      ctx.stroke()
+      ctx.restore()
+    }
+    // The whole at the foot of the picture: what is held, on the same axis.
+    ctx.globalAlpha = 1
+    const foot = 6 * devicePixelRatio
+    ctx.fillRect(left, bbox.top + bbox.height - foot, width, foot)
+    if (width > 12 * devicePixelRatio) {
+      ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`
+      ctx.fillText(mark, Math.max(left, bbox.left) + 3, bbox.top + 14 * devicePixelRatio)
+    }
+  }
+  ctx.restore()
+}
+
+/** Where the service changed the step of its values: a dotted line. */
+function drawChanges(u: uPlot, steps: Shown['steps'], colour: (name: string) => string): void {
+  const { ctx, bbox } = u
+  ctx.save()
+  ctx.setLineDash([2, 4])
+  ctx.strokeStyle = colour('ink')
+  for (const [at] of steps) {
+    const x = u.valToPos(at, 'x', true)
+    ctx.beginPath()
+    ctx.moveTo(x, bbox.top)
+    ctx.lineTo(x, bbox.top + bbox.height)
+    ctx.stroke()
+  }
+  ctx.restore()
+}
+
+/** A drawn line as uPlot wants it: the steps to be stroked, and the band of extremes to be filled. */
+const pathsOf =
+  (drawnOf: () => Drawn, scale: string): uPlot.Series.PathBuilder =>
+  (u) => {
+    const scales = {
+      x: (at: number) => u.valToPos(at, 'x', true),
+      y: (value: number) => u.valToPos(value, scale, true),
+    }
+    const [stroke, fill] = [new Path2D(), new Path2D()]
+    const drawn = drawnOf()
+    drawSteps(drawn, stroke, scales)
+    if (drawn.kind === 'extremes') drawBand(drawn, fill, scales)
+    return { stroke, fill, flags: 1 }
+  }
+
+/** The columns that uPlot finds the cursor's place in: where any period begins. */
+function columnsOf(lines: readonly Drawn[]): uPlot.AlignedData {
+  const maps = lines.map((drawn) => new Map([...periodsOf(drawn)].map(({ from, mean }) => [from, mean])))
+  const at = [...new Set(maps.flatMap((map) => [...map.keys()]))].sort((a, b) => a - b)
+  return [at, ...maps.map((map) => at.map((one) => map.get(one) ?? null))] as uPlot.AlignedData
+}
+
+const padded = (reach: { low: number; high: number } | undefined): [number, number] => {
+  if (!reach) return [0, 1]
+  const more = (reach.high - reach.low) * 0.05 || 1
+  return [reach.low - more, reach.high + more]
+}
+
+/** Makes a chart in an element. */
+export function createChart(element: HTMLElement, first: Shown, locale: string, events: ChartEvents): Chart {
+  let shown = first
+  const box = element.appendChild(document.createElement('div'))
+  const colour = colours(box)
+  const linesOf = (): [Drawn, Drawn, Drawn] => [shown.second?.drawn ?? EMPTY, shown.now, shown.before ?? EMPTY]
+  const isTwoScales = (): boolean => shown.second !== null && shown.second.unit !== shown.unit
+  const write = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 })
+  const numbers = (_: uPlot, values: number[]): string[] => values.map((value) => write.format(value))
+
+  function make(): uPlot {
+    const two = isTwoScales()
+    const line = (i: 0 | 1 | 2, name: string, width: number, dash: number[], scale: string): uPlot.Series => ({
+      scale,
+      width,
+      dash,
+      stroke: colour(`chart-${name}`),
+      fill: colour(`chart-${name}-band`),
+      paths: pathsOf(() => linesOf()[i], scale),
+      points: { show: false },
+    })
+    const axis = { stroke: colour('ink'), ticks: { stroke: colour('line') }, font: '12px system-ui, sans-serif' }
+    const grid = { stroke: colour('line'), width: 1 }
+    const options: uPlot.Options = {
+      width: Math.max(200, element.clientWidth),
+      height: HEIGHT,
+      legend: { show: false },
+      scales: {
+        x: { time: false, range: () => [shown.from, shown.to] },
+        y: { range: () => padded(reachOf(two ? [shown.now, shown.before ?? EMPTY] : linesOf())) },
+        z: { range: () => padded(reachOf([shown.second?.drawn ?? EMPTY])) },
+      },
+      series: [
+        {},
+        line(0, 'second', 1, [], two ? 'z' : 'y'),
+        line(1, 'now', 1.5, shown.before ? [4, 4] : [], 'y'),
+        line(2, 'then', 2, [], 'y'),
+      ],
+      axes: [
+        {
+          ...axis,
+          grid: { show: false },
+          splits: (_u, _axis, from, to) => timeTicks(shown.offsets, from, to).map(({ at }) => at),
+          values: (_u, splits) => {
+            const labels = new Map(
+              timeTicks(shown.offsets, splits[0] ?? 0, splits.at(-1) ?? 0).map(({ at, label }) => [at, label]),
+            )
+            return splits.map((at) => labels.get(at) ?? '')
+          },
+        },
+        { ...axis, grid, scale: 'y', size: 64, values: numbers },
+        ...(two ? [{ ...axis, grid: { show: false }, scale: 'z', side: 1, size: 64, values: numbers }] : []),
+      ],
+      cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
+      hooks: {
+        drawClear: [(u) => drawStates(u, shown.states, colour)],
+        draw: [(u) => drawChanges(u, shown.steps, colour)],
+        setCursor: [
+          (u) => {
+            const left = u.cursor.left ?? -1
+            events.cursor(left < 0 ? null : u.posToVal(left, 'x'))
+          },
+        ],
+        setSelect: [
+          (u) => {
+            const { left, width } = u.select
+            if (width < 4) return
+            u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+            events.zoom(u.posToVal(left, 'x'), u.posToVal(left + width, 'x'))
+          },
+        ],
+      },
+    }
+    return new uPlot(options, columnsOf(linesOf()), box)
+  }
+
+  let plot = make()
+  const again = (): void => {
+    plot.destroy()
+    plot = make()
+  }
+  const resized = new ResizeObserver(() => {
+    const width = Math.max(200, element.clientWidth)
+    if (width !== plot.width) plot.setSize({ width, height: HEIGHT })
+  })
+  resized.observe(element)
+  const schemes = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) => matchMedia(query))
+  const recolour = (): void => {
+    box.replaceChildren()
+    plot = make()
+  }
+  for (const scheme of schemes) scheme.addEventListener('change', recolour)
+
+  return {
+    show(next) {
+      const isOther = (next.before === null) !== (shown.before === null) || next.second?.unit !== shown.second?.unit
+      shown = next
+      if (isOther) again()
+      else plot.setData(columnsOf(linesOf()))
+    },
+    stretch(from, to) {
+      shown = { ...shown, from, to }
+      plot.setData(plot.data)
+    },
+    move(by) {
+      const at = plot.data[0]
+      const held = plot.cursor.idx ?? (by > 0 ? -1 : at.length)
+      const i = Math.min(at.length - 1, Math.max(0, held + by))
+      if (at.length > 0) plot.setCursor({ left: plot.valToPos(at[i]!, 'x'), top: HEIGHT / 3 })
+    },
+    columns: () => Math.round(plot.bbox.width / devicePixelRatio),
+    close() {
+      resized.disconnect()
+      for (const scheme of schemes) scheme.removeEventListener('change', recolour)
+      plot.destroy()
+      box.remove()
+    },
+  }
+}

@@ -1,0 +1,111 @@
+/*
+ * Local time of the service's zone, by the offsets that the server tells: the zone of the browser is never looked at.
+ * Server and browser share this file.
+ */
+
+/** The offsets of a zone in seconds, each with the instant from which on it holds; the first one also before. */
+export type Offsets = readonly (readonly [at: number, seconds: number])[]
+
+/** Seconds that local time is ahead of UTC at an instant. */
+export const offsetAt = (offsets: Offsets, at: number): number =>
+  (offsets.findLast(([from]) => from <= at) ?? offsets[0] ?? [0, 0])[1]
+
+/** The clock at an instant: `2025-10-26T02:15:00`. */
+export const clockAt = (offsets: Offsets, at: number): string =>
+  new Date((at + offsetAt(offsets, at)) * 1000).toISOString().slice(0, 19)
+
+const two = (number: number): string => String(number).padStart(2, '0')
+
+/** An offset as `+02:00`. */
+export const offsetText = (seconds: number): string =>
+  `${seconds < 0 ? '-' : '+'}${two(Math.floor(Math.abs(seconds) / 3600))}:${two((Math.abs(seconds) % 3600) / 60)}`
+
+/** An instant as an address has it: a local day where it is the beginning of one, else the time with its offset. */
+export function addressText(offsets: Offsets, at: number): string {
+  const clock = clockAt(offsets, at)
+  return clock.endsWith('T00:00:00') ? clock.slice(0, 10) : `${clock}${offsetText(offsetAt(offsets, at))}`
+}
+
+/** Whether the clocks change on the local day of an instant: then some hour may come twice. */
+export const isOddDay = (offsets: Offsets, at: number): boolean =>
+  offsets.slice(1).some(([change]) => clockAt(offsets, change).slice(0, 10) === clockAt(offsets, at).slice(0, 10))
+
+/** Local time to the minute; on a day in which the clocks change with its offset. */
+export const timeText = (offsets: Offsets, at: number): string =>
+  clockAt(offsets, at).slice(0, 16).replace('T', ' ') +
+  (isOddDay(offsets, at) ? ` ${offsetText(offsetAt(offsets, at))}` : '')
+
+/** The first instant at which the clock shows a time, given as if it were UTC; the change where it skips that. */
+function instantOf(offsets: Offsets, local: number): number {
+  for (const [, seconds] of offsets) if (offsetAt(offsets, local - seconds) === seconds) return local - seconds
+  const [change] = offsets.find(([at, seconds]) => at > local - seconds) ?? offsets.at(-1)!
+  return change
+}
+
+/** A mark of a time axis. */
+export interface TimeTick {
+  readonly at: number
+  readonly label: string
+}
+
+type Unit = 'hour' | 'day' | 'month' | 'year'
+
+/** The steps of a time axis, each with the longest range, in days, for which it is used. */
+const STEPS: readonly (readonly [days: number, unit: Unit, count: number])[] = [
+  [0.3, 'hour', 1],
+  [1.1, 'hour', 3],
+  [2.1, 'hour', 6],
+  [15, 'day', 1],
+  [35, 'day', 5],
+  [80, 'day', 10],
+  [200, 'month', 1],
+  [800, 'month', 3],
+  [5_500, 'year', 1],
+  [Number.POSITIVE_INFINITY, 'year', 10],
+]
+
+const DAY = 86_400
+
+/** Local times, as if they were UTC, that begin a unit within a range; of days, months and years. */
+function* begins(first: number, last: number, unit: Exclude<Unit, 'hour'>, count: number): Generator<number, void> {
+  const date = new Date(first * 1000)
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+  for (let i = 0; ; i++) {
+    const at =
+      unit === 'day'
+        ? (Math.floor(first / DAY) + i) * DAY
+        : Date.UTC(unit === 'year' ? year + i : year, unit === 'month' ? month + i : 0, 1) / 1000
+    if (at > last) return
+    const begun = new Date(at * 1000)
+    const place =
+      unit === 'day' ? begun.getUTCDate() - 1 : unit === 'month' ? begun.getUTCMonth() : begun.getUTCFullYear()
+    // The last days of a month would stand beside the first of the next one.
+    if (place % count === 0 && (unit !== 'day' || count === 1 || place < 31 - count)) yield at
+  }
+}
+
+const LABELS = { day: [5, 10], month: [0, 7], year: [0, 4] } as const
+
+/** Marks at local borders; on a day in which the clocks change they say the offset, for an hour may come twice. */
+export function timeTicks(offsets: Offsets, from: number, to: number): TimeTick[] {
+  const [, unit, count] = STEPS.find(([days]) => (to - from) / DAY <= days)!
+  const ticks: TimeTick[] = []
+  if (unit !== 'hour') {
+    for (const local of begins(from + offsetAt(offsets, from), to + offsetAt(offsets, to), unit, count)) {
+      const at = instantOf(offsets, local)
+      if (at >= from && at <= to) ticks.push({ at, label: new Date(local * 1000).toISOString().slice(...LABELS[unit]) })
+    }
+    return ticks
+  }
+  for (let at = Math.ceil(from / 3_600) * 3_600; at <= to; at += 3_600) {
+    const clock = clockAt(offsets, at)
+    const hour = Number(clock.slice(11, 13))
+    if (hour % count !== 0) continue
+    const label = hour === 0 ? clock.slice(5, 10) : clock.slice(11, 16)
+    ticks.push({
+      at,
+      label: isOddDay(offsets, at) ? `${label} ${offsetText(offsetAt(offsets, at)).slice(0, 3)}` : label,
+    })
+  }
+  return ticks
+}

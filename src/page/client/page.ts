@@ -1,0 +1,24 @@
+/** What every page has: commands can be copied by a button. Without this module they are text to be marked. */
+
+const said =
+  document.documentElement.lang === 'es' ? { copy: 'Copiar', copied: 'Copiado' } : { copy: 'Copy', copied: 'Copied' }
+
+/** Puts a button beside each command that has none. */
+export function addButtons(): void {
+  for (const code of document.querySelectorAll<HTMLElement>('code[data-copy]:not(:has(+ button))')) {
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.textContent = said.copy
+    button.setAttribute('aria-label', `${said.copy}: ${code.textContent}`)
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(code.textContent ?? '')
+      button.textContent = said.copied
+      const told = document.querySelector('#told')
+      if (told) told.textContent = said.copied
+    })
+    code.after(button)
+  }
+}
+
+addButtons()
+document.addEventListener('page:changed', addButtons)

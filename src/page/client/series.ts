@@ -1,0 +1,196 @@
+import { createChart, type Shown } from './chart.ts'
+import { addressText, timeText } from './clock.ts'
+import { type Drawn, periodAt, periodsOf } from './runs.ts'
+import { createSlider } from './slider.ts'
+
+/** What the page brings along for this script. */
+interface Given {
+  readonly chart: Shown & { readonly asOf: string | null; readonly second: { readonly name: string } | null }
+  readonly label: string
+  readonly changes: readonly { readonly at: string; readonly run: number; readonly text: string }[]
+  readonly locale: string
+  readonly api: string
+  readonly explain: string
+  readonly words: Readonly<Record<string, string>> & { readonly states: Readonly<Record<string, string>> }
+}
+
+/** Puts what belongs to a place of a sentence into it. */
+const filled = (sentence: string | undefined, what: string | number): string =>
+  (sentence ?? '').replace('{}', String(what))
+
+/** How many periods are known otherwise now than they were then. */
+function differing(now: Drawn, then: Drawn | null): number {
+  if (!then) return 0
+  const before = new Map([...periodsOf(then)].map(({ from, mean }) => [from, mean]))
+  let count = 0
+  for (const { from, mean } of periodsOf(now)) {
+    if ((before.get(from) ?? null) !== mean) count++
+    before.delete(from)
+  }
+  for (const mean of before.values()) if (mean !== null) count++
+  return count
+}
+
+/** Puts the parts of the page that say the same as the chart in words up to date. */
+async function refreshParts(signal: AbortSignal): Promise<void> {
+  const answer = await fetch(location.href, { signal })
+  if (!answer.ok) return
+  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  for (const part of document.querySelectorAll('[data-part]')) {
+    const other = fresh.querySelector(`[data-part="${part.getAttribute('data-part')}"]`)
+    if (other && !part.contains(document.activeElement)) part.replaceWith(other)
+  }
+}
+
+/** Makes the chart of a page that can be gone through; answers how to take it away. */
+function begin(): (() => void) | undefined {
+  const source = document.querySelector('#data')
+  const place = document.querySelector<HTMLElement>('#chart')
+  const cursorText = document.querySelector('#cursor')
+  if (!source || !place || !cursorText) return undefined
+  const given = JSON.parse(source.textContent ?? '') as Given
+  const { words } = given
+  let chart = given.chart
+  let at: number | null = null
+  const main = document.querySelector('main')!
+
+  const number = new Intl.NumberFormat(given.locale, { maximumFractionDigits: 3 })
+  const valueText = (drawn: Drawn, when: number): string | undefined => {
+    const held = periodAt(drawn, when)
+    if (held?.mean === null || held?.mean === undefined) return undefined
+    if (drawn.kind === 'values') return number.format(held.mean)
+    return `${number.format(held.mean)} (${number.format(held.min!)} – ${number.format(held.max!)})`
+  }
+
+  /** What there is to say of an instant. */
+  function sentence(when: number): string {
+    const held = periodAt(chart.now, when) ?? (chart.before ? periodAt(chart.before, when) : undefined)
+    const state = chart.states.find(([from, to]) => when >= from && when < to)?.[2]
+    return [
+      timeText(chart.offsets, held?.from ?? Math.floor(when)),
+      `${valueText(chart.now, when) ?? '–'}${chart.unit ? ` ${chart.unit}` : ''}`,
+      chart.before && filled(words.thenValue, valueText(chart.before, when) ?? '–'),
+      chart.second && `${chart.second.name}: ${valueText(chart.second.drawn, when) ?? '–'}`,
+      state && words.states[state],
+    ]
+      .filter(Boolean)
+      .join(' · ')
+  }
+
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const tell = (text: string): void => {
+    clearTimeout(timer)
+    // A reader of screens is told where the cursor rests, not all that it passes.
+    timer = setTimeout(() => {
+      cursorText.textContent = text
+    }, 60)
+  }
+
+  let asking = new AbortController()
+  let shownFor = ''
+  /** Asks for what the chart is to show; a later question ends an earlier one. */
+  async function load(from: number, to: number, asOf: string | null, isDone: boolean): Promise<void> {
+    asking.abort()
+    asking = new AbortController()
+    const { signal } = asking
+    const address = new URL(location.href)
+    const range = { from: addressText(chart.offsets, from), to: addressText(chart.offsets, to) }
+    for (const [name, value] of Object.entries({ ...range, asof: asOf }))
+      if (value === null) address.searchParams.delete(name)
+      else address.searchParams.set(name, value)
+    // Only what somebody has settled on can be gone back to.
+    if (isDone) history.pushState(null, '', address)
+    main.dataset.still = ''
+    try {
+      const query = new URLSearchParams(address.search)
+      query.set('px', String(view.columns()))
+      const isThenOnly = asOf !== null && chart.before !== null && `${from} ${to}` === shownFor
+      if (isThenOnly) query.set('only', 'before')
+      const answer = await fetch(`${given.api}?${query}`, { signal })
+      if (!answer.ok) throw new Error(String(answer.status))
+      const came = (await answer.json()) as Partial<Given['chart']>
+      chart = { ...chart, ...came }
+      shownFor = `${from} ${to}`
+      view.show(chart)
+      place!.dataset.drawn = String(Number(place!.dataset.drawn ?? 0) + 1)
+      slider?.say(chart.asOf === null ? '' : filled(words.differ, differing(chart.now, chart.before)))
+      if (isDone) await refreshParts(signal)
+    } catch (error) {
+      if (!signal.aborted) cursorText!.textContent = words.failed ?? String(error)
+    } finally {
+      if (!signal.aborted) delete main.dataset.still
+    }
+  }
+
+  const zoom = (from: number, to: number): void => {
+    const least = 2 * 300
+    const middle = (from + to) / 2
+    const half = Math.max(to - from, least) / 2
+    const [first, last] = [Math.floor(middle - half), Math.ceil(middle + half)]
+    view.stretch(first, last)
+    void load(first, last, chart.asOf, true)
+  }
+
+  const view = createChart(place, chart, given.locale, {
+    cursor: (when) => {
+      at = when
+      if (when !== null) tell(sentence(when))
+    },
+    zoom,
+  })
+  place.querySelector('svg.figure')?.remove()
+  place.tabIndex = 0
+  place.setAttribute('role', 'group')
+  place.setAttribute('aria-label', given.label)
+  place.setAttribute('aria-describedby', 'keys')
+  place.dataset.drawn = '1'
+  performance.mark('chart drawn')
+
+  const slider = createSlider(document.querySelector('#slider'), given.changes, chart.asOf, words, (asOf, isDone) =>
+    load(chart.from, chart.to, asOf, isDone),
+  )
+  slider?.say(chart.asOf === null ? '' : filled(words.differ, differing(chart.now, chart.before)))
+
+  const whole = { from: chart.from, to: chart.to }
+  const about = (factor: number): void => {
+    const middle = at ?? (chart.from + chart.to) / 2
+    zoom(middle - (middle - chart.from) * factor, middle + (chart.to - middle) * factor)
+  }
+  const KEYS: Readonly<Record<string, () => void>> = {
+    ArrowLeft: () => view.move(-1),
+    ArrowRight: () => view.move(1),
+    PageUp: () => view.move(-24),
+    PageDown: () => view.move(24),
+    '+': () => about(0.5),
+    '-': () => about(2),
+    Home: () => zoom(whole.from, whole.to),
+    '[': () => slider?.step(-1),
+    ']': () => slider?.step(1),
+    e: () => {
+      const held = at === null ? undefined : periodAt(chart.now, at)
+      if (held && chart.now.kind === 'values') location.href = `${given.explain}${held.from}`
+    },
+  }
+  place.addEventListener('keydown', (event) => {
+    const act = KEYS[event.key]
+    if (!act || event.ctrlKey || event.metaKey || event.altKey) return
+    event.preventDefault()
+    act()
+  })
+  // What the page brings along is told more finely where the picture has room for it.
+  const isCoarse = [chart.now, chart.before, chart.second?.drawn].some((drawn) => drawn?.kind === 'extremes')
+  if (isCoarse) void load(chart.from, chart.to, chart.asOf, false)
+  else shownFor = `${chart.from} ${chart.to}`
+  return () => {
+    asking.abort()
+    view.close()
+  }
+}
+
+let end = begin()
+document.addEventListener('page:changed', () => {
+  end?.()
+  end = begin()
+})
+// Back and forward: the address tells all, so that the page is asked for again.
+addEventListener('popstate', () => location.reload())

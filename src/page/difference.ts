@@ -1,0 +1,83 @@
+/** A stretch of a text that both versions have, or only one of them. */
+export interface Piece {
+  readonly what: 'same' | 'removed' | 'added'
+  readonly text: string
+}
+
+/** Words and what stands between them. */
+const wordsOf = (text: string): string[] => text.match(/\s+|[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? []
+
+/** Words of one version times words of the other beyond which what lies between the equal ends is told as a whole. */
+const MOST = 4_000_000
+
+/** Joins what changed between two stretches that stayed: what went, then what came. Spaces alone do not stay between two changes. */
+function joined(pieces: readonly Piece[]): Piece[] {
+  const done: Piece[] = []
+  let [same, removed, added] = ['', '', '']
+  const flush = (): void => {
+    for (const piece of [
+      { what: 'removed', text: removed },
+      { what: 'added', text: added },
+      { what: 'same', text: same },
+    ] as const)
+      if (piece.text !== '') done.push(piece)
+    ;[same, removed, added] = ['', '', '']
+  }
+  for (const { what, text } of pieces) {
+    if (what === 'same') same += text
+    else {
+      // What stayed before this change ends the one before it, or is a part of both.
+      if (same.trim() !== '' || (removed === '' && added === '')) flush()
+      else [removed, added, same] = [removed + same, added + same, '']
+      if (what === 'removed') removed += text
+      else added += text
+    }
+  }
+  flush()
+  return done
+}
+
+/** The longest common subsequence of two lists of words, as pieces in order. */
+function* compared(before: readonly string[], after: readonly string[]): Generator<Piece> {
+  const width = after.length + 1
+  // How many words are common to what follows each pair of places.
+  const common = new Uint32Array((before.length + 1) * width)
+  for (let i = before.length - 1; i >= 0; i--)
+    for (let j = after.length - 1; j >= 0; j--)
+      common[i * width + j] =
+        before[i] === after[j]
+          ? common[(i + 1) * width + j + 1]! + 1
+          : Math.max(common[(i + 1) * width + j]!, common[i * width + j + 1]!)
+  let [i, j] = [0, 0]
+  while (i < before.length || j < after.length) {
+    const isSame = i < before.length && before[i] === after[j]
+    if (isSame) yield { what: 'same', text: before[i++]! }
+    if (isSame) j++
+    else if (j === after.length || (i < before.length && common[(i + 1) * width + j]! >= common[i * width + j + 1]!))
+      yield { what: 'removed', text: before[i++]! }
+    else yield { what: 'added', text: after[j++]! }
+  }
+}
+
+/** What became of a text, word by word: its pieces in order, of which those that are not added make the old one, and those not removed the new one. */
+export function difference(before: string, after: string): Piece[] {
+  const [old, fresh] = [wordsOf(before), wordsOf(after)]
+  let start = 0
+  while (start < old.length && start < fresh.length && old[start] === fresh[start]) start++
+  let end = 0
+  const most = Math.min(old.length, fresh.length) - start
+  while (end < most && old.at(-1 - end) === fresh.at(-1 - end)) end++
+  const [removed, added] = [old.slice(start, old.length - end), fresh.slice(start, fresh.length - end)]
+  const middle: readonly Piece[] =
+    removed.length * added.length > MOST
+      ? [
+          { what: 'removed', text: removed.join('') },
+          { what: 'added', text: added.join('') },
+        ]
+      : [...compared(removed, added)]
+  return joined([
+    { what: 'same', text: old.slice(0, start).join('') },
+    ...middle,
+    { what: 'same', text: old.slice(old.length - end).join('') },
+  ])
+}

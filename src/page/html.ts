@@ -1,0 +1,55 @@
+/** A piece of HTML that is whole and safe: made by `html` alone, or by what this file lets through. */
+export interface Html {
+  readonly [MADE]: string
+}
+
+const MADE = Symbol('html')
+
+/** What may stand in a place of a template: texts are escaped, lists are joined, and nothing is written for what is absent. */
+export type Part = Html | string | number | bigint | null | undefined | false | readonly Part[]
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+  '`': '&#96;',
+}
+
+/** Controls, which no HTML may hold, and halves of letters. */
+const UNWRITABLE = /(?![\t\n\r])\p{Cc}|\p{Cs}/gu
+
+/** A text as HTML writes it, between tags and between quotes alike. */
+const escaped = (text: string): string =>
+  text.replaceAll(UNWRITABLE, '\ufffd').replaceAll(/[&<>"'`]/g, (letter) => ESCAPES[letter]!)
+
+const made = (text: string): Html => ({ [MADE]: text })
+
+function written(part: Part): string {
+  if (part === null || part === undefined || part === false) return ''
+  if (Array.isArray(part)) return part.map(written).join('')
+  return typeof part === 'object' ? (part as Html)[MADE] : escaped(String(part))
+}
+
+/** HTML from a template. Values of attributes stand between double quotes: `<a href="${href}">`. */
+export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
+  made(strings.reduce((text, string, i) => text + written(parts[i - 1]) + string))
+
+/** The text of a piece, to be sent. */
+export const textOf = (piece: Html): string => piece[MADE]
+
+/** Data for the scripts of a page, which find it by its id. It is never run. */
+export const jsonScript = (id: string, data: unknown): Html =>
+  made(
+    `<script type="application/json" id="${escaped(id)}">${JSON.stringify(data)
+      .replaceAll('<', '\\u003c')
+      .replaceAll('\u2028', '\\u2028')
+      .replaceAll('\u2029', '\\u2029')}</script>`,
+  )
+
+/** An address of the source as a link may have it: of the web, else nothing. */
+export function webAddress(text: string | null): string | undefined {
+  const url = text === null ? null : URL.parse(text)
+  return url && ['http:', 'https:'].includes(url.protocol) && url.username === '' ? url.href : undefined
+}

@@ -1,0 +1,29 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { cookieOf } from './security.ts'
+import { isLocale, LOCALES, type Locale } from './words/locale.ts'
+
+/** The name of the cookie that holds the language. */
+export const LANGUAGE_COOKIE = 'indicator_sync_lang'
+
+/** The first of our languages that a browser would have; English where it says none. */
+function preferred(accepted: string): Locale {
+  const wanted = accepted
+    .split(',')
+    .map((part) => {
+      const [tag = '', ...rest] = part.split(';').map((word) => word.trim())
+      const quality = rest.find((word) => word.startsWith('q='))
+      return { language: tag.slice(0, 2).toLowerCase(), weight: quality ? Number(quality.slice(2)) || 0 : 1 }
+    })
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight)
+    .map(({ language }) => language)
+    .find(isLocale)
+  return wanted ?? LOCALES[0]
+}
+
+/** The language of an answer: that of the address, else the one that was chosen before, else the browser's. */
+export function localeOf(query: URLSearchParams, headers: IncomingHttpHeaders): Locale {
+  const [said, chosen] = [query.get('lang'), cookieOf(headers, LANGUAGE_COOKIE)]
+  if (isLocale(said)) return said
+  return isLocale(chosen) ? chosen : preferred(headers['accept-language'] ?? '')
+}

@@ -1,0 +1,65 @@
+import { basename } from 'node:path'
+import { type Html, html, type Part } from './html.ts'
+import type { AnyPage, PageRequest } from './page.ts'
+import { LOCALES } from './words/locale.ts'
+
+/** A page, and how it is reached. */
+export interface Shown {
+  readonly title: string
+  readonly body: Html
+  readonly scripts: readonly string[]
+  /** Whether it stays as it is while somebody writes. */
+  readonly still: boolean
+  /** Where the page is for a program; undefined where it is not. */
+  readonly machine: string | undefined
+}
+
+/** The pages that the navigation names. */
+const topOf = (pages: readonly AnyPage[], live: boolean): readonly AnyPage[] =>
+  pages.filter((page) => page.top && (live || !page.live))
+
+/** The first part of a path, which tells where somebody is: `/runs` of `/runs/7`. */
+const placeOf = (path: string): string => /^\/[^/]*/.exec(path)![0]
+
+/** The same page in the other language: the address says which, and the server remembers. */
+function languages({ locale, words, link, path, query, live }: PageRequest): Part {
+  if (!live) return null
+  const other = LOCALES.find((one) => one !== locale)!
+  const rest = Object.fromEntries([...query].filter(([name]) => name !== 'lang'))
+  return html`<a href="${link(path, { ...rest, lang: other })}" lang="${other}" hreflang="${other}">${words.common.otherLanguage}</a>`
+}
+
+/** A whole document: head, navigation, the page, and where it comes from. */
+export function layout(shown: Shown, pages: readonly AnyPage[], request: PageRequest): Html {
+  const { words, link, asset, locale, path, live } = request
+  const { common } = words
+  const scripts = [...(live ? ['live'] : []), 'page', ...shown.scripts]
+  return html`<!doctype html>
+<html lang="${locale}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${shown.title} · indicator-sync</title>
+<link rel="stylesheet" href="${asset('page.css')}">
+<link rel="icon" href="${asset('icon.svg')}">
+${scripts.map((name) => html`<script type="module" src="${asset(`${name}.js`)}"></script>\n`)}</head>
+<body>
+<a class="skip" href="#main">${common.skip}</a>
+<header><nav aria-label="${common.navigation}"><ul>
+${topOf(pages, live).map(
+  ({ path: to, name }) =>
+    html`<li><a href="${link(to)}"${placeOf(to) === placeOf(path) && html` aria-current="${to === path ? 'page' : 'true'}"`}>${common.pages[name]}</a></li>\n`,
+)}</ul></nav></header>
+<main id="main" tabindex="-1"${shown.still && html` data-still`}>
+<h1>${shown.title}</h1>
+${shown.body}
+</main>
+<p id="told" role="status" class="quiet"></p>
+<footer>
+<p>${common.database} <code>${basename(request.store.file)}</code>${shown.machine !== undefined && html` · <a href="${shown.machine}">${common.machine}</a>`} ${languages(request)}</p>
+</footer>
+</body>
+</html>
+`
+}

@@ -1,0 +1,89 @@
+import type { Reader } from '../db/store.ts'
+import type { Html } from './html.ts'
+import type { Locale } from './words/locale.ts'
+import type { Words } from './words/words.ts'
+
+/** What an address may be given beside its path; what is undefined is left out. */
+export type Query = Readonly<Record<string, string | number | undefined>>
+
+/** What a page is given. */
+export interface PageRequest {
+  /** The database, open for this request only and read as it is at one instant. Nothing can be written through it. */
+  readonly store: Reader
+  /** The path that was asked for, without `.json`: `/series/600`. */
+  readonly path: string
+  /** What the slots of the path hold: `:id` of `/series/:id`. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly locale: Locale
+  /** The page's own words in that language. */
+  readonly words: Words
+  /** The version of this program. */
+  readonly version: string
+  /** Epoch seconds. */
+  readonly now: number
+  /** Whether a server is behind the page: a page that is a file has no search, no SQL and no scripts that ask. */
+  readonly live: boolean
+  /** The address of a page for `href`, whatever it is made for: `link('/series/600', { from: '2025-10-01' })`. Every link of ours goes through here. */
+  link(path: string, query?: Query): string
+  /** A command of ours as this person types it, with the database named where that is needed: `command('retry')`. */
+  command(rest: string): string
+  /** The address of a script, a style or a picture of ours by its name: `asset('chart.js')`. */
+  asset(name: string): string
+}
+
+/** A page: where it stands, what it reads, how that is shown. `/x` is its HTML and `/x.json` what `read` answers. */
+export interface Page<Data> {
+  /** With slots: `/series/:id`. */
+  readonly path: string
+  readonly name: keyof Words['common']['pages']
+  /** Whether the navigation names it. */
+  readonly top?: true
+  /** Whether it says something about now (an age), so that it is another one each minute. */
+  readonly clock?: true
+  /** Whether it needs a server: search, SQL. */
+  readonly live?: true
+  /** Whether only our own pages may lead to it, because asking is work: SQL. */
+  readonly own?: true
+  /** Whether it stays as it is while somebody writes: reading it again is work. */
+  readonly still?: true
+  /** Modules of `client/` that run in it, by their names: `chart` for `client/chart.ts`. */
+  readonly scripts?: readonly string[]
+  read(request: PageRequest): Promise<Data>
+  show(data: Data, request: PageRequest): Html
+  /** The heading of the window; the name of the page when left out. */
+  title?(data: Data, request: PageRequest): string
+}
+
+/** A page as the server has it: only the page itself knows what it reads. */
+export type AnyPage = Page<unknown>
+
+/** Declares a page; what it shows is what it reads. */
+export const page = <Data>(declared: Page<Data>): AnyPage => declared as AnyPage
+
+/** What an endpoint answers: its media type and body; with a name it is a file to be saved. */
+export interface Answer {
+  readonly type: string
+  readonly body: string | Buffer | AsyncIterable<string> | Iterable<string>
+  readonly file?: string
+}
+
+/** Something that is no page: numbers for a chart, CSV, figures for a monitor. */
+export interface Endpoint {
+  readonly path: string
+  readonly clock?: true
+  readonly own?: true
+  answer(request: PageRequest): Promise<Answer>
+}
+
+/** Data as JSON. */
+export const json = (data: unknown): Answer => ({ type: 'application/json; charset=utf-8', body: JSON.stringify(data) })
+
+/** There is no such thing: becomes a page that says so, with status 404. */
+export class NotFound extends Error {
+  readonly what: string
+  constructor(what: string) {
+    super(`not found: ${what}`)
+    this.what = what
+  }
+}

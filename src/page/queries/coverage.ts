@@ -1,0 +1,162 @@
+import { addUnits, floorTo, formatLocal, localDate, startOfDate } from '../../base/zone.ts'
+import { NotFound, type PageRequest } from '../page.ts'
+import { type Days, daysBetween } from './days.ts'
+import { geoNames, indicatorNames } from './names.ts'
+import { allSeries, findSeries, type SeriesRow, seriesPath } from './series.ts'
+import { type Painted, type Shares, type Stretch, sharesOf, stretchesOf, timelines } from './stretches.ts'
+
+/** Series on one page. */
+const SERIES_A_PAGE = 40
+/** Holes that are told one by one. */
+const HOLES = 60
+
+type Lines = ReadonlyMap<number, readonly Painted[]>
+
+/** The first instant and the end of some timelines; undefined where there is nothing. */
+function extentOf(lines: Lines): { from: number; to: number } | undefined {
+  const all = [...lines.values()].filter(({ length }) => length > 0)
+  if (all.length === 0) return undefined
+  return { from: Math.min(...all.map((line) => line[0]!.from)), to: Math.max(...all.map((line) => line.at(-1)!.to)) }
+}
+
+const yearOf = (zone: string, at: number): number => Number(localDate(zone, at).slice(0, 4))
+
+/** The local years of a stretch of time, and their borders. */
+function yearsOf(zone: string, { from, to }: { from: number; to: number }): { years: number[]; borders: number[] } {
+  const [first, last] = [yearOf(zone, from), yearOf(zone, to - 1)]
+  const years = Array.from({ length: last - first + 1 }, (_, i) => first + i)
+  return {
+    years,
+    borders: [...years, last + 1].map((year) => startOfDate(zone, `${String(year).padStart(4, '0')}-01-01`)!),
+  }
+}
+
+/** What a series is called on the pages about coverage. */
+const headOf = (row: SeriesRow, names: ReadonlyMap<string, string>) => ({
+  path: seriesPath(row),
+  kind: row.kind,
+  indicatorId: row.indicator_id,
+  name: names.get(`${row.kind} ${row.indicator_id}`) ?? null,
+  timeTrunc: row.time_trunc,
+  geoAgg: row.geo_agg,
+})
+
+/** Every series with the shares of its years. */
+export async function readCoverage(request: PageRequest) {
+  const all = await allSeries(request)
+  const pages = Math.max(1, Math.ceil(all.length / SERIES_A_PAGE))
+  const page = Math.min(pages, Math.max(1, Math.floor(Number(request.query.get('page') ?? 1)) || 1))
+  const shown = all.slice((page - 1) * SERIES_A_PAGE, page * SERIES_A_PAGE)
+  const names = await indicatorNames(
+    request,
+    shown.map(({ indicator_id }) => indicator_id),
+  )
+  const series = []
+  for (const row of shown) {
+    const lines = timelines(await stretchesOf(request, row.id))
+    const extent = extentOf(lines)
+    const { years, borders } = extent ? yearsOf(row.time_zone, extent) : { years: [], borders: [] }
+    const shares = sharesOf(lines, borders)
+    series.push({ ...headOf(row, names), years: years.map((year, i) => ({ year, shares: shares[i]! })) })
+  }
+  return { series, page, pages }
+}
+
+export type Coverage = Awaited<ReturnType<typeof readCoverage>>
+
+/** The geo that is asked for: null for all together, and for one with values that was only ever asked for with all others. */
+async function geoOf({ query, store }: PageRequest, seriesId: number, lines: Lines): Promise<number | null> {
+  const said = query.get('geo')
+  if (said === null || said === '') return null
+  const geo = /^\d{1,15}$/.test(said) ? Number(said) : -1
+  if (lines.has(geo)) return geo
+  const held = await store.kysely
+    .selectFrom('series_geo')
+    .select('geo_id')
+    .where('series_id', '=', seriesId)
+    .where('geo_id', '=', geo)
+    .executeTakeFirst()
+  if (!held) throw new NotFound(`geo ${said}`)
+  return null
+}
+
+/** The months of a year in a zone, with the shares of each. */
+function monthsOf(zone: string, lines: Lines, january: number): Shares[] {
+  const borders = [january]
+  while (borders.length <= 12) borders.push(addUnits(zone, borders.at(-1)!, 'month', 1))
+  return sharesOf(lines, borders)
+}
+
+/** The days of a year by month. */
+function daysOf(lines: Lines, { dates, borders }: Days): { date: string; shares: Shares }[] {
+  const shares = sharesOf(lines, borders)
+  return dates.map((date, i) => ({ date, shares: shares[i]! }))
+}
+
+/** What is missing between two instants, worst first come first. */
+const holesIn = (stretches: readonly Stretch[], from: number, to: number): Stretch[] =>
+  stretches
+    .filter((stretch) => stretch.reason !== null && stretch.from < to && stretch.to > from)
+    .sort((a, b) => a.from - b.from || a.to - b.to)
+
+/** The jobs that want a series. */
+const jobsOf = async ({ store }: PageRequest, seriesId: number): Promise<string[]> =>
+  (
+    await store.kysely
+      .selectFrom('_wanted')
+      .select('job')
+      .distinct()
+      .where('series_id', '=', seriesId)
+      .orderBy('job')
+      .execute()
+  ).map(({ job }) => job)
+
+/** One series: its years by month, one year by day, and what is missing in it. */
+export async function readCoverageOf(request: PageRequest) {
+  const row = await findSeries(request, request.params.id)
+  const zone = row.time_zone
+  const stretches = await stretchesOf(request, row.id)
+  const all = timelines(stretches)
+  const geo = await geoOf(request, row.id, all)
+  const lines: Lines = geo === null ? all : new Map([[geo, all.get(geo)!]])
+  const names = await indicatorNames(request, [row.indicator_id])
+  const geos = await geoNames(request, [...all.keys()])
+  const head = {
+    ...headOf(row, names),
+    jobs: await jobsOf(request, row.id),
+    geo,
+    geos: [...all.keys()].map((id) => ({ id, name: geos.get(id) ?? null })),
+  }
+  const extent = extentOf(lines)
+  if (!extent) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
+  const { years, borders } = yearsOf(zone, extent)
+  const asked = Number(request.query.get('year') ?? yearOf(zone, Math.min(request.now, extent.to - 1)))
+  const nth = years.includes(asked) ? years.indexOf(asked) : years.length - 1
+  const [from, to] = [borders[nth]!, borders[nth + 1]!]
+  const told = holesIn(
+    geo === null ? stretches : stretches.filter(({ geoId }) => geoId === geo || geoId === 0),
+    from,
+    to,
+  )
+  return {
+    ...head,
+    year: years[nth]!,
+    years: years.map((year, i) => ({ year, months: monthsOf(zone, lines, borders[i]!) })),
+    days: daysOf(lines, daysBetween(zone, from, to)),
+    holes: told.slice(0, HOLES).map((hole) => ({
+      ...{ geo: hole.geoId, state: hole.state, reason: hole.reason, missing: hole.missing, nextAt: hole.nextAt },
+      ...{ from: formatLocal(zone, hole.from), to: formatLocal(zone, hole.to) },
+      // Whole local days: commands take those.
+      ...{ fromDate: localDate(zone, floorTo(zone, hole.from, 'day')), toDate: endDate(zone, hole.to) },
+    })),
+    more: Math.max(0, told.length - HOLES),
+  }
+}
+
+/** The first local day that begins at or after an instant. */
+function endDate(zone: string, at: number): string {
+  const day = floorTo(zone, at, 'day')
+  return localDate(zone, day === at ? at : addUnits(zone, day, 'day', 1))
+}
+
+export type CoverageOf = Awaited<ReturnType<typeof readCoverageOf>>

@@ -1,0 +1,151 @@
+import { formatUtc } from '../../base/instant.ts'
+import { formatLocal } from '../../base/zone.ts'
+import { type Reach, reaches } from '../../checks/lag.ts'
+import { rhythms } from '../../checks/rhythm.ts'
+import { openFailures } from '../../checks/status.ts'
+import type { PageRequest } from '../page.ts'
+import { lastDays } from './days.ts'
+import { geoNames, indicatorNames } from './names.ts'
+import { allSeries, type SeriesRow, seriesPath } from './series.ts'
+import { type Shares, sharesOf, stretchesOf, timelines } from './stretches.ts'
+
+/** Days of the strip. */
+export const STRIP_DAYS = 90
+/** Series on one page. */
+export const SERIES_A_PAGE = 40
+/** Failures that are told one by one. */
+const FAILURES = 20
+const RUNS = 5
+
+/** A series as the overview shows it. */
+export interface SeriesLine {
+  readonly path: string
+  readonly kind: string
+  readonly indicatorId: number
+  readonly name: string | null
+  readonly timeTrunc: string | null
+  readonly geoAgg: string | null
+  /** The only geo, where there is one. */
+  readonly geo: string | null
+  readonly geos: number
+  readonly lastLocal: string | null
+  readonly behindS: number | null
+  readonly usualS: number | null
+  readonly checkedAt: string | null
+  readonly late: boolean
+  /** Shares of the states in the last local days, the latest last. */
+  readonly days: readonly Shares[]
+}
+
+const countOf = async ({ store }: PageRequest): Promise<number> => {
+  const { open } = await store.kysely
+    .selectFrom('_quarantine')
+    .select(({ fn }) => fn.countAll<number>().as('open'))
+    .where('resolved_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return open
+}
+
+/** The jobs whose run is missed. */
+async function missed({ store, now }: PageRequest): Promise<{ job: string; lastAt: string; usualS: number }[]> {
+  return (await rhythms(store))
+    .filter(({ missedFrom }) => now > missedFrom)
+    .map(({ job, lastAt, usualS }) => ({ job, lastAt: formatUtc(lastAt), usualS }))
+}
+
+/** The job that last asked for something. */
+async function jobOf({ store }: PageRequest, target: string): Promise<string | null> {
+  const row = await store.kysely
+    .selectFrom('_fetch as f')
+    .innerJoin('_run as r', 'r.id', 'f.run_id')
+    .select('r.job')
+    .where('f.target', '=', target)
+    .orderBy('f.id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.job ?? null
+}
+
+/** The geos of some series. */
+const geosOf = async ({ store }: PageRequest, ids: readonly number[]): Promise<ReadonlyMap<number, number[]>> => {
+  if (ids.length === 0) return new Map()
+  const rows = await store.kysely
+    .selectFrom('series_geo')
+    .selectAll()
+    .where('series_id', 'in', [...ids])
+    .execute()
+  return new Map(
+    [...Map.groupBy(rows, ({ series_id }) => series_id)].map(([id, of]) => [id, of.map(({ geo_id }) => geo_id)]),
+  )
+}
+
+/** The lines of some series. */
+async function lines(
+  request: PageRequest,
+  series: readonly SeriesRow[],
+  reach: ReadonlyMap<number, Reach>,
+): Promise<SeriesLine[]> {
+  const geos = await geosOf(
+    request,
+    series.map(({ id }) => id),
+  )
+  const names = await indicatorNames(
+    request,
+    series.map(({ indicator_id }) => indicator_id),
+  )
+  const named = await geoNames(
+    request,
+    [...geos.values()].flatMap((of) => (of.length === 1 ? of : [])),
+  )
+  const found: SeriesLine[] = []
+  for (const row of series) {
+    const { lastAt = null, behindS = null, usualS = null, checkedAt = null, late = null } = reach.get(row.id) ?? {}
+    const of = geos.get(row.id) ?? []
+    const { borders } = lastDays(row.time_zone, request.now, STRIP_DAYS)
+    found.push({
+      path: seriesPath(row),
+      kind: row.kind,
+      indicatorId: row.indicator_id,
+      name: names.get(`${row.kind} ${row.indicator_id}`) ?? null,
+      timeTrunc: row.time_trunc,
+      geoAgg: row.geo_agg,
+      geo: of.length === 1 ? (named.get(of[0]!) ?? null) : null,
+      geos: of.length,
+      lastLocal: lastAt === null ? null : formatLocal(row.time_zone, lastAt),
+      ...{ behindS, usualS, checkedAt, late: late !== null },
+      days: sharesOf(timelines(await stretchesOf(request, row.id)), borders),
+    })
+  }
+  return found
+}
+
+/** What the overview shows: whether the copy is whole and fresh, and what to do where it is not. */
+export async function readHome(request: PageRequest) {
+  const { store, now, query } = request
+  const reach = new Map((await reaches(store, now)).map((of) => [of.seriesId, of]))
+  // What needs somebody comes first.
+  const late = (row: SeriesRow): number => (reach.get(row.id)?.late ? 0 : 1)
+  const all = (await allSeries(request)).sort((a, b) => late(a) - late(b))
+  const pages = Math.max(1, Math.ceil(all.length / SERIES_A_PAGE))
+  const page = Math.min(pages, Math.max(1, Math.floor(Number(query.get('page') ?? 1)) || 1))
+  const failures = await openFailures(store)
+  const told = []
+  for (const failure of failures.slice(0, FAILURES))
+    told.push({ ...failure, job: await jobOf(request, failure.target) })
+  return {
+    health: {
+      series: all.length,
+      late: all.filter((row) => late(row) === 0).length,
+      failures: failures.length,
+      quarantined: await countOf(request),
+      missed: await missed(request),
+    },
+    failures: told,
+    runs: await store.kysely.selectFrom('runs').selectAll().limit(RUNS).execute(),
+    series: await lines(request, all.slice((page - 1) * SERIES_A_PAGE, page * SERIES_A_PAGE), reach),
+    page,
+    pages,
+  }
+}
+
+export type Home = Awaited<ReturnType<typeof readHome>>

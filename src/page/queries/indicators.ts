@@ -1,0 +1,114 @@
+import type { Reader } from '../../db/store.ts'
+import { inLanguage } from './locale.ts'
+import { seriesOf } from './search.ts'
+
+/** Indicators that one page shows. */
+export const INDICATORS = 40
+
+/** What is asked of the catalogue. */
+export interface CatalogueQuestion {
+  /** Words to look for; all indicators when empty. */
+  readonly text: string
+  /** Only those of which values are held, or only the others. */
+  readonly held: 'all' | 'held' | 'other'
+  /** From 1. */
+  readonly page: number
+  readonly locale: string
+}
+
+interface Key {
+  readonly kind: string
+  readonly id: number
+}
+
+/** The indicators that are meant, in order: by number, or as the search ranks them. */
+async function keysOf({ kysely, engine }: Reader, { text, held, page }: CatalogueQuestion): Promise<Key[]> {
+  const from = (page - 1) * INDICATORS
+  if (/[\p{L}\p{N}]/u.test(text)) {
+    const found = await engine.search(text, ['indicator', 'offer_indicator'])
+    if (held === 'all') return found.slice(from, from + INDICATORS + 1)
+    const rows = await kysely.selectFrom('series').select(['kind', 'indicator_id']).distinct().execute()
+    const ours = new Set(rows.map(({ kind, indicator_id }) => `${kind} ${indicator_id}`))
+    return found
+      .filter(({ kind, id }) => ours.has(`${kind} ${id}`) === (held === 'held'))
+      .slice(from, from + INDICATORS + 1)
+  }
+  return kysely
+    .selectFrom('indicator as i')
+    .select(['i.kind', 'i.id'])
+    .$if(held !== 'all', (of) =>
+      of.where(({ exists, not, selectFrom }) => {
+        const any = exists(
+          selectFrom('series as s')
+            .select('s.id')
+            .whereRef('s.kind', '=', 'i.kind')
+            .whereRef('s.indicator_id', '=', 'i.id'),
+        )
+        return held === 'held' ? any : not(any)
+      }),
+    )
+    .orderBy('i.kind')
+    .orderBy('i.id')
+    .limit(INDICATORS + 1)
+    .offset(from)
+    .execute()
+}
+
+/** One page of the catalogue: each indicator with its texts in a language, and what is held of it. */
+export async function readIndicators(db: Reader, question: CatalogueQuestion) {
+  const keys = await keysOf(db, question)
+  const shown = keys.slice(0, INDICATORS)
+  const kinds = [...new Set(shown.map(({ kind }) => kind))]
+  const ids = [...new Set(shown.map(({ id }) => id))]
+  const facts = await db.kysely
+    .selectFrom('indicator')
+    .select(['kind', 'id', 'magnitude', 'withdrawn_at'])
+    .where('kind', 'in', kinds)
+    .where('id', 'in', ids)
+    .execute()
+  const texts = await db.kysely
+    .selectFrom('indicator_text')
+    .select(['kind', 'id', 'locale', 'name', 'short_name'])
+    .where('kind', 'in', kinds)
+    .where('id', 'in', ids)
+    .orderBy('locale')
+    .execute()
+  const held = await db.kysely
+    .selectFrom('freshness')
+    .select(['kind', 'indicator_id', 'geo_id', 'first_utc', 'last_utc'])
+    .where('kind', 'in', kinds)
+    .where('indicator_id', 'in', ids)
+    .execute()
+  const series = await seriesOf(db, shown)
+  const indicators = shown.map(({ kind, id }) => {
+    const text = inLanguage(
+      texts.filter((row) => row.kind === kind && row.id === id),
+      question.locale,
+    )
+    const own = held.filter((row) => row.kind === kind && row.indicator_id === id)
+    const fact = facts.find((row) => row.kind === kind && row.id === id)
+    return {
+      kind,
+      id,
+      name: text?.name ?? null,
+      short_name: text?.short_name ?? null,
+      locale: text?.locale ?? null,
+      unit: fact?.magnitude ?? null,
+      withdrawn_at: fact?.withdrawn_at ?? null,
+      series: series.get(`${kind} ${id}`) ?? [],
+      geos: new Set(own.map(({ geo_id }) => geo_id)).size,
+      first_utc: own.map(({ first_utc }) => first_utc).sort()[0] ?? null,
+      last_utc:
+        own
+          .map(({ last_utc }) => last_utc)
+          .sort()
+          .at(-1) ?? null,
+      job: jobLine(kind, id),
+    }
+  })
+  return { ...question, indicators, more: keys.length > INDICATORS }
+}
+
+/** The line of a job that fetches an indicator from now on. */
+export const jobLine = (kind: string, id: number): string =>
+  `${kind === 'indicator' ? 'series' : 'offers'}: [{ indicators: [${id}], window: { last: 30d } }]`

@@ -1,0 +1,50 @@
+import type { PageRequest } from '../page.ts'
+import { inLanguage } from './locale.ts'
+
+type Asked = Pick<PageRequest, 'store' | 'locale'>
+
+interface NameRow<K> {
+  readonly key: K
+  readonly locale: string
+  readonly name: string | null
+}
+
+/** The name of each thing in the language that is asked for, else in another one. */
+const byLocale = <K>(rows: readonly NameRow<K>[], locale: string): ReadonlyMap<K, string> =>
+  new Map(
+    [
+      ...Map.groupBy(
+        rows.filter(({ name }) => name !== null),
+        ({ key }) => key,
+      ),
+    ].map(([key, names]) => [key, inLanguage(names, locale)!.name!]),
+  )
+
+/** The names of indicators, by `kind id`, in the language of a request where they are held in it. */
+export async function indicatorNames(
+  { store, locale }: Asked,
+  ids: readonly number[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await store.kysely
+    .selectFrom('indicator_text')
+    .select(['kind', 'id', 'locale', 'name'])
+    .where('kind', 'in', ['indicator', 'offer_indicator'])
+    .where('id', 'in', [...new Set(ids)])
+    .execute()
+  return byLocale(
+    rows.map(({ kind, id, ...row }) => ({ key: `${kind} ${id}`, ...row })),
+    locale,
+  )
+}
+
+/** The names of geos, by number, in the language of a request where they are held in it. */
+export async function geoNames({ store, locale }: Asked, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await store.kysely
+    .selectFrom('geo_text')
+    .select(['id as key', 'locale', 'name'])
+    .where('id', 'in', [...new Set(ids)])
+    .execute()
+  return byLocale(rows, locale)
+}

@@ -1,0 +1,100 @@
+import type { Reader } from '../../db/store.ts'
+import { PLACES, type Place, search } from '../../products/search.ts'
+import { seriesPath } from './series.ts'
+
+/** Results that one page shows. */
+export const RESULTS = 40
+/** Letters of a text around the first word that was looked for. */
+const AROUND = 90
+
+/** A piece of a text; `hit` where it is what was looked for. */
+export interface Excerpt {
+  readonly text: string
+  readonly hit: boolean
+}
+
+/** A text with accents and capitals taken away, letter for letter. */
+const folded = (text: string): string =>
+  [...text]
+    .map((letter) => {
+      const plain = letter.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
+      return plain.length === letter.length ? plain : letter.toLowerCase().slice(0, letter.length).padEnd(letter.length)
+    })
+    .join('')
+
+/** The part of a text around the first of some words, which are beginnings; empty when none is there. */
+export function excerptOf(text: string, words: readonly string[]): Excerpt[] {
+  const plain = folded(text)
+  const hits: { from: number; to: number }[] = []
+  for (const [{ length }, from] of [...plain.matchAll(/[\p{L}\p{N}]+/gu)].map(
+    (match) => [match[0], match.index] as const,
+  )) {
+    const word = words.find((one) => plain.startsWith(one, from) && one.length <= length)
+    if (word !== undefined) hits.push({ from, to: from + word.length })
+  }
+  const [first] = hits
+  if (!first) return []
+  const from = Math.max(0, first.from - AROUND)
+  const to = Math.min(text.length, first.to + AROUND)
+  const pieces: Excerpt[] = []
+  let at = from
+  for (const hit of hits.filter((one) => one.to <= to)) {
+    pieces.push({ text: text.slice(at, hit.from), hit: false }, { text: text.slice(hit.from, hit.to), hit: true })
+    at = hit.to
+  }
+  pieces.push({ text: text.slice(at, to), hit: false })
+  return [
+    ...(from > 0 ? [{ text: '…', hit: false }] : []),
+    ...pieces.filter((piece) => piece.text !== ''),
+    ...(to < text.length ? [{ text: '…', hit: false }] : []),
+  ]
+}
+
+/** What speaks of some words, the best first, each with the place in its text and the series that are held of it. */
+export async function readSearch(db: Reader, text: string, place: Place | 'all') {
+  const words = (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => folded(word.normalize('NFC')))
+  if (words.length === 0) return { text, place, total: 0, results: [] }
+  const found = await search(db, text, place === 'all' ? (Object.keys(PLACES) as Place[]) : [place])
+  const shown = found.slice(0, RESULTS)
+  const texts = await db.kysely
+    .selectFrom('texts')
+    .select(['kind', 'item_id', 'locale', 'text'])
+    .where('item_id', 'in', [...new Set(shown.map(({ id }) => id))])
+    .where('kind', 'in', [...new Set(shown.map(({ kind }) => kind))])
+    .execute()
+  const series = await seriesOf(db, shown)
+  const results = shown.map((one) => {
+    const own = texts.filter(({ kind, item_id }) => kind === one.kind && item_id === one.id)
+    const ordered = [...own].sort((a, b) => Number(b.locale === one.locale) - Number(a.locale === one.locale))
+    const excerpts = ordered.map(({ text: whole }) => excerptOf(whole ?? '', words))
+    return {
+      ...one,
+      excerpt: excerpts.find((pieces) => pieces.length > 0) ?? [],
+      series: series.get(`${one.kind} ${one.id}`) ?? [],
+    }
+  })
+  return { text, place, total: found.length, results }
+}
+
+/** The series that are held of some indicators, by kind and number of the indicator, each with what it is called in addresses. */
+export async function seriesOf({ kysely }: Reader, of: readonly { kind: string; id: number }[]) {
+  const rows = await kysely
+    .selectFrom('series as s')
+    .select(['s.id', 's.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg'])
+    .where('s.kind', 'in', [...new Set(of.map(({ kind }) => kind))])
+    .where('s.indicator_id', 'in', [...new Set(of.map(({ id }) => id))])
+    .orderBy((by) => by.case().when('s.time_trunc', 'is', null).then(0).else(1).end())
+    .orderBy((by) => by.case().when('s.geo_agg', 'is', null).then(0).else(1).end())
+    .orderBy('s.id')
+    .execute()
+  const groups = Map.groupBy(rows, ({ kind, indicator_id }) => `${kind} ${indicator_id}`)
+  return new Map(
+    [...groups].map(([key, series]) => [
+      key,
+      series.map((one, i) => ({
+        ...{ time_trunc: one.time_trunc, geo_agg: one.geo_agg },
+        path: seriesPath({ ...one, first_id: one.kind === 'indicator' && i === 0 ? one.id : null }),
+      })),
+    ]),
+  )
+}

@@ -1,0 +1,47 @@
+import { NotFound, type PageRequest } from '../page.ts'
+
+/** Every series with what it is called in addresses: an indicator's native series (else its first one) bears its number. */
+const rows = ({ store }: Pick<PageRequest, 'store'>) =>
+  store.kysely
+    .selectFrom('series as s')
+    .selectAll('s')
+    .select((of) =>
+      of
+        .selectFrom('series as f')
+        .select('f.id')
+        .where('f.kind', '=', 'indicator')
+        .whereRef('f.indicator_id', '=', 's.indicator_id')
+        .orderBy((by) => by.case().when('f.time_trunc', 'is', null).then(0).else(1).end())
+        .orderBy((by) => by.case().when('f.geo_agg', 'is', null).then(0).else(1).end())
+        .orderBy('f.id')
+        .limit(1)
+        .as('first_id'),
+    )
+
+export type SeriesRow = Awaited<ReturnType<ReturnType<typeof rows>['execute']>>[number]
+
+/** What a series is called in addresses: `600`, or `s12` where the indicator's number is that of another one. */
+export const seriesPath = ({
+  id,
+  first_id,
+  indicator_id,
+}: Pick<SeriesRow, 'id' | 'first_id' | 'indicator_id'>): string => (id === first_id ? String(indicator_id) : `s${id}`)
+
+/** The series that an address names: `600` is the native one of the indicator, `s12` the one with this number. */
+export async function findSeries(request: Pick<PageRequest, 'store'>, name: string | undefined): Promise<SeriesRow> {
+  const [, own, number] = /^(s?)(\d{1,15})$/.exec(name ?? '') ?? []
+  if (number === undefined) throw new NotFound(`series ${name}`)
+  const all = rows(request)
+  const found =
+    own === 's'
+      ? await all.where('s.id', '=', Number(number)).executeTakeFirst()
+      : (await all.where('s.kind', '=', 'indicator').where('s.indicator_id', '=', Number(number)).execute()).find(
+          ({ id, first_id }) => id === first_id,
+        )
+  if (!found) throw new NotFound(`series ${name}`)
+  return found
+}
+
+/** Every series, in the order of their indicators. */
+export const allSeries = (request: Pick<PageRequest, 'store'>): Promise<SeriesRow[]> =>
+  rows(request).orderBy('s.kind').orderBy('s.indicator_id').orderBy('s.id').execute()

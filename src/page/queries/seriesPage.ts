@@ -1,0 +1,44 @@
+import type { Interval } from '../../base/interval.ts'
+import type { PageRequest } from '../page.ts'
+import type { AsOf } from './asOf.ts'
+import { type Change, readChanges } from './changes.ts'
+import { type ChartData, readAsked, readChart } from './chart.ts'
+import type { Dataset } from './geos.ts'
+import { type Neighbours, neighboursOf } from './range.ts'
+import { type Rows, readRows } from './rows.ts'
+import { showOf, sqlOf } from './shownSql.ts'
+import { readStates, type StateStretch } from './states.ts'
+
+/** All that the page on a series says. */
+export interface SeriesData {
+  readonly dataset: Dataset
+  readonly range: Interval
+  readonly neighbours: Neighbours
+  readonly asOf: AsOf | null
+  readonly changes: readonly Change[]
+  readonly chart: ChartData
+  readonly table: Rows
+  /** What is not final of the range, in order. */
+  readonly open: readonly StateStretch[]
+  readonly sql: string
+  /** The words of the command that draws the same; null where there is none. */
+  readonly command: string | null
+}
+
+/** Reads all that the page on a series says. */
+export async function readSeries(request: PageRequest): Promise<SeriesData> {
+  const { store, now } = request
+  const asked = await readAsked(request)
+  const { dataset, range, asOf: then } = asked
+  const states = await readStates(store, dataset, range, now)
+  return {
+    ...{ dataset, range, asOf: then },
+    neighbours: neighboursOf(dataset.zone, range, dataset.last ?? now),
+    changes: await readChanges(store, dataset, range),
+    chart: await readChart(request, asked, states),
+    table: await readRows(store, dataset, range, then?.fetchId ?? null),
+    open: states.filter(({ state }) => state !== 'final'),
+    sql: sqlOf(dataset, range, then),
+    command: showOf(dataset, range, then),
+  }
+}

@@ -1,0 +1,68 @@
+import { SyncError } from '../../base/errors.ts'
+import { parameterOf } from '../../products/badStatement.ts'
+import { RECIPES } from '../../products/recipes/recipes.ts'
+import { createAsker, type StatementAnswer } from '../statements.ts'
+
+/** Letters of a statement. */
+const LONGEST = 20_000
+/** Begins the names of fields that hold the parameters of a statement. */
+export const FIELD = 'p.'
+
+/** Statements are asked in processes that all pages share; they end with this one. */
+const asker = createAsker()
+
+/** A parameter of a statement, as it was written; empty for no value. */
+export interface Parameter {
+  readonly name: string
+  readonly value: string
+}
+
+/** What is asked, and what came of it. */
+export interface Asked {
+  readonly sql: string
+  /** The recipe that the statement was taken from, to be changed or run. */
+  readonly recipe: string | null
+  readonly parameters: readonly Parameter[]
+  readonly answer: StatementAnswer | null
+  readonly refused: { readonly message: string; readonly hint: string | null; readonly code: string } | null
+}
+
+/** The names of the parameters of a statement, each once: `:name`, `@name` and `$name`, but not in texts, names and comments. */
+export function parametersIn(sql: string): string[] {
+  const bare = sql.replaceAll(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, ' ')
+  return [...new Set([...bare.matchAll(/[:@$]([A-Za-z_]\w*)/g)].map(([, name]) => name!))]
+}
+
+/** What an address asks for: a statement with its parameters, or a recipe with those that it has when nobody says. */
+export function questionOf(query: URLSearchParams): Pick<Asked, 'sql' | 'recipe' | 'parameters'> {
+  const recipe = RECIPES.find(({ name }) => name === query.get('recipe'))
+  const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, LONGEST)
+  const parameters = parametersIn(sql).map((name) => ({
+    name,
+    value: query.get(`${FIELD}${name}`) ?? String(recipe?.parameters[name] ?? ''),
+  }))
+  return { sql, recipe: recipe?.name ?? null, parameters }
+}
+
+/** Asks a statement in a process that can be ended. What is wrong with it is part of the answer. */
+export async function askStatement(file: string, query: URLSearchParams): Promise<Asked> {
+  const question = questionOf(query)
+  const { sql, parameters } = question
+  // Whoever opens the box will ask something.
+  if (!query.has('sql') || sql.trim() === '') {
+    asker.warm()
+    return { ...question, answer: null, refused: null }
+  }
+  const values = Object.fromEntries(
+    parameters.map(({ name, value }) => [name, value === '' ? null : parameterOf(value)]),
+  )
+  try {
+    return { ...question, answer: await asker.ask({ file, sql, parameters: values }), refused: null }
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error
+    const { message, hint = null, code } = error
+    return { ...question, answer: null, refused: { message, hint, code } }
+  } finally {
+    asker.warm()
+  }
+}

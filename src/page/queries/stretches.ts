@@ -1,0 +1,132 @@
+import type { PageRequest } from '../page.ts'
+
+/** What may be the case for a stretch of a series: nobody asked, or from the best to the worst of what was answered. */
+export const STATES = ['none', 'final', 'provisional', 'empty', 'doubt', 'failed'] as const
+export type State = (typeof STATES)[number]
+
+/** A stretch of a series and geo in one state (epoch seconds), with what is known of it. */
+export interface Stretch {
+  readonly geoId: number
+  readonly from: number
+  readonly to: number
+  readonly state: State
+  /** Why there is nothing: absent at the source, an answer in doubt, a request that failed, or never asked. */
+  readonly reason: 'absent' | 'doubt' | 'failed' | 'unasked' | null
+  /** Periods that are missing, where they can be counted. */
+  readonly missing: number | null
+  /** When a sync asks it again at the earliest (UTC), where it waits for that. */
+  readonly nextAt: string | null
+}
+
+const OF_GAP = { absent: 'doubt', doubt: 'doubt', failed: 'failed', unasked: 'none' } as const
+
+/** Everything that is known of a series' coverage: what is held and judged, then what is missing and why. Reads no values. */
+export async function stretchesOf({ store }: Pick<PageRequest, 'store'>, seriesId: number): Promise<Stretch[]> {
+  const held = await store.kysely
+    .selectFrom('coverage')
+    .select(['geo_id', 'from_at', 'to_at', 'state'])
+    .where('series_id', '=', seriesId)
+    .$narrowType<{ state: 'final' | 'provisional' | 'empty' | 'doubt' }>()
+    .execute()
+  const missing = await store.kysely
+    .selectFrom('gaps')
+    .select(['geo_id', 'from_at', 'to_at', 'reason', 'missing', 'next_at'])
+    .where('series_id', '=', seriesId)
+    .execute()
+  return [
+    ...held.map(({ geo_id, from_at, to_at, state }) => ({
+      ...{ geoId: geo_id, from: from_at, to: to_at, state },
+      ...{ reason: null, missing: null, nextAt: null },
+    })),
+    ...missing.map(({ geo_id, from_at, to_at, reason, missing, next_at }) => ({
+      ...{ geoId: geo_id, from: from_at, to: to_at, state: OF_GAP[reason] },
+      ...{ reason, missing, nextAt: next_at },
+    })),
+  ]
+}
+
+/** A stretch of a timeline that has one state, without what is known of it. */
+export interface Painted {
+  readonly from: number
+  readonly to: number
+  readonly state: State
+}
+
+/**
+ * The timelines of a series, one a geo that was asked for (0: all at once): disjoint stretches in order. Of what lies upon one
+ * another, what is missing covers what is held, and what was told of a geo covers what was told of all.
+ */
+export function timelines(stretches: readonly Stretch[]): ReadonlyMap<number, Painted[]> {
+  const geos = [...new Set(stretches.map(({ geoId }) => geoId))].sort((a, b) => a - b)
+  return new Map(
+    geos.map((geo) => [
+      geo,
+      painted(
+        stretches.filter(({ geoId }) => geoId === geo || geoId === 0),
+        geo,
+      ),
+    ]),
+  )
+}
+
+const layerOf = ({ geoId, reason }: Stretch, geo: number): number => (geoId === geo ? 2 : 0) + (reason === null ? 0 : 1)
+
+/** Disjoint stretches: between two borders the uppermost layer holds, of equal ones the worst state. */
+function painted(stretches: readonly Stretch[], geo: number): Painted[] {
+  const begins = [...stretches].sort((a, b) => a.from - b.from)
+  const borders = [...new Set(stretches.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
+  const result: Painted[] = []
+  let active: Stretch[] = []
+  let next = 0
+  for (const [i, from] of borders.entries()) {
+    const to = borders[i + 1]
+    if (to === undefined) break
+    active = active.filter((stretch) => stretch.to > from)
+    while (next < begins.length && begins[next]!.from <= from) active.push(begins[next++]!)
+    if (active.length === 0) continue
+    const { state } = active.reduce((best, stretch) => {
+      const [a, b] = [layerOf(best, geo), layerOf(stretch, geo)]
+      return b > a || (b === a && STATES.indexOf(stretch.state) > STATES.indexOf(best.state)) ? stretch : best
+    })
+    const last = result.at(-1)
+    if (last && last.to === from && last.state === state) result[result.length - 1] = { ...last, to }
+    else result.push({ from, to, state })
+  }
+  return result
+}
+
+/** Which share of a time has each state; together they are 1. States that it does not have are left out. */
+export type Shares = Readonly<Partial<Record<State, number>>>
+
+/** The shares of states in periods that follow one another, over all timelines of a series. */
+export function sharesOf(lines: ReadonlyMap<number, readonly Painted[]>, borders: readonly number[]): Shares[] {
+  const cells = Array.from({ length: Math.max(0, borders.length - 1) }, (): Partial<Record<State, number>> => ({}))
+  for (const line of lines.values()) {
+    let cell = 0
+    for (const { from, to, state } of line) {
+      while (cell < cells.length && borders[cell + 1]! <= from) cell++
+      for (let at = cell; at < cells.length && borders[at]! < to; at++) {
+        const seconds = Math.min(to, borders[at + 1]!) - Math.max(from, borders[at]!)
+        if (seconds > 0) cells[at]![state] = (cells[at]![state] ?? 0) + seconds
+      }
+    }
+  }
+  return cells.map((seconds, i) => sharesIn(seconds, (borders[i + 1]! - borders[i]!) * lines.size))
+}
+
+/** Seconds by state as shares of a whole, of which the rest was never asked. Rounded, so that a program reads little. */
+function sharesIn(seconds: Partial<Record<State, number>>, whole: number): Shares {
+  const { none = 0, ...told } = seconds
+  const rest = whole - Object.values(told).reduce((sum, part) => sum + part, 0) - none
+  const all = { ...told, ...(none + rest > 0 || whole === 0 ? { none: none + rest } : {}) }
+  if (whole === 0) return { none: 1 }
+  return Object.fromEntries(
+    STATES.flatMap((state) =>
+      all[state] === undefined ? [] : [[state, Math.round((all[state] / whole) * 1e4) / 1e4]],
+    ),
+  )
+}
+
+/** The worst state that a period has some of. */
+export const worstOf = (shares: Shares): State =>
+  [...STATES].reverse().find((state) => shares[state] !== undefined) ?? 'none'

@@ -1,0 +1,101 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+
+/** Who may ask. */
+export interface Door {
+  /** Names beside those of this machine by which the page may be reached. */
+  readonly names: readonly string[]
+  /** What everybody has to show; null where only this machine can ask. */
+  readonly token: string | null
+}
+
+/** Why something is not answered. */
+export interface Refusal {
+  readonly status: 400 | 401 | 403 | 405
+  readonly reason: string
+}
+
+/** Every answer has these: nothing from elsewhere runs in the page, frames it, reads it, or is told where it was. */
+export const HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+} as const
+
+/** The name in a Host header, without the port; undefined where it is none. */
+function nameOf(host: string): string | undefined {
+  const [, name] = /^([\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.exec(host) ?? []
+  return name?.toLowerCase().replace(/\.$/, '')
+}
+
+const HERE = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * Whether a Host header names this server. A page of another site can make its own name lead to this machine (DNS rebinding),
+ * and would then read what we answer as its own; the name that it asked for is what gives it away. An address is no name: it
+ * leads nowhere else, so that with a token every address will do.
+ */
+function isOurs(host: string, { names, token }: Door): boolean {
+  const name = nameOf(host)
+  if (name === undefined) return false
+  if (HERE.includes(name) || names.includes(name)) return true
+  return token !== null && isIP(name.replace(/^\[|\]$/g, '')) !== 0
+}
+
+/** Whether two texts are equal, in a time that does not tell how much of them is. */
+function isEqual(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+/** The name of the cookie that holds the token. */
+export const TOKEN_COOKIE = 'indicator_sync_token'
+
+/** A cookie of a request. */
+export const cookieOf = ({ cookie = '' }: IncomingHttpHeaders, name: string): string | undefined =>
+  cookie
+    .split(';')
+    .map((pair) => pair.trim())
+    .find((pair) => pair.startsWith(`${name}=`))
+    ?.slice(name.length + 1)
+
+/** Whether a request shows the token, as a cookie, a bearer or in its address. */
+function isKnown({ headers, url = '' }: IncomingMessage, token: string): boolean {
+  const [, bearer] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? []
+  const shown = [cookieOf(headers, TOKEN_COOKIE), bearer, URL.parse(url, 'http://here')?.searchParams.get('token')]
+  return shown.some((text) => typeof text === 'string' && isEqual(text, token))
+}
+
+/** Whether another site made the browser ask. Browsers say so in a header that no page can change. */
+const isForeign = (headers: IncomingHttpHeaders): boolean =>
+  ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
+
+/** Whether it is asked for as the page that a person looks at, as by a link; not as a picture, a frame or data. */
+const isOpened = (headers: IncomingHttpHeaders): boolean =>
+  headers['sec-fetch-mode'] === 'navigate' && ['document', undefined].includes(headers['sec-fetch-dest'] as string)
+
+/** Why a request is not answered, whatever it asks for; undefined where it may be. Looked at before anything else is. */
+export function refusal(request: IncomingMessage, door: Door): Refusal | undefined {
+  const { method, headers, headersDistinct, url = '' } = request
+  const hosts = headersDistinct.host ?? []
+  if (hosts.length !== 1 || !isOurs(hosts[0]!, door))
+    return { status: 403, reason: 'This server answers only to its own name. Open it by the address that it printed.' }
+  if (!url.startsWith('/')) return { status: 400, reason: 'Ask for a path.' }
+  if (method !== 'GET' && method !== 'HEAD') return { status: 405, reason: 'Only GET and HEAD are answered.' }
+  if (isForeign(headers) && !isOpened(headers))
+    return { status: 403, reason: 'Another site asked for this; only this page itself may.' }
+  if (door.token !== null && !isKnown(request, door.token))
+    return { status: 401, reason: 'Open the address with the token that the server printed when it began.' }
+  return undefined
+}
+
+/** Why a request for what only our own pages may lead to is not answered. */
+export const foreignRefusal = (headers: IncomingHttpHeaders): Refusal | undefined =>
+  isForeign(headers)
+    ? { status: 403, reason: 'Another site leads here, and asking this is work. Open it from the page itself.' }
+    : undefined

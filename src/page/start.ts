@@ -1,0 +1,25 @@
+import type { AddressInfo } from 'node:net'
+import { buildServer } from './server.ts'
+import type { Site } from './site.ts'
+
+/** A server that answers. */
+export interface Running {
+  /** Where it is reached from this machine, without a slash at the end. */
+  readonly url: string
+  /** What everybody has to show; null where only this machine can ask. */
+  readonly token: string | null
+  close(): Promise<void>
+}
+
+/** Serves the pages of a database. Port 0 is any free one. */
+export async function startServer(
+  site: Site,
+  where: { readonly host: string; readonly port: number },
+): Promise<Running> {
+  const app = buildServer(site)
+  await app.listen(where)
+  const { address, family, port } = app.server.address() as AddressInfo
+  const wildcards: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
+  const host = wildcards[address] ?? (family === 'IPv6' ? `[${address}]` : address)
+  return { url: `http://${host}:${port}`, token: site.door.token, close: () => app.close() }
+}

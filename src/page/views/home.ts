@@ -1,0 +1,128 @@
+import { type Html, html, type Part } from '../html.ts'
+import { type PageRequest, page } from '../page.ts'
+import { type Home, readHome, type SeriesLine, STRIP_DAYS } from '../queries/home.ts'
+import { bdi, commandIn, commandLine, lengthText, moment, pager, scrolled, stepText } from './parts.ts'
+import { legend, strip } from './strip.ts'
+
+/** What is wrong, a line each; none is good. */
+function complaints({ health }: Home, request: PageRequest): Html[] {
+  const { home } = request.words
+  const line = (text: string, command: string): Html =>
+    html`<li>${text} ${request.live && commandLine(request.command(command))}</li>`
+  return [
+    ...(health.failures > 0 ? [line(home.failures(health.failures), 'retry')] : []),
+    ...health.missed.map(({ job, lastAt, usualS }) =>
+      line(
+        home.missed(job, lastAt.slice(0, 16).replace('T', ' '), lengthText(request, usualS)),
+        `sync jobs/${job}.yaml`,
+      ),
+    ),
+    ...(health.late > 0 ? [line(home.late(health.late), 'check')] : []),
+    ...(health.quarantined > 0 ? [line(home.quarantined(health.quarantined), 'quarantine list')] : []),
+  ]
+}
+
+function health(data: Home, request: PageRequest): Html {
+  const { home } = request.words
+  const wrong = complaints(data, request)
+  if (wrong.length > 0) return html`<section class="health"><p class="bad">${home.needs}</p><ul>${wrong}</ul></section>`
+  return html`<section class="health"><p class="${data.health.series > 0 ? 'good' : 'soft'}">${home.whole(data.health.series)}</p></section>`
+}
+
+/** How long ago the last value ended, and how long that usually is. */
+function age({ behindS, usualS, late }: SeriesLine, request: PageRequest): Part {
+  const { home, common } = request.words
+  if (behindS === null) return html`<span class="soft">${home.noValue}</span>`
+  const length = lengthText(request, behindS)
+  return html`${late ? html`<strong class="bad">${length} (${home.isLate})</strong>` : behindS < 0 ? common.ahead(length) : length}${
+    usualS !== null &&
+    html` <span class="soft">${home.usual} ${usualS < 0 ? common.ahead(lengthText(request, usualS)) : lengthText(request, usualS)}</span>`
+  }`
+}
+
+function seriesRow(line: SeriesLine, request: PageRequest): Html {
+  const { words, link } = request
+  const geo = line.geo ?? (line.geos > 1 ? words.home.geos(line.geos) : null)
+  return html`<tr><th scope="row"><a href="${link(`/series/${line.path}`)}">${line.indicatorId} ${bdi(line.name)}</a>
+<span class="soft">${[line.kind === 'indicator' ? '' : words.common.offer, stepText(request, line)].filter((part) => part !== '').join(', ')} ${bdi(geo)}</span></th>
+<td>${moment(line.lastLocal)}</td><td class="age">${age(line, request)}</td>
+<td class="wide"><a href="${link(`/coverage/${line.path}`)}">${strip(request, line.days)}</a></td></tr>\n`
+}
+
+function seriesTable(data: Home, request: PageRequest): Html {
+  const { home, common } = request.words
+  const { nothing, seriesHeading, caption, lastValue, behind } = home
+  if (data.series.length === 0)
+    return html`<p>${nothing}</p><p>${commandLine(request.command('sync jobs/nightly.yaml'))}</p>`
+  return html`<h2>${seriesHeading}</h2>
+${scrolled(
+  seriesHeading,
+  html`<table class="series"><caption>${caption(STRIP_DAYS)}</caption>
+<thead><tr><th scope="col">${common.series}</th><th scope="col">${lastValue}</th><th scope="col">${behind}</th><th scope="col">${home.strip(STRIP_DAYS)}</th></tr></thead>
+<tbody>${data.series.map((line) => seriesRow(line, request))}</tbody></table>`,
+)}
+${pager(request, data.page, data.pages)}
+${legend(request)}`
+}
+
+function runsTable({ runs }: Home, request: PageRequest): Part {
+  const { home } = request.words
+  if (runs.length === 0) return null
+  const heads = [
+    home.run,
+    home.command,
+    home.job,
+    home.began,
+    home.outcome,
+    home.requests,
+    home.failed,
+    home.fresh,
+    home.revised,
+  ]
+  const number = request.words.common.number
+  return html`<h2>${home.runsHeading}</h2>
+${scrolled(
+  home.runsHeading,
+  html`<table><thead><tr>${heads.map((head, i) => html`<th scope="col"${i > 4 && html` class="number"`}>${head}</th>`)}</tr></thead><tbody>
+${runs.map(
+  (
+    run,
+  ) => html`<tr><th scope="row"><a href="${request.link(`/runs/${run.id}`)}">${run.id}</a></th><td>${run.command}</td><td>${bdi(run.job)}</td>
+<td>${moment(run.started_at)}</td><td class="${run.outcome === 'done' ? 'good' : run.outcome === 'running' ? '' : 'bad'}">${run.outcome}</td>
+${[run.requests, run.failed, run.rows_new, run.rows_revised].map((count) => html`<td class="number">${number(count)}</td>`)}</tr>\n`,
+)}</tbody></table>`,
+)}`
+}
+
+/** An open failure: what was asked, what went wrong, and the command that mends it. */
+function failureRow(failure: Home['failures'][number], request: PageRequest): Html {
+  const { home } = request.words
+  const { entry, target, failed_at, message, hint, next_at, job } = failure
+  return html`<tr><td><bdi>${entry}</bdi><br><code>${target}</code></td>
+<td>${moment(failed_at)} <bdi>${message}</bdi></td>
+<td>${hint !== null && html`<p><bdi>${hint}</bdi></p>`}${next_at !== null && html`<p>${home.after(next_at.slice(0, 16).replace('T', ' '))}</p>`}${commandLine(request.command(commandIn(hint, job)))}</td></tr>\n`
+}
+
+function failuresTable(data: Home, request: PageRequest): Part {
+  const { home } = request.words
+  // What was requested, and what the service said of it, is for whoever can do something about it.
+  if (data.failures.length === 0 || !request.live) return null
+  const more = data.health.failures - data.failures.length
+  return html`<h2>${home.failuresHeading}</h2>
+${scrolled(
+  home.failuresHeading,
+  html`<table class="failures"><thead><tr><th scope="col">${home.what}</th><th scope="col">${home.why}</th><th scope="col">${home.todo}</th></tr></thead>
+<tbody>${data.failures.map((failure) => failureRow(failure, request))}</tbody></table>`,
+)}${more > 0 && html`<p>${home.more(more)}</p>`}`
+}
+
+/** `/`: is my copy whole and fresh? */
+export const home = page<Home>({
+  path: '/',
+  name: 'home',
+  top: true,
+  clock: true,
+  read: readHome,
+  show: (data, request) =>
+    html`${health(data, request)}${failuresTable(data, request)}${seriesTable(data, request)}${runsTable(data, request)}`,
+})

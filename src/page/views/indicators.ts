@@ -1,0 +1,71 @@
+import { type Html, html } from '../html.ts'
+import { type PageRequest, page } from '../page.ts'
+import { readIndicators } from '../queries/indicators.ts'
+import { scrolled } from './parts.ts'
+import { command, pager, said, wholeOf } from './pieces.ts'
+
+type Data = Awaited<ReturnType<typeof readIndicators>>
+
+const HELD = ['all', 'held', 'other'] as const
+
+function row(one: Data['indicators'][number], { words, link }: PageRequest): Html {
+  const { indicators: own, common } = words
+  const { first_utc: first, last_utc: last } = one
+  return html`<tr><th scope="row">${one.id}</th>
+<td>${!!one.name && html`<a href="${link(`/texts/${one.kind}/${one.id}`)}">${said(one.name, one.locale)}</a>`}${one.kind !== 'indicator' && html` (${common.offer})`}${one.withdrawn_at !== null && html` <span class="soft">${own.withdrawn}</span>`}</td>
+<td>${said(one.unit)}</td>
+<td>${
+    first === null || last === null
+      ? html`${own.not}`
+      : html`${own.days(first.slice(0, 10), last.slice(0, 10), one.geos)}<br>${one.series.map(
+          ({ path, time_trunc }) =>
+            html`<a href="${link(`/series/${path}`)}">${time_trunc === null ? common.native : (common.steps[time_trunc] ?? time_trunc)}</a> `,
+        )}`
+  }</td>
+<td>${one.first_utc === null && command(one.job)}</td></tr>
+`
+}
+
+/** `/indicators`: the catalogue, held or not. */
+export const indicators = page<Data>({
+  path: '/indicators',
+  name: 'indicators',
+  top: true,
+  live: true,
+  read: ({ store, query, locale }) =>
+    readIndicators(store, {
+      text: (query.get('q') ?? '').slice(0, 200),
+      held: HELD.find((one) => one === query.get('held')) ?? 'all',
+      page: Math.max(1, wholeOf(query, 'page') ?? 1),
+      locale,
+    }),
+  show(data, request) {
+    const { words, link } = request
+    const { indicators: own } = words
+    const { text, held, page: at, indicators: rows, more } = data
+    const onPage = (page: number) => ({
+      q: text === '' ? undefined : text,
+      held: held === 'all' ? undefined : held,
+      page,
+    })
+    return html`<p>${own.about}</p>
+<form action="${link('/indicators')}" class="question">
+<label>${own.words} <input type="search" name="q" value="${text}" size="30"></label>
+<label>${own.which} <select name="held">${HELD.map((one) => html`<option value="${one}"${one === held && html` selected`}>${own.held[one]}</option>`)}</select></label>
+<button>${own.find}</button></form>
+${
+  rows.length === 0
+    ? text === '' && held === 'all'
+      ? html`<p>${own.noneAtAll}</p>${command(request.command('discover --refresh'))}`
+      : html`<p>${own.none}</p>`
+    : html`${scrolled(
+        words.common.pages.indicators,
+        html`<table>
+<thead><tr><th scope="col">${own.number}</th><th scope="col">${own.name}</th><th scope="col">${own.unit}</th><th scope="col">${own.what}</th><th scope="col">${own.line}</th></tr></thead>
+<tbody>
+${rows.map((one) => row(one, request))}</tbody></table>`,
+      )}`
+}
+${pager(request, '/indicators', { before: at > 1 ? onPage(at - 1) : null, after: more ? onPage(at + 1) : null })}`
+  },
+})

@@ -1,0 +1,58 @@
+import { type Html, html } from '../html.ts'
+import { type PageRequest, page } from '../page.ts'
+import { type RunRow, readRuns } from '../queries/runList.ts'
+import { scrolled } from './parts.ts'
+import { command, duration, moment, number, pager, said, wholeOf } from './pieces.ts'
+
+const BAR = { width: 10, height: 48 }
+
+/** How long each run took, the oldest first; on the scale of a root, so that short ones are seen beside long ones. */
+function strip(runs: readonly RunRow[], { words }: PageRequest): Html {
+  const longest = Math.max(1, ...runs.map(({ seconds }) => seconds ?? 0))
+  const bars = [...runs].reverse().map(({ seconds, outcome, id }, i) => {
+    const height = Math.max(2, Math.round(Math.sqrt((seconds ?? 0) / longest) * BAR.height))
+    const failed = !['done', 'running'].includes(outcome)
+    return html`<rect class="${failed ? 'bar failed' : 'bar'}" x="${i * BAR.width}" y="${BAR.height - height}" width="${BAR.width - 3}" height="${height}"><title>${words.runs.number} ${id}: ${words.runs.outcomes[outcome] ?? outcome}</title></rect>`
+  })
+  return html`<svg class="durations" viewBox="0 0 ${runs.length * BAR.width} ${BAR.height}" width="${runs.length * BAR.width}" height="${BAR.height}" role="img" aria-label="${words.runs.strip(runs.length, duration(longest))}">${bars}</svg>`
+}
+
+/** What became of a run, in a word and a mark. */
+export const outcomeOf = (outcome: string, { words }: PageRequest): Html =>
+  html`<span class="${outcome === 'done' ? 'good' : outcome === 'running' ? 'running' : 'bad'}">${words.runs.outcomes[outcome] ?? outcome}</span>`
+
+const row = (run: RunRow, request: PageRequest): Html => {
+  const { link } = request
+  return html`<tr>
+<th scope="row"><a href="${link(`/runs/${run.id}`)}">${run.id}</a></th>
+<td>${said(run.command)} ${said(run.job)}</td><td>${moment(run.started_at)}</td>
+<td class="number">${run.seconds === null ? '' : duration(run.seconds)}</td><td>${outcomeOf(run.outcome, request)}</td>
+<td class="number">${number(request, run.requests)}</td><td class="number">${number(request, run.failed)}</td>
+<td class="number">${number(request, run.rows_new)}</td><td class="number">${number(request, run.rows_revised)}</td>
+<td>${said(run.message)}</td></tr>
+`
+}
+
+/** `/runs`: what ran, what failed. */
+export const runs = page({
+  path: '/runs',
+  name: 'runs',
+  top: true,
+  read: ({ store, query }) => readRuns(store, wholeOf(query, 'before')),
+  show({ runs: rows, older }, request) {
+    const { words, query } = request
+    const { runs: own } = words
+    if (rows.length === 0)
+      return html`<p>${own.none} ${own.noneHint}</p>${command(request.command('sync my-market.yaml'))}`
+    return html`<p>${own.about}</p>
+<figure>${strip(rows, request)}</figure>
+${scrolled(
+  words.common.pages.runs,
+  html`<table>
+<thead><tr><th scope="col">${own.number}</th><th scope="col">${own.what}</th><th scope="col">${own.started}</th><th scope="col" class="number">${own.length}</th><th scope="col">${own.outcome}</th><th scope="col" class="number">${own.requests}</th><th scope="col" class="number">${own.failed}</th><th scope="col" class="number">${own.fresh}</th><th scope="col" class="number">${own.revised}</th><th scope="col">${own.message}</th></tr></thead>
+<tbody>
+${rows.map((run) => row(run, request))}</tbody></table>`,
+)}
+${pager(request, '/runs', { before: query.has('before') ? {} : null, after: older === null ? null : { before: older } })}`
+  },
+})

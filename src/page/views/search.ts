@@ -1,0 +1,57 @@
+import { visible } from '../../base/visible.ts'
+import { PLACES, type Place } from '../../products/search.ts'
+import { type Html, html } from '../html.ts'
+import { type PageRequest, page } from '../page.ts'
+import { readSearch } from '../queries/search.ts'
+import { said } from './pieces.ts'
+
+type Data = Awaited<ReturnType<typeof readSearch>>
+type Result = Data['results'][number]
+
+const WHERE = ['all', ...(Object.keys(PLACES) as Place[])] as const
+
+/** A piece of a text in a line. */
+const spaced = (text: string): string => visible(text.replaceAll(/\s+/g, ' '))
+
+/** Where a thing that was found stands. */
+const addressOf = ({ kind, id }: Result): string =>
+  kind.startsWith('archive') ? `/archives/${kind}/${id}` : `/texts/${kind}/${id}`
+
+function item(result: Result, { words, link }: PageRequest): Html {
+  const { search: own, common } = words
+  return html`<li><p><a href="${link(addressOf(result))}">${said(result.name, result.locale) ?? result.id}</a> <span class="soft">${own.kinds[result.kind] ?? result.kind} ${result.id}</span></p>
+${result.more && html`<p>${said(result.more, result.locale)}</p>`}
+${result.excerpt.length > 0 && html`<p lang="${result.locale}"><bdi>${result.excerpt.map(({ text, hit }) => (hit ? html`<mark>${text}</mark>` : spaced(text)))}</bdi></p>`}
+${
+  result.series.length > 0 &&
+  html`<p>${own.held} ${result.series.map(
+    ({ path, time_trunc, geo_agg }) =>
+      html`<a href="${link(`/series/${path}`)}">${time_trunc === null ? common.native : (common.steps[time_trunc] ?? time_trunc)}${geo_agg !== null && html` (${geo_agg})`}</a> `,
+  )}</p>`
+}</li>
+`
+}
+
+/** `/search?q=`: where something is spoken of. */
+export const search = page<Data>({
+  path: '/search',
+  name: 'search',
+  top: true,
+  live: true,
+  read({ store, query }) {
+    const place = WHERE.find((one) => one === query.get('in')) ?? 'all'
+    return readSearch(store, (query.get('q') ?? '').slice(0, 200), place)
+  },
+  show(data, request) {
+    const { words, link } = request
+    const { search: own } = words
+    const { text, place, total, results } = data
+    return html`<p>${own.about}</p>
+<form role="search" action="${link('/search')}" class="question">
+<label>${own.words} <input type="search" name="q" value="${text}" size="40"></label>
+<label>${own.where} <select name="in">${WHERE.map((one) => html`<option value="${one}"${one === place && html` selected`}>${own.places[one]}</option>`)}</select></label>
+<button>${own.find}</button></form>
+${text !== '' && html`<p role="status">${total === 0 ? own.none(text) : own.found(results.length, total)}</p>`}
+${results.length > 0 && html`<ol class="found">\n${results.map((result) => item(result, request))}</ol>`}`
+  },
+})

@@ -1,0 +1,100 @@
+import { formatUtc } from '../../base/instant.ts'
+import { formatLocal } from '../../base/zone.ts'
+import { type Answer, type Endpoint, json, type PageRequest } from '../page.ts'
+import { readCarpet } from '../queries/carpet.ts'
+import { readChanges } from '../queries/changes.ts'
+import { type Asked, columnsOf, readAsked, readChart } from '../queries/chart.ts'
+import { textOf } from '../queries/range.ts'
+import { readStates } from '../queries/states.ts'
+import { readWindow } from '../queries/window.ts'
+
+/** What a chart shows, or of it only what was known then: what changes while the slider is moved. */
+async function chartOf(request: PageRequest): Promise<Answer> {
+  const asked = await readAsked(request)
+  const { dataset, range, asOf: then } = asked
+  if (request.query.get('only') === 'before' && then) {
+    const known = await readWindow(request.store, dataset, range, columnsOf(request.query), then.fetchId)
+    return json({ before: known, asOf: then.moment })
+  }
+  return json(await readChart(request, asked, await readStates(request.store, dataset, range, request.now)))
+}
+
+/** Characters that are handed on at once. */
+const AT_ONCE = 64 * 1024
+
+/** Lines, many at once: one by one they would be sent one by one. */
+function* together(lines: Iterable<string>): Generator<string, void> {
+  let text = ''
+  for (const line of lines) {
+    text += line
+    if (text.length < AT_ONCE) continue
+    yield text
+    text = ''
+  }
+  yield text
+}
+
+/** The lines of a range as CSV: as they are, and beside them as they were known then where a moment is named. */
+function* csvLines({ store }: PageRequest, { dataset, range, asOf: then }: Asked): Generator<string, void> {
+  const { zone } = dataset
+  const line = (at: number, cells: readonly (string | number | null)[]): string =>
+    `${[formatUtc(at), formatLocal(zone, at), ...cells].map((cell) => cell ?? '').join(',')}\n`
+  if (!then) {
+    yield 'at_utc,at_local,value,step_s\n'
+    for (const [at, value, step] of store.engine.values({ ...dataset, ...range }, null)) yield line(at, [value, step])
+    return
+  }
+  yield 'at_utc,at_local,value,step_s,value_then,step_s_then\n'
+  const [now, before] = [null, then.moment].map((moment) => store.engine.values({ ...dataset, ...range }, moment)) as [
+    Values,
+    Values,
+  ]
+  let [a, b] = [now.next(), before.next()]
+  while (!a.done || !b.done) {
+    const at = Math.min(a.done ? Number.POSITIVE_INFINITY : a.value[0], b.done ? Number.POSITIVE_INFINITY : b.value[0])
+    const cells: (number | null)[] = [null, null, null, null]
+    if (!a.done && a.value[0] === at) {
+      cells.splice(0, 2, a.value[1], a.value[2])
+      a = now.next()
+    }
+    if (!b.done && b.value[0] === at) {
+      cells.splice(2, 2, b.value[1], b.value[2])
+      b = before.next()
+    }
+    yield line(at, cells)
+  }
+}
+
+type Values = IterableIterator<readonly [at: number, value: number | null, step: number]>
+
+/** What the page on a series asks for, and what is taken away from it. */
+export const SERIES_ENDPOINTS: readonly Endpoint[] = [
+  { path: '/api/series/:id/:geo', answer: chartOf },
+  {
+    path: '/api/vintages/:id/:geo',
+    async answer(request) {
+      const { dataset, range } = await readAsked(request)
+      return json(await readChanges(request.store, dataset, range))
+    },
+  },
+  {
+    path: '/api/carpet/:id/:geo',
+    async answer(request) {
+      const { dataset, range, asOf: then } = await readAsked(request)
+      return json((await readCarpet(request.store, dataset, range, then?.fetchId ?? null)) ?? null)
+    },
+  },
+  {
+    path: '/api/csv/:id/:geo',
+    async answer(request) {
+      const asked = await readAsked(request)
+      const { dataset, range } = asked
+      const [from, to] = [range.from, range.to].map((at) => textOf(dataset.zone, at).slice(0, 10))
+      return {
+        type: 'text/csv; charset=utf-8',
+        body: together(csvLines(request, asked)),
+        file: `${dataset.path}-${dataset.geoId}-${from}-${to}.csv`,
+      }
+    },
+  },
+]

@@ -1,0 +1,159 @@
+import { InputError } from '../../base/errors.ts'
+import { visible } from '../../base/visible.ts'
+import { csvCell } from '../../products/cells.ts'
+import { RECIPES } from '../../products/recipes/recipes.ts'
+import { drawing, legend } from '../drawing.ts'
+import { type Html, html, type Part } from '../html.ts'
+import { type Endpoint, type PageRequest, page } from '../page.ts'
+import { objects } from '../queries/dictionary.ts'
+import { type Asked, askStatement, FIELD } from '../queries/sql.ts'
+import { linesOf } from '../sqlChart.ts'
+import { LIMITS, type StatementAnswer } from '../statements.ts'
+import { scrolled } from './parts.ts'
+import { command, quoted } from './pieces.ts'
+
+/** Letters of all cells that a page shows, and of one of them; the file has all. */
+const SHOWN = 16_000
+const CELL = 200
+
+type Cell = string | number | null
+
+/** A cell of the table; a long one is cut and says so. */
+function cell(value: Cell, { words }: PageRequest): Html {
+  if (value === null) return html`<td class="soft">${words.sql.noValue}</td>`
+  if (typeof value === 'number') return html`<td class="number">${value}</td>`
+  return html`<td><bdi>${visible(value.slice(0, CELL))}</bdi>${value.length > CELL && html`… <span class="soft">(${words.sql.long(value.length)})</span>`}</td>`
+}
+
+/** As many rows as a page can hold, one at least. */
+function shownRows({ rows }: StatementAnswer): StatementAnswer['rows'] {
+  let letters = 0
+  const end = rows.findIndex((row, i) => {
+    letters += row.reduce<number>((sum, value) => sum + Math.min(String(value).length, CELL) + 20, 0)
+    return i > 0 && letters > SHOWN
+  })
+  return end < 0 ? rows : rows.slice(0, end)
+}
+
+/** The question as the terminal takes it, where it may take longer. */
+const inTerminal = ({ sql, parameters }: Asked): string =>
+  [
+    `query ${quoted(sql.trim())}`,
+    ...parameters.filter(({ value }) => value !== '').map(({ name, value }) => `--param ${quoted(`${name}=${value}`)}`),
+  ].join(' ')
+
+/** What the address of a question holds. */
+const addressOf = ({ sql, recipe, parameters }: Asked) => ({
+  sql,
+  recipe: recipe ?? undefined,
+  ...Object.fromEntries(parameters.map(({ name, value }) => [`${FIELD}${name}`, value])),
+})
+
+function chart(answer: StatementAnswer, { words, locale }: PageRequest): Part {
+  const drawn = linesOf(answer)
+  if (!drawn) return null
+  const { lines, ends } = drawn
+  const label = words.sql.chartOf(lines.map(({ name }) => name).join(', '), ...ends)
+  return html`<h2>${words.sql.chart}</h2><figure>${drawing({ label, lines, ends, locale })}${legend(lines)}</figure>`
+}
+
+function result(asked: Asked, answer: StatementAnswer, request: PageRequest): Html {
+  const { words, link } = request
+  const { sql: own } = words
+  const { columns, rows, cut } = answer
+  const shown = shownRows(answer)
+  return html`${chart(answer, request)}
+<h2>${own.answer}</h2>
+<p role="status">${rows.length === 0 ? own.empty : own.rows(shown.length, rows.length)} ${cut === 'rows' && own.cut.rows(LIMITS.rows)}${cut === 'bytes' && own.cut.bytes}
+${rows.length > 0 && html`<a href="${link('/sql.csv', addressOf(asked))}">${own.csv}</a>`}</p>
+${cut !== null && html`<p>${own.whole}</p>${command(request.command(inTerminal(asked)))}`}
+${
+  rows.length > 0 &&
+  html`${scrolled(
+    own.answer,
+    html`<table>
+<thead><tr>${columns.map((name) => html`<th scope="col"><bdi>${visible(name)}</bdi></th>`)}</tr></thead>
+<tbody>
+${shown.map((row) => html`<tr>${row.map((value) => cell(value, request))}</tr>\n`)}</tbody></table>`,
+  )}`
+}`
+}
+
+/** Lines of the box: those of the statement, within bounds. */
+const linesOfBox = (sql: string): number => Math.min(16, Math.max(5, sql.split('\n').length + 1))
+
+function form(asked: Asked, { words, link }: PageRequest): Html {
+  const { sql: own } = words
+  return html`<form action="${link('/sql')}" class="question">
+${asked.recipe !== null && html`<input type="hidden" name="recipe" value="${asked.recipe}">`}
+<label for="sql">${own.statement}</label>
+<textarea id="sql" name="sql" rows="${linesOfBox(asked.sql)}" cols="80" spellcheck="false" autocapitalize="off" required>${asked.sql || 'select * from latest limit 20'}</textarea>
+${
+  asked.parameters.length > 0 &&
+  html`<fieldset><legend>${own.parameters}</legend><p class="soft">${own.parameterHint}</p>${asked.parameters.map(
+    ({ name, value }) =>
+      html`<label><code>${name}</code> <input name="${FIELD}${name}" value="${value}" size="14" autocomplete="off"></label> `,
+  )}</fieldset>`
+}
+<button>${own.run}</button></form>`
+}
+
+function beside({ words, link }: PageRequest): Html {
+  const { sql: own } = words
+  return html`<aside>
+<h2>${own.recipes}</h2><p>${own.recipesAbout}</p>
+<ul class="found" lang="en">${RECIPES.map(({ name, question }) => html`<li><a href="${link('/sql', { recipe: name })}">${name}</a> ${question}</li>\n`)}</ul>
+<h2>${own.dictionary}</h2>
+<p>${objects()
+    .filter(({ name }) => !name.startsWith('_'))
+    .map(({ name }) => html`<a href="${link(`/dictionary/${name}`)}"><code>${name}</code></a> `)}
+</p>
+<p><a href="${link('/dictionary')}">${own.dictionaryAll}</a></p></aside>`
+}
+
+/** `/sql?sql=`: anything else. */
+export const sql = page<Asked>({
+  path: '/sql',
+  name: 'sql',
+  top: true,
+  live: true,
+  own: true,
+  still: true,
+  read: ({ store, query }) => askStatement(store.file, query),
+  show(asked, request) {
+    const { sql: own } = request.words
+    const { answer, refused } = asked
+    return html`<p>${own.about}</p><div class="beside"><div>
+${form(asked, request)}
+${
+  refused !== null &&
+  html`<div role="alert"><p class="bad"><strong>${own.refused}.</strong> ${visible(refused.message)}</p>${refused.hint !== null && html`<p>${refused.hint}</p>`}</div>${
+    refused.code === 'timeout' &&
+    html`<p>${own.whole}</p>${command(request.command(`${inTerminal(asked)} --timeout 600`))}`
+  }`
+}
+${answer !== null && result(asked, answer, request)}
+</div>${beside(request)}</div>`
+  },
+})
+
+/** `/sql.csv?sql=`: the same answer as a file. A browser hands it to a spreadsheet: no text of the service is a formula there. */
+export const sqlCsv: Endpoint = {
+  path: '/sql.csv',
+  own: true,
+  async answer({ store, query }) {
+    const { answer, refused } = await askStatement(store.file, query)
+    if (!answer) {
+      throw new InputError(refused?.message ?? 'There is no statement.', {
+        hint: refused?.hint ?? 'Give one: /sql.csv?sql=select …',
+      })
+    }
+    const line = (cells: readonly unknown[]): string =>
+      `${cells.map((value) => csvCell(value, { safe: true })).join(',')}\n`
+    return {
+      type: 'text/csv; charset=utf-8',
+      file: 'answer.csv',
+      body: line(answer.columns) + answer.rows.map(line).join(''),
+    }
+  },
+}

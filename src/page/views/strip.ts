@@ -1,0 +1,86 @@
+import { type Html, html } from '../html.ts'
+import type { PageRequest } from '../page.ts'
+import { type Shares, STATES, type State } from '../queries/stretches.ts'
+
+/** The sign of each state: never told by its colour alone. */
+export const SIGNS: Readonly<Record<State, string>> = {
+  final: '=',
+  provisional: '~',
+  empty: 'o',
+  none: '·',
+  doubt: '?',
+  failed: '!',
+}
+
+/** What the signs and colours mean. */
+export const legend = ({ words }: PageRequest): Html =>
+  html`<ul class="legend">${STATES.map(
+    (state) =>
+      html`<li><span class="cell ${state}" aria-hidden="true">${SIGNS[state]}</span> ${words.common.states[state]}</li>`,
+  )}</ul>`
+
+const percent = (share: number): string =>
+  share > 0 && share < 0.01 ? '<1' : share < 1 && share > 0.99 ? '>99' : String(Math.round(share * 100))
+
+/** Shares in words, the largest first: `final 98 %, asked in vain 2 %`. */
+export const sharesText = ({ words }: PageRequest, shares: Shares): string =>
+  Object.entries(shares)
+    .filter(([, share]) => share > 0)
+    .sort(([, a], [, b]) => b - a)
+    .map(([state, share]) =>
+      share >= 1 ? words.common.states[state as State] : `${words.common.states[state as State]} ${percent(share)} %`,
+    )
+    .join(', ')
+
+/** The shares of several equally long periods together. */
+export function together(days: readonly Shares[]): Shares {
+  const sums = new Map<State, number>()
+  for (const shares of days)
+    for (const [state, share] of Object.entries(shares))
+      sums.set(state as State, (sums.get(state as State) ?? 0) + share)
+  return Object.fromEntries([...sums].map(([state, sum]) => [state, sum / days.length]))
+}
+
+/** How high what is held stands: each state has its own height beside its own colour. */
+const HEIGHT: Readonly<Record<State, number>> = { final: 12, provisional: 8, empty: 3, none: 0, doubt: 12, failed: 12 }
+
+interface Block {
+  readonly from: number
+  readonly to: number
+  readonly shares: Shares
+}
+
+const isAlike = (a: Shares, b: Shares): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+/** Days that follow one another and are alike, as one. */
+function blocks(days: readonly Shares[]): Block[] {
+  const found: Block[] = []
+  for (const [i, shares] of days.entries()) {
+    const last = found.at(-1)
+    if (last && isAlike(last.shares, shares)) found[found.length - 1] = { ...last, to: i + 1 }
+    else found.push({ from: i, to: i + 1, shares })
+  }
+  return found
+}
+
+/** The rectangles of a block: of several states each has its share of the height. */
+function rectangles({ from, to, shares }: Block): Html[] {
+  const told = STATES.filter((state) => state !== 'none' && (shares[state] ?? 0) > 0)
+  if (told.length === 1 && shares[told[0]!]! >= 1) {
+    const height = HEIGHT[told[0]!]
+    return [html`<rect class="${told[0]}" x="${from}" y="${12 - height}" width="${to - from}" height="${height}"/>`]
+  }
+  let top = 12
+  return told.map((state) => {
+    // What is missing is seen however little it is.
+    const height = Math.max(shares[state]! * 12, state === 'doubt' || state === 'failed' ? 2 : 0)
+    top -= height
+    return html`<rect class="${state}" x="${from}" y="${Math.max(0, Math.round(top * 10) / 10)}" width="${to - from}" height="${Math.round(height * 10) / 10}"/>`
+  })
+}
+
+/** A strip of days as a picture, with the same in words for whoever does not see it. */
+export function strip(request: PageRequest, days: readonly Shares[]): Html {
+  const text = sharesText(request, together(days))
+  return html`<svg class="strip" viewBox="0 0 ${days.length} 12" preserveAspectRatio="none" role="img" aria-label="${text}"><title>${text}</title>${blocks(days).map(rectangles)}</svg>`
+}

@@ -1,0 +1,85 @@
+import type { Translated } from './locale.ts'
+
+/** Words of the overview. */
+export const en = {
+  whole: (series: number) =>
+    series === 0
+      ? 'No series is held yet.'
+      : `Whole and fresh: nothing that was asked failed, and ${series === 1 ? 'the series reaches' : `all ${series} series reach`} as far as usual.`,
+  needs: 'Something needs you',
+  late: (count: number) => `${count} series ${count === 1 ? 'is' : 'are'} further behind than usual.`,
+  failures: (count: number) =>
+    `${count} ${count === 1 ? 'request' : 'requests'} failed and ${count === 1 ? 'was' : 'were'} not answered since.`,
+  quarantined: (count: number) => `${count} ${count === 1 ? 'row' : 'rows'} could not be understood.`,
+  missed: (job: string, since: string, usual: string) =>
+    `The job ${job} has not run since ${since}; it usually runs every ${usual}.`,
+  nothing: 'Nothing is held yet. Run a job first:',
+  seriesHeading: 'Series',
+  caption: (days: number) => `How far every series reaches, and what is held of the last ${days} local days`,
+  lastValue: 'Last value',
+  behind: 'Age',
+  usual: 'usually',
+  strip: (days: number) => `Last ${days} days`,
+  isLate: 'late',
+  noValue: 'no value',
+  geos: (count: number) => `${count} geos`,
+  runsHeading: 'Last runs',
+  run: 'Run',
+  command: 'Command',
+  job: 'Job',
+  began: 'Began (UTC)',
+  outcome: 'Outcome',
+  requests: 'Requests',
+  failed: 'Failed',
+  fresh: 'New rows',
+  revised: 'Revised',
+  failuresHeading: 'Open failures',
+  what: 'What was asked',
+  why: 'What went wrong',
+  todo: 'What to do',
+  alone: 'The next sync asks it again.',
+  after: (moment: string) => `The next sync after ${moment} UTC asks it again.`,
+  more: (count: number) => `and ${count} more: indicator-sync status`,
+  page: (page: number, pages: number) => `Page ${page} of ${pages}`,
+}
+
+export const es: Translated<typeof en> = {
+  whole: (series) =>
+    series === 0
+      ? 'Todavía no hay ninguna serie.'
+      : `Completo y al día: nada de lo pedido ha fallado, y ${series === 1 ? 'la serie llega' : `las ${series} series llegan`} hasta donde suelen.`,
+  needs: 'Algo necesita atención',
+  late: (count) => `${count} ${count === 1 ? 'serie va más atrasada' : 'series van más atrasadas'} de lo habitual.`,
+  failures: (count) =>
+    `${count} ${count === 1 ? 'petición falló y no tiene' : 'peticiones fallaron y no tienen'} respuesta desde entonces.`,
+  quarantined: (count) => `${count} ${count === 1 ? 'fila no se entendió' : 'filas no se entendieron'}.`,
+  missed: (job, since, usual) => `El trabajo ${job} no se ejecuta desde ${since}; suele hacerlo cada ${usual}.`,
+  nothing: 'Todavía no hay nada. Ejecute antes un trabajo:',
+  seriesHeading: 'Series',
+  caption: (days) => `Hasta dónde llega cada serie, y qué hay de los últimos ${days} días locales`,
+  lastValue: 'Último valor',
+  behind: 'Edad',
+  usual: 'lo normal',
+  strip: (days) => `Últimos ${days} días`,
+  isLate: 'con retraso',
+  noValue: 'sin valores',
+  geos: (count) => `${count} zonas`,
+  runsHeading: 'Últimas ejecuciones',
+  run: 'Ejecución',
+  command: 'Orden',
+  job: 'Trabajo',
+  began: 'Comienzo (UTC)',
+  outcome: 'Resultado',
+  requests: 'Peticiones',
+  failed: 'Fallidas',
+  fresh: 'Filas nuevas',
+  revised: 'Revisadas',
+  failuresHeading: 'Fallos abiertos',
+  what: 'Qué se pidió',
+  why: 'Qué falló',
+  todo: 'Qué hacer',
+  alone: 'La próxima sincronización lo pide otra vez.',
+  after: (moment) => `La próxima sincronización después de ${moment} UTC lo pide otra vez.`,
+  more: (count) => `y ${count} más: indicator-sync status`,
+  page: (page, pages) => `Página ${page} de ${pages}`,
+}

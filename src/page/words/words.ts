@@ -1,0 +1,25 @@
+import * as archives from './archives.ts'
+import * as coverage from './coverage.ts'
+import * as common from './everywhere.ts'
+import * as explain from './explain.ts'
+import * as home from './home.ts'
+import * as indicators from './indicators.ts'
+import type { Locale } from './locale.ts'
+import * as runs from './runs.ts'
+import * as search from './search.ts'
+import * as series from './series.ts'
+import * as sql from './sql.ts'
+import * as texts from './texts.ts'
+import * as vintages from './vintages.ts'
+
+/** A part of the words for each file beside this one, which says them in every language. */
+const PARTS = { common, archives, coverage, explain, home, indicators, runs, search, series, sql, texts, vintages }
+
+/** The page's own words in one language, by part. */
+export type Words = { readonly [P in keyof typeof PARTS]: (typeof PARTS)[P]['en'] }
+
+const wordsOf = (locale: Locale): Words =>
+  Object.fromEntries(Object.entries(PARTS).map(([name, part]) => [name, part[locale]])) as unknown as Words
+
+/** The page's words by language. */
+export const WORDS: Readonly<Record<Locale, Words>> = { en: wordsOf('en'), es: wordsOf('es') }

@@ -1,0 +1,61 @@
+import type { SyncError } from './base/errors.ts'
+import type { EmitEvent } from './base/events.ts'
+import { redactorOf } from './base/redact.ts'
+import { accountCalls, type ServiceCaller } from './calls.ts'
+import { createFetcher, type FetchOptions } from './fetch/fetch.ts'
+import { forEachConcurrently } from './fetch/pace.ts'
+import { ingest } from './ingest.ts'
+import type { IngestContext, IngestResult, RejectPolicy } from './ingestContext.ts'
+import type { Job } from './job/job.ts'
+import type { PlannedRequest } from './job/plannedRequest.ts'
+import type { Loading } from './load/load.ts'
+import { createSizes } from './load/sizes.ts'
+
+/** What is needed to fetch, transform and load. */
+export interface PipelineOptions
+  extends ServiceCaller,
+    Pick<FetchOptions, 'key' | 'onFailure' | 'breaker' | 'limits' | 'retryMs'> {
+  readonly version: string
+  readonly job: Job
+  readonly runId: number
+  readonly rejects: RejectPolicy
+  readonly emit: EmitEvent
+}
+
+/** Fetches, transforms and loads planned requests side by side. */
+export interface Pipeline {
+  /**
+   * Ingests planned requests as they come, and tells `done` the result of each, until that answers a reason to stop. Answers the
+   * first reason; throws what is not about one request.
+   */
+  ingestEach(
+    requests: Iterable<PlannedRequest>,
+    wanted: (planned: PlannedRequest) => boolean,
+    done: (planned: PlannedRequest, result: IngestResult) => Promise<SyncError | null>,
+  ): Promise<SyncError | null>
+  close(): Promise<void>
+}
+
+/** Opens the pipeline of a run. It is loaded when there is something to fetch: on most nights there is not. */
+export function openPipeline(options: PipelineOptions): Pipeline {
+  const { store, service, job, runId, now, signal, rejects, emit } = options
+  const fetcher = createFetcher({
+    ...options,
+    userAgent: `indicator-sync/${options.version}`,
+    pace: job.pace,
+    ...accountCalls(options, job.pace),
+  })
+  const loading: Loading = { store, runId, keep: job.keep, now, redactor: redactorOf(options.key) }
+  const context: IngestContext = {
+    ...{ service, fetcher, loading, rejects, emit },
+    sizes: createSizes(loading),
+    probes: new Map(),
+  }
+  return {
+    ingestEach: (requests, wanted, done) =>
+      forEachConcurrently(requests, job.pace.concurrency, signal, async (planned) => {
+        return wanted(planned) ? done(planned, await ingest(context, planned)) : null
+      }),
+    close: () => fetcher.close(),
+  }
+}

@@ -1,0 +1,129 @@
+import type { Instant } from '../base/instant.ts'
+import type { Interval } from '../base/interval.ts'
+import { type Periods, periodsOf } from '../base/periods.ts'
+import { startOfDate, type Unit } from '../base/zone.ts'
+import type { Job, SeriesEntry } from '../job/job.ts'
+import { spanSeconds } from '../job/moment.ts'
+import { ALL_GEOS, type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
+import type { SeriesState } from '../job/plannerState.ts'
+import { announcedChanges } from '../services/changes.ts'
+import type { AnyParams, RouteName } from '../services/routes.ts'
+import type { Service } from '../services/service.ts'
+import type { Size } from '../services/windows.ts'
+import { firstSize, sizeOf } from './sizes.ts'
+import { cut } from './windows.ts'
+
+/** The dataset that an entry means for one of its indicators. */
+export const identityOf = (entry: SeriesEntry, indicatorId: number): SeriesIdentity => ({
+  kind: entry.kind,
+  indicatorId,
+  timeTrunc: entry.timeTrunc,
+  timeAgg: entry.timeAgg,
+  geoAgg: entry.geoAgg,
+  geoTrunc: entry.geoTrunc,
+  geoIds: entry.geoAgg === null || entry.geoIds.length === 0 ? null : [...entry.geoIds].sort((a, b) => a - b),
+})
+
+/** The route of an entry. */
+export const entryRoute = ({ kind }: SeriesEntry): RouteName => (kind === 'indicator' ? 'indicator' : 'offer_indicator')
+
+/** The geos under which the answers of an entry are held. With geo_agg they are part of the dataset; otherwise each is held on its own. */
+export const geosOf = ({ geoIds, geoAgg }: SeriesEntry): readonly number[] =>
+  geoIds.length === 0 || geoAgg !== null ? [ALL_GEOS] : geoIds
+
+/** Whether the requests of an entry cover all geos of its series, or an aggregate of some. */
+export const coversAllGeos = (entry: SeriesEntry): boolean => geosOf(entry)[0] === ALL_GEOS
+
+/** The series of an entry. */
+export const keysOf = (entry: SeriesEntry): string[] => entry.indicators.map((id) => seriesKey(identityOf(entry, id)))
+
+/** Whether a job requests some geos of a series where other jobs may request all. */
+export const namesGeos = (job: Job): boolean =>
+  job.series.some((entry) => entry.window !== null && !coversAllGeos(entry))
+
+/** The geos that a request names when it covers some of those of its entry. */
+export const sentGeos = ({ geoIds, geoAgg }: SeriesEntry, requested: readonly number[]): readonly number[] =>
+  geoAgg === null ? requested.filter((geoId) => geoId !== ALL_GEOS) : geoIds
+
+/** The parameters that all requests of an entry share. */
+export const paramsOf = (entry: SeriesEntry, id: number, geoIds: readonly number[]): AnyParams => ({
+  id,
+  locale: entry.locale,
+  time_trunc: entry.timeTrunc ?? undefined,
+  time_agg: entry.timeAgg ?? undefined,
+  geo_agg: entry.geoAgg ?? undefined,
+  geo_trunc: entry.geoTrunc ?? undefined,
+  geo_ids: geoIds.length === 0 ? undefined : geoIds,
+})
+
+/** Where the resolution of a series changes, as was found or announced: no window spans it. */
+export function changesOf(
+  service: Service,
+  { indicatorId, timeTrunc }: SeriesIdentity,
+  { changes }: SeriesState,
+): Instant[] {
+  const announced = timeTrunc === null ? announcedChanges(service.changes, indicatorId) : []
+  return [...changes, ...announced.map((date) => startOfDate(service.timeZone, date)!)].sort((a, b) => a - b)
+}
+
+/** The calendar periods of a series, as far as they are known. */
+export function knownPeriods(zone: string, { period }: SeriesState): Periods | undefined {
+  const periods = period && periodsOf(zone, period)
+  return periods?.isCalendar ? periods : undefined
+}
+
+/** The window size: what the job says, else what was learned, else the first guess. */
+export function sizeFor(
+  service: Service,
+  entry: SeriesEntry,
+  { windowS, geoCount }: SeriesState,
+  sent: readonly number[],
+): Size {
+  if (entry.chunk) return sizeOf(entry.chunk)
+  const first = firstSize(service.windows, entry.kind, entry.timeTrunc, sent.length || geoCount || null)
+  return windowS === null ? first : { unit: 'day', count: Math.max(1, Math.floor(windowS / 86_400)) }
+}
+
+/** The longest lookback with which a job requests each of its series, in seconds. */
+export function lookbacksOf(job: Job): ReadonlyMap<string, number> {
+  const known = lookbacks.get(job)
+  if (known) return known
+  const longest = new Map<string, number>()
+  for (const entry of job.series)
+    for (const id of entry.window ? entry.indicators : []) {
+      const key = seriesKey(identityOf(entry, id))
+      longest.set(key, Math.max(longest.get(key) ?? 0, spanSeconds(entry.lookback)))
+    }
+  lookbacks.set(job, longest)
+  return longest
+}
+const lookbacks = new WeakMap<Job, ReadonlyMap<string, number>>()
+
+type Cutter = (hole: Interval, size: Size, changes: readonly Instant[]) => readonly Interval[]
+
+/** The cutter of a zone on borders of a unit, shared by all series of all entries. */
+export function cutterOf(zone: string, unit: Unit): Cutter {
+  const name = `${zone} ${unit}`
+  const cutter = cutters.get(name) ?? createCutter(zone, unit)
+  cutters.set(name, cutter)
+  return cutter
+}
+const cutters = new Map<string, Cutter>()
+
+/** Cuts holes into windows, those of the last series again where they are the same: most series of a job miss the same, and a local calendar is slow. */
+function createCutter(zone: string, unit: Unit): Cutter {
+  const remembered = new Map<string, readonly Interval[]>()
+  return (hole, size, changes) => {
+    const key = [hole.from, hole.to, size.count, size.unit, ...changes].join()
+    let windows = remembered.get(key)
+    if (!windows) {
+      windows = [...cut(zone, hole, size, changes, unit)]
+      if (remembered.size >= REMEMBERED) remembered.clear()
+      remembered.set(key, windows)
+    }
+    return windows
+  }
+}
+
+/** Holes whose windows are remembered. */
+const REMEMBERED = 64

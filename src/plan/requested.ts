@@ -1,0 +1,56 @@
+import { type Interval, merge, subtract } from '../base/interval.ts'
+import { ALL_GEOS } from '../job/plannedRequest.ts'
+
+/** What a run requests already, so that nothing is requested twice: neither by two entries nor by two jobs. */
+export interface Requested {
+  /**
+   * The parts of some intervals that are not requested yet for a geo of a series. A request for all geos covers each of them;
+   * one for a single geo does not cover all.
+   */
+  left(series: string, geoId: number, wanted: readonly Interval[]): Interval[]
+  add(series: string, geoIds: readonly number[], intervals: readonly Interval[], calls?: number): void
+  /** Notes a path and query; false where it was noted before. */
+  takes(target: string): boolean
+  /** Requests so far: windows of series, and targets. */
+  calls(): number
+  /** The same, to be filled on its own. */
+  copy(): Requested
+}
+
+/** What is requested of a series, geo by geo. */
+type Intervals = ReadonlyMap<number, readonly Interval[]>
+
+/** Nothing requested yet, or what was requested in a run so far. */
+export function createRequested(
+  before: ReadonlyMap<string, Intervals> = new Map(),
+  targetsBefore: ReadonlySet<string> = new Set(),
+): Requested {
+  const bySeries = new Map(before)
+  const targets = new Set(targetsBefore)
+  let calls = 0
+  return {
+    left(series, geoId, wanted) {
+      const requested = bySeries.get(series)
+      if (!requested) return [...wanted]
+      const some =
+        geoId === ALL_GEOS ? [...requested.values()].flat() : [ALL_GEOS, geoId].flatMap((id) => requested.get(id) ?? [])
+      return subtract(wanted, some)
+    },
+    add(series, geoIds, more, windows = more.length) {
+      calls += windows
+      const requested = bySeries.get(series)
+      const added = geoIds.map(
+        (geoId) => [geoId, requested ? merge([...(requested.get(geoId) ?? []), ...more]) : more] as const,
+      )
+      bySeries.set(series, new Map([...(requested ?? []), ...added]))
+    },
+    takes(target) {
+      if (targets.has(target)) return false
+      targets.add(target)
+      calls++
+      return true
+    },
+    calls: () => calls,
+    copy: () => createRequested(bySeries, targets),
+  }
+}

@@ -1,0 +1,158 @@
+import type { ChildProcess } from 'node:child_process'
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type Done, runCli, tempFolder } from '../../kit.ts'
+import { addSeries, fillBy } from '../filled.ts'
+
+const KEY = 'feedfacecafebeef'.repeat(4)
+
+/** A folder with a small database where a command looks for it. */
+async function folderWithDatabase(): Promise<string> {
+  const folder = tempFolder()
+  mkdirSync(join(folder, 'data'))
+  await fillBy(join(folder, 'data/indicator-sync.db'), (store) =>
+    addSeries(store, 1, {}, 3, [['2025-10-01T00:00:00Z', 61.1]]),
+  )
+  return folder
+}
+
+/** Runs `serve` until the work with its address is done, then stops it. */
+async function serving(
+  folder: string,
+  args: readonly string[],
+  work: (url: string, child: ChildProcess) => Promise<unknown>,
+  env: Record<string, string> = {},
+): Promise<Done> {
+  let failed: unknown
+  const done = await runCli(folder, ['serve', ...args], env, (child) => {
+    let said = ''
+    const listen = (data: Buffer): void => {
+      said += data
+      const [, url] = /on (http:\/\/\S+) until/.exec(said) ?? []
+      if (!url) return
+      child.stdout!.off('data', listen)
+      void work(url, child)
+        .catch((error: unknown) => {
+          failed = error
+        })
+        .finally(() => child.kill('SIGINT'))
+    }
+    child.stdout!.on('data', listen)
+  })
+  if (failed) throw failed
+  return done
+}
+
+const ANY = ['--port', '0']
+const text = async (address: string, init: RequestInit = {}): Promise<string> => (await fetch(address, init)).text()
+
+describe('serve', () => {
+  test('prints its address, answers there to this machine alone, and ends by Ctrl-C with everybody still connected', async () => {
+    const folder = await folderWithDatabase()
+    const { code, out, err } = await serving(folder, ANY, async (url) => {
+      expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/)
+      expect(await text(url)).toContain('<h1>Overview</h1>')
+      // Somebody follows; that holds up no end.
+      expect((await fetch(`${url}api/live`)).status).toBe(200)
+    })
+    expect([code, err]).toEqual([130, ''])
+    expect(out).toMatch(/^data\/indicator-sync\.db on http/)
+  })
+
+  test('takes another port where the usual one is taken, and says so where that very one was asked for', async () => {
+    const folder = await folderWithDatabase()
+    const other = createServer()
+    onTestFinished(() => void other.close())
+    const taken = await new Promise<boolean>((done) => {
+      other.once('error', () => done(false)).listen(8420, '127.0.0.1', () => done(true))
+    })
+    // Somebody else on this machine may have it already: then it is taken all the same.
+    expect(taken).toBeTypeOf('boolean')
+    await serving(folder, [], async (url) => {
+      expect(new URL(url).port).not.toBe('8420')
+      expect(await text(url)).toContain('<h1>Overview</h1>')
+    })
+    const refused = await runCli(folder, ['serve', '--port', '8420'])
+    expect(refused).toMatchObject({ code: 2, err: expect.stringMatching(/port 8420: another program listens there/) })
+  })
+
+  test.each([
+    ['--port', '70000', /whole number from 0 to 65535/],
+    ['--host', 'no such host', /Cannot listen on no such host/],
+    ['--database', 'none.db', /no database none\.db yet/],
+  ])('says what is wrong with %s %s before anybody opens a page', async (flag, value, says) => {
+    const { code, err } = await runCli(await folderWithDatabase(), ['serve', flag, value])
+    expect([2, 7]).toContain(code)
+    expect(err).toMatch(says)
+  })
+
+  test('needs its token where other machines can ask, and prints it once', async () => {
+    const folder = await folderWithDatabase()
+    const { out, err } = await serving(folder, [...ANY, '--host', '0.0.0.0'], async (url) => {
+      const { origin, searchParams } = new URL(url)
+      expect(searchParams.get('token')).toMatch(/^[\w-]{32}$/)
+      expect((await fetch(`${origin}/`)).status).toBe(401)
+      expect((await fetch(url, { redirect: 'manual' })).status).toBe(303)
+    })
+    expect(out.match(/token=/g)).toHaveLength(1)
+    expect(err).toMatch(/may read the whole database/)
+  })
+
+  test('never knows the key: it is in no answer, and in no error', async () => {
+    const folder = await folderWithDatabase()
+    writeFileSync(join(folder, '.env'), `INDICATOR_SYNC_API_KEY=${KEY}\nINDICATOR_SYNC_DATABASE=data/other.db\n`)
+    copyFileSync(join(folder, 'data/indicator-sync.db'), join(folder, 'data/other.db'))
+    const done = await serving(
+      folder,
+      ANY,
+      async (url) => {
+        for (const path of ['', 'index.json', 'status.json', 'metrics', `coverage/${KEY}`, 'sql?sql=select+1'])
+          expect(await text(`${url}${path}`).then((body) => body.replaceAll(`/coverage/${KEY}`, ''))).not.toContain(KEY)
+      },
+      { INDICATOR_SYNC_API_KEY: KEY },
+    )
+    expect(done.out).toMatch(/^data\/other\.db on/)
+    expect(`${done.out}${done.err}`).not.toContain(KEY)
+  })
+
+  test('writes nothing, neither into the database nor beside it', async () => {
+    const folder = await folderWithDatabase()
+    const file = join(folder, 'data/indicator-sync.db')
+    const [before, names] = [readFileSync(file), readdirSync(join(folder, 'data'))]
+    await serving(folder, ANY, async (url) => {
+      for (const path of ['', 'coverage/600', 'series/600', 'status.json'])
+        expect((await fetch(`${url}${path}`)).status).toBe(200)
+    })
+    expect(readFileSync(file).equals(before)).toBe(true)
+    expect(readdirSync(join(folder, 'data')).filter((name) => !/-(wal|shm)$/.test(name))).toEqual(names)
+  })
+
+  test('serves a published copy, and one in a folder that nobody may write', async () => {
+    const folder = await folderWithDatabase()
+    const closed = join(folder, 'closed')
+    mkdirSync(closed)
+    expect((await runCli(folder, ['publish', 'closed/copy.db'])).code).toBe(0)
+    chmodSync(closed, 0o555)
+    onTestFinished(() => chmodSync(closed, 0o755))
+    await serving(folder, [...ANY, '--database', 'closed/copy.db'], async (url) => {
+      for (const path of ['', 'coverage', 'coverage/600', 'series/600', 'runs', 'metrics', 'status.json'])
+        expect((await fetch(`${url}${path}`)).status, path).toBe(200)
+    })
+  })
+
+  test('goes on when the database is put elsewhere: pages say so, until it is back', async () => {
+    const folder = await folderWithDatabase()
+    const file = join(folder, 'data/indicator-sync.db')
+    const copy = readFileSync(file)
+    await serving(folder, ANY, async (url) => {
+      rmSync(file)
+      const gone = await fetch(url)
+      expect([gone.status, await gone.text()]).toEqual([503, expect.stringContaining('There is no database')])
+      expect(await (await fetch(`${url}index.json`)).json()).toMatchObject({ code: 'no-database' })
+      writeFileSync(file, copy)
+      expect((await fetch(url)).status).toBe(200)
+    })
+  })
+})

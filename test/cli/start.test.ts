@@ -1,0 +1,78 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import type { Emulator } from '../../src/emulator/emulator.ts'
+import { emulate, runCli, tempFolder } from '../kit.ts'
+
+/** Tells, at the end of a process, which modules it has loaded and with which options of Node it ran. */
+const WITNESS = `import { registerHooks } from 'node:module'
+const loaded = []
+registerHooks({ load: (url, context, next) => { if (!url.startsWith('node:')) loaded.push(url); return next(url, context) } })
+process.on('exit', () => process.stderr.write('\\n' + JSON.stringify({ loaded, options: process.execArgv })))`
+
+interface Witnessed {
+  readonly code: number | null
+  readonly loaded: readonly string[]
+  readonly options: readonly string[]
+}
+
+function workplace(emulator?: Emulator) {
+  const dir = tempFolder()
+  writeFileSync(join(dir, 'witness.mjs'), WITNESS)
+  const env = {
+    NODE_OPTIONS: `--import=${pathToFileURL(join(dir, 'witness.mjs')).href}`,
+    ...(emulator && { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }),
+  }
+  const job = (id: number): string => {
+    writeFileSync(
+      join(dir, `${id}.yaml`),
+      `name: one\nseries: [{ indicators: [${id}], window: { from: 2025-01-01, to: 2025-01-02 } }]\n`,
+    )
+    return `${id}.yaml`
+  }
+  const run = async (...args: string[]): Promise<Witnessed> => {
+    const { code, err } = await runCli(dir, args, env)
+    return { code, ...(JSON.parse(err.trim().split('\n').at(-1)!) as Omit<Witnessed, 'code'>) }
+  }
+  const runs = async (): Promise<unknown> =>
+    JSON.parse((await runCli(dir, ['query', 'select requests from _run order by id', '--json'])).out)
+  return { dir, job, run, runs }
+}
+
+/** The packages among loaded modules. */
+const packagesOf = ({ loaded }: Witnessed): string[] => [
+  ...new Set(loaded.flatMap((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? [])),
+]
+const SMALL = ['--max-semi-space-size=4', '--optimize-for-size']
+
+test('the help loads no package and few files', async () => {
+  const { run } = workplace()
+  const help = await run('--help')
+  expect(help.code).toBe(0)
+  expect(packagesOf(help)).toEqual([])
+  expect(help.loaded.length).toBeLessThan(30)
+})
+
+test('a sync with nothing to do loads nothing that fetches, reads answers or writes a log, and begins once', async () => {
+  const { run, job, runs } = workplace(await emulate())
+  const file = job(1739)
+  const first = await run('sync', file)
+  expect(first).toMatchObject({ code: 0, options: SMALL })
+  expect(packagesOf(first)).toContain('undici')
+  const night = await run('sync', file)
+  expect(night).toMatchObject({ code: 0, options: [] })
+  for (const name of ['undici', 'p-queue', 'p-retry', 'pino', 'pino-pretty', 'html-to-text', 'fastify'])
+    expect(packagesOf(night)).not.toContain(name)
+  const own = night.loaded.filter((url) => !url.includes('/node_modules/')).map((url) => url.replace(/.*\/src\//, ''))
+  for (const part of ['threads/', 'fetch/', 'transform/', 'migrations/', 'emulator/', 'products/recipes/'])
+    expect(own.filter((file) => file.includes(part))).toEqual([])
+  expect(await runs()).toEqual([{ requests: 1 }, { requests: 0 }])
+})
+
+test('one that finds something to do begins again with the heap for it, before anything is recorded', async () => {
+  const { run, job, runs } = workplace(await emulate())
+  expect((await run('sync', job(1739))).code).toBe(0)
+  expect(await run('sync', job(1001))).toMatchObject({ code: 0, options: SMALL })
+  expect(await runs()).toEqual([{ requests: 1 }, { requests: 1 }])
+})

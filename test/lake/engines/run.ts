@@ -1,0 +1,96 @@
+/* Reads a lake with engines and compares with SQLite: `npm run test:lake` (duckdb polars pandas; `query` where @duckdb/node-api is installed), `npm run test:spark`. PYTHON is one that has them. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { openReader } from '../../../src/db/open.ts'
+import { syncLake } from '../../../src/lake/sync.ts'
+import { RECIPES } from '../../../src/products/recipes/recipes.ts'
+import { fillMarket } from '../../market.ts'
+import { LAKE_RECIPES } from './recipes.ts'
+
+type Row = readonly (string | number | null)[]
+interface Answers {
+  readonly totals: readonly Row[]
+  readonly recipes: Readonly<Record<string, readonly Row[]>>
+  readonly seconds: number
+}
+
+const engines = process.argv.slice(2)
+const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+const file = join(folder, 'market.db')
+const lake = join(folder, 'lake')
+/** Half of the last decimal that a number is written with: recipes round what they answer. */
+const lastDecimal = (value: number): number => 0.5 * 10 ** -(String(value).split('.')[1]?.length ?? 0)
+
+const same = (got: Row[number], expected: Row[number], rounded: boolean): boolean =>
+  got === expected ||
+  (typeof got === 'number' &&
+    typeof expected === 'number' &&
+    // Sums differ in the last bits with the order in which they are made.
+    Math.abs(got - expected) <= (rounded ? lastDecimal(expected) : 0) + 1e-9 * Math.abs(expected))
+
+/** Says where two answers differ. */
+function compare(what: string, got: readonly Row[], expected: readonly Row[], rounded = false): string[] {
+  if (got.length !== expected.length) return [`${what}: ${got.length} rows in place of ${expected.length}`]
+  return got.flatMap((row, i) =>
+    row.length === expected[i]!.length && row.every((value, j) => same(value, expected[i]![j]!, rounded))
+      ? []
+      : [`${what}, row ${i}: ${JSON.stringify(row)} in place of ${JSON.stringify(expected[i])}`],
+  )
+}
+
+const TOTALS = 'select series_id, year, count(*), sum(value), min(value) from observation group by 1, 2'
+
+/** What `query --engine duckdb` answers. */
+function byQuery(): string {
+  const ask = (sql: string): unknown[] => {
+    const args = ['query', '--engine', 'duckdb', '--lake', lake, '--json', '--timeout', '0', sql]
+    const rows = JSON.parse(execFileSync(process.execPath, [resolve('src/cli/bin.js'), ...args], { encoding: 'utf8' }))
+    return rows.map((row: object) => Object.values(row))
+  }
+  const began = performance.now()
+  const recipes = Object.fromEntries(Object.entries(LAKE_RECIPES).map(([name, sql]) => [name, ask(sql)]))
+  return JSON.stringify({ totals: ask(TOTALS), recipes, seconds: (performance.now() - began) / 1000 })
+}
+
+const sorted = (rows: readonly Row[]): Row[] =>
+  [...rows].sort((a, b) => Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1]))
+
+try {
+  await (await fillMarket(file)).close()
+  const reader = openReader(file)
+  await syncLake(reader, lake, { program: 'test', now: Date.now })
+  const totals = reader.all(
+    `select series_id, cast(strftime('%Y', at, 'unixepoch') as integer) as year, count(*) as n, sum(value) as total, min(value) as least
+     from observation group by 1, 2`,
+  ) as Record<string, Row[number]>[]
+  const expected = sorted(totals.map((row) => Object.values(row)))
+  const answers = Object.keys(LAKE_RECIPES).map((name) => {
+    const { sql, parameters } = RECIPES.find((recipe) => recipe.name === name)!
+    return [name, [...reader.rows(sql, parameters)] as Row[]] as const
+  })
+  for (const engine of engines) {
+    const said =
+      engine === 'query'
+        ? byQuery()
+        : execFileSync(process.env.PYTHON ?? 'python3', [resolve('test/lake/engines/read.py'), engine, lake], {
+            input: JSON.stringify(LAKE_RECIPES),
+            encoding: 'utf8',
+            stdio: ['pipe', 'pipe', 'inherit'],
+            maxBuffer: 1 << 28,
+          })
+    const got = JSON.parse(said.trim().split('\n').at(-1)!) as Answers
+    const faults = compare('totals', sorted(got.totals), expected)
+    for (const [name, rows] of answers)
+      if (got.recipes[name]) faults.push(...compare(name, got.recipes[name], rows, true))
+    process.stdout.write(
+      `${engine}: ${expected.length} series and years, ${Object.keys(got.recipes).length} recipes, ${got.seconds.toFixed(1)} s, ${faults.length} faults\n`,
+    )
+    for (const fault of faults.slice(0, 10)) process.stdout.write(`  ${fault}\n`)
+    if (faults.length > 0) process.exitCode = 1
+  }
+  await reader.close()
+} finally {
+  rmSync(folder, { recursive: true })
+}

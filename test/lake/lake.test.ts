@@ -1,0 +1,280 @@
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { zstdDecompressSync } from 'node:zlib'
+import SQLite from 'better-sqlite3'
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { holdAlone } from '../../src/db/lock.ts'
+import { openReader } from '../../src/db/open.ts'
+import { requireManifest } from '../../src/lake/manifest.ts'
+import { syncLake } from '../../src/lake/sync.ts'
+import { addSeries, fillBy } from '../cli/filled.ts'
+import { type Done, runCli, tempFolder } from '../kit.ts'
+import { fillMarket } from '../market.ts'
+
+let dir: string
+const database = (): string => join(dir, 'own.db')
+const lake = (): string => join(dir, 'lake')
+
+/** Syncs the lake as it would be at a time. */
+async function sync(options: { full?: boolean; graceMs?: number; now?: number } = {}) {
+  const reader = openReader(database())
+  try {
+    return await syncLake(reader, lake(), { program: 'test', ...options, now: () => options.now ?? Date.now() })
+  } finally {
+    await reader.close()
+  }
+}
+
+const run = (...args: string[]): Promise<Done> => runCli(dir, args, { INDICATOR_SYNC_DATABASE: 'own.db' })
+
+/** The rows of a table of the lake, as its manifest has them. */
+async function rowsOf(
+  table: 'observation' | 'observation_revision' | 'day' | 'series',
+): Promise<Record<string, unknown>[]> {
+  const { folder, tables } = requireManifest(lake())
+  const all: Record<string, unknown>[] = []
+  for (const { path } of tables[table].files)
+    all.push(
+      ...(await parquetReadObjects({
+        file: await asyncBufferFromFile(join(lake(), folder, path)),
+        compressors: { ZSTD: (piece) => new Uint8Array(zstdDecompressSync(piece)) },
+      })),
+    )
+  return all
+}
+
+const parts = (): string[] => requireManifest(lake()).tables.observation.files.map(({ part }) => part)
+const paths = (): string[] => requireManifest(lake()).tables.observation.files.map(({ path }) => path)
+
+/** Writes by hand. */
+function alter(sql: string): void {
+  const db = new SQLite(database())
+  db.exec(sql)
+  db.close()
+}
+
+/** Records a second fetch of the first series, which wrote. */
+const fetched = (what: string): void =>
+  alter(`create temp table f as select * from _fetch;
+    update f set id = 2, series_id = 1, rows_revised = 1, ${what};
+    insert into _fetch select * from f`)
+
+/** A folder in the place of the lake with a file in it. */
+function put(name: string, text: string): void {
+  mkdirSync(lake())
+  writeFileSync(join(lake(), name), text)
+}
+
+const HOURS = ['2023-12-31T23:00:00Z', '2024-02-01T00:00:00Z', '2024-02-29T23:00:00Z', '2025-05-01T00:00:00Z'] as const
+
+beforeEach(async () => {
+  dir = realpathSync(tempFolder())
+  await fillBy(database(), (store) => {
+    addSeries(
+      store,
+      1,
+      {},
+      3,
+      HOURS.map((at, i) => [at, i + 0.25]),
+    )
+    addSeries(store, 2, { indicator: 601 }, 8741, [
+      ['2025-05-01T01:00:00Z', null],
+      ['2025-05-01T02:00:00Z', -0.5],
+    ])
+  })
+})
+
+describe('a lake', () => {
+  test('holds every value of the market, its days, history and names, sorted, with what lets engines skip', async () => {
+    rmSync(database())
+    const store = await fillMarket(database())
+    await store.close()
+    const done = await sync()
+    const db = new SQLite(database(), { readonly: true })
+    const values = db
+      .prepare(
+        `select o.series_id, o.geo_id, o.at, o.value, o.step_s, f.finished_at from observation o join _fetch f on f.id = o.fetch_id
+         order by o.at / 86400 >= 0, strftime('%Y-%m', o.at, 'unixepoch'), o.series_id, o.geo_id, o.at`,
+      )
+      .raw()
+      .all()
+    const read = await rowsOf('observation')
+    expect(
+      read.map(({ series_id, geo_id, at_utc, value, step_s, fetched_at }) => [
+        ...[Number(series_id), Number(geo_id), (at_utc as Date).getTime() / 1000, value, step_s],
+        (fetched_at as Date).toISOString(),
+      ]),
+    ).toEqual(values)
+    expect(done.rows.observation).toBe(values.length)
+    const days = db
+      .prepare(
+        'select series_id, geo_id, local_date, count, min, max, avg, sum, energy, hours from observations_daily order by 1, 2, 3',
+      )
+      .raw()
+      .all() as unknown[][]
+    const sameDays = (await rowsOf('day')).map((row) => [
+      ...[
+        Number(row.series_id),
+        Number(row.geo_id),
+        (row.local_date as Date).toISOString().slice(0, 10),
+        Number(row.count),
+      ],
+      ...[row.min, row.max, row.avg, row.sum, row.energy, row.hours],
+    ])
+    expect(sameDays).toEqual(days)
+    const superseded = db.prepare('select count(*) from observation_revision').pluck().get()
+    expect(done.rows.observation_revision).toBe(superseded)
+    expect(await rowsOf('series')).toHaveLength(db.prepare('select count(*) from series').pluck().get() as number)
+    db.close()
+    // What lies in a file and in each of its groups is said.
+    const { folder, tables } = requireManifest(lake())
+    for (const { path, rows, min, max } of tables.observation.files) {
+      const { row_groups, num_rows } = await parquetMetadataAsync(await asyncBufferFromFile(join(lake(), folder, path)))
+      expect(Number(num_rows)).toBe(rows)
+      for (const { columns } of row_groups)
+        for (const { meta_data } of columns.slice(0, 3)) expect(meta_data!.statistics?.min_value).toBeDefined()
+      expect(path).toContain(`/year=${String(min.at_utc).slice(0, 4)}/`)
+      expect(String(max.at_utc).slice(0, 7)).toBe(String(min.at_utc).slice(0, 7))
+    }
+  })
+
+  test('takes at most six bytes a value of quarter-hours with two decimals', async () => {
+    alter(`with recursive n(i) as (select 0 union all select i + 1 from n where i < 60000)
+      insert into observation (series_id, geo_id, at, value, step_s, fetch_id)
+      select 1, 3, 1577836800 + i * 900, round(60 + 40 * sin(i / 15.0) + ((i * 7919) % 1000) / 100.0, 2), 900, 1 from n`)
+    const { rows } = await sync()
+    expect(rows.observation).toBe(60_007)
+    expect(requireManifest(lake()).tables.observation.bytes / rows.observation).toBeLessThan(6)
+  })
+
+  test('reads again only the months in which fetches wrote, and makes no snapshot where nothing changed', async () => {
+    expect(await sync()).toMatchObject({ snapshot: 1, changed: true, rows: { observation: 6 } })
+    expect(parts()).toEqual(['2023-12', '2024-02', '2025-05'])
+    const first = paths()
+    const again = await sync()
+    expect(again).toMatchObject({ snapshot: 1, changed: false, written: { files: 0, rows: 0 } })
+    // A fetch of a window that spans two months, and wrote in one of them.
+    fetched('from_at = 1706745600, to_at = 1711929600')
+    alter(`update observation set value = 99, fetch_id = 2 where at = 1706745600 and series_id = 1`)
+    const next = await sync()
+    expect(next).toMatchObject({ snapshot: 2, changed: true })
+    const second = paths()
+    expect([second[0] === first[0], second[1] === first[1], second[2] === first[2]]).toEqual([true, false, true])
+    expect((await rowsOf('observation')).map(({ value }) => value)).toEqual([0.25, 99, 2.25, 3.25, null, -0.5])
+    expect(await rowsOf('observation_revision')).toMatchObject([{ value: 1.25, series_id: 1n }])
+    // The same file under a second name, and the old snapshot for whoever reads it.
+    const inode = (snapshot: number): number => statSync(join(lake(), `snapshot-${snapshot}`, first[0]!)).ino
+    expect(inode(1)).toBe(inode(2))
+    expect(readlinkSync(join(lake(), 'current'))).toBe('snapshot-2')
+  })
+
+  test('notices what was written without a fetch, as a replay does, and a database that was put back', async () => {
+    await sync()
+    alter(`insert into _day (series_id, geo_id, month, day, count, missing) values (1, 3, 24289, 1, 1, 0);
+      delete from observation where at = 1709247600`)
+    expect(await sync()).toMatchObject({ snapshot: 2, rows: { observation: 5 } })
+    alter(`update _fetch set finished_at = '2025-06-02T00:00:00.000Z'; delete from observation where at = 1746057600`)
+    expect(await sync()).toMatchObject({ snapshot: 3, rows: { observation: 4 } })
+  })
+
+  test('keeps a replaced snapshot for a while, and removes nothing that somebody else put there', async () => {
+    const start = Date.parse('2025-06-01T00:00:00Z')
+    await sync({ now: start })
+    writeFileSync(join(lake(), 'snapshot-1/series/mine'), 'mine')
+    alter(`update geo set level = 'country'`)
+    await sync({ now: start + 1000, graceMs: 5000 })
+    expect(readdirSync(lake()).sort()).toEqual(['current', 'lake.lock', 'manifest.json', 'snapshot-1', 'snapshot-2'])
+    await sync({ now: start + 7000, graceMs: 5000 })
+    expect(readdirSync(join(lake(), 'snapshot-1'), { recursive: true })).toEqual(['series', 'series/mine'])
+  })
+
+  test('takes away what a killed sync left of a snapshot that it removed', async () => {
+    await sync({ graceMs: 0 })
+    for (const name of ['snapshot-2', 'snapshot-7']) mkdirSync(join(lake(), name))
+    alter(`update geo set level = 'country'`)
+    expect(await sync({ graceMs: 0 })).toMatchObject({ snapshot: 2 })
+    expect(readdirSync(lake()).sort()).toEqual(['current', 'lake.lock', 'manifest.json', 'snapshot-2'])
+  })
+
+  test('reads only the month of an instant that a fetch asked for', async () => {
+    await sync()
+    const [first, second, third] = paths()
+    fetched(`params = '{"datetime":1709247600}'`)
+    alter(`update observation set value = 99, fetch_id = 2 where series_id = 1`)
+    await sync()
+    // What the fetch does not tell of is not looked for: a value changes with its fetch.
+    expect(paths().map((path, i) => path === [first, second, third][i])).toEqual([true, false, true])
+  })
+
+  test('mends a file that is missing and a link that leads elsewhere; check tells them', async () => {
+    await sync()
+    expect((await run('lake', 'check', 'lake')).out).toMatch(/snapshot 1 is whole, 6 values/)
+    const [first, second] = paths()
+    rmSync(join(lake(), 'snapshot-1', first!))
+    const bytes = readFileSync(join(lake(), 'snapshot-1', second!))
+    bytes[20]! ^= 1
+    writeFileSync(join(lake(), 'snapshot-1', second!), bytes)
+    writeFileSync(join(lake(), 'snapshot-1/observation/x.parquet'), '')
+    rmSync(join(lake(), 'current'))
+    symlinkSync('elsewhere', join(lake(), 'current'))
+    const { code, out } = await run('lake', 'check', 'lake', '--json')
+    expect(code).toBe(6)
+    expect(JSON.parse(out).findings.map(({ what }: { what: string }) => what.split(' ').slice(0, 3).join(' '))).toEqual(
+      ['It is missing.', 'Its bytes are', 'It is no', 'It leads to'],
+    )
+    expect(await sync({ full: true })).toMatchObject({ snapshot: 2, rows: { observation: 6 } })
+    expect((await run('lake', 'check', 'lake')).code).toBe(0)
+  })
+})
+
+describe('a lake destroys nothing', () => {
+  test.each<[string, () => void, RegExp]>([
+    ['a folder with other things', () => put('notes', 'x'), /other things than a lake/],
+    ['a manifest of somebody else', () => put('manifest.json', '{"name":"app"}'), /other things/],
+    ['a file', () => writeFileSync(lake(), 'x'), /is not a folder/],
+    ['the folder of the database', () => symlinkSync('.', lake()), /other things than a lake/],
+  ])('%s is refused', async (_, make, message) => {
+    make()
+    const before = readdirSync(dir, { recursive: true })
+    const { code, err } = await run('lake', 'sync', 'lake')
+    expect(err).toMatch(message)
+    expect(code).toBe(2)
+    expect(readdirSync(dir, { recursive: true }).filter((name) => !/own\.db-/.test(String(name)))).toEqual(
+      before.filter((name) => !/own\.db-/.test(String(name))),
+    )
+  })
+
+  test('the lake of another database, of a newer program, and one that another process writes', async () => {
+    await sync()
+    alter(`update _run set started_at = '2020-01-01T00:00:00.000Z'`)
+    expect(await run('lake', 'sync', 'lake')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('another database'),
+    })
+    alter(`update _run set started_at = '2025-06-01T00:00:00.000Z'`)
+    const release = holdAlone(join(lake(), 'lake.lock'))
+    expect(await run('lake', 'sync', 'lake')).toMatchObject({
+      code: 5,
+      err: expect.stringContaining('Another process'),
+    })
+    release()
+    expect((await run('lake', 'sync', 'lake')).code).toBe(0)
+    const manifest = JSON.parse(readFileSync(join(lake(), 'manifest.json'), 'utf8'))
+    writeFileSync(join(lake(), 'manifest.json'), JSON.stringify({ ...manifest, schema: 99 }))
+    for (const action of ['sync', 'check'])
+      expect(await run('lake', action, 'lake')).toMatchObject({ code: 2, err: expect.stringContaining('version 99') })
+    rmSync(lake(), { recursive: true })
+    expect(await run('lake', 'check', 'lake')).toMatchObject({ code: 2, err: expect.stringContaining('not a lake') })
+  })
+})

@@ -1,0 +1,56 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { emulate, runCli, tempFolder, whenSaid } from '../kit.ts'
+
+const job = (lake: string, to: string): string => `name: nightly
+pace: { perSecond: 50 }
+schedule: "* * * * * *"
+series: [{ indicators: [1739], window: { from: 2025-01-01, to: ${to} }, lookback: 0d }]
+${lake}`
+
+test('the lake of a job is brought up to date after each run; status and the figures tell how it stands', async () => {
+  const dir = tempFolder()
+  const emulator = await emulate()
+  const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
+  const run = (...args: string[]) => runCli(dir, args, env)
+  writeFileSync(join(dir, 'job.yaml'), job('lake: lake', '2025-01-02'))
+  const first = await run('sync', 'job.yaml')
+  expect(first).toMatchObject({ code: 0, err: expect.stringContaining('lake: snapshot 1, ') })
+  writeFileSync(join(dir, 'other.yaml'), job('', '2025-01-03'))
+  expect((await run('sync', 'other.yaml')).err).not.toContain('snapshot')
+  expect((await run('status', '--job', 'job.yaml')).out).toMatch(
+    /Lake lake: snapshot 1, [\d,]+ values, [\s\S]*1 fetch\s+brought something since: indicator-sync\s+lake sync lake/,
+  )
+  const figures = (await run('status', '--lake', 'lake', '--format', 'prometheus')).out
+  expect(figures).toContain('indicator_sync_lake_fetches_behind{lake="lake"} 1\n')
+  expect(figures).toMatch(/lake_synced_timestamp_seconds\{lake="lake"\} \d{10}/)
+  const scheduled = await runCli(dir, ['schedule', 'job.yaml'], env, (child) =>
+    whenSaid(child, /lake: snapshot 2, /, () => child.kill('SIGTERM')),
+  )
+  expect(scheduled.err).toContain('lake: snapshot 2, ')
+  expect((await run('status', '--lake', 'lake')).out).toMatch(/nothing came\s+since/)
+})
+
+test('a lake that cannot be written fails the command and nothing that was synced', async () => {
+  const dir = tempFolder()
+  const emulator = await emulate()
+  const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
+  writeFileSync(join(dir, 'job.yaml'), job('lake: job.yaml', '2025-01-02'))
+  const done = await runCli(dir, ['sync', 'job.yaml'], env)
+  expect(done.code).toBe(2)
+  expect(done.err).toContain('nightly: lake: job.yaml is not a folder')
+  expect(done.out).toContain('done')
+  expect(readFileSync(join(dir, 'job.yaml'), 'utf8')).toContain('name: nightly')
+})
+
+test('a statement on a lake needs the folder, and an engine that is installed', async () => {
+  const dir = tempFolder()
+  const run = (...args: string[]) => runCli(dir, ['query', '--engine', 'duckdb', ...args])
+  expect(await run('select 1')).toMatchObject({ code: 2, err: expect.stringContaining('--lake data/lake') })
+  expect(await run('--lake', 'lake', '--recipe', 'reach')).toMatchObject({ code: 2 })
+  // Nobody but who asks for it has it.
+  expect((await run('--lake', 'lake', 'select 1')).err).toMatch(
+    /@duckdb\/node-api, which is not installed|is not a lake/,
+  )
+})

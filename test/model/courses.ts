@@ -1,0 +1,123 @@
+/* Courses of events that chance alone would seldom bring about. */
+import fc from 'fast-check'
+import { DAY, HOUR } from './calendar.ts'
+import type { Entry, FAULTS, Kind, Step } from './world.ts'
+
+/** One of some values. */
+export const of = <T>(...values: readonly T[]) => fc.constantFrom(...values)
+
+const which = of<0 | 1>(0, 1)
+const whole = { from: 0, days: 13, newestFirst: false }
+
+/** Courses of any job. */
+export const course: fc.Arbitrary<readonly Step[]> = fc.oneof(
+  // What is held is answered badly, then well.
+  fc
+    .record({
+      job: which,
+      fault: of<keyof typeof FAULTS>(
+        ...(['no values', 'no values', 'a row without sense', 'a geo less', 'another indicator'] as const),
+      ),
+      every: of(1, 1, 1, 2),
+      seconds: of(2 * HOUR, 2 * DAY, 3 * DAY, 3 * DAY),
+    })
+    .map(({ job, fault, every, seconds }): Step[] => [
+      { do: 'sync', job },
+      { do: 'fail', fault, every },
+      { do: 'restate', job, ...whole },
+      { do: 'wait', seconds },
+      { do: 'sync', job },
+    ]),
+  // What nobody understands is dismissed, and comes again.
+  fc
+    .record({ job: which, seconds: of(2 * HOUR, DAY, 3 * DAY), every: of(1, 2), again: fc.boolean() })
+    .map(({ job, seconds, every, again }): Step[] => [
+      { do: 'fail', fault: 'a row without sense', every },
+      { do: 'sync', job },
+      { do: 'dismiss' },
+      { do: 'wait', seconds },
+      ...(again ? [{ do: 'fail' as const, fault: 'a row without sense' as const, every }] : []),
+      { do: 'restate', job, ...whole },
+      { do: 'replay' },
+      { do: 'sync', job },
+    ]),
+  // What is absent is asked again in its time.
+  fc
+    .record({ job: which, from: fc.integer({ min: 3, max: 8 }), wait: of(0, 4 * DAY), last: of(DAY, 2 * DAY) })
+    .map(({ job, from, wait, last }): Step[] => [
+      { do: 'hole', kind: 'hourly', from, days: job, geo: null, seconds: 0 },
+      { do: 'wait', seconds: wait },
+      { do: 'sync', job },
+      ...[30 * HOUR, DAY, last].flatMap((seconds): Step[] => [
+        { do: 'wait', seconds },
+        { do: 'sync', job },
+      ]),
+    ]),
+  // One job after the other, with other lookbacks.
+  fc
+    .record({ job: which, first: of(2 * HOUR, DAY, 2 * DAY), second: of(2 * HOUR, DAY, 3 * DAY) })
+    .map(({ job, first, second }): Step[] => [
+      { do: 'sync', job },
+      { do: 'wait', seconds: first },
+      { do: 'both' },
+      { do: 'wait', seconds: second },
+      { do: 'sync', job: job === 0 ? 1 : 0 },
+    ]),
+)
+
+/** A series that two jobs want, and the geos of each by place; null for all. */
+export interface Twins {
+  readonly kind: Kind
+  readonly geos: readonly [Entry['geo'], Entry['geo']]
+}
+export const twins: fc.Arbitrary<Twins> = fc.record({
+  kind: of<Kind>('hourly', 'hourly', 'changing', 'changing', 'daily'),
+  geos: of<Twins['geos']>([null, [0]], [null, [0, 1]], [null, [0, 1, 2]], [[0], [0, 1]], [[1], [0, 1, 2]]),
+})
+
+/** What one of two jobs is answered, and what it means for the other. */
+export const between = ({ kind, geos }: Twins): fc.Arbitrary<readonly Step[]> =>
+  geos[0] === null
+    ? fc.oneof(
+        // What is absent of one geo is absent of all later.
+        fc.record({ from: fc.integer({ min: 3, max: 5 }), last: of(DAY, 2 * DAY) }).map(({ from, last }): Step[] => [
+          { do: 'late', kind, from, days: 1, geo: null, seconds: 90 * DAY },
+          ...[
+            { do: 'sync' as const, job: 1 as const },
+            { do: 'wait' as const, seconds: 4 * DAY },
+          ],
+          ...[
+            { do: 'sync' as const, job: 0 as const },
+            { do: 'wait' as const, seconds: last },
+          ],
+          { do: 'sync', job: 0 },
+        ]),
+        // A geo that is held is missing among others.
+        fc.record({ seconds: of(2 * HOUR, 2 * DAY) }).map(({ seconds }): Step[] => [
+          { do: 'sync', job: 0 },
+          { do: 'fail', fault: 'a geo less', every: 1 },
+          { do: 'restate', job: 0, ...whole },
+          { do: 'wait', seconds },
+          { do: 'sync', job: 0 },
+        ]),
+        // All are in doubt, and each is read soundly by itself.
+        fc
+          .record({ fault: of('no values' as const, 'a row without sense' as const), seconds: of(2 * HOUR, 2 * DAY) })
+          .map(({ fault, seconds }): Step[] => [
+            { do: 'sync', job: 0 },
+            { do: 'fail', fault, every: 1 },
+            { do: 'restate', job: 0, ...whole },
+            { do: 'wait', seconds },
+            { do: 'restate', job: 1, ...whole },
+            { do: 'sync', job: 0 },
+          ]),
+      )
+    : // What failed for some geos is answered for one of them.
+      of('server error' as const, 'connection dropped' as const).map((fault): Step[] => [
+        { do: 'fail', fault, every: 1 },
+        ...[
+          { do: 'sync' as const, job: 1 as const },
+          { do: 'sync' as const, job: 0 as const },
+        ],
+        { do: 'retry' },
+      ])

@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PAGES } from '../../src/page/pages.ts'
+import { fillMarket } from '../market.ts'
+import { window } from './browser.ts'
+import { servePage } from './site.ts'
+
+const AXE = createRequire(import.meta.url)('axe-core').source as string
+const STATEMENT = encodeURIComponent(
+  'select local_date, min, max from observations_daily where series_id = 1 and geo_id = :geo',
+)
+
+/** Every page, as somebody opens it. */
+const PAGES_OPENED = [
+  ...['/', '/coverage', '/coverage/600', '/series/600', '/series/600/vintages', '/explain/600/3/1762128000'],
+  ...[
+    '/indicators',
+    '/search?q=precio',
+    '/texts?kind=glossary',
+    '/texts/glossary/300',
+    '/archives',
+    '/archives/archive/79',
+  ],
+  ...['/widgets', '/widgets/1', '/runs', '/runs/1', `/sql?sql=${STATEMENT}&p.geo=3`, '/dictionary', '/dictionary/geo'],
+]
+/** The same with some of them in another state. */
+const ADDRESSES = [
+  ...PAGES_OPENED,
+  ...['/series/1293?asof=2025-11-03T18:00:00Z', '/search', '/texts/indicator/600', '/sql', '/sql?sql=nonsense'],
+  ...['/sql?recipe=daily-average', '/nothing-of-this-name'],
+]
+
+let folder: string
+let file: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+  file = join(folder, 'market.db')
+  const store = await fillMarket(file)
+  store.run(
+    `update content_text set body = '<p>Another text.</p>', fetch_id = 3 where kind = 'glossary' and id = 300`,
+    [],
+  )
+  store.tidy()
+  await store.close()
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** What axe says of a page as it is shown now; only what depends on the colours when that is said. */
+async function faults(page: Page, onlyColours: boolean): Promise<string[]> {
+  const rules = onlyColours
+    ? `{ type: 'rule', values: ['color-contrast', 'link-in-text-block'] }`
+    : `['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']`
+  const { violations } = (await page.evaluate(`axe.run(document, { runOnly: ${rules}, preload: false })`)) as {
+    violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[]
+  }
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${help}: ${html} ${failureSummary ?? ''}`),
+  )
+}
+
+const COLOURS = [
+  { colorScheme: 'dark', forcedColors: 'none' },
+  { colorScheme: 'light', forcedColors: 'active' },
+] as const
+
+/** Whether an address is one of a page. */
+const isOf = (path: string, address: string): boolean =>
+  new RegExp(`^${path.replaceAll(/:\w+/g, '[^/?]+')}(?:\\?.*)?$`).test(address)
+
+test('every page is looked at here', () => {
+  for (const { path } of PAGES)
+    expect(
+      ADDRESSES.some((address) => isOf(path, address)),
+      path,
+    ).toBe(true)
+})
+
+describe('axe finds nothing on any page', () => {
+  test.each([
+    ['English, in light, dark and forced colours', 'en'],
+    ['Spanish', 'es'],
+  ])('in %s, and every picture has a text', async (_, locale) => {
+    const { url } = await servePage(file)
+    const page = await window({ locale: locale === 'en' ? 'en-GB' : 'es-ES' })
+    for (const address of locale === 'en' ? ADDRESSES : PAGES_OPENED) {
+      await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' })
+      await page.goto(`${url}${address}`)
+      expect(await page.locator('html').getAttribute('lang')).toBe(locale)
+      await page.evaluate(AXE)
+      expect(await faults(page, false), `${address} in light`).toEqual([])
+      // Colours do not depend on the language.
+      for (const colours of locale === 'en' && PAGES_OPENED.includes(address) ? COLOURS : []) {
+        await page.emulateMedia(colours)
+        expect(await faults(page, true), `${address} ${JSON.stringify(colours)}`).toEqual([])
+      }
+      const silent = await page.evaluate(
+        `[...document.querySelectorAll('svg, canvas, img')].filter((one) => !one.closest('[aria-label], [aria-labelledby], [aria-hidden=true]')).map((one) => one.outerHTML.slice(0, 200))`,
+      )
+      expect(silent, `${address}: pictures without a text`).toEqual([])
+    }
+  })
+})
+
+test('every page fits into 320 pixels, as it does when it is shown at 200 % or more', async () => {
+  const { url } = await servePage(file)
+  const page = await window({ viewport: { width: 320, height: 640 } })
+  for (const address of ADDRESSES) {
+    await page.goto(`${url}${address}`)
+    // What is wider is scrolled in its own place.
+    const width = await page.evaluate(`document.documentElement.scrollWidth`)
+    const wide = await page.evaluate(
+      `[...document.querySelectorAll('main *')].filter((one) => one.getBoundingClientRect().right > 321 && !one.closest('.scroll, pre, svg')).map((one) => one.outerHTML.slice(0, 160))`,
+    )
+    expect(wide, address).toEqual([])
+    expect(width, address).toBe(320)
+  }
+})
+
+test('on paper there is the page without what only a screen can use', async () => {
+  const { url } = await servePage(file)
+  const page = await window()
+  await page.emulateMedia({ media: 'print' })
+  for (const address of ADDRESSES) {
+    await page.goto(`${url}${address}`)
+    expect(await page.locator('h1').isVisible(), address).toBe(true)
+    expect(await page.locator('header nav').isVisible(), address).toBe(false)
+    for (const button of await page.locator('button').all()) expect(await button.isVisible(), address).toBe(false)
+  }
+  await page.goto(`${url}/series/600`)
+  expect((await page.pdf()).length).toBeGreaterThan(10_000)
+})
+
+/** The place in the order of what has the focus, and whether it is seen to have it. */
+const STOP = `(() => {
+  const one = document.activeElement
+  one.dataset.seen ??= String(document.querySelectorAll('[data-seen]').length)
+  const { outlineStyle, outlineWidth } = getComputedStyle(one)
+  const isShown = one.type === 'date' || (outlineStyle !== 'none' && outlineWidth !== '0px')
+  return one.dataset.seen + (isShown ? '' : ' without a mark: ' + one.outerHTML.slice(0, 200))
+})()`
+
+test('whatever can be used is reached by Tab, in order, and shows that it is', async () => {
+  const { url } = await servePage(file)
+  const page = await window()
+  for (const address of [
+    '/',
+    '/coverage/600',
+    '/indicators',
+    '/search?q=precio',
+    '/texts/glossary/300',
+    '/archives',
+    '/runs/1',
+    `/sql?sql=${STATEMENT}&p.geo=3`,
+  ]) {
+    await page.goto(`${url}${address}`)
+    const stops = (await page.evaluate(
+      `[...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]')].filter((one) => one.tabIndex >= 0 && one.checkVisibility()).length`,
+    )) as number
+    const seen: string[] = []
+    // A field for a day has stops within it.
+    for (let i = 0; seen.length < stops && i < stops + 10; i++) {
+      await page.keyboard.press('Tab')
+      const stop = (await page.evaluate(STOP)) as string
+      if (stop !== seen.at(-1)) seen.push(stop)
+    }
+    expect(seen, address).toEqual(Array.from({ length: stops }, (_, i) => String(i)))
+  }
+})

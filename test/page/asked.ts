@@ -1,0 +1,60 @@
+import type { openReader } from '../../src/db/open.ts'
+import { textOf } from '../../src/page/html.ts'
+import type { AnyPage, PageRequest } from '../../src/page/page.ts'
+import type { Locale } from '../../src/page/words/locale.ts'
+import { WORDS } from '../../src/page/words/words.ts'
+
+type Opened = ReturnType<typeof openReader>
+
+/** A request as a page is given it: the address of a page by its slots and its query. */
+export function requestOf(
+  store: Opened,
+  address: string,
+  params: Record<string, string> = {},
+  locale: Locale = 'en',
+): PageRequest {
+  const url = new URL(address, 'http://here')
+  return {
+    store,
+    path: url.pathname,
+    params,
+    query: url.searchParams,
+    locale,
+    words: WORDS[locale],
+    version: 'test',
+    now: Date.parse('2025-11-05T00:00:00Z') / 1000,
+    live: true,
+    link: (path, query = {}) => {
+      const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+        value === undefined ? [] : [[name, String(value)]],
+      )
+      return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+    },
+    command: (rest) => `indicator-sync ${rest}`,
+    asset: (name) => `/-/${name}`,
+  }
+}
+
+/** A page with its slots filled from an address; null where its path is another one. */
+function slotsOf({ path }: AnyPage, address: string): Record<string, string> | null {
+  const [own, asked] = [path.split('/'), new URL(address, 'http://here').pathname.split('/')]
+  if (own.length !== asked.length) return null
+  const slots: Record<string, string> = {}
+  for (const [i, part] of own.entries()) {
+    if (part.startsWith(':')) slots[part.slice(1)] = decodeURIComponent(asked[i]!)
+    else if (part !== asked[i]) return null
+  }
+  return slots
+}
+
+/** What some pages answer to an address: the data and the HTML. */
+export async function askPage<Data>(pages: readonly AnyPage[], store: Opened, address: string, locale: Locale = 'en') {
+  for (const page of pages) {
+    const slots = slotsOf(page, address)
+    if (!slots) continue
+    const request = requestOf(store, address, slots, locale)
+    const data = await page.read(request)
+    return { data: data as Data, html: textOf(page.show(data, request)), title: page.title?.(data, request) ?? '' }
+  }
+  throw new Error(`no page for ${address}`)
+}

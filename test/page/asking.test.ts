@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest'
+import { openStore } from '../../src/db/open.ts'
+import { window } from './browser.ts'
+import { filledFile, servePage, sharedFile } from './site.ts'
+
+const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n'
+const asked = (sql: string, path = '/sql'): string => `${path}?sql=${encodeURIComponent(sql)}`
+
+describe('SQL that is asked of the page', () => {
+  test('is ended when it does not end, and others are answered beside it', async () => {
+    const { url } = await servePage(await sharedFile())
+    const endless = fetch(url + asked(ENDLESS)).then((answer) => answer.text())
+    for (const path of ['/', asked('select 1 as one')]) expect((await fetch(url + path)).status).toBe(200)
+    expect(await endless).toContain('The statement took longer than 3 s and was ended.')
+    expect(await endless).toContain('--timeout 600')
+  })
+
+  test('is answered for a program and as a file; what is wrong with it is told there, too', async () => {
+    const { url } = await servePage(await sharedFile())
+    const sql = `select kind, id, 'a "b", c' as text from indicator where id = 600`
+    const data = (await (await fetch(url + asked(sql, '/sql.json'))).json()) as { answer: object }
+    expect(data.answer).toEqual({ columns: ['kind', 'id', 'text'], rows: [['indicator', 600, 'a "b", c']], cut: null })
+    const file = await fetch(url + asked(sql, '/sql.csv'))
+    expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(file.headers.get('content-disposition')).toBe('attachment; filename="answer.csv"')
+    expect(await file.text()).toBe('kind,id,text\nindicator,600,"a ""b"", c"\n')
+    const formula = await fetch(url + asked(`select '=HYPERLINK("//evil")' as text, -1 as number`, '/sql.csv'))
+    expect(await formula.text()).toBe(`text,number\n"'=HYPERLINK(""//evil"")",-1\n`)
+    const wrong = await fetch(url + asked('delete from indicator', '/sql.csv'))
+    expect([wrong.status, await wrong.json()]).toEqual([400, expect.objectContaining({ error: expect.any(String) })])
+  })
+
+  test('is asked by typing it, and its address is that of its answer', async () => {
+    const { url } = await servePage(await sharedFile())
+    const page = await window()
+    await page.goto(`${url}/sql`)
+    await page.getByLabel('Statement').fill('select count(*) as indicators from indicator where id = :id')
+    await page.getByRole('button', { name: 'Run' }).click()
+    await page.getByLabel('id').fill('600')
+    await page.getByRole('button', { name: 'Run' }).click()
+    await page.waitForURL(/p\.id=600/)
+    expect(await page.getByRole('cell').allTextContents()).toEqual(['1'])
+    expect(page.wrong).toEqual([])
+  })
+})
+
+test('a run that is under way is followed', async () => {
+  let id = 0
+  const file = await filledFile((store) => {
+    id = store.get('select max(id) from _run') as number
+    store.run(`update _run set outcome = 'running', finished_at = null where id = ?`, [id])
+  })
+  const store = await openStore(file)
+  const { url } = await servePage(file)
+  const page = await window()
+  const heard = page.waitForResponse((response) => response.url().endsWith('/api/live'))
+  await page.goto(`${url}/runs/${id}`)
+  await heard
+  await page.locator('.running').waitFor()
+  await store.write(async () => store.run(`update _run set outcome = 'done', requests = 4321 where id = ?`, [id]))
+  await page.getByText('4,321').waitFor()
+  expect(await page.locator('.running').count()).toBe(0)
+  await store.close()
+})

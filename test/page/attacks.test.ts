@@ -1,0 +1,372 @@
+import { once } from 'node:events'
+import { type IncomingHttpHeaders, request } from 'node:http'
+import { connect } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Store } from '../../src/db/store.ts'
+import { ENDPOINTS, PAGES } from '../../src/page/pages.ts'
+import { TABLES } from '../../src/tables/schema.ts'
+import { serve } from '../kit.ts'
+import { window } from './browser.ts'
+import { filledFile, servePage, sharedFile } from './site.ts'
+
+interface Got {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** Asks with whatever headers: no client library would send them. */
+function ask(
+  address: string,
+  headers: Record<string, string | string[]> = {},
+  method = 'GET',
+  path?: string,
+): Promise<Got> {
+  const { hostname, port, pathname, search } = new URL(address)
+  return new Promise((done, fail) => {
+    const asked = request(
+      {
+        hostname,
+        port,
+        method,
+        path: path ?? `${pathname}${search}`,
+        headers,
+        agent: false,
+        setHost: !('Host' in headers),
+      },
+      (response) => {
+        let body = ''
+        response.setEncoding('utf8')
+        response.on('data', (text: string) => {
+          body += text
+        })
+        response.on('end', () => done({ status: response.statusCode!, headers: response.headers, body }))
+      },
+    )
+    asked.on('error', fail)
+    asked.end()
+  })
+}
+
+/** Sends bytes as they are and answers what came back until the other side closed. */
+async function say(url: string, text: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  let got = ''
+  socket.on('data', (data) => {
+    got += data
+  })
+  socket.on('error', () => undefined)
+  socket.end(text)
+  await once(socket, 'close')
+  return got
+}
+
+/** Something secret that is in the data: no refused answer may hold it. */
+const HELD = /Precio|indicator_id|mercado|Demanda/
+
+describe('whoever asks', () => {
+  test.each([
+    'evil.example',
+    'evil.example:8420',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'evil.example#127.0.0.1',
+    '127.0.0.1@evil.example',
+    '127.0.0.2',
+    '10.0.0.1:80',
+    '[::2]',
+    '',
+    'localhost:99999999',
+    'localhost/../evil',
+  ])('by the name %j of another host (DNS rebinding) is sent away before anything is looked at', async (host) => {
+    const { url } = await servePage(await sharedFile())
+    for (const path of ['/', '/index.json', '/nothing', '/api/live', '/-/x/page.css']) {
+      const { status, body } = await ask(`${url}${path}`, { Host: host })
+      expect([400, 403], path).toContain(status)
+      expect(body).not.toMatch(HELD)
+    }
+  })
+
+  test('by one of the names of this machine is answered, through whatever port it came', async () => {
+    const { url } = await servePage(await sharedFile())
+    for (const host of ['localhost', 'LOCALHOST:9999', '127.0.0.1', '[::1]:80', 'localhost.'])
+      expect((await ask(`${url}/`, { Host: host })).status, host).toBe(200)
+  })
+
+  test('with two names, or with the address of another server in the place of a path, is sent away', async () => {
+    const { url } = await servePage(await sharedFile())
+    for (const head of [
+      'GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n',
+      'GET / HTTP/1.0\r\n',
+      'GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n',
+      'GET /\r\nHost: evil.example HTTP/1.1\r\n',
+      'GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n',
+    ]) {
+      const got = await say(url, `${head}Connection: close\r\n\r\n`)
+      expect(got, head).toMatch(/^HTTP\/1\.1 4\d\d/)
+      expect(got).not.toMatch(HELD)
+    }
+  })
+
+  test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'])(
+    'by %s is told that only GET and HEAD are answered',
+    async (method) => {
+      const { url } = await servePage(await sharedFile())
+      for (const path of ['/', '/index.json', '/nothing']) {
+        const { status, headers, body } = await ask(`${url}${path}`, {}, method)
+        expect([status, headers.allow, headers['access-control-allow-origin']]).toEqual([405, 'GET, HEAD', undefined])
+        expect(body).not.toMatch(HELD)
+      }
+    },
+  )
+
+  test('from another site gets no data, no frame and no picture, but may be led to a page', async () => {
+    const { url } = await servePage(await sharedFile())
+    const site = (from: string, mode: string, dest: string) => ({
+      'Sec-Fetch-Site': from,
+      'Sec-Fetch-Mode': mode,
+      'Sec-Fetch-Dest': dest,
+      Origin: 'http://evil.example',
+    })
+    for (const from of ['cross-site', 'same-site'])
+      for (const [mode, dest] of [
+        ['cors', 'empty'],
+        ['no-cors', 'image'],
+        ['no-cors', 'script'],
+        ['navigate', 'iframe'],
+        ['navigate', 'object'],
+        ['websocket', 'empty'],
+      ] as const)
+        for (const path of ['/', '/index.json', '/api/live', '/coverage/600'])
+          expect((await ask(`${url}${path}`, site(from, mode, dest))).status, `${from} ${mode} ${dest}`).toBe(403)
+    const { status, headers } = await ask(`${url}/`, site('cross-site', 'navigate', 'document'))
+    expect([status, headers['access-control-allow-origin']]).toEqual([200, undefined])
+    for (const page of [...PAGES, ...ENDPOINTS].filter(({ own }) => own))
+      expect((await ask(`${url}${page.path}`, site('cross-site', 'navigate', 'document'))).status).toBe(403)
+  })
+
+  test('gets headers by which nothing from elsewhere runs in the page, frames it or reads it, whatever was asked', async () => {
+    const { url } = await servePage(await sharedFile())
+    const { body } = await ask(`${url}/`)
+    const asset = /\/-\/[\w-]+\/page\.js/.exec(body)![0]
+    for (const path of ['/', '/index.json', '/nothing', asset, '/%ff', '/api/nothing']) {
+      const { headers } = await ask(`${url}${path}`)
+      expect(headers['content-security-policy'], path).toMatch(
+        /^default-src 'none'; script-src 'self'; style-src 'self';.*frame-ancestors 'none'/,
+      )
+      expect(headers['content-security-policy']).not.toMatch(/unsafe|\*|https?:/)
+      expect(headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cross-origin-resource-policy': 'same-origin',
+        'cross-origin-opener-policy': 'same-origin',
+      })
+    }
+  })
+
+  test('for files beside ours gets none: only known names are there', async () => {
+    const { url } = await servePage(await sharedFile())
+    const [, folder] = /\/-\/([\w-]+)\/page\.js/.exec((await ask(`${url}/`)).body)!
+    for (const name of [
+      '..%2f..%2fpackage.json',
+      '%2e%2e/%2e%2e/package.json',
+      '../../package.json',
+      'page.js%00',
+      '__proto__',
+      'constructor',
+      '..%5c..%5cpackage.json',
+    ])
+      expect((await ask(url, {}, 'GET', `/-/${folder}/${name}`)).status, name).toBe(404)
+    expect((await ask(`${url}/-/other/page.js`)).status).toBe(404)
+  })
+})
+
+describe('with another host than this machine', () => {
+  const token = 'a-token-that-nobody-guesses'
+  const serveAll = async () => servePage(await sharedFile(), { door: { names: ['box.example'], token } })
+
+  test('nobody is answered without the token, however near it is', async () => {
+    const { url } = await serveAll()
+    const wrong: Record<string, string>[] = [
+      {},
+      { Cookie: 'indicator_sync_token=' },
+      { Cookie: `indicator_sync_token=${token}x` },
+      { Cookie: `x=${token}` },
+      { Authorization: 'Bearer a' },
+      { Authorization: token },
+    ]
+    for (const headers of wrong)
+      for (const path of [
+        '/',
+        '/index.json',
+        '/api/live',
+        '/-/x/page.css',
+        '/?token=',
+        `/?token=${token.slice(0, -1)}`,
+        '/?token=a&token=b',
+      ]) {
+        const { status, body } = await ask(`${url}${path}`, headers)
+        expect([status, HELD.test(body)], `${path} ${JSON.stringify(headers)}`).toEqual([401, false])
+      }
+  })
+
+  test('the token goes from the address into a cookie that no script and no other site can use, and out of the address', async () => {
+    const { url } = await serveAll()
+    const { status, headers } = await ask(`${url}/coverage?page=1&token=${token}`, { Host: 'box.example' })
+    expect([status, headers.location]).toEqual([303, '/coverage?page=1'])
+    const [cookie] = headers['set-cookie']!
+    expect(cookie).toMatch(/; HttpOnly; SameSite=Strict/)
+    expect((await ask(`${url}/coverage`, { Cookie: cookie!.split(';')[0]! })).status).toBe(200)
+    expect((await ask(`${url}/coverage`, { Authorization: `Bearer ${token}` })).status).toBe(200)
+  })
+
+  test('a name that is not ours is refused all the same', async () => {
+    const { url } = await serveAll()
+    for (const [host, status] of [
+      ['evil.example', 403],
+      ['box.example:8420', 200],
+      ['192.168.1.7:8420', 200],
+      ['[fe80::1]', 200],
+    ] as const)
+      expect((await ask(`${url}/`, { Host: host, Cookie: `indicator_sync_token=${token}` })).status, host).toBe(status)
+  })
+})
+
+const EVIL = `"><script>globalThis.hacked=1</script><img src=x onerror="globalThis.hacked=1"><a href="javascript:globalThis.hacked=1" onfocus=globalThis.hacked=1 autofocus>\u202e\u0000'\`\${1}</title></textarea></script><!--`
+
+/** What none of our pages has. */
+const ALIVE =
+  'script:not([src]):not([type="application/json"]), img, iframe, [onerror], [onfocus], [autofocus], a[href^="javascript" i]'
+
+/** Puts something hostile into every text of every table, as a hostile service would. */
+function spoil(store: Store): void {
+  const keep =
+    /^(kind|locale|time_trunc|time_zone|zone|outcome|command|state|route|reason|form|host|geo_ids|params|name_key)$|_at$|^(version|hash|reply_hash|schedule)$/
+  for (const [table, { columns, key }] of Object.entries(TABLES)) {
+    if (/^(_migration|_lock|_fence|_reply|_source|data_dictionary|time_zone_offset)/.test(table)) continue
+    for (const [column, { store: kind }] of Object.entries(columns as Record<string, { store: string }>))
+      if (kind === 'text' && !keep.test(column) && !(key as readonly string[]).includes(column))
+        try {
+          store.run(`update ${table} set ${column} = ?`, [EVIL])
+        } catch {
+          // A trigger or a check refuses it: then no service brings it there either.
+        }
+  }
+}
+
+describe('a database made by a hostile service', () => {
+  test('is shown as text: nothing of it runs, nothing is a tag, and nothing is asked elsewhere', async () => {
+    const { url } = await servePage(await filledFile(spoil))
+    const page = await window()
+    const elsewhere: string[] = []
+    page.on('request', (asked) => {
+      if (!asked.url().startsWith(url)) elsewhere.push(asked.url())
+    })
+    for (const path of PAGES.map(({ path }) =>
+      path
+        .replace(/:id\b/, '600')
+        .replace(/:geo\b/, '3')
+        .replace(/:at\b/, '1761955200')
+        .replace(/:\w+/g, '1'),
+    )) {
+      await page.goto(`${url}${path}`)
+      expect(
+        await page.evaluate(`[globalThis.hacked, document.querySelectorAll(${JSON.stringify(ALIVE)}).length]`),
+        path,
+      ).toEqual([undefined, 0])
+      const { status, headers } = await ask(`${url}${path === '/' ? '/index' : path}.json`)
+      if (status === 200) expect(headers['content-type'], path).toMatch(/^application\/json/)
+    }
+    expect(elsewhere).toEqual([])
+    expect(page.wrong.filter((text) => /Security|CSP|violat|Refused/i.test(text))).toEqual([])
+  })
+
+  test('says in its addresses only what it is: a path with anything in it ends in a page that says so', async () => {
+    const { url } = await servePage(await sharedFile())
+    for (const part of [
+      encodeURIComponent(EVIL),
+      '600%00',
+      '-1',
+      '1e9',
+      '9'.repeat(400),
+      "600'--",
+      '__proto__',
+      's',
+      's-1',
+    ])
+      for (const path of [
+        `/coverage/${part}`,
+        `/coverage/600?geo=${part}&year=${part}`,
+        `/?page=${part}&lang=${part}`,
+        `/coverage/${part}.json`,
+      ]) {
+        const { status, body } = await ask(`${url}${path}`)
+        expect([200, 400, 404, 414], `${path} ${status}`).toContain(status)
+        expect(body).not.toMatch(/<script>|<img/)
+      }
+  })
+})
+
+describe('many', () => {
+  test('five hundred connections that never say what they want are ended, and hold up nobody', async () => {
+    const { url } = await servePage(await sharedFile(), { receiveTimeoutMs: { headers: 2_000, check: 200 } })
+    const { port } = new URL(url)
+    const ended = Array.from({ length: 500 }, async () => {
+      const socket = connect(Number(port), '127.0.0.1')
+      socket.on('error', () => undefined)
+      socket.resume()
+      await once(socket, 'connect')
+      socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ')
+      await once(socket, 'close')
+      return socket.bytesRead
+    })
+    expect((await ask(`${url}/`)).status).toBe(200)
+    await Promise.all(ended)
+    expect((await ask(`${url}/`)).status).toBe(200)
+  })
+
+  test('connections that read nothing are held up by nothing but themselves', async () => {
+    const { url } = await servePage(await sharedFile())
+    const sockets = Array.from({ length: 20 }, () => connect(Number(new URL(url).port), '127.0.0.1'))
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy()
+    })
+    for (const socket of sockets) {
+      socket.pause()
+      socket.write('GET /coverage/600 HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    }
+    expect((await ask(`${url}/`)).status).toBe(200)
+  })
+
+  test('an address longer than any of ours is refused', async () => {
+    const { url } = await servePage(await sharedFile())
+    expect((await ask(`${url}/?x=${'x'.repeat(100_000)}`)).status).toBe(431)
+  })
+})
+
+test('the page of another site reads nothing of ours, in a real browser', async () => {
+  const { url } = await servePage(await sharedFile())
+  const evil = await serve((_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/html' })
+    response.end(
+      `<title>evil</title><iframe src="${url}/"></iframe><img src="${url}/"><script src="${url}/index.json"></script>`,
+    )
+  })
+  const page = await window()
+  const answered: number[] = []
+  page.on('response', (response) => {
+    if (response.url().startsWith(url)) answered.push(response.status())
+  })
+  await page.goto(evil.url.replace('127.0.0.1', 'localhost'))
+  for (const how of [{}, { mode: 'no-cors' }, { credentials: 'include' }])
+    expect(
+      await page.evaluate(
+        `fetch('${url}/index.json', ${JSON.stringify(how)}).then((r) => r.text()).then((t) => t.length, () => 'refused')`,
+      ),
+    ).toBeOneOf(['refused', 0])
+  expect(
+    await page.evaluate(`frames[0].document === undefined || frames[0].document.title`).catch(() => 'refused'),
+  ).toBe('refused')
+  expect(answered.filter((status) => status === 200)).toEqual([])
+})

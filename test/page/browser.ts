@@ -1,0 +1,48 @@
+import { createRequire } from 'node:module'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, onTestFinished } from 'vitest'
+import { launch } from './chromium.ts'
+
+const load = createRequire(import.meta.url)
+
+let started: Promise<Browser> | undefined
+
+/** One browser for all tests of a file; it ends with them. */
+export function browser(): Promise<Browser> {
+  started ??= launch()
+  return started
+}
+
+afterAll(async () => {
+  await (await started)?.close()
+  started = undefined
+})
+
+/** A window of its own that ends with the test. What goes wrong in the page, and what the page may not do, is in `wrong`. */
+export async function window(
+  options: BrowserContextOptions = {},
+): Promise<Page & { readonly wrong: readonly string[] }> {
+  const context = await (await browser()).newContext({ locale: 'en-GB', timezoneId: 'America/New_York', ...options })
+  context.setDefaultTimeout(0)
+  context.setDefaultNavigationTimeout(0)
+  const page = await context.newPage()
+  const wrong: string[] = []
+  page.on('pageerror', (error) => wrong.push(String(error)))
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') wrong.push(message.text())
+  })
+  onTestFinished(() => context.close())
+  return Object.assign(page, { wrong })
+}
+
+/** What axe says of a page: the rules of WCAG 2.2, A and AA, each with the places where it is broken. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  // The page's own policy forbids scripts from elsewhere; the test goes round it.
+  await page.evaluate(load('axe-core').source as string)
+  const { violations } = (await page.evaluate(
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+  )) as { violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[] }
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${help}: ${html} ${failureSummary ?? ''}`),
+  )
+}

@@ -1,0 +1,200 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { Running } from '../../src/page/start.ts'
+import { accessibilityFaults, window } from './browser.ts'
+import { serveNights } from './serving.ts'
+import { fillNights, NIGHTS } from './store.ts'
+
+let server: Running
+let folder: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+  server = await serveNights(folder)
+})
+afterAll(async () => {
+  await server.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** A page with its chart drawn; whatever the browser complains of fails the test. */
+async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await window({ viewport: { width: 1200, height: 900 }, ...options })
+  onTestFinished(() => expect(page.wrong).toEqual([]))
+  await page.goto(server.url + path)
+  if (options.javaScriptEnabled !== false) await page.waitForSelector('#chart[data-drawn] canvas')
+  return page
+}
+
+/** Waits for what is asked of the page: as long as it takes. */
+const poll = <T>(ask: () => T | Promise<T>) => expect.poll(ask, { timeout: 600_000 })
+
+const cursorText = (page: Page): Promise<string> => page.innerText('#cursor')
+
+/** Moves the cursor and answers what is said of its new place. */
+async function move(page: Page, key: string): Promise<string> {
+  const before = await cursorText(page)
+  await page.focus('#chart')
+  await page.keyboard.press(key)
+  await poll(() => cursorText(page)).not.toBe(before)
+  return cursorText(page)
+}
+
+/** Does something after which the chart shows something else, and waits until it does. */
+async function redrawn(page: Page, act: () => Promise<unknown>): Promise<void> {
+  const drawn = await page.getAttribute('#chart', 'data-drawn')
+  await act()
+  await poll(() => page.getAttribute('#chart', 'data-drawn')).not.toBe(drawn)
+}
+
+test.each(['America/New_York', 'Europe/Madrid', 'Pacific/Auckland'])(
+  'a day of 25 hours has 25, wherever the browser thinks that it is: %s',
+  async (timezoneId) => {
+    const page = await open('/series/600?from=2025-10-26&to=2025-10-27', { timezoneId })
+    const told: string[] = []
+    for (let i = 0; i < 16; i++) told.push((await move(page, 'ArrowRight')).split(' · ')[0]!)
+    const clock = (time: string, offset: string): string => `2025-10-26 ${time} ${offset}`
+    expect(told.slice(0, 2)).toEqual([clock('00:00', '+02:00'), clock('00:15', '+02:00')])
+    expect(told.slice(8, 16)).toEqual([
+      ...['02:00', '02:15', '02:30', '02:45'].map((time) => clock(time, '+02:00')),
+      ...['02:00', '02:15', '02:30', '02:45'].map((time) => clock(time, '+01:00')),
+    ])
+    await page.click('#carpet summary')
+    expect(await page.getAttribute('#carpet canvas', 'data-rows')).toBe('25')
+  },
+)
+
+test('a day of 23 hours has no 02:00', async () => {
+  const page = await open('/series/600?from=2025-03-30&to=2025-03-31', { timezoneId: 'America/New_York' })
+  const told: string[] = []
+  for (let i = 0; i < 4; i++) told.push((await move(page, 'ArrowRight')).slice(11, 23))
+  expect(told).toEqual(['00:00 +01:00', '01:00 +01:00', '03:00 +02:00', '04:00 +02:00'])
+})
+
+test('values that fit into the picture come with the page, and are drawn without another question', async () => {
+  const asked: string[] = []
+  const page = await window()
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await page.goto(`${server.url}/series/600?from=2025-10-25&to=2025-10-28`)
+  await page.waitForSelector('#chart[data-drawn] canvas')
+  expect(asked.filter((path) => path.startsWith('/api/series'))).toEqual([])
+})
+
+test('the slider goes through what was known when, and Back goes back', async () => {
+  const page = await open('/series/544?from=2025-10-26&to=2025-10-28')
+  const slider = page.locator('#moment')
+  expect(await page.isVisible('#asof')).toBe(false)
+  // The first night did not tell of these days yet.
+  expect(Number(await slider.getAttribute('max'))).toBe(NIGHTS.length - 1)
+  await redrawn(page, () => slider.press('ArrowLeft'))
+  expect(await page.innerText('#slider output')).toContain('run 5')
+  await redrawn(page, () => slider.press('ArrowLeft'))
+  expect(await page.innerText('#slider output')).toContain('run 4')
+  await poll(() => page.innerText('#slider')).toContain('values differ')
+  expect(new URL(page.url()).searchParams.get('asof')).toBe(new Date(NIGHTS[3]).toISOString())
+  await page.waitForSelector('[data-part="legend"] .then')
+  expect(await move(page, 'ArrowRight')).toContain('known then')
+  await page.goBack()
+  await poll(() => page.innerText('#slider output')).toContain('run 5')
+  // By keys of the chart, too.
+  await page.focus('#chart')
+  await redrawn(page, () => page.keyboard.press(']'))
+  expect(await page.innerText('#slider output')).toBe('now')
+  expect(new URL(page.url()).searchParams.has('asof')).toBe(false)
+})
+
+test('a stretch drawn up with the mouse is zoomed into, and the words beside the chart follow', async () => {
+  const page = await open('/series/600?from=2025-10-20&to=2025-10-30')
+  const before = await page.innerText('[data-part="table"] caption')
+  expect(before).toContain('By local day')
+  const box = (await page.locator('#chart .u-over').boundingBox())!
+  await redrawn(page, async () => {
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 50)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width * 0.55, box.y + 60, { steps: 4 })
+    await page.mouse.up()
+  })
+  const { searchParams } = new URL(page.url())
+  expect(searchParams.get('from')).toMatch(/^2025-10-25T/)
+  await poll(() => page.innerText('[data-part="table"] caption')).toContain('Every value')
+  await page.focus('#chart')
+  await redrawn(page, () => page.keyboard.press('Home'))
+  expect(new URL(page.url()).searchParams.get('from')).toBe('2025-10-20')
+})
+
+test('a key leads from a value to where it comes from', async () => {
+  const page = await open('/series/600?from=2025-10-26&to=2025-10-27')
+  await move(page, 'ArrowRight')
+  await page.keyboard.press('e')
+  await page.waitForURL('**/explain/600/3/1761429600')
+  expect(await page.innerText('h1')).toContain('2025-10-26 00:00 +02:00')
+})
+
+test('a second series lies beside the first, and says its own value', async () => {
+  const page = await open('/series/600?from=2025-10-26&to=2025-10-27&with=1293')
+  expect(await page.innerText('.legend .second')).toContain('demand')
+  expect(await move(page, 'ArrowRight')).toContain('demand: ')
+})
+
+test('a chart that is looked at while a sync writes shows what has come', async () => {
+  const own = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+  const other = await serveNights(own)
+  onTestFinished(async () => {
+    await other.close()
+    rmSync(own, { recursive: true })
+  })
+  const page = await window()
+  await page.goto(`${other.url}/series/600?from=2025-10-28&to=2025-10-31`)
+  await page.waitForSelector('#chart[data-drawn] canvas')
+  const max = Number(await page.getAttribute('#moment', 'max'))
+  const store = await fillNights(other.file, ['2025-10-30T04:00:00Z'])
+  await store.close()
+  await poll(() => page.getAttribute('#moment', 'max')).toBe(String(max + 1))
+  await page.waitForSelector('#chart[data-drawn] canvas')
+  expect(await page.locator('#chart canvas').count()).toBe(1)
+  expect(page.wrong).toEqual([])
+})
+
+describe('without scripts', () => {
+  test('the picture is there, and everything can be chosen', async () => {
+    const page = await open(`/series/600?from=2025-10-24&to=2025-10-30&asof=${NIGHTS[2]}`, { javaScriptEnabled: false })
+    const picture = page.locator('#chart svg')
+    expect(await picture.getAttribute('aria-label')).toContain('The table below says the same.')
+    expect(await picture.locator('path.line').count()).toBe(2)
+    expect(await picture.locator('rect.state-provisional').count()).toBe(1)
+    await page.selectOption('#asof', { index: 0 })
+    await page.click('form.choose button')
+    expect(new URL(page.url()).searchParams.get('asof')).toBe(new Date(NIGHTS[0]).toISOString())
+    await page.click('a[rel="prev"]')
+    expect(new URL(page.url()).searchParams.get('to')).toBe('2025-10-24')
+  })
+})
+
+test('nothing is drawn where nothing is held, and why is said', async () => {
+  const page = await open('/series/600?from=2025-08-01&to=2025-08-10')
+  expect(await page.innerText('main')).toContain('Nothing is held of this time.')
+  expect(await page.innerText('[data-part="open"]')).toContain('never asked')
+})
+
+test.each(['light', 'dark'] as const)('nobody is left out: axe finds nothing, in %s', async (colorScheme) => {
+  const page = await open(`/series/544?from=2025-10-24&to=2025-10-28&asof=${NIGHTS[2]}&with=600`, { colorScheme })
+  await page.click('#carpet summary')
+  await page.waitForSelector('#carpet canvas')
+  expect(await accessibilityFaults(page)).toEqual([])
+  for (const path of ['/series/544/vintages', '/explain/600/3/1761429600']) {
+    await page.goto(server.url + path)
+    expect(await accessibilityFaults(page)).toEqual([])
+  }
+})
+
+test('a narrow window shows everything without being wider than it is', async () => {
+  const page = await open(`/series/544?from=2025-10-24&to=2025-10-28&asof=${NIGHTS[2]}&with=600`, {
+    viewport: { width: 320, height: 640 },
+  })
+  for (const path of ['', '/series/544/vintages', '/explain/600/3/1761429600']) {
+    if (path) await page.goto(server.url + path)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+  }
+})

@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { html, jsonScript, textOf, webAddress } from '../../src/page/html.ts'
+
+/** What a browser makes of the five references that we write. */
+const read = (text: string): string =>
+  text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&#96;', '`')
+    .replaceAll('&amp;', '&')
+
+const hostile = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({
+    unit: fc.constantFrom('<', '>', '"', "'", '`', '&', '/', 'script', '&lt;', '\0', '\u202e', '\ud800', ' '),
+  }),
+)
+
+test('whatever a text holds, it opens no tag, ends no attribute, and reads as it was', () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const written = textOf(html`${text}`)
+      expect(written).not.toMatch(/[<>"'`]/)
+      expect(read(written)).toBe(text.replaceAll(/(?![\t\n\r])\p{Cc}|\p{Cs}/gu, '\ufffd'))
+    }),
+  )
+})
+
+test('pieces are written as they are, lists one after the other, and what is absent not at all', () => {
+  expect(textOf(html`<b>${[html`<i>`, '<i>', 1, 2n, null, undefined, false]}</b>`)).toBe('<b><i>&lt;i&gt;12</b>')
+})
+
+test('data for a script ends no element, and is the same when it is read', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), hostile, (data, text) => {
+      const written = textOf(jsonScript('data', { data, text, end: '</script><!--<script>' }))
+      const body = written.slice(written.indexOf('>') + 1, -'</script>'.length)
+      expect(body).not.toMatch(/<|\u2028|\u2029/)
+      expect(JSON.parse(body)).toEqual(JSON.parse(JSON.stringify({ data, text, end: '</script><!--<script>' })))
+    }),
+  )
+})
+
+test.each([
+  ['https://www.example.org/a?b=c', 'https://www.example.org/a?b=c'],
+  ['javascript:alert(1)', undefined],
+  [' java\nscript:alert(1)', undefined],
+  ['data:text/html,x', undefined],
+  ['//example.org', undefined],
+  ['https://user:password@example.org/', undefined],
+  [null, undefined],
+])('an address of the source is a link only where it is one of the web: %j', (text, address) => {
+  expect(webAddress(text)).toBe(address)
+})
+
+test('in every template a value of an attribute stands between double quotes, and no style stands in a tag', () => {
+  const files = (readdirSync('src/page', { recursive: true }) as string[]).filter((file) => file.endsWith('.ts'))
+  for (const file of files) {
+    const text = readFileSync(join('src/page', file), 'utf8')
+    for (const [template] of text.matchAll(/html`[^`]*`/g)) {
+      expect(template, file).not.toMatch(/<[a-z][^>]*=(?:'|\$\{)/)
+      expect(template, file).not.toMatch(/<[a-z][^>]*\s(?:style|on\w+)=/)
+    }
+  }
+})

@@ -1,0 +1,175 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Reader } from '../../src/db/store.ts'
+import type { BandRun, ValueRun } from '../../src/page/client/runs.ts'
+import { asOf } from '../../src/page/queries/asOf.ts'
+import { readChanges } from '../../src/page/queries/changes.ts'
+import { type Line, readDays, readWindow } from '../../src/page/queries/window.ts'
+import { emulate, ms, runJob, tempStore } from '../kit.ts'
+import { scansOf } from './plans.ts'
+import { NIGHTS, nightsReader } from './store.ts'
+
+let reader: Reader
+let folder: string
+let lines: Line[]
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+  reader = await nightsReader(folder)
+  lines = reader.all(
+    'select g.series_id as seriesId, g.geo_id as geoId, s.time_zone as zone from series_geo g join series s on s.id = g.series_id',
+  ) as Line[]
+})
+afterAll(async () => {
+  await reader.close()
+  rmSync(folder, { recursive: true })
+})
+
+const at = (text: string): number => ms(text) / 1000
+const RANGE = { from: at('2025-10-19T22:00:00Z'), to: at('2025-10-31T23:00:00Z') }
+
+/** What the view of all versions says was known at a moment. */
+const history = ({ seriesId, geoId }: Line, moment: string, { from, to } = RANGE) =>
+  reader.all(
+    `select at, value, step_s as step from observation_history where series_id = ? and geo_id = ? and at >= ? and at < ?
+       and valid_from <= ? and (valid_to is null or valid_to > ?) order by at`,
+    [seriesId, geoId, from, to, moment, moment],
+  ) as { at: number; value: number | null; step: number }[]
+
+/** Moments at which something was recorded, and a millisecond before and after. */
+const moments = (): string[] =>
+  (reader.all('select distinct finished_at as at from _fetch order by 1') as { at: string }[]).flatMap(({ at: one }) =>
+    [-1, 0, 1].map((by) => new Date(Date.parse(one) + by).toISOString()),
+  )
+
+test('the fetches of a series are numbered in the order of the moments at which they were recorded', () => {
+  const pairs = reader.all(
+    `select a.id from _fetch a join _fetch b on b.series_id = a.series_id and b.id > a.id and b.finished_at < a.finished_at`,
+  )
+  expect(reader.get('select count(*) from _fetch where series_id is not null')).toBeGreaterThan(10)
+  expect(pairs).toEqual([])
+})
+
+test('where a clock was put back, what was known is what the last fetch by number left', async () => {
+  const store = await tempStore()
+  const emulator = await emulate({ now: at(NIGHTS[1]) })
+  const job =
+    'series: [{ indicators: [544], geoIds: [8741], window: { from: 2025-10-25, to: 2025-10-27 }, lookback: 3d, refresh: 0m }]'
+  await runJob(store, emulator, job, { now: ms(NIGHTS[1]) })
+  const first = store.all('select at, value from observation order by at')
+  emulator.setNow(at(NIGHTS[2]))
+  await runJob(store, emulator, job, { now: ms(NIGHTS[0]), options: { restate: true } })
+  const second = store.all('select at, value from observation order by at')
+  expect(second).not.toEqual(first)
+  const { seriesId, geoId } = { seriesId: 1, geoId: 8741 }
+  const read = async (moment: string) => {
+    const { fetchId } = await asOf(store, seriesId, moment)
+    const known = await store.engine.knownValues({ seriesId, geoId, ...RANGE }, fetchId, 10_000)
+    return known.map(({ at: one, value }) => ({ at: one, value }))
+  }
+  expect(await read(NIGHTS[1])).toEqual(second)
+  expect(await read(new Date(ms(NIGHTS[0]) - 1).toISOString())).toEqual([])
+})
+
+describe('what was known at a moment', () => {
+  test('is what the view of all versions says, at every moment and of every series', async () => {
+    let versions = 0
+    for (const line of lines)
+      for (const moment of moments()) {
+        const { fetchId } = await asOf(reader, line.seriesId, moment)
+        const known = await reader.engine.knownValues({ ...line, ...RANGE }, fetchId, 100_000)
+        expect(known, `series ${line.seriesId} at ${moment}`).toEqual(history(line, moment))
+        versions += known.length
+      }
+    expect(versions).toBeGreaterThan(10_000)
+  })
+
+  test('is the same by columns of a picture and by days', async () => {
+    for (const line of lines)
+      for (const night of NIGHTS) {
+        const { fetchId } = await asOf(reader, line.seriesId, night)
+        const values = history(line, night)
+        for (const [{ from, to }, extremes] of await readDays(reader, line, RANGE, fetchId)) {
+          const inside = values
+            .filter((one) => one.at >= from && one.at < to && one.value !== null)
+            .map(({ value }) => value!)
+          expect(extremes.count).toBe(inside.length)
+          if (inside.length === 0) continue
+          expect([extremes.min, extremes.max]).toEqual([Math.min(...inside), Math.max(...inside)])
+          expect(extremes.mean).toBeCloseTo(inside.reduce((a, b) => a + b) / inside.length, 6)
+        }
+      }
+  })
+
+  test('changes only at the moments that are told', async () => {
+    for (const line of lines) {
+      const changes = await readChanges(reader, line, RANGE)
+      expect(changes.length).toBeGreaterThan(1)
+      const known = moments().map((moment) => JSON.stringify(history(line, moment)))
+      const told = new Set(changes.map((change) => change.at))
+      for (const { at: moment, fetchId } of changes) {
+        const after = await reader.engine.knownValues({ ...line, ...RANGE }, fetchId, 100_000)
+        expect(after).toEqual(history(line, moment))
+      }
+      expect(new Set(known).size - 1).toBeGreaterThanOrEqual(told.size)
+      expect(JSON.stringify(history(line, changes.at(-1)!.at))).toBe(known.at(-1))
+    }
+  })
+})
+
+const valuesOf = (runs: readonly ValueRun[]) =>
+  runs.flatMap(({ from, step, values }) =>
+    values.flatMap((value, i) => (value === null ? [] : [{ at: from + i * step, value, step }])),
+  )
+
+describe('a picture', () => {
+  test('has the values themselves where there is room for them', async () => {
+    for (const line of lines) {
+      const drawn = await readWindow(reader, line, RANGE, 1_000_000, null)
+      expect(drawn.kind).toBe('values')
+      expect(valuesOf(drawn.runs as ValueRun[])).toEqual(history(line, '2999').filter(({ value }) => value !== null))
+    }
+  })
+
+  test('has the extremes of each column else, and never more of them than it has columns', async () => {
+    for (const line of lines)
+      for (const days of [12, 400]) {
+        const range = { from: RANGE.to - days * 86_400, to: RANGE.to }
+        const drawn = await readWindow(reader, line, range, 50, null)
+        expect(drawn.kind).toBe('extremes')
+        const columns = (drawn.runs as BandRun[]).flatMap(({ from, step, min, max }) =>
+          min.map((low, i) => ({ from: from + i * step, to: from + (i + 1) * step, low, high: max[i]! })),
+        )
+        expect(columns.length).toBeLessThanOrEqual(51)
+        const values = history(line, '2999', range)
+        for (const { from, to, low, high } of columns) {
+          const inside = values.filter((one) => one.at >= from && one.at < to).map(({ value }) => value!)
+          expect([low, high]).toEqual(inside.length === 0 ? [null, null] : [Math.min(...inside), Math.max(...inside)])
+        }
+        expect(values.every((one) => columns.some(({ from, to }) => one.at >= from && one.at < to))).toBe(true)
+      }
+  })
+
+  test('shows a period that began before and lasts into it', async () => {
+    const [line] = lines as [Line]
+    const [{ at: first, step }] = history(line, '2999') as unknown as [{ at: number; step: number }]
+    const drawn = await readWindow(reader, line, { from: first + step / 2, to: first + step }, 100, null)
+    expect(drawn.runs[0]!.from).toBe(first)
+  })
+
+  test('is read by keys', async () => {
+    const [line] = lines as [Line]
+    const { fetchId } = await asOf(reader, line.seriesId, NIGHTS[2])
+    const scans = await scansOf(reader, async () => {
+      for (const fetch of [null, fetchId])
+        for (const days of [3, 12, 400])
+          await readWindow(reader, line, { from: RANGE.to - days * 86_400, to: RANGE.to }, 50, fetch)
+      for (const days of [12, 900]) await readChanges(reader, line, { from: RANGE.to - days * 86_400, to: RANGE.to })
+      await asOf(reader, line.seriesId, NIGHTS[1])
+    })
+    expect(scans).toEqual([])
+    const whole = async () => reader.all('select sum(value) from observation')
+    expect(await scansOf(reader, whole)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,112 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openStore } from '../../src/db/open.ts'
+import { publish } from '../../src/products/publish.ts'
+import { tempFolder } from '../kit.ts'
+import { window } from './browser.ts'
+import { filledFile, servePage } from './site.ts'
+
+/** Pages that differ in nothing but their numbers are one. */
+const shapeOf = ({ pathname, searchParams }: URL): string =>
+  `${pathname.replace(/\d[\d:T+-]*/g, '0')}?${[...searchParams.keys()].sort()}`
+
+/** Series that were asked for with all geos together, and hold values of each. */
+const together = () =>
+  filledFile((store) => {
+    store.run('update _coverage set geo_id = 0 where geo_id = 8741', [])
+  })
+
+test('every link of every page leads to a page of ours', async () => {
+  const { url } = await servePage(await together())
+  const shapes = new Set<string>()
+  const left: (readonly [address: URL, from: string])[] = [[new URL(url), '']]
+  const broken: string[] = []
+  for (const [address, from] of left) {
+    const answer = await fetch(address, { headers: { 'sec-fetch-site': 'same-origin' } })
+    const text = await answer.text()
+    if (!answer.ok) broken.push(`${answer.status} ${address} of ${from}`)
+    if (!answer.headers.get('content-type')?.startsWith('text/html')) continue
+    for (const [, link] of text.matchAll(/(?:href|src|action)="([^"]*)"/g)) {
+      const to = new URL(link!.replaceAll('&amp;', '&'), address)
+      const shape = shapeOf(to)
+      if (to.origin !== address.origin) broken.push(`${to} of ${address}`)
+      // One of each is enough, in one language; what goes on without an end is not read.
+      if (shapes.has(shape) || to.searchParams.has('lang') || to.pathname === '/api/live') continue
+      shapes.add(shape)
+      left.push([to, String(address)])
+    }
+  }
+  expect(broken).toEqual([])
+  expect(shapes.size).toBeGreaterThan(40)
+})
+
+test('a geo that was asked for with all others has the coverage of all', async () => {
+  const { url } = await servePage(await together())
+  const read = async (query: string) => (await fetch(`${url}/coverage/1293.json${query}`)).json()
+  expect(await read('?geo=8741')).toEqual(await read(''))
+  expect((await fetch(`${url}/coverage/1293?geo=3`)).status).toBe(404)
+})
+
+test('/series without a name leads to the list of all', async () => {
+  const { url } = await servePage(await together())
+  for (const [path, to] of [
+    ['/series', '/'],
+    ['/series/', '/'],
+    ['/series.json', '/index.json'],
+  ]) {
+    const { status, headers } = await fetch(url + path, { redirect: 'manual' })
+    expect([path, status, headers.get('location')]).toEqual([path, 302, to])
+  }
+})
+
+test('words in tables are not broken in two, on a narrow screen neither', async () => {
+  const { url } = await servePage(await together())
+  for (const width of [1200, 320]) {
+    const page = await window({ viewport: { width, height: 800 } })
+    for (const path of ['/', '/runs', '/runs/1', '/series/600']) {
+      await page.goto(url + path)
+      // A word that stands in two lines is in several boxes. Commands and addresses may be.
+      const broken = await page.evaluate(`[...document.querySelectorAll('td, [data-part=table] th')].flatMap((cell) => {
+        const words = []
+        const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+        while (texts.nextNode()) {
+          const { currentNode: text } = texts
+          if (text.parentElement.closest('code')) continue
+          for (const { 0: word, index } of text.data.matchAll(/[\\w.:]+( ms)?/g)) {
+            const range = document.createRange()
+            range.setStart(text, index)
+            range.setEnd(text, index + word.length)
+            if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) words.push(word)
+          }
+        }
+        return words
+      })`)
+      expect(broken, `${path} at ${width}`).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), path).toBe(true)
+    }
+  }
+})
+
+test('the requests of a run are headed by their number, not by that of the run', async () => {
+  const { url } = await servePage(await together())
+  expect(await (await fetch(`${url}/runs/1`)).text()).toMatch(/<th scope="col">No\.<\/th><th scope="col">Started/)
+})
+
+test('a state has the same sign on every page', async () => {
+  const { url } = await servePage(await together())
+  const text = async (path: string) => (await fetch(url + path)).text()
+  expect(await text('/coverage')).toMatch(/class="cell provisional"[^>]*>~</)
+  expect(await text('/series/600')).toMatch(/class="mark state-provisional"[^>]*>~</)
+})
+
+test('an empty database is not taken for a published copy, which has its runs', async () => {
+  const empty = join(tempFolder(), 'empty.db')
+  await (await openStore(empty)).close()
+  const copy = join(tempFolder(), 'copy.db')
+  const store = await openStore(await filledFile(() => undefined))
+  await publish(store, copy)
+  await store.close()
+  const home = async (file: string) => (await fetch((await servePage(file)).url)).text()
+  expect(await home(empty)).not.toMatch(/published|Last runs/)
+  expect(await home(copy)).toMatch(/Last runs[\s\S]*href="\/runs\/1"/)
+})

@@ -1,0 +1,146 @@
+import { copyFileSync, renameSync } from 'node:fs'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openStore } from '../../src/db/open.ts'
+import { addFetch } from '../cli/filled.ts'
+import { emulate, runJob } from '../kit.ts'
+import { window } from './browser.ts'
+import { filledFile, NOW, servePage } from './site.ts'
+
+const nothing = (): void => undefined
+
+/** Writes as a sync does: a request that was answered. */
+async function write(file: string, id: number): Promise<void> {
+  const store = await openStore(file)
+  addFetch(store, id)
+  await store.close()
+}
+
+/** Follows the server-sent events of a page; `next` waits for the next one. */
+async function follow(url: string): Promise<() => Promise<string>> {
+  const stop = new AbortController()
+  onTestFinished(() => stop.abort())
+  const response = await fetch(`${url}/api/live`, { signal: stop.signal })
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let held = ''
+  return async () => {
+    while (!/event: (\w+)[\s\S]*?\n\n/.test(held)) {
+      const { value, done } = await reader.read()
+      if (done) return 'end'
+      held += value
+    }
+    const [whole, name] = /event: (\w+)[\s\S]*?\n\n/.exec(held)!
+    held = held.slice(held.indexOf(whole) + whole.length)
+    return name!
+  }
+}
+
+describe('what an answer is marked with', () => {
+  test('is the same until something is written, and then nothing is sent twice', async () => {
+    const file = await filledFile(nothing)
+    const { url } = await servePage(file)
+    for (const path of ['/', '/coverage.json', '/coverage/600', '/api/series/600/3']) {
+      const first = await fetch(`${url}${path}`)
+      const etag = first.headers.get('etag')!
+      expect(first.headers.get('cache-control')).toBe('private, no-cache')
+      const again = await fetch(`${url}${path}`, { headers: { 'if-none-match': `"other", ${etag}` } })
+      expect([again.status, await again.text()], path).toEqual([304, ''])
+    }
+    const before = (await fetch(`${url}/`)).headers.get('etag')!
+    await write(file, 1000)
+    expect((await fetch(`${url}/`, { headers: { 'if-none-match': before } })).status).toBe(200)
+  })
+
+  test('is another one in another language, at another minute where a page tells an age, and for another file in its place', async () => {
+    const file = await filledFile(nothing)
+    let now = Date.parse('2025-11-04T12:00:10Z') / 1000
+    const { url } = await servePage(file, { now: () => now })
+    const tag = async (path: string, language = 'en') =>
+      (await fetch(`${url}${path}`, { headers: { 'accept-language': language } })).headers.get('etag')
+    const [home, coverage] = [await tag('/'), await tag('/coverage')]
+    expect(await tag('/', 'es')).not.toBe(home)
+    now += 20
+    expect(await tag('/')).toBe(home)
+    now += 60
+    expect(await tag('/')).not.toBe(home)
+    expect(await tag('/coverage')).toBe(coverage)
+    copyFileSync(file, `${file}.new`)
+    renameSync(`${file}.new`, file)
+    expect(await tag('/coverage')).not.toBe(coverage)
+  })
+})
+
+describe('whoever follows', () => {
+  test('is told of each time that something was written, and of another file in its place', async () => {
+    const file = await filledFile(nothing)
+    const { url } = await servePage(file)
+    const next = await follow(url)
+    await write(file, 1000)
+    expect(await next()).toBe('changed')
+    await write(file, 1001)
+    expect(await next()).toBe('changed')
+    copyFileSync(file, `${file}.new`)
+    renameSync(`${file}.new`, file)
+    expect(await next()).toBe('changed')
+  })
+
+  test('is let go when the server ends', async () => {
+    const running = await servePage(await filledFile(nothing))
+    const next = await follow(running.url)
+    await running.close()
+    expect(await next().catch(() => 'end')).toBe('end')
+  })
+
+  test('sees the page change by itself, keeps the focus, and is told so', async () => {
+    const file = await filledFile(nothing)
+    const { url } = await servePage(file)
+    const page = await window()
+    const asked = page.waitForResponse((response) => response.url().endsWith('/api/live'))
+    await page.goto(`${url}/`)
+    await asked
+    await page.getByRole('link', { name: /^600 / }).focus()
+    const store = await openStore(file)
+    store.run(`update indicator_text set name = 'Otro nombre' where id = 600`, [])
+    await store.close()
+    await page.getByRole('link', { name: '600 Otro nombre', exact: false }).waitFor()
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('600 Otro nombre')
+    await page.getByRole('status').getByText('brought up to date').waitFor({ state: 'attached' })
+    expect(page.wrong).toEqual([])
+  })
+})
+
+test('while a sync writes, every page is answered, whole, and the sync is not held up', async () => {
+  const file = await filledFile(nothing)
+  const { url } = await servePage(file)
+  const emulator = await emulate({ now: NOW / 1000 })
+  const store = await openStore(file)
+  onTestFinished(() => store.close())
+  let isOver = false
+  const writing = runJob(
+    store,
+    emulator,
+    'series: [{ indicators: [1001, 1739], window: { from: 2025-06-01, to: 2025-11-01 }, chunk: 7d }]',
+    { now: NOW },
+  ).finally(() => {
+    isOver = true
+  })
+  const statuses = new Set<number>()
+  while (!isOver)
+    for (const path of ['/', '/index.json', '/coverage/600', '/series/600', '/runs', '/status.json'])
+      statuses.add((await fetch(`${url}${path}`)).status)
+  expect((await writing).outcome).toBe('done')
+  expect([...statuses]).toEqual([200])
+  const { series } = (await (await fetch(`${url}/index.json`)).json()) as { series: { indicatorId: number }[] }
+  expect(series.map(({ indicatorId }) => indicatorId)).toEqual(expect.arrayContaining([1001, 1739]))
+})
+
+describe('monitors', () => {
+  test('get the figures of status --format prometheus and status --json', async () => {
+    const { url } = await servePage(await filledFile(nothing))
+    const metrics = await fetch(`${url}/metrics`)
+    expect(metrics.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(await metrics.text()).toMatch(/^indicator_sync_build_info\{.*version="test".*\} 1$/m)
+    const status = (await (await fetch(`${url}/status.json`)).json()) as { failures: object[]; runs: object[] }
+    expect([status.failures.length, status.runs.length]).toEqual([1, 1])
+  })
+})

@@ -1,0 +1,127 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openReader } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
+import { readCoverage, readCoverageOf } from '../../src/page/queries/coverage.ts'
+import { readHome } from '../../src/page/queries/home.ts'
+import { requestOf } from './asked.ts'
+import { accessibilityFaults, window } from './browser.ts'
+import { scansOf } from './plans.ts'
+import { filledFile, servePage, sharedFile } from './site.ts'
+
+const get = async (address: string, headers: Record<string, string> = {}): Promise<string> =>
+  (await fetch(address, { headers })).text()
+
+describe('the overview', () => {
+  test('says what needs somebody, and for each open failure what was asked, what went wrong, and the command', async () => {
+    const { url } = await servePage(await sharedFile())
+    const text = await get(`${url}/`)
+    expect(text).toContain('1 request failed and was not answered since.')
+    expect(text).toContain('/offer_indicators/25')
+    expect(text).toContain('<code data-copy>npx indicator-sync retry</code>')
+    expect(text).toContain('<code data-copy>npx indicator-sync plan jobs/test.yaml --verbose</code>')
+  })
+
+  test('tells of every series how far it reaches, and of the last ninety local days what is held', async () => {
+    const { url } = await servePage(await sharedFile())
+    const { series, runs } = JSON.parse(await get(`${url}/index.json`))
+    const [spot, , , offer] = series
+    expect(series.map(({ path }: { path: string }) => path.replace(/^s\d+/, 's…'))).toEqual(['600', '1293', 's…', 's…'])
+    expect(spot).toMatchObject({
+      name: 'Precio mercado SPOT Diario',
+      geos: 2,
+      lastLocal: '2025-11-04T23:45:00+01:00',
+      late: false,
+    })
+    expect(spot.days).toHaveLength(90)
+    // The window begins on the first of October and ends after tomorrow; two days may still be revised.
+    expect(spot.days.slice(0, -35)).toEqual(Array(55).fill({ none: 1 }))
+    expect(spot.days.at(-1)).toEqual({ provisional: 1 })
+    expect(spot.days.at(-10)).toEqual({ final: 1 })
+    expect(offer.days.at(-1)).toEqual({ failed: 1 })
+    expect(runs).toHaveLength(1)
+  })
+
+  test('speaks the language of the browser, the one that was chosen before, or the one of the address, names too', async () => {
+    const { url } = await servePage(await sharedFile())
+    expect(await get(`${url}/`, { 'accept-language': 'es-ES,en;q=0.5' })).toMatch(/<html lang="es">[\s\S]*Último valor/)
+    expect(await get(`${url}/`, { 'accept-language': 'fr, en;q=0.8' })).toMatch(/<html lang="en">[\s\S]*Last value/)
+    const chosen = await fetch(`${url}/?lang=es`)
+    const cookie = chosen.headers.get('set-cookie')!
+    expect(cookie).toMatch(/^indicator_sync_lang=es; Path=\/; HttpOnly; SameSite=Strict/)
+    expect(await get(`${url}/`, { cookie: cookie.split(';')[0]!, 'accept-language': 'en' })).toContain('lang="es"')
+  })
+})
+
+describe('in a browser', () => {
+  test('axe finds nothing, no rule of the page itself is broken, and a command is copied by its button', async () => {
+    const { url } = await servePage(await sharedFile())
+    const page = await window({ permissions: ['clipboard-read', 'clipboard-write'] })
+    for (const path of ['/', '/coverage', '/coverage/600']) {
+      await page.goto(`${url}${path}`)
+      expect(await accessibilityFaults(page), path).toEqual([])
+    }
+    await page.goto(`${url}/`)
+    await page.getByRole('button', { name: 'Copy: npx indicator-sync retry' }).click()
+    await page.getByRole('button', { name: 'Copy: npx indicator-sync retry' }).getByText('Copied').waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('npx indicator-sync retry')
+    expect(page.wrong).toEqual([])
+  })
+
+  test('the days of a year are one stop of Tab, and the arrow keys go from day to day', async () => {
+    const { url } = await servePage(await sharedFile())
+    const page = await window()
+    await page.goto(`${url}/coverage/600`)
+    const stops = page.locator('.days a[tabindex="0"]')
+    await stops.waitFor()
+    expect(await stops.count()).toBe(1)
+    await stops.focus()
+    for (const key of ['Home', 'ArrowRight', 'ArrowUp', 'ArrowUp']) await page.keyboard.press(key)
+    const at = () => page.evaluate(`document.activeElement.getAttribute('aria-label')`)
+    expect(await at()).toBe('2025-10-02: final')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/series\/600\?from=2025-10-02&to=2025-10-03$/)
+  })
+
+  test('everything is there without scripts', async () => {
+    const { url } = await servePage(await sharedFile())
+    const page = await window({ javaScriptEnabled: false })
+    await page.goto(`${url}/coverage/600`)
+    expect(await page.locator('.days a').count()).toBe(365)
+    await page.getByLabel('For').selectOption('1')
+    await page.getByRole('button', { name: 'Show' }).click()
+    await page.waitForURL(/geo=1/)
+    expect(await page.locator('option[selected]').textContent()).toMatch(/^1 /)
+  })
+})
+
+/** Statistics of a database of two thousand series: of as few rows as a test has, the planner finds that an index is no help. */
+function growStatistics(store: Store): void {
+  store.run(`delete from sqlite_stat1 where tbl = '_fetch'`, [])
+  for (const [index, statistic] of Object.entries({
+    _fetch_failed: '0 0 0',
+    _fetch_coarse: '0 0 0',
+    _fetch_absent: '0 0',
+    _fetch_checked: '70000 35 1',
+    _fetch_series: '70000 35 1',
+    _fetch_target: '70000 35 1',
+    _fetch_run: '70000 2000',
+  }))
+    store.run(`insert into sqlite_stat1 values ('_fetch', ?, ?)`, [index, statistic])
+}
+
+test('nothing that the overview and coverage ask reads a table of values or requests from end to end', async () => {
+  const reader = openReader(await filledFile(growStatistics))
+  onTestFinished(() => reader.close())
+  for (const [address, params, read] of [
+    ['/', {}, readHome],
+    ['/coverage', {}, readCoverage],
+    ['/coverage/600', { id: '600' }, readCoverageOf],
+  ] as const)
+    expect(
+      // Runs are few, and `l` is a list of series.
+      (await scansOf(reader, () => read(requestOf(reader, address, params)))).filter(
+        (step) => !/^SCAN r:.*from "_run"/.test(step),
+      ),
+      address,
+    ).toEqual([])
+})

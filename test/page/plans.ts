@@ -1,0 +1,37 @@
+import SQLite from 'better-sqlite3'
+import type { Reader } from '../../src/db/store.ts'
+
+/** Tables that grow with what is held, and what they are called in queries: nothing that answers a page reads one of them from end to end. */
+const LARGE =
+  /^SCAN (?:observation|observation_revision|_fetch|_day|_reply|_absent|_coverage|[olrfva])\b(?!.*\bINDEX\b)/
+/** A look at the end of a table is no reading of it. */
+const AT_THE_END = /^select [^()]* from \S+ order by "id" desc limit \?$/
+
+/** Any values for the parameters of a statement: its plan does not depend on them. */
+function anything(sql: string): object | unknown[] {
+  const named = [...sql.matchAll(/:([a-z]\w*)/gi)].map(([, name]) => [name, 1])
+  return named.length > 0 ? Object.fromEntries(named) : [...sql.matchAll(/\?/g)].map(() => 1)
+}
+
+/** Runs something and answers the steps of the plans of all that it asked which read a large table from end to end. */
+export async function scansOf(reader: Reader, work: () => Promise<unknown>): Promise<string[]> {
+  const { prototype } = SQLite
+  const { prepare } = prototype
+  const asked = new Set<string>()
+  prototype.prepare = function (this: SQLite.Database, sql: string) {
+    asked.add(sql)
+    return prepare.call(this, sql)
+  } as typeof prepare
+  try {
+    await work()
+  } finally {
+    prototype.prepare = prepare
+  }
+  return [...asked]
+    .filter((sql) => !AT_THE_END.test(sql))
+    .flatMap((sql) =>
+      (reader.all(`explain query plan ${sql}`, anything(sql) as never) as { detail: string }[])
+        .filter(({ detail }) => LARGE.test(detail))
+        .map(({ detail }) => `${detail}: ${sql}`),
+    )
+}

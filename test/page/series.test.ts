@@ -1,0 +1,205 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openReader, openStore } from '../../src/db/open.ts'
+import type { Reader } from '../../src/db/store.ts'
+import { assets } from '../../src/page/assets.ts'
+import type { Running } from '../../src/page/start.ts'
+import { scansOf } from './plans.ts'
+import { serveNights } from './serving.ts'
+import { NIGHTS } from './store.ts'
+
+let server: Running & { readonly file: string }
+let reader: Reader
+let folder: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+  server = await serveNights(folder)
+  reader = openReader(server.file)
+})
+afterAll(async () => {
+  await reader.close()
+  await server.close()
+  rmSync(folder, { recursive: true })
+})
+
+const get = (path: string) => fetch(server.url + path)
+const text = async (path: string) => (await get(path)).text()
+// biome-ignore lint/suspicious/noExplicitAny: looked into by the tests
+const data = async (path: string): Promise<any> => (await get(path)).json()
+
+/** Everything that the pages on a series may be asked. */
+const PATHS = [
+  '/series/600',
+  '/series/600?from=2025-10-26&to=2025-10-27',
+  '/series/600?geo=1&from=2025-01-01&to=2026-01-01',
+  `/series/1293?from=2025-10-01&to=2025-11-01&asof=${NIGHTS[2]}&with=544`,
+  `/series/1293?from=2015-01-01&to=2026-01-01&asof=${NIGHTS[2]}`,
+  '/series/544/vintages',
+  '/explain/600/3/2025-10-26T02:15:00+01:00',
+  `/api/series/1293/8741?px=1000&from=2025-10-22&to=2025-10-30&asof=${NIGHTS[2]}`,
+  `/api/series/1293/8741?px=1000&only=before&from=2025-10-22&to=2025-10-30&asof=${NIGHTS[2]}`,
+  '/api/vintages/544/8741',
+  '/api/vintages/544/8741?from=2020-01-01&to=2026-01-01',
+  '/api/carpet/1293/8741?from=2025-01-01&to=2026-01-01',
+]
+
+test.each(PATHS)('%s is answered, small, and by keys of the tables alone', async (path) => {
+  let answer: Response | undefined
+  let body = ''
+  const scans = await scansOf(reader, async () => {
+    answer = await get(path)
+    body = await answer.text()
+  })
+  expect(scans).toEqual([])
+  expect(answer!.status, body.slice(0, 2_000)).toBe(200)
+  expect(body.length).toBeLessThan(path.startsWith('/api/') ? 100_000 : 60_000)
+})
+
+test('all scripts together are small', () => {
+  const scripts = [...assets().files].filter(([name]) => name.endsWith('.js'))
+  expect(scripts.length).toBeGreaterThan(5)
+  const packed = scripts.map(([, { body }]) => gzipSync(body).length).reduce((a, b) => a + b)
+  expect(packed).toBeLessThan(35 * 1024)
+})
+
+describe('a range', () => {
+  test.each([
+    ['2025-10-26', '2025-10-27', 100],
+    ['2025-03-30', '2025-03-31', 23],
+    ['2025-10-25', '2025-10-26', 96],
+  ])('of %s has as many values as that day has periods', async (from, to, count) => {
+    const { chart, table } = await data(`/series/600.json?geo=3&from=${from}&to=${to}`)
+    expect(chart.now.runs.flatMap(({ values }: { values: number[] }) => values)).toHaveLength(count)
+    expect(table.rows).toHaveLength(count)
+  })
+
+  test('leads to the one before, the one after and the calendar about it, whatever the clocks do', async () => {
+    const { neighbours } = await data('/series/600.json?from=2025-10-26&to=2025-10-27')
+    const at = (local: string): number => Date.parse(local) / 1000
+    expect(neighbours.span).toBe('day')
+    expect(neighbours.previous).toEqual({ from: at('2025-10-25T00:00+02:00'), to: at('2025-10-26T00:00+02:00') })
+    expect(neighbours.next).toEqual({ from: at('2025-10-27T00:00+01:00'), to: at('2025-10-28T00:00+01:00') })
+    expect(neighbours.spans.week).toEqual({ from: at('2025-10-20T00:00+02:00'), to: at('2025-10-27T00:00+01:00') })
+    expect(neighbours.spans.month).toEqual({ from: at('2025-10-01T00:00+02:00'), to: at('2025-11-01T00:00+01:00') })
+  })
+
+  test.each([
+    ['from=yesterday', 'from=\\"yesterday\\" is no time.'],
+    ['from=2025-02-30', 'from=\\"2025-02-30\\" is no time.'],
+    ['from=2025-10-02&to=2025-10-01', 'The range ends before it begins.'],
+    ['from=1900-01-01', 'longer than a century'],
+    ['asof=tomorrow', 'asof=\\"tomorrow\\" is no moment.'],
+  ])('that cannot be is refused with what is legal: %s', async (query, says) => {
+    const path = query.startsWith('from=1900') ? `${query}&to=2025-01-01` : query
+    const answer = await get(`/series/600.json?${path}`)
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).toContain(says)
+  })
+
+  test.each(['/series/9999', '/series/s99', '/series/x', '/series/600?geo=99', '/explain/600/3/1', '/explain/600/3/x'])(
+    'of what is not held is not found: %s',
+    async (path) => {
+      expect((await get(path)).status).toBe(404)
+    },
+  )
+})
+
+test('what was known then stands beside what is known now, and where they differ', async () => {
+  const { chart, table } = await data(
+    `/series/544.json?from=2025-10-26&to=2025-10-26T07:00:00%2B01:00&asof=${NIGHTS[1]}`,
+  )
+  expect(chart.asOf).toBe(new Date(NIGHTS[1]).toISOString())
+  expect(chart.before.runs).not.toEqual(chart.now.runs)
+  expect(table.level).toBe('values')
+  expect(table.rows.some(({ mean, before }: { mean: number; before: number }) => mean !== before)).toBe(true)
+  const shown = reader.all(
+    `select value from observation_history where indicator_id = 544 and at >= unixepoch('2025-10-25T22:00Z') and at < unixepoch('2025-10-26T06:00Z')
+       and valid_from <= ? and (valid_to is null or valid_to > ?) order by at`,
+    [chart.asOf, chart.asOf],
+  ) as { value: number }[]
+  expect(table.rows.map(({ before }: { before: number }) => before)).toEqual(shown.map(({ value }) => value))
+})
+
+test('the statement and the command that a page names give the same values', async () => {
+  for (const asof of ['', `&asof=${NIGHTS[2]}`]) {
+    const { sql, command, table } = await data(`/series/600.json?from=2025-10-25&to=2025-10-26${asof}`)
+    const values = (reader.all(sql) as { value: number }[]).map(({ value }) => value)
+    const key = asof ? 'before' : 'mean'
+    expect(values).toEqual(table.rows.map((row: Record<string, number>) => row[key]))
+    expect(command).toBe(
+      `show 600 --geo 3 --from 2025-10-25 --to 2025-10-26${asof && ` --as-of ${new Date(NIGHTS[2]).toISOString()}`}`,
+    )
+  }
+})
+
+test('where the service changed the step of its values, the chart and a sentence say so', async () => {
+  const change = Date.parse('2025-10-25T00:00+02:00') / 1000
+  const store = await openStore(server.file)
+  store.run(`insert into _resolution select id, ?, 900 from series where indicator_id = 600`, [change])
+  await store.close()
+  const path = '/series/600?from=2025-10-24&to=2025-10-27'
+  expect((await data(path.replace('?', '.json?'))).chart.steps).toEqual([[change, 900]])
+  expect(await text(path)).toContain('From 2025-10-25 00:00 on a value every 15 min.')
+  expect((await data('/series/600.json?from=2025-10-26&to=2025-10-27')).chart.steps).toEqual([])
+})
+
+test('CSV has every value of the range, and what was known then beside it', async () => {
+  const query = `from=2025-10-26&to=2025-10-26T07:00:00%2B01:00&asof=${NIGHTS[1]}`
+  const lines = (await text(`/api/csv/544/8741?${query}`)).trim().split('\n')
+  const { table } = await data(`/series/544.json?${query}`)
+  expect(lines[0]).toBe('at_utc,at_local,value,step_s,value_then,step_s_then')
+  expect(lines.slice(1)).toHaveLength(table.rows.length)
+  const [first] = table.rows
+  expect(lines[1]).toBe(`2025-10-25T22:00:00Z,2025-10-26T00:00:00+02:00,${first.mean},300,${first.before},300`)
+  const plain = await get('/api/csv/600/3?from=2025-10-26&to=2025-10-27')
+  expect(plain.headers.get('content-disposition')).toBe('attachment; filename="600-3-2025-10-26-2025-10-27.csv"')
+  expect((await plain.text()).trim().split('\n')).toHaveLength(101)
+})
+
+test('the hours of a day in which the clocks go back are 25, and of one in which they go forward 23', async () => {
+  const { slots, days } = await data('/api/carpet/600/3?from=2025-10-24&to=2025-10-28')
+  expect(slots).toHaveLength(25)
+  expect(slots[3]).toEqual({ hour: 2, again: true })
+  expect(days.map(({ hours }: { hours: unknown[] }) => hours.filter((hour) => hour === false).length)).toEqual([
+    1, 1, 0, 1,
+  ])
+  const quarters = reader.all(
+    `select avg(value) as mean from observations where indicator_id = 600 and geo_id = 3 and at >= unixepoch('2025-10-26T01:00Z') and at < unixepoch('2025-10-26T02:00Z')`,
+  ) as [{ mean: number }]
+  expect(days[2].hours[3]).toBeCloseTo(quarters[0].mean, 3)
+  const spring = await data('/api/carpet/600/3?from=2025-03-30&to=2025-03-31')
+  expect(spring.slots).toHaveLength(24)
+  expect(spring.days[0].hours.filter((hour: unknown) => hour === false)).toHaveLength(1)
+  expect(spring.days[0].hours[2]).toBe(false)
+})
+
+test('a value is told back to its versions, requests, runs and its place in the stored answer', async () => {
+  const revised = reader.all(
+    `select at, count(*) as versions from observation_revision r join series s on s.id = r.series_id
+     where s.indicator_id = 544 group by at order by versions desc, at limit 1`,
+  ) as [{ at: number; versions: number }]
+  const { at, versions } = revised[0]
+  const explained = await data(`/explain/544/8741/${at}.json`)
+  expect(explained.versions).toHaveLength(versions + 1)
+  expect(explained.versions[0].until).toBeNull()
+  for (const { value, origin, place } of explained.versions) {
+    expect(origin.job).toBe('nights')
+    expect(origin.target).toContain('/indicators/544?')
+    expect(place.path).toMatch(/^\$\.indicator\.values\[\d+]$/)
+    expect(JSON.parse(place.fragment)).toMatchObject({ value, geo_id: 8741 })
+  }
+  expect(explained.confirmed.fetch).toBeGreaterThanOrEqual(explained.versions[0].origin.fetch)
+})
+
+test('revisions are counted by the age of the values', async () => {
+  const { byAge, heat, fan, changes } = await data('/series/544/vintages.json?from=2025-10-22&to=2025-10-31')
+  const all = reader.get(
+    'select count(*) from observation_revision r join series s on s.id = r.series_id where s.indicator_id = 544',
+  )
+  expect(byAge.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(all)
+  expect(heat.flat().reduce((a: number, b: number) => a + b)).toBe(all)
+  expect(fan.length).toBe(changes.length)
+})

@@ -1,0 +1,69 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, onTestFinished } from 'vitest'
+import { openStore } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
+import { startEmulator } from '../../src/emulator/emulator.ts'
+import type { Site } from '../../src/page/site.ts'
+import { type Running, startServer } from '../../src/page/start.ts'
+import { ms, runJob, tempFolder } from '../kit.ts'
+
+/** When the tests of the page take place. */
+export const NOW = ms('2025-11-04T12:00:00Z')
+
+const JOB = `catalogue: true
+series:
+  - { indicators: [600], geoIds: [3, 1], window: { from: 2025-10-01, to: +2d } }
+  - { indicators: [1293], geoIds: [8741], window: { last: 3d } }
+  - { indicators: [1293], geoIds: [8741], timeTrunc: hour, timeAgg: average, window: { last: 30d } }
+offers: [{ indicators: [25], window: { last: 2d } }]
+`
+
+/** Fills a file with some series of the embedded service, and a failure. It is closed. */
+async function fill(file: string, also: (store: Store) => unknown = () => undefined): Promise<string> {
+  const store = await openStore(file)
+  const emulator = await startEmulator({ now: NOW / 1000, faults: [{ route: 'offer_indicator', status: 400 }] })
+  try {
+    await runJob(store, emulator, JOB, { now: NOW })
+    await also(store)
+  } finally {
+    await emulator.close()
+    await store.close()
+  }
+  return file
+}
+
+/** A database of the test's own; `also` writes what no service would send. */
+export const filledFile = (also: (store: Store) => unknown): Promise<string> =>
+  fill(join(tempFolder(), 'page.db'), also)
+
+let shared: Promise<string> | undefined
+
+/** The same database for all tests of a file that only read it: making it takes most of their time. */
+export function sharedFile(): Promise<string> {
+  shared ??= fill(join(mkdtempSync(join(tmpdir(), 'indicator-sync-page-')), 'page.db'))
+  return shared
+}
+
+afterAll(async () => {
+  if (shared) rmSync(dirname(await shared), { recursive: true, force: true })
+})
+
+/** A page on a database, of this process, that ends with the test. Whatever goes wrong in it is thrown. */
+export async function servePage(file: string, more: Partial<Site> = {}, host = '127.0.0.1'): Promise<Running> {
+  const site: Site = {
+    file,
+    version: 'test',
+    door: { names: [], token: null },
+    now: () => NOW / 1000,
+    command: (rest) => `npx indicator-sync ${rest}`,
+    failed: (error) => {
+      throw error
+    },
+    ...more,
+  }
+  const running = await startServer(site, { host, port: 0 })
+  onTestFinished(() => running.close())
+  return running
+}

@@ -1,0 +1,138 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { formatUtc } from '../../src/base/instant.ts'
+import { startOfDate, transitions } from '../../src/base/zone.ts'
+import { clockAt, timeTicks } from '../../src/page/client/clock.ts'
+import { type Drawn, drawBand, drawSteps, periodAt, periodsOf } from '../../src/page/client/runs.ts'
+import { runsOf } from '../../src/page/queries/runs.ts'
+import { readStates } from '../../src/page/queries/states.ts'
+import { ms, tempStore } from '../kit.ts'
+import { source } from '../source.ts'
+
+const at = (text: string): number => ms(text) / 1000
+const HOUR = 3_600
+
+test('every part of a range has one state, the worst that is told of it, and nothing ahead of now is missing', async () => {
+  const store = await tempStore()
+  const service = await source({
+    has: (instant) => instant < at('2025-06-03T10:00Z') || instant >= at('2025-06-03T14:00Z'),
+    status: (_path, { from }) => (from >= at('2025-06-06T22:00Z') && from < at('2025-06-07T22:00Z') ? 400 : undefined),
+  })
+  const now = '2025-06-12T12:00:00Z'
+  const job = (from: string, to: string) =>
+    `series: [{ indicators: [7], geoIds: [3], window: { from: ${from}, to: ${to} }, chunk: 1d, lookback: 2d }]`
+  await service.run(store, job('2025-06-02', '2025-06-13'), now)
+  const { id } = store.all('select id from series')[0] as { id: number }
+  const range = { from: at('2025-05-30T22:00Z'), to: at('2025-06-20T22:00Z') }
+  const states = await readStates(store, { seriesId: id, geoId: 3 }, range, at(now))
+  expect(
+    states.map(({ from, to, state }) => `${formatUtc(from).slice(0, 13)}..${formatUtc(to).slice(0, 13)} ${state}`),
+  ).toEqual([
+    '2025-05-30T22..2025-06-01T22 unasked',
+    '2025-06-01T22..2025-06-03T10 final',
+    '2025-06-03T10..2025-06-03T14 absent',
+    '2025-06-03T14..2025-06-06T22 final',
+    '2025-06-06T22..2025-06-07T22 failed',
+    '2025-06-07T22..2025-06-09T22 final',
+    '2025-06-09T22..2025-06-12T22 provisional',
+  ])
+  expect(states[2]).toMatchObject({ missing: 4 })
+})
+
+const VALUES = fc
+  .array(
+    fc.record({
+      distance: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 50_000 }), fc.constant(900), fc.constant(HOUR)),
+      step: fc.constantFrom(300, 900, HOUR, 23 * HOUR, 24 * HOUR),
+      value: fc.option(fc.double({ noNaN: true, noDefaultInfinity: true })),
+    }),
+    { maxLength: 60 },
+  )
+  .map((rows) => {
+    let next = at('2025-01-01T00:00Z')
+    return rows.map(({ distance, step, value }) => {
+      const row = { at: next + distance, step, value }
+      next = row.at + step
+      return row
+    })
+  })
+
+test('values that are told as runs are the same values, whatever their steps and holes', () => {
+  fc.assert(
+    fc.property(VALUES, (values) => {
+      const drawn = { kind: 'values', runs: runsOf(values) } as const
+      const told = [...periodsOf(drawn)].filter(({ mean }) => mean !== null)
+      const held = values.filter(({ value }) => value !== null)
+      expect(told).toEqual(
+        held.map(({ at: from, step, value }) => ({ from, to: from + step, min: value, max: value, mean: value })),
+      )
+      for (const { at: from, step, value } of held) expect(periodAt(drawn, from + step - 1)?.mean).toBe(value)
+    }),
+  )
+})
+
+/** A pen that remembers which stretches it drew level. */
+function levels(draw: typeof drawSteps, drawn: Drawn): [from: number, to: number, y: number][] {
+  const drawnLevels: [number, number, number][] = []
+  let [x, y] = [0, 0]
+  const go = (nx: number, ny: number): void => {
+    ;[x, y] = [nx, ny]
+  }
+  draw(
+    drawn,
+    {
+      moveTo: go,
+      lineTo(nx, ny) {
+        if (ny === y && nx !== x) drawnLevels.push([x, nx, y])
+        go(nx, ny)
+      },
+    },
+    { x: (one) => one, y: (value) => value },
+  )
+  return drawnLevels
+}
+
+test('a line is level for as long as each period lasts, and there is none where no value is', () => {
+  fc.assert(
+    fc.property(VALUES, (values) => {
+      const drawn: Drawn = { kind: 'values', runs: runsOf(values) }
+      const lines = levels(drawSteps, drawn)
+      const length = lines.reduce((sum, [from, to]) => sum + to - from, 0)
+      const held = values.filter(({ value }) => value !== null)
+      expect(length).toBe(held.reduce((sum, { step }) => sum + step, 0))
+      for (const { at: from, step, value } of held)
+        expect(lines.some(([a, b, y]) => a <= from && b >= from + step && y === value)).toBe(true)
+    }),
+  )
+})
+
+test('a band goes along the largest values and back along the smallest', () => {
+  const drawn: Drawn = {
+    kind: 'extremes',
+    runs: [{ from: 0, step: 10, min: [1, null, 3], max: [2, null, 5], mean: [1, null, 4] }],
+  }
+  expect(levels(drawBand, drawn)).toEqual([
+    [0, 10, 2],
+    [10, 0, 1],
+    [20, 30, 5],
+    [30, 20, 3],
+  ])
+})
+
+test.each(['Europe/Madrid', 'America/New_York', 'Australia/Lord_Howe', 'Pacific/Chatham', 'Africa/Cairo'])(
+  'marks of a time axis stand where the clocks of the service begin something: %s',
+  (zone) => {
+    const offsets = transitions(zone).map(({ at: from, offset }) => [from, offset] as const)
+    for (const days of [1, 2, 12, 30, 70, 180, 500, 4_000]) {
+      const from = startOfDate(zone, '2025-03-01')!
+      const ticks = timeTicks(offsets, from, from + days * 86_400)
+      expect(ticks.length).toBeGreaterThan(3)
+      expect(ticks.length).toBeLessThan(20)
+      // A whole hour that is skipped, as midnight in Cairo, is where the day begins all the same.
+      for (const { at: mark } of ticks) {
+        if (days <= 2) expect(clockAt(offsets, mark)).toMatch(/:(00|30|45|15):00$/)
+        else expect(mark).toBe(startOfDate(zone, clockAt(offsets, mark).slice(0, 10)))
+      }
+    }
+  },
+)
