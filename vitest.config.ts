@@ -28,6 +28,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     setupFiles: ['test/setup.ts'],
+    globalSetup: ['test/postgres/setup.ts'],
     // Tests wait for processes more than they work.
     maxWorkers: 2,
     // Only so that what hangs ends: no test says how fast a machine is.

@@ -46,6 +46,8 @@ const PURE = ['services', 'tables', 'job', 'plan', 'transform']
 /** Packages that have one door. */
 const DOORS: Record<string, string | readonly string[]> = {
   'better-sqlite3': 'db/sqlite/',
+  pg: 'db/postgres/',
+  'pg-boss': 'cluster/',
   'p-queue': 'fetch/',
   'p-retry': 'fetch/',
   undici: 'fetch/',
