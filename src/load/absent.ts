@@ -19,6 +19,8 @@ export interface Answer {
   readonly now: Instant
   /** Geos for which the answer is not believed; `ALL_GEOS` for all. */
   readonly doubted: ReadonlySet<number>
+  /** It tells where values are and nothing of where none are: only what was absent before still is. */
+  readonly isPartial?: boolean
 }
 
 /** A row of `_absent`. */
@@ -157,7 +159,7 @@ async function missingOf(
   const holes = holesOf(window, grid)
   const over = Math.min(planned.settledBefore, now)
   const settled = { from: window.from, to: Math.min(window.to, periods?.floor(over) ?? over) }
-  const counts = intersect(holes, [settled, ...before])
+  const counts = intersect(holes, answer.isPartial ? before : [settled, ...before])
   if (counts.length === 0) return []
   const around = await nearby(tx, series.id, geoId === ALL_GEOS ? series.geoIds[0] : geoId, window)
   // Events, which follow no step, promise nothing. A few values of an answer do not tell; what lies around them does.

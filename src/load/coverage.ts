@@ -6,7 +6,7 @@ import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Observations, Place } from '../tables/rows.ts'
 import type { Database } from '../tables/schema.ts'
 import { absent, seriesPeriods } from './absent.ts'
-import { absentBeside } from './earlier.ts'
+import { absentBeside, absentNoMore } from './earlier.ts'
 import { firstOf, followsStep, holds, lastOf } from './held.ts'
 import { withPlaces } from './regular.ts'
 import type { StoredSeries } from './series.ts'
@@ -98,7 +98,7 @@ export async function cover(
   { open, born = [], dismissed = [] }: Taking,
 ): Promise<void> {
   const { window } = planned
-  if (!window) return
+  if (!window) return absentNoMore(tx, { series, planned, rows, now })
   const seriesId = series.id
   const lookbackS = await longestLookback(tx, series, planned)
   const present = new Set(rows.geoIds)

@@ -6,7 +6,7 @@ import { floorTo } from '../base/zone.ts'
 import { prepared } from '../db/prepared.ts'
 import { ALL_GEOS } from '../job/plannedRequest.ts'
 import type { Database } from '../tables/schema.ts'
-import { type Answer, missingIn, place, rowsIn, seriesPeriods, wholePeriods } from './absent.ts'
+import { type Answer, absent, missingIn, place, rowsIn, seriesPeriods, wholePeriods } from './absent.ts'
 import { followsStep, NEARBY, nearby } from './held.ts'
 import { type Grid, type Group, gridOf, groupsOf, holesOf, isStepped } from './regular.ts'
 
@@ -136,5 +136,29 @@ export async function absentBeside(
           const missing = [missingIn(part, step, periods)]
           await place(tx, { ...answer, window: part, now: fetchedAt }, lacking, around, missing, around)
         }
+  }
+}
+
+/** Where a value came that was asked for by its instant alone, it is absent no more: the whole of its period. */
+export async function absentNoMore(
+  tx: Transaction<Database>,
+  answer: Pick<Answer, 'series' | 'planned' | 'rows' | 'now'>,
+): Promise<void> {
+  const { series, planned, rows } = answer
+  const stepOf = (i: number): number => (typeof rows.steps === 'number' ? rows.steps : rows.steps[i]!)
+  const came = rows.at.map((from, i) => ({ geoId: rows.geoIds[i]!, from, to: from + stepOf(i) }))
+  for (const [from, together] of Map.groupBy(came, (row) => row.from)) {
+    const window = { from, to: Math.max(...together.map(({ to }) => to)) }
+    const beside = await rowsIn.all(tx, { seriesId: series.id, ...window })
+    if (!beside.some((row) => row.from < window.to && row.to > from)) continue
+    const geoIds = together.map(({ geoId }) => geoId)
+    const one = {
+      ...{ geoIds, at: geoIds.map(() => from), values: geoIds.map(() => null) },
+      steps: together.map(({ to }) => to - from),
+    }
+    await absent(tx, {
+      ...{ ...answer, planned: { ...planned, geoIds: [ALL_GEOS] }, window, rows: one },
+      ...{ doubted: new Set<number>(), isPartial: true },
+    })
   }
 }

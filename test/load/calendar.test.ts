@@ -40,7 +40,9 @@ async function calendar(kind: Kind, has: (period: { from: number; to: number }, 
   const asked: string[] = []
   const server = await serve((request, response) => {
     const search = new URL(request.url!, 'http://x').searchParams
-    const [from, end] = ['start_date', 'end_date'].map((name) => ms(search.get(name)!) / 1000) as [number, number]
+    const [from, end] = ['start_date', 'end_date'].map(
+      (name) => ms(search.get('datetime') ?? search.get(name)!) / 1000,
+    ) as [number, number]
     asked.push(`${formatUtc(from).slice(0, 13)}..${formatUtc(end + 1).slice(0, 13)}`)
     const values = all
       .filter((period) => period.from >= from && period.from <= end)
@@ -111,6 +113,24 @@ describe('a period is held, awaited or absent as a whole', () => {
     // What is absent is asked again where it begins, after one and three days.
     expect(source.asked).toHaveLength(3)
     expect(await absences(store)).toEqual(['absent 2025-05-01..2025-06-01 1'])
+  })
+
+  test('a month that is asked for by an instant is absent no more in days that were answered before; of another geo it stays so', async () => {
+    const store = await tempStore()
+    const source = await calendar(KINDS.month!, ({ from }, geo) => geo === 3 || from !== day('2025-10-01'), [3, 4])
+    const run = (entry: string, night: number) =>
+      runJob(store, source, `series: [{ indicators: [5], ${entry} }]`, {
+        now: ms('2025-12-10T20:00:00Z') + night * DAY * 1000,
+      })
+    await run('window: { from: 2025-10-23, to: 2025-10-26 }', 0)
+    expect(await absences(store)).toEqual(['absent 2025-10-23..2025-10-26 null'])
+    await run('datetime: 2025-10-01', 1)
+    expect(await absences(store)).toEqual([])
+    // With its neighbours it is known that a geo lacks it.
+    await run('window: { from: 2025-08-01, to: 2025-12-01 }', 2)
+    expect(await absences(store)).toEqual(['absent 2025-10-01..2025-11-01 1'])
+    await run('datetime: 2025-10-01', 3)
+    expect(await absences(store)).toEqual(['absent 2025-10-01..2025-11-01 1'])
   })
 
   test('days that were answered one by one before a geo was known are absent of it', async () => {

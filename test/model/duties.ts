@@ -214,6 +214,10 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
             const failed = standing.lastOutcome !== 'answered'
             if (standing.state === 'never' && standing.lastOutcome === 'failed') put(key, geo, unit, 'must')
             else put(key, geo, unit, failed || standing.state === 'doubt' || standing.state === 'open' ? 'may' : 'not')
+            if (geo !== null) continue
+            // A geo that an answer for all lacked may be asked for by itself.
+            for (const known of truth.values.keys())
+              if (['doubt', 'open'].includes(standingOf(truth, unit, known).state)) put(key, known, unit, 'may')
           }
       }
     return { byUnit, due: [] }
