@@ -9,7 +9,7 @@ import { spendCall } from './load/budget.ts'
 import { hostOf, rememberSource, rememberWait, waitUntil } from './load/source.ts'
 import type { Service } from './services/services.ts'
 
-/** The service that is called, and where that is kept. */
+/** The service that is called, and the store that accounts for it. */
 export interface ServiceCaller {
   readonly store: Store
   readonly service: Service
@@ -19,10 +19,10 @@ export interface ServiceCaller {
   readonly onHold?: FetchOptions['onHold']
 }
 
-/** A pause that is left beyond this ends the run: it can go on later just as well. */
+/** The longest pause that a run waits for; a longer one ends it, and it can be resumed later. */
 const MAX_WAIT_MS = 15 * 60_000
 
-/** Keeps to a pause that a host asked an earlier process for. */
+/** Waits until the end of a pause that a host asked an earlier process for. */
 async function waitFor(host: string, { store, service, now, signal, onHold }: ServiceCaller): Promise<void> {
   const until = await waitUntil(store, host, now())
   if (until === undefined) return
@@ -39,12 +39,12 @@ async function waitFor(host: string, { store, service, now, signal, onHold }: Se
   })
 }
 
-/** Accounts for every call in the database: what the budget leaves, who was called, and the pauses that were demanded. */
+/** Accounts for every call in the database: the budget, the hosts that were called, and the pauses that they asked for. */
 export function accountCalls(caller: ServiceCaller, pace: Pace): Required<Pick<FetchOptions, 'beforeCall' | 'onWait'>> {
   const { store, service, baseUrl, now } = caller
   const own = hostOf(baseUrl)
-  // Demanded in this process, a pause is kept by the gate; an earlier one before the first call to a host.
-  const asked = new Map<string, Promise<void>>()
+  // Pauses asked for in this process are the fetcher's; those of earlier processes are waited for before the first call to a host.
+  const ready = new Map<string, Promise<void>>()
   const first = async (host: string): Promise<void> => {
     const address = host === own ? baseUrl : `https://${host}`
     await rememberSource(store, { baseUrl: address, service: host === own ? service.name : 'other' }, now())
@@ -52,12 +52,12 @@ export function accountCalls(caller: ServiceCaller, pace: Pace): Required<Pick<F
   }
   return {
     async beforeCall(host) {
-      const leave = asked.get(host) ?? first(host)
-      asked.set(host, leave)
-      await leave
+      const waited = ready.get(host) ?? first(host)
+      ready.set(host, waited)
+      await waited
       await spendCall(store, host, pace, now())
     },
-    // A database that cannot be written ends the run by itself.
+    // A database that cannot be written ends the run elsewhere.
     onWait: (ms, host) => void rememberWait(store, host, now() + ms).catch(() => undefined),
   }
 }

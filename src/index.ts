@@ -1,4 +1,4 @@
-/** What a program that uses this one as a library may import. */
+/** The public interface of the library. */
 
 export * from './base/errors.ts'
 export type { EventFields } from './base/eventFields.ts'

@@ -26,7 +26,7 @@ import { dayIdsOf, neighboursOf } from './state/neighbours.ts'
 import type { Rows } from './tables/rows.ts'
 import { read } from './threads/read.ts'
 
-/** Fetches, transforms and loads one planned request; a window that is too large for the service is requested in smaller pieces. */
+/** Fetches, transforms and loads one planned request; a window that is too large for the service is requested in smaller ones. */
 export async function ingest(ingestContext: IngestContext, planned: PlannedRequest): Promise<IngestResult> {
   const { fetcher, loading, sizes, emit } = ingestContext
   const pieces = piecesOf(planned, await sizes.get(planned))
@@ -38,7 +38,7 @@ export async function ingest(ingestContext: IngestContext, planned: PlannedReque
       ...{ attempt, status: answer?.status ?? null, code: error.code, reason: error.message },
     })
   const reply = await fetcher.fetch(planned.request, halves.length > 1, onRetry, async (error, sent) => {
-    // Where nothing can be written any more, the reason why the run ends is the error to report.
+    // The error that ends the run is to be reported, not that its record could not be written.
     await loadUnanswered(loading, planned, 'stopped', error, sent).catch(() => undefined)
   })
   const failed = async (
@@ -70,8 +70,8 @@ export async function ingest(ingestContext: IngestContext, planned: PlannedReque
     if (ingestContext.rejects.onReject === 'fail') {
       const { kysely } = loading.store
       const seriesId = (planned.series && (await findSeries(kysely, identityRow(planned.series)))?.id) ?? null
-      const told = await undismissed(kysely, { seriesId, target: planned.request.target }, rows)
-      const [reject] = told.rejects
+      const open = await undismissed(kysely, { seriesId, target: planned.request.target }, rows)
+      const [reject] = open.rejects
       if (reject) return await failed(new SchemaError(reject.reason, { path: reject.path }), reply, rows)
     }
     const accept = async (): Promise<IngestResult> => {

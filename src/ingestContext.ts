@@ -11,11 +11,11 @@ import type { Kind } from './plan/resolution.ts'
 import type { Reply } from './services/reply.ts'
 import type { Service } from './services/services.ts'
 
-/** What happens to what cannot be understood: it is set aside, or the run ends. */
+/** What happens to parts of a reply that cannot be understood: they are quarantined, or the run ends. */
 export interface RejectPolicy {
-  /** `fail`: a reply with anything in it that cannot be understood is not loaded, only kept, and the run ends. */
+  /** `fail`: a reply with a reject is kept but not loaded, and the run ends. */
   readonly onReject: 'quarantine' | 'fail'
-  /** The run ends when more than these have gone to quarantine. */
+  /** The run ends when more rejects than this have been quarantined. */
   readonly maxRejects: number
 }
 
@@ -36,14 +36,14 @@ export interface IngestContext {
 export interface IngestResult {
   readonly counts: Counts
   readonly error: SyncError | null
-  /** In which resolution its first and its last values were loaded; null where none were. */
+  /** The resolution of its first and of its last values; null where no values were loaded. */
   readonly first: Kind | null
   readonly last: Kind | null
 }
 
 export const NOTHING_INGESTED: IngestResult = { counts: NO_COUNTS, error: null, first: null, last: null }
 
-/** Two results as one: the first error, and the resolutions of the first and the last of them. */
+/** Two results as one: the first error, the first resolution of the first and the last of the second. */
 export const joined = (a: IngestResult, b: IngestResult): IngestResult => ({
   counts: addCounts(a.counts, b.counts),
   error: a.error ?? b.error,
@@ -51,7 +51,7 @@ export const joined = (a: IngestResult, b: IngestResult): IngestResult => ({
   last: b.last,
 })
 
-/** Counted rows as an event tells them. */
+/** Row counters as the field of an event. */
 export const eventRows = (counts: Omit<Counts, 'requests' | 'failed' | 'bytes'>): EventRows => ({
   new: counts.rows_new,
   unchanged: counts.rows_unchanged,
@@ -60,29 +60,29 @@ export const eventRows = (counts: Omit<Counts, 'requests' | 'failed' | 'bytes'>)
   rejected: counts.rows_rejected,
 })
 
-/** What an event tells of a request. */
+/** The fields of an event that describe a request. */
 export const eventRequest = ({ where, route, series, params, window, request }: PlannedRequest): EventFields => ({
   ...{ where, route, target: request.target },
   indicator: series?.indicatorId ?? (/indicator/.test(route) && typeof params.id === 'number' ? params.id : null),
   window: window && { from: formatUtc(window.from), to: formatUtc(window.to) },
 })
 
-/** What an event tells of an answer: nothing of a status and a time where none came. */
+/** The fields of an event that describe an answer; status and time are null where none came. */
 export const eventReply = (reply: Reply | null): EventFields => ({
   attempt: reply?.attempts ?? 1,
   status: reply?.status || null,
   ms: reply ? Math.round(reply.ms) : null,
 })
 
-/** Emits that a reply is in the database, and whether its rows were accepted. */
+/** Emits that a reply is in the database, and whether its rows were loaded. */
 export const emitDone = (
   { emit }: IngestContext,
   planned: PlannedRequest,
   reply: Reply,
   counts: Counts,
-  believed: boolean,
+  loaded: boolean,
 ): void =>
   emit('request.done', {
     ...{ ...eventRequest(planned), ...eventReply(reply) },
-    ...{ bytes: reply.body.length, rows: eventRows(counts), believed },
+    ...{ bytes: reply.body.length, rows: eventRows(counts), loaded },
   })

@@ -22,11 +22,11 @@ export interface PipelineOptions
   readonly emit: EmitEvent
 }
 
-/** Fetches, transforms and loads planned requests side by side. */
+/** Fetches, transforms and loads planned requests concurrently. */
 export interface Pipeline {
   /**
-   * Ingests planned requests as they come, and tells `done` the result of each, until that answers a reason to stop. Answers the
-   * first reason; throws what is not about one request.
+   * Ingests planned requests as they come and calls `done` with the result of each, until `done` returns a reason to stop. Returns
+   * the first reason; throws errors that are not about a single request.
    */
   ingestEach(
     requests: Iterable<PlannedRequest>,
@@ -36,7 +36,7 @@ export interface Pipeline {
   close(): Promise<void>
 }
 
-/** Opens the pipeline of a run. It is loaded when there is something to fetch: on most nights there is not. */
+/** Opens the pipeline of a run. This module is loaded only when there is something to fetch. */
 export function openPipeline(options: PipelineOptions): Pipeline {
   const { store, service, job, runId, now, signal, rejects, emit } = options
   const fetcher = createFetcher({

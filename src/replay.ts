@@ -4,29 +4,29 @@ import { createAcceptor } from './load/accept.ts'
 import { applyRows } from './load/apply.ts'
 import { leaveInDoubt } from './load/load.ts'
 import { requarantine } from './load/quarantine.ts'
-import { createSeriesRestorer, takeFirstSeen, takeLearned, takeRecords } from './load/rebuild.ts'
+import { copyFirstSeen, copyLearned, copyRecords, createSeriesRestorer } from './load/rebuild.ts'
 import type { Service } from './services/service.ts'
 import { SERVICES } from './services/services.ts'
 import { readReplies, type StoredReply } from './state/replies.ts'
 import type { Database } from './tables/schema.ts'
 import { type RereadRows, rereadInWorker } from './threads/reread.ts'
 
-/** Bytes of answers a transaction: many answers, for a rebuilt database is used only when it is whole. */
+/** Bytes of answers in one transaction. Many, because a rebuilt database is used only when it is complete. */
 const REPLAYED_AT_ONCE = 4 * 1024 * 1024
 
-/** A reply of the reply store that is being read. */
-interface Opened {
+/** A reply of the reply store that is being parsed. */
+interface Parsing {
   readonly stored: StoredReply
   readonly rows: Promise<RereadRows>
 }
 
-/** The replies of a reply store, so many at once as go into a transaction. */
-async function* batches(replies: AsyncIterable<StoredReply>): AsyncGenerator<readonly Opened[], void> {
-  let batch: Opened[] = []
+/** The replies of a reply store in batches, one batch for each transaction. */
+async function* batches(replies: AsyncIterable<StoredReply>): AsyncGenerator<readonly Parsing[], void> {
+  let batch: Parsing[] = []
   let bytes = 0
   for await (const stored of replies) {
     const rows = rereadInWorker(stored)
-    // A body that cannot be unpacked is told when its turn comes.
+    // A rejection is handled when the reply is written; until then it must not count as unhandled.
     rows.catch(() => undefined)
     batch.push({ stored, rows })
     bytes += stored.size
@@ -38,11 +38,11 @@ async function* batches(replies: AsyncIterable<StoredReply>): AsyncGenerator<rea
   yield batch
 }
 
-/** What a replay did. */
+/** The result of a replay. */
 export interface Replayed {
   readonly replies: number
   readonly rows: number
-  /** Replies that cannot be read, as before. */
+  /** Replies that could not be parsed. */
   readonly unread: number
   /** Fetches whose bodies are damaged, and were skipped. */
   readonly damaged: readonly number[]
@@ -50,8 +50,8 @@ export interface Replayed {
 
 /**
  * The same sentence with the stored replies in place of the network: replies are transformed into rows, rows are loaded
- * into an empty database, in the order and with the records of the first time. With the same program it ends row for row
- * in the same database; with a newer one, in what that one understands.
+ * into an empty database, in the original order and with the original records. The same version of the program makes the same
+ * database, row for row; a newer one makes what it understands.
  */
 export async function replay(
   source: Reader,
@@ -62,10 +62,10 @@ export async function replay(
     onProgress,
   }: { service?: Service; now: () => number; onProgress?: (replies: number) => void },
 ): Promise<Replayed> {
-  // A batch is read in another thread while the one before is written here.
+  // The next batch is parsed in another thread while this one is written.
   const replies = batches(readReplies(source, service))
   let batch = await replies.next()
-  await takeRecords(store, source.file)
+  await copyRecords(store, source.file)
   const restorer = await createSeriesRestorer(source)
   const acceptor = await createAcceptor(store)
   let done: Replayed = { replies: 0, rows: 0, unread: 0, damaged: [] }
@@ -90,8 +90,8 @@ export async function replay(
     }
     done = { ...done, replies: done.replies + 1, unread: done.unread + (rows ? 0 : 1) }
   }
-  const write = async (batch: readonly Opened[]): Promise<void> => {
-    const rows = await Promise.all(batch.map((opened) => opened.rows))
+  const write = async (batch: readonly Parsing[]): Promise<void> => {
+    const rows = await Promise.all(batch.map((one) => one.rows))
     await store.write(async (tx) => {
       for (const [i, { stored }] of batch.entries()) await one(tx, stored, rows[i] ?? null)
     })
@@ -105,8 +105,8 @@ export async function replay(
   await store.write(async (tx) => {
     await restorer.upTo(tx, Number.POSITIVE_INFINITY)
     await acceptor.upTo(tx, Number.POSITIVE_INFINITY)
-    await takeLearned(source, tx)
+    await copyLearned(source, tx)
   })
-  await takeFirstSeen(store, source.file)
+  await copyFirstSeen(store, source.file)
   return done
 }

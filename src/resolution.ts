@@ -13,7 +13,7 @@ export interface DoubtfulReply {
   readonly planned: PlannedRequest
   readonly reply: Reply
   readonly parsed: ParsedReply
-  /** Loads it as it is. */
+  /** Loads it as it came. */
   readonly accept: () => Promise<IngestResult>
 }
 
@@ -42,7 +42,7 @@ export async function ingestUnsure(
   const { planned, parsed } = doubtful
   const kind = kindOf(parsed.rows)
   const key = `${seriesKey(planned.series!)} ${kind.id}`
-  // Several windows of a series may be under way, and one day is enough for all of them.
+  // One day is enough for all windows of a series that are requested at the same time.
   const earlier = ingestContext.probes.get(key)
   if (earlier) {
     await earlier
@@ -58,7 +58,7 @@ export async function ingestUnsure(
   const probe = await probing
   if (probe.first && isSame(probe.first, kind)) return joined(probe, await doubtful.accept())
   if (!probe.first) return joined(probe, await keepInDoubt(ingestContext, doubtful, [day!]))
-  // The day is known now: it is not requested again.
+  // The day has just been ingested and is not requested again.
   const others: Ingest = async (context, one) =>
     one.window!.from === day!.from && one.window!.to === day!.to
       ? { ...probe, counts: NO_COUNTS }
@@ -67,8 +67,8 @@ export async function ingestUnsure(
 }
 
 /**
- * Sums over several resolutions are not loaded: the window is bisected between days that have values until the replies are
- * not summed. Where the series itself has the resolution number of sums, every single day is requested.
+ * Ingests a reply that sums several resolutions: it is not loaded, and its window is bisected between days with values until
+ * the replies are not sums. Where sums have the same resolution number as the series itself, every single day is requested.
  */
 export async function ingestHalves(
   ingestContext: IngestContext,
@@ -91,7 +91,7 @@ export async function ingestHalves(
   return joined(all, after)
 }
 
-/** Requests every day that has values; the whole is accepted when all of them have its resolution. */
+/** Requests every day that has values; the reply is accepted when all of them have its resolution. */
 async function ingestDays(
   ingestContext: IngestContext,
   doubtful: DoubtfulReply,
@@ -113,7 +113,7 @@ async function ingestDays(
   return joined(all, await keepInDoubt(ingestContext, doubtful, days))
 }
 
-/** Loads nothing of a reply, and leaves in doubt what none of these days covers. */
+/** Loads nothing of a reply, and records its window in doubt, without these days. */
 async function keepInDoubt(
   ingestContext: IngestContext,
   { planned, reply, parsed }: DoubtfulReply,

@@ -38,22 +38,22 @@ export interface SyncContext {
   /** Epoch milliseconds. */
   readonly now: () => number
   readonly signal: AbortSignal
-  /** Told of everything that happens; what there is, is in `EVENTS`. It is called in the middle of the work: it returns soon and throws nothing. */
+  /** Called for every event (`EVENTS` lists them), in the middle of the work: it must return soon and throw nothing. */
   readonly onEvent?: OnEvent | undefined
-  /** Told how many requests a job comes to before any of them is sent; null where nobody counted so many. */
+  /** Called before the first request is sent, with the number of requests of the job; null where there are too many to count. */
   readonly onPlanned?: ((requests: number | null) => Promise<void>) | undefined
-  /** Told after every request. */
+  /** Called after every request. */
   readonly onProgress?: (progress: Progress) => void | Promise<void>
   readonly onFailure?: FetchOptions['onFailure'] | undefined
   readonly onHold?: FetchOptions['onHold'] | undefined
   readonly breaker?: FetchOptions['breaker']
   readonly limits?: FetchOptions['limits']
-  /** Milliseconds before the first repetition. */
+  /** Milliseconds before the first retry. */
   readonly retryMs?: number | undefined
   readonly rejects?: RejectPolicy
-  /** What jobs before this one requested in the same call: it is not requested again. */
+  /** What earlier jobs of the same command requested: it is not requested again. */
   readonly requested?: Requested
-  /** Jobs that come after this one in the same call: what they request of all geos is requested of all at once. */
+  /** Later jobs of the same command: where one of them needs all geos of a series, all are requested at once. */
   readonly later?: readonly JobWithOptions[]
 }
 
@@ -63,11 +63,11 @@ export interface Failed {
   readonly error: SyncError
 }
 
-/** How far a run is. */
+/** The progress of a run. */
 export interface Progress {
   readonly planned: PlannedRequest
   readonly counts: Counts
-  /** Requests that are done, and how many there are in all; null where nobody counted. */
+  /** Requests that are done, and how many there are in all; null where they were not counted. */
   readonly done: number
   readonly total: number | null
   /** Calls left within the job's budget; undefined where it has none. */
@@ -84,13 +84,13 @@ export interface Summary {
   readonly seconds: number
   /** Why it ended early, when it did. */
   readonly stop: SyncError | null
-  /** What was left alone, because the service does not know it. */
+  /** What was not requested because the service does not know it. */
   readonly passedOver: readonly PassedOver[]
   /** Whether anything of the job was selected: `--only` may leave nothing. */
   readonly selected: boolean
 }
 
-const SET_ASIDE: RejectPolicy = { onReject: 'quarantine', maxRejects: Number.POSITIVE_INFINITY }
+const QUARANTINE_ALL: RejectPolicy = { onReject: 'quarantine', maxRejects: Number.POSITIVE_INFINITY }
 
 /** A job is planned into requests, requests are fetched into replies, replies are transformed into rows, rows are loaded. */
 export async function sync(
@@ -116,10 +116,10 @@ export async function sync(
   })
   try {
     await ensureZone(store, service.timeZone)
-    // Indicators that are named by what the catalogue says of them are known when it is held.
+    // Selecting indicators by their catalogue entries needs the catalogue in the database.
     const jobs = namesGeos(job) ? [job, ...later.map((one) => one.job)] : [job]
     const readListed = async () => (jobs.some(needsCatalogue) ? await readCatalogue(store) : [])
-    // A job before this one may have requested it in vain: without it nothing is known.
+    // While there is no catalogue, request it again even if an earlier job of the same command did so without success.
     const selecting = (await readListed()).length > 0 ? requested : createRequested()
     const missing: PlannedRequest[] = []
     for (const one of jobs.filter(needsCatalogue))
@@ -132,7 +132,7 @@ export async function sync(
       ...(await planningOf(resolveSelectors(job, catalogue))),
       later: later.map((one) => ({ ...one, job: applySelectors(one.job, catalogue) })),
     }
-    // Counted first, for the time to go: a plan is quick, and is never held as a whole.
+    // Counted first for the estimate of the time left. Planning is quick, and the plan is never in memory as a whole.
     const total = await countOf(plan({ ...planning, requested: requested.copy() }), context.signal)
     if (first === null) await context.onPlanned?.(total)
     const rest = await ingestAll(context, job, command, plan(planning), total)
@@ -144,7 +144,7 @@ export async function sync(
   }
 }
 
-/** Two runs of one job, told as one. */
+/** The summary of two runs of one job. */
 const joined = (first: Summary, rest: Summary): Summary => ({
   ...rest,
   outcome: rest.outcome === 'done' ? first.outcome : rest.outcome,
@@ -173,19 +173,19 @@ export async function ingestAll(
     context.onHold?.(ms, reason)
   }
   emit('run.started', {})
-  const rejects = context.rejects ?? SET_ASIDE
+  const rejects = context.rejects ?? QUARANTINE_ALL
   const ended = async (outcome: Summary['outcome'], error: SyncError | null): Promise<void> => {
     const { requests: calls, failed, bytes, ...rows } = await countsOf(store, runId)
     const stopped = { code: error?.code ?? null, reason: error?.message ?? null, hint: error?.hint ?? null }
     const ms = now() - began
     emit('run.ended', { outcome, ms, calls, failed, bytes, rows: eventRows(rows), ...stopped })
   }
-  // Loaded when there is something to fetch: on most nights there is not.
+  // Loaded only when there is something to fetch: most scheduled runs have nothing.
   const pipeline =
     total === 0 ? null : (await import('./pipeline.ts')).openPipeline({ ...context, job, runId, rejects, emit, onHold })
   const failures: Failed[] = []
   let done = 0
-  // What the service has just said it does not know: its other windows are not requested.
+  // Paths that the service has just answered with 404: their other windows are not requested.
   const unknown = new Set<string>()
   let stop: SyncError | null = null
   try {
@@ -203,9 +203,9 @@ export async function ingestAll(
     })
     stop = reason ?? (signal.aborted ? stoppedBySignal() : null)
   } catch (error) {
-    // The fetcher throws these when nothing more may be sent.
+    // The fetcher throws these two when no more requests may be sent; the run then ends in order.
     if (!(error instanceof KeyError || error instanceof StoppedError)) {
-      // The run's record says so too, where it can still be written: on a full disk it cannot.
+      // On a full disk the record of the run cannot be written either.
       const message = error instanceof SyncError ? error.message : 'an unexpected error'
       await endRun(store, runId, 'failed', message, formatMillis(now())).catch(() => undefined)
       await ended('failed', error instanceof SyncError ? error : new SyncError(message, { code: 'bug' }))
@@ -220,7 +220,7 @@ export async function ingestAll(
   const outcome = outcomeOf(stop, failures.length + counts.rows_rejected)
   await endRun(store, runId, outcome, stop?.message ?? null, formatMillis(now()))
   await ended(outcome, stop)
-  // What little a run without requests has written is folded back when the database is closed.
+  // A run without requests writes so little that closing the database is enough.
   if (pipeline) store.tidy()
   const seconds = (now() - began) / 1000
   return { runId, job: job.name, outcome, counts, failures, seconds, stop, passedOver: [], selected: true }

@@ -24,7 +24,7 @@ export interface EventFields {
   readonly ms?: number | null
   readonly bytes?: number
   readonly rows?: EventRows
-  readonly believed?: boolean
+  readonly loaded?: boolean
   readonly outcome?: string
   readonly code?: string | null
   readonly reason?: string | null
@@ -58,7 +58,7 @@ export const FIELDS: Readonly<Record<keyof EventFields, string>> = {
   ms: 'Milliseconds from the first sending to the last byte, repetitions and waits included; null where no answer came',
   bytes: 'Bytes of the body, unpacked',
   rows: 'Rows by what became of them: `new`, `unchanged`, `revised`, `withdrawn`, `rejected`',
-  believed: 'Whether the rows were loaded; false where the answer mixes resolutions and smaller windows are requested',
+  loaded: 'Whether the rows were loaded; false where the answer mixes resolutions and smaller windows are requested',
   outcome: '`done`, `partial`, `stopped` or `failed`',
   code: 'Stable word for what went wrong; null where nothing did',
   reason: 'The same as a sentence',

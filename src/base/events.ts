@@ -47,9 +47,9 @@ export const EVENTS = {
     level: 'info',
     pretty: 'verbose',
     when: 'A reply is in the database with all that it means.',
-    fields: [...REQUEST, 'attempt', 'status', 'ms', 'bytes', 'rows', 'believed'],
+    fields: [...REQUEST, 'attempt', 'status', 'ms', 'bytes', 'rows', 'loaded'],
     sentence: (of) =>
-      `${what(of)}: ${answered(of)}, ${of.believed === false ? 'mixed resolutions, requested in smaller windows' : counted(of.rows)}`,
+      `${what(of)}: ${answered(of)}, ${of.loaded === false ? 'mixed resolutions, requested in smaller windows' : counted(of.rows)}`,
   },
   'request.retried': {
     level: 'warn',

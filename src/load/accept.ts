@@ -5,12 +5,12 @@ import { GOOD } from '../db/outcomes.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Store } from '../db/store.ts'
 import { ALL_GEOS } from '../job/plannedRequest.ts'
-import type { Observations, Place } from '../tables/rows.ts'
+import type { ObservationKey, Observations } from '../tables/rows.ts'
 import type { Database } from '../tables/schema.ts'
-import { absent } from './absent.ts'
-import { withPlaces } from './regular.ts'
+import { recordAbsences } from './absent.ts'
+import { withObservations } from './regular.ts'
 import { readSeries, type StoredSeries } from './series.ts'
-import { trust } from './timeline.ts'
+import { clearDoubt } from './timeline.ts'
 
 const numbersOf = (geoIds: string | null): readonly number[] | null => geoIds?.split(',').map(Number) ?? null
 
@@ -25,13 +25,13 @@ const valuesIn = prepared((db, of: Interval & { seriesId: number; geoId: number 
     .orderBy('at'),
 )
 
-/** What is held of a geo in a stretch, as an answer would tell it. */
-async function heldOf(
+/** The stored values of a geo in an interval, in the form of an answer; `keys` are added as if they were stored, too. */
+async function readHeld(
   tx: Transaction<Database>,
   seriesId: number,
   geoId: number,
   { from, to }: Interval,
-  places: readonly Place[],
+  keys: readonly ObservationKey[],
 ): Promise<Observations> {
   const rows = await valuesIn.all(tx, { seriesId, geoId, from, to })
   const held = {
@@ -40,11 +40,11 @@ async function heldOf(
     values: rows.map(() => null),
     steps: rows.map(({ step }) => step),
   }
-  return withPlaces(held, places)
+  return withObservations(held, keys)
 }
 
-/** What later answers told of the window of an answer before it was accepted. */
-const laterThan = (tx: Transaction<Database>, { id, seriesId, from, to, after }: Answer) =>
+/** Later answers that overlap the window of an answer and came before it was accepted. */
+const laterAnswers = (tx: Transaction<Database>, { id, seriesId, from, to, after }: DismissedAnswer) =>
   tx
     .selectFrom('_fetch')
     .select(['from_at as from', 'to_at as to', 'geo_ids'])
@@ -57,8 +57,8 @@ const laterThan = (tx: Transaction<Database>, { id, seriesId, from, to, after }:
     .$narrowType<Interval>()
     .execute()
 
-/** The values that what was dismissed of a series in a stretch would be. */
-const placesIn = (tx: Transaction<Database>, { seriesId, from, to, after }: Answer) =>
+/** The observations that dismissed rejects of a series in an interval would have been. */
+const dismissedKeys = (tx: Transaction<Database>, { seriesId, from, to, after }: DismissedAnswer) =>
   tx
     .selectFrom('_quarantine as q')
     .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
@@ -67,43 +67,47 @@ const placesIn = (tx: Transaction<Database>, { seriesId, from, to, after }: Answ
     .where('q.dismissed_after', '<=', after)
     .where('q.at', '>=', from)
     .where('q.at', '<', to)
-    .$narrowType<Place>()
+    .$narrowType<ObservationKey>()
     .execute()
 
 /**
- * Accepts an answer of which everything that could not be understood was dismissed: what no later one has told of its window
- * is in doubt no more. What is missing there beside it is absent.
+ * Accepts an answer of which all rejects were dismissed: its window, without what later answers cover, is no longer in doubt.
+ * What else is missing there is recorded as absent.
  */
-async function accept(tx: Transaction<Database>, answer: Answer): Promise<void> {
+async function accept(tx: Transaction<Database>, answer: DismissedAnswer): Promise<void> {
   const { id, seriesId, from, to } = answer
   const series = await readSeries(tx, seriesId)
-  const later = await laterThan(tx, answer)
-  const places = await placesIn(tx, answer)
-  // What is dismissed without a place may be any of what is missing.
-  const { told } = await tx
+  const later = await laterAnswers(tx, answer)
+  const keys = await dismissedKeys(tx, answer)
+  // A reject without instant and geo may be any of the missing values, so nothing can be said to be absent.
+  const { withKey } = await tx
     .selectFrom('_quarantine')
-    .select(({ fn }) => fn.count<number>('at').as('told'))
+    .select(({ fn }) => fn.count<number>('at').as('withKey'))
     .where('fetch_id', '=', id)
     .executeTakeFirstOrThrow()
-  const isTold = told >= answer.rejected
+  const areAllKeysKnown = withKey >= answer.rejected
   const now = floorToSecond(answer.at)
-  const over = answer.settledBefore ?? from
-  for (const asked of numbersOf(answer.geo_ids) ?? [ALL_GEOS]) {
-    const others = later.filter(({ geo_ids }) => numbersOf(geo_ids)?.includes(asked) ?? true)
-    for (const window of subtract([{ from, to }], others)) {
-      await trust(tx, seriesId, asked, window)
-      for (const geoId of !isTold ? [] : asked === ALL_GEOS ? await aloneIn(tx, series, window) : [asked]) {
-        const rows = await heldOf(tx, seriesId, geoId, window, places)
+  const settledBefore = answer.settledBefore ?? from
+  for (const requested of numbersOf(answer.geo_ids) ?? [ALL_GEOS]) {
+    const newer = later.filter(({ geo_ids }) => numbersOf(geo_ids)?.includes(requested) ?? true)
+    for (const window of subtract([{ from, to }], newer)) {
+      await clearDoubt(tx, seriesId, requested, window)
+      for (const geoId of !areAllKeysKnown
+        ? []
+        : requested === ALL_GEOS
+          ? await geosWithoutOwnAnswer(tx, series, window)
+          : [requested]) {
+        const rows = await readHeld(tx, seriesId, geoId, window, keys)
         if (rows.at.length === 0) continue
-        const planned = { timeZone: series.timeZone, geoIds: [geoId], settledBefore: over }
-        await absent(tx, { series, planned, window, rows, now, doubted: new Set() })
+        const planned = { timeZone: series.timeZone, geoIds: [geoId], settledBefore }
+        await recordAbsences(tx, { series, planned, window, rows, now, doubted: new Set() })
       }
     }
   }
 }
 
-/** The geos of a series of which nothing was answered by themselves in a stretch. */
-async function aloneIn(
+/** The geos of a series for which no request of their own was answered in an interval. */
+async function geosWithoutOwnAnswer(
   tx: Transaction<Database>,
   { id, geoIds }: StoredSeries,
   { from, to }: Interval,
@@ -119,7 +123,7 @@ async function aloneIn(
   return geoIds.filter((geoId) => !own.some((row) => row.geo_id === geoId))
 }
 
-/** Answers of which something was dismissed later, by when that was. */
+/** Answers of which something was dismissed later, in the order in which that happened. */
 const dismissedAnswers = (db: Kysely<Database>) =>
   db
     .selectFrom('_quarantine as q')
@@ -138,9 +142,9 @@ const dismissedAnswers = (db: Kysely<Database>) =>
     .$narrowType<Interval & { seriesId: number; after: number }>()
     .execute()
 
-type Answer = Awaited<ReturnType<typeof dismissedAnswers>>[number]
+type DismissedAnswer = Awaited<ReturnType<typeof dismissedAnswers>>[number]
 
-async function acceptUnlessOpen(tx: Transaction<Database>, answer: Answer): Promise<void> {
+async function acceptUnlessOpen(tx: Transaction<Database>, answer: DismissedAnswer): Promise<void> {
   const open = await tx
     .selectFrom('_quarantine')
     .select('id')
@@ -151,7 +155,7 @@ async function acceptUnlessOpen(tx: Transaction<Database>, answer: Answer): Prom
   if (open === undefined) await accept(tx, answer)
 }
 
-/** Accepts answers as they were accepted once: what was dismissed after a fetch, before the next one. */
+/** Replays acceptances: what was dismissed between two fetches is accepted between the same two. */
 export async function createAcceptor({
   kysely,
 }: Store): Promise<{ upTo(tx: Transaction<Database>, fetchId: number): Promise<void> }> {
@@ -164,7 +168,7 @@ export async function createAcceptor({
   }
 }
 
-/** Accepts those of some answers of which the last that was not understood has just been dismissed. */
+/** Accepts those of some answers of which nothing is open in quarantine any more. */
 export async function acceptAnswers(tx: Transaction<Database>, fetchIds: ReadonlySet<number>): Promise<void> {
   for (const answer of await dismissedAnswers(tx)) if (fetchIds.has(answer.id)) await acceptUnlessOpen(tx, answer)
 }

@@ -11,10 +11,10 @@ import { undismissed } from './dismissed.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { likeStored } from './observations.ts'
 import { readSeries } from './series.ts'
-import { addWritten, NOTHING_WRITTEN, upsertRows, withoutTold } from './upsert.ts'
+import { addWritten, NOTHING_WRITTEN, onlyUndescribed, upsertRows } from './upsert.ts'
 
-/** A reply that was recorded and understood. */
-export interface UnderstoodReply {
+/** A reply that was recorded and parsed. */
+export interface RecordedReply {
   readonly fetchId: number
   readonly seriesId: number | null
   readonly planned: PlannedRequest
@@ -23,22 +23,22 @@ export interface UnderstoodReply {
   readonly ms: number
 }
 
-/** What the rows of a reply did. */
+/** What loading the rows of a reply changed. */
 export interface Applied extends Written {
   readonly withdrawn: number
-  /** What could not be understood and was not dismissed before. */
+  /** What could not be understood and has not been dismissed. */
   readonly rejects: readonly Reject[]
   readonly rejected: number
 }
 
 /**
- * Writes what a reply means: its rows, the versions they supersede, what is held now, and the counters of its record.
- * Part of a transaction; the same whether the reply has just come or lay in the reply store.
+ * Writes the rows of a reply, the versions they supersede, coverage, and the counters of the request's record. Runs inside a
+ * transaction; the same for a reply that has just come and for one from the reply store.
  */
 export async function applyRows(
   tx: Transaction<Database>,
   engine: Engine,
-  { fetchId, seriesId, planned, rows, ms }: UnderstoodReply,
+  { fetchId, seriesId, planned, rows, ms }: RecordedReply,
 ): Promise<Applied> {
   const now = formatMillis(ms)
   const open = await undismissed(tx, { seriesId, target: planned.request.target, fetchId }, rows)
@@ -48,7 +48,7 @@ export async function applyRows(
   const stamps = { fetch_id: fetchId, first_seen_at: now }
   for (const table of rows.tables) written = addWritten(written, await upsertRows(tx, table, stamps, first))
   for (const listed of rows.owned) {
-    const owned = await withoutTold(tx, listed, first)
+    const owned = await onlyUndescribed(tx, listed, first)
     written = addWritten(written, await upsertRows(tx, owned, stamps, first))
     withdrawn += await replaceOwned(tx, engine, owned, tableOf(owned.table).key)
   }
@@ -58,8 +58,8 @@ export async function applyRows(
     const upserted = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
     written = addWritten(written, upserted)
     const known = await readSeries(tx, seriesId)
-    const born = [...new Set(observations.geoIds)].filter((geoId) => !known.geoIds.includes(geoId))
-    for (const geoId of born) await insertGeo.run(tx, { series_id: seriesId, geo_id: geoId })
+    const newGeoIds = [...new Set(observations.geoIds)].filter((geoId) => !known.geoIds.includes(geoId))
+    for (const geoId of newGeoIds) await insertGeo.run(tx, { series_id: seriesId, geo_id: geoId })
     const sound = rows.rejects.length === 0
     const window = sound ? planned.window : null
     const gone = window
@@ -70,11 +70,11 @@ export async function applyRows(
       await writeDays(tx, engine, {
         ...{ seriesId, zone: known.timeZone, rows: observations, window, withdrawn: gone > 0 },
       })
-    const dismissed = open.rejects.length === 0 ? rows.rejects.map(({ place }) => place) : []
-    const series = { ...known, geoIds: [...known.geoIds, ...born].sort((a, b) => a - b) }
+    const dismissed = open.rejects.length === 0 ? rows.rejects.map(({ observation }) => observation) : []
+    const series = { ...known, geoIds: [...known.geoIds, ...newGeoIds].sort((a, b) => a - b) }
     await cover(tx, series, planned, observations, Math.floor(ms / 1000), {
-      open: open.rejects.length > 0,
-      born,
+      doubtful: open.rejects.length > 0,
+      newGeoIds,
       dismissed,
     })
   }
@@ -97,8 +97,8 @@ export async function applyRows(
 
 const insertGeo = preparedInsert('series_geo', ['series_id', 'geo_id'])
 
-/** What is known of a request when its reply was understood. */
-type Understood = Required<
+/** The columns of a request's record that are known once its reply is loaded. */
+type LoadedColumns = Required<
   Pick<
     Updateable<Database['_fetch']>,
     | ('outcome' | 'last_at' | 'step_s' | 'resolution_id' | 'source_updated_at')
@@ -106,7 +106,7 @@ type Understood = Required<
   >
 >
 
-const closeFetch = prepared((db, of: Understood & { fetchId: number }) =>
+const closeFetch = prepared((db, of: LoadedColumns & { fetchId: number }) =>
   db
     .updateTable('_fetch')
     .set({

@@ -8,7 +8,7 @@ import type { Database } from '../tables/schema.ts'
 
 const DAY_MS = 86_400_000
 
-/** The limits of a pace as rows: so many calls within so many milliseconds. */
+/** The limits of a pace as rows: `calls` within `ms` milliseconds. */
 const limitsOf = ({ callsPerMinute, callsPerHour, callsPerDay }: Pace) =>
   [
     { calls: callsPerMinute, ms: 60_000, word: 'minute' },
@@ -16,7 +16,7 @@ const limitsOf = ({ callsPerMinute, callsPerHour, callsPerDay }: Pace) =>
     { calls: callsPerDay, ms: DAY_MS, word: 'day' },
   ].filter((limit): limit is { calls: number; ms: number; word: string } => limit.calls !== null)
 
-/** How many calls are left within every limit; undefined when there is none. */
+/** How many calls are left within every limit; undefined where no limit is set. */
 export async function callsLeft(
   { kysely }: Pick<Reader, 'kysely'>,
   host: string,
@@ -44,8 +44,8 @@ const forgetCalls = prepared((db, of: { host: string; before: number }) =>
 )
 
 /**
- * Spends one call of the budget, which is kept in the database: it outlives the process and is shared by all that use the
- * file. Calls are counted also for a job without limits, for another one has some. Throws StoppedError when none is left.
+ * Spends one call of the budget. The budget is kept in the database, so that it survives the process and all users of the file
+ * share it. Calls of a job without limits are counted, too: other jobs may have limits. Throws StoppedError when none is left.
  */
 export async function spendCall(store: Store, host: string, pace: Pace, nowMs: number): Promise<void> {
   await store.write(async (tx) => {

@@ -4,11 +4,11 @@ import { createAnswered } from '../db/answered.ts'
 import type { Store } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
 
-/** What is open of a fetch. */
+/** The open quarantine entries of a fetch, for an update. */
 export const openOf = (tx: Transaction<Database>, fetchId: number) =>
   tx.updateTable('_quarantine').where('fetch_id', '=', fetchId).where('resolved_at', 'is', null)
 
-/** Closes what is in quarantine of windows and listings that were read soundly since, by whatever requests. */
+/** Closes quarantine entries of windows and listings that have been answered without rejects since, by any request. */
 export async function closeQuarantine(store: Store, nowMs: number): Promise<void> {
   const open = await store.kysely
     .selectFrom('_quarantine as q')

@@ -3,14 +3,14 @@ import type { Instant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import { prepared } from '../db/prepared.ts'
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
-import type { Observations, Place } from '../tables/rows.ts'
+import type { ObservationKey, Observations } from '../tables/rows.ts'
 import type { Database } from '../tables/schema.ts'
-import { absent, seriesPeriods } from './absent.ts'
-import { absentBeside, absentNoMore } from './earlier.ts'
+import { recordAbsences, seriesPeriods } from './absent.ts'
+import { endAbsences, recordEarlierAbsences } from './earlier.ts'
 import { firstOf, followsStep, holds, lastOf } from './held.ts'
-import { withPlaces } from './regular.ts'
+import { withObservations } from './regular.ts'
 import type { StoredSeries } from './series.ts'
-import { type Covered, endOf, place, settleAll, subsume, unsettle } from './timeline.ts'
+import { type Covered, clearDoubtOfAll, endOf, limitSettled, putCoverage, subsume } from './timeline.ts'
 
 /** The longest lookback that a series was requested with so far, this request included. */
 async function longestLookback(
@@ -23,15 +23,15 @@ async function longestLookback(
   return lookbackS
 }
 
-/** Two days, as a job has it when it says nothing. */
+/** Seconds: two days, the default of a job. */
 const DEFAULT_LOOKBACK = 172_800
 
-/** A geo whose last value is older than this has ended. */
+/** Seconds. A geo whose last value is older is taken to have ended. */
 const ENDED = 182 * 86_400
 
 /**
- * What an answer for all geos leaves in doubt of the geos that it lacks: the whole window where values of one are held in it;
- * else what is past revision of it, unless the geo follows no step, begins later, or ended long before.
+ * Intervals in doubt because an answer for all geos lacks a geo: the whole window where values of that geo are stored in it,
+ * else the part past revision, unless the geo follows no step, begins later, or ended long before.
  */
 async function missingGeos(
   tx: Transaction<Database>,
@@ -67,7 +67,7 @@ const doubtBeside = prepared((db, of: Interval & { seriesId: number; geoId: numb
     .where('to_at', '>=', of.from),
 )
 
-/** Since when a geo is missing: what borders on a stretch in which it was missed before goes on with it. */
+/** Since when a geo is missing: an adjacent interval in doubt continues, with its time. */
 const missingSince = async (
   tx: Transaction<Database>,
   seriesId: number,
@@ -75,19 +75,19 @@ const missingSince = async (
   now: Instant,
 ): Promise<Instant> => (await doubtBeside.first(tx, { seriesId, geoId, from, to }))?.since ?? now
 
-/** How an answer is to be taken. */
-export interface Taking {
-  /** It is not believed as a whole. */
-  readonly open: boolean
-  /** The geos that nobody knew before. */
-  readonly born?: readonly number[]
-  /** What in it could not be understood and was dismissed before: the values that it would be, where that is told. */
-  readonly dismissed?: readonly (Place | undefined)[]
+/** What is known of an answer beside its rows. */
+export interface AnswerState {
+  /** Whether it is not trusted as a whole: something in it could not be understood. */
+  readonly doubtful: boolean
+  /** The geos that came for the first time. */
+  readonly newGeoIds?: readonly number[]
+  /** What in it could not be understood and was dismissed before: the observations that these would be, where that is known. */
+  readonly dismissed?: readonly (ObservationKey | undefined)[]
 }
 
 /**
- * Records what was answered in a window, for every geo that was requested, and what was not in the answer. Whether it is past
- * revision is not said: whoever asks judges it by an own lookback.
+ * Records what was answered in a window for every requested geo, and what the answer lacks. It does not record whether that is
+ * past revision: each reader decides that by its own lookback.
  */
 export async function cover(
   tx: Transaction<Database>,
@@ -95,25 +95,25 @@ export async function cover(
   planned: PlannedRequest,
   rows: Observations,
   now: Instant,
-  { open, born = [], dismissed = [] }: Taking,
+  { doubtful, newGeoIds = [], dismissed = [] }: AnswerState,
 ): Promise<void> {
   const { window } = planned
-  if (!window) return absentNoMore(tx, { series, planned, rows, now })
+  if (!window) return endAbsences(tx, { series, planned, rows, now })
   const seriesId = series.id
   const lookbackS = await longestLookback(tx, series, planned)
   const present = new Set(rows.geoIds)
-  const places = dismissed.flatMap((place) => place ?? [])
-  const answered = new Set([...present, ...places.map(({ geoId }) => geoId)])
+  const keys = dismissed.flatMap((key) => key ?? [])
+  const answered = new Set([...present, ...keys.map(({ geoId }) => geoId)])
   const followed = await seriesPeriods(tx, { series, planned, window, rows })
   const periods = followed?.isCalendar ? followed : undefined
-  if (periods && born.length > 0) await unsettle(tx, seriesId, periods)
-  const put = (geoId: number, state: Covered['state'], stretch: Interval = window, since = now): Promise<void> =>
-    place(
+  if (periods && newGeoIds.length > 0) await limitSettled(tx, seriesId, periods)
+  const put = (geoId: number, state: Covered['state'], interval: Interval = window, since = now): Promise<void> =>
+    putCoverage(
       tx,
       seriesId,
       {
-        ...{ geoId, from: stretch.from, to: stretch.to, state, fetchedAt: now },
-        settledS: now - endOf(stretch, periods),
+        ...{ geoId, from: interval.from, to: interval.to, state, fetchedAt: now },
+        settledS: now - endOf(interval, periods),
         sinceAt: state === 'doubt' ? since : null,
       },
       lookbackS,
@@ -124,25 +124,25 @@ export async function cover(
   for (const geoId of planned.geoIds) {
     const has = geoId === ALL_GEOS ? present.size > 0 : present.has(geoId)
     const held = !has && (await holds(tx, seriesId, geoId, window))
-    // An answer without the values that it once had is not believed: they stay, and it is requested again.
-    const doubtful = open || (held && dismissed.length === 0)
+    // An answer without values that are stored is not trusted: they stay, and the window is requested again.
+    const inDoubt = doubtful || (held && dismissed.length === 0)
     const lacking: (Interval & { geoId: number; since: Instant })[] = []
-    if (geoId === ALL_GEOS && !doubtful && has)
+    if (geoId === ALL_GEOS && !inDoubt && has)
       for (const one of await missingGeos(tx, series, window, answered, Math.min(planned.settledBefore, now)))
         lacking.push({ ...one, since: await missingSince(tx, seriesId, one, now) })
     if (geoId === ALL_GEOS) await subsume(tx, seriesId, window, periods)
-    await put(geoId, doubtful ? 'doubt' : has || held ? 'values' : 'empty')
-    if (doubtful) doubted.push(geoId)
+    await put(geoId, inDoubt ? 'doubt' : has || held ? 'values' : 'empty')
+    if (inDoubt) doubted.push(geoId)
     for (const missing of lacking) {
       await put(missing.geoId, 'doubt', missing, missing.since)
       doubted.push(missing.geoId)
     }
   }
-  if (!planned.geoIds.includes(ALL_GEOS)) await settleAll(tx, seriesId, window, lookbackS, now, periods)
-  // What was dismissed without a place, or of a geo of which nothing else came, may be any of what is missing.
-  if (places.length < dismissed.length || (dismissed.length > 0 && present.size === 0)) doubted.push(...planned.geoIds)
+  if (!planned.geoIds.includes(ALL_GEOS)) await clearDoubtOfAll(tx, seriesId, window, lookbackS, now, periods)
+  // A dismissed reject without instant and geo, or of a geo without other values, may be any of the missing values.
+  if (keys.length < dismissed.length || (dismissed.length > 0 && present.size === 0)) doubted.push(...planned.geoIds)
   else doubted.push(...[...answered].filter((geoId) => !present.has(geoId)))
-  const answer = { series, planned, window, rows: withPlaces(rows, places), now, doubted: new Set(doubted) }
-  await absent(tx, answer)
-  await absentBeside(tx, answer, born, lookbackS)
+  const answer = { series, planned, window, rows: withObservations(rows, keys), now, doubted: new Set(doubted) }
+  await recordAbsences(tx, answer)
+  await recordEarlierAbsences(tx, answer, newGeoIds, lookbackS)
 }

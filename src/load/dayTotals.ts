@@ -22,12 +22,12 @@ function energyOf({ values }: Timeline, steps: readonly number[], first: number,
   return corrected(sum, lost) / 3600
 }
 
-/** What rounding took from a sum, so that it is as that of SQLite. Algorithm: Neumaier's of Kahan and Babuška. */
+/** The rounding error of one addition. Sums are compensated as SQLite does it (Neumaier's variant of Kahan and Babuška), so that both agree. */
 const lostBy = (sum: number, value: number, added: number): number =>
   Math.abs(sum) > Math.abs(value) ? sum - added + value : value - added + sum
 const corrected = (sum: number, lost: number): number => (Number.isFinite(lost) ? sum + lost : sum)
 
-/** How long the periods of values last, in seconds: of those with a value all together, the shortest and the longest; of all the shortest. */
+/** Lengths of periods in seconds: the total of those with a value, whether they are all equal, and the shortest of all. */
 function spanOf({ values, steps }: Timeline, first: number, end: number, count: number) {
   if (typeof steps === 'number') return { seconds: count * steps, isEven: true, shortest: steps }
   let seconds = 0
@@ -43,7 +43,7 @@ function spanOf({ values, steps }: Timeline, first: number, end: number, count: 
   return { seconds, isEven: seconds === count * longest, shortest }
 }
 
-/** The totals of the values from place `first` up to `end`, which are those of a local day, in order of time. */
+/** The totals of a local day, whose values are those with index `first` up to (not including) `end`, in order of time. */
 export function totalsOf(timeline: Timeline, first: number, end: number, day: LocalDay): DayTotals {
   const { at, values, steps } = timeline
   let count = 0

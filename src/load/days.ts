@@ -30,7 +30,7 @@ const valuesIn = prepared((db, of: Interval & { seriesId: number; geoId: number 
     .orderBy('at'),
 )
 
-/** The values of a day that are stored. */
+/** The stored values of a day. */
 async function readDay(tx: Tx, zone: string, seriesId: number, geoId: number, day: DayNumber): Promise<Timeline> {
   const { from, to } = localDay(zone, day)
   const inside = await valuesIn.all(tx, { seriesId, geoId, from, to })
@@ -67,8 +67,8 @@ const deleteDay = prepared((db, of: { seriesId: number; geoId: number; month: nu
     .where('day', '=', of.day),
 )
 
-/** Makes the totals of a day from the values that are stored; a day without any has none. */
-async function reread(
+/** Computes the totals of a day from the stored values; a day without values has no totals. */
+async function recomputeDay(
   tx: Tx,
   engine: Engine,
   zone: string,
@@ -83,19 +83,19 @@ async function reread(
   else await deleteDay.run(tx, { seriesId, geoId, month: whole.month, day: whole.dayOfMonth })
 }
 
-/** What an answer changed, as far as days are concerned. */
+/** What an answer changed, as far as day totals are concerned. */
 export interface Changed {
   readonly seriesId: number
   /** The zone in which the days of the series are counted. */
   readonly zone: string
   readonly rows: Observations
-  /** The window of a sound answer: of the geos that occur in it nothing else is stored there. Null where that is not known. */
+  /** The window of an answer without rejects: for the geos in it, nothing else is stored there. Null for any other answer. */
   readonly window: Interval | null
   /** Whether values were taken away. */
   readonly withdrawn: boolean
 }
 
-/** Where the values of a stretch end that begins at a place: most follow their step, so that it need not be looked for. */
+/** The index after the last value before `to`. Most values follow their step, so that the index can be computed and need not be searched. */
 function endOf({ at, steps }: Observations, begin: number, last: number, to: Instant): number {
   let end = begin + 1
   if (typeof steps === 'number') {
@@ -107,8 +107,8 @@ function endOf({ at, steps }: Observations, begin: number, last: number, to: Ins
 }
 
 /**
- * Makes the totals of the days anew that an answer told of. Of a day that lies in its window as a whole they are known from
- * the rows that came; of any other the stored values are read.
+ * Updates the totals of the days in an answer. A day that lies wholly in its window is computed from the rows of the answer;
+ * for any other day the stored values are read.
  */
 export async function writeDays(
   tx: Tx,
@@ -116,7 +116,7 @@ export async function writeDays(
   { seriesId, zone, rows, window, withdrawn }: Changed,
 ): Promise<void> {
   const { geoIds, at } = rows
-  // A length that is only guessed leaves the stored one alone.
+  // Steps that are only guessed do not replace stored ones, so that the rows of the answer alone do not tell the totals.
   const known = rows.guessed ? null : window
   const calendar = createCalendar(zone)
   for (let first = 0, last = 0; first < at.length; first = last) {
@@ -139,6 +139,6 @@ export async function writeDays(
       for (const day of await storedDays(tx, seriesId, geoId, zone, window)) if (!sure.has(day)) unsure.add(day)
     }
     await engine.upsertDays(tx, seriesId, geoId, days)
-    for (const day of unsure) await reread(tx, engine, zone, seriesId, geoId, day)
+    for (const day of unsure) await recomputeDay(tx, engine, zone, seriesId, geoId, day)
   }
 }

@@ -1,12 +1,12 @@
 import type { Redactor } from '../base/redact.ts'
 import type { Rows, RowValues } from '../tables/rows.ts'
 
-/** The columns whose texts are made out of others: the plain text of HTML. */
+/** Whether a column is derived from another one: the plain text of HTML. */
 const isDerived = (column: string): boolean => column.endsWith('_text')
 
 /**
- * The rows without a secret that stood nowhere in the body, and came together when a text was made out of it. `found`: there
- * was one, and whoever reads that body again would find it again.
+ * Removes a secret that appears only in derived text (split by markup in the body, joined in the plain text). `found`: there
+ * was one, and parsing the same body again would produce it again.
  */
 export function withoutSecret(rows: Rows, redactor: Redactor): { readonly rows: Rows; readonly found: boolean } {
   let found = false

@@ -5,7 +5,7 @@ import type { Database } from '../tables/schema.ts'
 
 const MAX_FRAGMENT = 4_096
 
-/** What stood there, as JSON; a part of it where it is long, a word where it cannot be written. */
+/** A fragment of a body as JSON: cut where it is long, a fixed text where it is nested too deeply. */
 export function fragmentText(fragment: unknown): string {
   try {
     return (canonical(fragment ?? null) ?? 'null').slice(0, MAX_FRAGMENT)
@@ -15,25 +15,25 @@ export function fragmentText(fragment: unknown): string {
   }
 }
 
-type Told = Pick<Rows, 'rejects' | 'rejected'>
+type Rejected = Pick<Rows, 'rejects' | 'rejected'>
 
-/** What an answer is about: a series, or what else is told by its path and query. */
-export interface About {
+/** What an answer is about: a series, or anything else by its path and query. */
+export interface AnswerSubject {
   readonly seriesId: number | null
   readonly target: string
-  /** The number of its fetch; undefined where it has none yet. */
+  /** `_fetch.id`; undefined while it is not recorded. */
   readonly fetchId?: number
 }
 
 /**
- * What of an answer's rejects nobody has dismissed before: the same of the same series or listing is no news. Of more than are
- * kept one by one nobody knows what they are: then there may be no more of them than there were when they were dismissed.
+ * The rejects of an answer that have not been dismissed before for the same series or listing. Only the first rejects of an
+ * answer are kept with their content; where there are more, at most as many may come as when they were dismissed.
  */
 export async function undismissed(
   db: Kysely<Database>,
-  { seriesId, target, fetchId = Number.MAX_SAFE_INTEGER }: About,
-  { rejects, rejected }: Told,
-): Promise<Told> {
+  { seriesId, target, fetchId = Number.MAX_SAFE_INTEGER }: AnswerSubject,
+  { rejects, rejected }: Rejected,
+): Promise<Rejected> {
   if (rejects.length === 0) return { rejects, rejected }
   const rows = await db
     .selectFrom('_quarantine as q')

@@ -6,7 +6,7 @@ import { ALL_GEOS } from '../job/plannedRequest.ts'
 import type { Database } from '../tables/schema.ts'
 import { type Grid, isRegular } from './regular.ts'
 
-/* What a transaction reads of the values of a series that are held. */
+/* Reads of the stored values of a series inside a transaction. */
 
 const valueOfGeo = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
   db
@@ -18,7 +18,7 @@ const valueOfGeo = prepared((db, of: Interval & { seriesId: number; geoId: numbe
     .where('at', '<', of.to)
     .limit(1),
 )
-// Geo by geo, each by its key: else all values of the series are read.
+// Geo by geo, each by its key: without the join, all values of the series would be read.
 const valueOfAny = prepared((db, of: Interval & { seriesId: number }) =>
   db
     .selectFrom('series_geo as g')
@@ -32,7 +32,7 @@ const valueOfAny = prepared((db, of: Interval & { seriesId: number }) =>
     .limit(1),
 )
 
-/** Whether values of a window are held. */
+/** Whether values of a window are stored. */
 export async function holds(
   tx: Transaction<Database>,
   seriesId: number,
@@ -56,7 +56,7 @@ const endOfValues = (order: 'asc' | 'desc') =>
       .orderBy('at', order)
       .limit(1),
   )
-/** The first and the last value of a geo that are held. */
+/** The first and the last stored value of a geo. */
 export const [firstOf, lastOf] = [endOfValues('asc'), endOfValues('desc')]
 
 const valuesBeside = (side: 'before' | 'after') =>
@@ -71,12 +71,12 @@ const valuesBeside = (side: 'before' | 'after') =>
       .limit(NEARBY),
   )
 
-/** So many values on each side of a window tell what lies around it. */
+/** How many values on each side of a window are read to find the step. */
 export const NEARBY = 16
 const [valuesBefore, valuesAfter] = [valuesBeside('before'), valuesBeside('after')]
 
-/** Values near a window that are held of one geo, in order: they tell whether it follows a step. */
-export async function nearby(
+/** The stored values of one geo near a window, in order: they show whether the series follows a step. */
+export async function nearbyValues(
   tx: Transaction<Database>,
   seriesId: number,
   geoId: number | undefined,
@@ -87,10 +87,10 @@ export async function nearby(
   const rows = [...earlier.reverse(), ...(await valuesAfter.all(tx, { seriesId, geoId, at: to }))]
   return { at: rows.map(({ at }) => at), steps: rows.map(({ step }) => step) }
 }
-/** Whether the values of a geo that are held near a window follow their step: events come when they come. */
+/** Whether the stored values of a geo near a window follow a step; those of events do not. */
 export const followsStep = async (
   tx: Transaction<Database>,
   seriesId: number,
   geoId: number,
   window: Interval,
-): Promise<boolean> => isRegular(await nearby(tx, seriesId, geoId, window))
+): Promise<boolean> => isRegular(await nearbyValues(tx, seriesId, geoId, window))

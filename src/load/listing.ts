@@ -3,13 +3,13 @@ import type { Engine } from '../db/engine.ts'
 import type { Listing, OwnedRows } from '../tables/rows.ts'
 import type { Database } from '../tables/schema.ts'
 
-/** Marks what a listing held as seen and, when it was complete, what it no longer held as withdrawn. Nothing is deleted. */
+/** Marks the items of a listing as seen and, when the listing was complete, all other items as withdrawn. Nothing is deleted. */
 export async function markListing(
   tx: Transaction<Database>,
   { item, text, kind, locale, ids, complete }: Listing,
   now: string,
 ): Promise<number> {
-  // All of them have the columns that are used here; a table without kinds is not filtered by one.
+  // All of these tables have the columns that are used here; only some have `kind`.
   const texts = tx
     .updateTable(text as 'indicator_text')
     .where('locale', '=', locale)
@@ -24,7 +24,7 @@ export async function markListing(
     .where('withdrawn_at', 'is', null)
     .where('id', 'not in', ids)
     .execute()
-  // An item is gone when it is gone in every language in which it was listed.
+  // An item is withdrawn when it is withdrawn in every language in which it was listed.
   const { numUpdatedRows } = await items
     .set({ withdrawn_at: now })
     .where('last_seen_at', 'is not', null)
@@ -45,7 +45,7 @@ export async function markListing(
   return Number(numUpdatedRows)
 }
 
-/** Makes the rows of some owners exactly those given: links that the service dropped go, the others stay untouched. Answers how many went. */
+/** Deletes the rows of some owners that are not among those given: links that the service dropped. Returns how many were deleted. */
 export async function replaceOwned(
   tx: Transaction<Database>,
   engine: Engine,
@@ -60,7 +60,7 @@ export async function replaceOwned(
     list.push(rest.map((column) => row[column]))
     kept.set(nameOf(row), list)
   }
-  // An owner that the answer names often is one owner: else the time would grow with the square of its rows.
+  // Each owner once, however often the answer names it: else the time would grow with the square of the rows.
   const each = new Map(owners.map((one) => [nameOf(one), one]))
   let gone = 0
   for (const [name, one] of each)

@@ -25,28 +25,28 @@ export interface Loading {
   readonly keep: 'all' | 'latest' | 'none'
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** Takes the key out of texts that are made of a reply; it is out of the reply itself already. */
+  /** Removes the key from texts that are derived from a reply; the reply itself does not contain it any more. */
   readonly redactor?: Redactor
 }
 
-/** What a reply says, and its body for the reply store where it was packed already. */
+/** The rows of a reply, and its packed body for the reply store where it is packed already. */
 export interface ParsedReply {
   readonly rows: Rows
   readonly packed?: PackedReply | undefined
 }
 
 /**
- * Writes a reply and all it means in one transaction: its rows, the versions they supersede, what is held now, the
- * record of the request, the body, and the run's counters. Afterwards the file is before or after the reply, never between.
+ * Writes a reply in one transaction: its rows, the versions they supersede, coverage, the record of the request, the body, and
+ * the counters of the run. After a crash all of it is there, or nothing.
  */
 export async function load(
   { store, runId, keep, now, redactor }: Loading,
   planned: PlannedRequest,
   reply: Reply,
-  { rows: said, packed }: ParsedReply,
+  { rows: parsedRows, packed }: ParsedReply,
 ): Promise<Counts> {
-  const { rows, found } = redactor ? withoutSecret(said, redactor) : { rows: said, found: false }
-  // A body of which the key can be made again is not kept.
+  const { rows, found } = redactor ? withoutSecret(parsedRows, redactor) : { rows: parsedRows, found: false }
+  // A body from which the key can be derived again is not kept.
   const stored = found || (keep === 'none' && rows.rejects.length === 0) ? null : (packed ?? packReply(reply.body))
   return store.write(async (tx) => {
     const ms = now()
@@ -100,7 +100,7 @@ export async function rememberChange(
   })
 }
 
-/** Leaves stretches in doubt of which no answer tells what they hold; the same whether the answer has just come or is replayed. */
+/** Records intervals in doubt for which no answer can be trusted; the same for a new answer and for a replayed one. */
 export async function leaveInDoubt(
   tx: Transaction<Database>,
   seriesId: number,
@@ -111,13 +111,13 @@ export async function leaveInDoubt(
   const nothing = { geoIds: [], at: [], values: [], steps: 0 }
   for (const window of doubts) {
     const series = await readSeries(tx, seriesId)
-    await cover(tx, series, { ...planned, window }, nothing, Math.floor(ms / 1000), { open: true })
+    await cover(tx, series, { ...planned, window }, nothing, Math.floor(ms / 1000), { doubtful: true })
   }
 }
 
 /**
- * Records an answer that is made of several resolutions: its body is kept, none of its rows is believed, and stretches of
- * which nothing else tells what they hold are in doubt.
+ * Records an answer that sums several resolutions: its body is kept, none of its rows is loaded, and `doubts`, the intervals
+ * that no other answer covers, are recorded in doubt.
  */
 export async function loadCoarse(
   { store, runId, now }: Loading,
@@ -133,8 +133,8 @@ export async function loadCoarse(
     const { hash } = packed
     const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome: 'coarse', reply, hash, ms })
     if (doubts.length > 0) {
-      const told = tx.updateTable('_fetch').set({ doubts: JSON.stringify(doubts) })
-      await told.where('id', '=', fetchId).execute()
+      const update = tx.updateTable('_fetch').set({ doubts: JSON.stringify(doubts) })
+      await update.where('id', '=', fetchId).execute()
       await leaveInDoubt(tx, seriesId!, planned, doubts, ms)
     }
     const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.body.length }
@@ -144,8 +144,8 @@ export async function loadCoarse(
 }
 
 /**
- * Records a request that was sent and got no answer that counts, and is no failure: its window was `too-large` for the
- * service and is requested in parts, each a request of its own, or the run `stopped` before the answer.
+ * Records a request that was sent, was not answered, and did not fail: its window was `too-large` for the service and is
+ * requested in parts, each a request of its own, or the run was `stopped` before the answer.
  */
 export async function loadUnanswered(
   { store, runId, now }: Loading,
@@ -164,7 +164,7 @@ export async function loadUnanswered(
   })
 }
 
-/** Records a request that failed for good, with its reply when one came; what could not be read of a body is quarantined. */
+/** Records a request that failed for good, with its reply when one came; what could not be parsed is quarantined. */
 export async function loadFailure(
   { store, runId, now }: Loading,
   planned: PlannedRequest,
@@ -172,8 +172,8 @@ export async function loadFailure(
   reply: Reply | null,
   { rejects, rejected }: Pick<Rows, 'rejects' | 'rejected'> = { rejects: [], rejected: 0 },
 ): Promise<Counts> {
-  const misread = reply !== null && error instanceof SchemaError
-  const packed = misread ? packReply(reply.body) : null
+  const unparsable = reply !== null && error instanceof SchemaError
+  const packed = unparsable ? packReply(reply.body) : null
   return store.write(async (tx) => {
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
@@ -183,9 +183,9 @@ export async function loadFailure(
     const fetchId = await recordFetch(tx, {
       ...{ runId, planned, seriesId, outcome: outcomeOf(error), reply, hash, ms, error, evidence },
     })
-    const whole = misread ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
-    const said = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }
-    const open = await undismissed(tx, { seriesId, target: planned.request.target, fetchId }, said)
+    const whole = unparsable ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
+    const found = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }
+    const open = await undismissed(tx, { seriesId, target: planned.request.target, fetchId }, found)
     await quarantine(tx, { fetchId, runId, ms }, open.rejects)
     const counts: Counts = {
       ...NO_COUNTS,

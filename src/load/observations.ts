@@ -3,7 +3,7 @@ import { prepared } from '../db/prepared.ts'
 import type { Observations } from '../tables/rows.ts'
 import type { Database } from '../tables/schema.ts'
 
-/** Longer periods follow the calendar: what lies beside them is longer or shorter. */
+/** Seconds. Longer periods depend on the calendar, so that those next to them differ in length. */
 const SHORT = 20 * 3600
 
 const stepsBeside = (side: 'before' | 'after') =>
@@ -19,7 +19,7 @@ const stepsBeside = (side: 'before' | 'after') =>
   )
 const SIDES = [stepsBeside('before'), stepsBeside('after')]
 
-/** How long the nearest stored values of a geo last. */
+/** The step of the stored value of a geo that is nearest to an instant. */
 async function stepNear(
   tx: Transaction<Database>,
   of: { seriesId: number; geoId: number; at: number },
@@ -31,7 +31,7 @@ async function stepNear(
   return undefined
 }
 
-/** The same values, where their length is only guessed, as long as those that are stored beside them. */
+/** The same rows; where their steps are only guessed, with the steps of the stored values next to them. */
 export async function likeStored(
   tx: Transaction<Database>,
   seriesId: number,

@@ -1,7 +1,7 @@
 import { sha256 } from '../base/json.ts'
 import { type Packed, pack } from '../base/pack.ts'
 
-/** A body as it goes in the reply store. */
+/** A body as the reply store keeps it. */
 export interface PackedReply extends Packed {
   /** SHA-256 of the body, hex. */
   readonly hash: string

@@ -2,14 +2,14 @@ import type { ExpressionBuilder } from 'kysely'
 import type { Store } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
 
-/** What pruning did: bodies and bytes that went, and old bodies that stay as evidence. */
+/** What pruning did: bodies and bytes that were deleted, and old bodies that stay as evidence. */
 export interface Pruned {
   readonly bodies: number
   readonly bytes: number
   readonly kept: number
 }
 
-/** Whether a body was not answered since a moment. */
+/** Whether a body was last received before a moment. */
 const isOld = (of: ExpressionBuilder<Database, '_reply'>, before: string) =>
   of.not(
     of.exists(
@@ -20,7 +20,7 @@ const isOld = (of: ExpressionBuilder<Database, '_reply'>, before: string) =>
         .where('f.finished_at', '>=', before),
     ),
   )
-/** Whether something open in quarantine came in a body. */
+/** Whether an open quarantine entry refers to a body. */
 const isEvidence = (of: ExpressionBuilder<Database, '_reply'>) =>
   of.exists(
     of
@@ -31,7 +31,7 @@ const isEvidence = (of: ExpressionBuilder<Database, '_reply'>) =>
       .where('q.resolved_at', 'is', null),
   )
 
-/** Drops the bodies that were last seen before a moment, but never the only evidence of what is in quarantine. */
+/** Deletes the bodies that were last received before a moment, except those that open quarantine entries refer to. */
 export const pruneReplies = (store: Store, before: string): Promise<Pruned> =>
   store.write(async (tx) => {
     const old = tx.selectFrom('_reply').where((of) => isOld(of, before))

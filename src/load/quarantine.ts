@@ -15,17 +15,17 @@ interface Origin {
   readonly ms: number
 }
 
-/** Keeps what could not be understood, with its place, the reason and what stood there. */
+/** Stores rejects: path, reason and fragment of the body. */
 export async function quarantine(
   tx: Transaction<Database>,
   { fetchId, runId, ms }: Origin,
   rejects: readonly Reject[],
 ): Promise<void> {
   const origin = { run_id: runId, fetch_id: fetchId, created_at: formatMillis(ms) }
-  for (const { path, reason, fragment, place } of rejects)
+  for (const { path, reason, fragment, observation } of rejects)
     await insert.run(tx, {
       ...{ ...origin, path, reason, fragment: fragmentText(fragment) },
-      ...{ geo_id: place?.geoId ?? null, at: place?.at ?? null },
+      ...{ geo_id: observation?.geoId ?? null, at: observation?.at ?? null },
     })
 }
 
@@ -37,7 +37,7 @@ const knownOf = prepared((db, of: { fetchId: number }) =>
   db.selectFrom('_quarantine').select(['path', 'reason']).where('fetch_id', '=', of.fetchId),
 )
 
-/** What another reading of a reply makes of its place in quarantine: what is understood now is resolved, what is new is kept. */
+/** Updates the quarantine after a reply was parsed again: entries that are understood now are closed, new ones are stored. */
 export async function requarantine(
   tx: Transaction<Database>,
   origin: Origin,
@@ -58,7 +58,7 @@ export async function requarantine(
     tx,
     origin,
     rejects.filter(
-      // One element has one entry, however this version words the reason.
+      // An element of a list has one entry, whatever reason this version gives.
       ({ path, reason }) =>
         !known.some((other) => other.path === path && (other.reason === reason || path.endsWith(']'))),
     ),
@@ -66,8 +66,8 @@ export async function requarantine(
 }
 
 /**
- * Closes entries of the quarantine by hand, with those that say the same of the same series or listing, and says why. An
- * answer of which nothing is open any more is accepted. Answers which entries were closed.
+ * Closes quarantine entries on request of the user, with those of equal reason and fragment of the same series or listing. An
+ * answer without open entries is accepted. Returns the entries that were closed.
  */
 export async function dismiss(store: Store, ids: readonly number[], reason: string, nowMs: number): Promise<number[]> {
   return store.write(async (tx) => {

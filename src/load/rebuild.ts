@@ -3,21 +3,21 @@ import type { Reader, Store } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
 import { insertIndicator } from './series.ts'
 
-/** What happened and what was learned of the service: no reply tells it, so it is taken over as it is. */
-const HAPPENED = [
+/** Tables of records, which no reply contains: they are copied as they are. */
+const RECORD_TABLES = [
   ...['_run', '_fetch', '_reply', '_quarantine', '_budget', '_source', 'time_zone_offset', 'archive_file'],
-  // Who writes, for the rebuilt database may take the place of the other one while it does.
+  // The writer's lock, too: the rebuilt database may replace the other one while a writer holds it.
   ...['_lock', '_fence'],
 ] as const
 
-/** Takes over the records of another database of the same schema into an empty one. */
-export const takeRecords = (store: Store, file: string): Promise<void> => store.engine.takeTables(file, HAPPENED)
+/** Copies the records of another database of the same schema into an empty one. */
+export const copyRecords = (store: Store, file: string): Promise<void> => store.engine.takeTables(file, RECORD_TABLES)
 
-/** Makes the series of another database anew, each when it was first requested, so that everything is first seen when it was. */
+/** Inserts the series of another database, each before its first reply is replayed, so that every "first seen" is as it was. */
 export async function createSeriesRestorer({
   kysely,
 }: Reader): Promise<{ upTo(tx: Transaction<Database>, fetchId: number): Promise<void> }> {
-  const births = await kysely
+  const series = await kysely
     .selectFrom('series as s')
     .selectAll('s')
     .select((of) =>
@@ -25,19 +25,20 @@ export async function createSeriesRestorer({
         .selectFrom('_fetch as f')
         .select(({ fn }) => fn.min('f.id').as('id'))
         .whereRef('f.series_id', '=', 's.id')
-        .as('bornAt'),
+        .as('firstFetchId'),
     )
     .orderBy('s.id')
     .execute()
-  const at = ({ bornAt }: { readonly bornAt: number | null }): number => bornAt ?? Number.POSITIVE_INFINITY
-  births.sort((a, b) => (at(a) === at(b) ? 0 : at(a) - at(b)))
+  const at = ({ firstFetchId }: { readonly firstFetchId: number | null }): number =>
+    firstFetchId ?? Number.POSITIVE_INFINITY
+  series.sort((a, b) => (at(a) === at(b) ? 0 : at(a) - at(b)))
   let next = 0
   return {
     async upTo(tx, fetchId) {
-      for (; next < births.length && at(births[next]!) <= fetchId; next++) {
-        const { bornAt: _, ...row } = births[next]!
+      for (; next < series.length && at(series[next]!) <= fetchId; next++) {
+        const { firstFetchId: _, ...row } = series[next]!
         await insertIndicator(tx, row.kind, row.indicator_id, row.created_at)
-        // The lookbacks of its answers make it what it was, one after the other.
+        // Each replayed answer raises it again.
         await tx
           .insertInto('series')
           .values({ ...row, lookback_s: null })
@@ -47,15 +48,15 @@ export async function createSeriesRestorer({
   }
 }
 
-/** Takes over what was learned of series that exist by now, and what is wanted of them. */
-export async function takeLearned({ kysely }: Reader, tx: Transaction<Database>): Promise<void> {
+/** Copies what was learned of the series and what jobs want of them; the series are there by now. */
+export async function copyLearned({ kysely }: Reader, tx: Transaction<Database>): Promise<void> {
   for (const row of await kysely.selectFrom('_resolution').selectAll().execute())
     await tx.insertInto('_resolution').values(row).execute()
   for (const row of await kysely.selectFrom('_wanted').selectAll().execute())
     await tx.insertInto('_wanted').values(row).execute()
 }
 
-/** Tables whose rows say when they were first seen, and what names a row. */
+/** Tables with `first_seen_at`, and their keys. */
 const SEEN = {
   indicator: ['kind', 'id'],
   content: ['kind', 'id'],
@@ -64,5 +65,5 @@ const SEEN = {
   widget: ['id'],
 } as const
 
-/** Takes over when everything was first seen: a reply store with holes may hold only later replies that told of it. */
-export const takeFirstSeen = (store: Store, file: string): Promise<void> => store.engine.takeFirstSeen(file, SEEN)
+/** Copies when each row was first seen: where earlier replies are missing in the reply store, a replay would say a later time. */
+export const copyFirstSeen = (store: Store, file: string): Promise<void> => store.engine.takeFirstSeen(file, SEEN)

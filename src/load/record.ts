@@ -15,7 +15,7 @@ const KINDS = [
   [TransientError, 'passing'],
 ] as const
 
-/** The word under which a failure is recorded. */
+/** The outcome under which a failure is recorded. */
 export const outcomeOf = (error: SyncError): string => KINDS.find(([kind]) => error instanceof kind)?.[1] ?? 'failed'
 
 const heldReply = prepared((db, of: { hash: string }) =>
@@ -23,7 +23,7 @@ const heldReply = prepared((db, of: { hash: string }) =>
 )
 const insertReply = preparedInsert('_reply', ['hash', 'body', 'bytes', 'first_seen_at', 'form'])
 
-/** Puts a body in the reply store, once however often it comes. */
+/** Stores a body in the reply store; equal bodies once. */
 export async function keepReply(
   tx: Transaction<Database>,
   { hash, form, bytes: body }: PackedReply,
@@ -34,7 +34,7 @@ export async function keepReply(
   await insertReply.run(tx, { hash, body, bytes: size, first_seen_at: formatMillis(ms), form })
 }
 
-/** Drops the bodies of earlier answers to the same request, but for those that another request or the quarantine still needs. */
+/** Deletes the bodies of earlier answers to the same request, except those that another request or the quarantine refers to. */
 export async function dropEarlier(
   tx: Transaction<Database>,
   target: string,
@@ -73,7 +73,7 @@ const earlier = prepared((db, of: { target: string; fetchId: number; hash: strin
     ),
 )
 
-/** What is recorded of a request beside what was requested. */
+/** What is recorded of a request. */
 interface Record {
   readonly runId: number
   readonly planned: PlannedRequest
@@ -87,13 +87,13 @@ interface Record {
   readonly evidence?: string | null
 }
 
-/** What is recorded of every request when its record is opened. */
-type Opened = Omit<
+/** The columns that are written when the record of a request is inserted. */
+type InsertedColumns = Omit<
   Insertable<Database['_fetch']>,
   'id' | 'step_s' | 'resolution_id' | 'source_updated_at' | 'last_at' | 'doubts' | keyof typeof NONE
 >
 
-/** What the rows of a reply do is counted later. */
+/** Counters that are set when the rows of the reply are loaded. */
 const NONE = {
   rows_new: 0,
   rows_unchanged: 0,
@@ -118,16 +118,16 @@ const COLUMNS = [
     'bytes',
   ],
   ...['reply_hash', 'message', 'hint', 'evidence', 'reason'],
-] as (keyof Opened)[]
+] as (keyof InsertedColumns)[]
 
-const insertFetch = prepared((db, row: Opened) =>
+const insertFetch = prepared((db, row: InsertedColumns) =>
   db
     .insertInto('_fetch')
-    .values({ ...(Object.fromEntries(COLUMNS.map((column) => [column, row[column]])) as Opened), ...NONE })
+    .values({ ...(Object.fromEntries(COLUMNS.map((column) => [column, row[column]])) as InsertedColumns), ...NONE })
     .returning('id'),
 )
 
-/** Opens the record of a request inside the transaction of its reply, and answers its number; what the rows did is added by `applyRows`. */
+/** Inserts the record of a request inside the transaction of its reply and returns its id; `applyRows` sets the counters. */
 export async function recordFetch(tx: Transaction<Database>, record: Record): Promise<number> {
   const { planned, reply, error, ms } = record
   const made = await insertFetch.first(tx, {

@@ -1,6 +1,6 @@
 import type { Instant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
-import type { Observations, Place } from '../tables/rows.ts'
+import type { ObservationKey, Observations } from '../tables/rows.ts'
 
 /** Instants of one geo in order, and how long the period of each is. */
 export interface Grid {
@@ -8,7 +8,7 @@ export interface Grid {
   readonly steps: readonly number[]
 }
 
-/** A stretch without values, and how long its periods are; null where no value tells it. */
+/** An interval without values, and the length of its periods in seconds; null where no value shows it. */
 export interface Missing extends Interval {
   readonly step: number | null
 }
@@ -29,17 +29,17 @@ export function groupsOf({ geoIds }: Observations): ReadonlyMap<number, Group> {
   return groups
 }
 
-/** The same as if there were values in some places of geos that have any: their number is of no interest. */
-export function withPlaces(rows: Observations, places: readonly Place[]): Observations {
-  if (places.length === 0) return rows
+/** The rows with some observations added, for geos that have rows; their values do not matter here and are null. */
+export function withObservations(rows: Observations, keys: readonly ObservationKey[]): Observations {
+  if (keys.length === 0) return rows
   const { geoIds, at, steps } = rows
   const stepOf = (i: number): number => (typeof steps === 'number' ? steps : steps[i]!)
   const all = geoIds.map((geoId, i) => ({ geoId, at: at[i]!, step: stepOf(i) }))
   const there = new Set(all.map((row) => `${row.geoId} ${row.at}`))
-  const missing = places.flatMap((place) => {
-    const near = all.findLast((row) => row.geoId === place.geoId && row.at <= place.at)
-    const one = near ?? all.find(({ geoId }) => geoId === place.geoId)
-    return one && !there.has(`${place.geoId} ${place.at}`) ? [{ ...place, step: one.step }] : []
+  const missing = keys.flatMap((key) => {
+    const near = all.findLast((row) => row.geoId === key.geoId && row.at <= key.at)
+    const one = near ?? all.find(({ geoId }) => geoId === key.geoId)
+    return one && !there.has(`${key.geoId} ${key.at}`) ? [{ ...key, step: one.step }] : []
   })
   if (missing.length === 0) return rows
   const sorted = [...all, ...missing].sort((a, b) => a.geoId - b.geoId || a.at - b.at)
@@ -51,7 +51,7 @@ export function withPlaces(rows: Observations, places: readonly Place[]): Observ
   }
 }
 
-/** Whether values fill a window; told by their number, for most answers are whole. */
+/** Whether values fill a window, by their number alone: quick, and enough for most answers. */
 export const fills = ({ from, to }: Interval, { steps }: Observations, { first, end }: Group): boolean =>
   typeof steps === 'number' && (end - first) * steps === to - from
 
@@ -61,7 +61,7 @@ export const gridOf = ({ at, steps }: Observations, { first, end }: Group): Grid
   steps: typeof steps === 'number' ? new Array(end - first).fill(steps) : steps.slice(first, end),
 })
 
-/** The stretches of a window that the periods of a grid leave open; the whole of it without one. */
+/** The intervals of a window that the periods of a grid do not cover; the whole window without a grid. */
 export function holesOf(window: Interval, grid: Grid | undefined): Missing[] {
   if (!grid || grid.at.length === 0) return [{ ...window, step: null }]
   const { at, steps } = grid
@@ -77,26 +77,26 @@ export function holesOf(window: Interval, grid: Grid | undefined): Missing[] {
 
 const DAY = 86_400
 
-/** Whether values lie whole steps apart: those of events do not, they come when they come. */
+/** Whether the distances between values are whole steps; those of events are not. */
 export const isStepped = ({ at, steps }: Grid): boolean =>
   at.every((one, i) => {
     if (i === 0) return true
     const [distance, step] = [one - at[i - 1]!, steps[i - 1]!]
-    // Days and longer are as long as their local calendar says: their distances are no multiples.
+    // Calendar periods (days and longer) differ in length, so their distances are not multiples of a step.
     return distance >= step && (step >= DAY - 3600 || distance % step === 0)
   })
 
-/** Whether values follow their step: most of them come one step after the other. */
+/** Whether values follow their step: at least half of them come directly after the one before. */
 export function isRegular(grid: Grid): boolean {
   const { at, steps } = grid
   const apart = at.filter((one, i) => i > 0 && one - at[i - 1]! > steps[i - 1]!).length
   return isStepped(grid) && apart * 2 <= Math.max(0, at.length - 1)
 }
 
-/** Average lengths of the steps that the calendar bends. */
+/** Average lengths in seconds of periods whose length depends on the calendar. */
 const CALENDAR = [365.2425 * DAY, 30.436875 * DAY, DAY]
 
-/** How many periods of a step a stretch has; null where the step is not known. */
+/** How many periods of a step an interval has; null where the step is not known. */
 export function stepsOf({ from, to }: Interval, step: number | null): number | null {
   if (step === null) return null
   const unit = CALENDAR.find((length) => Math.abs(step - length) <= length / 20) ?? step

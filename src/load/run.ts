@@ -30,7 +30,7 @@ const NAMES = Object.keys(NO_COUNTS) as (keyof Counts)[]
 export const addCounts = (a: Counts, b: Counts): Counts =>
   Object.fromEntries(NAMES.map((name) => [name, a[name] + b[name]])) as unknown as Counts
 
-/** What a run has done so far, as its record says: the one account, also of what was thrown in the middle of. */
+/** The counters of a run so far, from its record: also right when the run was interrupted by an error. */
 export const countsOf = async ({ kysely }: Pick<Store, 'kysely'>, runId: number): Promise<Counts> =>
   (await countsOfRun.first(kysely, { runId }))!
 
@@ -38,7 +38,7 @@ const countsOfRun = prepared((db, of: { runId: number }) =>
   db.selectFrom('_run').select(NAMES).where('id', '=', of.runId),
 )
 
-/** Opens the record of a run and answers its number. Runs that a crash left open are closed first. */
+/** Inserts the record of a run and returns its id. Runs that a crash left open are closed first. */
 export async function beginRun(
   store: Store,
   run: {
@@ -53,7 +53,7 @@ export async function beginRun(
   return store.write(async (tx) => {
     await tx
       .updateTable('_run')
-      .set({ outcome: 'stopped', message: 'the process ended without a word' })
+      .set({ outcome: 'stopped', message: 'the process ended before the run did' })
       .where('outcome', '=', 'running')
       .execute()
     const { id } = await tx

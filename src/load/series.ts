@@ -5,7 +5,7 @@ import { findSeries, geosOf } from '../db/series.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Database } from '../tables/schema.ts'
 
-/** The number of a request's series, which is made when it is requested for the first time, with its indicator; null where it requests none. */
+/** The id of a request's series, which is inserted with its indicator on the first request; null where no series is requested. */
 export async function seriesIdOf(
   tx: Transaction<Database>,
   { series, timeZone }: Pick<PlannedRequest, 'series' | 'timeZone'>,
@@ -25,7 +25,7 @@ export async function seriesIdOf(
   return made.id
 }
 
-/** Makes an indicator of which only the number is known. */
+/** Inserts an indicator of which only the id is known. */
 export async function insertIndicator(tx: Transaction<Database>, kind: string, id: number, now: string): Promise<void> {
   await tx
     .insertInto('indicator')
@@ -34,14 +34,14 @@ export async function insertIndicator(tx: Transaction<Database>, kind: string, i
     .execute()
 }
 
-/** What a transaction knows of a stored series: read once, for it does not change within. */
+/** A stored series, read once in a transaction. */
 export interface StoredSeries {
   readonly id: number
-  /** The longest lookback that it was ever requested with, in seconds; null where nobody said. */
+  /** The longest lookback that it was ever requested with, in seconds; null where none was given. */
   readonly lookbackS: number | null
   /** The zone in which its days are counted. */
   readonly timeZone: string
-  /** The geos of which values ever came. */
+  /** The geos for which values ever came. */
   readonly geoIds: readonly number[]
 }
 

@@ -3,19 +3,19 @@ import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedReque
 import type { Loading } from './load.ts'
 import { seriesIdOf } from './series.ts'
 
-/** What was learned of the largest window that the service answers well, series by series. */
+/** The largest window that the service answers well, learned for each series. */
 export interface Sizes {
-  /** Seconds; undefined while nothing was learned. */
+  /** Seconds; undefined while nothing has been learned. */
   get(planned: PlannedRequest): Promise<number | undefined>
-  /** The window of this request was too large: half of it from now on. */
+  /** The window of this request was too large: half of it is used from now on. */
   shrink(planned: PlannedRequest): Promise<void>
-  /** The window of this request was answered in so many milliseconds: a quick answer to a full window makes it larger. */
+  /** The window of this request was answered in `ms` milliseconds: a quick answer to a full window makes the size larger. */
   grow(planned: PlannedRequest, ms: number): Promise<void>
 }
 
 const DAY = 86_400
 const QUICK_MS = 2_000
-/** How much shorter a full window may be for the borders of its buckets, and from which length on a learned one is no limit any more. */
+/** By bucket, in seconds: how much shorter a window at bucket borders may be and still count as full, and from which size on there is no limit. */
 const BY_BUCKET: Readonly<Record<string, { readonly slack: number; readonly enough: number }>> = {
   day: { slack: DAY, enough: 2 * 366 * DAY },
   month: { slack: 31 * DAY, enough: 20 * 366 * DAY },
@@ -23,7 +23,7 @@ const BY_BUCKET: Readonly<Record<string, { readonly slack: number; readonly enou
 }
 const OTHERS = { slack: DAY, enough: 366 * DAY }
 
-/** Keeps sizes for the length of a run, and in `series.window_s` for the next one. */
+/** Keeps sizes in memory during a run, and in `series.window_s` for the next one. */
 export function createSizes({ store, now }: Loading): Sizes {
   const known = new Map<string, number | undefined>()
   const tooLarge = new Map<string, number>()
@@ -32,7 +32,7 @@ export function createSizes({ store, now }: Loading): Sizes {
     const key = seriesKey(planned.series)
     if (!known.has(key)) {
       const stored = await findSeries(store.kysely, identityRow(planned.series))
-      // Something may have been learned meanwhile.
+      // A request that ran meanwhile may have set it.
       if (!known.has(key)) known.set(key, stored?.window_s ?? undefined)
     }
     return known.get(key)
@@ -66,7 +66,7 @@ export function createSizes({ store, now }: Loading): Sizes {
       const { slack, enough } = BY_BUCKET[planned.series?.timeTrunc ?? ''] ?? OTHERS
       // A shorter window proves nothing.
       if (planned.window.to - planned.window.from < size - slack) return
-      // Half way to what was too large in this run, if anything was; small steps are not worth a refusal.
+      // Half way to the smallest window that was too large in this run, if there was one; a small gain is not worth a refusal.
       const ceiling = tooLarge.get(seriesKey(planned.series!)) ?? size * 3
       const next = Math.min(size * 2, Math.floor((size + ceiling) / 2))
       if (next > size * 1.25) await set(planned, next > enough ? undefined : next)

@@ -8,10 +8,10 @@ export interface Source {
   readonly service: string
 }
 
-/** Under which name a service is counted: its host, with the port where one is given. */
+/** The name under which calls of a service are counted: its host, with the port where one is given. */
 export const hostOf = (baseUrl: string): string => new URL(baseUrl).host
 
-/** An address without what is nobody else's business. */
+/** An address without user, password, query and fragment. */
 function withoutSecrets(address: string): string {
   const url = new URL(address)
   url.username = ''
@@ -21,7 +21,7 @@ function withoutSecrets(address: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
-/** Remembers that a service is called, for copies that say where their values come from. Writes nothing when that is known. */
+/** Stores that a service is called, so that published copies can name their source. Writes nothing when it is stored already. */
 export async function rememberSource(store: Store, { baseUrl, service }: Source, nowMs: number): Promise<void> {
   const [host, source] = [hostOf(baseUrl), { base_url: withoutSecrets(baseUrl), service }]
   const known = await sourceOf(store, host)
@@ -38,7 +38,7 @@ export async function rememberSource(store: Store, { baseUrl, service }: Source,
 const sourceOf = ({ kysely }: Pick<Store, 'kysely'>, host: string) =>
   kysely.selectFrom('_source').selectAll().where('host', '=', host).executeTakeFirst()
 
-/** Remembers that a service asked for a pause, for the next process; a shorter one does not end a longer one. */
+/** Stores a pause that a service asked for, for the next process; a shorter one does not end a longer one. */
 export const rememberWait = (store: Store, host: string, untilMs: number): Promise<void> =>
   store.write(async (tx) => {
     const until = Math.ceil(untilMs)
@@ -50,7 +50,7 @@ export const rememberWait = (store: Store, host: string, untilMs: number): Promi
       .execute()
   })
 
-/** Until when a service asked not to be asked (epoch milliseconds); undefined when it may be. */
+/** The end of the pause that a service asked for (epoch milliseconds); undefined where there is none. */
 export async function waitUntil(
   store: Pick<Store, 'kysely'>,
   host: string,

@@ -8,26 +8,26 @@ import { ALL_GEOS } from '../job/plannedRequest.ts'
 import type { Database } from '../tables/schema.ts'
 import { holds } from './held.ts'
 
-/** A row of coverage, with the geo that it is of. */
+/** A row of `_coverage`. */
 export interface Covered extends Interval {
   readonly geoId: number
   readonly state: 'values' | 'empty' | 'doubt'
   readonly fetchedAt: Instant
-  /** The longest lookback for which every part of it was past revision when it was fetched. */
+  /** Seconds: the longest lookback for which all of it was past revision when it was fetched. */
   readonly settledS: number
   readonly sinceAt: Instant | null
 }
 
-/** Fetched within these seconds of each other counts as fetched together. */
+/** Seconds. Answers fetched this close to each other count as fetched at once. */
 const TOGETHER = 900
-/** What was fetched longer ago than this is requested for its age alone by nobody: how old exactly does not matter any more. */
+/** Seconds. The age of an older answer is never a reason to request it again, so it need not be kept exactly. */
 const OLD = 12 * 3600
 
-/** Whether two neighbours may be one row without making a part of it look older or fresher than it is to anybody who asks. */
-function joins(a: Covered, b: Covered, lookbackS: number, now: Instant): boolean {
+/** Whether two adjacent rows may become one without either part looking older or fresher than it is to any reader. */
+function canMerge(a: Covered, b: Covered, lookbackS: number, now: Instant): boolean {
   if (a.to !== b.from || a.state !== b.state || a.sinceAt !== b.sinceAt) return false
   if (a.fetchedAt === b.fetchedAt) return true
-  // The longer ago a doubt was looked at, the sooner it is again: the whole of it then.
+  // An interval in doubt is requested again as a whole, so its age may be that of its oldest part.
   if (a.state !== 'doubt' && Math.min(a.settledS, b.settledS) < lookbackS) return false
   return Math.abs(a.fetchedAt - b.fetchedAt) <= TOGETHER || Math.max(a.fetchedAt, b.fetchedAt) <= now - OLD
 }
@@ -36,7 +36,7 @@ function mergeCovered(rows: readonly Covered[], lookbackS: number, now: Instant)
   const merged: Covered[] = []
   for (const row of [...rows].sort((a, b) => a.from - b.from)) {
     const last = merged.at(-1)
-    if (last && joins(last, row, lookbackS, now))
+    if (last && canMerge(last, row, lookbackS, now))
       merged[merged.length - 1] = {
         ...last,
         to: row.to,
@@ -48,7 +48,7 @@ function mergeCovered(rows: readonly Covered[], lookbackS: number, now: Instant)
   return merged
 }
 
-/** What is left of a row without a window. A part ends sooner than the whole, so it may have been past revision for longer. */
+/** What is left of a row outside a window. A part may end sooner than the whole, and so may have been past revision for longer. */
 const without = (row: Covered, window: Interval, periods?: Periods): Covered[] =>
   subtract([row], [window]).map((part) => ({
     ...row,
@@ -56,7 +56,7 @@ const without = (row: Covered, window: Interval, periods?: Periods): Covered[] =
     settledS: Math.max(row.settledS, row.fetchedAt - endOf(part, periods)),
   }))
 
-/** When all that begins in a stretch is over. */
+/** When the last period that begins in an interval has ended. */
 export const endOf = ({ to }: Interval, periods?: Periods): Instant => Math.max(to, periods?.ceil(to) ?? to)
 
 const rowsOf = (db: Kysely<Database>, of: { seriesId: number }) =>
@@ -71,7 +71,7 @@ const allRows = prepared(rowsOf)
 const touchingRows = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
   rowsOf(db, of).where('geo_id', '=', of.geoId).where('from_at', '<=', of.to).where('to_at', '>=', of.from),
 )
-const rowsBeside = prepared((db, of: Interval & { seriesId: number }) =>
+const overlappingRows = prepared((db, of: Interval & { seriesId: number }) =>
   rowsOf(db, of).where('from_at', '<', of.to).where('to_at', '>', of.from),
 )
 const deleteRow = prepared((db, of: { seriesId: number; geoId: number; from: Instant }) =>
@@ -90,8 +90,8 @@ const insert = (tx: Transaction<Database>, seriesId: number, row: Covered): Prom
     ...{ fetched_at: row.fetchedAt, settled_s: row.settledS, since_at: row.sinceAt },
   })
 
-/** Puts a window of one geo into its timeline, in place of what was answered there before. */
-export async function place(
+/** Stores a row of coverage in place of what was stored for its geo and interval before. */
+export async function putCoverage(
   tx: Transaction<Database>,
   seriesId: number,
   row: Covered,
@@ -101,7 +101,7 @@ export async function place(
 ): Promise<void> {
   const { geoId } = row
   const first = await touchingRows.all(tx, { seriesId, geoId, from: row.from, to: row.to })
-  // What is left of a neighbour may now be one with its own neighbour.
+  // What is left of an adjacent row may now be merged with the row next to it.
   const reach = [row, ...first]
   const touching = await touchingRows.all(tx, {
     ...{ seriesId, geoId },
@@ -109,7 +109,7 @@ export async function place(
     to: Math.max(...reach.map(({ to }) => to)),
   })
   const doubted = row.state === 'doubt' ? touching.filter(({ state }) => state === 'doubt') : []
-  // What was in doubt before has been so since then.
+  // What was in doubt before keeps the time since when it is.
   const parts = [
     ...subtract([row], doubted).map((part) => ({ ...row, ...part })),
     ...doubted.flatMap(({ sinceAt, ...old }) => intersect([row], [old]).map((part) => ({ ...row, ...part, sinceAt }))),
@@ -119,22 +119,22 @@ export async function place(
   for (const next of mergeCovered([...kept, ...parts], lookbackS, now)) await insert(tx, seriesId, next)
 }
 
-/** An answer for all geos is newer than what was answered for one of them: it takes the place of that, too. */
+/** Removes what single geos have in a window: an answer for all geos replaces it. */
 export async function subsume(
   tx: Transaction<Database>,
   seriesId: number,
   window: Interval,
   periods?: Periods,
 ): Promise<void> {
-  for (const row of await rowsBeside.all(tx, { seriesId, from: window.from, to: window.to })) {
+  for (const row of await overlappingRows.all(tx, { seriesId, from: window.from, to: window.to })) {
     if (row.geoId === ALL_GEOS) continue
     await deleteRow.run(tx, { seriesId, geoId: row.geoId, from: row.from })
     for (const part of without(row, window, periods)) await insert(tx, seriesId, part)
   }
 }
 
-/** What was answered before anybody knew how long a period is, is past revision only when what begins in it is over. */
-export async function unsettle(tx: Transaction<Database>, seriesId: number, periods: Periods): Promise<void> {
+/** Lowers `settled_s` of rows from before the length of a period was known: a window is past revision only when the last period that begins in it is. */
+export async function limitSettled(tx: Transaction<Database>, seriesId: number, periods: Periods): Promise<void> {
   for (const { geoId, from, to, fetchedAt, settledS } of await allRows.all(tx, { seriesId }))
     if (periods.ceil(to) > to && settledS > fetchedAt - periods.ceil(to))
       await tx
@@ -146,19 +146,19 @@ export async function unsettle(tx: Transaction<Database>, seriesId: number, peri
         .execute()
 }
 
-/** Believes what is in doubt of one geo in a stretch, as it was answered. */
-export async function trust(
+/** Ends the doubt about one geo in an interval: its last answer counts. */
+export async function clearDoubt(
   tx: Transaction<Database>,
   seriesId: number,
   geoId: number,
-  stretch: Interval,
+  interval: Interval,
 ): Promise<void> {
-  const rows = await rowsBeside.all(tx, { seriesId, from: stretch.from, to: stretch.to })
+  const rows = await overlappingRows.all(tx, { seriesId, from: interval.from, to: interval.to })
   const doubted = rows.filter((row) => row.geoId === geoId && row.state === 'doubt')
   for (const row of doubted) {
     await deleteRow.run(tx, { seriesId, geoId, from: row.from })
-    for (const part of subtract([row], [stretch])) await insert(tx, seriesId, { ...row, ...part })
-    for (const part of intersect([row], [stretch])) {
+    for (const part of subtract([row], [interval])) await insert(tx, seriesId, { ...row, ...part })
+    for (const part of intersect([row], [interval])) {
       const state = (await holds(tx, seriesId, geoId, part)) ? 'values' : 'empty'
       await insert(tx, seriesId, { ...row, ...part, state, sinceAt: null })
     }
@@ -166,10 +166,10 @@ export async function trust(
 }
 
 /**
- * Where all geos are in doubt, and every known one was answered soundly by itself since, nothing is in doubt any more: it is
- * as old as the oldest of those answers.
+ * Ends the doubt about all geos where every known geo has been answered without rejects by itself since; the result is as old
+ * as the oldest of those answers.
  */
-export async function settleAll(
+export async function clearDoubtOfAll(
   tx: Transaction<Database>,
   seriesId: number,
   window: Interval,
@@ -177,7 +177,7 @@ export async function settleAll(
   now: Instant,
   periods?: Periods,
 ): Promise<void> {
-  const rows = await rowsBeside.all(tx, { seriesId, from: window.from, to: window.to })
+  const rows = await overlappingRows.all(tx, { seriesId, from: window.from, to: window.to })
   const doubted = rows.filter(({ geoId, state }) => geoId === ALL_GEOS && state === 'doubt')
   const geos = doubted.length === 0 ? [] : await geosOf(tx, seriesId)
   if (geos.length === 0) return
@@ -190,18 +190,18 @@ export async function settleAll(
       ),
     intersect(doubted, [window]),
   )
-  for (const part of sound.flatMap((whole) => cutAt(whole, own))) {
-    const over = own.filter(({ from, to }) => from <= part.from && to >= part.to)
-    const settled = over.map((row) => Math.max(row.settledS, row.fetchedAt - endOf(part, periods)))
-    const state = over.some((row) => row.state === 'values') ? 'values' : 'empty'
-    const fetchedAt = Math.min(...over.map((row) => row.fetchedAt))
+  for (const part of sound.flatMap((whole) => splitAt(whole, own))) {
+    const covering = own.filter(({ from, to }) => from <= part.from && to >= part.to)
+    const settled = covering.map((row) => Math.max(row.settledS, row.fetchedAt - endOf(part, periods)))
+    const state = covering.some((row) => row.state === 'values') ? 'values' : 'empty'
+    const fetchedAt = Math.min(...covering.map((row) => row.fetchedAt))
     const whole = { geoId: ALL_GEOS, ...part, state, fetchedAt, settledS: Math.min(...settled), sinceAt: null } as const
-    await place(tx, seriesId, whole, lookbackS, now, periods)
+    await putCoverage(tx, seriesId, whole, lookbackS, now, periods)
   }
 }
 
-/** A stretch in parts, none of which is partly in one of some others. */
-function cutAt(whole: Interval, others: readonly Interval[]): Interval[] {
+/** An interval split at the borders of others, so that each part is inside or outside each of them. */
+function splitAt(whole: Interval, others: readonly Interval[]): Interval[] {
   const borders = others.flatMap(({ from, to }) => [from, to]).filter((at) => at > whole.from && at < whole.to)
   const ends = [...new Set([...borders, whole.to])].sort((a, b) => a - b)
   return ends.map((to, i) => ({ from: ends[i - 1] ?? whole.from, to }))

@@ -6,27 +6,27 @@ import { isMerged, type Languages, TEXT_TABLES, upsertRow } from '../db/upsert.t
 import type { OwnedRows, RowValues, TableRows } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 
-/** Where the text of an item in a language stands. */
-interface TextOf {
+/** The key of an item's text in a language. */
+interface TextKey {
   readonly kind: string
   readonly id: number
   readonly locale: string
 }
 
-const textIn = (texts: TableName): Prepared<TextOf, { locale: string }> =>
-  prepared((db, of: TextOf) => {
+const textIn = (texts: TableName): Prepared<TextKey, { locale: string }> =>
+  prepared((db, of: TextKey) => {
     // Every table of texts has these columns, or all but the kind.
-    const told = db
+    const text = db
       .selectFrom(texts as 'indicator_text')
       .select('locale')
       .where('id', '=', of.id)
-    const ofKind = 'kind' in tableOf(texts).columns ? told.where('kind', '=', of.kind) : told
+    const ofKind = 'kind' in tableOf(texts).columns ? text.where('kind', '=', of.kind) : text
     return ofKind.where('locale', '=', of.locale).limit(1)
   })
 const TEXT_IN = new Map([...new Set(Object.values(TEXT_TABLES))].map((texts) => [texts, textIn(texts)]))
 
-/** Whether an item was told in a language, by the table of its texts. */
-const isTold = async (
+/** Whether an item has a text in a language. */
+const hasText = async (
   tx: Transaction<Database>,
   texts: TableName,
   { kind, id }: RowValues,
@@ -34,7 +34,7 @@ const isTold = async (
 ): Promise<boolean> =>
   (await TEXT_IN.get(texts)!.first(tx, { kind: kind as string, id: id as number, locale })) !== undefined
 
-/** A row with what is held of its payload, too; where both have a field, the later holds, but for the first language. */
+/** A row with its payload merged into the stored one. Where both have a field, the new one wins, unless the stored text is in the first language. */
 async function withHeld(
   tx: Transaction<Database>,
   row: RowValues,
@@ -43,25 +43,25 @@ async function withHeld(
   const held = await heldPayload.first(tx, { kind: row.kind as string, id: row.id as number })
   if (!held?.payload) return row
   const [before, now] = [JSON.parse(held.payload), JSON.parse(String(row.payload))] as [object, object]
-  const told = locale !== first && (await isTold(tx, 'indicator_text', row, first))
-  return { ...row, payload: canonical(told ? { ...now, ...before } : { ...before, ...now }) }
+  const keepsStored = locale !== first && (await hasText(tx, 'indicator_text', row, first))
+  return { ...row, payload: canonical(keepsStored ? { ...now, ...before } : { ...before, ...now }) }
 }
 
 const heldPayload = prepared((db, of: { kind: string; id: number }) =>
   db.selectFrom('indicator').select('payload').where('kind', '=', of.kind).where('id', '=', of.id),
 )
 
-/** Rows of items that were not told in the first language yet, where these are in another one. */
-export async function withoutTold(tx: Transaction<Database>, listed: OwnedRows, first: string): Promise<OwnedRows> {
-  const { table, locale, owners, rows, ...rest } = listed
+/** Only the rows of items that have no text in the first language yet; all rows where these are in the first language. */
+export async function onlyUndescribed(tx: Transaction<Database>, owned: OwnedRows, first: string): Promise<OwnedRows> {
+  const { table, locale, owners, rows, ...rest } = owned
   const texts = locale === undefined || locale === first ? undefined : TEXT_TABLES[table]
   if (texts === undefined) return { table, owners, rows, ...rest }
-  const untold = async (all: readonly RowValues[]): Promise<RowValues[]> => {
+  const undescribed = async (all: readonly RowValues[]): Promise<RowValues[]> => {
     const left: RowValues[] = []
-    for (const one of all) if (!(await isTold(tx, texts, one, first))) left.push(one)
+    for (const one of all) if (!(await hasText(tx, texts, one, first))) left.push(one)
     return left
   }
-  return { ...rest, table, owners: await untold(owners), rows: await untold(rows) }
+  return { ...rest, table, owners: await undescribed(owners), rows: await undescribed(rows) }
 }
 
 export const NOTHING_WRITTEN: Written = { fresh: 0, unchanged: 0, revised: 0 }
@@ -71,7 +71,7 @@ export const addWritten = (a: Written, b: Written): Written => ({
   revised: a.revised + b.revised,
 })
 
-/** How many versions of texts a fetch has superseded. */
+/** Counts the versions of texts that a fetch has superseded. */
 const versionsIn = (table: 'indicator_revision' | 'content_revision') =>
   prepared((db, of: { by: number }) =>
     db
@@ -80,7 +80,7 @@ const versionsIn = (table: 'indicator_revision' | 'content_revision') =>
       .where('superseded_by', '=', of.by),
   )
 
-/** Where the old versions of texts go by themselves. */
+/** Tables of texts whose triggers keep superseded versions. */
 const HISTORY: Partial<Readonly<Record<TableName, ReturnType<typeof versionsIn>>>> = {
   indicator_text: versionsIn('indicator_revision'),
   content_text: versionsIn('content_revision'),
@@ -90,13 +90,13 @@ const HISTORY: Partial<Readonly<Record<TableName, ReturnType<typeof versionsIn>>
 const keyOf = (table: TableName, row: RowValues): string =>
   JSON.stringify(tableOf(table).key.map((column) => row[column]))
 
-/** Held rows are requested so many at once. */
+/** How many stored rows one query reads. */
 const AT_ONCE = 16
 
-/** The held rows with one of so many keys, table by table. */
+/** Queries of stored rows, by table and number of keys. */
 const held = new Map<string, Prepared<RowValues[string][], RowValues>>()
 
-/** The query of the held rows of a table with one of `count` keys, which are given one after the other. */
+/** The query for the stored rows of a table with one of `count` keys, given as one list of values. */
 function heldQuery(table: TableName, count: number): Prepared<RowValues[string][], RowValues> {
   const name = `${table} ${count}`
   const known = held.get(name)
@@ -118,7 +118,7 @@ function heldQuery(table: TableName, count: number): Prepared<RowValues[string][
   return query
 }
 
-/** The held rows with the keys of others, by these. */
+/** The stored rows with the same keys as some rows, by key. */
 async function heldRows(
   tx: Transaction<Database>,
   table: TableName,
@@ -134,7 +134,7 @@ async function heldRows(
   return found
 }
 
-/** Whether a column that changed only tells more: nothing was known, or every field of its JSON is what it was. */
+/** Whether a changed column only adds to the stored value: nothing was stored, or its JSON only has new fields. */
 function isCompleted(
   column: string,
   before: RowValues[string] | undefined,
@@ -146,7 +146,7 @@ function isCompleted(
   return canonical({ ...is, ...was }) === canonical(is)
 }
 
-/** Writes the rows of one table. Columns that only the loader knows are filled from `stamps` where the table has them; `first` is the first language. */
+/** Writes the rows of one table. Columns that only the loader knows are filled from `stamps` where the table has them; `first` is the first language of the service. */
 export async function upsertRows(
   tx: Transaction<Database>,
   { table, rows: sent, when, locale }: TableRows,
@@ -154,7 +154,7 @@ export async function upsertRows(
   first: string,
 ): Promise<Written> {
   const { columns, silent } = tableOf(table)
-  // What an answer says twice is one row; the later holds.
+  // Of rows with equal keys in one answer the last counts.
   const rows = [...new Map(sent.map((row) => [keyOf(table, row), row])).values()]
   const extra = Object.fromEntries(Object.entries(stamps).filter(([column]) => column in columns))
   const versions = async (): Promise<number> =>

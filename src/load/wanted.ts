@@ -13,11 +13,11 @@ interface Wanted extends Interval {
 }
 type Row = Insertable<Database['_wanted']>
 
-/** A text that is equal for equal identities of a series. */
+/** A key that is equal for equal identities of a series. */
 const keyOf = ({ kind, indicator_id, time_trunc, time_agg, geo_agg, geo_trunc, geo_ids }: IdentityRow): string =>
   JSON.stringify([kind, indicator_id, time_trunc, time_agg, geo_agg, geo_trunc, geo_ids])
 
-/** The rows of what is wanted of the series that there are, by what tells them apart. */
+/** The rows of what is wanted of the stored series, by series and entry. */
 async function rowsOf({ kysely }: Store, job: string, wanted: readonly Wanted[]): Promise<Map<string, Row>> {
   const series = await kysely
     .selectFrom('series')
@@ -37,8 +37,8 @@ async function rowsOf({ kysely }: Store, job: string, wanted: readonly Wanted[])
 }
 
 /**
- * Remembers what a job wants of the series that there are, in place of what it wanted before; where only a part of the job
- * was meant, what it wants beside that stays. Nothing is written where nothing changed.
+ * Stores what a job wants of the stored series, in place of what it wanted before; where only a part of the job was selected,
+ * the rest stays. Nothing is written where nothing changed.
  */
 export async function rememberWanted(
   store: Store,

@@ -7,32 +7,32 @@ export interface Observations {
   readonly values: readonly (number | null)[]
   /** Seconds of every period, or of each where they differ. */
   readonly steps: number | readonly number[]
-  /** Whether nothing but distances that follow no step, or nothing at all, tells how long they are: it revises nothing. */
+  /** Whether the steps are only guessed, from irregular distances or from nothing: they do not revise stored steps. */
   readonly guessed?: boolean
 }
 
 export type RowValues = Readonly<Record<string, string | number | null>>
 
 /**
- * Rows of one table. A row that is there already is updated with the columns that it has, unless it is to be `kept`;
- * where a listing has told it better, only what that leaves open is filled (`unlisted`).
+ * Rows of one table. A stored row is updated with the columns that the new one has, unless `when` is `kept`; where a listing
+ * has described it better, only columns that are null are filled (`unlisted`).
  */
 export interface TableRows {
   readonly table: TableName
   readonly rows: readonly RowValues[]
   readonly when?: 'kept' | 'unlisted'
-  /** The language of what came, for rows that are shared by all: the first language of the service holds, whichever came last; others fill what it leaves open. */
+  /** The language of the answer, for rows that all languages share: values in the first language of the service win, others fill what is null. */
   readonly locale?: string
 }
 
-/** The whole set of rows that belong to some owners: what is not in it any more goes. */
+/** All rows that belong to some owners: rows that are not among them any more are deleted. */
 export interface OwnedRows {
   readonly table: TableName
   /** The columns that name the owner. */
   readonly owner: readonly string[]
   readonly owners: readonly RowValues[]
   readonly rows: readonly RowValues[]
-  /** The language of what came, as for rows that are shared by all. */
+  /** The language of the answer, as in `TableRows`. */
   readonly locale?: string
 }
 
@@ -48,8 +48,8 @@ export interface Listing {
   readonly complete: boolean
 }
 
-/** A value of a geo at an instant. */
-export interface Place {
+/** The key of a value within its series. */
+export interface ObservationKey {
   readonly geoId: number
   readonly at: number
 }
@@ -60,28 +60,28 @@ export interface Reject {
   readonly path: string
   readonly reason: string
   readonly fragment: unknown
-  /** The value that it would be, where that is told. */
-  readonly place?: Place | undefined
+  /** The observation that it would be, where that is known. */
+  readonly observation?: ObservationKey | undefined
 }
 
-/** What a reply becomes. Columns that only the loader knows (fetch_id, first_seen_at) are left out. */
+/** The rows of a reply. Columns that only the loader knows (fetch_id, first_seen_at) are left out. */
 export interface Rows {
   readonly observations: Observations | null
   readonly tables: readonly TableRows[]
   readonly owned: readonly OwnedRows[]
   readonly listing: Listing | null
-  /** The first of what could not be understood, with what stood there. */
+  /** The first parts that could not be understood, each with its fragment. */
   readonly rejects: readonly Reject[]
-  /** How much could not be understood in all. */
+  /** How many parts could not be understood in all. */
   readonly rejected: number
-  /** The resolution that the answer claims, in seconds; null where it has none. */
+  /** The resolution that the answer states, in seconds; null where it states none. */
   readonly stepS: number | null
-  /** The number under which it claims it. */
+  /** The id of that resolution, as the service numbers them. */
   readonly resolutionId: number | null
   readonly sourceUpdatedAt: string | null
-  /** Rows outside the window that was requested, left out. */
+  /** How many rows outside the requested window were left out. */
   readonly outside: number
-  /** Well-formed, and nothing in it. */
+  /** Whether the answer is well-formed and has no rows. */
   readonly empty: boolean
 }
 

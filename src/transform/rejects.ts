@@ -1,4 +1,4 @@
-import type { Place, Reject } from '../tables/rows.ts'
+import type { ObservationKey, Reject } from '../tables/rows.ts'
 
 /** So many rejects of one answer are kept with what stood there; the rest is counted, for the body is kept anyway. */
 export const KEPT_REJECTS = 100
@@ -13,7 +13,7 @@ export interface Rejected {
 
 /** Where rejects are gathered as an answer is read. */
 export interface Rejects {
-  add(path: string, reason: string, fragment: unknown, place?: Place): void
+  add(path: string, reason: string, fragment: unknown, observation?: ObservationKey): void
   done(): Rejected
 }
 
@@ -21,8 +21,8 @@ export function gatherRejects(): Rejects {
   const rejects: Reject[] = []
   let rejected = 0
   return {
-    add(path, reason, fragment, place) {
-      if (rejected++ < KEPT_REJECTS) rejects.push({ path, reason, fragment, place })
+    add(path, reason, fragment, observation) {
+      if (rejected++ < KEPT_REJECTS) rejects.push({ path, reason, fragment, observation })
     },
     done: () => ({ rejects, rejected }),
   }

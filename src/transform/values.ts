@@ -1,7 +1,7 @@
 import { type Instant, parseInstant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import { brief, isObject } from '../base/json.ts'
-import type { Observations, Place } from '../tables/rows.ts'
+import type { ObservationKey, Observations } from '../tables/rows.ts'
 import { refuseGeos } from './flood.ts'
 import { gatherRejects, type Rejected, type Rejects } from './rejects.ts'
 
@@ -95,7 +95,7 @@ export function gather(window: Interval | null): Gathering {
     put,
     name: (geoId, name) => void geoNames.set(geoId, name),
     read(row, i) {
-      const reject = (reason: string, place?: Place) => {
+      const reject = (reason: string, place?: ObservationKey) => {
         rows++
         rejects.add(`$.indicator.values[${i}]`, reason, row, place)
       }

@@ -114,20 +114,25 @@ export const MUTANTS: readonly Mutant[] = [
     "if (a.state !== 'doubt' && Math.min(a.settledS, b.settledS) < lookbackS) return false",
     '',
   ),
-  mutant('rows that make no sense leave no doubt', 'load/coverage.ts', 'const doubtful = open ||', 'const doubtful ='),
+  mutant(
+    'rows that make no sense leave no doubt',
+    'load/coverage.ts',
+    'const inDoubt = doubtful ||',
+    'const inDoubt =',
+  ),
   mutant(
     'an empty answer over held values is believed',
     'load/coverage.ts',
-    'open || (held && dismissed.length === 0)',
-    'open',
+    'doubtful || (held && dismissed.length === 0)',
+    'doubtful',
   ),
   mutant(
     'a geo that is missing is not in doubt',
     'load/coverage.ts',
-    'if (geoId === ALL_GEOS && !doubtful && has)',
-    'if (geoId === ALL_GEOS && !doubtful && has && now < 0)',
+    'if (geoId === ALL_GEOS && !inDoubt && has)',
+    'if (geoId === ALL_GEOS && !inDoubt && has && now < 0)',
   ),
-  mutant('what is dismissed stays in doubt', 'load/accept.ts', 'await trust(tx, seriesId, asked, window)', ''),
+  mutant('what is dismissed stays in doubt', 'load/accept.ts', 'await clearDoubt(tx, seriesId, requested, window)', ''),
   mutant(
     'what was dismissed is news when it comes again',
     'load/dismissed.ts',
@@ -138,8 +143,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a doubt of all geos stays, though each was read soundly',
     'load/coverage.ts',
-    'if (!planned.geoIds.includes(ALL_GEOS)) await settleAll',
-    'if (!planned.geoIds.includes(ALL_GEOS) && now < 0) await settleAll',
+    'if (!planned.geoIds.includes(ALL_GEOS)) await clearDoubtOfAll',
+    'if (!planned.geoIds.includes(ALL_GEOS) && now < 0) await clearDoubtOfAll',
   ),
   mutant(
     'what is in doubt is left alone',

@@ -20,7 +20,7 @@ export const en = {
     stopped: 'stopped',
     failed: 'failed',
   } as Readonly<Record<string, string>>,
-  gone: 'under way, or it died without a word',
+  gone: 'under way, or it ended without finishing its record',
   requests: 'Requests',
   failed: 'Failed',
   bytes: 'Bytes',
