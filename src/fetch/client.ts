@@ -1,14 +1,13 @@
 import pRetry from 'p-retry'
 import { KeyError, type RequestSummary, StoppedError, SyncError, TransientError } from '../base/errors.ts'
-import { quantity } from '../base/quantity.ts'
 import { redactorOf } from '../base/redact.ts'
 import { stoppedBySignal } from '../base/stopped.ts'
 import type { Pace } from '../job/job.ts'
-import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
+import { BREAKER, type BreakerOptions } from './breaker.ts'
 import { type AttemptFailure, nameFailure } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
 import { type Answer, createAgent, LIMITS, type Limits, type SendOptions } from './http.ts'
-import { createGate } from './pace.ts'
+import { createTurns, MAX_WAIT_MS, type Turns, tooLong } from './turns.ts'
 import { quotaWaitMs } from './waits.ts'
 
 /** Where to send requests, and how gently. */
@@ -24,6 +23,8 @@ export interface FetchOptions {
   readonly onFailure?: ((failure: AttemptFailure, attempt: number) => void) | undefined
   readonly limits?: Partial<Limits> | undefined
   readonly breaker?: BreakerOptions | undefined
+  /** Who decides when a call may begin; this process by itself when left out. */
+  readonly turns?: Turns | undefined
   /** Told when all calls are held: for how many milliseconds, and why. */
   readonly onHold?: ((ms: number, reason: string) => void) | undefined
   /** Told when a host itself asks to wait, also for longer than this process does. */
@@ -71,25 +72,16 @@ export interface ServiceClient {
   close(): Promise<void>
 }
 
-/** The service may request a longer wait than this: then the run ends, and a later one goes on. */
-const MAX_WAIT_MS = 15 * 60_000
 /** Longer waits are cut down to this: a wait of a century would make the database useless. */
 const MAX_ACCEPTED_WAIT_MS = 24 * 60 * 60_000
 const MAX_TRIES = 6
-
-const tooLong = (ms: number): StoppedError =>
-  new StoppedError(`The service asks to wait ${quantity(Math.round(ms / 60_000), 'minute')}; the run ends here.`, {
-    hint: 'Run the same command again after that; it goes on where it stopped.',
-    code: 'retry-after',
-  })
 
 /** Creates the client of a service; it keeps connections open until it is closed. */
 export function openClient(options: FetchOptions): ServiceClient {
   const { key, pace, signal, beforeCall, onFailure, retryMs = 1000, onHold, onWait } = options
   const limits = { ...LIMITS, ...options.limits }
-  const breaker = createBreaker(options.breaker ?? BREAKER)
   const agent = createAgent(limits, pace.concurrency, signal)
-  const gate = createGate(pace, signal)
+  const turns = options.turns ?? createTurns(pace, signal, options.breaker ?? BREAKER)
   const redactor = redactorOf(key)
   // Once the key was refused or the run has to end, nothing more is sent.
   let ended: SyncError | undefined
@@ -97,36 +89,26 @@ export function openClient(options: FetchOptions): ServiceClient {
   function hold(ms: number, reason: string): void {
     if (ms <= 0) return
     if (ms > MAX_WAIT_MS) throw tooLong(ms)
-    gate.hold(ms)
     onHold?.(ms, reason)
   }
 
-  /** Slows down after a failed attempt, and pauses all calls to a host that keeps failing. */
-  function recordFailure({ error, coolDownMs }: AttemptFailure): void {
-    if (!(error instanceof TransientError)) return
-    gate.slower()
-    const ms = breaker.failed()
-    if (ms === undefined)
+  /** Tells what came of a call that failed, pauses all calls to a host that keeps failing or asks for it, and throws. */
+  async function fail(host: string, failure: AttemptFailure, quota = 0): Promise<never> {
+    const { error, alive = false, coolDownMs } = failure
+    const suffers = error instanceof TransientError && !alive
+    if (error instanceof KeyError) ended = error
+    const waitMs = Math.max(quota, suffers ? coolDownMs : 0)
+    const { holdMs, giveUp } = await turns.heard(host, { what: suffers ? 'failed' : 'alive', waitMs })
+    if (giveUp)
       throw new StoppedError(`The service keeps failing. ${error.message} The run ends here.`, {
         hint: 'Run the same command again later; it goes on where it stopped.',
         code: 'circuit-open',
         cause: error,
       })
-    hold(ms, 'the service keeps failing; one call will probe it')
-    hold(coolDownMs, error.message)
-  }
-
-  /** Pauses all calls until a spent quota is renewed. */
-  function holdForQuota(ms: number): void {
-    if (ms > MAX_WAIT_MS) ended = tooLong(ms)
-    else hold(ms, 'the quota of the moment is spent')
-  }
-
-  /** Adapts pace and breaker to a failure, and throws it. */
-  function fail(failure: AttemptFailure): never {
-    if (!(failure.error instanceof TransientError) || failure.alive) breaker.alive()
-    if (failure.error instanceof KeyError) ended = failure.error
-    else if (!failure.alive) recordFailure(failure)
+    if (suffers) {
+      hold(holdMs, 'the service keeps failing; one call will probe it')
+      hold(coolDownMs, error.message)
+    }
     throw new AttemptError(failure)
   }
 
@@ -140,17 +122,18 @@ export function openClient(options: FetchOptions): ServiceClient {
     const answer = await once().catch((error: unknown) => {
       if (error instanceof SyncError) throw error
       if (error instanceof DeadlineError && error.code === 'STOPPED') throw stoppedBySignal(error)
-      return fail(nameFailure(error, summary, redactor))
+      return fail(host, nameFailure(error, summary, redactor))
     })
     const failure = classifyAnswer(answer, summary, Date.now())
     const quota = quotaWaitMs(answer.headers, Date.now())
     const asked = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
     const wait = Math.max(quota, asked ?? 0)
     if (wait > 0) onWait?.(Math.min(wait, MAX_ACCEPTED_WAIT_MS), host)
-    holdForQuota(quota)
-    if (failure) fail(failure)
-    breaker.alive()
-    gate.faster()
+    // Until a spent quota is renewed, nothing is sent; the answer that told of it counts.
+    if (quota > MAX_WAIT_MS) ended = tooLong(quota)
+    else hold(quota, 'the quota of the moment is spent')
+    if (failure) return fail(host, failure, quota)
+    await turns.heard(host, { what: 'good', waitMs: quota })
     return answer
   }
 
@@ -160,7 +143,7 @@ export function openClient(options: FetchOptions): ServiceClient {
     key: { 'x-api-key': key },
     sending: { dispatcher: agent, limits, redactor, stop: signal },
     call: (summary, once, classifyAnswer) =>
-      gate.pass(async () => {
+      turns.pass(new URL(summary.url).host, async () => {
         if (ended) throw ended
         if (signal.aborted) throw stoppedBySignal()
         try {
@@ -193,7 +176,7 @@ export function openClient(options: FetchOptions): ServiceClient {
       }
     },
     async close() {
-      gate.close()
+      await turns.close()
       await agent.destroy()
     },
   }

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { StoppedError } from '../base/errors.ts'
 import { quantity } from '../base/quantity.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
@@ -47,18 +47,26 @@ const forgetCalls = prepared((db, of: { host: string; before: number }) =>
  * Spends one call of the budget. The budget is kept in the database, so that it survives the process and all users of the file
  * share it. Calls of a job without limits are counted, too: other jobs may have limits. Throws StoppedError when none is left.
  */
-export async function spendCall(store: Store, host: string, pace: Pace, nowMs: number): Promise<void> {
-  await store.write(async (tx) => {
-    for (const { calls, ms, word } of limitsOf(pace))
-      if ((await spent(tx, host, nowMs - ms)) >= calls)
-        throw new StoppedError(
-          `The budget of ${quantity(calls, 'call')} ${word === 'hour' ? 'an' : 'a'} ${word} is spent.`,
-          {
-            hint: `Run the same command again within the next ${word}; it goes on where it stopped.`,
-            code: 'budget',
-          },
-        )
-    await addCall.run(tx, { host, called_at: nowMs })
-    await forgetCalls.run(tx, { host, before: nowMs - DAY_MS })
-  })
+export const spendCall = (store: Store, host: string, pace: Pace, nowMs: number): Promise<void> =>
+  store.write((tx) => spendIn(tx, host, pace, nowMs))
+
+/** The same inside a transaction; windows are longer by so many milliseconds, for calls that arrive a little apart from when they begin. */
+export async function spendIn(
+  tx: Transaction<Database>,
+  host: string,
+  pace: Pace,
+  nowMs: number,
+  slackMs = 0,
+): Promise<void> {
+  for (const { calls, ms, word } of limitsOf(pace))
+    if ((await spent(tx, host, nowMs - ms - slackMs)) >= calls)
+      throw new StoppedError(
+        `The budget of ${quantity(calls, 'call')} ${word === 'hour' ? 'an' : 'a'} ${word} is spent.`,
+        {
+          hint: `Run the same command again within the next ${word}; it goes on where it stopped.`,
+          code: 'budget',
+        },
+      )
+  await addCall.run(tx, { host, called_at: nowMs })
+  await forgetCalls.run(tx, { host, before: nowMs - DAY_MS - slackMs })
 }

@@ -1,0 +1,228 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Transaction } from 'kysely'
+import { stoppedBySignal } from '../base/stopped.ts'
+import type { Store } from '../db/store.ts'
+import { BREAKER, type BreakerOptions } from '../fetch/breaker.ts'
+import { MAX_WAIT_MS, type Turns, tooLong } from '../fetch/turns.ts'
+import type { Pace } from '../job/job.ts'
+import { spendIn } from '../load/budget.ts'
+import type { Database } from '../tables/schema.ts'
+import { databaseClock, shared } from './clock.ts'
+
+/** A call that begins later than this after its turn gives the turn up: the next one may be too near. */
+const LATE_MS = 100
+/** Calls reach the service a little apart from when they begin: budgets are counted over windows longer by this. */
+const SLACK_MS = 1_000
+/** How often it is looked whether a call may begin, while as many are under way as may be. */
+const LOOK_MS = 50
+/** Between these is how long before its beginning a turn is reserved: a message to the database and back. */
+const LEAST_LEAD_MS = 5
+const MOST_LEAD_MS = 2_000
+/** A call whose process is dead is taken for over after this; while it lives it is renewed three times as often. */
+const ALIVE_MS = 30_000
+/** Breaks grow no longer than so many doublings of the first. */
+const DOUBLINGS = 6
+
+/** What was found out about the turn of a call: its number and in how many milliseconds it begins, or after how many to ask again. */
+type Found = { readonly id: number; readonly beginsIn: number } | { readonly askIn: number; readonly held: boolean }
+
+/** What a process needs to take turns with all others that call a host. */
+export interface SharedTurnsOptions {
+  readonly store: Store
+  readonly pace: Pace
+  readonly signal: AbortSignal
+  readonly breaker?: BreakerOptions | undefined
+  readonly onHold?: ((ms: number, reason: string) => void) | undefined
+}
+
+/** The row of a host, locked until the transaction ends: whoever changes it waits for the others. */
+async function hostRow(tx: Transaction<Database>, host: string) {
+  const read = () => shared(tx).selectFrom('_host').selectAll().where('host', '=', host).forUpdate().executeTakeFirst()
+  const row = await read()
+  if (row) return row
+  // Concurrency begins at one, so that a wrong key costs one request.
+  await shared(tx)
+    .insertInto('_host')
+    .values({ host, next_at: 0, hold_until: 0, limit_now: 1, failures: 0, openings: 0 })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  return (await read())!
+}
+
+/** How many calls to a host are under way. */
+async function underWay(tx: Transaction<Database>, host: string, now: number): Promise<number> {
+  const { calls } = await shared(tx)
+    .selectFrom('_call')
+    .select(({ fn }) => fn.countAll<number>().as('calls'))
+    .where('host', '=', host)
+    .where('until_at', '>', now)
+    .executeTakeFirstOrThrow()
+  return Number(calls)
+}
+
+/**
+ * The turns of all processes that share a database: a call reserves when it begins in the row of its host, by the clock of the
+ * database, and its budget is spent in the same transaction. No two calls begin nearer than the pace allows, wherever they come
+ * from; a process that dies wastes the turn that it had, and adds none.
+ */
+export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHold }: SharedTurnsOptions): Turns {
+  // Turns lie apart by the pace and by as much as a call may be late: so many in any second, however they shift.
+  const gap = (1000 + LATE_MS) / pace.perSecond
+  // As long as it takes to hear of a turn: one that begins earlier would be over when it is heard of.
+  let lead = LEAST_LEAD_MS
+  const calls = new Set<number>()
+
+  const reserve = (host: string): Promise<Found> =>
+    store.write(async (tx): Promise<Found> => {
+      const row = await hostRow(tx, host)
+      const now = await databaseClock(shared(tx))
+      if (row.hold_until > now) return { askIn: row.hold_until - now, held: true }
+      if ((await underWay(tx, host, now)) >= Math.min(row.limit_now, pace.concurrency))
+        return { askIn: LOOK_MS, held: false }
+      const begins = Math.ceil(Math.max(row.next_at, now + lead))
+      await spendIn(tx, host, pace, begins, SLACK_MS)
+      await shared(tx)
+        .updateTable('_host')
+        .set({ next_at: Math.ceil(begins + gap) })
+        .where('host', '=', host)
+        .execute()
+      const { id } = await shared(tx)
+        .insertInto('_call')
+        .values({ host, until_at: Math.ceil(begins + ALIVE_MS) })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      return { id, beginsIn: begins - now }
+    })
+
+  const wait = (ms: number): Promise<unknown> =>
+    sleep(ms, undefined, { signal }).catch((cause) => {
+      throw stoppedBySignal(cause)
+    })
+
+  /** Forgets a call. Where that cannot be written it is taken for over after a while. */
+  const forget = async (id: number): Promise<void> => {
+    calls.delete(id)
+    await shared(store.kysely)
+      .deleteFrom('_call')
+      .where('id', '=', id)
+      .execute()
+      .catch(() => undefined)
+  }
+
+  /** Reserves a turn as soon as there is one. */
+  async function reserved(host: string): Promise<{ readonly id: number; readonly beginsAt: number }> {
+    let told = false
+    for (;;) {
+      if (signal.aborted) throw stoppedBySignal()
+      const asked = performance.now()
+      const found = await reserve(host)
+      if ('id' in found) {
+        calls.add(found.id)
+        return { id: found.id, beginsAt: asked + found.beginsIn }
+      }
+      if (found.held && found.askIn > MAX_WAIT_MS) throw tooLong(found.askIn)
+      if (found.held && !told) onHold?.(found.askIn, 'all calls to the host are held')
+      told ||= found.held
+      // A little longer by chance, so that not all wake at once.
+      await wait(found.askIn * (1 + Math.random() * 0.1) + Math.random() * LOOK_MS)
+    }
+  }
+
+  // Of one process only the first in the row asks for a turn: whoever waits behind it would only make it late.
+  let row: Promise<unknown> = Promise.resolve()
+  const inRow = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = row.then(work)
+    row = mine.catch(() => undefined)
+    return mine
+  }
+
+  /** Waits for a turn, and answers the number of the call that begins now. */
+  async function turn(host: string): Promise<number> {
+    for (;;) {
+      const { id, beginsAt } = await inRow(() => reserved(host))
+      try {
+        const left = beginsAt - performance.now()
+        if (left > 0) await wait(left)
+      } catch (error) {
+        await forget(id)
+        throw error
+      }
+      const late = performance.now() - beginsAt
+      if (late <= LATE_MS) {
+        lead = Math.max(LEAST_LEAD_MS, lead * 0.9)
+        return id
+      }
+      lead = Math.min(MOST_LEAD_MS, Math.max(lead * 2, late))
+      await forget(id)
+    }
+  }
+
+  const renew = setInterval(() => {
+    if (calls.size === 0) return
+    const renewed = async (): Promise<void> => {
+      const until = Math.ceil((await databaseClock(shared(store.kysely))) + ALIVE_MS)
+      await shared(store.kysely)
+        .updateTable('_call')
+        .set({ until_at: until })
+        .where('id', 'in', [...calls])
+        .execute()
+    }
+    renewed().catch(() => undefined)
+  }, ALIVE_MS / 3)
+  renew.unref()
+
+  return {
+    async pass(host, call) {
+      const id = await turn(host)
+      try {
+        return await call()
+      } finally {
+        await forget(id)
+      }
+    },
+    async heard(host, { what, waitMs }) {
+      if (what !== 'failed' && waitMs <= 0) {
+        const grows = what === 'good' ? 1 : 0
+        // On most answers nothing changes, and nothing is written.
+        await shared(store.kysely)
+          .updateTable('_host')
+          .set((of) => ({ limit_now: of('limit_now', '+', grows), failures: 0, openings: 0 }))
+          .where('host', '=', host)
+          .where((of) =>
+            of.or([
+              of('failures', '>', 0),
+              of('openings', '>', 0),
+              ...(grows > 0 ? [of('limit_now', '<', pace.concurrency)] : []),
+            ]),
+          )
+          .execute()
+        return { holdMs: 0, giveUp: false }
+      }
+      return store.write(async (tx) => {
+        const row = await hostRow(tx, host)
+        const now = await databaseClock(shared(tx))
+        const failed = what === 'failed'
+        const failures = failed ? row.failures + 1 : 0
+        // What was under way when the breaker opened does not open it again.
+        const opens = failed && row.hold_until <= now && (row.openings > 0 || failures >= breaker.failures)
+        const openings = failed ? row.openings + (opens ? 1 : 0) : 0
+        const holdMs = opens ? breaker.holdMs * 2 ** Math.min(openings - 1, DOUBLINGS) : 0
+        await shared(tx)
+          .updateTable('_host')
+          .set({
+            hold_until: Math.ceil(Math.max(row.hold_until, now + Math.max(holdMs, waitMs))),
+            limit_now: failed ? Math.max(1, Math.floor(row.limit_now / 2)) : row.limit_now,
+            failures,
+            openings,
+          })
+          .where('host', '=', host)
+          .execute()
+        return { holdMs, giveUp: false }
+      })
+    },
+    async close() {
+      clearInterval(renew)
+      for (const id of calls) await forget(id)
+    },
+  }
+}
