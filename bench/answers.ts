@@ -51,7 +51,7 @@ export function bodyOf(id: number, from: number, to: number, salt = 0, stamp = 0
 }
 
 /** What was asked for answer number `n`. */
-export function askOf(n: number, { days }: Shape): PlannedRequest {
+export function plannedRequestOf(n: number, { days }: Shape): PlannedRequest {
   const indicatorId = 600 + Math.floor(n / ANSWERS_A_SERIES)
   // Whole days, as everything is asked.
   const from = addUnits(ZONE, BEGIN, 'day', (n % ANSWERS_A_SERIES) * days)
@@ -87,7 +87,7 @@ export function askOf(n: number, { days }: Shape): PlannedRequest {
 export function writeAnswers(file: string, shape: Shape, salt: number, stamp: number): void {
   const out = openSync(file, 'w')
   for (let n = 0; n < shape.answers; n++) {
-    const { series, window } = askOf(n, shape)
+    const { series, window } = plannedRequestOf(n, shape)
     const { head, rows } = bodyOf(series!.indicatorId, window!.from, window!.to, salt, stamp)
     const body = Buffer.from(head + rows)
     writeSync(out, `${body.length}\n`)

@@ -19,12 +19,12 @@ import { undismissed } from './load/dismissed.ts'
 import { load, loadFailure, loadUnanswered } from './load/load.ts'
 import { addCounts } from './load/run.ts'
 import { halfOf, piecesOf } from './plan/pieces.ts'
-import { isUnknown, judge, kindOf, within } from './plan/resolution.ts'
+import { isUnknown, judge, kindOf, withWindow } from './plan/resolution.ts'
 import { type DoubtfulReply, ingestHalves, ingestUnsure } from './resolution.ts'
 import type { Reply } from './services/reply.ts'
 import { dayIdsOf, neighboursOf } from './state/neighbours.ts'
 import type { Rows } from './tables/rows.ts'
-import { read } from './threads/read.ts'
+import { readReply } from './threads/read.ts'
 
 /** Fetches, transforms and loads one planned request; a window that is too large for the service is requested in smaller ones. */
 export async function ingest(ingestContext: IngestContext, planned: PlannedRequest): Promise<IngestResult> {
@@ -65,7 +65,7 @@ export async function ingest(ingestContext: IngestContext, planned: PlannedReque
       ? divided(reply.error, reply.reply)
       : failed(reply.error, reply.reply)
   try {
-    const parsed = await read(reply.body, planned, loading.keep !== 'none')
+    const parsed = await readReply(reply.body, planned, loading.keep !== 'none')
     const { rows } = parsed
     if (ingestContext.rejects.onReject === 'fail') {
       const { kysely } = loading.store
@@ -108,7 +108,7 @@ async function ingestPieces(
 ): Promise<IngestResult> {
   let all: IngestResult | null = null
   for (const piece of pieces) {
-    const result = await ingest(ingestContext, within(ingestContext.service, planned, piece))
+    const result = await ingest(ingestContext, withWindow(ingestContext.service, planned, piece))
     all = all ? joined(all, result) : result
     // A key that was refused once is not sent again.
     if (result.error instanceof KeyError) break

@@ -9,7 +9,7 @@ import type { Service } from './services/service.ts'
 import { SERVICES } from './services/services.ts'
 import { readReplies, type StoredReply } from './state/replies.ts'
 import type { Database } from './tables/schema.ts'
-import { type RereadRows, rereadInWorker } from './threads/reread.ts'
+import { readStoredInWorker, type StoredRows } from './threads/readStored.ts'
 
 /** Bytes of answers in one transaction. Many, because a rebuilt database is used only when it is complete. */
 const REPLAYED_AT_ONCE = 4 * 1024 * 1024
@@ -17,7 +17,7 @@ const REPLAYED_AT_ONCE = 4 * 1024 * 1024
 /** A reply of the reply store that is being parsed. */
 interface Parsing {
   readonly stored: StoredReply
-  readonly rows: Promise<RereadRows>
+  readonly rows: Promise<StoredRows>
 }
 
 /** The replies of a reply store in batches, one batch for each transaction. */
@@ -25,7 +25,7 @@ async function* batches(replies: AsyncIterable<StoredReply>): AsyncGenerator<rea
   let batch: Parsing[] = []
   let bytes = 0
   for await (const stored of replies) {
-    const rows = rereadInWorker(stored)
+    const rows = readStoredInWorker(stored)
     // A rejection is handled when the reply is written; until then it must not count as unhandled.
     rows.catch(() => undefined)
     batch.push({ stored, rows })
@@ -69,7 +69,7 @@ export async function replay(
   const restorer = await createSeriesRestorer(source)
   const acceptor = await createAcceptor(store)
   let done: Replayed = { replies: 0, rows: 0, unread: 0, damaged: [] }
-  const one = async (tx: Transaction<Database>, stored: StoredReply, rows: RereadRows): Promise<void> => {
+  const one = async (tx: Transaction<Database>, stored: StoredReply, rows: StoredRows): Promise<void> => {
     await restorer.upTo(tx, stored.fetchId)
     await acceptor.upTo(tx, stored.fetchId)
     const { fetchId, runId, seriesId, planned } = stored

@@ -4,7 +4,7 @@ import { emitDone, type IngestContext, type IngestResult, joined, NOTHING_INGEST
 import { type PlannedRequest, seriesKey } from './job/plannedRequest.ts'
 import { loadCoarse, type ParsedReply, rememberChange } from './load/load.ts'
 import { addCounts, NO_COUNTS } from './load/run.ts'
-import { daysWithValues, halve, isSame, type Kind, kindOf, within } from './plan/resolution.ts'
+import { daysWithValues, halve, isSame, type Kind, kindOf, withWindow } from './plan/resolution.ts'
 import type { Reply } from './services/reply.ts'
 import { dayIdsOf } from './state/neighbours.ts'
 
@@ -50,7 +50,7 @@ export async function ingestUnsure(
       return doubtful.accept()
   }
   const [day] = daysWithValues(planned, parsed.rows)
-  const probing = ingest(ingestContext, within(ingestContext.service, planned, day!))
+  const probing = ingest(ingestContext, withWindow(ingestContext.service, planned, day!))
   ingestContext.probes.set(
     key,
     probing.catch(() => undefined),
@@ -83,10 +83,10 @@ export async function ingestHalves(
   const counts = await loadCoarse(ingestContext.loading, planned, reply, [], parsed.packed)
   emitDone(ingestContext, planned, reply, counts, false)
   const [left, right] = halve(planned.window!, days)
-  const before = await ingest(ingestContext, within(ingestContext.service, planned, left))
+  const before = await ingest(ingestContext, withWindow(ingestContext.service, planned, left))
   const all = { ...before, counts: addCounts(counts, before.counts) }
   if (before.error instanceof KeyError) return all
-  const after = await ingest(ingestContext, within(ingestContext.service, planned, right))
+  const after = await ingest(ingestContext, withWindow(ingestContext.service, planned, right))
   await remember(ingestContext, planned, right.from, before.last, after.first)
   return joined(all, after)
 }
@@ -102,7 +102,7 @@ async function ingestDays(
   const days = daysWithValues(planned, parsed.rows)
   const results: IngestResult[] = []
   for (const [i, day] of days.entries()) {
-    const one = await ingest(ingestContext, within(ingestContext.service, planned, day))
+    const one = await ingest(ingestContext, withWindow(ingestContext.service, planned, day))
     await remember(ingestContext, planned, day.from, results[i - 1]?.last ?? null, one.first)
     results.push(one)
     if (one.error instanceof KeyError) break

@@ -11,7 +11,7 @@ import type { FetchOptions } from './fetch/fetch.ts'
 import { eventRows, type RejectPolicy } from './ingestContext.ts'
 import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
-import type { PassedOver } from './job/plannerState.ts'
+import type { SkippedItem } from './job/plannerState.ts'
 import { applySelectors, namesAnything, needsCatalogue, resolveSelectors } from './job/select.ts'
 import { callsLeft } from './load/budget.ts'
 import { closeQuarantine } from './load/closeQuarantine.ts'
@@ -85,7 +85,7 @@ export interface Summary {
   /** Why it ended early, when it did. */
   readonly stop: SyncError | null
   /** What was not requested because the service does not know it. */
-  readonly passedOver: readonly PassedOver[]
+  readonly skipped: readonly SkippedItem[]
   /** Whether anything of the job was selected: `--only` may leave nothing. */
   readonly selected: boolean
 }
@@ -102,7 +102,7 @@ export async function sync(
   const { store, service, now, later = [] } = context
   const unlock = await lockForRun(store, `${command} ${job.name}`, now)
   const requested = context.requested ?? createRequested()
-  const passedOver = new Map<string, PassedOver>()
+  const skipped = new Map<string, SkippedItem>()
   const planningOf = async (of: Job): Promise<Planning> => ({
     ...{
       job: of,
@@ -112,7 +112,7 @@ export async function sync(
       options,
       requested,
     },
-    onPassedOver: (one) => passedOver.set(`${one.route} ${one.id}`, one),
+    onSkipped: (one) => skipped.set(`${one.route} ${one.id}`, one),
   })
   try {
     await ensureZone(store, service.timeZone)
@@ -138,7 +138,7 @@ export async function sync(
     const rest = await ingestAll(context, job, command, plan(planning), total)
     if (!options.range) await rememberWanted(store, job.name, wantedOf(planning), options.part)
     const selected = namesAnything(planning.job)
-    return { ...(first ? joined(first, rest) : rest), passedOver: [...passedOver.values()], selected }
+    return { ...(first ? joined(first, rest) : rest), skipped: [...skipped.values()], selected }
   } finally {
     await unlock()
   }
@@ -223,7 +223,7 @@ export async function ingestAll(
   // A run without requests writes so little that closing the database is enough.
   if (pipeline) store.tidy()
   const seconds = (now() - began) / 1000
-  return { runId, job: job.name, outcome, counts, failures, seconds, stop, passedOver: [], selected: true }
+  return { runId, job: job.name, outcome, counts, failures, seconds, stop, skipped: [], selected: true }
 }
 
 const pathOf = ({ request }: PlannedRequest): string => request.target.split('?')[0]!

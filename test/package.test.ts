@@ -96,11 +96,11 @@ describe('what is installed', () => {
        import { createWorkerClient } from ${at('threads/client.js')}
        import { SERVICES } from ${at('services/services.js')}
        const buffer = new ArrayBuffer(1024)
-       const arranged = await createWorkerClient(${at('threads/read.js')}, 'readWorker').ask({ buffer, length: 8 }, [buffer])
+       const arranged = await createWorkerClient(${at('threads/read.js')}, 'readWorker').request({ buffer, length: 8 }, [buffer])
        const packed = { form: 'zstd', bytes: zstdCompressSync('{"news":[]}') }
        const planned = { route: 'news', params: {}, locale: 'es', complete: true, geoIds: [], series: null, window: null, service: SERVICES.generic }
-       const reread = await createWorkerClient(${at('threads/reread.js')}, 'rereadWorker').ask({ packed, size: 11, outcome: 'ok', planned })
-       process.exit(arranged?.form === 'zstd' && reread !== null ? 0 : 1)`,
+       const readStored = await createWorkerClient(${at('threads/readStored.js')}, 'readStoredWorker').request({ packed, size: 11, outcome: 'ok', planned })
+       process.exit(arranged?.form === 'zstd' && readStored !== null ? 0 : 1)`,
     ])
   })
 })

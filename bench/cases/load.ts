@@ -2,7 +2,15 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { transform } from '../../src/transform/transform.ts'
-import { askOf, readAnswers, SHAPES, type Shape, type ShapeName, valuesOf, writeAnswers } from '../answers.ts'
+import {
+  plannedRequestOf,
+  readAnswers,
+  SHAPES,
+  type Shape,
+  type ShapeName,
+  valuesOf,
+  writeAnswers,
+} from '../answers.ts'
 import { type Bench, fixed, type Section } from '../bench.ts'
 import { isThere, type Measured, measure, median } from '../measure.ts'
 
@@ -123,7 +131,7 @@ async function contenders(bench: Bench): Promise<Contender[]> {
 function writeCsv(file: string, answers: string, shape: Shape): void {
   const lines: string[] = []
   for (const [n, body] of readAnswers(answers).entries()) {
-    const planned = askOf(n, shape)
+    const planned = plannedRequestOf(n, shape)
     const { at, geoIds, values } = transform(body, planned).observations!
     for (let i = 0; i < at.length; i++)
       lines.push(`${planned.series!.indicatorId},${geoIds[i]},${at[i]},${values[i]},3600,${n}`)

@@ -2,8 +2,8 @@
 import { openStore } from '../../src/db/open.ts'
 import { load } from '../../src/load/load.ts'
 import { beginRun } from '../../src/load/run.ts'
-import { read } from '../../src/threads/read.ts'
-import { askOf, readAnswers, SHAPES, type ShapeName } from '../answers.ts'
+import { readReply } from '../../src/threads/read.ts'
+import { plannedRequestOf, readAnswers, SHAPES, type ShapeName } from '../answers.ts'
 
 const [shapeName, database, file] = process.argv.slice(2) as [ShapeName, string, string]
 const store = await openStore(database)
@@ -14,14 +14,14 @@ const runId = await beginRun(store, { command: 'bench', job: 'bench', version: '
 const loading = { store, runId, keep: 'all', now: Date.now } as const
 // As in a sync: some answers are read in the other thread while the rows of another are written.
 const AHEAD = 4
-const begin = (n: number) => read(bodies[n]!, askOf(n, SHAPES[shapeName]))
+const begin = (n: number) => readReply(bodies[n]!, plannedRequestOf(n, SHAPES[shapeName]))
 const reads = bodies.slice(0, AHEAD).map((_, n) => begin(n))
 let rows = 0
 for (let n = 0; n < bodies.length; n++) {
   const body = bodies[n]!
   if (n + AHEAD < bodies.length) reads.push(begin(n + AHEAD))
   const made = await reads.shift()!
-  const planned = askOf(n, SHAPES[shapeName])
+  const planned = plannedRequestOf(n, SHAPES[shapeName])
   await load(loading, planned, { status: 200, body, attempts: 1, sentAt: Date.now(), ms: 1 }, made)
   rows += made.rows.observations!.at.length
 }

@@ -4,14 +4,14 @@ import type { Absence, UnknownItem } from './plannerState.ts'
 const DAY = 86_400
 /** The longest time between two attempts. */
 const HALF_YEAR = 182 * DAY
-/** A run that is a little early need not wait for the next one: those of a schedule do not begin at the same second. */
+/** Seconds. What is due this soon counts as due, because scheduled runs do not begin at exactly the same time every day. */
 export const EARLY = 3_600
 
 /** Whether a window in doubt since `since`, answered last at `last`, is due: at once, then at distances of 1, 2, 4, 8 … days. */
 export const isDoubtDue = (since: Instant, last: Instant, now: Instant): boolean =>
   last <= since || now >= last + Math.min(HALF_YEAR, Math.max(DAY, last - since)) - EARLY
 
-/** When what was absent is requested again: at distances of 1, 2, 4, 8 … days, as long as they are below half a year; null after that. */
+/** When an absence is requested again: at distances of 1, 2, 4, 8 … days, up to half a year; null after that. */
 export function absentNext({ sinceAt, checkedAt }: Pick<Absence, 'sinceAt' | 'checkedAt'>): Instant | null {
   const distance = checkedAt - sinceAt + DAY
   return distance > HALF_YEAR ? null : checkedAt + distance

@@ -4,14 +4,14 @@ import { jobFile } from './file.ts'
 import { parseSpan } from './moment.ts'
 import type { Path } from './yaml.ts'
 
-/** Something wrong at a path of a job; `key`: with the key rather than with its value. */
+/** A mistake at a path of a job; `key`: in the key rather than in its value. */
 export interface Explained {
   readonly path: Path
   readonly message: string
   readonly key: boolean
 }
 
-/** Words that people write for another one, and that no distance between letters would find. */
+/** Words that people write for a legal one, and that are not found by edit distance. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   mean: 'average',
   max: 'average',
@@ -38,7 +38,7 @@ const suggestion = (word: string, legal: readonly string[]): string => {
     : didYouMean(word, legal)
 }
 
-/** Says in our words what zod found. One issue may be several mistakes: each unknown key is one. */
+/** Translates an issue of zod. One issue may be several mistakes: each unknown key is one. */
 export function explain(issue: z.core.$ZodIssue, valueAt: (path: Path) => unknown): Explained[] {
   const { path } = issue
   const value = valueAt(path)
@@ -60,7 +60,7 @@ export function explain(issue: z.core.$ZodIssue, valueAt: (path: Path) => unknow
     }
     case 'invalid_union': {
       const branches = issue.errors.filter((errors) => errors.length > 0)
-      // The branch that fits best is the one of the value's own type, then the one that complains least.
+      // The best branch is one for the type of the value, then the one with the fewest issues.
       const best =
         [...branches].sort(
           (a, b) => misfits(a) - misfits(b) || wrongTypes(a) - wrongTypes(b) || a.length - b.length,
@@ -87,7 +87,7 @@ export function explain(issue: z.core.$ZodIssue, valueAt: (path: Path) => unknow
   }
 }
 
-/** Complaints about the type of the whole value, not of something in it. */
+/** The number of issues about the type of the whole value. */
 const misfits = (errors: readonly z.core.$ZodIssue[]): number =>
   errors.filter(({ code, path }) => path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')).length
 
@@ -114,7 +114,7 @@ function keysAt(path: Path): readonly string[] {
   ]
 }
 
-/** A schema without its wrappers: what may be left out, and the branches of a union. */
+/** The schemas inside optional ones and unions. */
 function inside(schema: z.ZodType): z.ZodType[] {
   const { def } = schema as unknown as { def: { type: string; innerType?: z.ZodType; options?: z.ZodType[] } }
   if (def.type === 'optional' && def.innerType) return inside(def.innerType)

@@ -10,7 +10,7 @@ const { query: archives } = ROUTES.archives
 const { query: news } = ROUTES.news
 const { query: widgets } = ROUTES.widgets
 
-/** A text that is parsed where it is checked, so that nobody parses it again. */
+/** A string that is parsed when it is checked. */
 const parsed = <T>(parse: (text: string) => T | undefined, notText: string, notParsed = notText) =>
   z.string({ error: notText }).transform((text, context): T => {
     const value = parse(text)
@@ -58,7 +58,7 @@ const offer = {
   chunk: chunk.optional(),
   ...shared,
 }
-/** Indicators by number, or by what the catalogue says of them. */
+/** Indicators by number, or selected by their catalogue entries. */
 const selection = z.union(
   [
     ids,
@@ -81,7 +81,7 @@ const series = {
   geoTrunc: z.enum(GEO_LEVELS).optional().describe('The level to group geos by; needs geoAgg'),
 }
 
-/** Its address is checked by a rule, which does not repeat it: it may be a secret. */
+/** The address is checked by a rule, whose message does not repeat it: it may be a secret. */
 const notify = z.strictObject({
   url: z.string().describe('An address, or $NAME for a variable that holds one'),
   on: some(z.enum(NOTIFY_EVENTS))
@@ -93,7 +93,7 @@ const notify = z.strictObject({
     .describe('ping is the way of healthchecks.io; chosen by the address when left out'),
 })
 
-/** A job file as it is written, for a service: legal words come from its routes. */
+/** A job file as it is written, for a service: legal values come from its routes. */
 const schemaFor = (service: Service) =>
   z
     .strictObject({
@@ -201,5 +201,5 @@ export function jobFileOf(service: Service): ReturnType<typeof schemaFor> {
 
 /** The schema for the service of the specification. */
 export const jobFile = jobFileOf(SERVICES.generic)
-/** What a job file says, its spans and moments parsed. */
+/** The content of a job file, with spans and moments parsed. */
 export type JobFile = z.output<typeof jobFile>

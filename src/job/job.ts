@@ -8,14 +8,14 @@ import type { Notify } from './notify.ts'
 type Words<R extends keyof typeof ROUTES, P extends keyof (typeof ROUTES)[R]['query']> =
   (typeof ROUTES)[R]['query'][P] extends Choice<infer V> ? V : never
 
-/** Calendar units in which a job speaks of time. */
+/** The units of time in a job. */
 export const SPAN_UNITS = ['minute', 'hour', 'day', 'week', 'month', 'year'] as const
 export interface Span {
   readonly count: number
   readonly unit: (typeof SPAN_UNITS)[number]
 }
 
-/** A point of a window: now, a local day's first instant, a clock time of a local day, an instant, or so many units from the start of today. */
+/** An end of a window: now, the start of a local day, a time of a local day, an instant, or a span from the start of today. */
 export type Moment =
   | { readonly kind: 'now' }
   | { readonly kind: 'date'; readonly date: LocalDate }
@@ -23,20 +23,20 @@ export type Moment =
   | { readonly kind: 'instant'; readonly at: Instant }
   | { readonly kind: 'relative'; readonly span: Span }
 
-/** What is wanted of a range: half-open, `to` excluded. */
+/** A wanted range: half-open, `to` excluded. */
 export interface Window {
   readonly from: Moment
   readonly to: Moment
 }
 
 interface Entry {
-  /** Where in the job file the entry stands: `series[0]`. */
+  /** The path of the entry in the job file: `series[0]`. */
   readonly where: string
-  /** What may still change is requested again when it was last fetched longer ago than this. */
+  /** What may still be revised is requested again when it was last fetched longer ago than this. */
   readonly refresh: Span
 }
 
-/** Indicators that are named by what the catalogue says of them, in place of their numbers. */
+/** Selects indicators by their catalogue entries instead of by number. */
 export interface Selector {
   /** Words that all occur in a name or short name, at the beginning of a word; case and accents do not matter. */
   readonly match: readonly string[]
@@ -44,16 +44,16 @@ export interface Selector {
   readonly terms: readonly string[]
   /** Numbers that are left out. */
   readonly exclude: readonly number[]
-  /** Nothing but these, where the user narrowed the job to some; null for no such limit. */
+  /** Only these, where the user selected some with `--only`; null for no such limit. */
   readonly only: readonly number[] | null
 }
 
-/** Several indicators with the same question. */
+/** Several indicators that are requested in the same way. */
 export interface SeriesEntry extends Entry {
   readonly kind: 'indicator' | 'offer_indicator'
   /** Empty while `select` is not resolved. */
   readonly indicators: readonly number[]
-  /** Indicators by what the catalogue says of them; null when they are named by number. */
+  /** A selection by the catalogue; null where indicators are named by number. */
   readonly select: Selector | null
   /** Empty: every geo that the service has. */
   readonly geoIds: readonly number[]
@@ -116,7 +116,7 @@ export interface WidgetsEntry extends Entry {
   readonly datetime: Moment | null
 }
 
-/** How fast the service is called, and how often within a span; null: no limit but the others. */
+/** How fast the service is called, and the most calls within a span; null for no limit. */
 export interface Pace {
   readonly perSecond: number
   readonly concurrency: number
@@ -125,7 +125,7 @@ export interface Pace {
   readonly callsPerDay: number | null
 }
 
-/** A job as it is meant: every default applied, every alias resolved, every value legal. */
+/** A normalized job: every default applied, every alias resolved, every value legal. */
 export interface Job {
   readonly name: string
   /** A cron expression in `timeZone`, or null. */
@@ -137,9 +137,9 @@ export interface Job {
   readonly keep: 'all' | 'latest' | 'none'
   /** Whether the latest windows of all series are requested first. */
   readonly newestFirst: boolean
-  /** The folder of the lake that is brought up to date after each run, seen from the working directory; null for none. */
+  /** The folder of the lake that is updated after each run, relative to the working directory; null for none. */
   readonly lake: string | null
-  /** Who is told what became of a run. */
+  /** Who is notified of runs. */
   readonly notify: readonly Notify[]
   readonly catalogue: CatalogueEntry | null
   readonly series: readonly SeriesEntry[]

@@ -7,9 +7,9 @@ const SUFFIXES = { m: 'minute', h: 'hour', d: 'day', w: 'week', mo: 'month', y: 
   string,
   Span['unit']
 >
-/** What a span looks like, for messages. */
+/** Examples of legal spans, for messages. */
 export const SPAN_FORM = '30m, 6h, 3d, 2w, 8mo or 1y'
-/** What a moment looks like, for messages. */
+/** Examples of legal moments, for messages. */
 export const MOMENT_FORM = '2025-10-01, 2025-10-01T12:00, 2025-10-01T12:00:00Z, today, now, +2d or -30d'
 
 /** Reads `30m`, `6h`, `3d`, `2w`, `8mo` or `1y`; undefined for anything else. */
@@ -78,7 +78,7 @@ function moveDays(zone: string, day: Instant, unit: Unit, count: number): Instan
   return Math.min(addUnits(zone, target, 'day', offset), last)
 }
 
-/** The instant that a moment means in a zone, seen from now. Spans count from the start of today, hours and minutes from now. */
+/** The instant of a moment in a zone. Spans of days and longer count from the start of today, hours and minutes from now. */
 export function resolveMoment(moment: Moment, zone: string, now: Instant): Instant {
   switch (moment.kind) {
     case 'now':
@@ -96,7 +96,7 @@ export function resolveMoment(moment: Moment, zone: string, now: Instant): Insta
   }
 }
 
-/** The interval that a window means in a zone, seen from now; empty when its ends are in the wrong order. */
+/** The interval of a window in a zone; empty where its ends are in the wrong order. */
 export function resolveWindow({ from, to }: Window, zone: string, now: Instant): Interval {
   const interval = { from: resolveMoment(from, zone, now), to: resolveMoment(to, zone, now) }
   return interval.from < interval.to ? interval : { from: interval.from, to: interval.from }

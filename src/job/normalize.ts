@@ -5,7 +5,7 @@ import type { JobFile } from './file.ts'
 import type { ArchivesEntry, Job, Moment, Selector, SeriesEntry, WidgetsEntry, Window } from './job.ts'
 import { wordsOf } from './select.ts'
 
-/** What a job means where it says nothing; its zone and its language are then those of the service. */
+/** The defaults of a job. The default zone and language are those of the service. */
 export const DEFAULTS = {
   pace: { perSecond: 2, concurrency: 4, callsPerMinute: null, callsPerHour: null, callsPerDay: null },
   keep: 'all',
@@ -26,7 +26,7 @@ function windowOrNull(window: NonNullable<JobFile['archives']>[number]['window']
   return { from: from!, to: to ?? END_OF_TODAY }
 }
 
-/** What `all` and `{ match, terms, exclude }` mean; null for numbers. */
+/** The selector of `all` and `{ match, terms, exclude }`; null for numbers. */
 function selectorOf(indicators: NonNullable<JobFile['series']>[number]['indicators']): Selector | null {
   if (Array.isArray(indicators)) return null
   const { match, terms = [], exclude = [] } = indicators === 'all' ? {} : indicators

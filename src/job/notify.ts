@@ -1,25 +1,25 @@
-/** What can be told of a run: that it began, and how it ended. */
+/** The events of a run that can be notified: its start, and how it ended. */
 export const NOTIFY_EVENTS = ['start', 'done', 'partial', 'stopped', 'failed'] as const
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number]
 
-/** `json` posts what happened; `ping` asks for the address itself, with /start or /fail at its end, as healthchecks.io wants it. */
+/** `json` posts the event as JSON; `ping` requests the address with /start or /fail appended, in the way of healthchecks.io. */
 export const NOTIFY_STYLES = ['json', 'ping'] as const
 export type NotifyStyle = (typeof NOTIFY_STYLES)[number]
 
-/** Who is told of the runs of a job, and of what. */
+/** Who is notified of the runs of a job, and of which events. */
 export interface Notify {
   /** An address, or `$NAME` for a variable that holds one: addresses often are secrets. */
   readonly url: string
-  /** Null: as the address looks. */
+  /** Null: chosen by the address. */
   readonly style: NotifyStyle | null
-  /** Null: a ping is told everything, a post how the run ended. */
+  /** Null: everything for a ping, how the run ended for a post. */
   readonly on: readonly NotifyEvent[] | null
 }
 
-/** What a legal address looks like, for messages that must not repeat the one that was given. */
+/** Examples of legal addresses, for messages, which must not repeat the given one. */
 export const NOTIFY_FORM = 'an address such as https://host/path, or $NAME for a variable that holds one'
 
-/** Whether an address can be told anything; a user and a password belong into no address. */
+/** Whether an address is legal; addresses with a user or password are not. */
 export function isNotifyUrl(text: string): boolean {
   if (/^\$\w+$/.test(text)) return true
   if (!URL.canParse(text)) return false
@@ -27,12 +27,12 @@ export function isNotifyUrl(text: string): boolean {
   return ['http:', 'https:'].includes(protocol) && username === '' && password === ''
 }
 
-/** The style of an address that says none: a ping for those of healthchecks.io and of its copies, `https://host/ping/…`. */
+/** The default style of an address: a ping for healthchecks.io and compatible services, `https://host/ping/…`. */
 export const styleOf = (url: string): NotifyStyle =>
   URL.canParse(url) && (new URL(url).hostname === 'hc-ping.com' || new URL(url).pathname.startsWith('/ping/'))
     ? 'ping'
     : 'json'
 
-/** What is told in a style when nobody says otherwise. */
+/** The events that are notified by default in a style. */
 export const eventsOf = (style: NotifyStyle): readonly NotifyEvent[] =>
   style === 'ping' ? NOTIFY_EVENTS : NOTIFY_EVENTS.filter((event) => event !== 'start')

@@ -5,7 +5,7 @@ import type { ApiRequest } from '../services/request.ts'
 import type { AnyParams, Locale, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 
-/** What makes a dataset of its own: an indicator with its aggregation. Values of two series never mix. */
+/** What identifies a series: an indicator with its aggregation. Values of two series are never mixed. */
 export interface SeriesIdentity {
   readonly kind: 'indicator' | 'offer_indicator'
   readonly indicatorId: number
@@ -13,7 +13,7 @@ export interface SeriesIdentity {
   readonly timeAgg: string | null
   readonly geoAgg: string | null
   readonly geoTrunc: string | null
-  /** With `geoAgg` only: the geos that go in, in order. Otherwise geos merely filter. */
+  /** With `geoAgg` only: the geos that are combined, in order. Otherwise geos only filter. */
   readonly geoIds: readonly number[] | null
 }
 
@@ -28,43 +28,43 @@ export const identityRow = (series: SeriesIdentity) => ({
   geo_ids: series.geoIds?.join(',') ?? null,
 })
 
-/** A text that is equal for equal series. */
+/** A key that is equal for equal series. */
 export const seriesKey = (series: SeriesIdentity): string => canonical(Object.values(identityRow(series)))
 
-/** Why something is requested: never held, held but still open to revision or in doubt, absent at the source, or because the user wants it again. */
+/** Why something is requested: it was never held, may still be revised, is in doubt, was absent at the source, or the user wants it again. */
 export type Reason = 'missing' | 'refresh' | 'doubt' | 'absent' | 'restate' | 'retry'
 
 /** The geo under which the answer to a request for all geos is recorded. */
 export const ALL_GEOS = 0
 
-/** One planned request, with all that is needed to make sense of its answer. */
+/** One planned request, with all that is needed to parse and load its answer. */
 export interface PlannedRequest {
-  /** The place in the job file that wants it. */
+  /** The path of the entry in the job file. */
   readonly where: string
   readonly route: RouteName
   readonly params: AnyParams
   readonly request: ApiRequest
   readonly locale: Locale
   readonly reason: Reason
-  /** The dataset, for series routes. */
+  /** The series, for routes with values. */
   readonly series: SeriesIdentity | null
-  /** The geos under which the answer is held; `[ALL_GEOS]` when it was not filtered by geo. */
+  /** The geos under which coverage is recorded; `[ALL_GEOS]` when it was not filtered by geo. */
   readonly geoIds: readonly number[]
   /** What was requested; null for listings without a range. */
   readonly window: Interval | null
-  /** What ends before this may no longer be revised. */
+  /** Periods that end before this are past revision. */
   readonly settledBefore: Instant
-  /** The longest lookback, in seconds, with which any job is known to want this series; null where nobody says. */
+  /** The longest lookback, in seconds, with which any known job wants this series; null where none is known. */
   readonly lookbackS: number | null
-  /** The service that is called: its answer is read by its declaration. */
+  /** The declaration of the service that is called. */
   readonly service: Service
-  /** The zone of the service when it was requested: its days, months and years, whatever zone the job speaks. */
+  /** The zone of the service, by which days, months and years are counted, whatever the zone of the job. */
   readonly timeZone: string
-  /** Whether an item that the answer lacks has gone: the listing was not filtered. */
+  /** Whether the listing is unfiltered, so that an item that it lacks has been withdrawn. */
   readonly complete: boolean
 }
 
-/** A request that failed, as it was recorded: with it the same can be requested again, days later too. */
+/** A recorded request that failed, with all that is needed to send it again at any later time. */
 export interface FailedRequest {
   readonly where: string
   readonly route: RouteName
@@ -72,7 +72,7 @@ export interface FailedRequest {
   readonly series: SeriesIdentity | null
   /** Null for all geos. */
   readonly geoIds: readonly number[] | null
-  /** Absolute, so that it means the same whenever it is requested. */
+  /** Absolute, so that it is the same at any later time. */
   readonly window: Interval | null
   /** The longest lookback that the series was ever requested with, in seconds; null for listings. */
   readonly lookbackS: number | null

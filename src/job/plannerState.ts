@@ -7,19 +7,19 @@ import type { SeriesIdentity } from './plannedRequest.ts'
 /** One row of coverage. */
 export interface CoveredInterval extends Interval {
   readonly geoId: number
-  /** What the answer was; in doubt, it is not believed as a whole. */
+  /** What the answer had; `doubt`: the answer is not trusted. */
   readonly state: 'values' | 'empty' | 'doubt'
   readonly fetchedAt: Instant
-  /** The longest lookback, in seconds, for which every part of it was past revision when it was fetched. */
+  /** The longest lookback, in seconds, for which all of it was past revision when it was fetched. */
   readonly settledS: number
   /** Since when it is in doubt; null when it is not. */
   readonly sinceAt: Instant | null
 }
 
-/** What the database knows of a series before anything is requested. */
+/** What is stored of a series before anything is requested. */
 export interface SeriesState {
   readonly coverage: readonly CoveredInterval[]
-  /** The geos it is known to have values for; 0 when unknown. */
+  /** The number of geos with values; 0 when unknown. */
   readonly geoCount: number
   /** Instants at which its resolution changed. */
   readonly changes: readonly Instant[]
@@ -27,28 +27,28 @@ export interface SeriesState {
   readonly windowS: number | null
   /** The longest lookback that it was ever requested with, in seconds. */
   readonly lookbackS: number | null
-  /** A period of it that is held, where that is longer than an hour: it tells when what is requested is over. */
+  /** One stored period, where it is longer than an hour; the others follow from it. */
   readonly period?: Period | undefined
 }
 
-/** A stretch of a series in which its step promises values and none came. */
+/** An interval of a series in which its step promises values and none came. */
 export interface Absence extends Interval {
   readonly geoId: number
-  /** Seconds of a period; null where no value tells it. */
+  /** Seconds of a period; null where no value shows it. */
   readonly step: number | null
   /** When it was first past revision and absent, and when it was last found so. */
   readonly sinceAt: Instant
   readonly checkedAt: Instant
 }
 
-/** An indicator or widget that the service said it does not know: first and last of an unbroken row of such answers. */
+/** An indicator or widget that the service does not know: when it first and last said so, without a good answer between. */
 export interface UnknownItem {
   readonly sinceAt: Instant
   readonly lastAt: Instant
 }
 
-/** Something that the service does not know, and when it is requested again at the earliest. */
-export interface PassedOver {
+/** An indicator or widget that is not requested now because the service does not know it, and when it will be again. */
+export interface SkippedItem {
   readonly where: string
   readonly route: RouteName
   readonly id: string | number
@@ -56,35 +56,35 @@ export interface PassedOver {
   readonly nextAt: Instant
 }
 
-/** What is held already: the planner's only look at the past. */
+/** What the planner knows of the database. */
 export interface PlannerState {
   series(identity: SeriesIdentity): SeriesState
-  /** When a listing was last answered well (epoch seconds), by its path and query. */
+  /** When a listing was last answered without error (epoch seconds), by its path and query. */
   lastAnswer(target: string): Instant | undefined
-  /** What was absent at the source, as far as it is to be requested again. */
+  /** Absences that are to be requested again. */
   absences(identity: SeriesIdentity): readonly Absence[]
-  /** When a job last requested something absent. */
-  absentAskedAt(job: string): Instant | undefined
-  /** What is known of an indicator or widget that the service does not know; undefined where it does, or nobody requested. */
+  /** When a job last requested an absence. */
+  absentRequestedAt(job: string): Instant | undefined
+  /** The state of an indicator or widget that the service does not know; undefined for any other. */
   unknown(route: RouteName, id: string | number): UnknownItem | undefined
 }
 
-/** What is known of the resolution around a window before its answer is loaded. */
+/** What is stored of the resolution around a window before its answer is loaded. */
 export interface Neighbours {
   /** Steps in seconds of values held just before, inside and just after the window. */
   readonly steps: readonly number[]
-  /** Whether the step was found before to change exactly at one of the window's ends. */
+  /** Whether a change of resolution is stored exactly at one of the window's ends. */
   readonly bordered: boolean
 }
 
-/** What is known of a series that was never requested. */
+/** The state of a series that was never requested. */
 export const UNKNOWN_SERIES: SeriesState = { coverage: [], geoCount: 0, changes: [], windowS: null, lookbackS: null }
 
-/** What a planner knows of a database that does not exist yet. */
+/** The state of a database that does not exist yet. */
 export const EMPTY_STATE: PlannerState = {
   series: () => UNKNOWN_SERIES,
   lastAnswer: () => undefined,
   absences: () => [],
-  absentAskedAt: () => undefined,
+  absentRequestedAt: () => undefined,
   unknown: () => undefined,
 }

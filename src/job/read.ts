@@ -8,12 +8,12 @@ import { normalizeJob } from './normalize.ts'
 import { brokenRules } from './rules.ts'
 import { type Path, parseYaml } from './yaml.ts'
 
-/** Something wrong in a job file, with its place (counted from 1). */
+/** A mistake in a job file, with its line and column (counted from 1). */
 export interface Mistake {
   readonly file: string
   readonly line: number
   readonly column: number
-  /** Where in the job: `series[0].timeAgg`; empty for the file as a whole. */
+  /** The path in the job: `series[0].timeAgg`; empty for the file as a whole. */
   readonly path: string
   readonly message: string
 }
@@ -25,7 +25,7 @@ const pathText = (path: Path): string =>
     '',
   )
 
-/** What stands at a path of a value; undefined where nothing does. */
+/** The value at a path; undefined where there is none. */
 const valueAt =
   (value: unknown) =>
   (path: Path): unknown =>
@@ -40,22 +40,22 @@ interface Read {
   readonly job: JobFile | null
 }
 
-/** Another job file, as a file names it: where it lies, seen from the one that names it, and its text. Throws InputError where it cannot be read. */
+/** Reads the job file that another one extends: `name` is relative to `from`. Throws InputError where it cannot be read. */
 export type ReadOther = (name: string, from: string) => { readonly file: string; readonly text: string }
 
-/** A file with those that it extends under it: the keys of all, nearest first. */
+/** A job file merged with those that it extends; its own keys win. */
 interface Layers {
   readonly mistakes: readonly Mistake[]
   /** Null when a file cannot be read as YAML. */
   readonly value: unknown
-  readonly placeOf: (path: Path, key: boolean) => Pick<Mistake, 'file' | 'line' | 'column'>
+  readonly positionOf: (path: Path, key: boolean) => Pick<Mistake, 'file' | 'line' | 'column'>
   readonly has: (key: PropertyKey) => boolean
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** A job whose keys win over those of the job it extends; of the pace, single limits do. What is a file's own is not handed on. */
+/** Merges a job with the one that it extends: its own keys win, of `pace` its own limits. `name` and `extends` are not inherited. */
 function extend(own: Readonly<Record<string, unknown>>, base: unknown): unknown {
   if (!isObject(base)) return own
   const { name: _name, extends: _extends, ...shared } = base
@@ -67,15 +67,15 @@ function readLayers(text: string, file: string, readOther: ReadOther, above: rea
   const { mistakes, parsed } = parseYaml(text)
   const wrong = mistakes.map((mistake): Mistake => ({ file, path: '', ...mistake }))
   const nowhere = { file, line: 1, column: 1 }
-  if (!parsed) return { mistakes: wrong, value: null, placeOf: () => nowhere, has: () => false }
-  const { value, placeOf, has } = parsed
-  const here: Layers['placeOf'] = (path, key) => ({ file, ...placeOf(path, key) })
+  if (!parsed) return { mistakes: wrong, value: null, positionOf: () => nowhere, has: () => false }
+  const { value, positionOf, has } = parsed
+  const here: Layers['positionOf'] = (path, key) => ({ file, ...positionOf(path, key) })
   const base = isObject(value) ? value.extends : undefined
-  if (!isObject(value) || typeof base !== 'string') return { mistakes: wrong, value, placeOf: here, has }
+  if (!isObject(value) || typeof base !== 'string') return { mistakes: wrong, value, positionOf: here, has }
   const refuse = (message: string): Layers => ({
     mistakes: [...wrong, { ...here(['extends'], false), path: 'extends', message }],
     value,
-    placeOf: here,
+    positionOf: here,
     has,
   })
   let other: ReturnType<ReadOther>
@@ -91,10 +91,10 @@ function readLayers(text: string, file: string, readOther: ReadOther, above: rea
   return {
     mistakes: [...wrong, ...layer.mistakes],
     value: extend(value, layer.value),
-    // What does not stand here stands in the file below.
-    placeOf: (path, key) =>
+    // A key that this file does not have is in the extended one.
+    positionOf: (path, key) =>
       path.length > 0 && path[0] !== 'name' && !has(path[0]!) && layer.has(path[0]!)
-        ? layer.placeOf(path, key)
+        ? layer.positionOf(path, key)
         : here(path, key),
     has: (key) => has(key) || (key !== 'name' && layer.has(key)),
   }
@@ -105,23 +105,23 @@ const noOther: ReadOther = (name) => {
 }
 
 function read(text: string, file: string, readOther: ReadOther, service: Service): Read {
-  const { mistakes, value, placeOf } = readLayers(text, file, readOther)
+  const { mistakes, value, positionOf } = readLayers(text, file, readOther)
   if (value === null) return { mistakes, job: null }
   const placed = ({ path, message, key }: Explained): Mistake => ({
-    ...placeOf(path, key),
+    ...positionOf(path, key),
     path: pathText(path),
     message,
   })
   const checked = jobFileOf(service).safeParse(value)
   const shape = checked.success ? [] : checked.error.issues.flatMap((issue) => explain(issue, valueAt(value)))
-  // Rules are told together with wrong words, but not about a place that is wrong already.
+  // Broken rules are reported together with illegal values, but not for a path that is reported already.
   const wrongAt = new Set(shape.map(({ path }) => pathText(path)))
   const broken = brokenRules(value, service).filter(({ path }) => !wrongAt.has(pathText(path)))
   const all = [...mistakes, ...shape.map(placed), ...broken.map((rule) => placed({ ...rule, key: true }))]
   return { mistakes: all, job: all.length === 0 && checked.success ? checked.data : null }
 }
 
-/** Every mistake of a job file and, before its own, of those it extends; in the order of their lines. */
+/** Every mistake of a job file, after those of the files that it extends; in the order of their lines. */
 export const findMistakes = (
   text: string,
   file: string,
@@ -136,7 +136,7 @@ export const findMistakes = (
 export const mistakeText = ({ file, line, column, path, message }: Mistake): string =>
   `${file}:${line}:${column}  ${path === '' ? '' : `${path}  `}${message}`
 
-/** Reads a job file for a service; `readOther` reads those that it extends. Throws one InputError that tells every mistake. */
+/** Reads a job file for a service; `readOther` reads those that it extends. Throws one InputError with every mistake. */
 export function readJob(
   text: string,
   file: string,

@@ -5,14 +5,14 @@ import { parseMoment, resolveMoment } from './moment.ts'
 import { isNotifyUrl, NOTIFY_FORM } from './notify.ts'
 import { wordsOf } from './select.ts'
 
-/** Something wrong that no single value shows: where, and why. */
+/** A broken rule about several keys: where, and why. */
 export interface RuleBreak {
   readonly path: readonly (string | number)[]
   readonly message: string
 }
 
 type Path = readonly (string | number)[]
-/** A part of a job file in which single values may still be wrong: they are told elsewhere, and passed over here. */
+/** A part of a job file. Its values may be illegal; those are reported elsewhere and ignored here. */
 type Entry = Readonly<Record<string, unknown>>
 
 const isEntry = (value: unknown): value is Entry => value !== null && typeof value === 'object' && !Array.isArray(value)
@@ -24,15 +24,15 @@ const SUMS =
 /** Rules on one series entry. */
 function seriesRules(entry: Entry, path: Path): RuleBreak[] {
   const breaks: RuleBreak[] = []
-  const say = (key: string, message: string) => breaks.push({ path: [...path, key], message })
-  if (entry.timeTrunc && !entry.timeAgg) say('timeTrunc', SUMS)
-  if (entry.timeAgg && !entry.timeTrunc) say('timeAgg', 'timeAgg needs timeTrunc, the step to group by')
-  if (entry.geoTrunc && !entry.geoAgg) say('geoTrunc', 'geoTrunc needs geoAgg; legal: sum, average')
+  const report = (key: string, message: string) => breaks.push({ path: [...path, key], message })
+  if (entry.timeTrunc && !entry.timeAgg) report('timeTrunc', SUMS)
+  if (entry.timeAgg && !entry.timeTrunc) report('timeAgg', 'timeAgg needs timeTrunc, the step to group by')
+  if (entry.geoTrunc && !entry.geoAgg) report('geoTrunc', 'geoTrunc needs geoAgg; legal: sum, average')
   const { indicators } = entry
   if (isEntry(indicators) && Object.keys(indicators).length === 0)
-    say('indicators', 'selects nothing; legal: match, terms, exclude; every indicator is written: indicators: all')
+    report('indicators', 'selects nothing; legal: match, terms, exclude; every indicator is written: indicators: all')
   if (isEntry(indicators) && typeof indicators.match === 'string' && wordsOf(indicators.match).length === 0)
-    say('indicators', 'match has no word in it')
+    report('indicators', 'match has no word in it')
   const twice = (key: string, what: string) => {
     const ids = listOf(entry[key])
     ids.forEach((id, i) => {
@@ -59,10 +59,10 @@ const timeRules =
     return [...breaks, ...windowRules(entry, path, zone)]
   }
 
-/** Noon of a winter day: what is relative is compared as seen from here. */
+/** Noon of a winter day: relative moments are compared as of then. */
 const SOME_DAY = 1_763_985_600
 
-/** `last`, or `from` with or without `to`; and what comes first must come first, where both ends can be compared. */
+/** `last`, or `from` with or without `to`; `from` must be before `to`, where both can be compared. */
 function windowRules({ window }: Entry, path: Path, zone: string): RuleBreak[] {
   if (!isEntry(window)) return []
   const at = (key: string, message: string): RuleBreak[] => [{ path: [...path, 'window', key], message }]
@@ -76,20 +76,20 @@ function windowRules({ window }: Entry, path: Path, zone: string): RuleBreak[] {
   if (!first || !second) return []
   const relative = (kind: string): boolean => kind === 'relative' || kind === 'now'
   if (relative(first.kind) !== relative(second.kind)) return []
-  // Most often two days, which need no zone, for whose clocks the runtime is slow to ask.
+  // Mostly two days, which can be compared without the zone; loading a zone is slow.
   if (first.kind === 'date' && second.kind === 'date' && first.date < second.date) return []
   if (resolveMoment(first, zone, SOME_DAY) < resolveMoment(second, zone, SOME_DAY)) return []
   return at('to', 'to must come after from; the day it names is not included')
 }
 
-/** locale is another word for locales. */
+/** `locale` and `locales` exclude one another. */
 const localeRule = (entry: Entry, path: Path): RuleBreak[] =>
   entry.locale && entry.locales
-    ? [{ path: [...path, 'locale'], message: 'locale and locales say the same; keep one' }]
+    ? [{ path: [...path, 'locale'], message: 'locale and locales report the same; keep one' }]
     : []
 
-/** Why something throws; undefined where it does not. */
-function complaint(attempt: () => unknown): string | undefined {
+/** The message that a function throws; undefined where it does not throw. */
+function errorMessage(attempt: () => unknown): string | undefined {
   try {
     attempt()
     return undefined
@@ -101,10 +101,10 @@ function complaint(attempt: () => unknown): string | undefined {
 function topRules(job: Entry, service: Service): RuleBreak[] {
   const breaks: RuleBreak[] = []
   const { timeZone, schedule } = job
-  const zone = typeof timeZone === 'string' ? complaint(() => checkZone(timeZone)) : undefined
+  const zone = typeof timeZone === 'string' ? errorMessage(() => checkZone(timeZone)) : undefined
   if (zone !== undefined)
     breaks.push({ path: ['timeZone'], message: `${zone} Legal: a name such as ${service.timeZone}` })
-  const cron = typeof schedule === 'string' ? complaint(() => new Cron(schedule, { paused: true })) : undefined
+  const cron = typeof schedule === 'string' ? errorMessage(() => new Cron(schedule, { paused: true })) : undefined
   if (cron !== undefined)
     breaks.push({ path: ['schedule'], message: `is not a cron expression: ${cron}; legal: "15 21 * * *"` })
   const wanted = ['series', 'offers', 'content', 'archives', 'archivesJson', 'widgets', 'catalogue']
@@ -113,7 +113,7 @@ function topRules(job: Entry, service: Service): RuleBreak[] {
   return breaks
 }
 
-/** The order `expires` is one of news. */
+/** The order `expires` exists for news only. */
 const orderRule = (entry: Entry, path: Path): RuleBreak[] =>
   entry.order === 'expires' && listOf(entry.kinds).some((kind) => kind !== 'news')
     ? [{ path: [...path, 'order'], message: 'expires is an order of news only; legal: published, updated, created' }]
@@ -140,7 +140,7 @@ function widgetRules(widgets: Entry, zone: string): RuleBreak[] {
   return breaks
 }
 
-/** Addresses are checked here, where their text is not repeated: it may be a secret. */
+/** Checks addresses. Messages do not repeat them: they may be secrets. */
 const notifyRules = (notify: unknown): RuleBreak[] =>
   [notify].flat().flatMap((entry, i) => {
     const at: Path = Array.isArray(notify) ? ['notify', i] : ['notify']

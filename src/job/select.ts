@@ -3,7 +3,7 @@ import { quantity } from '../base/quantity.ts'
 import { didYouMean } from '../base/suggest.ts'
 import type { Job, Selector } from './job.ts'
 
-/** An indicator as the catalogue lists it, with its names in all languages that are held. */
+/** An indicator of the catalogue, with its names in all stored languages. */
 export interface Listed {
   readonly id: number
   readonly names: readonly string[]
@@ -11,10 +11,10 @@ export interface Listed {
   readonly terms: readonly string[]
 }
 
-/** Letters without case and accents. */
+/** A text without case and accents. */
 const plain = (text: string): string => text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
 
-/** The words of a text, plain. */
+/** The words of a text, without case and accents. */
 export const wordsOf = (text: string): string[] => plain(text).match(/[\p{L}\p{N}]+/gu) ?? []
 
 const matches = ({ match }: Selector, { names }: Listed): boolean => {
@@ -22,7 +22,7 @@ const matches = ({ match }: Selector, { names }: Listed): boolean => {
   return match.every((wanted) => words.some((word) => word.startsWith(wanted)))
 }
 
-/** The numbers that a selector means, in ascending order. */
+/** The ids that a selector selects, in ascending order. */
 export const select = (selector: Selector, catalogue: readonly Listed[]): number[] =>
   catalogue
     .filter(({ id }) => !selector.exclude.includes(id) && (selector.only?.includes(id) ?? true))
@@ -31,10 +31,10 @@ export const select = (selector: Selector, catalogue: readonly Listed[]): number
     .map(({ id }) => id)
     .sort((a, b) => a - b)
 
-/** Whether a job names indicators by the catalogue, which is then needed before it can be planned. */
+/** Whether a job selects indicators by the catalogue, which is then needed before it can be planned. */
 export const needsCatalogue = (job: Job): boolean => job.series.some(({ select: selector }) => selector !== null)
 
-/** Whether a job names anything: `--only` may leave nothing of it. */
+/** Whether a job requests anything: `--only` may leave nothing. */
 export const namesAnything = ({ catalogue, series, content, archives, widgets }: Job): boolean =>
   catalogue !== null ||
   widgets !== null ||
@@ -44,7 +44,7 @@ export const namesAnything = ({ catalogue, series, content, archives, widgets }:
 /** The terms whose listings a job needs. */
 export const termsOf = (job: Job): string[] => [...new Set(job.series.flatMap((entry) => entry.select?.terms ?? []))]
 
-/** The job with the numbers that its selectors mean in a catalogue, be they none. */
+/** The job with its selectors replaced by the ids that they select, possibly none. */
 export const applySelectors = (job: Job, catalogue: readonly Listed[]): Job => ({
   ...job,
   series: job.series.map((entry) =>
@@ -52,7 +52,7 @@ export const applySelectors = (job: Job, catalogue: readonly Listed[]): Job => (
   ),
 })
 
-/** The same; throws InputError where a selector means none. One of which `--only` leaves nothing is no mistake: another job may have it. */
+/** The same; throws InputError where a selector selects nothing. `--only` does not count: another job may have the indicator. */
 export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
   const resolved = applySelectors(job, catalogue)
   const none = job.series.find(
@@ -69,7 +69,7 @@ export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
   return resolved
 }
 
-/** The jobs with nothing but some indicators of their series. Throws InputError for a number that none of them names. */
+/** The jobs reduced to some indicators. Throws InputError for an id that none of them names. */
 export function onlyIndicators(jobs: readonly Job[], only: readonly number[]): Job[] {
   const named = new Set(jobs.flatMap((job) => job.series.flatMap(({ indicators }) => indicators)))
   const unknown = jobs.some(needsCatalogue) ? [] : only.filter((id) => !named.has(id))

@@ -10,26 +10,26 @@ import {
   type YAMLError,
 } from 'yaml'
 
-/** A place in a file, counted from 1. */
-export interface Place {
+/** A position in a file, counted from 1. */
+export interface Position {
   readonly line: number
   readonly column: number
 }
 
-/** Something that is wrong with the text itself. */
-export interface TextMistake extends Place {
+/** A mistake in the text itself. */
+export interface TextMistake extends Position {
   readonly message: string
 }
 
-/** A path into a document: keys and positions. */
+/** A path into a document: keys and indexes. */
 export type Path = readonly PropertyKey[]
 
-/** A YAML document as plain values, with the places of its parts. */
+/** A YAML document as plain values, with the positions of its parts. */
 export interface Parsed {
   readonly value: unknown
-  /** Where a path stands, or the nearest part above it that exists; `key`: the key rather than its value. */
-  readonly placeOf: (path: Path, key: boolean) => Place
-  /** Whether a key stands at the top. */
+  /** The position of a path, or of the nearest part above it that exists; `key`: of the key rather than of its value. */
+  readonly positionOf: (path: Path, key: boolean) => Position
+  /** Whether the document has a key at the top. */
   readonly has: (key: PropertyKey) => boolean
 }
 
@@ -37,8 +37,8 @@ const MAX_LENGTH = 1024 * 1024
 const MAX_DEPTH = 16
 const MAX_ALIASES = 20
 
-/** How deep a document nests, and how many aliases it uses: what a bomb is made of. */
-function bomb(document: Document): string | undefined {
+/** Why a document is refused: too deep, or too many aliases, which may expand to any size. */
+function tooComplex(document: Document): string | undefined {
   let deepest = 0
   let aliases = 0
   visit(document, {
@@ -52,7 +52,7 @@ function bomb(document: Document): string | undefined {
   return undefined
 }
 
-/** Whether brackets or indentation go far deeper than any job; told in one pass before parsing, which is recursive. */
+/** Whether a text is nested far deeper than any job; found in one pass before parsing, which is recursive. */
 function nestsDeeply(text: string): boolean {
   let open = 0
   for (const letter of text) {
@@ -80,15 +80,15 @@ function nodeAt(document: Document, path: Path, key: boolean): Node | null {
   return document.contents as Node | null
 }
 
-/** What the parser says, in our words; a key that stands twice is named. */
+/** The message for an error of the parser; a repeated key is named. */
 const wordsOf = ({ code, message, pos }: YAMLError, text: string): string =>
   code === 'DUPLICATE_KEY'
     ? `${/^[^:\s]*/.exec(text.slice(pos[0]))?.[0] ?? 'a key'} stands twice in the same place; keep one`
     : `is not valid YAML: ${message.split('\n')[0]?.replace(/ at line .*$/, '')}`
 
 /**
- * Reads the YAML of a job file: one document, of bounded size and depth. What is wrong with the text comes in `mistakes`;
- * `parsed` is null when nothing can be read from it at all.
+ * Parses the YAML of a job file: one document, of limited size and depth. `mistakes` has what is wrong with the text; `parsed` is
+ * null where nothing can be read from it.
  */
 export function parseYaml(text: string): { mistakes: readonly TextMistake[]; parsed: Parsed | null } {
   const whole = (message: string) => ({ mistakes: [{ line: 1, column: 1, message }], parsed: null })
@@ -99,7 +99,7 @@ export function parseYaml(text: string): { mistakes: readonly TextMistake[]; par
   const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: true, schema: 'core' })
   if (!Array.isArray(documents) || documents.length === 0 || documents[0]?.contents === null)
     return whole('is empty; `indicator-sync init` writes a job file to start from')
-  const place = (offset: number): Place => {
+  const place = (offset: number): Position => {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
@@ -107,14 +107,14 @@ export function parseYaml(text: string): { mistakes: readonly TextMistake[]; par
   const mistakes = document.errors.map((error) => ({ ...place(error.pos[0]), message: wordsOf(error, text) }))
   if (document.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return { mistakes, parsed: null }
   if (documents.length > 1) return whole('holds several YAML documents; a job file is one')
-  const bad = bomb(document)
+  const bad = tooComplex(document)
   if (bad) return whole(bad)
   return {
     mistakes,
     parsed: {
       value: document.toJS({ maxAliasCount: MAX_ALIASES * 10 }),
       has: (key) => document.has(key),
-      placeOf: (path, key) => place(nodeAt(document, path, key)?.range?.[0] ?? 0),
+      positionOf: (path, key) => place(nodeAt(document, path, key)?.range?.[0] ?? 0),
     },
   }
 }

@@ -13,7 +13,7 @@ import type { Size } from '../services/windows.ts'
 import { firstSize, sizeOf } from './sizes.ts'
 import { cut } from './windows.ts'
 
-/** The dataset that an entry means for one of its indicators. */
+/** The series of an entry for one of its indicators. */
 export const identityOf = (entry: SeriesEntry, indicatorId: number): SeriesIdentity => ({
   kind: entry.kind,
   indicatorId,
@@ -27,21 +27,21 @@ export const identityOf = (entry: SeriesEntry, indicatorId: number): SeriesIdent
 /** The route of an entry. */
 export const entryRoute = ({ kind }: SeriesEntry): RouteName => (kind === 'indicator' ? 'indicator' : 'offer_indicator')
 
-/** The geos under which the answers of an entry are held. With geo_agg they are part of the dataset; otherwise each is held on its own. */
+/** The geos under which coverage of an entry is recorded. With geo_agg they are part of the series; otherwise each geo has its own. */
 export const geosOf = ({ geoIds, geoAgg }: SeriesEntry): readonly number[] =>
   geoIds.length === 0 || geoAgg !== null ? [ALL_GEOS] : geoIds
 
 /** Whether the requests of an entry cover all geos of its series, or an aggregate of some. */
 export const coversAllGeos = (entry: SeriesEntry): boolean => geosOf(entry)[0] === ALL_GEOS
 
-/** The series of an entry. */
+/** The keys of the series of an entry. */
 export const keysOf = (entry: SeriesEntry): string[] => entry.indicators.map((id) => seriesKey(identityOf(entry, id)))
 
 /** Whether a job requests some geos of a series where other jobs may request all. */
 export const namesGeos = (job: Job): boolean =>
   job.series.some((entry) => entry.window !== null && !coversAllGeos(entry))
 
-/** The geos that a request names when it covers some of those of its entry. */
+/** The geos that a request for some geos of an entry has as parameter; empty for all. */
 export const sentGeos = ({ geoIds, geoAgg }: SeriesEntry, requested: readonly number[]): readonly number[] =>
   geoAgg === null ? requested.filter((geoId) => geoId !== ALL_GEOS) : geoIds
 
@@ -56,7 +56,7 @@ export const paramsOf = (entry: SeriesEntry, id: number, geoIds: readonly number
   geo_ids: geoIds.length === 0 ? undefined : geoIds,
 })
 
-/** Where the resolution of a series changes, as was found or announced: no window spans it. */
+/** Instants at which the resolution of a series changes, found or announced: no window spans one. */
 export function changesOf(
   service: Service,
   { indicatorId, timeTrunc }: SeriesIdentity,
@@ -66,13 +66,13 @@ export function changesOf(
   return [...changes, ...announced.map((date) => startOfDate(service.timeZone, date)!)].sort((a, b) => a - b)
 }
 
-/** The calendar periods of a series, as far as they are known. */
+/** The calendar periods of a series; undefined where it has none or they are not known. */
 export function knownPeriods(zone: string, { period }: SeriesState): Periods | undefined {
   const periods = period && periodsOf(zone, period)
   return periods?.isCalendar ? periods : undefined
 }
 
-/** The window size: what the job says, else what was learned, else the first guess. */
+/** The window size: from the job, else the learned one, else the service's first size. */
 export function sizeFor(
   service: Service,
   entry: SeriesEntry,
@@ -110,7 +110,7 @@ export function cutterOf(zone: string, unit: Unit): Cutter {
 }
 const cutters = new Map<string, Cutter>()
 
-/** Cuts holes into windows, those of the last series again where they are the same: most series of a job miss the same, and a local calendar is slow. */
+/** Cuts holes into windows, with a cache: most series of a job miss the same intervals, and calendar arithmetic is slow. */
 function createCutter(zone: string, unit: Unit): Cutter {
   const remembered = new Map<string, readonly Interval[]>()
   return (hole, size, changes) => {
@@ -125,5 +125,5 @@ function createCutter(zone: string, unit: Unit): Cutter {
   }
 }
 
-/** Holes whose windows are remembered. */
+/** How many holes the cache holds. */
 const REMEMBERED = 64

@@ -25,7 +25,7 @@ function alike(missing: readonly Missing[]): Group[] {
   return [...groups.values()]
 }
 
-/** Groups the holes of several geos so that each part is in one group, with all geos that miss it; geos keep their order. */
+/** Groups the holes of several geos so that each part of a hole is in exactly one group, with all geos that miss it; geos keep their order. */
 export function groupsOf(missing: readonly Missing[]): Group[] {
   const classes = alike(missing)
   if (classes.length < 2) return classes
@@ -41,7 +41,7 @@ export function groupsOf(missing: readonly Missing[]): Group[] {
     next.push({ geoIds, holes: rest })
     groups = next.filter((group) => group.holes.length > 0)
   }
-  const places = new Map(missing.map(({ geoId }, i) => [geoId, i]))
-  const inOrder = (ids: readonly number[]) => [...ids].sort((a, b) => places.get(a)! - places.get(b)!)
+  const order = new Map(missing.map(({ geoId }, i) => [geoId, i]))
+  const inOrder = (ids: readonly number[]) => [...ids].sort((a, b) => order.get(a)! - order.get(b)!)
   return groups.map((group) => ({ ...group, geoIds: inOrder(group.geoIds) }))
 }

@@ -7,21 +7,21 @@ import type { Span } from '../job/job.ts'
 import { spanSeconds } from '../job/moment.ts'
 import type { CoveredInterval } from '../job/plannerState.ts'
 
-/** Before which border nothing is revised any more, seen from an instant. */
+/** The local border before which, at an instant, nothing is revised any more. */
 export const settledBefore = (zone: string, at: Instant, lookback: Span, unit: Unit, periods?: Periods): Instant => {
   const border = floorTo(zone, at - spanSeconds(lookback), unit)
-  // A value may come or be revised until its period is over, wherever that began.
+  // A period that has begun before the border and ends after it may still be revised.
   return periods ? floorTo(zone, periods.floor(border), unit) : border
 }
 
-/** Whether something was fetched within `refresh`. What a clock that has jumped back since puts into the future was not. */
+/** Whether something was fetched within `refresh`. A time in the future comes from a clock that was set back since, and does not count. */
 const isFresh = (fetchedAt: Instant, now: Instant, refresh: Span): boolean =>
   fetchedAt > now - spanSeconds(refresh) && fetchedAt <= now + CLOCK_ERROR
 
 /** Seconds by which two clocks may differ without one of them being wrong. */
 const CLOCK_ERROR = 300
 
-/** How the planner looks at what is held. */
+/** What decides whether stored coverage is still good. */
 export interface Freshness {
   readonly zone: string
   readonly now: Instant
@@ -32,7 +32,7 @@ export interface Freshness {
   readonly periods?: Periods | undefined
 }
 
-/** What lies before the border of its lookback when it was fetched, or all of it where that was long enough for every part. */
+/** The part of a held interval that was past revision when it was fetched. */
 function settledPart(held: CoveredInterval, { zone, now, lookback, unit, periods }: Freshness): Interval {
   const ahead = Math.max(0, held.fetchedAt - now)
   if (held.settledS - ahead >= spanSeconds(lookback)) return held
@@ -52,7 +52,7 @@ export function stillGood(held: CoveredInterval, freshness: Freshness): Interval
   return settledPart(held, freshness)
 }
 
-/** Whether a listing has to be requested: never answered, or answered longer ago than `refresh` while its window was still open. */
+/** Whether a listing has to be requested: it was never answered, or longer ago than `refresh` while its window could still be revised. */
 export function isDue(last: Instant | undefined, window: Interval | null, freshness: Freshness): boolean {
   if (last === undefined) return true
   if (isFresh(last, freshness.now, freshness.refresh)) return false

@@ -4,7 +4,7 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { entryRoute, identityOf, paramsOf } from './entries.ts'
 import { type Freshness, isDue } from './held.ts'
 import { type Planning, planRequest } from './planning.ts'
-import { isPassedOver } from './unknown.ts'
+import { isSkipped } from './unknown.ts'
 
 /** Plans an entry with `datetime`: one request an indicator, for one instant. */
 export function* planInstants(planning: Planning, entry: SeriesEntry): Generator<PlannedRequest> {
@@ -25,7 +25,7 @@ export function* planInstants(planning: Planning, entry: SeriesEntry): Generator
     const { target } = planned.request
     const window = { from: datetime, to: datetime + 1 }
     if (!options.restate && !isDue(plannerState.lastAnswer(target), window, freshness)) continue
-    if (isPassedOver(planning, entry.where, entryRoute(entry), indicatorId)) continue
+    if (isSkipped(planning, entry.where, entryRoute(entry), indicatorId)) continue
     if (requested.takes(target)) yield planned
   }
 }

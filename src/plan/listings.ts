@@ -8,22 +8,22 @@ import type { AnyParams, RouteName } from '../services/routes.ts'
 import { isDue } from './held.ts'
 import { type Planning, planRequest, wantedRange } from './planning.ts'
 import { sizeOf } from './sizes.ts'
-import { isPassedOver } from './unknown.ts'
+import { isSkipped } from './unknown.ts'
 import { cut } from './windows.ts'
 
 const NO_LOOKBACK: Span = { count: 0, unit: 'day' }
 const A_DAY: Span = { count: 1, unit: 'day' }
 
-/** An empty list says nothing on the wire. */
+/** A list as parameter: an empty one is not sent. */
 const some = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list)
 
-/** The language in a path: the route says which there are, in whatever languages the texts are requested. */
+/** The language in the path of a route: one that the route allows, whatever `locale` is requested. */
 function languageOf({ service }: Planning, route: RouteName): string {
   const language = service.routes[route]?.slots.language
   return language?.kind === 'choice' ? language.values[0]! : service.locales[0]
 }
 
-interface Question {
+interface ListingRequest {
   readonly where: string
   readonly route: RouteName
   readonly params: AnyParams
@@ -36,17 +36,17 @@ interface Question {
 /** Requests a listing when it is due. */
 function* whenDue(
   planning: Planning,
-  { where, route, params, window = null, complete, ...times }: Question,
+  { where, route, params, window = null, complete, ...times }: ListingRequest,
 ): Generator<PlannedRequest> {
   const { service, plannerState, now, options, requested } = planning
-  // A range that is requested by itself concerns only what has a window.
+  // A range given by the user applies only to requests with a window.
   if (window === null && options.range && (options.restate || options.range.how === 'replace')) return
   const freshness = { zone: service.timeZone, now, unit: 'day' as const, lookback: NO_LOOKBACK, ...times }
   const planned = planRequest(planning, where, route, params, { window, complete })
   const { target } = planned.request
   const last = plannerState.lastAnswer(target)
   if (!options.restate && !isDue(last, window, freshness)) return
-  if (route === 'widget' && isPassedOver(planning, where, route, params.id as string | number)) return
+  if (route === 'widget' && isSkipped(planning, where, route, params.id as string | number)) return
   if (requested.takes(target))
     yield { ...planned, reason: options.restate ? 'restate' : last === undefined ? 'missing' : 'refresh' }
 }
@@ -69,7 +69,7 @@ export function* planCatalogue(planning: Planning, entry = planning.job.catalogu
   }
 }
 
-/** Plans what is needed of the catalogue before the indicators that a job selects by it are known: the whole of it, and every term by itself. */
+/** Plans the catalogue requests that a job's selectors need: the whole catalogue, and one listing for each term. */
 export function* planSelection(planning: Planning): Generator<PlannedRequest> {
   const { job } = planning
   if (!needsCatalogue(job)) return
@@ -99,24 +99,24 @@ function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<Plan
   const { job, service, now, options } = planning
   const { route } = entry
   const filters = { taxonomy_terms: some(entry.taxonomyTerms), vocabularies: some(entry.vocabularies) }
-  const question = { ...entry, route, complete: false }
+  const listing = { ...entry, route, complete: false }
   if (!entry.window) {
     const date = entry.date ? resolveMoment(entry.date, job.timeZone, now) : undefined
     const window = date === undefined ? null : { from: date, to: date + 1 }
     for (const locale of entry.locales)
-      for (const planned of whenDue(planning, { ...question, params: { locale, ...filters, date }, window }))
+      for (const planned of whenDue(planning, { ...listing, params: { locale, ...filters, date }, window }))
         yield planned
     return
   }
   const wanted = wantedRange(planning, entry.window)
-  // The plain listing depends on the day, so it is requested day by day; the JSON one is a catalogue and takes the range at once.
+  // `archives` depends on the day, so it is requested day by day; `archives_json` is a catalogue and takes the range at once.
   const chunk = entry.chunk ?? (route === 'archives' ? A_DAY : null)
   const windows = chunk ? [...cut(service.timeZone, wanted, sizeOf(chunk))] : wanted.from < wanted.to ? [wanted] : []
   const dateType = route === 'archives' ? { date_type: entry.dateType ?? undefined } : {}
   for (const window of options.newestFirst ? windows.reverse() : windows)
     for (const locale of entry.locales)
       yield* whenDue(planning, {
-        ...question,
+        ...listing,
         params: { locale, ...filters, ...rangeParams(window), ...dateType },
         window,
       })

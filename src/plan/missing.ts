@@ -7,7 +7,7 @@ import { type Freshness, stillGood } from './held.ts'
 import type { Planning } from './planning.ts'
 import { borderUnit } from './windows.ts'
 
-/** What need not be requested for a geo. A request for the geo alone is newer than one for all geos. */
+/** The intervals that need not be requested for a geo. Coverage of the geo alone goes before coverage of all geos. */
 function goodOf(geoId: number, { coverage }: SeriesState, freshness: Freshness): Interval[] {
   const own: CoveredInterval[] = []
   const all: CoveredInterval[] = []
@@ -15,12 +15,12 @@ function goodOf(geoId: number, { coverage }: SeriesState, freshness: Freshness):
   for (const row of coverage) (row.geoId === ALL_GEOS ? all : row.geoId === geoId ? own : others).push(row)
   const good = (rows: readonly CoveredInterval[]): Interval[] => rows.map((row) => stillGood(row, freshness))
   if (geoId !== ALL_GEOS) return merge([...good(own), ...subtract(good(all), own)])
-  // All geos are requested again where one of them is in doubt.
+  // Where one geo is in doubt, all geos are requested again.
   const doubted = others.filter(({ state }) => state === 'doubt')
   return subtract(good(all), subtract(doubted, good(doubted)))
 }
 
-/** What of a range an entry misses of a geo of one of its series. */
+/** The intervals of a range that an entry has to request for a geo of one of its series. */
 export function missingOf(
   { service, now, options }: Planning,
   { timeTrunc, lookback, refresh }: SeriesEntry,

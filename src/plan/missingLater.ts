@@ -11,16 +11,16 @@ export type MissingLater = (series: string) => readonly Interval[]
 function find(planning: Planning): ReadonlyMap<string, readonly Interval[]> {
   const own = new Set(planning.job.series.filter((entry) => !coversAllGeos(entry)).flatMap(keysOf))
   const found = new Map<string, readonly Interval[]>()
-  for (const meant of own.size === 0 ? [] : (planning.later ?? []))
-    for (const entry of meant.job.series) {
+  for (const later of own.size === 0 ? [] : (planning.later ?? []))
+    for (const entry of later.job.series) {
       if (!entry.window || !coversAllGeos(entry)) continue
-      const there = { ...planning, ...meant }
-      const wanted = wantedRange(there, entry.window, borderUnit(entry.timeTrunc))
+      const laterPlanning = { ...planning, ...later }
+      const wanted = wantedRange(laterPlanning, entry.window, borderUnit(entry.timeTrunc))
       for (const id of entry.indicators) {
         const series = identityOf(entry, id)
         const key = seriesKey(series)
         if (!own.has(key)) continue
-        const missing = missingOf(there, entry, planning.plannerState.series(series), wanted, ALL_GEOS)
+        const missing = missingOf(laterPlanning, entry, planning.plannerState.series(series), wanted, ALL_GEOS)
         found.set(key, merge([...(found.get(key) ?? []), ...missing]))
       }
     }
@@ -28,8 +28,8 @@ function find(planning: Planning): ReadonlyMap<string, readonly Interval[]> {
 }
 
 /**
- * Finds, when first called, what later jobs need for all geos. Where this job names some of those geos, all are requested at
- * once, so that nothing is requested twice.
+ * Finds, on the first call, what later jobs need for all geos of a series. Where this job names only some geos, all are requested
+ * at once, so that nothing is requested twice.
  */
 export function createMissingLater(planning: Planning): MissingLater {
   let found: ReturnType<typeof find> | undefined

@@ -1,11 +1,11 @@
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import type { Lane } from './series.ts'
+import type { SeriesRequests } from './series.ts'
 
 /**
- * The requests of many series together, those that reach latest first; each series' own must come in that order. In every
- * round all series give what ends as late as the latest, so that a round costs one look at each series.
+ * Merges the requests of many series, those with the latest end first; the requests of each series must be in that order. Each
+ * round yields all requests with the latest end, so that a round looks at each series once.
  */
-export function* latestFirst(given: Iterable<Lane>): Generator<PlannedRequest> {
+export function* latestFirst(given: Iterable<SeriesRequests>): Generator<PlannedRequest> {
   let queues = Array.from(given, ({ windows, requests }) => ({
     windows,
     next: 0,

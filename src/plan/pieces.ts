@@ -4,13 +4,13 @@ import { borderUnit, cut } from './windows.ts'
 
 const DAY = 86_400
 
-/** Half of a window's length in seconds; undefined for a request that has none or cannot be divided. */
+/** Half of a window's length in seconds; undefined for a request without a window or a series. */
 export const halfOf = ({ window, series }: PlannedRequest): number | undefined =>
   window && series ? Math.ceil((window.to - window.from) / 2) : undefined
 
 /**
- * The window of a request in pieces of a length at the most, on local borders; one piece when it is short enough already, or
- * cannot be divided: a bucket that is grouped, and a day, are requested as a whole.
+ * The window of a request in pieces of at most `seconds`, on local borders; one piece where it is short enough already or cannot
+ * be divided: a bucket, and a day, are requested as a whole.
  */
 export function piecesOf(planned: PlannedRequest, seconds: number | undefined): Interval[] {
   const { window, series, timeZone } = planned

@@ -8,11 +8,11 @@ import { createMissingLater, type MissingLater } from './missingLater.ts'
 import { latestFirst } from './order.ts'
 import type { Planning } from './planning.ts'
 import { createRequested } from './requested.ts'
-import { type Lane, planLanes } from './series.ts'
+import { planSeries, type SeriesRequests } from './series.ts'
 
 /**
- * Job + what is held + clock → the requests that are needed, lazily: first the catalogue, then series, then the other
- * listings, then what was absent at the source and is due again.
+ * Job + planner state + clock → the requests that are needed, lazily: first the catalogue, then series, then the other
+ * listings, then absences that are due.
  */
 export function* plan(
   given: Omit<Planning, 'requested'> & Partial<Pick<Planning, 'requested'>>,
@@ -25,19 +25,19 @@ export function* plan(
   yield* planCatalogue(planning)
   for (const entry of job.series) yield* planInstants(planning, entry)
   const newestFirst = options.newestFirst || job.newestFirst
-  const lanes = lanesOf({ ...planning, options: { ...options, newestFirst } }, whole)
-  if (newestFirst) yield* latestFirst(lanes)
-  else for (const { requests } of lanes) yield* requests
+  const series = seriesRequests({ ...planning, options: { ...options, newestFirst } }, whole)
+  if (newestFirst) yield* latestFirst(series)
+  else for (const { requests } of series) yield* requests
   yield* planListings(planning)
   yield* planAbsences(planning, requested.calls() - before, whole)
 }
 
-/** What is requested of every series of a job. */
-function* lanesOf(planning: Planning, whole: MissingLater): Generator<Lane> {
-  for (const entry of planning.job.series) yield* planLanes(planning, entry, whole)
+/** The requests of every series of a job. */
+function* seriesRequests(planning: Planning, whole: MissingLater): Generator<SeriesRequests> {
+  for (const entry of planning.job.series) yield* planSeries(planning, entry, whole)
 }
 
-/** Entries in the order of the job, but those of some geos of a series after those of all its geos, which bring them along. */
+/** Entries in the order of the job, except that entries for some geos come after entries for all geos of the same series, which cover them. */
 function inOrder(entries: readonly SeriesEntry[]): readonly SeriesEntry[] {
   if (entries.every(coversAllGeos) || !entries.some(coversAllGeos)) return entries
   const whole = new Set(entries.filter(coversAllGeos).flatMap(keysOf))

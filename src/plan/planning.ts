@@ -4,25 +4,25 @@ import type { Unit } from '../base/zone.ts'
 import type { Job, Window } from '../job/job.ts'
 import { resolveWindow } from '../job/moment.ts'
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
-import type { PassedOver, PlannerState } from '../job/plannerState.ts'
+import type { PlannerState, SkippedItem } from '../job/plannerState.ts'
 import { buildRequest } from '../services/request.ts'
 import type { AnyParams, Locale, Params, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
 import type { Requested } from './requested.ts'
 import { widen } from './windows.ts'
 
-/** What the user said on top of the job. */
+/** Options of the user beside the job. */
 export interface PlanOptions {
   /** `narrow` cuts the job's windows down to the range; `replace` puts the range in their place. */
   readonly range?: { readonly interval: Interval; readonly how: 'narrow' | 'replace' }
-  /** Requests what is held already, too. */
+  /** Requests held ranges again, too. */
   readonly restate?: boolean
   readonly newestFirst?: boolean
-  /** Only some indicators of the job are meant: what it wants beside them is not forgotten. */
+  /** Whether only some indicators of the job were selected: what it wants of the others stays stored. */
   readonly part?: boolean
 }
 
-/** A job with what the user said on top of it. */
+/** A job with the options of the user. */
 export interface JobWithOptions {
   readonly job: Job
   readonly options: PlanOptions
@@ -33,17 +33,17 @@ export interface Planning extends JobWithOptions {
   readonly service: Service
   readonly plannerState: PlannerState
   readonly now: Instant
-  /** What the run requests already. */
+  /** What the run has planned to request so far. */
   readonly requested: Requested
-  /** Jobs that come after this one in the same call. */
+  /** Later jobs of the same command. */
   readonly later?: readonly JobWithOptions[]
-  /** Told of what is left alone for now, because the service does not know it. */
-  readonly onPassedOver?: (passed: PassedOver) => void
+  /** Called for what is not requested now because the service does not know it. */
+  readonly onSkipped?: (passed: SkippedItem) => void
 }
 
 /**
- * The range that an entry's window means together with what the user said: its words in the job's zone, widened to the
- * borders of the service's.
+ * The range of an entry's window with the options of the user: dates are of the job's zone, the result is widened to borders of
+ * the service's zone.
  */
 export function wantedRange(
   { job, service, now, options: { range } }: Planning,
@@ -51,19 +51,19 @@ export function wantedRange(
   unit: Unit = 'day',
 ): Interval {
   const own = resolveWindow(window, job.timeZone, now)
-  const meant = !range
+  const wanted = !range
     ? own
     : range.how === 'replace'
       ? range.interval
       : { from: Math.max(own.from, range.interval.from), to: Math.min(own.to, range.interval.to) }
-  return meant.from < meant.to ? widen(service.timeZone, meant, unit) : { from: own.from, to: own.from }
+  return wanted.from < wanted.to ? widen(service.timeZone, wanted, unit) : { from: own.from, to: own.from }
 }
 
 type Extra = Partial<
   Pick<PlannedRequest, 'series' | 'geoIds' | 'window' | 'settledBefore' | 'lookbackS' | 'complete' | 'reason'>
 >
 
-/** Plans one request; what is left out is as for a listing without a range. */
+/** Plans one request; the defaults are those of a listing without a range. */
 export function planRequest(
   { service, now }: Pick<Planning, 'service' | 'now'>,
   where: string,

@@ -1,7 +1,7 @@
 import { type Interval, merge, subtract } from '../base/interval.ts'
 import { ALL_GEOS } from '../job/plannedRequest.ts'
 
-/** What a run requests already, so that nothing is requested twice: neither by two entries nor by two jobs. */
+/** What a run has planned to request, so that nothing is requested twice, by whichever entries and jobs. */
 export interface Requested {
   /**
    * The parts of some intervals that are not requested yet for a geo of a series. A request for all geos covers each of them;
@@ -9,18 +9,18 @@ export interface Requested {
    */
   left(series: string, geoId: number, wanted: readonly Interval[]): Interval[]
   add(series: string, geoIds: readonly number[], intervals: readonly Interval[], calls?: number): void
-  /** Notes a path and query; false where it was noted before. */
+  /** Adds a path and query; false where it was added before. */
   takes(target: string): boolean
-  /** Requests so far: windows of series, and targets. */
+  /** The number of requests so far: windows of series, and targets. */
   calls(): number
-  /** The same, to be filled on its own. */
+  /** An independent copy. */
   copy(): Requested
 }
 
 /** What is requested of a series, geo by geo. */
 type Intervals = ReadonlyMap<number, readonly Interval[]>
 
-/** Nothing requested yet, or what was requested in a run so far. */
+/** Begins empty, or with what was requested before. */
 export function createRequested(
   before: ReadonlyMap<string, Intervals> = new Map(),
   targetsBefore: ReadonlySet<string> = new Set(),

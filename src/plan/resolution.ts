@@ -10,11 +10,11 @@ import type { Rows } from '../tables/rows.ts'
 
 const HOUR = 3_600
 
-/** In which resolution an answer came: the service's number for it, and its seconds; null where it tells none, or periods differ. */
+/** The resolution of an answer: the service's id of it, and its step in seconds; null where the answer states none, or periods differ. */
 export interface Kind {
   readonly id: number | null
   readonly step: number | null
-  /** Whether nothing tells how long its periods are, as with events. */
+  /** Whether the step is only guessed, as for events. */
   readonly guessed: boolean
 }
 
@@ -24,25 +24,25 @@ export const kindOf = ({ resolutionId, stepS, observations }: Rows): Kind => ({
   guessed: observations?.guessed === true,
 })
 
-/** A period of the calendar, whose days and months are not all equally long, and which no sum by the hour is. */
+/** Whether a step is a calendar period (a day or longer), whose length varies; sums by the hour are not. */
 const isCalendar = (step: number | null): boolean => step === null || step > 20 * HOUR
 
-/** Whether two answers came in one resolution: under one number, where both have one, and in periods of one length, where they tell it. */
+/** Whether two answers have the same resolution: equal ids, where both have one, and equal steps, where both are known. */
 export const isSame = (a: Kind, b: Kind): boolean => {
   if (a.id !== null && a.id === b.id && (a.guessed || b.guessed)) return true
   const isOneNumber = a.id === b.id || a.id === null || b.id === null
   return isOneNumber && (a.step === b.step || (isCalendar(a.step) && isCalendar(b.step)))
 }
 
-/** Whether an answer bears a number of which nothing but the single days of its series tell what it stands for. */
+/** Whether an answer has a resolution id whose meaning the service's declaration does not tell; single days of the series tell it. */
 export const isUnknown = ({ service }: PlannedRequest, { resolutionId: id }: Rows): boolean =>
   id !== null && id !== service.steps.coarse && !service.steps.native.includes(id)
 
 /**
- * What is to be thought of an answer: values as they are (`native`), what may be sums of finer ones (`sums`), or what one
- * day of the series has to tell (`unsure`). The service sums only over several resolutions, by the hour and under one
- * number, so an answer is native for certain when it is about a single day, is finer than hours, or comes under a number
- * that is known for values. `dayIds`: the numbers under which single days of the series came.
+ * Whether an answer has native values (`native`), may have sums of finer ones (`sums`), or has to be compared with a single day
+ * of the series (`unsure`). The service sums only windows with several resolutions, by the hour and with one id, so an answer is
+ * certainly native when its window is a single day, its step is shorter than an hour, or its id is known for native values.
+ * `dayIds`: the resolution ids of single days of the series.
  */
 export function judge(
   planned: PlannedRequest,
@@ -66,8 +66,8 @@ export function judge(
   return !isKnown && steps.some((other) => other < step!) ? 'unsure' : 'native'
 }
 
-/** The same question about another window. */
-export function within(service: Service, planned: PlannedRequest, window: Interval): PlannedRequest {
+/** The same request for another window. */
+export function withWindow(service: Service, planned: PlannedRequest, window: Interval): PlannedRequest {
   const params = { ...planned.params, ...rangeParams(window) }
   return { ...planned, params, window, request: buildRequest(service, planned.route, params as Params<RouteName>) }
 }
@@ -86,7 +86,7 @@ export function daysWithValues({ timeZone }: PlannedRequest, { observations }: R
   return [...days.values()].sort((a, b) => a.from - b.from)
 }
 
-/** Cuts a window in two before one of its days with values, so that both parts have as many of them as can be. There must be two such days. */
+/** Splits a window in two at one of its days with values, so that both parts have about equally many of them. There must be two such days. */
 export function halve({ from, to }: Interval, days: readonly Interval[]): readonly [Interval, Interval] {
   const middle = days[days.length >> 1]!.from
   return [

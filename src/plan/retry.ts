@@ -20,7 +20,7 @@ interface Part {
   readonly params: AnyParams
 }
 
-/** The parts of a request that are not requested yet; geos with the same parts go together. */
+/** The parts of a request that are not requested yet; geos with the same parts are requested together. */
 function partsOf({ series, window, geoIds, params }: FailedRequest, requested: Requested): Part[] {
   if (!series || !window) return [{ geoIds: geoIds ?? (series ? [] : [ALL_GEOS]), window, params }]
   const key = seriesKey(series)
@@ -32,7 +32,7 @@ function partsOf({ series, window, geoIds, params }: FailedRequest, requested: R
   })
 }
 
-/** Plans the same requests again, but nothing twice. Their windows are absolute, so they mean the same however much later it is. */
+/** Plans failed requests again, but nothing twice. Their windows are absolute, so they are the same at any later time. */
 export function* planRetry(
   { service, now }: { service: Service; now: number },
   failed: readonly FailedRequest[],

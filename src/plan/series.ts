@@ -21,24 +21,24 @@ import { settledBefore } from './held.ts'
 import { missingOf } from './missing.ts'
 import type { MissingLater } from './missingLater.ts'
 import { type Planning, planRequest, wantedRange } from './planning.ts'
-import { isPassedOver } from './unknown.ts'
+import { isSkipped } from './unknown.ts'
 import { borderUnit } from './windows.ts'
 
-/** What is requested of one series: its windows in order, and the request of each, made when its turn comes. */
-export interface Lane {
+/** The requests of one series: its windows in order, and the request of each, built lazily. */
+export interface SeriesRequests {
   readonly windows: readonly Interval[]
   readonly requests: Iterable<PlannedRequest>
 }
 
-/** Windows that are requested for some geos, and whether anything is held of one of them. */
-interface Asks {
+/** Windows that are requested for the same geos, and whether there is coverage of one of these. */
+interface WindowGroup {
   readonly geoIds: readonly number[]
   readonly sent: readonly number[]
   readonly known: boolean
   readonly windows: readonly Interval[]
 }
 
-/** What an entry misses of a series, each stretch once: for all geos where a later job requests all, else for those that miss it. */
+/** What an entry has to request of a series, each interval once: for all geos where a later job needs all, else for the geos that miss it. */
 function groupsFor(
   planning: Planning,
   entry: SeriesEntry,
@@ -61,8 +61,8 @@ function groupsFor(
   return [...groupsOf([{ geoId: ALL_GEOS, holes: common }]), ...groupsOf(own)]
 }
 
-/** Plans an entry with a window: of every indicator what is wanted and not held, in windows on local borders. */
-export function* planLanes(planning: Planning, entry: SeriesEntry, whole: MissingLater): Generator<Lane> {
+/** Plans an entry with a window: for every indicator what is wanted and not held, in windows on local borders. */
+export function* planSeries(planning: Planning, entry: SeriesEntry, whole: MissingLater): Generator<SeriesRequests> {
   const { job, service, plannerState, now, options, requested } = planning
   if (!entry.window) return
   const zone = service.timeZone
@@ -75,11 +75,11 @@ export function* planLanes(planning: Planning, entry: SeriesEntry, whole: Missin
     const key = seriesKey(series)
     const state = plannerState.series(series)
     const groups = groupsFor(planning, entry, key, state, wanted, whole)
-    if (groups.length === 0 || isPassedOver(planning, entry.where, route, indicatorId)) continue
+    if (groups.length === 0 || isSkipped(planning, entry.where, route, indicatorId)) continue
     const settled = settledBefore(zone, now, entry.lookback, unit, knownPeriods(zone, state))
     const lookbackS = Math.max(state.lookbackS ?? 0, lookbacksOf(job).get(key)!)
     const changes = changesOf(service, series, state)
-    const asks = groups.map(({ geoIds, holes }): Asks => {
+    const windowGroups = groups.map(({ geoIds, holes }): WindowGroup => {
       const sent = sentGeos(entry, geoIds)
       const size = sizeFor(service, entry, state, sent)
       const known = state.coverage.some(({ geoId }) => geoId === ALL_GEOS || geoIds.includes(geoId))
@@ -87,7 +87,7 @@ export function* planLanes(planning: Planning, entry: SeriesEntry, whole: Missin
       requested.add(key, geoIds, holes, windows.length)
       return { geoIds, sent, known, windows }
     })
-    const request = (window: Interval, { geoIds, sent, known }: Asks): PlannedRequest =>
+    const request = (window: Interval, { geoIds, sent, known }: WindowGroup): PlannedRequest =>
       planRequest(
         planning,
         entry.where,
@@ -98,26 +98,29 @@ export function* planLanes(planning: Planning, entry: SeriesEntry, whole: Missin
           reason: options.restate ? 'restate' : known ? reasonOf(window, state, settled) : 'missing',
         },
       )
-    yield laneOf(asks, options.newestFirst ?? false, request)
+    yield inOrderOfTime(windowGroups, options.newestFirst ?? false, request)
   }
 }
 
-/** The windows of one series in the order of time, or against it, each with its request. */
-function laneOf(
-  asks: readonly Asks[],
+/** The windows of one series, oldest or newest first, each with its request. */
+function inOrderOfTime(
+  windowGroups: readonly WindowGroup[],
   newestFirst: boolean,
-  request: (window: Interval, asks: Asks) => PlannedRequest,
-): Lane {
-  const of = asks.length > 1 ? new Map(asks.flatMap((one) => one.windows.map((window) => [window, one]))) : undefined
-  const windows = of ? [...of.keys()].sort((a, b) => a.from - b.from) : asks[0]!.windows
+  request: (window: Interval, windowGroups: WindowGroup) => PlannedRequest,
+): SeriesRequests {
+  const of =
+    windowGroups.length > 1
+      ? new Map(windowGroups.flatMap((one) => one.windows.map((window) => [window, one])))
+      : undefined
+  const windows = of ? [...of.keys()].sort((a, b) => a.from - b.from) : windowGroups[0]!.windows
   const ordered = newestFirst ? windows.toReversed() : windows
   return {
     windows: ordered,
-    requests: ordered.values().map((window) => request(window, of?.get(window) ?? asks[0]!)),
+    requests: ordered.values().map((window) => request(window, of?.get(window) ?? windowGroups[0]!)),
   }
 }
 
-/** Why a window of a series that is held in part is requested: what nobody ever answered is missing; of the rest, what may still be revised is more than what is in doubt. */
+/** Why a window of a series with coverage is requested: `missing` where nothing in it was answered; else `refresh` goes before `doubt`. */
 function reasonOf(window: Interval, { coverage }: SeriesState, settled: number): PlannedRequest['reason'] {
   const answered = coverage.filter(({ from, to }) => from < window.to && to > window.from)
   if (answered.length === 0) return 'missing'

@@ -13,7 +13,7 @@ export function sizeOf({ count, unit }: Span): Size {
 export const smaller = (a: Size, b: Size): Size =>
   addUnits('Etc/UTC', 0, a.unit, a.count) <= addUnits('Etc/UTC', 0, b.unit, b.count) ? a : b
 
-/** The first size of a series' windows. `geos`: how many the request is about; null when nobody knows. */
+/** The first window size of a series. `geos`: how many geos are requested; null where that is not known. */
 export function firstSize(
   { byGeos, unknownGeos, offers, grouped }: Windows,
   kind: string,

@@ -2,13 +2,13 @@ import { EARLY, unknownNext } from '../job/again.ts'
 import type { RouteName } from '../services/routes.ts'
 import type { Planning } from './planning.ts'
 
-/** Whether an indicator or widget is left alone for now, because the service does not know it; tells so. */
-export function isPassedOver(planning: Planning, where: string, route: RouteName, id: string | number): boolean {
-  const { plannerState, now, options, onPassedOver } = planning
+/** Whether an indicator or widget is not requested now because the service does not know it; calls `onSkipped` then. */
+export function isSkipped(planning: Planning, where: string, route: RouteName, id: string | number): boolean {
+  const { plannerState, now, options, onSkipped } = planning
   const unknown = options.restate ? undefined : plannerState.unknown(route, id)
   if (!unknown) return false
   const nextAt = unknownNext(unknown)
   if (now >= nextAt - EARLY) return false
-  onPassedOver?.({ where, route, id, since: unknown.sinceAt, nextAt })
+  onSkipped?.({ where, route, id, since: unknown.sinceAt, nextAt })
   return true
 }

@@ -4,7 +4,7 @@ import { geosOf, identityOf } from './entries.ts'
 import { type Planning, wantedRange } from './planning.ts'
 import { borderUnit } from './windows.ts'
 
-/** What an entry of a job wants of a series, whether it is held or not. */
+/** The range that an entry of a job wants of a series, whether it is held or not. */
 export interface Wanted extends Interval {
   readonly where: string
   readonly series: SeriesIdentity
@@ -12,7 +12,7 @@ export interface Wanted extends Interval {
   readonly geoIds: readonly number[] | null
 }
 
-/** Everything that a job wants of series in windows, whatever the user said on top of it. */
+/** Everything that a job wants of series with windows, without the options of the user. */
 export function wantedOf(planning: Planning): Wanted[] {
   return planning.job.series.flatMap((entry) => {
     if (!entry.window) return []

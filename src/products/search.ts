@@ -4,18 +4,18 @@ import type { Found } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 
 /** Which texts are searched. */
-export const PLACES = {
+export const SEARCH_SCOPES = {
   catalogue: ['indicator', 'offer_indicator'],
   content: ['news', 'glossary', 'documentation', 'static_page'],
   archives: ['archive', 'archive_json'],
 } as const satisfies Record<string, readonly string[]>
-export type Place = keyof typeof PLACES
+export type SearchScope = keyof typeof SEARCH_SCOPES
 
 /** Searches texts; case and accents do not matter, and a word finds what begins with it. Without words: everything. */
-export const search = ({ engine }: Reader, text: string, places: readonly Place[]): Promise<Found[]> =>
+export const search = ({ engine }: Reader, text: string, places: readonly SearchScope[]): Promise<Found[]> =>
   engine.search(
     text,
-    places.flatMap((place) => PLACES[place]),
+    places.flatMap((place) => SEARCH_SCOPES[place]),
   )
 
 /** What is held of an indicator. */

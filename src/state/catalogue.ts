@@ -31,7 +31,7 @@ export async function readCatalogue({ kysely }: Reader): Promise<Listed[]> {
   }))
 }
 
-/** The name of an indicator, in the language that the views prefer; undefined where none is held. */
+/** The name of an indicator, in the language that the views prefer; undefined where none is stored. */
 export async function indicatorName({ kysely }: Reader, kind: string, id: number): Promise<string | undefined> {
   const found = await kysely
     .selectFrom('indicator_text')

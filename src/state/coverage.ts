@@ -26,7 +26,7 @@ export const identityOf = (row: IdentityRow): SeriesIdentity => ({
 const bySeries = <T extends { readonly series_id: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> =>
   Map.groupBy(rows, ({ series_id }) => series_id)
 
-/** What was absent for longer than this is not requested again. */
+/** Seconds. What has been absent for longer is not requested again. */
 const GIVEN_UP = 181 * 86_400
 
 /** Every series with its number of geos, and the last period of its first geo. */
@@ -62,7 +62,7 @@ const readSeries = ({ kysely }: Reader) =>
     .select(['f.geos', 'p.at as period_at', 'p.step_s as period_s'])
     .execute()
 
-/** When what has no range was last answered, by path and query: the last by number, for a clock that has jumped back may have written later times before. */
+/** When requests without a range were last answered, by path and query. "Last" is by id: if the clock was set back, earlier requests may have later times. */
 async function readLastAnswers({ kysely }: Reader): Promise<ReadonlyMap<string, Instant>> {
   const rows = await kysely
     .selectFrom('_fetch')
@@ -80,17 +80,17 @@ async function readLastAnswers({ kysely }: Reader): Promise<ReadonlyMap<string, 
 }
 
 /** When each job last requested what was absent at the source. */
-async function readAbsentAsked({ kysely }: Reader): Promise<ReadonlyMap<string, Instant>> {
-  const asked = kysely
+async function readAbsentRequested({ kysely }: Reader): Promise<ReadonlyMap<string, Instant>> {
+  const requests = kysely
     .selectFrom('_fetch as f')
     .innerJoin('_run as r', 'r.id', 'f.run_id')
     .where('f.reason', '=', ABSENT)
-  const last = asked.select(({ fn }) => fn.max('f.id').as('id')).groupBy('r.job')
-  const rows = await asked.where('f.id', 'in', last).select(['r.job', 'f.finished_at']).execute()
+  const last = requests.select(({ fn }) => fn.max('f.id').as('id')).groupBy('r.job')
+  const rows = await requests.where('f.id', 'in', last).select(['r.job', 'f.finished_at']).execute()
   return new Map(rows.map(({ job, finished_at }) => [job, floorToSecond(finished_at)]))
 }
 
-/** What a database holds, as the planner needs it. */
+/** Reads what the planner needs to know of the database. */
 export async function readPlannerState(db: Reader): Promise<PlannerState> {
   const coverage = await db.kysely
     .selectFrom('_coverage')
@@ -129,11 +129,11 @@ export async function readPlannerState(db: Reader): Promise<PlannerState> {
       },
     ]),
   )
-  const [lastAnswers, absentAsked] = [await readLastAnswers(db), await readAbsentAsked(db)]
+  const [lastAnswers, absentRequested] = [await readLastAnswers(db), await readAbsentRequested(db)]
   const unknown = await readUnknown(db)
   return {
     absences: (identity) => series.get(seriesKey(identity))?.absences ?? [],
-    absentAskedAt: (job) => absentAsked.get(job),
+    absentRequestedAt: (job) => absentRequested.get(job),
     unknown: (route, id) => unknown.get(`${route} ${id}`),
     series: (identity) => series.get(seriesKey(identity)) ?? UNKNOWN_SERIES,
     lastAnswer: (target) => lastAnswers.get(target),

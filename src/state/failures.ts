@@ -15,14 +15,14 @@ const failed = ({ kysely }: Reader) =>
     .where('f.outcome', 'not in', NO_FAILURE)
     .orderBy('f.id')
     .selectAll('s')
-    .select(['f.id as fetchId', 'f.entry', 'f.route', 'f.target', 'f.params', 'f.geo_ids as asked', 'f.from_at'])
+    .select(['f.id as fetchId', 'f.entry', 'f.route', 'f.target', 'f.params', 'f.geo_ids as requested', 'f.from_at'])
     .select(['f.to_at', 'f.outcome', 'f.finished_at as failed_at', 'f.message', 'f.hint'])
     .$narrowType<{ route: RouteName }>()
     .execute()
 
 type FailedRow = Awaited<ReturnType<typeof failed>>[number]
 
-/** A request that failed and was not answered since. */
+/** A request that failed and has not been answered since. */
 export type Failure = FailedRow & { readonly left: readonly Unanswered[] }
 
 const recorded = (row: FailedRow): Recorded => ({
@@ -30,10 +30,10 @@ const recorded = (row: FailedRow): Recorded => ({
   target: row.target,
   seriesId: row.id,
   window: row.from_at === null || row.to_at === null ? null : { from: row.from_at, to: row.to_at },
-  geoIds: row.asked === null ? null : row.asked.split(',').map(Number),
+  geoIds: row.requested === null ? null : row.requested.split(',').map(Number),
 })
 
-/** Every request that failed and of which something is unanswered since, each once, in order. */
+/** Every request that failed and has not been answered in full since, each once, in order. */
 export async function failures(db: Reader): Promise<Failure[]> {
   const last = new Map((await failed(db)).map((row) => [row.target, row]))
   const leftOf = createAnswered(db.kysely, false)
@@ -45,7 +45,7 @@ export async function failures(db: Reader): Promise<Failure[]> {
   return found
 }
 
-/** Windows whose answers are not believed as a whole, as they would be requested by themselves. */
+/** Windows in doubt, as requests of their own. */
 async function doubts({ kysely }: Reader): Promise<FailedRequest[]> {
   const rows = await kysely
     .selectFrom('_coverage as c')
@@ -90,13 +90,13 @@ async function doubts({ kysely }: Reader): Promise<FailedRequest[]> {
   })
 }
 
-/** The parts of a failed request that are still unanswered, as requests of their own; geos that lack the same go together. */
+/** The unanswered parts of a failed request, as requests of their own; geos with the same parts together. */
 function partsOf({ entry, route, params, id, lookback_s, left, ...row }: Failure): FailedRequest[] {
   const request = { where: entry, route, lookbackS: lookback_s }
-  const asked = JSON.parse(params) as AnyParams
+  const parsed = JSON.parse(params) as AnyParams
   const series: SeriesIdentity | null = id === null ? null : identityOf(row as IdentityRow)
   const { window, geoIds } = recorded({ entry, route, params, id, lookback_s, ...row })
-  if (!series || !window) return [{ ...request, params: asked, series, geoIds, window }]
+  if (!series || !window) return [{ ...request, params: parsed, series, geoIds, window }]
   const groups = new Map<string, { geoIds: number[]; intervals: Unanswered['intervals'] }>()
   for (const { geoId, intervals } of left) {
     const key = JSON.stringify(intervals)
@@ -106,7 +106,7 @@ function partsOf({ entry, route, params, id, lookback_s, left, ...row }: Failure
     group.intervals.map((interval) => ({
       ...request,
       params: {
-        ...asked,
+        ...parsed,
         ...(series.geoAgg === null && geoIds ? { geo_ids: group.geoIds } : {}),
         ...rangeParams(interval),
       },
@@ -118,8 +118,8 @@ function partsOf({ entry, route, params, id, lookback_s, left, ...row }: Failure
 }
 
 /**
- * Everything that is still unanswered or in doubt, to be requested again as it was. What all geos are requested comes first, so
- * that what is requested of one of them in the same window can be left out.
+ * Everything that is still unanswered or in doubt, to be requested again as before. Requests for all geos come first, so that
+ * requests for single geos in the same windows can be left out.
  */
 export async function failedRequests(db: Reader): Promise<FailedRequest[]> {
   const all = [...(await failures(db)).flatMap(partsOf), ...(await doubts(db))]

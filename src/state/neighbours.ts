@@ -4,7 +4,7 @@ import type { Reader } from '../db/store.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Neighbours } from '../job/plannerState.ts'
 
-/** The steps of the values of every geo that are nearest to an instant, on one side of it. */
+/** For every geo, the step of the value nearest to an instant on one side of it. */
 const stepsBeside = (side: 'before' | 'after') =>
   prepared((db, of: { seriesId: number; at: number }) =>
     db
@@ -33,7 +33,7 @@ const changesAt = prepared((db, of: { seriesId: number; from: number; to: number
     .where('from_at', 'in', [of.from, of.to]),
 )
 
-/** What is known of the resolution around and inside the window of a planned request. */
+/** What is stored of the resolution around and inside the window of a planned request. */
 export async function neighboursOf({ kysely }: Reader, { series, window }: PlannedRequest): Promise<Neighbours> {
   const known = series && window ? await findSeries(kysely, identityRow(series)) : undefined
   if (known === undefined || !window) return { steps: [], bordered: false }
@@ -58,7 +58,7 @@ const idsOfDays = prepared((db, of: { seriesId: number }) =>
     .$narrowType<{ resolution_id: number }>(),
 )
 
-/** The service's numbers for the resolutions in which single days of a planned request's series came. */
+/** The resolution ids with which single days of a planned request's series were answered. */
 export async function dayIdsOf({ kysely }: Reader, { series }: PlannedRequest): Promise<readonly number[]> {
   const known = series ? await findSeries(kysely, identityRow(series)) : undefined
   if (known === undefined) return []

@@ -25,7 +25,7 @@ export interface StoredReply {
   readonly recordedAt: string
 }
 
-/** Outcomes whose replies became rows, or may become some when they are read again. */
+/** Outcomes whose replies became rows, or may become rows when they are parsed again. */
 const READABLE = ['ok', 'empty', 'shape']
 
 const stored = ({ kysely }: Reader) =>
@@ -40,7 +40,7 @@ const stored = ({ kysely }: Reader) =>
       'f.route',
       'f.target',
       'f.params',
-      'f.geo_ids as asked',
+      'f.geo_ids as requested',
     ])
     .select([
       'f.from_at',
@@ -67,8 +67,8 @@ const stored = ({ kysely }: Reader) =>
 
 type StoredRow = InferResult<ReturnType<typeof stored>>[number]
 
-/** The planned form of a recorded request, with all that is needed to read its answer again. */
-function askOf(row: StoredRow, service: Service): PlannedRequest {
+/** A recorded request as a planned one, with all that is needed to parse its answer again. */
+function plannedRequestOf(row: StoredRow, service: Service): PlannedRequest {
   const params = JSON.parse(row.params) as AnyParams
   const window = row.from_at === null || row.to_at === null ? null : { from: row.from_at, to: row.to_at }
   const series = row.seriesId === null ? null : identityOf(row as IdentityRow)
@@ -80,7 +80,7 @@ function askOf(row: StoredRow, service: Service): PlannedRequest {
     locale: (params.locale as Locale | undefined) ?? service.locales[0],
     reason: 'retry',
     series,
-    geoIds: row.asked === null ? (window || !series ? [ALL_GEOS] : []) : row.asked.split(',').map(Number),
+    geoIds: row.requested === null ? (window || !series ? [ALL_GEOS] : []) : row.requested.split(',').map(Number),
     window,
     settledBefore: row.settled_before ?? window?.from ?? 0,
     lookbackS: row.lookback,
@@ -90,7 +90,7 @@ function askOf(row: StoredRow, service: Service): PlannedRequest {
   }
 }
 
-/** The replies of the reply store in the order in which they were loaded; those with something open in quarantine only, if so requested. */
+/** The replies of the reply store in the order in which they were loaded; `only`: all, or those with open quarantine entries. */
 export async function* readReplies(
   db: Reader,
   service: Service,
@@ -115,14 +115,14 @@ export async function* readReplies(
       seriesId: row.seriesId,
       outcome: row.outcome,
       doubts: row.doubts === null ? [] : JSON.parse(row.doubts),
-      planned: askOf(row, service),
+      planned: plannedRequestOf(row, service),
       packed: { form: row.form, bytes: row.packed },
       size: row.size,
       recordedAt: row.recordedAt,
     }
 }
 
-/** How much of what was answered lies in the reply store. */
+/** What the reply store holds. */
 export interface ReplyStoreState {
   /** Bodies; equal ones are kept once. */
   readonly bodies: number
@@ -132,7 +132,7 @@ export interface ReplyStoreState {
   readonly bytes: number
   /** When the oldest body first came; null when there is none. */
   readonly since: string | null
-  /** Answers that brought rows and whose body was not kept: without them a database cannot be rebuilt. */
+  /** Answers with rows whose body is not kept: a database cannot be rebuilt without them. */
   readonly missing: number
 }
 

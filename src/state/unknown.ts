@@ -10,7 +10,7 @@ export interface Unknown extends UnknownItem {
   readonly id: string | number
 }
 
-/** The last good answer of a path, whatever was requested behind it; 0 where there is none. */
+/** The last good answer of a path, with any query; 0 where there is none. */
 async function lastGood({ kysely }: Reader, path: string): Promise<number> {
   const last = await kysely
     .selectFrom('_fetch')
@@ -23,7 +23,7 @@ async function lastGood({ kysely }: Reader, path: string): Promise<number> {
   return last?.id ?? 0
 }
 
-/** What the service said it does not know (404, 410) and has not answered for since, by route and id. */
+/** Indicators and widgets that the service answered with 404 or 410 and has not answered otherwise since, by route and id. */
 export async function readUnknown(db: Reader): Promise<ReadonlyMap<string, Unknown>> {
   const refusals = await db.kysely
     .selectFrom('_fetch')

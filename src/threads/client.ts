@@ -3,8 +3,8 @@ import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads'
 
 /** A worker thread that answers requests in order. It starts with the first request and does not keep the process alive. */
 export interface WorkerClient<Question, Answer> {
-  /** The answer; null when the thread died or could not start. Buffers in `transfer` belong to the worker from now on. */
-  ask(question: Question, transfer?: ArrayBuffer[]): Promise<Answer | null>
+  /** Sends a question and resolves with the answer; null when the thread died or could not start. Buffers in `transfer` belong to the worker from now on. */
+  request(question: Question, transfer?: ArrayBuffer[]): Promise<Answer | null>
 }
 
 interface WorkerMessage<T> {
@@ -27,7 +27,7 @@ const BOOTSTRAP = `
   if (workerData.cached) require('node:module').enableCompileCache()
   import(workerData.file)`
 
-/** After so many threads in a row that died without an answer, no other is started. */
+/** After this many threads in a row have died without an answer, no other is started. */
 const MAX_DEATHS = 3
 
 /** Creates the client of the worker whose file `name` lies beside the module `here` and calls `serveRequests`. */
@@ -79,7 +79,7 @@ export function createWorkerClient<Question, Answer>(
     }
   }
   return {
-    ask(payload, transfer = []) {
+    request(payload, transfer = []) {
       thread = current()
       if (!thread) return Promise.resolve(null)
       const { worker, waiting } = thread

@@ -12,7 +12,7 @@ import { createWorkerClient } from './client.ts'
 export interface ReadRequest {
   readonly buffer: ArrayBuffer
   readonly length: number
-  /** The window of values that are to be read, null for all; undefined where there are no values. */
+  /** The window of values to read, null for all; undefined for bodies without values. */
   readonly window: Interval | null | undefined
 }
 
@@ -29,39 +29,39 @@ const client = createWorkerClient<ReadRequest, ReadAnswer>(import.meta.url, 'rea
 /** Smaller bodies are not worth a message to the worker, larger ones not the copy. */
 const WORKER_SIZES = { from: 16 * 1024, to: 32 * 1024 * 1024 }
 
-/** Buffers go to the other thread and come back, for what is thrown away there is long in memory. */
+/** Buffers that came back from the worker and are used again: memory that the worker frees stays allocated for long. */
 const spareBuffers: ArrayBuffer[] = []
 const MAX_SPARE_BUFFERS = 4
 /** A larger one is not kept. */
 const MAX_SPARE_BYTES = 4 * 1024 * 1024
 
-/** A buffer that holds a body, and the packed body, which zstd makes longer by at most 1 in 256 and a few bytes. */
+/** A buffer that is large enough for a body and for its packed form, which may be longer by 1 in 256 and a few bytes. */
 function takeBuffer(bodyLength: number): ArrayBuffer {
   const length = bodyLength + (bodyLength >> 7) + 1024
   const fits = spareBuffers.findIndex(({ byteLength }) => byteLength >= length)
-  // Where none is large enough, a larger one takes the place of the first, with room for the next body, too.
+  // Where none is large enough, the first one is replaced by a larger one, with room to spare for the next body.
   const [buffer] = spareBuffers.splice(Math.max(0, fits), 1)
   return buffer && fits >= 0 ? buffer : new ArrayBuffer(Math.ceil(length * 1.25))
 }
 
 /**
- * Reads a body and packs it for the reply store in another thread, while this one fetches and writes others. Without one, or
- * without need of a reply store, it is read here: slower, and the same. Throws SchemaError as `transform` does.
+ * Parses a body and packs it for the reply store in another thread, while this thread fetches and writes others. Without a worker,
+ * or where no reply store is wanted, it is parsed here: slower, with the same result. Throws SchemaError as `transform` does.
  */
-export async function read(body: Buffer, planned: PlannedRequest, stored = true): Promise<ParsedReply> {
+export async function readReply(body: Buffer, planned: PlannedRequest, stored = true): Promise<ParsedReply> {
   const here = (packed?: PackedReply): ParsedReply => ({ rows: transform(body, planned), packed })
   if (!stored || body.length < WORKER_SIZES.from || body.length > WORKER_SIZES.to) return here()
   const buffer = takeBuffer(body.length)
   body.copy(new Uint8Array(buffer))
   const window = planned.service.routes[planned.route]!.shape === 'series' ? planned.window : undefined
-  const answer = await client.ask({ buffer, length: body.length, window }, [buffer])
+  const answer = await client.request({ buffer, length: body.length, window }, [buffer])
   if (!answer) return here()
   const { hash, form, length, scanned } = answer
   // A copy: the buffer is used again.
   const packed = { hash, form, bytes: Buffer.from(new Uint8Array(answer.buffer, 0, length)) }
   if (spareBuffers.length < MAX_SPARE_BUFFERS && answer.buffer.byteLength <= MAX_SPARE_BYTES)
     spareBuffers.push(answer.buffer)
-  // At once: the collector comes by when several are there.
+  // Freed at once: the garbage collector would wait until there are several.
   else release(Buffer.from(answer.buffer))
   return scanned ? { rows: transformSeries(scanned.rest, planned, scanned.values), packed } : here(packed)
 }

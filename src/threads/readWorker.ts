@@ -1,4 +1,4 @@
-/** The other thread of `read.ts`. */
+/** The worker of `read.ts`. */
 
 import { sha256 } from '../base/json.ts'
 import { arrange, compress } from '../base/pack.ts'
@@ -12,7 +12,7 @@ serveRequests(({ buffer, length, window }: ReadRequest): { payload: ReadAnswer; 
   const { form, bytes } = arrange(body)
   const scanned = form === 'columns' && window !== undefined ? scanColumns(bytes, window) : null
   const packed = compress({ form, bytes }).bytes
-  // Goes back in the same buffer, which has room for a body that cannot be packed, too.
+  // The packed body goes back in the same buffer, which is large enough even for a body that does not compress.
   new Uint8Array(buffer).set(packed)
   return { payload: { buffer, hash, form, length: packed.length, scanned }, transfer: [buffer] }
 })

@@ -10,14 +10,14 @@ const KNOWN = [
   ...['publication_date', 'taxonomy_terms', 'vocabularies'],
 ]
 
-/** The day for which an entry was listed: its own where it has one, else the first day that was requested. */
+/** The day of an entry: its own where it has one, else the first requested day. */
 function dayOf(item: JsonObject, planned: PlannedRequest): string {
   const own = isObject(item.date) ? textOf(item.date.date) : textOf(item.date)
   if (own !== null && /^\d{4}-\d{2}-\d{2}/.test(own)) return own.slice(0, 10)
   return planned.window ? localDate(planned.timeZone, planned.window.from) : ''
 }
 
-/** An answer of `/archives` or `/archives_json` as rows: the archive, its texts, and the edition that this entry is. */
+/** The rows of an answer of `/archives` or `/archives_json`: archives, their texts, and one edition for each entry. */
 export function transformArchives(body: JsonObject, planned: PlannedRequest): Rows {
   const { items, rejects, rejected } = readItems(body, 'archives', ['id'], false)
   const kind = planned.route === 'archives' ? 'archive' : 'archive_json'
@@ -64,7 +64,7 @@ export function transformArchives(body: JsonObject, planned: PlannedRequest): Ro
           ...columnsOf(item, { name: ['name', AS.text], description: ['description', AS.text] }),
         })),
       },
-      // An edition is its dates, all of which are its key; its address carries a language.
+      // The key of an edition is its dates. Its address depends on the language.
       { table: 'archive_edition', rows: editions, locale },
       ...tables,
     ],

@@ -15,7 +15,7 @@ export function transformCatalogue(body: JsonObject, planned: PlannedRequest): R
   const [term, ...more] = (planned.params.taxonomy_terms ?? []) as readonly string[]
   return {
     ...NO_ROWS,
-    // A listing of one term tells who is filed under it; one of several does not tell which.
+    // A listing filtered by one term shows which indicators have it; with several terms that is not known.
     owned:
       whole && term !== undefined && more.length === 0
         ? [

@@ -1,14 +1,14 @@
 import { COLON, QUOTE, textEnd, twoDigits } from '../base/bytes.ts'
 import { parseInstant } from '../base/instant.ts'
 
-/** Reads a text that is an instant; most share their day and their offset with the one before. `at` is NaN where it is none. */
+/** Reads instants in text form. Most have the same day and offset as the one before, which is quick to compare. `at` is NaN for a text that is not an instant. */
 export function createClock(body: Buffer) {
   let known = 0
   let length = -1
   let midnight = 0
   const clock = {
     at: Number.NaN,
-    /** Reads the text that begins here and answers the place of the quote that ends it; -1 when it has escapes. */
+    /** Reads the text that begins at an index and returns the index of its closing quote; -1 where it has escapes. */
     read(from: number): number {
       const to = from + length
       if (length >= 19 && body[to] === QUOTE && sameDay(from) && sameOffset(from)) {

@@ -9,11 +9,11 @@ import { learn, restOf, type Scanned, type Template } from './scan.ts'
 import { type Gathering, gather } from './values.ts'
 
 /*
- * Reads the values of a series from the columns in which they lie in the reply store, without writing the body again: a fifth
- * of the work, and the same values. What is not as it is as a rule is unpacked and read like any other body.
+ * Reads the values of a series from the columns in which the reply store keeps them, without restoring the body: a fifth of the
+ * work, with the same values. Anything unusual is restored and parsed like any other body.
  */
 
-/** Reads the values of an answer that was arranged by column; null when it has to be read from the body. */
+/** Reads the values of an answer that was arranged by column; null where it has to be parsed from the body. */
 export function scanColumns(arranged: Buffer, window: Interval | null): Scanned | null {
   const { columns, sample } = readColumns(arranged)
   const start = skipSpace(sample, findList(sample, VALUES))
@@ -21,20 +21,20 @@ export function scanColumns(arranged: Buffer, window: Interval | null): Scanned 
     const end = skipValue(sample, start)
     const template = learn(sample, start, end)
     const rest = restOf(sample.toString('utf8', 0, start), sample.toString('utf8', end))
-    // Whether a bare word is JSON is for the parser to say.
+    // Only the parser can decide whether other bare words are JSON.
     if (!template || !rest || template.parts.some(({ what }) => what === 'word')) return null
     const gathering = gather(window)
     const read = createRow(columns, template, gathering)
     for (let row = 0; row < columns.rows; row++) if (!read()) return null
     return { rest, values: gathering.done() }
   } catch (error) {
-    // Why it is refused is told where the body is read.
+    // The parser of the body will report the error.
     if (error instanceof SyntaxError || error instanceof SchemaError) return null
     throw error
   }
 }
 
-/** Reads one row after the other; answers whether it could. */
+/** Returns a function that reads the next row; it returns false where that fails. */
 function createRow({ fields, origin }: Columns, { parts, geoId: only }: Template, gathering: Gathering) {
   const of = (wanted: Template['parts'][number]['what']): PackedField | null =>
     fields[parts.findIndex(({ what }) => what === wanted)] ?? null
@@ -44,7 +44,7 @@ function createRow({ fields, origin }: Columns, { parts, geoId: only }: Template
   const readCheck = check && createTime(check, origin)
   const numbers = createNumbers(values.lines.bytes)
   return (): boolean => {
-    // The other times are told by these, whether they are read or not.
+    // Other times are stored as differences to these, so these have to be read in any case.
     origin?.clock?.read(origin.lines, 0)
     const at = readTime()
     if (Number.isNaN(at) || (readCheck && readCheck() !== at)) return false
@@ -53,7 +53,7 @@ function createRow({ fields, origin }: Columns, { parts, geoId: only }: Template
     let value: number | null
     if (numbers.read(from, false) && numbers.end === to) value = numbers.number
     else {
-      // A null, or a number of more digits.
+      // A null, or a number with more digits.
       value = JSON.parse(values.lines.bytes.toString('latin1', from, to))
       if (value !== null && !Number.isFinite(value)) return false
     }
@@ -72,12 +72,12 @@ function createRow({ fields, origin }: Columns, { parts, geoId: only }: Template
   }
 }
 
-/** Reads the instants of a column of times; NaN where they are none. */
+/** Returns a function that reads the next instant of a column; NaN where it is not an instant. */
 function createTime({ lines, clock }: PackedField, origin: PackedField | null): () => Instant {
   if (!clock || !origin?.clock) return () => Number.NaN
   const { clock: first } = origin
   let suffix: string | null = null
-  /** What the clock is ahead of UTC, negative. */
+  /** The offset from UTC in seconds, with the opposite sign. */
   let shift = Number.NaN
   return () => {
     if (clock !== first) clock.read(lines, first.local)

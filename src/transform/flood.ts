@@ -2,25 +2,25 @@ import { CLOSE, COMMA, END, LIST, OPEN, QUOTE, skipString } from '../base/bytes.
 import { SchemaError } from '../base/errors.ts'
 import type { Rows } from '../tables/rows.ts'
 
-/* Numbers that no service has, a hundred times those of the largest answer that was seen: what is beyond them is refused in a time that is linear in its size. */
+/* Limits on the size of an answer, a hundred times the largest one seen. Larger answers are refused in linear time. */
 
-/** So many values, lists and objects are parsed at once: a hundred megabytes at the most, once they are objects of JavaScript. */
+/** How many values, lists and objects of one answer are parsed: at most a hundred megabytes of JavaScript objects. */
 export const MOST_PARSED = 1_000_000
-/** So many fields has one object: each name is kept for itself. */
+/** How many fields an object may have: memory is needed for each name. */
 export const MOST_FIELDS = 10_000
-/** So many geos have values in one answer: each has a history and a coverage of its own. */
+/** How many geos may have values in one answer: each has its own history and coverage. */
 export const MOST_GEOS = 30_000
-/** So many rows beside values does one answer become. They are one transaction, in which no signal is heard. */
+/** How many rows beside values an answer may become: they are written in one transaction, which a signal does not interrupt. */
 export const MOST_ROWS = 100_000
 
-/** Fewer bytes hold neither too many values nor too many fields. */
+/** A body with fewer bytes cannot exceed the limits of values and fields. */
 const FEW_BYTES = 4 * MOST_FIELDS
 
 const refused = (holds: string, most: number, code: string, hint: string): SchemaError =>
   new SchemaError(`The answer holds ${holds}, and at most ${most} are read of one.`, { path: '$', code, hint })
 const REPORT = 'No service is known to send so many. The body is kept: see `indicator-sync quarantine list`.'
 
-/** Refuses bytes that would become more objects than memory should hold, before anything is parsed. */
+/** Throws where parsing would create too many objects; called before anything is parsed. */
 export function refuseFlood(...parts: readonly Buffer[]): void {
   if (parts.every(({ length }) => length < FEW_BYTES)) return
   let found = 0
@@ -55,12 +55,12 @@ export function refuseFlood(...parts: readonly Buffer[]): void {
   if (widest >= MOST_FIELDS) throw refused(`an object of ${widest + 1} fields`, MOST_FIELDS, 'too-many-fields', REPORT)
 }
 
-/** Refuses more geos with values than a series has. */
+/** Throws where an answer has values of too many geos. */
 export function refuseGeos(geos: number): void {
   if (geos > MOST_GEOS) throw refused(`values of over ${MOST_GEOS} geos`, MOST_GEOS, 'too-many-geos', REPORT)
 }
 
-/** The rows of an answer; refuses more than a transaction should write. */
+/** Returns the rows; throws where they are too many for a transaction. */
 export function bounded(rows: Rows): Rows {
   const count = [...rows.tables, ...rows.owned].reduce((sum, { rows: { length } }) => sum + length, 0)
   if (count > MOST_ROWS) throw refused(`${count} rows beside values`, MOST_ROWS, 'too-many-rows', REPORT)

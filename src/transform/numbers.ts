@@ -7,9 +7,9 @@ const TENS = Array.from({ length: 16 }, (_, i) => 10 ** i)
 export function createNumbers(bytes: Uint8Array) {
   const numbers = {
     number: 0,
-    /** The place after it. */
+    /** The index after it. */
     end: -1,
-    /** Reads the number that begins here, or the whole one; answers whether it could. */
+    /** Reads the number that begins at an index; `whole`: only an integer. Returns whether it could. */
     read(at: number, whole: boolean): boolean {
       let i = at
       const negative = bytes[i] === MINUS
@@ -25,7 +25,7 @@ export function createNumbers(bytes: Uint8Array) {
       }
       const count = i - first - (point < 0 ? 0 : 1)
       if (count === 0 || count > 15 || point === i - 1) return false
-      // 01 is no number in JSON, and 1e5 is left to the parser.
+      // 01 is not a number in JSON, and 1e5 is left to the parser.
       if (bytes[first] === ZERO && first + 1 !== (point < 0 ? i : point)) return false
       if (bytes[i] === 0x65 || bytes[i] === 0x45) return false
       const size = point < 0 ? digits : digits / TENS[i - point - 1]!

@@ -12,16 +12,16 @@ const convert = compile({
   limits: { maxInputLength: 1_000_000, maxDepth: 60 },
 })
 
-/** Tags, and cells of tables, for which the time of the conversion grows with their square; no text for people has more. */
+/** The time of a conversion grows with the square of these; no text for people has more. */
 const MOST_TAGS = 10_000
 const MOST_CELLS = 2_000
-/** Columns or rows that a cell may span: the converter makes them all. */
+/** How many columns or rows a cell may span: the converter creates all of them. */
 const WIDEST = 100
 
 const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
 
-/** Whether a text can be converted in a time that its length explains. */
-function isTame(html: string): boolean {
+/** Whether a text can be converted in reasonable time. */
+function isConvertible(html: string): boolean {
   if (count(html, /<[a-z]/gi) > MOST_TAGS || count(html, /<t[dh]/gi) > MOST_CELLS) return false
   for (const [, span] of html.matchAll(/(?:col|row)span[\s="']{0,5}(\d+)/gi)) if (Number(span) > WIDEST) return false
   return true
@@ -29,7 +29,7 @@ function isTame(html: string): boolean {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
 
-/** The text between the tags, a space for each of them: in one pass, whatever the text. */
+/** The text with each tag replaced by a space, in one pass. */
 function strip(html: string): string {
   const pieces: string[] = []
   for (let at = 0; at < html.length; ) {
@@ -45,13 +45,13 @@ function strip(html: string): string {
     .replaceAll(/&(amp|lt|gt|quot|apos|nbsp);/g, (_, name: string) => ENTITIES[name]!)
 }
 
-/** The text of HTML as the converter makes it; of what nobody would write for people, what stands between the tags. */
+/** The text of HTML: converted, or only without its tags where the conversion would take too long. */
 function textOf(html: string): string {
-  if (!isTame(html)) return strip(html)
+  if (!isConvertible(html)) return strip(html)
   try {
     return convert(html)
   } catch (error) {
-    // Tags inside tags, deeper than the stack.
+    // Tags are nested deeper than the stack.
     if (error instanceof RangeError) return strip(html)
     throw error
   }
@@ -60,7 +60,7 @@ function textOf(html: string): string {
 /** HTML as readable text: paragraphs on lines of their own, entities as letters, no links, no pictures. */
 export const plainText = (html: string): string => textOf(html).replaceAll('\u00a0', ' ').trim()
 
-/** A column of HTML with the same as plain text beside it. */
+/** A row with the plain text of a column of HTML added as `…_text`. */
 export const withPlain = (row: Record<string, string | number | null>, column: string): typeof row => {
   const html = row[column]
   return html === undefined ? row : { ...row, [`${column}_text`]: html === null ? null : plainText(String(html)) }

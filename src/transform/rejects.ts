@@ -1,9 +1,9 @@
 import type { ObservationKey, Reject } from '../tables/rows.ts'
 
-/** So many rejects of one answer are kept with what stood there; the rest is counted, for the body is kept anyway. */
+/** How many rejects of one answer are kept with their fragments; the rest is only counted, because the body is kept anyway. */
 export const KEPT_REJECTS = 100
 
-/** What of an answer could not be understood. */
+/** The parts of an answer that could not be understood. */
 export interface Rejected {
   /** The first of them. */
   readonly rejects: readonly Reject[]
@@ -11,7 +11,7 @@ export interface Rejected {
   readonly rejected: number
 }
 
-/** Where rejects are gathered as an answer is read. */
+/** Collects rejects while an answer is parsed. */
 export interface Rejects {
   add(path: string, reason: string, fragment: unknown, observation?: ObservationKey): void
   done(): Rejected

@@ -9,25 +9,25 @@ import { type Gathering, gather, geoOf, type Values } from './values.ts'
 
 /*
  * Reads the values of a series straight from the bytes, three times as fast as JSON.parse and without an object a row.
- * The first row shows how the others are written: what stands between its values, byte for byte, is looked for in every
- * row. A row that is written otherwise is parsed by itself; an answer that is, is left to the parser of the whole.
+ * The first row is the template of the others: the bytes between its values are expected in every row. A row that differs is
+ * parsed by itself; an answer whose first row is unusual is parsed as a whole.
  */
 
-/** What is read of a row, by the name of its field; other texts and words are stepped over. */
+/** The fields of a row that are read; others are skipped. */
 const FIELDS = { value: 'number', datetime: 'time', tz_time: 'check', geo_id: 'geo', geo_name: 'name' } as const
-/** Fields of these are bare words; the others are texts. */
+/** These fields are written without quotes, the others as strings. */
 const BARE: readonly string[] = ['number', 'geo']
 type What = (typeof FIELDS)[keyof typeof FIELDS] | 'text' | 'word'
 
-/** What is read of each row, and the bytes before and after. */
+/** How a row is written: its fields, and the bytes before and after each. */
 export interface Template {
   readonly parts: readonly { readonly literal: Uint8Array; readonly what: What }[]
   readonly end: Uint8Array
-  /** The geo of every row, where it is no number of its own. */
+  /** The geo of every row, where rows have no `geo_id`. */
   readonly geoId: number | null
 }
 
-/** Learns from a row; null when its fields are not what they are as a rule. */
+/** Makes a template of a row; null where its fields are unusual. */
 export function learn(body: Buffer, start: number, stop: number): Template | null {
   const row: unknown = JSON.parse(body.toString('utf8', start, stop))
   const alike: RowPattern | null = isObject(row) ? learnPattern(body, start, stop) : null
@@ -38,7 +38,7 @@ export function learn(body: Buffer, start: number, stop: number): Template | nul
     return { literal, what: fits ? known : text ? ('text' as const) : ('word' as const) }
   })
   const has = (wanted: What): boolean => parts.some(({ what }) => what === wanted)
-  // What is there, but not as it should be, is judged by the tolerant reader.
+  // Unusual forms of these fields are left to the tolerant parser.
   if (!has('number') || !has('time') || (row.tz_time !== undefined && !has('check'))) return null
   if (row.geo_id !== undefined && !has('geo')) return null
   const geoId = geoOf(row)
@@ -51,13 +51,13 @@ function createMatcher(body: Buffer, { parts, end: rowEnd, geoId: only }: Templa
   const checkClock = createClock(body)
   const checked = parts.some(({ what }) => what === 'check')
   const numbers = createNumbers(body)
-  /** The place after a bare word of a field that is not read; -1 for what only the parser can judge. */
+  /** The index after a bare word of a field that is skipped; -1 for one that only the parser can judge. */
   const wordEnd = (at: number): number => {
     if (numbers.read(at, false)) return numbers.end
     const word = ['null', 'true', 'false'].find((known) => body.toString('latin1', at, at + known.length) === known)
     return word === undefined ? -1 : at + word.length
   }
-  /** Reads one row; answers the place after it, or -1 when it is written otherwise. */
+  /** Reads one row; returns the index after it, or -1 where it differs from the template. */
   return (start: number): number => {
     let i = start
     let value: number | null = null
@@ -110,13 +110,13 @@ function createMatcher(body: Buffer, { parts, end: rowEnd, geoId: only }: Templa
   }
 }
 
-/** The values of an answer, and the rest of it with an empty list in their place. */
+/** The values of an answer, and the rest of it with an empty list instead of the values. */
 export interface Scanned {
   readonly rest: JsonObject
   readonly values: Values
 }
 
-/** The rest of an answer, of what stands before its values and after them; null when another list of that name makes it doubtful. */
+/** Parses the rest of an answer from the texts before and after its values; null where there may be another list of that name. */
 export function restOf(before: string, after: string): JsonObject | null {
   if (after.includes('"values"')) return null
   const rest: unknown = JSON.parse(before + after)
@@ -141,7 +141,7 @@ export function scan(body: Buffer, window: Interval | null): Scanned | null {
   }
 }
 
-/** Reads rows up to the end of the list and answers its place; -1 when it is no list of rows that can be told apart. */
+/** Reads rows up to the end of the list and returns its index; -1 where it is not a list of such rows. */
 function scanRows(body: Buffer, start: number, gathering: Gathering): number {
   if (body[start] === END) return start
   const firstEnd = body[start] === OPEN ? skipValue(body, start) : -1

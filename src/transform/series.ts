@@ -22,7 +22,7 @@ const KNOWN = [
   'values',
 ]
 
-/** Geos that the answer names, in its list or on its values. */
+/** The geos that the answer names, in its list or in its values. */
 function geoRows(indicator: JsonObject, names: ReadonlyMap<number, string>, planned: PlannedRequest): TableRows[] {
   const all = new Map(names)
   for (const geo of listOf(indicator.geos)) {
@@ -67,18 +67,18 @@ function indicatorRows(indicator: JsonObject, id: number, planned: PlannedReques
 }
 
 /**
- * An answer of `/indicators/{id}` or `/offer_indicators/{id}` as rows. Throws SchemaError when there are no values to read.
- * `scanned`: the values, where they were read from the bytes and an empty list stands in their place.
+ * The rows of an answer of `/indicators/{id}` or `/offer_indicators/{id}`. Throws SchemaError where it has no list of values.
+ * `scanned`: the values, where they were read from the bytes already and the list in the body is empty.
  */
 export function transformSeries(body: JsonObject, planned: PlannedRequest, scanned?: Values): Rows {
-  // Only one recorded root is known; whatever holds values is taken for the series.
+  // Only one root key is known from recordings; any object with values is accepted.
   const indicator = body.indicator ?? Object.values(body).find((part) => isObject(part) && 'values' in part)
   if (!isObject(indicator)) throw new SchemaError('The answer has no indicator.', { path: '$.indicator' })
   if (!Array.isArray(indicator.values)) throw new SchemaError('values is not a list.', { path: '$.indicator.values' })
-  const asked = planned.series?.indicatorId ?? 0
-  const answered = indicator.id ?? asked
-  if (String(answered) !== String(asked))
-    throw new SchemaError(`Indicator ${asked} was requested, ${brief(answered)} was answered.`, {
+  const requested = planned.series?.indicatorId ?? 0
+  const answered = indicator.id ?? requested
+  if (String(answered) !== String(requested))
+    throw new SchemaError(`Indicator ${requested} was requested, ${brief(answered)} was answered.`, {
       path: '$.indicator.id',
     })
   const { observations, rejects, rejected, rows, outside, geoNames } =
@@ -88,13 +88,13 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
   const trunc = planned.series?.timeTrunc ?? null
   const steps = stepsOf(service.steps, timeZone, trunc, indicator.tiempo, observations, length)
   const guessed = trunc === null && isGuessed(service.steps, timeZone, indicator.tiempo, observations, steps)
-  // What an answer without values says of a resolution is about nothing.
+  // The resolution that an answer without values states means nothing.
   const has = observations.at.length > 0
   return bounded({
     observations: guessed
       ? { ...observations, steps: guessOf(timeZone, observations, steps), guessed }
       : { ...observations, steps },
-    tables: [...indicatorRows(indicator, asked, planned), ...geoRows(indicator, geoNames, planned)],
+    tables: [...indicatorRows(indicator, requested, planned), ...geoRows(indicator, geoNames, planned)],
     owned: [],
     listing: null,
     rejects,

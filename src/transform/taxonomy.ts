@@ -2,14 +2,14 @@ import { integerOf, isObject, listOf, textOf } from '../base/json.ts'
 import type { OwnedRows, RowValues, TableRows } from '../tables/rows.ts'
 import type { TableName } from '../tables/schema.ts'
 
-/** What an item is filed under, and who the item is. */
+/** An item, and the terms and vocabularies that it names. */
 export interface Filed {
   readonly owner: RowValues
   readonly terms: unknown
   readonly vocabularies: unknown
 }
 
-/** The terms and vocabularies that items name, and which item names which. */
+/** The rows of the terms and vocabularies that items name, and of the links between them. */
 export function taxonomyRows(
   filed: readonly Filed[],
   locale: string,

@@ -24,7 +24,7 @@ const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, planned: PlannedReques
   widgets: transformWidgets,
 }
 
-/** What the service declares of the route that was requested. */
+/** The service's declaration of the requested route. */
 const rowOf = ({ service, route }: PlannedRequest): Route => service.routes[route]!
 
 /** Reply → rows and rejects. Throws SchemaError when no row at all can be made of the body. */
@@ -32,7 +32,7 @@ export function transform(body: Buffer, planned: PlannedRequest): Rows {
   try {
     return read(body, planned)
   } catch (error) {
-    // The stack is the one thing that a small body can exhaust.
+    // Deep nesting exhausts the stack.
     if (error instanceof RangeError)
       throw new SchemaError('The body is nested too deeply to be read.', { path: '$', cause: error })
     throw error
@@ -42,7 +42,7 @@ export function transform(body: Buffer, planned: PlannedRequest): Rows {
 const damaged = (cause?: unknown): DamagedError =>
   new DamagedError('The body in the reply store is damaged.', { code: 'damaged', cause })
 
-/** What was packed by this program is unpacked again, unless something else has changed it. */
+/** Unpacks what this program has packed; an error means that it was changed since. */
 function whole<T>(unpacking: () => T): T {
   try {
     return unpacking()
@@ -51,7 +51,7 @@ function whole<T>(unpacking: () => T): T {
   }
 }
 
-/** The same of a body of `size` bytes as it lies in the reply store. Throws DamagedError when it is not what was put there. */
+/** The same for a body of `size` bytes from the reply store. Throws DamagedError where it is not what was stored. */
 export function transformPacked(packed: Packed, size: number, planned: PlannedRequest): Rows {
   const arranged = whole(() => decompress(packed))
   if (arranged.form === 'columns' && rowOf(planned).shape === 'series') {
@@ -67,8 +67,8 @@ export function transformPacked(packed: Packed, size: number, planned: PlannedRe
   }
 }
 
-/** What a body that is not JSON looks like, by its first bytes. */
-const LOOKS: readonly { readonly bytes: readonly number[]; readonly says: string }[] = [
+/** Kinds of bodies that are not JSON, by their first bytes. */
+const SIGNATURES: readonly { readonly bytes: readonly number[]; readonly says: string }[] = [
   { bytes: [0xff, 0xfe], says: 'UTF-16, which JSON is not to be sent in' },
   { bytes: [0xfe, 0xff], says: 'UTF-16, which JSON is not to be sent in' },
   { bytes: [0x7b, 0], says: 'UTF-16, which JSON is not to be sent in' },
@@ -79,14 +79,17 @@ const LOOKS: readonly { readonly bytes: readonly number[]; readonly says: string
   { bytes: [0x25, 0x50, 0x44, 0x46], says: 'a PDF file' },
 ]
 
-/** Why a body cannot be read: what it is, or what the parser said of it, in one line. */
-function misread(body: Buffer, error: unknown): SchemaError {
-  const look = LOOKS.find(({ bytes }) => bytes.every((byte, i) => body[i] === byte))
-  const said = oneLine((error as Error).message)
-  return new SchemaError(`The body is not JSON: ${look ? `it is ${look.says}` : said}.`, { path: '$', cause: error })
+/** The error for a body that is not JSON: what it is, or the parser's message, in one line. */
+function notJson(body: Buffer, error: unknown): SchemaError {
+  const signature = SIGNATURES.find(({ bytes }) => bytes.every((byte, i) => body[i] === byte))
+  const message = oneLine((error as Error).message)
+  return new SchemaError(`The body is not JSON: ${signature ? `it is ${signature.says}` : message}.`, {
+    path: '$',
+    cause: error,
+  })
 }
 
-/** A mark of UTF-8 that some programs put before a text. */
+/** The byte order mark that some programs put before UTF-8. */
 const BOM = [0xef, 0xbb, 0xbf]
 
 function read(body: Buffer, planned: PlannedRequest): Rows {
@@ -99,10 +102,10 @@ function read(body: Buffer, planned: PlannedRequest): Rows {
   refuseFlood(body)
   let parsed: unknown
   try {
-    // Bytes are text faster as Latin-1, and every byte below 128 means the same in it.
+    // Decoding Latin-1 is faster, and for ASCII it is the same.
     parsed = JSON.parse(isAscii(body) ? body.toString('latin1') : body.toString('utf8'))
   } catch (error) {
-    throw misread(body, error)
+    throw notJson(body, error)
   }
   // A listing may come without its envelope.
   if (Array.isArray(parsed) && shape !== 'series') parsed = { [root]: parsed }

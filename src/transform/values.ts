@@ -5,24 +5,24 @@ import type { ObservationKey, Observations } from '../tables/rows.ts'
 import { refuseGeos } from './flood.ts'
 import { gatherRejects, type Rejected, type Rejects } from './rejects.ts'
 
-/** The values of one geo as they come: instants and values side by side. */
+/** The values of one geo in the order of the answer: instants and values side by side. */
 interface Column {
   readonly at: number[]
   readonly values: (number | null)[]
   ascending: boolean
 }
 
-/** What the `values` of an answer become, before the length of a period is known. */
+/** The parsed `values` of an answer, before the step is known. */
 export interface Values extends Rejected {
   readonly observations: Omit<Observations, 'steps'>
-  /** Rows in the answer, whatever became of them. */
+  /** Rows in the answer, rejected and skipped ones included. */
   readonly rows: number
   readonly outside: number
   /** The names of the geos that occur. */
   readonly geoNames: ReadonlyMap<number, string>
 }
 
-/** The instant of a value: `datetime` with its offset, agreed by `tz_time`; `datetime_utc` repeats an hour on the 25-hour day and is never looked at. */
+/** The instant of a value, or why it has none: `datetime` with its offset; `tz_time` must agree. `datetime_utc` is ignored, because it repeats an hour on the day of 25 hours. */
 function instantOf(row: Readonly<Record<string, unknown>>): Instant | string {
   const { datetime, tz_time: utc } = row
   const at = typeof datetime === 'string' ? parseInstant(datetime) : Number.NaN
@@ -36,7 +36,7 @@ function instantOf(row: Readonly<Record<string, unknown>>): Instant | string {
   return at
 }
 
-/** The geo of a value: its own, the only one it was summed over, or 0 where none is named. */
+/** The geo of a value, or why it has none: `geo_id`, the only one of `geo_ids`, or 0 where none is named. */
 export function geoOf(row: Readonly<Record<string, unknown>>): number | string {
   const { geo_id: id, geo_ids: ids } = row
   if (Number.isSafeInteger(id)) return id as number
@@ -45,20 +45,20 @@ export function geoOf(row: Readonly<Record<string, unknown>>): number | string {
   return `geo_id ${brief(id)} is not a whole number`
 }
 
-/** Where the values of an answer are gathered, one by one as they are read. */
+/** Collects the values of an answer while it is parsed. */
 export interface Gathering {
-  /** A value that was understood; answers whether it is the first one of its geo. */
+  /** Adds a value; returns whether it is the first one of its geo. */
   put(geoId: number, at: Instant, value: number | null): boolean
   name(geoId: number, name: string): void
-  /** A value as it stands in the answer, whatever it is; rejected with its place when it cannot be understood. */
+  /** Adds a row of the answer, or rejects it where it cannot be understood. */
   read(row: unknown, i: number): void
   done(): Values
 }
 
 /**
- * Gathers each value once, by geo and instant. Rows outside the window are left out and counted; rows that cannot be
- * understood are rejected with their place; of two rows for one instant the later one holds, and the earlier one is
- * rejected when they differ.
+ * Collects each value once, by geo and instant. Rows outside the window are left out and counted; rows that cannot be understood
+ * are rejected; of two rows for one instant the later one is used, and the earlier one is rejected where they differ.
+ * The order of the result is that of `Observations`.
  */
 export function gather(window: Interval | null): Gathering {
   const columns = new Map<number, Column>()
@@ -126,7 +126,7 @@ export function readValues(rows: readonly unknown[], window: Interval | null): V
   return gathering.done()
 }
 
-/** Puts the columns of all geos one after the other, each in order of time and without repetitions. */
+/** Joins the columns of all geos, each in order of time and without repetitions. */
 function join(columns: ReadonlyMap<number, Column>, rejects: Rejects): Values['observations'] {
   const geoIds: number[] = []
   const at: number[] = []
@@ -167,7 +167,7 @@ function sorted(column: Column, geoId: number, rejects: Rejects): Pick<Column, '
   return { at, values }
 }
 
-/** The smallest distance between neighbours of one geo: the resolution, where an answer does not tell it. */
+/** The smallest distance between successive values of one geo. */
 export function smallestDistance({ geoIds, at }: Values['observations']): number | null {
   let smallest = Number.POSITIVE_INFINITY
   for (let i = 1; i < at.length; i++)

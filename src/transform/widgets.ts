@@ -5,24 +5,25 @@ import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { type Items, readItems } from './items.ts'
 
 /**
- * The single widget: under its root key, or bare. Its number is its own, or the one it was requested by. Throws SchemaError when
- * it is another one than was requested, by its number or by its name.
+ * A single widget, with or without the root key. Its id is in the answer, or the requested one. Throws SchemaError where the
+ * answer is about another widget than the requested one, by id or by name.
  */
 function single(body: JsonObject, planned: PlannedRequest): Items {
   const item = isObject(body.widget) ? body.widget : body
-  const asked = String(planned.params.id)
+  const requested = String(planned.params.id)
   const names = [item.id_widget, item.id].filter((name) => name !== undefined && name !== null).map(String)
   const isNumber = (name: string): boolean => /^\d+$/.test(name)
-  // One that tells only its name may bear any number, and the other way round.
-  const told = names.filter((name) => isNumber(name) === isNumber(asked))
-  if (told.length > 0 && !names.includes(asked))
-    throw new SchemaError(`Widget ${asked} was requested, ${told[0]} was answered.`, { path: '$.widget.id' })
-  const id = integerOf(item.id_widget) ?? integerOf(item.id) ?? (isNumber(asked) ? integerOf(Number(asked)) : null)
+  // An answer with only a name may be about any id, and the other way round.
+  const sameForm = names.filter((name) => isNumber(name) === isNumber(requested))
+  if (sameForm.length > 0 && !names.includes(requested))
+    throw new SchemaError(`Widget ${requested} was requested, ${sameForm[0]} was answered.`, { path: '$.widget.id' })
+  const id =
+    integerOf(item.id_widget) ?? integerOf(item.id) ?? (isNumber(requested) ? integerOf(Number(requested)) : null)
   if (id === null) throw new SchemaError('The widget has no number.', { path: '$.widget.id_widget' })
   return { items: [{ id, item }], rejects: [], rejected: 0, whole: false }
 }
 
-/** An answer of `/widgets` or `/widgets/{id}` as rows: what is known in columns, everything in the payload of its version. */
+/** The rows of an answer of `/widgets` or `/widgets/{id}`: known fields in columns, everything in the payload of its version. */
 export function transformWidgets(body: JsonObject, planned: PlannedRequest): Rows {
   const { items, rejects, rejected, whole } =
     planned.route === 'widgets' ? readItems(body, 'widgets', ['id_widget', 'id']) : single(body, planned)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { askOf, SHAPES } from '../../bench/answers.ts'
+import { plannedRequestOf, SHAPES } from '../../bench/answers.ts'
 import { startOfDate } from '../../src/base/zone.ts'
 import { differingDays } from '../../src/checks/days.ts'
 import type { Store } from '../../src/db/store.ts'
@@ -61,7 +61,7 @@ async function answer(store: Store, zone: string, begin: number, said: Answer, n
     steps: said.step,
     ...(said.guessed ? { guessed: true } : {}),
   }
-  const planned = { ...askOf(0, SHAPES.small), window: said.window && { from, to }, timeZone: zone }
+  const planned = { ...plannedRequestOf(0, SHAPES.small), window: said.window && { from, to }, timeZone: zone }
   const rejects = said.sound ? [] : [{ path: '$', reason: 'x', fragment: null }]
   await store.write(async (tx) => {
     await applyRows(tx, store.engine, {

@@ -28,7 +28,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'of what is summed only the first half is asked',
     'resolution.ts',
-    'const after = await ingest(ingestContext, within(ingestContext.service, planned, right))',
+    'const after = await ingest(ingestContext, withWindow(ingestContext.service, planned, right))',
     'const after = before',
   ),
   mutant(
@@ -40,7 +40,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'what is wanted ends on days of the job',
     'plan/planning.ts',
-    'widen(service.timeZone, meant, unit)',
+    'widen(service.timeZone, wanted, unit)',
     'widen(job.timeZone, meant, unit)',
   ),
   {
@@ -69,7 +69,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'an answer for another id is stored',
     'transform/series.ts',
-    'if (String(answered) !== String(asked))',
+    'if (String(answered) !== String(requested))',
     'if (String(answered) !== String(asked) && asked === 0)',
   ),
   mutant(

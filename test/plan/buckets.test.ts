@@ -5,7 +5,7 @@ import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { halfOf, piecesOf } from '../../src/plan/pieces.ts'
 import { plan } from '../../src/plan/plan.ts'
-import { within } from '../../src/plan/resolution.ts'
+import { withWindow } from '../../src/plan/resolution.ts'
 import { borderUnit } from '../../src/plan/windows.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { emulate, ms, runJob, serve, tempStore } from '../kit.ts'
@@ -54,7 +54,7 @@ test('whatever the chunk, no window cuts a bucket, and halves of it do not eithe
             if (i > 0) expect(from).toBe(pieces[i - 1]!.to)
           }
           if (pieces.length === 1) break
-          planned = within(SERVICES.generic, planned!, pieces[0]!)
+          planned = withWindow(SERVICES.generic, planned!, pieces[0]!)
           expect(left).toBeGreaterThan(1)
         }
         expect(floorTo(ZONE, planned!.window!.to - 1, unit)).toBe(planned!.window!.from)

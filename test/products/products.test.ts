@@ -11,7 +11,7 @@ import { openReader } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
 import { schemaText } from '../../src/products/dictionary.ts'
 import { RECIPES } from '../../src/products/recipes/recipes.ts'
-import { PLACES, type Place, search } from '../../src/products/search.ts'
+import { SEARCH_SCOPES, type SearchScope, search } from '../../src/products/search.ts'
 import { dictionaryRows } from '../../src/tables/dictionary.ts'
 import { TABLE_NAMES, VIEWS } from '../../src/tables/schema.ts'
 import { STALE } from '../docs/pages.ts'
@@ -98,7 +98,7 @@ describe('recipes', () => {
 })
 
 describe('search', () => {
-  const found = (text: string, places: Place[] = ['catalogue']) => search(openReader(file), text, places)
+  const found = (text: string, places: SearchScope[] = ['catalogue']) => search(openReader(file), text, places)
   test.each<[string, string, number]>([
     ['a number', '1293', 1293],
     ['an exact name', 'Demanda real', 1293],
@@ -109,7 +109,7 @@ describe('search', () => {
   ])('%s finds what is meant first', async (_, text, id) => expect((await found(text))[0]).toMatchObject({ id }))
 
   test('finds in every kind of text, each thing once', async () => {
-    const all = await found('precio', Object.keys(PLACES) as Place[])
+    const all = await found('precio', Object.keys(SEARCH_SCOPES) as SearchScope[])
     expect(new Set(all.map(({ kind }) => kind)).size).toBeGreaterThan(3)
     expect(new Set(all.map(({ kind, id }) => `${kind} ${id}`)).size).toBe(all.length)
   })

@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest'
 import { createWorkerClient } from '../../src/threads/client.ts'
 
 const HERE = new URL('./here.ts', import.meta.url).href
-const aside = (limits = {}) => createWorkerClient<string, string>(HERE, 'obeying', limits)
+const startWorker = (limits = {}) => createWorkerClient<string, string>(HERE, 'obeying', limits)
 
 describe('another thread', () => {
   test('answers each question, and only that', async () => {
-    const { ask } = aside()
-    expect(await Promise.all(['a', 'b', 'c'].map((one) => ask(one)))).toEqual(['A', 'B', 'C'])
+    const { request } = startWorker()
+    expect(await Promise.all(['a', 'b', 'c'].map((one) => request(one)))).toEqual(['A', 'B', 'C'])
   })
 
   test.each([
@@ -17,24 +17,24 @@ describe('another thread', () => {
     ['leaves', 'exit', {}],
     ['has no memory left', 'fill the memory', { maxOldGenerationSizeMb: 20 }],
   ])('that %s answers nothing, and its successor is not orphaned by its late end', async (_name, order, limits) => {
-    const { ask } = aside(limits)
-    expect(await ask('a')).toBe('A')
+    const { request } = startWorker(limits)
+    expect(await request('a')).toBe('A')
     // Those that wait behind the deadly question are let go too.
-    expect(await Promise.all([ask(order), ask('b')])).toEqual([null, null])
+    expect(await Promise.all([request(order), request('b')])).toEqual([null, null])
     // The end of the first thread is told while the second one is at work.
-    for (const one of ['c', 'd', 'e', 'f']) expect(await ask(one)).toBe(one.toUpperCase())
-    expect(await ask(order)).toBeNull()
-    expect(await Promise.all(['g', 'h'].map((one) => ask(one)))).toEqual(['G', 'H'])
+    for (const one of ['c', 'd', 'e', 'f']) expect(await request(one)).toBe(one.toUpperCase())
+    expect(await request(order)).toBeNull()
+    expect(await Promise.all(['g', 'h'].map((one) => request(one)))).toEqual(['G', 'H'])
   })
 
   test('that cannot begin is tried a few times, and then left', async () => {
-    const { ask } = createWorkerClient<string, string>(HERE, 'throwing')
-    for (let i = 0; i < 6; i++) expect(await ask('a')).toBeNull()
+    const { request } = createWorkerClient<string, string>(HERE, 'throwing')
+    for (let i = 0; i < 6; i++) expect(await request('a')).toBeNull()
     const none = createWorkerClient<string, string>(HERE, 'no-such-file')
-    expect(await none.ask('a')).toBeNull()
+    expect(await none.request('a')).toBeNull()
   })
 
-  test.each(['a', 'throw', 'exit', 'asking'])('keeps no process: %s', async (how) => {
+  test.each(['a', 'throw', 'exit', 'exit early'])('keeps no process: %s', async (how) => {
     const child = spawn(process.execPath, [resolve('test/threads/leaving.ts'), how])
     expect(await new Promise((done) => child.on('close', done))).toBe(0)
   })

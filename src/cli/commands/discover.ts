@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { openReader } from '../../db/open.ts'
 import { readJob } from '../../job/read.ts'
-import { holdings, PLACES, type Place, search } from '../../products/search.ts'
+import { holdings, SEARCH_SCOPES, type SearchScope, search } from '../../products/search.ts'
 import { secretsOf } from '../../services/key.ts'
 import { readSettings, requireService } from '../config.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
@@ -15,7 +15,7 @@ import { table } from '../terminal/table.ts'
 
 interface DiscoverArgs extends CommonArgs, ServiceArgs {
   readonly text?: string
-  readonly in: Place | 'all'
+  readonly in: SearchScope | 'all'
   readonly refresh: boolean
   readonly limit: number
   readonly json: boolean
@@ -46,7 +46,7 @@ export async function run(args: DiscoverArgs): Promise<number> {
   if (code !== EXIT.done && !existsSync(file)) return code
   const reader = openReader(file)
   try {
-    const places = args.in === 'all' ? (Object.keys(PLACES) as Place[]) : [args.in]
+    const places = args.in === 'all' ? (Object.keys(SEARCH_SCOPES) as SearchScope[]) : [args.in]
     const text = args.text ?? ''
     const found = await search(reader, text, places)
     const held = await holdings(reader)

@@ -3,7 +3,7 @@ import type { Instant } from '../../base/instant.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import type { Job } from '../../job/job.ts'
 import { type PlannedRequest, seriesKey } from '../../job/plannedRequest.ts'
-import { EMPTY_STATE, type PassedOver, type PlannerState } from '../../job/plannerState.ts'
+import { EMPTY_STATE, type PlannerState, type SkippedItem } from '../../job/plannerState.ts'
 import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '../../job/select.ts'
 import { callsLeft } from '../../load/budget.ts'
 import { planSelection } from '../../plan/listings.ts'
@@ -15,7 +15,7 @@ import type { CommonArgs, OnlyArgs, RangeArgs, ServiceArgs } from '../flags.ts'
 import { rangeOf, readJobsOf } from '../jobs.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print, stream } from '../terminal/output.ts'
-import { passedOverText } from '../terminal/summary.ts'
+import { skippedText } from '../terminal/summary.ts'
 import { type PlannedJob, planText } from './planText.ts'
 
 interface PlanArgs extends CommonArgs, ServiceArgs, RangeArgs, OnlyArgs {
@@ -46,8 +46,8 @@ function planJob({ args, plannerState, catalogue, now, requested }: PlanContext,
   }
   const options = optionsOf(job)
   const later = rest.map((one) => ({ job: applySelectors(one, catalogue), options: optionsOf(one) }))
-  const passedOver = new Map<string, PassedOver>()
-  const onPassedOver = (one: PassedOver) => passedOver.set(`${one.route} ${one.id}`, one)
+  const skipped = new Map<string, SkippedItem>()
+  const onSkipped = (one: SkippedItem) => skipped.set(`${one.route} ${one.id}`, one)
   // What jobs before this one request is not requested again; a plan may be looked at several times.
   const fresh = (): Planning => ({
     job,
@@ -56,10 +56,10 @@ function planJob({ args, plannerState, catalogue, now, requested }: PlanContext,
     now,
     options,
     later,
-    onPassedOver,
+    onSkipped,
     requested: requested.copy(),
   })
-  const unknown = () => passedOverText([...passedOver.values()])
+  const unknown = () => skippedText([...skipped.values()])
   if (!needsCatalogue(job)) return { job, requests: () => plan(fresh()), notes: unknown }
   const isKnown = catalogue.length > 0
   const meant = isKnown

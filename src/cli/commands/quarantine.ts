@@ -7,7 +7,7 @@ import type { Reader } from '../../db/store.ts'
 import { dismiss } from '../../load/quarantine.ts'
 import type { Service } from '../../services/service.ts'
 import { readReplies, replyStoreState } from '../../state/replies.ts'
-import { reread } from '../../threads/reread.ts'
+import { readStored } from '../../threads/readStored.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -135,7 +135,7 @@ async function tryAgain(file: string, service: Service): Promise<{ open: number;
   try {
     let understood = 0
     for await (const stored of readReplies(reader, service, 'quarantined')) {
-      const rows = reread(stored)
+      const rows = readStored(stored)
       if (!rows || rows === 'damaged') continue
       const { resolved } = await reader.kysely
         .selectFrom('_quarantine')

@@ -1,6 +1,6 @@
 import { formatUtc } from '../../base/instant.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
-import type { PassedOver } from '../../job/plannerState.ts'
+import type { SkippedItem } from '../../job/plannerState.ts'
 import type { Summary } from '../../sync.ts'
 
 /** How many failures are told one by one. */
@@ -10,14 +10,14 @@ const SHOWN = 10
 export const NOTHING_SELECTED = 'nothing of it was selected: --only names no indicator of this job.'
 
 /** What the service does not know and was left alone, a line each. */
-export const passedOverText = (passedOver: readonly PassedOver[]): string[] =>
-  passedOver.map(
+export const skippedText = (skipped: readonly SkippedItem[]): string[] =>
+  skipped.map(
     ({ where, route, id, since, nextAt }) =>
       `${where}: the service does not know ${route} ${id} since ${formatUtc(since)}; requested again from ${formatUtc(nextAt)} on (restate requests it now).`,
   )
 
 /** What a run did, for a person. */
-export function summaryText({ job, outcome, counts, failures, seconds, stop, passedOver, selected }: Summary): string {
+export function summaryText({ job, outcome, counts, failures, seconds, stop, skipped, selected }: Summary): string {
   const rows = [
     `${grouped(counts.rows_new)} new`,
     `${grouped(counts.rows_unchanged)} unchanged`,
@@ -38,7 +38,7 @@ export function summaryText({ job, outcome, counts, failures, seconds, stop, pas
       `${quantity(counts.rows_rejected, 'row')} could not be understood and ${counts.rows_rejected === 1 ? 'is' : 'are'} kept in quarantine:`,
       '  → indicator-sync quarantine list',
     )
-  lines.push(...passedOverText(passedOver))
+  lines.push(...skippedText(skipped))
   if (failures.length > 0) {
     lines.push(`${quantity(failures.length, 'request')} failed; everything else is kept:`)
     for (const { planned, error } of failures.slice(0, SHOWN))
@@ -61,7 +61,7 @@ export const summaryJson = ({
   failures,
   seconds,
   stop,
-  passedOver,
+  skipped,
   selected,
 }: Summary): object => ({
   run: runId,
@@ -71,7 +71,7 @@ export const summaryJson = ({
   selected,
   ...counts,
   stop: stop && { code: stop.code, message: stop.message, hint: stop.hint ?? null },
-  unknown: passedOver.map(({ where, route, id, since, nextAt }) => ({
+  unknown: skipped.map(({ where, route, id, since, nextAt }) => ({
     ...{ entry: where, route, id, since: formatUtc(since), next_at: formatUtc(nextAt) },
   })),
   failures: failures.map(({ planned, error }) => ({

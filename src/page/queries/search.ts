@@ -1,5 +1,5 @@
 import type { Reader } from '../../db/store.ts'
-import { PLACES, type Place, search } from '../../products/search.ts'
+import { SEARCH_SCOPES, type SearchScope, search } from '../../products/search.ts'
 import { seriesPath } from './series.ts'
 
 /** Results that one page shows. */
@@ -51,10 +51,10 @@ export function excerptOf(text: string, words: readonly string[]): Excerpt[] {
 }
 
 /** What speaks of some words, the best first, each with the place in its text and the series that are held of it. */
-export async function readSearch(db: Reader, text: string, place: Place | 'all') {
+export async function readSearch(db: Reader, text: string, place: SearchScope | 'all') {
   const words = (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => folded(word.normalize('NFC')))
   if (words.length === 0) return { text, place, total: 0, results: [] }
-  const found = await search(db, text, place === 'all' ? (Object.keys(PLACES) as Place[]) : [place])
+  const found = await search(db, text, place === 'all' ? (Object.keys(SEARCH_SCOPES) as SearchScope[]) : [place])
   const shown = found.slice(0, RESULTS)
   const texts = await db.kysely
     .selectFrom('texts')

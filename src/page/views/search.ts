@@ -1,5 +1,5 @@
 import { visible } from '../../base/visible.ts'
-import { PLACES, type Place } from '../../products/search.ts'
+import { SEARCH_SCOPES, type SearchScope } from '../../products/search.ts'
 import { type Html, html } from '../html.ts'
 import { type PageRequest, page } from '../page.ts'
 import { readSearch } from '../queries/search.ts'
@@ -8,7 +8,7 @@ import { said } from './pieces.ts'
 type Data = Awaited<ReturnType<typeof readSearch>>
 type Result = Data['results'][number]
 
-const WHERE = ['all', ...(Object.keys(PLACES) as Place[])] as const
+const WHERE = ['all', ...(Object.keys(SEARCH_SCOPES) as SearchScope[])] as const
 
 /** A piece of a text in a line. */
 const spaced = (text: string): string => visible(text.replaceAll(/\s+/g, ' '))
