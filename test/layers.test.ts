@@ -66,6 +66,7 @@ const DOORS: Record<string, string | readonly string[]> = {
   yaml: ['job/', 'cli/'],
   'html-to-text': 'transform/',
   'hyparquet-writer': ['cli/terminal/parquet.ts', 'lake/parquet.ts'],
+  '@aws-sdk/client-s3': 'lake/s3.ts',
   hyparquet: ['cli/terminal/parquet.ts', 'cli/commands/ownExports.ts', 'lake/parquet.ts'],
 }
 

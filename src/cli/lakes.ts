@@ -5,6 +5,7 @@ import { openReader } from '../db/open.ts'
 import type { Job } from '../job/job.ts'
 import { syncLake } from '../lake/sync.ts'
 import { lakeText } from './commands/lake.ts'
+import { withLake } from './storage.ts'
 import { EXIT, exitCodeOf } from './terminal/fail.ts'
 import { version } from './version.ts'
 
@@ -29,11 +30,13 @@ export async function syncLakes(
     const began = performance.now()
     const reader = openReader(file)
     try {
-      const summary = await syncLake(reader, lake, {
-        program: `indicator-sync ${version()}`,
-        now: Date.now,
-        onPart: () => onActivity?.(),
-      })
+      const summary = await withLake(lake, (place) =>
+        syncLake(reader, place, {
+          program: `indicator-sync ${version()}`,
+          now: Date.now,
+          onPart: () => onActivity?.(),
+        }),
+      )
       const ms = performance.now() - began
       emit({ event: 'lake.synced', job, command, ms, bytes: summary.bytes, reason: lakeText(summary) })
     } catch (error) {

@@ -28,7 +28,12 @@ export const READ_COMMANDS = {
         nargs: 1,
         describe: 'A job file whose lake is told, too, and with prometheus its calls left',
       },
-      lake: { type: 'string', array: true, nargs: 1, describe: 'The folder of a lake whose age is told, too' },
+      lake: {
+        type: 'string',
+        array: true,
+        nargs: 1,
+        describe: 'The folder of a lake, or its s3:// address, whose age is told, too',
+      },
     },
     example: 'status --format prometheus',
     run: async (args) => (await import('./commands/status.ts')).run(args),
@@ -205,10 +210,14 @@ export const READ_COMMANDS = {
   },
   lake: {
     usage: 'lake <action> <folder>',
-    about: 'Keep the rows as Parquet in a folder for DuckDB, Spark, Polars and pandas, or check such a folder',
+    about: 'Keep the rows as Parquet in a folder or a bucket for DuckDB, Spark, Polars and pandas, or check them',
     positionals: {
       action: { type: 'string', choices: ['sync', 'check'], describe: 'What to do' },
-      folder: { type: 'string', describe: 'The folder of the lake; one that is not there yet, or empty, becomes one' },
+      folder: {
+        type: 'string',
+        describe:
+          'The folder of the lake; one that is not there yet, or empty, becomes one. Or s3://bucket/name, reached as the AWS_* variables and files say',
+      },
     },
     flags: {
       ...DATABASE,

@@ -118,7 +118,9 @@ const schemaFor = (service: Service) =>
         .string()
         .min(1)
         .optional()
-        .describe('A folder in which the rows are kept as Parquet, brought up to date after each run'),
+        .describe(
+          'A folder, or s3://bucket/name, in which the rows are kept as Parquet, brought up to date after each run',
+        ),
       pace: z
         .strictObject({
           perSecond: z.number().positive().max(50).optional().describe('Calls a second; 2 when left out'),

@@ -47,21 +47,60 @@ export interface LakeManifest {
   readonly tables: Readonly<Record<LakeTableName, LakeTableState>>
 }
 
-/** The manifest in a folder, whatever its schema; null when there is none of ours. */
-export function readManifest(folder: string): LakeManifest | null {
+/** Names of files and folders below a lake: none leads out of it. */
+const BELOW = /^[\w=-][\w=.-]*(\/[\w=-][\w=.-]*)*$/
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
+
+const isFile = (said: unknown): boolean =>
+  isObject(said) &&
+  BELOW.test(String(said.path)) &&
+  typeof said.part === 'string' &&
+  isCount(said.bytes) &&
+  isCount(said.rows) &&
+  /^[0-9a-f]{64}$/.test(String(said.sha256))
+
+const isTable = (said: unknown): boolean =>
+  isObject(said) && isCount(said.rows) && Array.isArray(said.files) && said.files.every(isFile)
+
+/** The manifest that a text is, whatever its schema; null where it is none of ours, or was changed so that it cannot be gone by. */
+export function parseManifest(text: string): LakeManifest | null {
   try {
-    const said: unknown = JSON.parse(readFileSync(join(folder, MANIFEST), 'utf8'))
-    return isObject(said) && said.format === LAKE_FORMAT && Number.isSafeInteger(said.snapshot)
-      ? (said as unknown as LakeManifest)
-      : null
+    const said: unknown = JSON.parse(text)
+    const known =
+      isObject(said) &&
+      said.format === LAKE_FORMAT &&
+      isCount(said.schema) &&
+      isCount(said.snapshot) &&
+      BELOW.test(String(said.folder)) &&
+      [said.created_at, said.synced_at].every((at) => !Number.isNaN(Date.parse(String(at)))) &&
+      isObject(said.source) &&
+      isObject(said.source.months) &&
+      isObject(said.tables) &&
+      isTable(said.tables.observation) &&
+      Object.values(said.tables).every(isTable)
+    return known ? (said as unknown as LakeManifest) : null
   } catch {
     return null
   }
 }
 
-/** The manifest of a lake of this version. */
-export function requireManifest(folder: string): LakeManifest {
-  const manifest = readManifest(folder)
+/** The manifest in a folder, whatever its schema; null when there is none of ours. */
+export function readManifest(folder: string): LakeManifest | null {
+  try {
+    return parseManifest(readFileSync(join(folder, MANIFEST), 'utf8'))
+  } catch {
+    return null
+  }
+}
+
+/** A manifest as a file holds it. */
+export const manifestText = (manifest: LakeManifest): string => `${JSON.stringify(manifest, null, 1)}\n`
+
+/** The manifest of a lake in a folder, of this version. */
+export const requireManifest = (folder: string): LakeManifest => knownManifest(readManifest(folder), folder)
+
+/** The manifest of a lake, where there is one and this program knows its version. */
+export function knownManifest(manifest: LakeManifest | null, folder: string): LakeManifest {
   if (manifest === null)
     throw new InputError(`${folder} is not a lake: it has no ${MANIFEST} of one.`, {
       hint: `Make one: indicator-sync lake sync ${folder}`,

@@ -15,11 +15,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
 import { InputError } from '../base/errors.ts'
 import { partFileOf, removeStaleParts } from '../base/partFiles.ts'
 import { moveIntoPlace, prepareTarget } from '../base/target.ts'
-import { filesOf, type LakeManifest, MANIFEST, readManifest } from './manifest.ts'
+import { filesOf, type LakeManifest, MANIFEST, manifestText, readManifest } from './manifest.ts'
 
 /** The file that the one who writes to a lake holds. */
 export const LOCK = 'lake.lock'
@@ -80,6 +80,15 @@ const isOurs = (folder: string, name: string): boolean =>
   statSync(join(folder, name)).isDirectory() &&
   (readManifest(join(folder, name))?.folder === name || isEmpty(join(folder, name)))
 
+/** Whether a folder is there, and really below another one. */
+function isBelow(path: string, folder: string): boolean {
+  try {
+    return realpathSync(path).startsWith(realpathSync(folder) + sep)
+  } catch {
+    return false
+  }
+}
+
 function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder)
@@ -96,6 +105,8 @@ function removeSnapshot(folder: string): void {
   const manifest = readManifest(folder)
   const folders = new Set<string>()
   for (const { path } of manifest ? filesOf(manifest) : []) {
+    // A link that somebody put in the place of a folder leads elsewhere.
+    if (!isBelow(dirname(join(folder, path)), folder)) continue
     rmSync(join(folder, path), { force: true })
     for (let above = dirname(path); above !== '.'; above = dirname(above)) folders.add(above)
   }
@@ -141,8 +152,6 @@ export function takeOver(from: string, to: string): void {
   }
 }
 
-const text = (manifest: LakeManifest): string => `${JSON.stringify(manifest, null, 1)}\n`
-
 /** Writes a small file that is safe on the disk. */
 function writeSafely(file: string, content: string): void {
   const handle = openSync(file, 'wx')
@@ -162,7 +171,7 @@ export function replaceManifest(folder: string, manifest: LakeManifest): void {
   })
   const part = partFileOf(target.file)
   rmSync(part, { force: true })
-  writeSafely(part, text(manifest))
+  writeSafely(part, manifestText(manifest))
   moveIntoPlace(part, target)
   syncFolder(folder)
 }
@@ -182,7 +191,7 @@ export function pointTo(folder: string, snapshot: string): void {
 
 /** Makes what was staged the snapshot of the lake: its folder first, then the manifest, then the link. */
 export function commit(folder: string, staging: string, manifest: LakeManifest): void {
-  writeSafely(join(staging, MANIFEST), text(manifest))
+  writeSafely(join(staging, MANIFEST), manifestText(manifest))
   for (const name of readdirSync(staging, { recursive: true, withFileTypes: true }))
     if (name.isDirectory()) syncFolder(join(name.parentPath, name.name))
   syncFolder(staging)

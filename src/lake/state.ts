@@ -1,5 +1,6 @@
 import type { Reader } from '../db/store.ts'
-import { requireManifest } from './manifest.ts'
+import { knownManifest } from './manifest.ts'
+import type { Place } from './place.ts'
 
 /** How a lake stands to a database. */
 export interface LakeState {
@@ -13,8 +14,9 @@ export interface LakeState {
 }
 
 /** How far a lake is behind a database. */
-export async function lakeState({ kysely }: Reader, folder: string): Promise<LakeState> {
-  const { snapshot, synced_at, source, tables } = requireManifest(folder)
+export async function lakeState({ kysely }: Reader, place: Place): Promise<LakeState> {
+  const folder = place.asWritten
+  const { snapshot, synced_at, source, tables } = knownManifest(await place.manifest(), folder)
   const { fetches_behind } = await kysely
     .selectFrom('_fetch')
     .select(({ fn }) => fn.countAll<number>().as('fetches_behind'))

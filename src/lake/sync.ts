@@ -1,16 +1,14 @@
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { sha256OfFile } from '../base/checksum.ts'
-import { BusyError, InputError } from '../base/errors.ts'
+import { InputError } from '../base/errors.ts'
 import { formatMillis } from '../base/instant.ts'
-import { holdAlone } from '../db/lock.ts'
 import type { Reader } from '../db/store.ts'
 import { changedMonths, type Source, sourceOf } from './changes.ts'
-import { filesOf, LAKE_FORMAT, type LakeFile, type LakeManifest, readManifest, requireManifest } from './manifest.ts'
+import { filesOf, LAKE_FORMAT, type LakeFile, type LakeManifest } from './manifest.ts'
 import { writeParquetFile } from './parquet.ts'
 import { emptyPart, NO_ROWS, type Part, partsOf } from './parts.ts'
+import type { HeldFiles, LakeWriter, Place } from './place.ts'
 import { LAKE_SCHEMA, LAKE_TABLE_NAMES, LAKE_TABLES, type LakeTableName } from './schema.ts'
-import { commit, folderOf, LOCK, openLake, pointTo, replaceManifest, stage, takeOver, tidy } from './snapshots.ts'
 
 /** How a lake is synced. */
 export interface LakeOptions {
@@ -35,19 +33,20 @@ export interface LakeSummary {
   readonly files: number
   /** Files that are new in this snapshot, and the rows in them. */
   readonly written: { readonly files: number; readonly rows: number }
+  /** What is to be known of the place, in a sentence; null for nothing. */
+  readonly caution: string | null
 }
 
 /** How long a replaced snapshot stays where nobody says: a statement takes an hour at the most. */
 export const GRACE_MS = 3_600_000
 
 /** Whether a file of a snapshot is there: as long as it was, or with the bytes that it had. */
-type IsThere = (file: LakeFile) => boolean
+type IsThere = (file: LakeFile) => Promise<boolean>
 
 const createLook =
-  (folder: string, closely: boolean): IsThere =>
-  ({ path, bytes, sha256 }) =>
-    statSync(join(folder, path), { throwIfNoEntry: false })?.size === bytes &&
-    (!closely || sha256OfFile(join(folder, path)) === sha256)
+  (files: HeldFiles, closely: boolean): IsThere =>
+  async (file) =>
+    files.sizeOf(file) === file.bytes && (!closely || (await files.sha256Of(file)) === file.sha256)
 
 /** Refuses a lake that was made from another database: it would lose all that it holds. */
 function checkSame(asWritten: string, before: LakeManifest | null, now: Source): void {
@@ -66,27 +65,26 @@ async function makePart(
   { table, part, name, dirty, blocks }: Part,
   old: LakeFile | undefined,
   isThere: IsThere,
-  { from, to }: { readonly from: string; readonly to: string },
+  writer: LakeWriter,
+  { staging, snapshot }: { readonly staging: string; readonly snapshot: number },
 ): Promise<{ readonly file: LakeFile; readonly isNew: boolean } | null> {
-  if (!dirty && old && isThere(old)) {
-    takeOver(join(from, old.path), join(to, old.path))
-    return { file: old, isNew: false }
+  const keep = (file: LakeFile): { readonly file: LakeFile; readonly isNew: boolean } => {
+    writer.keep(file)
+    return { file, isNew: false }
   }
-  const making = join(to, `${name}.part`)
+  if (!dirty && old && (await isThere(old))) return keep(old)
+  const making = join(staging, `${name}.part`)
   mkdirSync(dirname(making), { recursive: true })
   const written = writeParquetFile(making, LAKE_TABLES[table].columns, await blocks())
   if (written.rows === 0 && LAKE_TABLES[table].byYear && part !== NO_ROWS) {
     rmSync(making)
     return null
   }
-  const path = `${name}-${written.sha256.slice(0, 16)}.parquet`
-  if (old?.path === path && isThere(old)) {
+  if (old?.sha256 === written.sha256 && (await isThere(old))) {
     rmSync(making)
-    takeOver(join(from, path), join(to, path))
-    return { file: old, isNew: false }
+    return keep(old)
   }
-  renameSync(making, join(to, path))
-  return { file: { path, part, ...written }, isNew: true }
+  return { file: { path: await writer.add(making, name, snapshot, written), part, ...written }, isNew: true }
 }
 
 const sum = (files: readonly LakeFile[], of: 'rows' | 'bytes'): number => files.reduce((all, file) => all + file[of], 0)
@@ -105,38 +103,20 @@ const tablesOf = (files: ReadonlyMap<LakeTableName, LakeFile[]>): LakeManifest['
     }),
   ) as unknown as LakeManifest['tables']
 
-/** Takes the lake for this process alone. */
-function holdLake(asWritten: string, folder: string): () => void {
-  try {
-    return holdAlone(join(folder, LOCK))
-  } catch (error) {
-    if (!(error instanceof BusyError)) throw error
-    throw new BusyError(`Another process is writing to the lake ${asWritten}.`, {
-      hint: 'Wait for it, or stop it; readers are not affected.',
-      code: 'lake-locked',
-      cause: error,
-    })
-  }
-}
-
 /**
  * Makes a lake equal to a database as it is now, which others may write meanwhile. Only what changed since the last
  * snapshot is read; whoever reads the lake sees the old snapshot or the new one, whole, whenever this is killed.
  */
-export async function syncLake(db: Reader, asWritten: string, options: LakeOptions): Promise<LakeSummary> {
-  const folder = openLake(asWritten)
-  const release = holdLake(asWritten, folder)
+export async function syncLake(db: Reader, place: Place, options: LakeOptions): Promise<LakeSummary> {
+  const writer = await place.write(options.now())
   try {
     db.engine.freeze()
-    const before = readManifest(folder) === null ? null : requireManifest(folder)
     const source = await sourceOf(db)
-    checkSame(asWritten, before, source)
-    // First the link: what a killed sync replaced may be what it leads to.
-    if (before) pointTo(folder, before.folder)
-    tidy(folder, before?.snapshot ?? 0, options.graceMs ?? GRACE_MS, options.now())
-    return await make(db, asWritten, folder, before, source, options)
+    checkSame(place.asWritten, writer.before, source)
+    await writer.tidy(writer.before?.snapshot ?? 0, options.graceMs ?? GRACE_MS, options.now())
+    return await make(db, place.asWritten, writer, source, options)
   } finally {
-    release()
+    writer.close()
   }
 }
 
@@ -144,56 +124,48 @@ export async function syncLake(db: Reader, asWritten: string, options: LakeOptio
 async function make(
   db: Reader,
   asWritten: string,
-  folder: string,
-  before: LakeManifest | null,
+  writer: LakeWriter,
   source: Source,
   { program, now, full = false, graceMs = GRACE_MS, onPart }: LakeOptions,
 ): Promise<LakeSummary> {
+  const { before } = writer
   const last = before?.schema === LAKE_SCHEMA ? before : null
   const changed = full || last === null ? null : await changedMonths(db, last.source, source)
   const snapshot = (before?.snapshot ?? 0) + 1
-  const from = join(folder, before?.folder ?? '')
   const old = new Map(
     Object.entries(last?.tables ?? {}).flatMap(([table, { files }]) =>
       files.map((file) => [`${table} ${file.part}`, file] as const),
     ),
   )
-  const isThere = createLook(from, full)
-  const staging = stage(folder)
-  const place = { from, to: staging }
-  try {
-    const files = new Map<LakeTableName, LakeFile[]>()
-    let written: { files: number; rows: number } = { files: 0, rows: 0 }
-    const add = async (part: Part): Promise<void> => {
-      const made = await makePart(part, old.get(`${part.table} ${part.part}`), isThere, place)
-      if (made) files.set(part.table, [...(files.get(part.table) ?? []), made.file])
-      if (!made?.isNew) return
-      written = { files: written.files + 1, rows: written.rows + made.file.rows }
-      onPart?.(part.table, part.part)
-    }
-    for (const part of await partsOf(db, changed, source)) await add(part)
-    // Engines find no table where there is no file.
-    for (const table of LAKE_TABLE_NAMES.filter((name) => !files.has(name))) await add(emptyPart(table))
-    const at = formatMillis(now())
-    const next: LakeManifest = {
-      ...{ format: LAKE_FORMAT, schema: LAKE_SCHEMA, program, snapshot, folder: folderOf(snapshot) },
-      ...{ created_at: at, synced_at: at, source, tables: tablesOf(files) },
-    }
-    const paths = (manifest: LakeManifest): string => JSON.stringify(filesOf(manifest).map(({ path }) => path))
-    const same = last !== null && paths(last) === paths(next) && filesOf(last).every(isThere)
-    if (same) replaceManifest(folder, { ...last, program, synced_at: at, source })
-    else commit(folder, staging, next)
-    const current = same ? last : next
-    tidy(folder, current.snapshot, graceMs, now())
-    return {
-      ...{ folder: asWritten, snapshot: current.snapshot, changed: !same, written },
-      rows: Object.fromEntries(
-        LAKE_TABLE_NAMES.map((name) => [name, current.tables[name].rows]),
-      ) as LakeSummary['rows'],
-      bytes: sum(filesOf(current), 'bytes'),
-      files: filesOf(current).length,
-    }
-  } finally {
-    if (existsSync(staging)) rmSync(staging, { recursive: true, force: true })
+  const isThere = createLook(writer, full)
+  const at = { staging: writer.stage(), snapshot }
+  const files = new Map<LakeTableName, LakeFile[]>()
+  let written: { files: number; rows: number } = { files: 0, rows: 0 }
+  const add = async (part: Part): Promise<void> => {
+    const made = await makePart(part, old.get(`${part.table} ${part.part}`), isThere, writer, at)
+    if (made) files.set(part.table, [...(files.get(part.table) ?? []), made.file])
+    if (!made?.isNew) return
+    written = { files: written.files + 1, rows: written.rows + made.file.rows }
+    onPart?.(part.table, part.part)
+  }
+  for (const part of await partsOf(db, changed, source)) await add(part)
+  // Engines find no table where there is no file.
+  for (const table of LAKE_TABLE_NAMES.filter((name) => !files.has(name))) await add(emptyPart(table))
+  const madeAt = formatMillis(now())
+  const next: LakeManifest = {
+    ...{ format: LAKE_FORMAT, schema: LAKE_SCHEMA, program, snapshot, folder: writer.folderOf(snapshot) },
+    ...{ created_at: madeAt, synced_at: madeAt, source, tables: tablesOf(files) },
+  }
+  const paths = (manifest: LakeManifest): string => JSON.stringify(filesOf(manifest).map(({ path }) => path))
+  const same = last !== null && written.files === 0 && paths(last) === paths(next)
+  if (same) await writer.confirm({ ...last, program, synced_at: madeAt, source })
+  else await writer.commit(next)
+  const current = same ? last : next
+  await writer.tidy(current.snapshot, graceMs, now())
+  return {
+    ...{ folder: asWritten, snapshot: current.snapshot, changed: !same, written, caution: writer.caution },
+    rows: Object.fromEntries(LAKE_TABLE_NAMES.map((name) => [name, current.tables[name].rows])) as LakeSummary['rows'],
+    bytes: sum(filesOf(current), 'bytes'),
+    files: filesOf(current).length,
   }
 }

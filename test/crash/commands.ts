@@ -9,6 +9,7 @@ import { openReader } from '../../src/db/open.ts'
 import { connect } from '../../src/db/sqlite/connection.ts'
 import { MIGRATIONS } from '../../src/db/sqlite/migrations.ts'
 import { APPLICATION_ID } from '../../src/db/sqlite/schema.ts'
+import { folderPlace } from '../../src/lake/folder.ts'
 import { filesOf, requireManifest } from '../../src/lake/manifest.ts'
 import { syncLake } from '../../src/lake/sync.ts'
 import { contents } from './harness.ts'
@@ -153,7 +154,7 @@ export function scenarios(held: string, url: string): Record<string, Scenario> {
       async prepare(folder) {
         copy(folder)
         const reader = openReader(database(folder))
-        await syncLake(reader, lake(folder), { program: 'test', now: Date.now })
+        await syncLake(reader, folderPlace(lake(folder)), { program: 'test', now: Date.now })
         await reader.close()
         const { raw } = connect(database(folder))
         raw.exec('update observation set value = value + 1 where at % 7200 = 0; update _day set min = min + 1')

@@ -16,6 +16,7 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 import { beforeEach, describe, expect, test } from 'vitest'
 import { holdAlone } from '../../src/db/lock.ts'
 import { openReader } from '../../src/db/open.ts'
+import { folderPlace } from '../../src/lake/folder.ts'
 import { requireManifest } from '../../src/lake/manifest.ts'
 import { syncLake } from '../../src/lake/sync.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
@@ -30,7 +31,11 @@ const lake = (): string => join(dir, 'lake')
 async function sync(options: { full?: boolean; graceMs?: number; now?: number } = {}) {
   const reader = openReader(database())
   try {
-    return await syncLake(reader, lake(), { program: 'test', ...options, now: () => options.now ?? Date.now() })
+    return await syncLake(reader, folderPlace(lake()), {
+      program: 'test',
+      ...options,
+      now: () => options.now ?? Date.now(),
+    })
   } finally {
     await reader.close()
   }

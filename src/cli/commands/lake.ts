@@ -6,6 +6,7 @@ import { checkLake } from '../../lake/check.ts'
 import { type LakeSummary, syncLake } from '../../lake/sync.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { withLake } from '../storage.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'
@@ -22,23 +23,26 @@ interface LakeArgs extends CommonArgs, DatabaseArgs {
 const MINUTE_MS = 60_000
 
 /** What a sync did, in a sentence. */
-export function lakeText({ folder, snapshot, changed, rows, bytes, files, written }: LakeSummary): string {
+export function lakeText({ folder, snapshot, changed, rows, bytes, files, written, caution }: LakeSummary): string {
   const holds = `${quantity(rows.observation, 'value')}, ${grouped(bytes)} bytes in ${quantity(files, 'file')}`
-  return changed
+  const done = changed
     ? `${folder}: snapshot ${snapshot}, ${holds}; ${quantity(written.files, 'file')} with ${quantity(written.rows, 'row')} ${written.files === 1 ? 'is' : 'are'} new.`
     : `${folder}: nothing changed since snapshot ${snapshot}, ${holds}.`
+  return caution === null ? done : `${done} ${caution}`
 }
 
 async function sync(args: LakeArgs): Promise<number> {
   const reader = openReader(readSettings(args).database.value)
   try {
-    const done = await syncLake(reader, args.folder, {
-      program: `indicator-sync ${version()}`,
-      now: Date.now,
-      full: args.full,
-      graceMs: args.grace * MINUTE_MS,
-      ...(args.verbose ? { onPart: (name, part) => void process.stderr.write(`${name} ${part}\n`) } : {}),
-    })
+    const done = await withLake(args.folder, (place) =>
+      syncLake(reader, place, {
+        program: `indicator-sync ${version()}`,
+        now: Date.now,
+        full: args.full,
+        graceMs: args.grace * MINUTE_MS,
+        ...(args.verbose ? { onPart: (name, part) => void process.stderr.write(`${name} ${part}\n`) } : {}),
+      }),
+    )
     if (args.json) print(JSON.stringify(done, null, 2))
     else if (!args.quiet) print(lakeText(done))
     return EXIT.done
@@ -49,8 +53,8 @@ async function sync(args: LakeArgs): Promise<number> {
   }
 }
 
-function check({ folder, json }: LakeArgs): number {
-  const { manifest, findings } = checkLake(folder)
+async function check({ folder, json }: LakeArgs): Promise<number> {
+  const { manifest, findings } = await withLake(folder, checkLake)
   const { snapshot, created_at, synced_at, tables } = manifest
   const rows = tables.observation.rows
   if (json) print(JSON.stringify({ snapshot, created_at, synced_at, rows, findings }, null, 2))

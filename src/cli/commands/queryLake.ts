@@ -1,8 +1,7 @@
 import { realpathSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { InputError } from '../../base/errors.ts'
+import { loadPeer } from '../../base/peer.ts'
 import { requireManifest } from '../../lake/manifest.ts'
 
 /** As much of `@duckdb/node-api` as is used; it is installed by who wants it, and so its own types are not at hand. */
@@ -26,28 +25,15 @@ interface Prepared {
   }>
 }
 
-const PACKAGE = '@duckdb/node-api'
-
-/** The engine, where it is installed: beside this program, or in the working directory. */
-async function loadDuckDb(): Promise<DuckDb> {
-  for (const from of [import.meta.url, pathToFileURL(join(process.cwd(), 'any.js')).href])
-    try {
-      const found = createRequire(from).resolve(PACKAGE)
-      const loaded = await import(pathToFileURL(found).href)
-      return (loaded.default ?? loaded) as DuckDb
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error
-    }
-  throw new InputError(`--engine duckdb needs the package ${PACKAGE}, which is not installed.`, {
-    hint: `npm install ${PACKAGE} in this folder, or leave out --engine.`,
-    code: 'no-engine',
-  })
-}
-
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 /** Statements that make the tables of a lake views, all of one snapshot, and let nothing else be read or written. */
 function viewsOf(lake: string): string[] {
+  if (/^s3:/i.test(lake))
+    throw new InputError('--engine duckdb asks lakes in folders.', {
+      hint: 'Read a lake in a bucket with DuckDB itself, by its manifest: docs/lake.md has the lines.',
+      code: 'usage',
+    })
   const { folder, tables } = requireManifest(lake)
   const root = realpathSync(join(lake, folder))
   return [
@@ -80,7 +66,11 @@ export async function askLake(
   sql: string,
   most: number,
 ): Promise<{ readonly columns: string[]; readonly rows: unknown[][]; readonly more: boolean }> {
-  const { DuckDBInstance, StatementType } = await loadDuckDb()
+  const { DuckDBInstance, StatementType } = await loadPeer<DuckDb>(
+    '@duckdb/node-api',
+    '--engine duckdb',
+    'leave out --engine',
+  )
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   try {

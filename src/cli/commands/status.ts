@@ -7,6 +7,7 @@ import { callsLeft } from '../../load/budget.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readJobs } from '../jobs.ts'
+import { withLake } from '../storage.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { strips } from '../terminal/strips.ts'
@@ -30,7 +31,7 @@ export async function run(
   try {
     const lakes: LakeState[] = []
     for (const folder of new Set([...(args.lake ?? []), ...jobs.flatMap(({ lake }) => lake ?? [])]))
-      lakes.push(await lakeState(reader, folder))
+      lakes.push(await withLake(folder, (place) => lakeState(reader, place)))
     if (args.format === 'prometheus') {
       const host = baseUrl ? new URL(baseUrl.value).host : ''
       const known: { job: string; calls: number }[] = []

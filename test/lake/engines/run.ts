@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { openReader } from '../../../src/db/open.ts'
+import { folderPlace } from '../../../src/lake/folder.ts'
 import { syncLake } from '../../../src/lake/sync.ts'
 import { RECIPES } from '../../../src/products/recipes/recipes.ts'
 import { fillMarket } from '../../market.ts'
@@ -60,7 +61,7 @@ const sorted = (rows: readonly Row[]): Row[] =>
 try {
   await (await fillMarket(file)).close()
   const reader = openReader(file)
-  await syncLake(reader, lake, { program: 'test', now: Date.now })
+  await syncLake(reader, folderPlace(lake), { program: 'test', now: Date.now })
   const totals = reader.all(
     `select series_id, cast(strftime('%Y', at, 'unixepoch') as integer) as year, count(*) as n, sum(value) as total, min(value) as least
      from observation group by 1, 2`,

@@ -1,0 +1,183 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { beforeEach, expect, test } from 'vitest'
+import { BusyError, InputError } from '../../src/base/errors.ts'
+import { openReader } from '../../src/db/open.ts'
+import { checkLake } from '../../src/lake/check.ts'
+import { folderPlace } from '../../src/lake/folder.ts'
+import { filesOf } from '../../src/lake/manifest.ts'
+import { openPlace } from '../../src/lake/open.ts'
+import type { Place } from '../../src/lake/place.ts'
+import { syncLake } from '../../src/lake/sync.ts'
+import { addSeries, fillBy } from '../cli/filled.ts'
+import { runCli, tempFolder } from '../kit.ts'
+import { storage } from './storage.ts'
+
+const LAKE = 's3://market/a/lake'
+const DAY = 86_400_000
+
+let dir: string
+
+/** Syncs a lake from the database as it would be at a time. */
+async function sync(place: Place, options: { full?: boolean; graceMs?: number; now?: number } = {}) {
+  const reader = openReader(join(dir, 'own.db'))
+  try {
+    return await syncLake(reader, place, { program: 'test', ...options, now: () => options.now ?? Date.now() })
+  } finally {
+    await reader.close()
+  }
+}
+
+/** Writes by hand, as a fetch that wrote does not: it is noticed by the totals. */
+function alter(sql: string): void {
+  const db = new SQLite(join(dir, 'own.db'))
+  db.exec(sql)
+  db.close()
+}
+
+const another = (i: number): void => alter(`update geo set level = 'level ${i}'`)
+
+beforeEach(async () => {
+  dir = tempFolder()
+  await fillBy(join(dir, 'own.db'), (store) => {
+    for (const month of ['01', '02'])
+      addSeries(store, Number(month), { indicator: 600 + Number(month) }, 3, [[`2025-${month}-10T00:00:00Z`, 0.5]])
+  })
+})
+
+test('a lake in a bucket has the files of one in a folder, goes on by months, and check tells what is wrong', async () => {
+  const { env, fileOf } = await storage()
+  const run = (...args: string[]) => runCli(dir, [...args, '--database', 'own.db'], env)
+  const first = await run('lake', 'sync', LAKE)
+  expect(first).toMatchObject({ code: 0, err: '' })
+  expect(first.out).toMatch(
+    /^s3:\/\/market\/a\/lake: snapshot 1, 2 values, [\d,]+ bytes in 9 files; 9 files .* are new\.\n$/,
+  )
+  await sync(folderPlace(join(dir, 'lake')))
+  const manifest = JSON.parse(readFileSync(fileOf('a/lake/manifest.json'), 'utf8'))
+  const inFolder = JSON.parse(readFileSync(join(dir, 'lake/manifest.json'), 'utf8'))
+  expect(filesOf(manifest).map(({ path, sha256 }) => [path.replace('.s1.', '.'), sha256])).toEqual(
+    filesOf(inFolder).map(({ path, sha256 }) => [path, sha256]),
+  )
+  for (const { path, bytes } of filesOf(manifest))
+    expect(readFileSync(fileOf(`a/lake/files/${path}`))).toHaveLength(bytes)
+  alter('update observation set value = 7 where series_id = 2')
+  alter(`insert into _day (series_id, geo_id, month, day, count, missing) values (2, 3, 24301, 1, 1, 0)`)
+  expect((await run('lake', 'sync', LAKE)).out).toMatch(/snapshot 2, .* 3 files with 3 rows are new/)
+  expect((await run('lake', 'sync', LAKE)).out).toMatch(/nothing changed since snapshot 2/)
+  expect((await run('lake', 'check', LAKE)).out).toMatch(/snapshot 2 is whole, 2 values/)
+  expect((await run('status', '--lake', LAKE)).out).toMatch(/Lake\s+s3:\/\/market\/a\/lake: snapshot 2/)
+  const [january, february] = filesOf(JSON.parse(readFileSync(fileOf('a/lake/manifest.json'), 'utf8')))
+  rmSync(fileOf(`a/lake/files/${january!.path}`))
+  appendFileSync(fileOf(`a/lake/files/${february!.path}`), 'x')
+  const checked = await run('lake', 'check', LAKE)
+  expect(checked.code).toBe(6)
+  expect(checked.out).toMatch(/It is missing[\s\S]*It has [\d,]+ bytes in place/)
+  expect((await run('lake', 'sync', LAKE, '--full')).code).toBe(0)
+  expect((await run('lake', 'check', LAKE)).code).toBe(0)
+})
+
+test('what a reader finds is whole after every request that was the last one of a sync, and the next sync ends as if nothing had been', async () => {
+  const own = await storage()
+  const place = await openPlace(LAKE, own.access)
+  const limits: number[] = []
+  for (let rest = 1, i = 0; ; rest++, i++) {
+    another(i)
+    own.requests = 0
+    own.limit = rest
+    const done = await sync(place, { graceMs: 0 }).catch((error: unknown) => error)
+    own.limit = Number.POSITIVE_INFINITY
+    if (await place.manifest()) expect((await checkLake(place)).findings).toEqual([])
+    if (!(done instanceof Error)) break
+    expect(done).toBeInstanceOf(InputError)
+    limits.push(rest)
+  }
+  // A first sync asks for what is there, writes nine files, and the manifest; the later ones go on from what it had.
+  expect(limits.length).toBeGreaterThan(8)
+  const objects = (readdirSync(own.fileOf('a/lake').replace(/\._.*/, ''), { recursive: true }) as string[]).filter(
+    (name) => /\.parquet\._S3rver_object$/.test(name),
+  )
+  // What the stopped ones wrote lies there for a day: it could be that of a sync that is at it.
+  const held = filesOf((await place.manifest())!)
+  expect(objects.length).toBeGreaterThan(held.length)
+  another(100)
+  await sync(place, { graceMs: 0, now: Date.now() + 2 * DAY })
+  expect((await checkLake(place)).findings).toEqual([])
+  const left = (readdirSync(own.fileOf('a/lake').replace(/\._.*/, ''), { recursive: true }) as string[]).filter(
+    (name) => /_S3rver_object$/.test(name),
+  )
+  expect(left.filter((name) => name.endsWith('.parquet._S3rver_object'))).toHaveLength(held.length)
+  place.close()
+})
+
+test('a replaced snapshot stays for a while, and goes with the files that no later one has', async () => {
+  const own = await storage()
+  const place = await openPlace(LAKE, own.access)
+  const start = Date.parse('2025-06-01T00:00:00Z')
+  const there = (path: string): boolean => existsSync(own.fileOf(`a/lake/files/${path}`))
+  await sync(place, { now: start })
+  const first = filesOf((await place.manifest())!).map(({ path }) => path)
+  another(1)
+  await sync(place, { now: start + 1000, graceMs: 5000 })
+  const geo = first.find((path) => path.startsWith('geo/'))!
+  expect(first.every(there)).toBe(true)
+  await sync(place, { now: start + 7000, graceMs: 5000 })
+  expect(first.filter((path) => !there(path))).toEqual([geo])
+  expect(existsSync(own.fileOf('a/lake/replaced/1.json'))).toBe(false)
+  expect((await checkLake(place)).findings).toEqual([])
+  place.close()
+})
+
+test.each([true, false])(
+  'of several syncs at once each wins or says so, where the storage keeps conditions: %s',
+  async (conditions) => {
+    const own = await storage({ conditions })
+    const place = await openPlace(LAKE, own.access)
+    expect(await sync(place)).toMatchObject({
+      snapshot: 1,
+      caution: conditions ? null : expect.stringContaining('no conditions'),
+    })
+    another(1)
+    // The first read what holds before the second one was done.
+    const first = await place.write(Date.now())
+    expect(await sync(place)).toMatchObject({ snapshot: 2 })
+    await expect(first.confirm(first.before!)).rejects.toThrow(BusyError)
+    first.close()
+    another(2)
+    const run = () => runCli(dir, ['lake', 'sync', LAKE, '--database', 'own.db'], own.env)
+    const codes = (await Promise.all([run(), run(), run()])).map(({ code }) => code)
+    expect(codes).toContain(0)
+    expect([0, 5]).toEqual(expect.arrayContaining(codes))
+    if (conditions) expect((await place.manifest())!.snapshot).toBe(3)
+    expect((await checkLake(place)).findings).toEqual([])
+    place.close()
+  },
+)
+
+test.each<[string, string, Record<string, string>, RegExp, number]>([
+  ['another bucket', 's3://other/lake', {}, /s3:\/\/other: NoSuchBucket[\s\S]*Make the bucket/, 2],
+  ['another key', LAKE, { AWS_ACCESS_KEY_ID: 'wrong' }, /InvalidAccessKeyId[\s\S]*credentials/, 2],
+  ['no key', LAKE, { AWS_ACCESS_KEY_ID: '' }, /AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY/, 2],
+  ['no storage', LAKE, { AWS_ENDPOINT_URL: 'http://127.0.0.1:1' }, /ECONNREFUSED[\s\S]*AWS_ENDPOINT_URL/, 1],
+  ['no address', 's3://Market', {}, /not the address of a lake/, 2],
+  ['a place where other things are', 's3://market', {}, /other things than a lake/, 2],
+])('%s is told in a sentence', async (_, address, env, message, code) => {
+  const own = await storage()
+  writeFileSync(own.fileOf('notes'), 'x')
+  const args = ['lake', 'sync', address, '--database', 'own.db']
+  const done = await runCli(dir, args, { ...own.env, ...env, AWS_EC2_METADATA_DISABLED: 'true' })
+  expect(done.err).toMatch(message)
+  expect(done.code).toBe(code)
+})
+
+test('the key of a storage may stand in the file of settings, and is never printed', async () => {
+  const own = await storage()
+  writeFileSync(
+    join(dir, '.env'),
+    Object.entries(own.env)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  )
+  expect((await runCli(dir, ['lake', 'sync', LAKE, '--database', 'own.db'])).code).toBe(0)
+})

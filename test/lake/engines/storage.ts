@@ -1,0 +1,92 @@
+/* A lake in a bucket of a server that is running: `AWS_ENDPOINT_URL=… AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… npm run test:storage -- BUCKET [KILLS]`. PYTHON is one that has pyarrow and polars; without it the engines are left out. */
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { checkLake } from '../../../src/lake/check.ts'
+import { openPlace } from '../../../src/lake/open.ts'
+import { fillMarket } from '../../market.ts'
+
+const [bucket = 'market', kills = '20'] = process.argv.slice(2)
+const lake = `s3://${bucket}/lake-${process.pid}`
+const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+const file = join(folder, 'market.db')
+const endpoint = process.env.AWS_ENDPOINT_URL
+const access = endpoint === undefined ? {} : { endpoint }
+
+/** Runs `lake` as a command; it may be killed after some milliseconds. Answers its exit code. */
+function run(action: string, killAfter?: number): Promise<number | null> {
+  const args = [resolve('src/cli/bin.js'), 'lake', action, lake, '--database', file, '--grace', '0']
+  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr.on('data', (data) => {
+    said += data
+  })
+  const timer = killAfter === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfter)
+  return new Promise((done) =>
+    child.on('close', (code) => {
+      clearTimeout(timer)
+      if (code !== 0 && code !== null && code !== 5) process.stderr.write(said)
+      done(code)
+    }),
+  )
+}
+
+/** Lets something be new in every month of one series. */
+function another(): void {
+  const db = new SQLite(file)
+  db.exec(`delete from observation_revision where series_id = 1;
+    update observation set value = coalesce(value, 0) + 1 where series_id = 1;
+    update _day set max = max + 1 where series_id = 1`)
+  db.close()
+}
+
+const say = (what: string): void => void process.stdout.write(`${what}\n`)
+const place = await openPlace(lake, access)
+let faults = 0
+const whole = async (what: string): Promise<void> => {
+  const { manifest, findings } = await checkLake(place)
+  faults += findings.length
+  say(`${what}: snapshot ${manifest.snapshot}, ${findings.length} faults`)
+}
+
+try {
+  await (await fillMarket(file)).close()
+  const began = performance.now()
+  if ((await run('sync')) !== 0) throw new Error('The first sync failed.')
+  const took = performance.now() - began
+  await whole('first')
+  for (let i = 1; i <= 5; i++) {
+    another()
+    await whole(`three at once end with ${(await Promise.all([run('sync'), run('sync'), run('sync')])).join(', ')}`)
+  }
+  let killed = 0
+  for (let i = 1; i <= Number(kills); i++) {
+    another()
+    if ((await run('sync', Math.random() * took * 1.2)) === null) killed++
+    const { findings } = await checkLake(place)
+    faults += findings.length
+  }
+  say(`${killed} of ${kills} were killed: ${faults} faults`)
+  if ((await run('sync')) !== 0 || (await run('check')) !== 0) faults++
+  await whole('after them')
+  const db = new SQLite(file, { readonly: true })
+  const expected = db.prepare('select count(*), sum(value), min(value) from observation').raw().get() as number[]
+  db.close()
+  if (process.env.PYTHON) {
+    const said = execFileSync(process.env.PYTHON, [resolve('test/lake/engines/readBucket.py'), lake], {
+      encoding: 'utf8',
+    })
+    for (const [engine, count, total, least] of JSON.parse(said) as [string, number, number, number][]) {
+      const same =
+        count === expected[0] && Math.abs(total - expected[1]!) < 1e-9 * Math.abs(total) && least === expected[2]
+      if (!same) faults++
+      say(`${engine}: ${count} values, ${same ? 'equal' : `${[count, total, least]} in place of ${expected}`}`)
+    }
+  }
+} finally {
+  place.close()
+  rmSync(folder, { recursive: true })
+}
+process.exitCode = faults === 0 ? 0 : 1

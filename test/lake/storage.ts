@@ -1,0 +1,79 @@
+import { mkdirSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { tempFolder } from '../kit.ts'
+
+/** As much of `@20minutes/s3rver` as is used. */
+interface Server {
+  callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  readonly store: {
+    existsObject(bucket: string, key: string): Promise<boolean>
+    getMetadata(bucket: string, key: string): Promise<{ readonly etag: string }>
+  }
+  readonly logger: { close(): void; readonly exceptions: { unhandle(): void } }
+}
+type Make = new (options: Record<string, unknown>) => Server
+
+/** The only key pair that the server knows. It signs the path of a listing in another way than the client does: signatures are checked by the servers of `npm run test:storage`. */
+const KEY = 'S3RVER'
+
+/** What a test changes of the storage. */
+interface Storage {
+  readonly env: Record<string, string>
+  readonly access: { readonly endpoint: string; readonly credentials: { accessKeyId: string; secretAccessKey: string } }
+  /** Where an object lies on the disk. */
+  readonly fileOf: (key: string) => string
+  /** Requests so far, and how many are answered before all are refused. */
+  requests: number
+  limit: number
+}
+
+/** A storage with a bucket `market`, over real HTTP. The server itself ignores conditions; those of writes are kept in front of it, where asked. */
+export async function storage({ conditions = true } = {}): Promise<Storage> {
+  const directory = tempFolder()
+  mkdirSync(join(directory, 'market'))
+  const S3rver = createRequire(import.meta.url)('@20minutes/s3rver') as Make
+  const server = new S3rver({ directory, silent: true, vhostBuckets: false, allowMismatchedSignatures: true })
+  const handle = server.callback()
+  let writing: Promise<unknown> = Promise.resolve()
+  const refuse = (response: ServerResponse, status: number, code: string): void => {
+    response.writeHead(status, { 'Content-Type': 'application/xml' })
+    response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>No.</Message></Error>`)
+  }
+  /** Whether what stands under a name is what a write asks for. */
+  const holds = async ({ url, headers }: IncomingMessage): Promise<boolean> => {
+    const [, bucket, ...names] = new URL(url!, 'http://x').pathname.split('/').map(decodeURIComponent)
+    const there = await server.store.existsObject(bucket!, names.join('/'))
+    if (headers['if-none-match'] === '*') return !there
+    return there && (await server.store.getMetadata(bucket!, names.join('/'))).etag === headers['if-match']
+  }
+  const put = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const asks = request.headers['if-match'] ?? request.headers['if-none-match']
+    if (conditions && asks !== undefined && !(await holds(request))) return refuse(response, 412, 'PreconditionFailed')
+    await handle(request, response)
+  }
+  const http = createServer((request, response) => {
+    if (++own.requests > own.limit) return refuse(response, 403, 'AccessDenied')
+    if (request.method !== 'PUT') return void handle(request, response)
+    writing = writing.then(() => put(request, response)).catch(() => refuse(response, 500, 'InternalError'))
+  })
+  await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening))
+  const endpoint = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+  const own: Storage = {
+    env: { AWS_ENDPOINT_URL: endpoint, AWS_ACCESS_KEY_ID: KEY, AWS_SECRET_ACCESS_KEY: KEY },
+    access: { endpoint, credentials: { accessKeyId: KEY, secretAccessKey: KEY } },
+    fileOf: (key) => join(directory, 'market', `${key}._S3rver_object`),
+    requests: 0,
+    limit: Number.POSITIVE_INFINITY,
+  }
+  onTestFinished(() => {
+    server.logger.exceptions.unhandle()
+    server.logger.close()
+    http.closeAllConnections()
+    http.close()
+  })
+  return own
+}
