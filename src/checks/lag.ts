@@ -1,6 +1,5 @@
 import { floorToSecond, formatUtc, type Instant } from '../base/instant.ts'
 import { GOOD } from '../db/outcomes.ts'
-import { prepared } from '../db/prepared.ts'
 import type { Reader } from '../db/store.ts'
 import { lengthText, quantile } from './rhythm.ts'
 
@@ -12,21 +11,30 @@ const ENDED = 60 * DAY
 /** Without a usual lag a series is behind when its last value is older than this, and than three of its steps. */
 const OLD = 7 * DAY
 
-/** The last answers about now of a series that had values. */
-const answersOf = prepared((db, of: { readonly seriesId: number }) =>
-  db
-    .selectFrom('_fetch as f')
-    .select(['f.finished_at', 'f.last_at', 'f.step_s', 'f.to_at'])
-    .where('f.series_id', '=', of.seriesId)
-    .where('f.outcome', 'in', GOOD)
-    .where('f.last_at', 'is not', null)
-    .where(({ eb, fn }) => eb('f.to_at', '>=', eb(fn<number>('unixepoch', ['f.finished_at']), '-', 3600)))
+/** The last answers about now of every series that had values, the latest first. */
+const answersOf = ({ kysely }: Reader) =>
+  kysely
+    .selectFrom('series as s')
+    .innerJoin('_fetch as f', (join) =>
+      join.on('f.id', 'in', (of) =>
+        of
+          .selectFrom('_fetch as l')
+          .select('l.id')
+          .whereRef('l.series_id', '=', 's.id')
+          .where('l.outcome', 'in', GOOD)
+          .where('l.last_at', 'is not', null)
+          .where(({ eb, fn }) => eb('l.to_at', '>=', eb(fn<number>('unixepoch', ['l.finished_at']), '-', 3600)))
+          .orderBy('l.finished_at', 'desc')
+          .limit(ANSWERS),
+      ),
+    )
+    .select(['s.id as series_id', 'f.finished_at', 'f.last_at', 'f.step_s', 'f.to_at'])
+    .$narrowType<{ last_at: Instant; to_at: Instant }>()
+    .orderBy('s.id')
     .orderBy('f.finished_at', 'desc')
-    .limit(ANSWERS)
-    .$narrowType<{ last_at: Instant; to_at: Instant }>(),
-)
+    .execute()
 
-type AnsweredFetch = Awaited<ReturnType<typeof answersOf.all>>[number]
+type AnsweredFetch = Awaited<ReturnType<typeof answersOf>>[number]
 
 /** A series that is further behind than usual. */
 export interface Lag {
@@ -156,13 +164,18 @@ function usualLag(
 type SeriesRow = Awaited<ReturnType<typeof seriesOf>>[number]
 
 /** How far a series reaches, and whether that is less than usual. */
-async function reachOf(db: Reader, row: SeriesRow, now: Instant): Promise<Reach> {
+async function reachOf(
+  db: Reader,
+  row: SeriesRow,
+  answers: readonly AnsweredFetch[],
+  now: Instant,
+): Promise<Reach> {
   const { id, indicator_id, time_trunc, withdrawn, last_at, checked_at, reach } = row
   const step = row.step_s ?? 0
   const behind = last_at === null ? null : now - last_at - step
   const held = { seriesId: id, indicatorId: indicator_id, lastAt: last_at, behindS: behind, checkedAt: checked_at }
   if (last_at === null || behind === null || checked_at === null) return { ...held, usualS: null, late: null }
-  const usual = usualLag(await answersOf.all(db.kysely, { seriesId: id }), now)
+  const usual = usualLag(answers, now)
   const known = { ...held, usualS: usual?.usual ?? null, late: null }
   if (withdrawn) return known
   const name = `indicator ${indicator_id}${time_trunc ? ` by the ${time_trunc}` : ''}`
@@ -180,8 +193,9 @@ async function reachOf(db: Reader, row: SeriesRow, now: Instant): Promise<Reach>
 
 /** How far every series reaches, in the order of their numbers. */
 export async function reaches(db: Reader, now: Instant): Promise<Reach[]> {
+  const answers = Map.groupBy(await answersOf(db), ({ series_id }) => series_id)
   const found: Reach[] = []
-  for (const row of await seriesOf(db)) found.push(await reachOf(db, row, now))
+  for (const row of await seriesOf(db)) found.push(await reachOf(db, row, answers.get(row.id) ?? [], now))
   return found
 }
 

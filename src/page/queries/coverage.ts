@@ -51,9 +51,13 @@ export async function readCoverage(request: PageRequest) {
     request,
     shown.map(({ indicator_id }) => indicator_id),
   )
+  const stretches = await stretchesOf(
+    request,
+    shown.map(({ id }) => id),
+  )
   const series = []
   for (const row of shown) {
-    const lines = timelines(await stretchesOf(request, row.id))
+    const lines = timelines(stretches.get(row.id)!)
     const extent = extentOf(lines)
     const { years, borders } = extent ? yearsOf(row.time_zone, extent) : { years: [], borders: [] }
     const shares = sharesOf(lines, borders)
@@ -115,7 +119,7 @@ const jobsOf = async ({ store }: PageRequest, seriesId: number): Promise<string[
 export async function readCoverageOf(request: PageRequest) {
   const row = await findSeries(request, request.params.id)
   const zone = row.time_zone
-  const stretches = await stretchesOf(request, row.id)
+  const stretches = (await stretchesOf(request, [row.id])).get(row.id)!
   const all = timelines(stretches)
   const geo = await geoOf(request, row.id, all)
   const lines: Lines = geo === null ? all : new Map([[geo, all.get(geo)!]])

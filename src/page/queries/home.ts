@@ -85,10 +85,9 @@ async function lines(
   series: readonly SeriesRow[],
   reach: ReadonlyMap<number, Reach>,
 ): Promise<SeriesLine[]> {
-  const geos = await geosOf(
-    request,
-    series.map(({ id }) => id),
-  )
+  const ids = series.map(({ id }) => id)
+  const geos = await geosOf(request, ids)
+  const stretches = await stretchesOf(request, ids)
   const names = await indicatorNames(
     request,
     series.map(({ indicator_id }) => indicator_id),
@@ -113,7 +112,7 @@ async function lines(
       geos: of.length,
       lastLocal: lastAt === null ? null : formatLocal(row.time_zone, lastAt),
       ...{ behindS, usualS, checkedAt, late: late !== null },
-      days: sharesOf(timelines(await stretchesOf(request, row.id)), borders),
+      days: sharesOf(timelines(stretches.get(row.id)!), borders),
     })
   }
   return found

@@ -1,6 +1,7 @@
 import type { Instant } from '../../base/instant.ts'
 import { type Interval, intersect, subtract } from '../../base/interval.ts'
 import type { Reader } from '../../db/store.ts'
+import { listed } from './stretches.ts'
 
 /** What is known of a stretch of a series, from the best to the worst. */
 export const STATES = ['final', 'provisional', 'empty', 'doubt', 'absent', 'failed', 'unasked'] as const
@@ -55,7 +56,7 @@ export async function readStates(
   const covered = await kysely
     .selectFrom('coverage')
     .select(['geo_id', 'from_at as from', 'to_at as to', 'state'])
-    .where('series_id', '=', seriesId)
+    .where('series_id', 'in', listed([seriesId]))
     .where('geo_id', 'in', geos)
     .where('to_at', '>', range.from)
     .where('from_at', '<', range.to)
@@ -63,7 +64,7 @@ export async function readStates(
   const gaps = await kysely
     .selectFrom('gaps')
     .select(['geo_id', 'from_at as from', 'to_at as to', 'reason', 'missing', 'next_at as nextAt'])
-    .where('series_id', '=', seriesId)
+    .where('series_id', 'in', listed([seriesId]))
     .where('geo_id', 'in', geos)
     .where('to_at', '>', range.from)
     .where('from_at', '<', range.to)
