@@ -77,8 +77,9 @@ describe('what is installed', () => {
         '--input-type=module',
         '-e',
         `import { assets } from ${JSON.stringify(pathToFileURL(join(app, 'dist/src/page/assets.js')).href)}
-         const { files } = assets()
-         process.stdout.write(JSON.stringify([...files].map(([name, { body }]) => [name, String(body)])))`,
+         const { names, read } = assets()
+         const files = names.map(async (name) => [name, String((await read(name)).body)])
+         process.stdout.write(JSON.stringify(await Promise.all(files)))`,
       ],
       { encoding: 'utf8' },
     )

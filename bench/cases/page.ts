@@ -144,8 +144,9 @@ export async function measurePage(say: Bench['say'], database: string, values: n
     const data = await answers(server, ANSWERS)
     say('page: in the browser')
     const drawn = await inTheBrowser(server.url)
-    const scripts = [...assets().files].filter(([name]) => name.endsWith('.js'))
-    const packed = scripts.map(([, { body }]) => gzipSync(body).length).reduce((a, b) => a + b)
+    const { names, read } = assets()
+    const scripts = await Promise.all(names.filter((name) => name.endsWith('.js')).map(read))
+    const packed = scripts.map((script) => gzipSync(script!.body).length).reduce((a, b) => a + b)
     const [resident, peak] = [residentOf(server.pid), peakOf(server.pid)]
     return {
       title: `The page on ${grouped(values)} values`,

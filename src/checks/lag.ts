@@ -164,12 +164,7 @@ function usualLag(
 type SeriesRow = Awaited<ReturnType<typeof seriesOf>>[number]
 
 /** How far a series reaches, and whether that is less than usual. */
-async function reachOf(
-  db: Reader,
-  row: SeriesRow,
-  answers: readonly AnsweredFetch[],
-  now: Instant,
-): Promise<Reach> {
+async function reachOf(db: Reader, row: SeriesRow, answers: readonly AnsweredFetch[], now: Instant): Promise<Reach> {
   const { id, indicator_id, time_trunc, withdrawn, last_at, checked_at, reach } = row
   const step = row.step_s ?? 0
   const behind = last_at === null ? null : now - last_at - step

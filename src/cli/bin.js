@@ -25,7 +25,8 @@ try {
 const source = new URL('./main.ts', import.meta.url)
 const [folder, ending] = existsSync(source) ? ['.', 'ts'] : ['../../dist/src/cli', 'js']
 const load = (name) => import(new URL(`${folder}/${name}.${ending}`, import.meta.url).href)
-const { canShrinkHeap, isFetching, shrinkHeap } = await load('heap')
+const { canShrinkHeap, isFetching, keepHeapSmall, shrinkHeap } = await load('heap')
+keepHeapSmall(process.argv.slice(2))
 if (isFetching(process.argv) && canShrinkHeap()) shrinkHeap()
 const { main } = await load('main')
 await main()

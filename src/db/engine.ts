@@ -195,6 +195,8 @@ export interface Engine {
   seen(sql: string, columns: number): number[]
   /** From now on a statement that needs more memory than so many bytes ends with an error. It holds for the whole process. */
   limitMemory(bytes: number): void
+  /** From now on this connection keeps at most so many bytes of what it has read. */
+  limitCache(bytes: number): void
   /** From now on, until it is closed, the database is read as it is now. */
   freeze(): void
   /** Makes a copy that is open a product, and writes it into a file. */

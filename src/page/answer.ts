@@ -8,14 +8,14 @@ import { etagOf } from './etag.ts'
 import { type Html, html, textOf } from './html.ts'
 import { localeOf } from './languages.ts'
 import { layout } from './layout.ts'
-import { type Answer, type AnyPage, type Endpoint, json, NotFound, type PageRequest, type Query } from './page.ts'
+import { type Answer, type Endpoint, json, NotFound, type Page, type PageRequest, type Query } from './page.ts'
 import { PAGES } from './pages.ts'
 import type { Site } from './site.ts'
 import { WORDS } from './words/words.ts'
 
 /** What is asked: a page in one of its forms, an endpoint, or what there is not. */
 export interface Asked {
-  readonly page?: AnyPage
+  readonly page?: Page
   readonly form?: 'html' | 'json'
   readonly endpoint?: Endpoint
   readonly own?: true
@@ -57,6 +57,9 @@ function requestOf(site: Site, { address, params, headers }: Asked, store: Reade
     asset: (name) => `/-/${assets().folder}/${name}`,
   }
 }
+
+/** What a page reads lies in few places, or far apart: more of it kept makes no page faster. */
+const CACHE = 2 * 1024 * 1024
 
 const HTML = { 'Content-Type': 'text/html; charset=utf-8' }
 /** Nothing that is read from the database is kept by anybody but the browser that asked, and it asks again. */
@@ -117,15 +120,16 @@ const ofAnswer = ({ type, file }: Answer): Record<string, string> => ({
 /** What a page or an endpoint answers. */
 async function made(asked: Asked, request: PageRequest): Promise<Answer> {
   const { page, endpoint, form } = asked
-  if (endpoint) return endpoint.answer(request)
+  if (endpoint) return (await endpoint.answer())(request)
   if (!page) throw new NotFound(request.path)
-  const data = await page.read(request)
+  const view = await page.view()
+  const data = await view.read(request)
   if (form === 'json') return json(data)
   const { search } = asked.address
   const document = layout(
     {
-      title: page.title?.(data, request) ?? request.words.common.pages[page.name],
-      body: page.show(data, request),
+      title: view.title?.(data, request) ?? request.words.common.pages[page.name],
+      body: view.show(data, request),
       scripts: page.scripts ?? [],
       still: page.still ?? false,
       machine: `${request.path === '/' ? '/index' : request.path}.json${search}`,
@@ -147,6 +151,7 @@ export async function answerOf(site: Site, asked: Asked): Promise<Sent> {
   let isHeld = false
   try {
     reader = openReader(site.file)
+    reader.engine.limitCache(CACHE)
     reader.engine.freeze()
     const request = requestOf(site, asked, reader)
     const minute = (page ?? endpoint)?.clock ? Math.floor(request.now / 60) : null

@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { stripTypeScriptTypes } from 'node:module'
+import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { STYLE } from './style/style.ts'
 
@@ -31,25 +33,18 @@ const lean = (code: string): string =>
     .replaceAll(/[ \t]+$/gm, '')
     .replaceAll(/\n\s*/g, '\n')
 
-/** A module without its types. Node says each time that this is an experiment; a person who opens a page need not know. */
-function withoutTypes(code: string): string {
-  const { emitWarning } = process
+/** Reads a list of modules and writes it without their types. That this is an experiment of Node is said each time, and nobody here need know. */
+const STRIP = `
   process.emitWarning = () => undefined
-  try {
-    return stripTypeScriptTypes(code)
-  } finally {
-    process.emitWarning = emitWarning
-  }
-}
+  const codes = JSON.parse(require('node:fs').readFileSync(0, 'utf8'))
+  process.stdout.write(JSON.stringify(codes.map((code) => require('node:module').stripTypeScriptTypes(code))))`
 
-/** The modules of `client/`: as they are written, their types taken away, or as they were built. */
-function modules(): [name: string, code: string][] {
-  return readdirSync(CLIENT)
-    .filter((file) => /^[\w-]+\.[tj]s$/.test(file))
-    .map((file) => {
-      const code = readFileSync(new URL(file, CLIENT), 'utf8')
-      return [file.replace(/\.ts$/, '.js'), resolved(lean(file.endsWith('.ts') ? withoutTypes(code) : code))]
-    })
+/** Modules without their types, in a process of its own: what takes them away needs 50 MB, which this one would keep. */
+async function withoutTypes(codes: readonly string[]): Promise<string[]> {
+  const child = spawn(process.execPath, ['-e', STRIP], { stdio: ['pipe', 'pipe', 'inherit'], env: {} })
+  child.stdin.end(JSON.stringify(codes))
+  const [stripped] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  return JSON.parse(stripped) as string[]
 }
 
 /** The chart library as a module: it comes as a script that sets a variable. */
@@ -60,32 +55,82 @@ function uplot(): string {
 
 const uplotStyle = (): string => readFileSync(new URL('uPlot.min.css', import.meta.resolve('uplot')), 'utf8')
 
-function texts(): [name: string, type: string, text: string][] {
+/** A file as it is read, by the name that the browser knows it by. */
+interface Source {
+  readonly name: string
+  readonly type: string
+  readonly text: string
+  /** What it is written in: a module of ours, with types in a clone and without in a package. */
+  readonly written?: 'ts' | 'js'
+}
+
+/** All that is read. */
+function sources(): Source[] {
+  const modules = readdirSync(CLIENT).filter((file) => /^[\w-]+\.[tj]s$/.test(file))
   return [
-    ['page.css', 'text/css; charset=utf-8', `${uplotStyle()}\n${STYLE}`],
-    ['icon.svg', 'image/svg+xml', ICON],
-    ['uplot.js', SCRIPT, uplot()],
-    ...modules().map(([name, code]): [string, string, string] => [name, SCRIPT, code]),
+    { name: 'page.css', type: 'text/css; charset=utf-8', text: `${uplotStyle()}\n${STYLE}` },
+    { name: 'icon.svg', type: 'image/svg+xml', text: ICON },
+    { name: 'uplot.js', type: SCRIPT, text: uplot() },
+    ...modules.map((file): Source => {
+      const [written, code] = [file.endsWith('.ts') ? 'ts' : 'js', readFileSync(new URL(file, CLIENT), 'utf8')] as const
+      return { name: file.replace(/ts$/, 'js'), type: SCRIPT, text: code, written }
+    }),
   ]
 }
 
-/** All files, and the name of their folder, which is another one when any of them is. */
-export interface Assets {
-  readonly folder: string
-  readonly files: ReadonlyMap<string, Asset>
+const made = (type: string, text: string): Asset => {
+  const body = Buffer.from(text)
+  return { type, body, gzip: gzipSync(body) }
 }
 
-let made: Assets | undefined
+/** The modules of ours as the browser takes them, by name. */
+async function modulesOf(all: readonly Source[]): Promise<ReadonlyMap<string, Asset>> {
+  const [typed, plain] = ['ts', 'js'].map((kind) => all.filter(({ written }) => written === kind)) as [
+    Source[],
+    Source[],
+  ]
+  const stripped = typed.length === 0 ? [] : await withoutTypes(typed.map(({ text }) => text))
+  const codes = [...typed.map((source, i) => ({ ...source, text: stripped[i]! })), ...plain]
+  return new Map(codes.map(({ name, type, text }) => [name, made(type, resolved(lean(text)))]))
+}
 
-/** Reads the files of the page; once, when they are first asked for. */
+/** The files of the page. */
+export interface Assets {
+  /** The name of their folder, which is another one when any of them is. */
+  readonly folder: string
+  readonly names: readonly string[]
+  /** One of them; undefined where there is none of that name. */
+  read(name: string): Promise<Asset | undefined>
+}
+
+function createAssets(): Assets {
+  const all = sources()
+  const ready = new Map<string, Asset>()
+  let modules: Promise<ReadonlyMap<string, Asset>> | undefined
+  return {
+    folder: createHash('sha256').update(JSON.stringify(all)).digest('base64url').slice(0, 12),
+    names: all.map(({ name }) => name),
+    async read(name) {
+      const source = all.find((one) => one.name === name)
+      if (source?.written) {
+        modules ??= modulesOf(all).catch((error: unknown) => {
+          // The next one who asks tries again.
+          modules = undefined
+          throw error
+        })
+        return (await modules).get(name)
+      }
+      const asset = ready.get(name) ?? (source && made(source.type, source.text))
+      if (asset) ready.set(name, asset)
+      return asset
+    },
+  }
+}
+
+let known: Assets | undefined
+
+/** The files of the page: read once, and made ready for the browser when they are first asked for. */
 export function assets(): Assets {
-  if (made) return made
-  const all = texts()
-  const folder = createHash('sha256').update(JSON.stringify(all)).digest('base64url').slice(0, 12)
-  const files = all.map(([name, type, text]): [string, Asset] => {
-    const body = Buffer.from(text)
-    return [name, { type, body, gzip: gzipSync(body) }]
-  })
-  made = { folder, files: new Map(files) }
-  return made
+  known ??= createAssets()
+  return known
 }

@@ -2,7 +2,7 @@ import type { Reader } from '../db/store.ts'
 import { ICON } from './assets.ts'
 import { textOf } from './html.ts'
 import { layout } from './layout.ts'
-import { type AnyPage, NotFound, type PageRequest, type Query } from './page.ts'
+import { NotFound, type Page, type PageRequest, type Query } from './page.ts'
 import { PAGES } from './pages.ts'
 import { STYLE } from './style/style.ts'
 import type { Locale } from './words/locale.ts'
@@ -34,7 +34,7 @@ const BEGIN = ['/', '/coverage', '/texts']
 const NOWHERE = '#not-here'
 
 /** A page with its slots filled; undefined where none of those that are made has this path. */
-function findPage(path: string): { readonly page: AnyPage; readonly params: Record<string, string> } | undefined {
+function findPage(path: string): { readonly page: Page; readonly params: Record<string, string> } | undefined {
   for (const page of PAGES.filter(({ path: own }) => own in MADE)) {
     const [own, asked] = [page.path.split('/'), path.split('/')]
     if (own.length !== asked.length) continue
@@ -108,10 +108,11 @@ export async function* pageFiles(
       asset: (file) => wayTo(name, file),
     }
     try {
-      const data = await page.read(request)
+      const view = await page.view()
+      const data = await view.read(request)
       const shown = {
-        title: page.title?.(data, request) ?? request.words.common.pages[page.name],
-        body: page.show(data, request),
+        title: view.title?.(data, request) ?? request.words.common.pages[page.name],
+        body: view.show(data, request),
         ...{ scripts: [], still: true, machine: undefined },
       }
       const pages = PAGES.filter(({ path }) => path in MADE)

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { type Html, html, type Part } from './html.ts'
-import type { AnyPage, PageRequest } from './page.ts'
+import type { Page, PageRequest } from './page.ts'
 import { LOCALES } from './words/locale.ts'
 
 /** A page, and how it is reached. */
@@ -15,7 +15,7 @@ export interface Shown {
 }
 
 /** The pages that the navigation names. */
-const topOf = (pages: readonly AnyPage[], live: boolean): readonly AnyPage[] =>
+const topOf = (pages: readonly Page[], live: boolean): readonly Page[] =>
   pages.filter((page) => page.top && (live || !page.live))
 
 /** The first part of a path, which tells where somebody is: `/runs` of `/runs/7`. */
@@ -30,7 +30,7 @@ function languages({ locale, words, link, path, query, live }: PageRequest): Par
 }
 
 /** A whole document: head, navigation, the page, and where it comes from. */
-export function layout(shown: Shown, pages: readonly AnyPage[], request: PageRequest): Html {
+export function layout(shown: Shown, pages: readonly Page[], request: PageRequest): Html {
   const { words, link, asset, locale, path, live } = request
   const { common } = words
   const scripts = [...(live ? ['live'] : []), 'page', ...shown.scripts]

@@ -32,48 +32,57 @@ export interface PageRequest {
   asset(name: string): string
 }
 
-/** A page: where it stands, what it reads, how that is shown. `/x` is its HTML and `/x.json` what `read` answers. */
-export interface Page<Data> {
-  /** With slots: `/series/:id`. */
-  readonly path: string
-  readonly name: keyof Words['common']['pages']
-  /** Whether the navigation names it. */
-  readonly top?: true
-  /** Whether it says something about now (an age), so that it is another one each minute. */
-  readonly clock?: true
-  /** Whether it needs a server: search, SQL. */
-  readonly live?: true
-  /** Whether only our own pages may lead to it, because asking is work: SQL. */
-  readonly own?: true
-  /** Whether it stays as it is while somebody writes: reading it again is work. */
-  readonly still?: true
-  /** Modules of `client/` that run in it, by their names: `chart` for `client/chart.ts`. */
-  readonly scripts?: readonly string[]
+/** What a page reads, and how that is shown. `/x` is its HTML and `/x.json` what `read` answers. */
+export interface View<Data> {
   read(request: PageRequest): Promise<Data>
   show(data: Data, request: PageRequest): Html
   /** The heading of the window; the name of the page when left out. */
   title?(data: Data, request: PageRequest): string
 }
 
-/** A page as the server has it: only the page itself knows what it reads. */
-export type AnyPage = Page<unknown>
+/** A view as a page has it: only the view itself knows what it reads. */
+export type AnyView = View<unknown>
 
-/** Declares a page; what it shows is what it reads. */
-export const page = <Data>(declared: Page<Data>): AnyPage => declared as AnyPage
+/** Declares a view; what it shows is what it reads. */
+export const view = <Data>(declared: View<Data>): AnyView => declared as AnyView
 
-/** What an endpoint answers: its media type and body; with a name it is a file to be saved. */
+/** What holds of pages and endpoints alike. */
+interface Place {
+  /** With slots: `/series/:id`. */
+  readonly path: string
+  /** Whether it says something about now (an age), so that it is another one each minute. */
+  readonly clock?: true
+  /** Whether only our own pages may lead to it, because asking is work: SQL. */
+  readonly own?: true
+}
+
+/** A page: where it stands, and the view that it shows, which is loaded when somebody first asks for it. */
+export interface Page extends Place {
+  readonly name: keyof Words['common']['pages']
+  /** Whether the navigation names it. */
+  readonly top?: true
+  /** Whether it needs a server: search, SQL. */
+  readonly live?: true
+  /** Whether it stays as it is while somebody writes: reading it again is work. */
+  readonly still?: true
+  /** Modules of `client/` that run in it, by their names: `chart` for `client/chart.ts`. */
+  readonly scripts?: readonly string[]
+  readonly view: () => Promise<AnyView>
+}
+
+/** What is answered: its media type and body; with a name it is a file to be saved. */
 export interface Answer {
   readonly type: string
   readonly body: string | Buffer | AsyncIterable<string> | Iterable<string>
   readonly file?: string
 }
 
-/** Something that is no page: numbers for a chart, CSV, figures for a monitor. */
-export interface Endpoint {
-  readonly path: string
-  readonly clock?: true
-  readonly own?: true
-  answer(request: PageRequest): Promise<Answer>
+/** What answers something that is no page. */
+export type Answering = (request: PageRequest) => Promise<Answer>
+
+/** Something that is no page: numbers for a chart, CSV, figures for a monitor. What answers is loaded when somebody first asks. */
+export interface Endpoint extends Place {
+  readonly answer: () => Promise<Answering>
 }
 
 /** Data as JSON. */

@@ -1,45 +1,61 @@
-import type { AnyPage, Endpoint } from './page.ts'
-import { archive } from './views/archive.ts'
-import { archives } from './views/archives.ts'
-import { coverage, coverageOf } from './views/coverage.ts'
-import { dictionary, dictionaryOf } from './views/dictionary.ts'
-import { explainValue } from './views/explain.ts'
-import { home } from './views/home.ts'
-import { indicators } from './views/indicators.ts'
-import { MACHINE_ENDPOINTS } from './views/machine.ts'
-import { run } from './views/run.ts'
-import { runs } from './views/runs.ts'
-import { search } from './views/search.ts'
-import { series } from './views/series.ts'
-import { SERIES_ENDPOINTS } from './views/seriesEndpoints.ts'
-import { sql, sqlCsv } from './views/sql.ts'
-import { text } from './views/textPage.ts'
-import { texts } from './views/texts.ts'
-import { vintages } from './views/vintages.ts'
-import { widget, widgets } from './views/widgets.ts'
+import type { Endpoint, Page } from './page.ts'
 
 /** Every page; the navigation names those at the top, in this order. */
-export const PAGES: readonly AnyPage[] = [
-  home,
-  coverage,
-  coverageOf,
-  series,
-  vintages,
-  explainValue,
-  indicators,
-  search,
-  texts,
-  text,
-  archives,
-  archive,
-  widgets,
-  widget,
-  runs,
-  run,
-  sql,
-  dictionary,
-  dictionaryOf,
+export const PAGES: readonly Page[] = [
+  { path: '/', name: 'home', top: true, clock: true, view: async () => (await import('./views/home.ts')).home },
+  { path: '/coverage', name: 'coverage', top: true, view: async () => (await import('./views/coverage.ts')).coverage },
+  {
+    ...{ path: '/coverage/:id', name: 'coverageOf', scripts: ['grid'] },
+    view: async () => (await import('./views/coverage.ts')).coverageOf,
+  },
+  {
+    ...{ path: '/series/:id', name: 'series', scripts: ['series', 'carpet'] },
+    view: async () => (await import('./views/series.ts')).series,
+  },
+  { path: '/series/:id/vintages', name: 'vintages', view: async () => (await import('./views/vintages.ts')).vintages },
+  {
+    path: '/explain/:id/:geo/:at',
+    name: 'explain',
+    view: async () => (await import('./views/explain.ts')).explainValue,
+  },
+  {
+    ...{ path: '/indicators', name: 'indicators', top: true, live: true },
+    view: async () => (await import('./views/indicators.ts')).indicators,
+  },
+  {
+    path: '/search',
+    name: 'search',
+    top: true,
+    live: true,
+    view: async () => (await import('./views/search.ts')).search,
+  },
+  { path: '/texts', name: 'texts', top: true, view: async () => (await import('./views/texts.ts')).texts },
+  { path: '/texts/:kind/:id', name: 'text', view: async () => (await import('./views/textPage.ts')).text },
+  { path: '/archives', name: 'archives', top: true, view: async () => (await import('./views/archives.ts')).archives },
+  { path: '/archives/:kind/:id', name: 'archive', view: async () => (await import('./views/archive.ts')).archive },
+  { path: '/widgets', name: 'widgets', top: true, view: async () => (await import('./views/widgets.ts')).widgets },
+  { path: '/widgets/:id', name: 'widget', view: async () => (await import('./views/widgets.ts')).widget },
+  { path: '/runs', name: 'runs', top: true, view: async () => (await import('./views/runs.ts')).runs },
+  { path: '/runs/:id', name: 'run', view: async () => (await import('./views/run.ts')).run },
+  {
+    ...{ path: '/sql', name: 'sql', top: true, live: true, own: true, still: true },
+    view: async () => (await import('./views/sql.ts')).sql,
+  },
+  { path: '/dictionary', name: 'dictionary', view: async () => (await import('./views/dictionary.ts')).dictionary },
+  {
+    path: '/dictionary/:name',
+    name: 'dictionary',
+    view: async () => (await import('./views/dictionary.ts')).dictionaryOf,
+  },
 ]
 
-/** What is no page: numbers, files, figures. */
-export const ENDPOINTS: readonly Endpoint[] = [...SERIES_ENDPOINTS, sqlCsv, ...MACHINE_ENDPOINTS]
+/** What is no page: numbers, files, figures. They count some tables, or run what somebody wrote, where another site may not ask for them. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  { path: '/api/series/:id/:geo', answer: async () => (await import('./views/seriesEndpoints.ts')).chart },
+  { path: '/api/vintages/:id/:geo', answer: async () => (await import('./views/seriesEndpoints.ts')).vintages },
+  { path: '/api/carpet/:id/:geo', answer: async () => (await import('./views/seriesEndpoints.ts')).carpet },
+  { path: '/api/csv/:id/:geo', answer: async () => (await import('./views/seriesEndpoints.ts')).csv },
+  { path: '/sql.csv', own: true, answer: async () => (await import('./views/sql.ts')).sqlCsv },
+  { path: '/metrics', clock: true, own: true, answer: async () => (await import('./views/machine.ts')).metrics },
+  { path: '/status.json', clock: true, own: true, answer: async () => (await import('./views/machine.ts')).status },
+]

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import createRouter from 'find-my-way'
 import { watchChanges } from '../db/open.ts'
-import { type Asked, answerOf } from './answer.ts'
+import { type Asked, answerOf, type Sent } from './answer.ts'
 import { assets } from './assets.ts'
 import { LANGUAGE_COOKIE } from './languages.ts'
 import { createLive } from './live.ts'
@@ -16,14 +17,23 @@ import { isLocale } from './words/locale.ts'
 const RECEIVE_MS = { headers: 10_000, check: 2_000 }
 /** Bytes of an address with its headers: a long statement fits. */
 const LONGEST = 64 * 1024
+/** Letters of what stands in a slot of a path. */
+const LONGEST_SLOT = 300
 
-/** Says why something is not answered, in a line. */
+/** What is sent in a line. */
+const line = (status: number, text: string): Sent => ({
+  status,
+  headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+  body: `${text}\n`,
+})
+
+/** Says why something is not answered. */
 function refuse(response: ServerResponse, { status, reason }: Refusal): void {
   if (status === 405) response.setHeader('Allow', 'GET, HEAD')
   // What else comes with it is not waited for.
   response.setHeader('Connection', 'close')
-  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' })
-  response.end(`${reason}\n`)
+  const { headers, body } = line(status, reason)
+  response.writeHead(status, headers).end(body)
 }
 
 /** The server of Node below: who may not ask is sent away before anything else looks at what was asked. */
@@ -38,78 +48,102 @@ function guardedServer(handler: (request: IncomingMessage, response: ServerRespo
   })
 }
 
-const takesGzip = ({ headers }: FastifyRequest): boolean =>
+const takesGzip = ({ headers }: IncomingMessage): boolean =>
   /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(headers['accept-encoding'] ?? ''))
 
 /** Less than this is not worth packing. */
 const SMALL = 1_000
 
-/** Sends an answer: packed where that is wanted, as a stream where it is one. */
-function send(request: FastifyRequest, reply: FastifyReply, body: string | Buffer | Readable): FastifyReply {
-  if (body instanceof Readable) return reply.send(body)
+/** Sends an answer: packed where that is wanted, as a stream where it is one. `gzip` is the body packed beforehand. */
+async function send(request: IncomingMessage, response: ServerResponse, sent: Sent, gzip?: Buffer): Promise<void> {
+  const { status, headers, body } = sent
+  if (body instanceof Readable) {
+    response.writeHead(status, headers)
+    if (request.method === 'HEAD') body.destroy()
+    // Whoever goes away in the middle is no fault.
+    else return pipeline(body, response).catch(() => undefined)
+    response.end()
+    return
+  }
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  if (bytes.length < SMALL || !takesGzip(request)) return reply.send(bytes)
-  return reply.header('Content-Encoding', 'gzip').send(gzipSync(bytes, { level: 1 }))
+  const isPacked = bytes.length >= SMALL && takesGzip(request)
+  const told = isPacked ? (gzip ?? gzipSync(bytes, { level: 1 })) : bytes
+  response.writeHead(status, {
+    ...headers,
+    ...(isPacked ? { 'Content-Encoding': 'gzip' } : {}),
+    ...(status === 304 ? {} : { 'Content-Length': told.length }),
+  })
+  response.end(told)
 }
 
-const addressOf = (request: FastifyRequest): URL => new URL(request.url, 'http://here')
+/** The address of a request; one that begins with two slashes would name another server in a link. */
+function addressOf({ url = '/' }: IncomingMessage): URL {
+  const address = new URL(url.replace(/^\/+/, '/'), 'http://here')
+  address.pathname = address.pathname.replace(/^\/{2,}/, '/')
+  return address
+}
 
 /** A cookie that only we read, and that no other site makes the browser send. */
 const cookie = (name: string, value: string): string =>
   `${name}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000`
 
 /** What is remembered of an address: the token, which goes out of it at once, and the language. */
-function remember(request: FastifyRequest, reply: FastifyReply, { token }: Door): FastifyReply | undefined {
+function remember(request: IncomingMessage, response: ServerResponse, { token }: Door): Sent | undefined {
   const address = addressOf(request)
   const language = address.searchParams.get('lang')
   if (isLocale(language) && cookieOf(request.headers, LANGUAGE_COOKIE) !== language)
-    reply.header('Set-Cookie', cookie(LANGUAGE_COOKIE, language))
+    response.setHeader('Set-Cookie', cookie(LANGUAGE_COOKIE, language))
   if (token === null || !address.searchParams.has('token')) return undefined
   address.searchParams.delete('token')
-  return reply
-    .header('Set-Cookie', cookie(TOKEN_COOKIE, token))
-    .status(303)
-    .header('Location', `${address.pathname}${address.search}`)
-    .send('')
+  return {
+    status: 303,
+    headers: { 'Set-Cookie': cookie(TOKEN_COOKIE, token), Location: `${address.pathname}${address.search}` },
+    body: '',
+  }
 }
 
 /** A server of all pages that does not listen yet. */
-export function buildServer(site: Site): FastifyInstance {
-  const app = fastify({
-    serverFactory: (handler) => guardedServer(handler, site),
-    forceCloseConnections: true,
-    routerOptions: { maxParamLength: 300, ignoreTrailingSlash: true },
-    // An address that cannot be decoded names nothing.
-    frameworkErrors: (_error, _request, reply: FastifyReply) => {
-      reply.status(400).type('text/plain; charset=utf-8').send('That is no address.\n')
-    },
-  })
-
+export function buildServer(site: Site): Server {
+  type Params = Readonly<Record<string, string | undefined>>
   const answer = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    asked: Omit<Asked, 'headers' | 'address' | 'params'>,
-  ) => {
-    if (asked.own) {
-      const refused = foreignRefusal(request.headers)
-      if (refused) return reply.status(refused.status).type('text/plain; charset=utf-8').send(`${refused.reason}\n`)
-    }
-    const moved = remember(request, reply, site.door)
-    if (moved) return moved
-    const { status, headers, body } = await answerOf(site, {
-      ...asked,
-      headers: request.headers,
-      address: addressOf(request),
-      params: (request.params ?? {}) as Record<string, string>,
-    })
-    return send(request, reply.status(status).headers(headers), body)
+    request: IncomingMessage,
+    response: ServerResponse,
+    params: Params,
+    asked: Omit<Asked, 'headers' | 'address' | 'params'> & { readonly own?: true },
+  ): Promise<void> => {
+    const refused = asked.own && foreignRefusal(request.headers)
+    if (refused) return send(request, response, line(refused.status, refused.reason))
+    const moved = remember(request, response, site.door)
+    if (moved) return send(request, response, moved)
+    const address = addressOf(request)
+    const { headers } = request
+    await send(request, response, await answerOf(site, { ...asked, headers, address, params: params as never }))
   }
+  type Work = (request: IncomingMessage, response: ServerResponse, params: Params) => Promise<void>
+  /** What an error of ours in the middle of an answer does: it is told in the terminal, and the connection ends. */
+  const settled =
+    (work: Work) =>
+    (request: IncomingMessage, response: ServerResponse, params: Params = {}): void =>
+      void work(request, response, params).catch((error: unknown) => {
+        site.failed(error)
+        response.destroy()
+      })
+
+  const router = createRouter({
+    ignoreTrailingSlash: true,
+    maxParamLength: LONGEST_SLOT,
+    defaultRoute: settled((request, response) => answer(request, response, {}, {})),
+    // An address that cannot be decoded names nothing.
+    onBadUrl: (_path, request, response) =>
+      settled(() => send(request, response, line(400, 'That is no address.')))(request, response),
+  })
+  const on = (path: string, work: Work): void => router.on(['GET', 'HEAD'], path, settled(work))
 
   for (const page of PAGES) {
     const own = page.own ? ({ own: true } as const) : {}
-    app.get(page.path, (request, reply) => answer(request, reply, { page, form: 'html', ...own }))
-    app.get(page.path === '/' ? '/index.json' : `${page.path}.json`, (request, reply) =>
-      answer(request, reply, { page, form: 'json', ...own }),
+    on(page.path, (request, response, params) => answer(request, response, params, { page, form: 'html', ...own }))
+    on(page.path === '/' ? '/index.json' : `${page.path}.json`, (request, response, params) =>
+      answer(request, response, params, { page, form: 'json', ...own }),
     )
   }
   // The list of all series is the first page.
@@ -117,28 +151,27 @@ export function buildServer(site: Site): FastifyInstance {
     ['/series', '/'],
     ['/series.json', '/index.json'],
   ] as const)
-    app.get(from, (request, reply) => remember(request, reply, site.door) ?? reply.redirect(to))
+    on(from, (request, response) => {
+      const moved = { status: 302, headers: { Location: to }, body: '' }
+      return send(request, response, remember(request, response, site.door) ?? moved)
+    })
   for (const endpoint of ENDPOINTS)
-    app.get(endpoint.path, (request, reply) =>
-      answer(request, reply, { endpoint, ...(endpoint.own ? { own: true } : {}) }),
+    on(endpoint.path, (request, response, params) =>
+      answer(request, response, params, { endpoint, ...(endpoint.own ? { own: true } : {}) }),
     )
-  app.setNotFoundHandler((request, reply) => answer(request, reply, {}))
 
-  app.get('/-/:folder/:name', (request, reply) => {
-    const { folder, name } = request.params as { folder: string; name: string }
+  on('/-/:folder/:name', async (request, response, params) => {
     const known = assets()
-    const asset = known.files.get(name)
-    if (!asset || folder !== known.folder) return reply.callNotFound()
-    reply.header('Cache-Control', 'public, max-age=31536000, immutable').type(asset.type)
-    return takesGzip(request) ? reply.header('Content-Encoding', 'gzip').send(asset.gzip) : reply.send(asset.body)
+    const asset = params.folder === known.folder ? await known.read(params.name ?? '') : undefined
+    if (!asset) return answer(request, response, params, {})
+    const { type, body, gzip } = asset
+    const headers = { 'Cache-Control': 'public, max-age=31536000, immutable', 'Content-Type': type }
+    await send(request, response, { status: 200, headers, body }, gzip)
   })
 
   const live = createLive(() => watchChanges(site.file))
-  app.get('/api/live', ({ raw: request }, reply) => {
-    reply.hijack()
-    const { raw: response } = reply
-    live.follow(request, response)
-  })
-  app.addHook('preClose', async () => live.close())
-  return app
+  on('/api/live', async (request, response) => live.follow(request, response))
+  const server = guardedServer((request, response) => router.lookup(request, response), site)
+  server.once('close', () => live.close())
+  return server
 }

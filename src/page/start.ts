@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { buildServer } from './server.ts'
 import type { Site } from './site.ts'
@@ -16,10 +17,20 @@ export async function startServer(
   site: Site,
   where: { readonly host: string; readonly port: number },
 ): Promise<Running> {
-  const app = buildServer(site)
-  await app.listen(where)
-  const { address, family, port } = app.server.address() as AddressInfo
+  const server = buildServer(site)
+  server.listen(where)
+  await once(server, 'listening')
+  const { address, family, port } = server.address() as AddressInfo
   const wildcards: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
   const host = wildcards[address] ?? (family === 'IPv6' ? `[${address}]` : address)
-  return { url: `http://${host}:${port}`, token: site.door.token, close: () => app.close() }
+  return {
+    url: `http://${host}:${port}`,
+    token: site.door.token,
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
 }

@@ -1,6 +1,7 @@
 import type { openReader } from '../../src/db/open.ts'
 import { textOf } from '../../src/page/html.ts'
-import type { AnyPage, PageRequest } from '../../src/page/page.ts'
+import type { Page, PageRequest } from '../../src/page/page.ts'
+import { PAGES } from '../../src/page/pages.ts'
 import type { Locale } from '../../src/page/words/locale.ts'
 import { WORDS } from '../../src/page/words/words.ts'
 
@@ -36,7 +37,7 @@ export function requestOf(
 }
 
 /** A page with its slots filled from an address; null where its path is another one. */
-function slotsOf({ path }: AnyPage, address: string): Record<string, string> | null {
+function slotsOf({ path }: Page, address: string): Record<string, string> | null {
   const [own, asked] = [path.split('/'), new URL(address, 'http://here').pathname.split('/')]
   if (own.length !== asked.length) return null
   const slots: Record<string, string> = {}
@@ -47,14 +48,15 @@ function slotsOf({ path }: AnyPage, address: string): Record<string, string> | n
   return slots
 }
 
-/** What some pages answer to an address: the data and the HTML. */
-export async function askPage<Data>(pages: readonly AnyPage[], store: Opened, address: string, locale: Locale = 'en') {
-  for (const page of pages) {
+/** What the page of an address answers: the data and the HTML. */
+export async function askPage<Data>(store: Opened, address: string, locale: Locale = 'en') {
+  for (const page of PAGES) {
     const slots = slotsOf(page, address)
     if (!slots) continue
     const request = requestOf(store, address, slots, locale)
-    const data = await page.read(request)
-    return { data: data as Data, html: textOf(page.show(data, request)), title: page.title?.(data, request) ?? '' }
+    const view = await page.view()
+    const data = await view.read(request)
+    return { data: data as Data, html: textOf(view.show(data, request)), title: view.title?.(data, request) ?? '' }
   }
   throw new Error(`no page for ${address}`)
 }

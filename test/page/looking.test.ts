@@ -4,37 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openReader } from '../../src/db/open.ts'
 import { excerptOf } from '../../src/page/queries/search.ts'
-import { archive } from '../../src/page/views/archive.ts'
-import { archives } from '../../src/page/views/archives.ts'
-import { dictionary, dictionaryOf } from '../../src/page/views/dictionary.ts'
-import { indicators } from '../../src/page/views/indicators.ts'
-import { run } from '../../src/page/views/run.ts'
-import { runs } from '../../src/page/views/runs.ts'
-import { search } from '../../src/page/views/search.ts'
-import { sql } from '../../src/page/views/sql.ts'
-import { text } from '../../src/page/views/textPage.ts'
-import { texts } from '../../src/page/views/texts.ts'
-import { widget, widgets } from '../../src/page/views/widgets.ts'
 import { VIEWS } from '../../src/tables/schema.ts'
 import { fillMarket } from '../market.ts'
 import { askPage } from './asked.ts'
 import { scansOf } from './plans.ts'
-
-const PAGES = [
-  archive,
-  archives,
-  dictionary,
-  dictionaryOf,
-  indicators,
-  run,
-  runs,
-  search,
-  sql,
-  text,
-  texts,
-  widget,
-  widgets,
-]
 
 let folder: string
 let reader: ReturnType<typeof openReader>
@@ -63,7 +36,7 @@ afterAll(async () => {
 
 /** What a page answers; `any` for tests that look into it. */
 // biome-ignore lint/suspicious/noExplicitAny: each page has data of its own
-const ask = (address: string, locale?: 'en' | 'es') => askPage<any>(PAGES, reader, address, locale)
+const ask = (address: string, locale?: 'en' | 'es') => askPage<any>(reader, address, locale)
 const glossary = () => reader.get(`select min(id) from content where kind = 'glossary'`) as number
 
 describe('runs', () => {

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
-import { setFlagsFromString } from 'node:v8'
 import { InputError } from '../../base/errors.ts'
 import { isHere } from '../../base/host.ts'
 import { openReader } from '../../db/open.ts'
@@ -75,8 +74,6 @@ async function listening(args: ServeArgs, file: string): Promise<Running> {
 
 /** `serve`: a page on the database for the browser of this machine, until it is stopped. Never reads the key. */
 export async function run(args: ServeArgs): Promise<number> {
-  // It may run all day, and what it answers is soon thrown away: a heap that is kept small needs a third less memory.
-  setFlagsFromString('--optimize-for-size')
   const { host, port } = args
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
     throw new InputError('--port takes a whole number from 0 to 65535.', { code: 'bad-port' })

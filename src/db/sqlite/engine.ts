@@ -54,6 +54,7 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     query: (sql, parameters) => query(raw, sql, parameters),
     seen: (sql, columns) => seen(raw, sql, columns),
     limitMemory: (bytes) => void raw.pragma(`hard_heap_limit = ${bytes}`),
+    limitCache: (bytes) => void raw.pragma(`cache_size = -${Math.ceil(bytes / 1024)}`),
     freeze: () => void raw.exec('begin'),
     finishCopy: async (file, bookkeeping) => finishCopy(raw, file, bookkeeping),
     tables: async () => tablesOf(raw),

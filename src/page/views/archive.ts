@@ -1,5 +1,5 @@
 import { html } from '../html.ts'
-import { NotFound, page } from '../page.ts'
+import { NotFound, view } from '../page.ts'
 import { readArchive } from '../queries/archives.ts'
 import { dayIn, days } from './archives.ts'
 import { scrolled } from './parts.ts'
@@ -8,9 +8,7 @@ import { facts, lines, moment, number, pager, said } from './pieces.ts'
 type Data = NonNullable<Awaited<ReturnType<typeof readArchive>>>
 
 /** `/archives/archive/79`: one archive with its editions. */
-export const archive = page<Data>({
-  path: '/archives/:kind/:id',
-  name: 'archive',
+export const archive = view<Data>({
   async read({ store, params: { kind = '', id = '' }, query, locale }) {
     const known = ['archive', 'archive_json'].includes(kind) && /^\d{1,15}$/.test(id)
     const found = known ? await readArchive(store, kind, Number(id), dayIn(query, 'before'), locale) : null

@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.ts'
-import { type PageRequest, page } from '../page.ts'
+import { type PageRequest, view } from '../page.ts'
 import { EDITIONS, readArchives } from '../queries/archives.ts'
 import { scrolled } from './parts.ts'
 import { command, number, pager, said } from './pieces.ts'
@@ -28,10 +28,7 @@ const row = (one: Data['editions'][number], request: PageRequest): Html => {
 }
 
 /** `/archives`: what was published, by day. */
-export const archives = page<Data>({
-  path: '/archives',
-  name: 'archives',
-  top: true,
+export const archives = view<Data>({
   read: ({ store, query, locale }) => readArchives(store, dayIn(query, 'date'), locale),
   show({ date, before, after, editions, more }, request) {
     const { words, link, live } = request

@@ -1,5 +1,5 @@
 import { type Html, html, type Part } from '../html.ts'
-import { type PageRequest, page } from '../page.ts'
+import { type PageRequest, view } from '../page.ts'
 import { type Coverage, type CoverageOf, readCoverage, readCoverageOf } from '../queries/coverage.ts'
 import { type Shares, STATES, worstOf } from '../queries/stretches.ts'
 import { bdi, commandLine, pager, scrolled, stepText } from './parts.ts'
@@ -159,19 +159,13 @@ ${scrolled(
 const isKnown = (data: CoverageOf): data is CoverageOf & { readonly year: number } => data.year !== null
 
 /** `/coverage`: what do I have? */
-export const coverage = page<Coverage>({
-  path: '/coverage',
-  name: 'coverage',
-  top: true,
+export const coverage = view<Coverage>({
   read: readCoverage,
   show: list,
 })
 
 /** `/coverage/ID`: what do I have of this series, what is missing, why, and what mends it? */
-export const coverageOf = page<CoverageOf>({
-  path: '/coverage/:id',
-  name: 'coverageOf',
-  scripts: ['grid'],
+export const coverageOf = view<CoverageOf>({
   read: readCoverageOf,
   title: (data, request) => `${request.words.common.pages.coverage}: ${nameOf(request, data)}`,
   show: (data, request) =>

@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.ts'
-import { NotFound, type PageRequest, page } from '../page.ts'
+import { NotFound, type PageRequest, view } from '../page.ts'
 import { type ObjectRow, objectOf, objects } from '../queries/dictionary.ts'
 
 const list = (title: string, rows: readonly ObjectRow[], { link }: PageRequest): Html => html`<h2>${title}</h2>
@@ -8,9 +8,7 @@ const list = (title: string, rows: readonly ObjectRow[], { link }: PageRequest):
 import { scrolled } from './parts.ts'
 
 /** `/dictionary`: what there is to be asked. */
-export const dictionary = page({
-  path: '/dictionary',
-  name: 'dictionary',
+export const dictionary = view({
   read: async () => ({ objects: objects() }),
   show({ objects: rows }, request) {
     const { sql: own } = request.words
@@ -29,9 +27,7 @@ ${list(
 })
 
 /** `/dictionary/observations`: what the columns of a table or view mean. */
-export const dictionaryOf = page({
-  path: '/dictionary/:name',
-  name: 'dictionary',
+export const dictionaryOf = view({
   async read({ params: { name = '' } }) {
     const found = objectOf(name)
     if (!found) throw new NotFound(`table ${name}`)

@@ -1,7 +1,7 @@
 import { type Instant, parseInstant } from '../../base/instant.ts'
 import { addUnits, floorTo } from '../../base/zone.ts'
 import { type Html, html, type Part } from '../html.ts'
-import { NotFound, type PageRequest, page } from '../page.ts'
+import { NotFound, type PageRequest, view } from '../page.ts'
 import { type Explained, type ExplainedVersion, explain, type Origin } from '../queries/explain.ts'
 import { type Dataset, readDataset } from '../queries/geos.ts'
 import { textOf } from '../queries/range.ts'
@@ -102,9 +102,7 @@ ${confirmed && html`<p>${said.confirmed(momentText(dataset.zone, confirmed.at))}
 }
 
 /** Where a value comes from. */
-export const explainValue = page<ExplainData>({
-  path: '/explain/:id/:geo/:at',
-  name: 'explain',
+export const explainValue = view<ExplainData>({
   read,
   show,
   title({ dataset, at, versions }, { locale, words }) {

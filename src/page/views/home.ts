@@ -1,5 +1,5 @@
 import { type Html, html, type Part } from '../html.ts'
-import { type PageRequest, page } from '../page.ts'
+import { type PageRequest, view } from '../page.ts'
 import { type Home, readHome, type SeriesLine, STRIP_DAYS } from '../queries/home.ts'
 import { bdi, commandIn, commandLine, lengthText, moment, pager, scrolled, stepText } from './parts.ts'
 import { legend, strip } from './strip.ts'
@@ -117,11 +117,7 @@ ${scrolled(
 }
 
 /** `/`: is my copy whole and fresh? */
-export const home = page<Home>({
-  path: '/',
-  name: 'home',
-  top: true,
-  clock: true,
+export const home = view<Home>({
   read: readHome,
   show: (data, request) =>
     html`${health(data, request)}${failuresTable(data, request)}${seriesTable(data, request)}${runsTable(data, request)}`,

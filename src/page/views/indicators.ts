@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.ts'
-import { type PageRequest, page } from '../page.ts'
+import { type PageRequest, view } from '../page.ts'
 import { readIndicators } from '../queries/indicators.ts'
 import { scrolled } from './parts.ts'
 import { command, pager, said, wholeOf } from './pieces.ts'
@@ -27,11 +27,7 @@ function row(one: Data['indicators'][number], { words, link }: PageRequest): Htm
 }
 
 /** `/indicators`: the catalogue, held or not. */
-export const indicators = page<Data>({
-  path: '/indicators',
-  name: 'indicators',
-  top: true,
-  live: true,
+export const indicators = view<Data>({
   read: ({ store, query, locale }) =>
     readIndicators(store, {
       text: (query.get('q') ?? '').slice(0, 200),

@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.ts'
-import { NotFound, type PageRequest, page } from '../page.ts'
+import { NotFound, type PageRequest, view } from '../page.ts'
 import { type Dot, DRAWN, type RequestRow, type RouteRow, readRun } from '../queries/run.ts'
 import { scrolled } from './parts.ts'
 import { command, duration, facts, moment, number, pager, said, wholeOf } from './pieces.ts'
@@ -64,9 +64,7 @@ ${rows.map((one) => requestRow(one, request))}</tbody></table>`,
 }
 
 /** `/runs/7`: one run, its failures first. */
-export const run = page<Data>({
-  path: '/runs/:id',
-  name: 'run',
+export const run = view<Data>({
   async read({ store, params, query }) {
     const id = /^\d{1,15}$/.test(params.id ?? '') ? Number(params.id) : Number.NaN
     const found = Number.isNaN(id) ? null : await readRun(store, id, wholeOf(query, 'before'))

@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.ts'
-import { type PageRequest, page } from '../page.ts'
+import { type PageRequest, view } from '../page.ts'
 import { type RunRow, readRuns } from '../queries/runList.ts'
 import { scrolled } from './parts.ts'
 import { command, duration, moment, number, pager, said, wholeOf } from './pieces.ts'
@@ -34,10 +34,7 @@ const row = (run: RunRow, request: PageRequest): Html => {
 }
 
 /** `/runs`: what ran, what failed. */
-export const runs = page({
-  path: '/runs',
-  name: 'runs',
-  top: true,
+export const runs = view({
   read: ({ store, query }) => readRuns(store, wholeOf(query, 'before')),
   show({ runs: rows, older }, request) {
     const { words, query } = request

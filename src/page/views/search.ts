@@ -1,7 +1,7 @@
 import { visible } from '../../base/visible.ts'
 import { SEARCH_SCOPES, type SearchScope } from '../../products/search.ts'
 import { type Html, html } from '../html.ts'
-import { type PageRequest, page } from '../page.ts'
+import { type PageRequest, view } from '../page.ts'
 import { readSearch } from '../queries/search.ts'
 import { said } from './pieces.ts'
 
@@ -33,11 +33,7 @@ ${
 }
 
 /** `/search?q=`: where something is spoken of. */
-export const search = page<Data>({
-  path: '/search',
-  name: 'search',
-  top: true,
-  live: true,
+export const search = view<Data>({
   read({ store, query }) {
     const place = WHERE.find((one) => one === query.get('in')) ?? 'all'
     return readSearch(store, (query.get('q') ?? '').slice(0, 200), place)

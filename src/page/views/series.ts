@@ -1,6 +1,6 @@
 import type { Interval } from '../../base/interval.ts'
 import { type Html, html, jsonScript, type Part } from '../html.ts'
-import { type PageRequest, page, type Query } from '../page.ts'
+import { type PageRequest, type Query, view } from '../page.ts'
 import type { ChartData } from '../queries/chart.ts'
 import type { Dataset } from '../queries/geos.ts'
 import { SPANS, textOf } from '../queries/range.ts'
@@ -174,10 +174,7 @@ ${elsewhere(data, here, request)}`
 }
 
 /** How a series goes, and what was known of it when. */
-export const series = page<SeriesData>({
-  path: '/series/:id',
-  name: 'series',
-  scripts: ['series', 'carpet'],
+export const series = view<SeriesData>({
   read: readSeries,
   show,
   title: ({ dataset }) => `${nameOf(dataset)}${dataset.geo.name === null ? '' : ` · ${dataset.geo.name}`}`,

@@ -1,6 +1,6 @@
 import { formatUtc } from '../../base/instant.ts'
 import { formatLocal } from '../../base/zone.ts'
-import { type Answer, type Endpoint, json, type PageRequest } from '../page.ts'
+import { type Answering, json, type PageRequest } from '../page.ts'
 import { readCarpet } from '../queries/carpet.ts'
 import { readChanges } from '../queries/changes.ts'
 import { type Asked, columnsOf, readAsked, readChart } from '../queries/chart.ts'
@@ -8,8 +8,8 @@ import { textOf } from '../queries/range.ts'
 import { readStates } from '../queries/states.ts'
 import { readWindow } from '../queries/window.ts'
 
-/** What a chart shows, or of it only what was known then: what changes while the slider is moved. */
-async function chartOf(request: PageRequest): Promise<Answer> {
+/** `/api/series/…`: what a chart shows, or of it only what was known then: what changes while the slider is moved. */
+export const chart: Answering = async (request) => {
   const asked = await readAsked(request)
   const { dataset, range, asOf: then } = asked
   if (request.query.get('only') === 'before' && then) {
@@ -67,34 +67,26 @@ function* csvLines({ store }: PageRequest, { dataset, range, asOf: then }: Asked
 
 type Values = IterableIterator<readonly [at: number, value: number | null, step: number]>
 
-/** What the page on a series asks for, and what is taken away from it. */
-export const SERIES_ENDPOINTS: readonly Endpoint[] = [
-  { path: '/api/series/:id/:geo', answer: chartOf },
-  {
-    path: '/api/vintages/:id/:geo',
-    async answer(request) {
-      const { dataset, range } = await readAsked(request)
-      return json(await readChanges(request.store, dataset, range))
-    },
-  },
-  {
-    path: '/api/carpet/:id/:geo',
-    async answer(request) {
-      const { dataset, range, asOf: then } = await readAsked(request)
-      return json((await readCarpet(request.store, dataset, range, then?.fetchId ?? null)) ?? null)
-    },
-  },
-  {
-    path: '/api/csv/:id/:geo',
-    async answer(request) {
-      const asked = await readAsked(request)
-      const { dataset, range } = asked
-      const [from, to] = [range.from, range.to].map((at) => textOf(dataset.zone, at).slice(0, 10))
-      return {
-        type: 'text/csv; charset=utf-8',
-        body: together(csvLines(request, asked)),
-        file: `${dataset.path}-${dataset.geoId}-${from}-${to}.csv`,
-      }
-    },
-  },
-]
+/** `/api/vintages/…`: the moments of change. */
+export const vintages: Answering = async (request) => {
+  const { dataset, range } = await readAsked(request)
+  return json(await readChanges(request.store, dataset, range))
+}
+
+/** `/api/carpet/…`: the hours of days. */
+export const carpet: Answering = async (request) => {
+  const { dataset, range, asOf: then } = await readAsked(request)
+  return json((await readCarpet(request.store, dataset, range, then?.fetchId ?? null)) ?? null)
+}
+
+/** `/api/csv/…`: every value. */
+export const csv: Answering = async (request) => {
+  const asked = await readAsked(request)
+  const { dataset, range } = asked
+  const [from, to] = [range.from, range.to].map((at) => textOf(dataset.zone, at).slice(0, 10))
+  return {
+    type: 'text/csv; charset=utf-8',
+    body: together(csvLines(request, asked)),
+    file: `${dataset.path}-${dataset.geoId}-${from}-${to}.csv`,
+  }
+}

@@ -4,7 +4,7 @@ import { csvCell } from '../../products/cells.ts'
 import { RECIPES } from '../../products/recipes/recipes.ts'
 import { drawing, legend } from '../drawing.ts'
 import { type Html, html, type Part } from '../html.ts'
-import { type Endpoint, type PageRequest, page } from '../page.ts'
+import { type Answering, type PageRequest, view } from '../page.ts'
 import { objects } from '../queries/dictionary.ts'
 import { type Asked, askStatement, FIELD } from '../queries/sql.ts'
 import { linesOf } from '../sqlChart.ts'
@@ -112,13 +112,7 @@ function beside({ words, link }: PageRequest): Html {
 }
 
 /** `/sql?sql=`: anything else. */
-export const sql = page<Asked>({
-  path: '/sql',
-  name: 'sql',
-  top: true,
-  live: true,
-  own: true,
-  still: true,
+export const sql = view<Asked>({
   read: ({ store, query }) => askStatement(store.file, query),
   show(asked, request) {
     const { sql: own } = request.words
@@ -138,22 +132,18 @@ ${answer !== null && result(asked, answer, request)}
 })
 
 /** `/sql.csv?sql=`: the same answer as a file. A browser hands it to a spreadsheet: no text of the service is a formula there. */
-export const sqlCsv: Endpoint = {
-  path: '/sql.csv',
-  own: true,
-  async answer({ store, query }) {
-    const { answer, refused } = await askStatement(store.file, query)
-    if (!answer) {
-      throw new InputError(refused?.message ?? 'There is no statement.', {
-        hint: refused?.hint ?? 'Give one: /sql.csv?sql=select …',
-      })
-    }
-    const line = (cells: readonly unknown[]): string =>
-      `${cells.map((value) => csvCell(value, { safe: true })).join(',')}\n`
-    return {
-      type: 'text/csv; charset=utf-8',
-      file: 'answer.csv',
-      body: line(answer.columns) + answer.rows.map(line).join(''),
-    }
-  },
+export const sqlCsv: Answering = async ({ store, query }) => {
+  const { answer, refused } = await askStatement(store.file, query)
+  if (!answer) {
+    throw new InputError(refused?.message ?? 'There is no statement.', {
+      hint: refused?.hint ?? 'Give one: /sql.csv?sql=select …',
+    })
+  }
+  const line = (cells: readonly unknown[]): string =>
+    `${cells.map((value) => csvCell(value, { safe: true })).join(',')}\n`
+  return {
+    type: 'text/csv; charset=utf-8',
+    file: 'answer.csv',
+    body: line(answer.columns) + answer.rows.map(line).join(''),
+  }
 }

@@ -1,7 +1,7 @@
 import { visible } from '../../base/visible.ts'
 import type { Piece } from '../difference.ts'
 import { type Html, html } from '../html.ts'
-import { NotFound, type PageRequest, page } from '../page.ts'
+import { NotFound, type PageRequest, view } from '../page.ts'
 import { readText, TEXT_KINDS } from '../queries/text.ts'
 import { command, facts, lines, moment, said, wholeOf } from './pieces.ts'
 
@@ -59,9 +59,7 @@ function versions(data: Data, { words, link, live }: PageRequest): Html | null {
 }
 
 /** `/texts/news/7`: a text in one language, with its versions and what changed between them. */
-export const text = page<Data>({
-  path: '/texts/:kind/:id',
-  name: 'text',
+export const text = view<Data>({
   async read({ store, params, query, locale }) {
     const kind = TEXT_KINDS.find((one) => one === params.kind)
     const id = /^\d{1,15}$/.test(params.id ?? '') ? Number(params.id) : null

@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.ts'
-import { type PageRequest, page } from '../page.ts'
+import { type PageRequest, view } from '../page.ts'
 import { CONTENT_KINDS, readTexts } from '../queries/texts.ts'
 import { command, moment, pager, said, wholeOf } from './pieces.ts'
 
@@ -28,10 +28,7 @@ function item(one: Data['texts'][number], kind: string, { words, link }: PageReq
 }
 
 /** `/texts`: what the operator says, by kind. */
-export const texts = page<Data>({
-  path: '/texts',
-  name: 'texts',
-  top: true,
+export const texts = view<Data>({
   read({ store, query, locale }) {
     const kind = CONTENT_KINDS.find((one) => one === query.get('kind')) ?? 'news'
     return readTexts(store, kind, Math.max(1, wholeOf(query, 'page') ?? 1), locale)

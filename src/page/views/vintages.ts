@@ -1,5 +1,5 @@
 import { type Html, html, type Part } from '../html.ts'
-import { type PageRequest, page } from '../page.ts'
+import { type PageRequest, view } from '../page.ts'
 import { offsetsOf, readAsked } from '../queries/chart.ts'
 import type { Dataset } from '../queries/geos.ts'
 import { textOf } from '../queries/range.ts'
@@ -111,9 +111,7 @@ ${changes(data, request)}`
 }
 
 /** How the values of a series were revised. */
-export const vintages = page<VintagesData>({
-  path: '/series/:id/vintages',
-  name: 'vintages',
+export const vintages = view<VintagesData>({
   read,
   show,
   title: ({ dataset }, { words }) => `${words.common.pages.vintages}: ${dataset.indicator} ${dataset.name}`,

@@ -1,5 +1,5 @@
 import { html } from '../html.ts'
-import { NotFound, page } from '../page.ts'
+import { NotFound, view } from '../page.ts'
 import { readWidget, readWidgets } from '../queries/widgets.ts'
 import { scrolled } from './parts.ts'
 import { command, facts, moment, number, said } from './pieces.ts'
@@ -8,10 +8,7 @@ type List = Awaited<ReturnType<typeof readWidgets>>
 type One = NonNullable<Awaited<ReturnType<typeof readWidget>>>
 
 /** `/widgets`: what the operator's own site shows. */
-export const widgets = page<List>({
-  path: '/widgets',
-  name: 'widgets',
-  top: true,
+export const widgets = view<List>({
   read: ({ store, locale }) => readWidgets(store, locale),
   show({ widgets: rows }, { words, link }) {
     const { archives: own, common } = words
@@ -31,9 +28,7 @@ ${rows.map(
 })
 
 /** `/widgets/7`: one widget with all that the service says of it. */
-export const widget = page<One>({
-  path: '/widgets/:id',
-  name: 'widget',
+export const widget = view<One>({
   async read({ store, params: { id = '' }, locale }) {
     const found = /^\d{1,15}$/.test(id) ? await readWidget(store, Number(id), locale) : null
     if (!found) throw new NotFound(`widget ${id}`)
