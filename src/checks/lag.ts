@@ -73,14 +73,14 @@ const ends = ({ kysely }: Reader) =>
         .as('last_at'),
     )
     .groupBy('g.series_id')
-    .as('l')
+    .as('e')
 
 /** Every series with its last value, and when it was last requested and up to where. */
 const seriesOf = (db: Reader) =>
   db.kysely
     .selectFrom('series as s')
-    .innerJoin(ends(db), 'l.series_id', 's.id')
-    .select(['s.id', 's.indicator_id', 's.time_trunc', 'l.last_at'])
+    .innerJoin(ends(db), 'e.series_id', 's.id')
+    .select(['s.id', 's.indicator_id', 's.time_trunc', 'e.last_at'])
     .select(({ exists, selectFrom }) => [
       exists(
         selectFrom('indicator as i')
@@ -95,7 +95,7 @@ const seriesOf = (db: Reader) =>
         )
         .select('o.step_s')
         .whereRef('g.series_id', '=', 's.id')
-        .whereRef('o.at', '=', 'l.last_at')
+        .whereRef('o.at', '=', 'e.last_at')
         .limit(1)
         .as('step_s'),
       selectFrom('_fetch as f')

@@ -76,3 +76,11 @@ test('one that finds something to do begins again with the heap for it, before a
   expect(await run('sync', job(1001))).toMatchObject({ code: 0, options: SMALL })
   expect(await runs()).toEqual([{ requests: 1 }, { requests: 1 }])
 })
+
+test('what serves the page begins once, and loads no more than its first answer needs', async () => {
+  const { dir, run } = workplace()
+  const { code, loaded, options } = await run('serve', '--database', join(dir, 'none.db'))
+  expect([code, options]).toEqual([7, []])
+  expect(loaded.filter((url) => /\/page\/(?:views|queries)\//.test(url)).length).toBeLessThan(20)
+  expect(loaded.filter((url) => /fastify|\/node_modules\/zod\//.test(url))).toEqual([])
+})

@@ -165,6 +165,26 @@ describe('whoever asks', () => {
     }
   })
 
+  test('by a path that reads as the name of another server is led nowhere else', async () => {
+    const { url } = await servePage(await sharedFile())
+    for (const path of [
+      '//evil.example/',
+      '/.//evil.example/',
+      '/x/..//evil.example',
+      '/%2e//evil.example',
+      '///evil.example',
+    ]) {
+      const { status, headers, body } = await ask(url, {}, 'GET', `${path}?lang=es`)
+      expect([400, 404], path).toContain(status)
+      expect(headers.location).toBeUndefined()
+      expect(body).not.toMatch(/(?:href|src|action)="(?:\/\/|[a-z]+:)/)
+    }
+    const token = 'a-token-that-nobody-guesses'
+    const locked = await servePage(await sharedFile(), { door: { names: [], token } })
+    const { headers } = await ask(locked.url, {}, 'GET', `/.//evil.example?token=${token}`)
+    expect(headers.location ?? '/').toMatch(/^\/(?!\/)/)
+  })
+
   test('for files beside ours gets none: only known names are there', async () => {
     const { url } = await servePage(await sharedFile())
     const [, folder] = /\/-\/([\w-]+)\/page\.js/.exec((await ask(`${url}/`)).body)!

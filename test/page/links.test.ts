@@ -95,7 +95,11 @@ test('the requests of a run are headed by their number, not by that of the run',
 test('a state has the same sign on every page', async () => {
   const { url } = await servePage(await together())
   const text = async (path: string) => (await fetch(url + path)).text()
-  expect(await text('/coverage')).toMatch(/class="cell provisional"[^>]*>~</)
+  const overview = await text('/coverage')
+  expect(overview).toMatch(/<td class="provisional[^>]*>/)
+  expect(overview).toMatch(/<span class="cell provisional"[^>]*>~</)
+  const [, style] = /href="([^"]*page\.css)"/.exec(overview)!
+  expect(await text(style!)).toContain('.grid td.provisional a::before { content: "~"')
   expect(await text('/series/600')).toMatch(/class="mark state-provisional"[^>]*>~</)
 })
 

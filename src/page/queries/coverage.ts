@@ -8,7 +8,7 @@ import { type Painted, type Shares, type Stretch, sharesOf, stretchesOf, timelin
 /** Series on one page. */
 const SERIES_A_PAGE = 40
 /** Holes that are told one by one. */
-const HOLES = 60
+const HOLES = 25
 
 type Lines = ReadonlyMap<number, readonly Painted[]>
 

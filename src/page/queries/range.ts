@@ -29,9 +29,10 @@ export function textOf(zone: string, at: Instant): string {
   return floorTo(zone, at, 'day') === at ? local.slice(0, 10) : local
 }
 
-/** The range that an address asks for; `last` is the last instant with a value. */
+/** The range that an address asks for, or its one local `day`; `last` is the last instant with a value. */
 export function rangeOf(zone: string, query: URLSearchParams, last: Instant): Interval {
-  const [first, end] = [query.get('from'), query.get('to')]
+  const [first, end, day] = [query.get('from'), query.get('to'), query.get('day')]
+  if (day && !first && !end) return spanAt(zone, momentOf(zone, 'day', day), 'day')
   const to = end
     ? momentOf(zone, 'to', end)
     : first

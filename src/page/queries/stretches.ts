@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { expressionBuilder } from 'kysely'
 import type { PageRequest } from '../page.ts'
 
 /** What may be the case for a stretch of a series: nobody asked, or from the best to the worst of what was answered. */
@@ -25,7 +25,7 @@ const OF_GAP = { absent: 'doubt', doubt: 'doubt', failed: 'failed', unasked: 'no
  * Numbers of series as a list of single parameters: such a list reaches the tables below the windows of a view. One that is read from
  * a table does not, and with `=` each of the views' sorts is begun anew for every series, which takes fifty times as long.
  */
-export const listed = (ids: readonly number[]) => ids.map((id) => sql<number>`${id}`)
+export const listed = (ids: readonly number[]) => ids.map((id) => expressionBuilder().val(id))
 
 /** Everything that is known of the coverage of some series: what is held and judged, then what is missing and why. Reads no values. */
 export async function stretchesOf(

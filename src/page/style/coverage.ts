@@ -1,28 +1,36 @@
+import { SIGNS } from '../signs.ts'
+
+/** The colour of each state; in a table its sign stands for the words of the cell, which are there for whoever does not see it. */
+const STATES: string = Object.entries(SIGNS)
+  .map(
+    ([state, sign]) => `.cell.${state}, .grid td.${state} { background: var(--${state}); }
+.grid td.${state} a::before { content: "${sign}"; content: "${sign}" / ""; }
+svg rect.${state} { fill: var(--${state}); }`,
+  )
+  .join('\n')
+
 /** Cells and strips of coverage: each state has a sign and a height beside its colour. */
 export const COVERAGE = `
-.cell { text-align: center; font-weight: 700; }
+.cell, .grid td[class] { text-align: center; font-weight: 700; color: var(--paper); }
 span.cell { display: inline-block; min-width: 1.5rem; border-radius: .2rem; }
-.cell.final { background: var(--final); } .cell.provisional { background: var(--provisional); }
-.cell.empty { background: var(--empty); } .cell.doubt { background: var(--doubt); } .cell.failed { background: var(--failed); }
-.cell.final, .cell.provisional, .cell.empty, .cell.doubt, .cell.failed { color: var(--paper); }
-.cell.mixed { background: var(--paper); }
-.cell.none { color: var(--soft); background: var(--band); }
+${STATES}
+.cell.none, .grid td.none { color: var(--soft); background: var(--band); }
+svg rect.none { fill: var(--band); }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding: 0; list-style: none; }
-.grid td.cell { padding: 0; border: 1px solid var(--paper); min-width: 1.75rem; }
-.grid td.cell a { display: block; color: inherit; text-decoration: none; height: 1.75rem; min-width: 1.5rem; line-height: 1.75rem; }
+.grid td[class] { padding: 0; border: 1px solid var(--paper); min-width: 1.75rem; }
+.grid td.mixed { color: var(--ink); background: var(--paper); border-color: var(--line); }
+.grid td a { position: relative; display: block; width: 0; min-width: 100%; height: 1.75rem; line-height: 1.75rem; overflow: hidden; text-indent: 110%; white-space: nowrap; color: inherit; text-decoration: none; }
+.grid td a::before { position: absolute; inset: 0; text-indent: 0; }
 .grid td.mixed a { line-height: 1.25rem; }
-.grid td.mixed { border-color: var(--line); }
-.grid td.cell svg { display: block; width: 100%; height: .4375rem; }
-.grid td.cell a:focus-visible { outline-color: var(--ink); outline-offset: 1px; position: relative; }
+.grid td svg { position: absolute; inset: auto 0 0; width: 100%; height: .4375rem; }
+.grid td a:focus-visible { outline-color: var(--ink); outline-offset: 1px; z-index: 1; }
 .grid th[scope=row] { min-width: 5rem; }
 .grid.days th[scope=col] { text-align: center; padding: 0; font-weight: 400; }
 abbr { text-decoration: none; }
-svg rect.final { fill: var(--final); } svg rect.provisional { fill: var(--provisional); } svg rect.empty { fill: var(--empty); }
-svg rect.doubt { fill: var(--doubt); } svg rect.failed { fill: var(--failed); } svg rect.none { fill: var(--band); }
 .strip { display: block; width: 100%; min-width: 11rem; height: 1.5rem; background: var(--band); }
 td.wide { min-width: 12rem; width: 30%; } td.age { white-space: nowrap; } td.wide a { display: block; }
 table.series { width: 100%; } table.series th[scope=row] { font-weight: 400; min-width: 12rem; }
 .pager { display: flex; gap: 1rem; margin: .5rem 0; }
-@media (forced-colors: active) { .cell { forced-color-adjust: none; } }
-@media print { .cell { print-color-adjust: exact; } .strip { print-color-adjust: exact; } }
+@media (forced-colors: active) { .cell, .grid td[class] { forced-color-adjust: none; } }
+@media print { .cell, .grid td[class] { print-color-adjust: exact; } .strip { print-color-adjust: exact; } }
 `

@@ -2,8 +2,9 @@ import { type Html, html, type Part } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Coverage, type CoverageOf, readCoverage, readCoverageOf } from '../queries/coverage.ts'
 import { type Shares, STATES, worstOf } from '../queries/stretches.ts'
+import { SIGNS } from '../signs.ts'
 import { bdi, commandLine, pager, scrolled, stepText } from './parts.ts'
-import { legend, SIGNS, sharesText } from './strip.ts'
+import { legend, sharesText } from './strip.ts'
 
 type Head = Coverage['series'][number]
 
@@ -17,28 +18,50 @@ const nameOf = (request: PageRequest, head: Omit<Head, 'years'>): string =>
     .filter((part) => part !== null)
     .join(' ')
 
-/** A bar of the shares of a cell, for cells that have several. */
-function bar(shares: Shares): Html {
-  let x = 0
-  const parts = STATES.filter((state) => (shares[state] ?? 0) > 0).map((state) => {
-    // What is missing is seen however little it is.
-    const width = Math.max(2, Math.round(shares[state]! * 24))
-    const rect = html`<rect class="${state}" x="${x}" width="${width}" height="5"/>`
-    x += width
-    return rect
-  })
-  return html`<svg viewBox="0 0 ${x} 5" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>`
+/** Bars of shares, each drawn once in a page, and shown wherever a cell has these shares. */
+interface Bars {
+  of(shares: Shares): Html
+  /** What is drawn so far; it stands behind the tables. */
+  drawn(): Part
 }
 
-const isOne = (shares: Shares): boolean => Object.keys(shares).length === 1
+function createBars(): Bars {
+  const known = new Map<string, { readonly id: string; readonly shape: Html }>()
+  return {
+    of(shares) {
+      // What is missing is seen however little it is.
+      const widths = STATES.filter((state) => (shares[state] ?? 0) > 0).map(
+        (state) => [state, Math.max(2, Math.round(shares[state]! * 24))] as const,
+      )
+      const key = widths.join(' ')
+      if (!known.has(key)) {
+        let x = 0
+        const parts = widths.map(([state, width]) => {
+          x += width
+          return html`<rect class="${state}" x="${x - width}" width="${width}" height="5"/>`
+        })
+        const id = `b${known.size}`
+        const shape = html`<symbol id="${id}" viewBox="0 0 ${x} 5" preserveAspectRatio="none">${parts}</symbol>`
+        known.set(key, { id, shape })
+      }
+      return html`<svg aria-hidden="true"><use href="#${known.get(key)!.id}"/></svg>`
+    },
+    drawn: () =>
+      known.size > 0 &&
+      html`<svg class="quiet" aria-hidden="true">${[...known.values()].map(({ shape }) => shape)}</svg>`,
+  }
+}
 
-/** A cell of a table: the sign of its worst state, its shares where they are several, in words for whoever does not see it. */
-const cell = (request: PageRequest, shares: Shares, href: string, name: string): Html =>
-  html`<td class="cell ${isOne(shares) ? worstOf(shares) : 'mixed'}"><a href="${href}" aria-label="${name}: ${sharesText(request, shares)}">${SIGNS[worstOf(shares)]}${!isOne(shares) && bar(shares)}</a></td>`
+/** A cell of a table: in words, which the style shows as the sign of its worst state, and a bar of its shares where they are several. */
+function cell(request: PageRequest, shares: Shares, href: string, name: string, bars: Bars): Html {
+  const isOne = Object.keys(shares).length === 1
+  return html`<td class="${worstOf(shares)}${!isOne && ' mixed'}"><a href="${href}">${name}: ${sharesText(request, shares)}${!isOne && bars.of(shares)}</a></td>`
+}
 
 function list(data: Coverage, request: PageRequest): Html {
   const { coverage, common } = request.words
   const { link } = request
+  const bars = createBars()
   const years = [...new Set(data.series.flatMap(({ years }) => years.map(({ year }) => year)))].sort((a, b) => a - b)
   return html`<p>${coverage.about}</p>${legend(request)}
 ${scrolled(
@@ -50,11 +73,13 @@ ${scrolled(
     return html`<tr><th scope="row"><a href="${link(`/coverage/${head.path}`)}">${bdi(nameOf(request, head))}</a></th>${years.map(
       (year) => {
         const shares = of.get(year)
-        return shares ? cell(request, shares, link(`/coverage/${head.path}`, { year }), String(year)) : html`<td></td>`
+        return shares
+          ? cell(request, shares, link(`/coverage/${head.path}`, { year }), String(year), bars)
+          : html`<td></td>`
       },
     )}</tr>\n`
   })}</tbody></table>`,
-)}${pager(request, data.page, data.pages)}`
+)}${bars.drawn()}${pager(request, data.page, data.pages)}`
 }
 
 /** Which geo is looked at, of several. */
@@ -68,7 +93,7 @@ ${data.geos.map(({ id, name }) => html`<option value="${id}"${id === data.geo &&
 }
 
 /** Years by month; a cell leads to the days of its year. */
-function yearTable(data: CoverageOf, request: PageRequest): Html {
+function yearTable(data: CoverageOf, request: PageRequest, bars: Bars): Html {
   const { coverage } = request.words
   const to = (year: number): string =>
     `${request.link(`/coverage/${data.path}`, { geo: data.geo ?? undefined, year })}#days`
@@ -78,24 +103,15 @@ function yearTable(data: CoverageOf, request: PageRequest): Html {
 <thead><tr><th scope="col">${coverage.year}</th>${coverage.months.map((month) => html`<th scope="col"><abbr title="${month}">${month.slice(0, 3)}</abbr></th>`)}</tr></thead>
 <tbody data-grid>${data.years.map(
       ({ year, months }) =>
-        html`<tr><th scope="row">${year}</th>${months.map((shares, i) => cell(request, shares, to(year), `${coverage.months[i]} ${year}`))}</tr>\n`,
+        html`<tr><th scope="row">${year}</th>${months.map((shares, i) => cell(request, shares, to(year), `${coverage.months[i]} ${year}`, bars))}</tr>\n`,
     )}</tbody></table>`,
   )
 }
 
-/** The local day after a date. */
-const dayAfter = (days: CoverageOf['days'], i: number): string => {
-  const [year, month, day] = days[i]!.date.split('-').map(Number) as [number, number, number]
-  return days[i + 1]?.date ?? new Date(Date.UTC(year, month - 1, day + 1)).toISOString().slice(0, 10)
-}
-
 /** One year: a row a month, a column a day; a cell leads to the values of its day. */
-function dayTable(data: CoverageOf & { readonly year: number }, request: PageRequest): Html {
+function dayTable(data: CoverageOf & { readonly year: number }, request: PageRequest, bars: Bars): Html {
   const { coverage } = request.words
-  const rows = Map.groupBy(
-    data.days.map((day, i) => ({ ...day, next: dayAfter(data.days, i) })),
-    ({ date }) => Number(date.slice(5, 7)),
-  )
+  const rows = Map.groupBy(data.days, ({ date }) => Number(date.slice(5, 7)))
   const caption = coverage.daysCaption(data.year)
   return html`<h2 id="days">${caption}</h2><p class="soft">${coverage.daysHint}</p>
 ${scrolled(
@@ -107,12 +123,8 @@ ${scrolled(
     return html`<tr><th scope="row">${coverage.months[month - 1]}</th>${Array.from({ length: 31 }, (_, i) => {
       const day = byDay.get(i + 1)
       if (!day) return html`<td></td>`
-      return cell(
-        request,
-        day.shares,
-        request.link(`/series/${data.path}`, { geo: data.geo || undefined, from: day.date, to: day.next }),
-        day.date,
-      )
+      const href = request.link(`/series/${data.path}`, { geo: data.geo || undefined, day: day.date })
+      return cell(request, day.shares, href, day.date, bars)
     })}</tr>\n`
   })}</tbody></table>`,
 )}`
@@ -168,7 +180,10 @@ export const coverage = view<Coverage>({
 export const coverageOf = view<CoverageOf>({
   read: readCoverageOf,
   title: (data, request) => `${request.words.common.pages.coverage}: ${nameOf(request, data)}`,
-  show: (data, request) =>
-    html`<p><a href="${request.link(`/series/${data.path}`)}">${request.words.coverage.chart}</a></p>
-${isKnown(data) ? html`${geoForm(data, request)}${legend(request)}${yearTable(data, request)}${dayTable(data, request)}${holeTable(data, request)}` : html`<p>${request.words.coverage.none}</p>`}`,
+  show(data, request) {
+    const { link, words } = request
+    const bars = createBars()
+    return html`<p><a href="${link(`/series/${data.path}`)}">${words.coverage.chart}</a></p>
+${isKnown(data) ? html`${geoForm(data, request)}${legend(request)}${yearTable(data, request, bars)}${dayTable(data, request, bars)}${bars.drawn()}${holeTable(data, request)}` : html`<p>${words.coverage.none}</p>`}`
+  },
 })

@@ -4,7 +4,7 @@ import { type Html, html, type Part } from '../html.ts'
 import type { PageRequest } from '../page.ts'
 import type { Level, Row } from '../queries/rows.ts'
 import type { SeriesData } from '../queries/seriesPage.ts'
-import { SIGNS } from './strip.ts'
+import { SIGNS } from '../signs.ts'
 import { countText, momentText, numberText, timeText } from './text.ts'
 
 /** The signs of coverage, and those of what only a series tells apart. */

@@ -1,22 +1,13 @@
 import { type Html, html } from '../html.ts'
 import type { PageRequest } from '../page.ts'
 import { type Shares, STATES, type State } from '../queries/stretches.ts'
-
-/** The sign of each state: never told by its colour alone. */
-export const SIGNS: Readonly<Record<State, string>> = {
-  final: '=',
-  provisional: '~',
-  empty: 'o',
-  none: '·',
-  doubt: '?',
-  failed: '!',
-}
+import { SIGNS } from '../signs.ts'
 
 /** What the signs and colours mean. */
 export const legend = ({ words }: PageRequest): Html =>
   html`<ul class="legend">${STATES.map(
     (state) =>
-      html`<li><span class="cell ${state}" aria-hidden="true">${SIGNS[state]}</span> ${words.common.states[state]}</li>`,
+      html`<li><span class="cell ${state}" aria-hidden="true">${SIGNS[state]}</span> ${words.common.states[state]}${state === 'provisional' && html`, ${words.common.mayChange}`}</li>`,
   )}</ul>`
 
 const percent = (share: number): string =>

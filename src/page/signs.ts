@@ -1,0 +1,11 @@
+import type { State } from './queries/stretches.ts'
+
+/** The sign of each state: never told by its colour alone. */
+export const SIGNS: Readonly<Record<State, string>> = {
+  final: '=',
+  provisional: '~',
+  empty: 'o',
+  none: '·',
+  doubt: '?',
+  failed: '!',
+}
