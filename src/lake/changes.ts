@@ -9,11 +9,20 @@ export interface Source {
   /** The last fetch, and when it was recorded. */
   readonly fetch: number
   readonly fetched_at: string | null
+  /** How many fetches there are, and the rows that they brought: it differs where one was read again. */
+  readonly counted?: Counted
   /** A print of the totals of the days of every local month. */
   readonly months: Readonly<Record<Month, string>>
 }
 
+/** Fetches up to one of them, and the rows that they brought. */
+interface Counted {
+  readonly fetches: number
+  readonly rows: number
+}
+
 const DAY = 86_400
+const ROWS = ['rows_new', 'rows_revised', 'rows_withdrawn'] as const
 
 /** What the database is now. */
 export async function sourceOf(db: Reader): Promise<Source> {
@@ -29,6 +38,7 @@ export async function sourceOf(db: Reader): Promise<Source> {
     began: first?.started_at ?? null,
     fetch: last?.id ?? 0,
     fetched_at: last?.finished_at ?? null,
+    counted: await countedUpTo(db, last?.id ?? 0),
     months: await printsOf(db),
   }
 }
@@ -61,11 +71,28 @@ async function printsOf({ kysely }: Reader): Promise<Record<Month, string>> {
   return Object.fromEntries(rows.map(({ month, ...totals }) => [month, sha256(JSON.stringify(totals)).slice(0, 16)]))
 }
 
-/** Whether a database goes on from what it was: the fetch that was the last one is still there as it was. */
-async function goesOn({ kysely }: Reader, { fetch, fetched_at }: Source): Promise<boolean> {
+/** What the fetches up to one brought; each kind of row counts otherwise, so that one does not stand in for another. */
+async function countedUpTo({ kysely }: Reader, fetch: number): Promise<Counted> {
+  const { fetches, fresh, revised, withdrawn } = await kysely
+    .selectFrom('_fetch')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('fetches'),
+      fn.sum<number | null>('rows_new').as('fresh'),
+      fn.sum<number | null>('rows_revised').as('revised'),
+      fn.sum<number | null>('rows_withdrawn').as('withdrawn'),
+    ])
+    .where('id', '<=', fetch)
+    .executeTakeFirstOrThrow()
+  return { fetches, rows: (fresh ?? 0) + 3 * (revised ?? 0) + 7 * (withdrawn ?? 0) }
+}
+
+/** Whether a database goes on from what it was: the fetches up to the one that was the last are still there as they were. */
+async function goesOn(db: Reader, { fetch, fetched_at, counted }: Source): Promise<boolean> {
   if (fetch === 0) return true
-  const row = await kysely.selectFrom('_fetch').select('finished_at').where('id', '=', fetch).executeTakeFirst()
-  return row?.finished_at === fetched_at
+  const row = await db.kysely.selectFrom('_fetch').select('finished_at').where('id', '=', fetch).executeTakeFirst()
+  if (row?.finished_at !== fetched_at) return false
+  const now = await countedUpTo(db, fetch)
+  return counted?.fetches === now.fetches && counted.rows === now.rows
 }
 
 /**
@@ -81,7 +108,7 @@ export async function changedMonths(db: Reader, before: Source, now: Source): Pr
     .distinct()
     .where('id', '>', before.fetch)
     .where('series_id', 'is not', null)
-    .where((of) => of.or((['rows_new', 'rows_revised', 'rows_withdrawn'] as const).map((rows) => of(rows, '>', 0))))
+    .where((of) => of.or(ROWS.map((rows) => of(rows, '>', 0))))
     .execute()
   const changed = new Set<Month>()
   for (const { from_at, to_at, params } of fetches) {

@@ -37,7 +37,8 @@ function strangersIn(root: string, manifest: LakeManifest): LakeFinding[] {
   if (statSync(place, { throwIfNoEntry: false }))
     for (const entry of readdirSync(place, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name).slice(place.length + 1)
-      if (!entry.isDirectory() && path.endsWith('.parquet') && !known.has(path))
+      // A link may lead to whatever, a folder as well.
+      if (entry.isSymbolicLink() || (!entry.isDirectory() && path.endsWith('.parquet') && !known.has(path)))
         findings.push({
           file: join(manifest.folder, path),
           what: 'It is no part of the lake, and readers of the folder would read it.',

@@ -67,7 +67,8 @@ function rangesOf(columns: readonly LakeColumn[], groups: ParquetWriter['row_gro
     Object.fromEntries(
       columns.flatMap(({ name, type }) => {
         const value = of[name]
-        if (value === undefined) return []
+        // JSON knows no infinite number.
+        if (value === undefined || !Number.isFinite(value)) return []
         if (type === 'timestamp') return [[name, iso(value)]]
         return [[name, type === 'date' ? iso(value * 86_400_000).slice(0, 10) : value + 0]]
       }),

@@ -8,6 +8,7 @@ import { filesOf, LAKE_FORMAT, type LakeFile, type LakeManifest } from './manife
 import { writeParquetFile } from './parquet.ts'
 import { emptyPart, NO_ROWS, type Part, partsOf } from './parts.ts'
 import type { HeldFiles, LakeWriter, Place } from './place.ts'
+import type { Blocks } from './rows.ts'
 import { LAKE_SCHEMA, LAKE_TABLE_NAMES, LAKE_TABLES, type LakeTableName } from './schema.ts'
 
 /** How a lake is synced. */
@@ -60,6 +61,19 @@ function checkSame(asWritten: string, before: LakeManifest | null, now: Source):
   )
 }
 
+/** The same blocks from the first one with rows on; null where there is none. */
+function filled(blocks: Blocks): Blocks | null {
+  const iterator = blocks[Symbol.iterator]()
+  let first = iterator.next()
+  while (!first.done && first.value.length === 0) first = iterator.next()
+  if (first.done) return null
+  const { value } = first
+  return (function* () {
+    yield value
+    yield* { [Symbol.iterator]: () => iterator }
+  })()
+}
+
 /** Makes one part in the new snapshot: taken over where it did not change, else written; null where it has no rows. */
 async function makePart(
   { table, part, name, dirty, blocks }: Part,
@@ -73,13 +87,11 @@ async function makePart(
     return { file, isNew: false }
   }
   if (!dirty && old && (await isThere(old))) return keep(old)
+  const rows = filled(await blocks())
+  if (rows === null && LAKE_TABLES[table].byYear && part !== NO_ROWS) return null
   const making = join(staging, `${name}.part`)
   mkdirSync(dirname(making), { recursive: true })
-  const written = writeParquetFile(making, LAKE_TABLES[table].columns, await blocks())
-  if (written.rows === 0 && LAKE_TABLES[table].byYear && part !== NO_ROWS) {
-    rmSync(making)
-    return null
-  }
+  const written = writeParquetFile(making, LAKE_TABLES[table].columns, rows ?? [])
   if (old?.sha256 === written.sha256 && (await isThere(old))) {
     rmSync(making)
     return keep(old)

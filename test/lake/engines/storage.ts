@@ -1,15 +1,22 @@
-/* A lake in a bucket of a server that is running: `AWS_ENDPOINT_URL=… AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… npm run test:storage -- BUCKET [KILLS]`. PYTHON is one that has pyarrow and polars; without it the engines are left out. */
+/*
+ * Three syncs of a lake at once, and syncs that are killed, while a reader reads all of it again and again: in a bucket of a server
+ * that is running (`AWS_ENDPOINT_URL=… AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… npm run test:storage -- s3://BUCKET/NAME [KILLS]`),
+ * or in a folder that is not there yet (`npm run test:storage -- FOLDER [KILLS]`). PYTHON is one that has pyarrow and polars; where it is
+ * named, they read the bucket, too.
+ */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import SQLite from 'better-sqlite3'
 import { checkLake } from '../../../src/lake/check.ts'
 import { openPlace } from '../../../src/lake/open.ts'
 import { fillMarket } from '../../market.ts'
 
-const [bucket = 'market', kills = '20'] = process.argv.slice(2)
-const lake = `s3://${bucket}/lake-${process.pid}`
+const [where = 's3://market', kills = '20'] = process.argv.slice(2)
+const isBucket = where.startsWith('s3:')
+const lake = isBucket ? `${where}/lake-${process.pid}` : resolve(where)
 const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
 const file = join(folder, 'market.db')
 const endpoint = process.env.AWS_ENDPOINT_URL
@@ -17,7 +24,7 @@ const access = endpoint === undefined ? {} : { endpoint }
 
 /** Runs `lake` as a command; it may be killed after some milliseconds. Answers its exit code. */
 function run(action: string, killAfter?: number): Promise<number | null> {
-  const args = [resolve('src/cli/bin.js'), 'lake', action, lake, '--database', file, '--grace', '0']
+  const args = [resolve('src/cli/bin.js'), 'lake', action, lake, '--database', file, '--grace', '1']
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
   child.stderr.on('data', (data) => {
@@ -62,19 +69,31 @@ try {
     await whole(`three at once end with ${(await Promise.all([run('sync'), run('sync'), run('sync')])).join(', ')}`)
   }
   let killed = 0
+  let reads = 0
+  let isOver = false
+  const reading = (async () => {
+    for (; !isOver; reads++) {
+      const { findings } = await checkLake(place)
+      // The link is led on right after the manifest.
+      const found = findings.filter(({ file }) => file !== 'current')
+      for (const { file, what } of found) say(`${file}: ${what}`)
+      faults += found.length
+      await sleep(5)
+    }
+  })()
   for (let i = 1; i <= Number(kills); i++) {
     another()
     if ((await run('sync', Math.random() * took * 1.2)) === null) killed++
-    const { findings } = await checkLake(place)
-    faults += findings.length
   }
-  say(`${killed} of ${kills} were killed: ${faults} faults`)
+  isOver = true
+  await reading
+  say(`${killed} of ${kills} were killed, ${reads} whole reads meanwhile: ${faults} faults`)
   if ((await run('sync')) !== 0 || (await run('check')) !== 0) faults++
   await whole('after them')
   const db = new SQLite(file, { readonly: true })
   const expected = db.prepare('select count(*), sum(value), min(value) from observation').raw().get() as number[]
   db.close()
-  if (process.env.PYTHON) {
+  if (process.env.PYTHON && isBucket) {
     const said = execFileSync(process.env.PYTHON, [resolve('test/lake/engines/readBucket.py'), lake], {
       encoding: 'utf8',
     })

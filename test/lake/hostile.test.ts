@@ -1,0 +1,218 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { zstdDecompressSync } from 'node:zlib'
+import SQLite from 'better-sqlite3'
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { openReader } from '../../src/db/open.ts'
+import { checkLake } from '../../src/lake/check.ts'
+import { folderPlace } from '../../src/lake/folder.ts'
+import { type LakeManifest, requireManifest } from '../../src/lake/manifest.ts'
+import { LAKE_TABLE_NAMES, type LakeTableName } from '../../src/lake/schema.ts'
+import { syncLake } from '../../src/lake/sync.ts'
+import { addSeries, fillBy } from '../cli/filled.ts'
+import { tempFolder } from '../kit.ts'
+
+let dir: string
+const lake = (): string => join(dir, 'lake')
+
+async function sync(graceMs = 0) {
+  const reader = openReader(join(dir, 'own.db'))
+  try {
+    return await syncLake(reader, folderPlace(lake()), { program: 'test', graceMs, now: Date.now })
+  } finally {
+    await reader.close()
+  }
+}
+
+/** Writes by hand, or asks. */
+function own<T>(work: (db: SQLite.Database) => T): T {
+  const db = new SQLite(join(dir, 'own.db'))
+  try {
+    return work(db)
+  } finally {
+    db.close()
+  }
+}
+const alter = (sql: string): unknown => own((db) => db.exec(sql))
+const another = (i: number): unknown => alter(`update geo set level = 'level ${i}'`)
+
+/** Changes a manifest by hand. */
+function edit(file: string, change: (manifest: LakeManifest) => unknown): void {
+  const manifest = JSON.parse(readFileSync(file, 'utf8'))
+  writeFileSync(file, JSON.stringify({ ...manifest, ...(change(manifest) as object) }))
+}
+
+async function rowsOf(table: LakeTableName): Promise<Record<string, unknown>[]> {
+  const { folder, tables } = requireManifest(lake())
+  const all = tables[table].files.map(async ({ path }) =>
+    parquetReadObjects({
+      file: await asyncBufferFromFile(join(lake(), folder, path)),
+      compressors: { ZSTD: (piece) => new Uint8Array(zstdDecompressSync(piece)) },
+    }),
+  )
+  return (await Promise.all(all)).flat()
+}
+
+beforeEach(async () => {
+  dir = realpathSync(tempFolder())
+  await fillBy(join(dir, 'own.db'), (store) => addSeries(store, 1, {}, 3, [['2025-05-01T00:00:00Z', 1.5]]))
+})
+
+describe('somebody else writes into the folder of a lake', () => {
+  test('a manifest that names files elsewhere is not gone by, and nothing elsewhere is removed', async () => {
+    await sync()
+    writeFileSync(join(dir, 'precious'), 'x')
+    const [file] = requireManifest(lake()).tables.geo.files
+    const outside = (manifest: LakeManifest) => ({
+      tables: { ...manifest.tables, geo: { ...manifest.tables.geo, files: [{ ...file, path: '../../precious' }] } },
+    })
+    edit(join(lake(), 'snapshot-1/manifest.json'), outside)
+    another(1)
+    await sync()
+    another(2)
+    await sync()
+    expect(readFileSync(join(dir, 'precious'), 'utf8')).toBe('x')
+    edit(join(lake(), 'manifest.json'), outside)
+    await expect(sync()).rejects.toThrow(/other things than a lake/)
+    expect(readFileSync(join(dir, 'precious'), 'utf8')).toBe('x')
+  })
+
+  test.each([
+    ['no tables', () => ({ tables: {} })],
+    ['another folder', () => ({ folder: '../elsewhere' })],
+    ['a table that is none', (m: LakeManifest) => ({ tables: { ...m.tables, geo: null } })],
+    ['a time that is none', () => ({ created_at: 'never' })],
+    ['no source', () => ({ source: 7 })],
+  ])('a manifest with %s is refused in a sentence', async (_, change) => {
+    await sync()
+    edit(join(lake(), 'manifest.json'), change)
+    const before = readdirSync(lake(), { recursive: true })
+    await expect(sync()).rejects.toThrow(/other things than a lake/)
+    await expect(checkLake(folderPlace(lake()))).rejects.toThrow(/is not a lake/)
+    expect(readdirSync(lake(), { recursive: true })).toEqual(before)
+  })
+
+  test('a link in the place of a folder of a replaced snapshot leads nothing away', async () => {
+    await sync()
+    const [file] = requireManifest(lake()).tables.geo.files
+    mkdirSync(join(dir, 'elsewhere'))
+    renameSync(join(lake(), 'snapshot-1', file!.path), join(dir, 'elsewhere', file!.path.split('/')[1]!))
+    rmSync(join(lake(), 'snapshot-1/geo'), { recursive: true })
+    symlinkSync(join(dir, 'elsewhere'), join(lake(), 'snapshot-1/geo'))
+    const { findings } = await checkLake(folderPlace(lake()))
+    expect(findings.map(({ file }) => file)).toEqual(['snapshot-1/geo'])
+    another(1)
+    await sync()
+    expect(readdirSync(join(dir, 'elsewhere'))).toEqual([file!.path.split('/')[1]])
+  })
+
+  test('the lock is a file of its own, and no link', async () => {
+    await sync()
+    rmSync(join(lake(), 'lake.lock'))
+    writeFileSync(join(dir, 'precious'), 'x')
+    symlinkSync(join(dir, 'precious'), join(lake(), 'lake.lock'))
+    await expect(sync()).rejects.toThrow(/lake\.lock/)
+    expect(readFileSync(join(dir, 'precious'), 'utf8')).toBe('x')
+  })
+})
+
+describe('what a lake may meet', () => {
+  test('odd values, names and times are those of the database', async () => {
+    const values = [null, -0, 0, 5e-324, 1e300, -1.7976931348623157e308, 2 ** 53 + 2, Number.POSITIVE_INFINITY]
+    const from = Date.parse('2023-10-29T00:00:00Z') / 1000
+    own((db) => {
+      db.exec(`insert into geo (id) values (9007199254740991)`)
+      const name = db.prepare(`insert into geo_text (id, locale, name) values (?, 'es', ?)`)
+      name.run(9007199254740991, 'Ñandú 𝔊 "quoted" \u0000 \ud83d\ude00\n')
+      db.exec('insert into series_geo values (1, 9007199254740991)')
+      const put = db.prepare('insert into observation values (1, 9007199254740991, ?, ?, ?, 1)')
+      for (const [i, value] of values.entries()) put.run(from + i * 3600, value, 3600)
+      // Years apart, and nothing between.
+      put.run(Date.parse('1970-01-01T00:00:00Z') / 1000, 1, 900)
+      put.run(-86_400 * 365, 2, 2 ** 31 - 1)
+      put.run(Date.parse('2262-01-01T00:00:00Z') / 1000, 3, 3600)
+    })
+    await sync()
+    const expected = own((db) =>
+      db
+        .prepare('select series_id, geo_id, at, value, step_s from observation order by at')
+        .safeIntegers(false)
+        .raw()
+        .all(),
+    )
+    const rows = (await rowsOf('observation')).map(({ series_id, geo_id, at_utc, value, step_s }) => [
+      ...[Number(series_id), Number(geo_id), (at_utc as Date).getTime() / 1000, value, step_s],
+    ])
+    expect(rows).toEqual(expected)
+    const [geo] = own((db) => db.prepare(`select name from geo_text`).raw().all()) as [string][]
+    expect((await rowsOf('geo')).map(({ name }) => name)).toContain(geo![0])
+    expect(requireManifest(lake()).tables.observation.files.map(({ part }) => part)).toEqual([
+      ...['1969-01', '1970-01', '2023-10', '2025-05', '2262-01'],
+    ])
+    expect((await checkLake(folderPlace(lake()))).findings).toEqual([])
+    expect(await sync()).toMatchObject({ changed: false })
+  })
+
+  test('the lake of an earlier version is made anew, and read from until then', async () => {
+    await sync()
+    edit(join(lake(), 'manifest.json'), () => ({ schema: 0 }))
+    expect(await sync(3_600_000)).toMatchObject({ snapshot: 2, changed: true, written: { files: 8 } })
+    expect(existsSync(join(lake(), 'snapshot-1/manifest.json'))).toBe(true)
+    expect((await checkLake(folderPlace(lake()))).findings).toEqual([])
+  })
+
+  test('a database without values, and one that lost all of them', async () => {
+    alter('delete from observation; delete from series_geo')
+    const done = await sync()
+    expect(done.rows).toMatchObject({ observation: 0, observation_revision: 0, day: 0, series: 1 })
+    expect(Object.keys(requireManifest(lake()).tables)).toEqual(LAKE_TABLE_NAMES)
+    expect(await sync()).toMatchObject({ changed: false })
+    alter('insert into series_geo values (1, 3); insert into observation values (1, 3, 0, 1, 3600, 1)')
+    alter('insert into _day (series_id, geo_id, month, day, count, missing) values (1, 3, 23640, 1, 1, 0)')
+    expect(await sync()).toMatchObject({ rows: { observation: 1 } })
+    alter('delete from observation; delete from _day')
+    expect(await sync()).toMatchObject({ rows: { observation: 0 } })
+    expect((await checkLake(folderPlace(lake()))).findings).toEqual([])
+  })
+
+  test('a backup that was put back, whose fetches begin again where it ended', async () => {
+    alter('update _fetch set series_id = 1, rows_new = 1, from_at = 1746057600, to_at = 1746061200')
+    await sync()
+    const before = own((db) => db.serialize())
+    alter(`create temp table f as select * from _fetch; update f set id = 2, rows_new = 0, rows_revised = 1; insert into _fetch select * from f;
+      update observation set value = 7, fetch_id = 2`)
+    await sync()
+    expect((await rowsOf('observation')).map(({ value }) => value)).toEqual([7])
+    // The second fetch of the other history has the number, and the moment, of the one that the lake knows.
+    writeFileSync(join(dir, 'own.db'), before)
+    alter(
+      `create temp table f as select * from _fetch; update f set id = 2, rows_new = 0; insert into _fetch select * from f`,
+    )
+    await sync()
+    expect((await rowsOf('observation')).map(({ value }) => value)).toEqual([1.5])
+  })
+
+  test('a replay that understands more of the stored answers is noticed where the totals of days are the same', async () => {
+    alter(
+      `insert into observation values (1, 3, 1746061200, 2.5, 3600, 1); update _fetch set series_id = 1, rows_new = 2`,
+    )
+    await sync()
+    alter(`update observation set value = 4 - value; update _fetch set rows_new = 3`)
+    await sync()
+    expect((await rowsOf('observation')).map(({ value }) => value)).toEqual([2.5, 1.5])
+    expect((await rowsOf('observation_revision')).length).toBe(
+      own((db) => db.prepare('select count(*) from observation_revision').pluck().get()),
+    )
+  })
+})
