@@ -6,7 +6,7 @@ import { staleSeries } from './lag.ts'
 import { missedRuns } from './rhythm.ts'
 import { openFailures } from './status.ts'
 
-/** Something that a check found. */
+/** A finding of a check. */
 export interface Finding {
   readonly check: string
   readonly what: string
@@ -25,7 +25,7 @@ async function overlaps({ kysely }: Reader): Promise<string[]> {
   )
 }
 
-/** No indicator is as large as this. */
+/** No indicator has values as large as this. */
 const TOO_LARGE = 1e9
 
 async function outOfRange({ engine }: Reader): Promise<string[]> {
@@ -46,7 +46,7 @@ async function references({ engine }: Reader): Promise<string[]> {
   return (await engine.dangling()).map(({ table, row, parent }) => `${table} row ${row ?? '?'} points to no ${parent}`)
 }
 
-/** A check: its name, and what it finds at an instant. */
+/** A check: its name, and a function that returns its findings at an instant. */
 type Check = readonly [check: string, find: (db: Reader, now: Instant) => Promise<readonly string[]>]
 
 const CHECKS: readonly Check[] = [
@@ -58,7 +58,7 @@ const CHECKS: readonly Check[] = [
   ['reference', references],
 ]
 
-/** When a hole that was answered is requested again. */
+/** When an answered gap is requested again. */
 const againText = (reason: Gap['reason'], next: string | null): string =>
   next
     ? `, requested again from ${next} on`
@@ -66,7 +66,7 @@ const againText = (reason: Gap['reason'], next: string | null): string =>
       ? ', requested again by restate only'
       : ''
 
-/** Runs every check at an instant; an empty list is good. `deep`: also compares what is kept of values with all of them, which takes long. */
+/** Runs every check at an instant; without findings, all is well. `deep`: also compares the totals of days with all values, which takes long. */
 export async function runChecks(
   db: Reader,
   now: Instant = Math.floor(Date.now() / 1000),

@@ -1,9 +1,9 @@
 import type { Reader } from '../db/store.ts'
 
-/** Dates that a finding names one by one. */
+/** How many dates a finding names. */
 const NAMED = 10
 
-/** The series and geos with days whose totals are not those of their values, each in a sentence that names the days. Reads every value. */
+/** Finds days whose totals are not those of their values: a sentence for each series and geo, with the days. Reads every value. */
 export async function differingDays({ kysely, engine }: Reader): Promise<string[]> {
   const timelines = await kysely
     .selectFrom((db) =>

@@ -1,26 +1,26 @@
 import { addUnits, floorTo } from '../base/zone.ts'
 import type { Reader } from '../db/store.ts'
 
-/** A hole in the range of a series: never requested, requested without success, answered in doubt, or requested and absent at the source. */
+/** A gap in the range of a series: never requested, requested without success, answered in doubt, or absent at the source. */
 export interface Gap {
   readonly series_id: number
   readonly indicator_id: number
   readonly time_trunc: string | null
   readonly geo_id: number
-  /** First instant of the hole and first instant after it, local with offset. */
+  /** First instant of the gap and first instant after it, local with offset. */
   readonly from: string
   readonly to: string
   readonly reason: 'unasked' | 'failed' | 'doubt' | 'absent'
-  /** Seconds of a period, and how many periods are missing; null where no value tells the step. */
+  /** Seconds of a period, and how many periods are missing; null where no value shows the step. */
   readonly step_s: number | null
   readonly missing: number | null
-  /** How many periods the local day in which the hole begins has in all: 23, 24 or 25 hours, 92, 96 or 100 quarters. */
+  /** How many periods the local day in which the gap begins has in all: 23, 24 or 25 hours, 92, 96 or 100 quarter-hours. */
   readonly expected_in_day: number | null
-  /** When a sync requests it again at the earliest (UTC), for absent ones and those in doubt; null where none does: no job wants it any more, or it was absent for half a year. */
+  /** The earliest time (UTC) at which a sync requests it again, for reasons absent and doubt; null where none will: no job wants it any more, or it has been absent for half a year. */
   readonly next_at: string | null
 }
 
-/** Every hole of every series, in order: the rows of the view `gaps`. Values that may still come are none. */
+/** Every gap of every series, in order: the rows of the view `gaps`. Values that may still come are not gaps. */
 export async function findGaps({ kysely }: Reader): Promise<Gap[]> {
   const rows = await kysely
     .selectFrom('gaps as g')

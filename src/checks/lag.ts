@@ -3,15 +3,15 @@ import { GOOD } from '../db/outcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { lengthText, quantile } from './rhythm.ts'
 
-/** Answers of a series that are looked at. */
+/** How many of the last answers of a series are used. */
 const ANSWERS = 30
 const DAY = 86_400
-/** A series that is behind by this much more than usual has ended. */
+/** Seconds. A series that is further behind than usual by more than this has ended. */
 const ENDED = 60 * DAY
-/** Without a usual lag a series is behind when its last value is older than this, and than three of its steps. */
+/** Seconds. Where the usual lag is not known, a series is behind when its last value is older than this and than three steps. */
 const OLD = 7 * DAY
 
-/** The last answers about now of every series that had values, the latest first. */
+/** For every series, the last answers that had values and whose window reached the present, the latest first. */
 const answersOf = ({ kysely }: Reader) =>
   kysely
     .selectFrom('series as s')
@@ -42,18 +42,18 @@ export interface Lag {
   readonly what: string
 }
 
-/** How far a series reaches. Lengths are seconds from the end of the last value on; negative for the future. */
+/** How far a series reaches. Lags are in seconds since the end of the last period; negative where it is in the future. */
 export interface Reach {
   readonly seriesId: number
   readonly indicatorId: number
   /** The last instant with a value of any geo; null without any. */
   readonly lastAt: Instant | null
   readonly behindS: number | null
-  /** How far it usually is behind when it is requested; null where too little is known. */
+  /** Its usual lag at the time of a request; null where too little is known. */
   readonly usualS: number | null
   /** When it was last answered (UTC); null where it never was. */
   readonly checkedAt: string | null
-  /** That it is further behind than usual, in a sentence; null where it is not. */
+  /** A sentence that says that it is further behind than usual; null where it is not. */
   readonly late: string | null
 }
 
@@ -115,8 +115,8 @@ const seriesOf = (db: Reader) =>
 
 const behindText = (seconds: number): string => `${lengthText(seconds)} ${seconds < 0 ? 'ahead' : 'behind'}`
 
-/** Whether the job that last requested a series has run since without requesting it: it does not want it any more. */
-async function isLeft({ kysely }: Reader, seriesId: number, patience: number): Promise<boolean> {
+/** Whether the job that last requested a series has run since without requesting it, and so does not want it any more. */
+async function isAbandoned({ kysely }: Reader, seriesId: number, patience: number): Promise<boolean> {
   const later = await kysely
     .selectFrom('_fetch as f')
     .innerJoin('_run as r', 'r.id', 'f.run_id')
@@ -138,13 +138,13 @@ async function isLeft({ kysely }: Reader, seriesId: number, patience: number): P
   return later !== undefined
 }
 
-/** How far a series usually is behind when it is requested, and how far it may be before it is requested again; undefined where too little is known. */
+/** The usual lag of a series at the time of a request, and the largest that is normal before the next one; undefined where too little is known. */
 function usualLag(
   answers: readonly AnsweredFetch[],
   now: Instant,
 ): { usual: number; allowed: number; interval: number } | undefined {
   if (answers.length < 3) return undefined
-  // A window whose end stays where it is and is past was about the past.
+  // Where all windows have the same end and it is past, the requests were about the past.
   const ends = new Set(answers.map(({ to_at }) => to_at))
   if (ends.size === 1 && now > answers[0]!.to_at) return { usual: 0, allowed: Number.POSITIVE_INFINITY, interval: DAY }
   const times = answers.map(({ finished_at }) => floorToSecond(finished_at)).sort((a, b) => a - b)
@@ -155,7 +155,7 @@ function usualLag(
     .filter((seconds) => seconds > 60)
   const interval = between.length === 0 ? DAY : quantile(between, 0.5)
   const step = Math.max(...answers.map(({ step_s }) => step_s ?? 0))
-  // Three of four: some nights in which the source was late do not make lateness usual.
+  // The upper quartile, so that a few late answers of the source do not count as usual.
   const usual = quantile(lags, 0.75)
   const spread = usual - quantile(lags, 0.1)
   return { usual, allowed: usual + Math.max(interval * 1.25, step) + spread / 2, interval }
@@ -176,7 +176,7 @@ async function reachOf(db: Reader, row: SeriesRow, answers: readonly AnsweredFet
   const name = `indicator ${indicator_id}${time_trunc ? ` by the ${time_trunc}` : ''}`
   if (usual) {
     if (behind <= usual.allowed || behind > usual.usual + ENDED + 3 * step) return known
-    if (await isLeft(db, id, Math.max(7_200, usual.interval * 1.5))) return known
+    if (await isAbandoned(db, id, Math.max(7_200, usual.interval * 1.5))) return known
     const lag = usual.usual < 0 ? behindText(usual.usual) : lengthText(usual.usual)
     return { ...known, late: `${name}: ${behindText(behind)}, usual lag ${lag}` }
   }

@@ -9,12 +9,12 @@ import { rhythms } from './rhythm.ts'
 /** One sample: its labels and its value. */
 type Sample = Readonly<Record<string, string | number | null>>
 
-/** What the database does not know of itself. */
-export interface Outside {
+/** Figures that are not in the database. */
+export interface OutsideFigures {
   readonly version: string
   /** Calls that each job may still make, where it has a budget. */
   readonly callsLeft: readonly { readonly job: string; readonly calls: number }[]
-  /** When each lake was last found to be what the database holds, and how many fetches brought something since. */
+  /** When each lake was last found up to date, and how many fetches have changed the database since. */
   readonly lakes?: readonly { readonly folder: string; readonly synced_at: string; readonly fetches_behind: number }[]
 }
 
@@ -23,7 +23,7 @@ interface Metric {
   readonly name: string
   readonly type: 'gauge' | 'counter'
   readonly help: string
-  readonly samples: (db: Reader, outside: Outside) => Promise<readonly Sample[]>
+  readonly samples: (db: Reader, outside: OutsideFigures) => Promise<readonly Sample[]>
 }
 
 const count = expressionBuilder<Database>().fn.countAll<number>().as('value')
@@ -34,7 +34,7 @@ const lastEnds = (kysely: Kysely<Database>) =>
 
 const ROWS = ['new', 'unchanged', 'revised', 'withdrawn', 'rejected'] as const
 
-/** What all runs together brought; null where there was none. */
+/** The totals of all runs; null where there was none. */
 const totals = (kysely: Kysely<Database>) =>
   kysely
     .selectFrom('_run')
@@ -44,7 +44,7 @@ const totals = (kysely: Kysely<Database>) =>
 
 const REASONS = ['unasked', 'failed', 'doubt', 'absent'] as const
 
-/** Every figure that `status --format prometheus` tells; names in rules and dashboards are checked against it. */
+/** Every metric of `status --format prometheus`; names in alert rules and dashboards are checked against this list. */
 export const METRICS: readonly Metric[] = [
   {
     name: 'build_info',
@@ -224,7 +224,7 @@ const escaped = (text: string): string => text.replaceAll('\\', '\\\\').replaceA
 /** The state of a database in the text format of Prometheus (exposition format 0.0.4). */
 export async function prometheusText(
   db: Reader,
-  outside: Outside = { version: 'unknown', callsLeft: [] },
+  outside: OutsideFigures = { version: 'unknown', callsLeft: [] },
 ): Promise<string> {
   const lines: string[] = []
   for (const { name, type, help, samples } of METRICS) {

@@ -2,36 +2,36 @@ import { Cron } from 'croner'
 import { floorToSecond, formatUtc, type Instant } from '../base/instant.ts'
 import type { Reader } from '../db/store.ts'
 
-/** Runs of a job that are looked at. */
+/** How many of the last runs of a job are used. */
 const RUNS = 20
 const HALF_DAY = 43_200
-/** Shorter intervals are those of somebody who tries, not of a schedule. */
+/** Seconds. Shorter intervals between runs are those of manual runs, not of a schedule. */
 const LEAST = 300
 
-/** The value below which a share of some numbers lies. */
+/** The quantile of some numbers. */
 export function quantile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b)
   return sorted[Math.floor(share * (sorted.length - 1))]!
 }
 
-/** A number of seconds for a person: minutes, hours or days. */
+/** A number of seconds as text: minutes, hours or days. */
 export const lengthText = (seconds: number): string => {
   const size = Math.abs(seconds)
   if (size < 5_400) return `${Math.round(size / 60)} min`
   return size < 96 * 3_600 ? `${Math.round(size / 3_600)} h` : `${Math.round(size / 86_400)} days`
 }
 
-/** A job that usually runs in a rhythm. */
+/** The usual interval between runs of a job. */
 export interface Rhythm {
   readonly job: string
   /** When it last began, and how long it usually takes until it begins again, in seconds. */
   readonly lastAt: Instant
   readonly usualS: number
-  /** From when on it is missed. */
+  /** From when on the next run counts as missed. */
   readonly missedFrom: Instant
 }
 
-/** The last runs of a job, each with whether it requested what is new. */
+/** The last runs of a job; `live`: whether it requested something up to the present. */
 const runsOf = ({ kysely }: Reader, job: string) =>
   kysely
     .selectFrom('_run as r')
@@ -54,7 +54,7 @@ const runsOf = ({ kysely }: Reader, job: string) =>
 
 type RunRow = Awaited<ReturnType<typeof runsOf>>[number]
 
-/** The rhythm of a job that says itself when it runs: one run is enough to know when the next one is due. */
+/** The rhythm of a job with a schedule: one run is enough to know when the next one is due. */
 function scheduledOf(job: string, last: RunRow | undefined): Rhythm | undefined {
   if (!last?.schedule) return undefined
   const lastAt = floorToSecond(last.started_at)
@@ -65,7 +65,7 @@ function scheduledOf(job: string, last: RunRow | undefined): Rhythm | undefined 
   return { job, lastAt, usualS, missedFrom: next + Math.max(900, Math.min(usualS / 4, HALF_DAY / 4)) }
 }
 
-/** The rhythm of a job that requests what is new; undefined where it has none, or requests only for what is long past. */
+/** The rhythm of a job; undefined where it runs irregularly, or requests only the past. */
 async function rhythmOf(db: Reader, job: string): Promise<Rhythm | undefined> {
   const runs = await runsOf(db, job)
   const scheduled = scheduledOf(job, runs[0])
@@ -75,7 +75,7 @@ async function rhythmOf(db: Reader, job: string): Promise<Rhythm | undefined> {
   const between = starts.slice(1).map((at, i) => at - starts[i]!)
   if (between.length < 2) return undefined
   const median = quantile(between, 0.5)
-  // Of short intervals more are needed: some runs by hand in an afternoon are no rhythm.
+  // Short intervals need more runs as evidence: a few manual runs in an afternoon are not a rhythm.
   if (median < LEAST || between.length < (median < HALF_DAY ? 5 : 2)) return undefined
   const regular = between.filter((interval) => Math.abs(interval - median) <= median / 5)
   if (regular.length * 3 < between.length * 2) return undefined

@@ -9,7 +9,7 @@ import type { TableName } from '../tables/schema.ts'
 import { staleSeries } from './lag.ts'
 import { missedRuns } from './rhythm.ts'
 
-/** A request that failed and was not answered since. */
+/** A request that failed and has not been answered since. */
 export interface OpenFailure {
   readonly entry: string
   readonly route: string
@@ -18,11 +18,11 @@ export interface OpenFailure {
   readonly failed_at: string
   readonly message: string | null
   readonly hint: string | null
-  /** When a sync requests it again at the earliest, where the service does not know the id (UTC); null where the next one does. */
+  /** Where the service does not know the id: the earliest time at which a sync requests it again (UTC); null where the next sync does. */
   readonly next_at: string | null
 }
 
-/** The last failure of every request of which something has not been answered well since. */
+/** The last failure of every request that has not been answered in full since. */
 export const openFailures = async (db: Reader): Promise<OpenFailure[]> => {
   const unknown = await readUnknown(db)
   return (await failures(db)).map(({ entry, route, target, outcome, failed_at, message, hint, params }) => {
@@ -37,12 +37,12 @@ export interface Status {
   readonly runs: readonly object[]
   readonly series: readonly object[]
   readonly failures: readonly OpenFailure[]
-  /** Jobs whose run is missed, and series that are further behind than usual, each in a sentence. */
+  /** Sentences: jobs whose run is missed, and series that are further behind than usual. */
   readonly late: readonly string[]
   readonly quarantined: number
   readonly replies: ReplyStoreState
   readonly rows: Readonly<Record<string, number>>
-  /** Tables that are so large that their rows are not counted, but known from the planner's statistics. */
+  /** Large tables whose number of rows is an estimate from the statistics of the query planner. */
   readonly estimated: readonly string[]
 }
 
@@ -60,7 +60,7 @@ const COUNTED: readonly TableName[] = [
 /** Counting more than this takes seconds. */
 const MANY = 5_000_000
 
-/** How many rows a table has; of a large one, what the planner's statistics say, which is how many it had at the last run. */
+/** The number of rows of a table; for a large one the estimate of the query planner, which is as old as the last run. */
 async function countOf({ kysely, engine }: Reader, table: TableName): Promise<{ rows: number; estimated: boolean }> {
   const known = await engine.rowsAtLeast(table)
   if (known > MANY) return { rows: known, estimated: true }
@@ -73,8 +73,8 @@ async function countOf({ kysely, engine }: Reader, table: TableName): Promise<{ 
 
 const HOUR_MS = 3_600_000
 
-/** Every series and geo with how far it reaches. */
-async function reaches({ kysely }: Reader, nowMs: number): Promise<object[]> {
+/** Every series and geo with its first and last value. */
+async function seriesEnds({ kysely }: Reader, nowMs: number): Promise<object[]> {
   const rows = await kysely
     .selectFrom('freshness as f')
     .innerJoin('series as s', 's.id', 'f.series_id')
@@ -92,7 +92,7 @@ async function reaches({ kysely }: Reader, nowMs: number): Promise<object[]> {
   }))
 }
 
-/** Gathers what `status` shows. Times are UTC but for `last_local`; `lag_hours` is how long ago the last value begins, negative for the future. */
+/** Reads what `status` shows. Times are UTC, except `last_local`; `lag_hours` is the time since the beginning of the last period, negative for the future. */
 export async function readStatus(db: Reader): Promise<Status> {
   const nowMs = Date.now()
   const now = Math.floor(nowMs / 1000)
@@ -105,7 +105,7 @@ export async function readStatus(db: Reader): Promise<Status> {
     .executeTakeFirstOrThrow()
   return {
     runs: await db.kysely.selectFrom('runs').selectAll().limit(5).execute(),
-    series: await reaches(db, nowMs),
+    series: await seriesEnds(db, nowMs),
     failures: await openFailures(db),
     late: [...(await missedRuns(db, now)), ...(await staleSeries(db, now))].map(({ what }) => what),
     quarantined,

@@ -7,7 +7,7 @@ export interface StateInterval {
   readonly state: string
 }
 
-/** A series and geo with the intervals that are held of it. */
+/** A series and geo with its covered intervals. */
 export interface CoveredSeries {
   readonly indicatorId: number
   readonly timeTrunc: string | null

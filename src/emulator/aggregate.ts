@@ -3,7 +3,7 @@ import { addUnits, floorTo, type Unit } from '../base/zone.ts'
 import type { Point } from './values.ts'
 import { ZONE } from './world.ts'
 
-/** The border of a local unit at or before an instant; the last one is remembered, for points come in order. */
+/** Returns a function that floors an instant to a local unit; it remembers the last unit, because points come in order. */
 export function bordersOf(unit: Unit): (at: Instant) => Instant {
   let from = 0
   let to = 0

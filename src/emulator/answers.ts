@@ -10,13 +10,13 @@ import { worldSource } from './source.ts'
 import { widgetAnswer, widgetsAnswer } from './widgets.ts'
 import type { World } from './world.ts'
 
-/** What an answer is before it is written: a status with an object, or with text that is JSON already. */
+/** An answer before it is serialized: a status with an object, or with JSON text. */
 export interface EmulatedAnswer {
   readonly status: number
   readonly body: object | string
 }
 
-/** What a request of a known route says, without HTTP. */
+/** A request of a known route, without HTTP. */
 export interface IncomingRequest {
   readonly route: RouteName
   /** The parts of the path, by name. */
@@ -34,7 +34,7 @@ const refusal = (status: number, message: string): EmulatedAnswer => ({ status, 
 export const NOT_FOUND = refusal(404, 'Not found')
 const FORBIDDEN: EmulatedAnswer = { status: 403, body: { Status: 403, message: 'Forbidden' } }
 
-/** What the gateway says when an answer takes too long. */
+/** The answer of the gateway when the service takes too long. */
 const TIMED_OUT: EmulatedAnswer = { status: 504, body: { message: 'Endpoint request timed out' } }
 
 const series =
@@ -71,7 +71,7 @@ function isAcceptable(accept = ''): boolean {
   return versions.length === 0 || versions.includes('1') || versions.includes('2')
 }
 
-/** Decides one request: the key first, then the version, the path and the parameters, then the answer. */
+/** Answers one request: checks the key, then the version, the path and the parameters. */
 export function answer(
   { route, slots, search, key: given, accept }: IncomingRequest,
   key: string,

@@ -30,7 +30,7 @@ interface Item {
 }
 
 const paragraph = ({ es, en }: Both): Both => ({ es: encode(`<p>${es}</p>`), en: encode(`<p>${en}</p>`) })
-/** What a glossary says of a word, with the word set off. */
+/** The body of a glossary entry, with the term in bold. */
 const meaning = (word: Both, { es, en }: Both): Both => ({
   es: `<strong>${word.es}</strong>:&nbsp;${es}`,
   en: `<strong>${word.en}</strong>:&nbsp;${en}`,

@@ -1,11 +1,11 @@
-/** What a curve knows of a moment. */
+/** The input of a curve. */
 export interface Moment {
   /** Local hours since midnight, with fraction. */
   readonly hour: number
   /** Day of the year, 0 to 365. */
   readonly day: number
   readonly weekend: boolean
-  /** Chance of the day and of the hour, each in [-1, 1]; neighbours are blended. */
+  /** Random numbers of the day and of the hour, each in [-1, 1], interpolated between neighbours. */
   readonly daily: number
   readonly hourly: number
 }

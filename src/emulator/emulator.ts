@@ -22,15 +22,15 @@ export interface EmulatorOptions {
   readonly latencyMs?: number
   /** From this instant of its clock on, the hourly history of the spot price is served as quarter-hours. */
   readonly historyRewrittenAt?: Instant
-  /** Series that do what is written, beside those of the demo or in their place. */
+  /** Scripted series, in addition to those of the demo or in their place. */
   readonly scripts?: readonly Script[]
-  /** A question about more days times geos than these is answered 504; no limit when left out. */
+  /** A request for more days times geos than this is answered with 504; no limit when left out. */
   readonly geoDays?: number
-  /** Whether the log keeps what was answered. */
+  /** Whether the request log keeps the bodies of answers. */
   readonly keepBodies?: boolean
-  /** What goes wrong, and when. */
+  /** The faults to inject. */
   readonly faults?: readonly Fault[]
-  /** Is told every request as it is answered. */
+  /** Called for every request when it is answered. */
   readonly log?: (entry: RequestLogEntry) => void
 }
 
@@ -43,16 +43,16 @@ export interface Emulator {
   readonly requests: readonly RequestLogEntry[]
   /** Stops its clock at an instant. */
   setNow(at: Instant): void
-  /** Other faults from now on; calls are counted anew. */
+  /** Replaces the faults; calls are counted from 1 again. */
   setFaults(faults: readonly Fault[]): void
-  /** Other scripts from now on. */
+  /** Replaces the scripts. */
   setScripts(scripts: readonly Script[]): void
-  /** Another limit of days times geos from now on. */
+  /** Replaces the limit of days times geos. */
   setGeoDays(geoDays: number): void
   close(): Promise<void>
 }
 
-/** Starts an embedded copy of the service, on this machine's loopback address unless told otherwise; nothing else ever starts it. */
+/** Starts an embedded copy of the service, on the loopback address by default. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { seed = 1, port = 0, host = '127.0.0.1', key = EMULATOR_KEY, latencyMs = 0, log } = options
   const { historyRewrittenAt = Number.POSITIVE_INFINITY, keepBodies = false } = options
@@ -95,7 +95,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   }
 }
 
-/** Where a server is reached from this machine: a wildcard address is no place to go to. */
+/** The address at which a server is reached from this machine; a wildcard address is replaced by loopback. */
 function urlOf({ address, family, port }: AddressInfo): string {
   const wildcards: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
   return `http://${wildcards[address] ?? (family === 'IPv6' ? `[${address}]` : address)}:${port}`

@@ -9,7 +9,7 @@ import { noise } from './noise.ts'
 /** What a fault does to the values of a series. */
 const ROWS = ['duplicates', 'unsorted', 'outside', 'revised', 'text', 'garbage', 'none', 'geo-missing'] as const
 
-/** One fault as data: which calls meet it, and what they get. Calls of the route are counted from 1. */
+/** One fault as data: which calls it affects, and how. Calls of a route are counted from 1. */
 const fault = z
   .strictObject({
     route: z
@@ -18,8 +18,8 @@ const fault = z
       .describe('Only this route; all when left out'),
     id: z.int().positive().optional().describe('Only calls about this indicator'),
     calls: z.array(z.int().positive()).optional().describe('These calls'),
-    every: z.int().positive().optional().describe('Every so manieth call'),
-    probability: z.number().min(0).max(1).optional().describe('So many of the calls, by the seed'),
+    every: z.int().positive().optional().describe('Every nth call'),
+    probability: z.number().min(0).max(1).optional().describe('This share of the calls, chosen by the seed'),
     status: z.int().min(300).max(599).optional().describe('A status in place of the answer'),
     retryAfter: z
       .union([z.int(), z.literal('date')])
@@ -50,12 +50,12 @@ const fault = z
 export const faultFile = z.array(fault)
 export type Fault = z.infer<typeof fault>
 
-/** Counts the calls and says which fault each meets. */
+/** Counts the calls and returns the fault of each. */
 export interface Faults {
   next(route: RouteName, id: string | undefined): Fault | undefined
 }
 
-/** The first fault of the list that a call meets holds. */
+/** The first fault of the list that applies to a call is used. */
 export function createFaults(faults: readonly Fault[], seed: number): Faults {
   const calls = new Map<RouteName, number>()
   return {
@@ -79,7 +79,7 @@ interface Answered {
   indicator?: { values?: Record<string, unknown>[]; geos?: { geo_id: number }[]; values_updated_at?: string | null }
 }
 
-/** What becomes of the values of an answer. */
+/** The change of values for each kind of fault. */
 const SPOIL_ROWS: Readonly<
   Record<(typeof ROWS)[number], (values: Record<string, unknown>[]) => Record<string, unknown>[]>
 > = {
@@ -103,7 +103,7 @@ function spoilRows(text: string, rows: Fault['rows']): string {
   const body = JSON.parse(text) as Answered
   if (!rows || !body.indicator?.values) return text
   const values = SPOIL_ROWS[rows](body.indicator.values)
-  // What an answer says of its geos and its age is about its values.
+  // The lists of geos and the time of the last update must fit the values.
   const left = new Set(values.map(({ geo_id }) => geo_id))
   const geos = body.indicator.geos?.filter(({ geo_id }) => left.has(geo_id))
   const age = values.length === 0 ? { values_updated_at: null } : {}

@@ -60,7 +60,7 @@ export const GEOS: readonly Geo[] = [
 
 const BY_ID: ReadonlyMap<number, Geo> = new Map(GEOS.map((geo) => [geo.id, geo]))
 
-/** The entity of a number; one that is not in the table belongs to nothing but itself. */
+/** The geo with an id; one that is not in the table belongs only to itself. */
 export const geoOf = (id: number): Geo => BY_ID.get(id) ?? country(id, `Geo ${id}`, `Geo ${id}`)
 
 /** The autonomous communities, by number. */

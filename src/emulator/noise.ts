@@ -6,13 +6,13 @@ const mix = (h: number, part: number): number => {
 }
 
 /**
- * A number in [-1, 1) that depends on all its arguments and looks like chance, so that equal arguments give equal worlds.
+ * A pseudo-random number in [-1, 1) that depends on all arguments; equal arguments give equal numbers.
  * Mixing after the finaliser of MurmurHash3.
  */
 export const noise = (seed: number, a: number, b = 0, c = 0, d = 0): number =>
   (mix(mix(mix(mix(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b), a), b), c), d) >>> 0) / 2_147_483_648 - 1
 
-/** Chance that changes smoothly with time: a new number every so many seconds, and a blend in between. */
+/** Noise that changes smoothly with time: a new number every `every` seconds, interpolated in between. */
 export function smoothNoise(seed: number, a: number, b: number, every: number): (at: number) => number {
   let slot = Number.NaN
   let before = 0

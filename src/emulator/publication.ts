@@ -3,28 +3,28 @@ import { addUnits } from '../base/zone.ts'
 import { clockTime, type Day, dayOf } from './days.ts'
 import { ZONE } from './world.ts'
 
-/** When the values of an indicator appear, and when they are said anew. */
+/** When the values of an indicator are published, and when they are revised. */
 export interface Publication {
-  /** Values before this instant are to be had, seen from the service's clock. */
+  /** Values before this instant are published, at a time of the service's clock. */
   readonly until: (now: Instant) => Instant
-  /** When a value was first said. */
+  /** When a value is first published. */
   readonly first: (at: Instant, day: Day) => Instant
-  /** Ages of a value at which it is revised; a negative one lies before the fact. */
+  /** Ages of a value at which it is revised, in seconds; negative: before its instant. */
   readonly ages: readonly number[]
   /** Instants at which a whole local day is revised. */
   readonly dates: (day: Day) => readonly Instant[]
-  /** How far off a value is before its last revision, as a part of it. */
+  /** The error of a value before its last revision, relative to the value. */
   readonly off: number
 }
 
 const HOUR = 3_600
 const none = (): readonly Instant[] => []
 
-/** A month is counted in the calendar; the time of day is the same all year in UTC. */
+/** Some calendar months later, at a fixed time of day in UTC. */
 const monthsLater = ({ year, month, date }: Day, months: number): Instant =>
   Date.UTC(year, month - 1 + months, Math.min(date, 28), 15, 27, 10) / 1000
 
-/** Prices of the day before: for tomorrow once the clock has passed a time of today. */
+/** Published on the day before: the values of tomorrow appear at a local time of today. */
 const dayAhead = (hour: number, minute: number, second: number): Publication => ({
   until: (now) => {
     const today = dayOf(now)
@@ -61,7 +61,7 @@ export const PUBLICATIONS = {
     dates: (day) => [clockTime(day, 1, 9, 15)],
     off: 0.03,
   },
-  /** Three days ahead, overwritten until the fact. */
+  /** Three days ahead, revised until its instant. */
   forecast: {
     until: (now) => dayOf(dayOf(dayOf(dayOf(now).to).to).to).to,
     first: (_at, day) => addUnits(ZONE, day.from, 'day', -3),
@@ -69,7 +69,7 @@ export const PUBLICATIONS = {
     dates: none,
     off: 0.06,
   },
-  /** Up to yesterday; settled anew after one, three and eight months. */
+  /** Up to yesterday; revised by settlements after one, three and eight months. */
   settled: {
     until: (now) => dayOf(now).from,
     first: (_at, day) => day.to,
@@ -85,7 +85,7 @@ export type PublicationName = keyof typeof PUBLICATIONS
 /** Nothing is older than this. */
 export const BEGINNING: Instant = parseInstant('2014-01-01T00:00:00+01:00')
 
-/** When a value was last said anew, or first said, as far as the clock has come. */
+/** When a value was last published or revised, at a time of the service's clock. */
 export function publishedAt(rule: Publication, at: Instant, now: Instant): Instant {
   const day = dayOf(at)
   const events = [rule.first(at, day), ...rule.ages.map((age) => at + age), ...rule.dates(day)]

@@ -3,19 +3,19 @@ import type { Kind } from '../services/kinds.ts'
 import { type RouteName, routeOf } from '../services/routes.ts'
 import { readDate } from './dates.ts'
 
-/** The parameters of a call as the service understands them: instants in epoch seconds, lists as lists. */
+/** The parsed parameters of a call: instants in epoch seconds, lists as lists. */
 export type Query = Readonly<Record<string, string | boolean | Instant | readonly string[] | undefined>>
 
-/** A parameter that the service does not take. */
+/** A parameter that the service refuses. */
 export interface Illegal {
   readonly parameter: string
   readonly reason: string
 }
 
-/** The question would take the service longer than its gateway waits. */
+/** The answer would take longer than the gateway waits. */
 export class TooMuchError extends Error {}
 
-/** What the texts of one parameter mean by its kind; undefined when they are not legal. */
+/** Parses the texts of a parameter by its kind; undefined where they are not legal. */
 function readValue(kind: Kind, texts: readonly string[]): Query[string] {
   const [text = ''] = texts
   switch (kind.kind) {
@@ -56,7 +56,7 @@ export function readQuery(route: RouteName, search: URLSearchParams): Query | Il
 export const isIllegal = (query: Query | Illegal): query is Illegal =>
   typeof query.reason === 'string' && 'parameter' in query
 
-/** Whether the parts of a path are what the row of its route allows. */
+/** Whether the parts of a path are legal for its route. */
 export const isPath = (route: RouteName, slots: Readonly<Record<string, string>>): boolean =>
   Object.entries(routeOf(route).slots).every(([name, kind]) => readValue(kind, [slots[name] ?? '']) !== undefined)
 

@@ -11,23 +11,23 @@ const instant = z.union([
 ])
 
 const resolution = z.strictObject({
-  from: instant.describe('The first instant with it'),
+  from: instant.describe('The first instant with this resolution'),
   every: z.union([z.int().positive(), z.enum(['day', 'month', 'year', 'irregular'])]).describe('Seconds, or a unit'),
-  tiempo: z.int().optional().describe('The number by which answers call it'),
+  tiempo: z.int().optional().describe('Its id in answers'),
 })
 const geos = z.array(z.int()).optional().describe('Only these geos; all when left out')
 
 /** What happens to a scripted series at an instant of the service's clock. */
-const deed = z.discriminatedUnion('do', [
+const action = z.discriminatedUnion('do', [
   z.strictObject({
-    do: z.enum(['publish', 'withdraw']).describe('The values are there from then on, or no longer'),
+    do: z.enum(['publish', 'withdraw']).describe('From then on the values are there, or no longer'),
     at: instant,
     from: instant,
     to: instant,
     geos,
   }),
   z.strictObject({
-    do: z.literal('revise').describe('The values are other ones from then on'),
+    do: z.literal('revise').describe('From then on the values are different'),
     at: instant,
     from: instant,
     to: instant,
@@ -51,15 +51,15 @@ const script = z.strictObject({
   lag: z
     .int()
     .optional()
-    .describe('Seconds from the beginning of a period until it is there; negative: before; 0 when left out'),
-  emptyTiempo: z.int().optional().describe('The number of the resolution that an answer without values names'),
-  deeds: z.array(deed).optional(),
+    .describe('Seconds from the beginning of a period until it is published; may be negative; 0 when left out'),
+  emptyTiempo: z.int().optional().describe('The resolution id in answers without values'),
+  actions: z.array(action).optional(),
 })
 
 export type Resolution = z.output<typeof resolution>
-export type Deed = z.output<typeof deed>
+export type Action = z.output<typeof action>
 
-/** A series that does what is written: what it serves depends on the script and the service's clock alone. */
+/** A scripted series: its values depend only on the script and the service's clock. */
 export interface Script extends z.output<typeof script> {}
 
 /** A file of scripts, as `emulator --script` reads it. */

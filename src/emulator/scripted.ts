@@ -1,7 +1,7 @@
 import type { Instant } from '../base/instant.ts'
 import { addUnits, ceilTo, floorTo, type Unit } from '../base/zone.ts'
 import { noise } from './noise.ts'
-import type { Deed, Resolution, Script } from './script.ts'
+import type { Action, Resolution, Script } from './script.ts'
 import { NATIVE, type Source, type Tiempo } from './source.ts'
 import type { Point } from './values.ts'
 import { type World, ZONE } from './world.ts'
@@ -16,13 +16,13 @@ const UNITS: Readonly<Record<string, Tiempo>> = {
   irregular: ['Evento', 'Event', 300],
 }
 
-/** What is in force at a clock's time: resolutions with where they end. */
+/** A resolution that is in force, with its end. */
 interface ActiveResolution extends Resolution {
   readonly to: Instant
 }
 
 function resolutionsAt(script: Script, now: Instant): readonly ActiveResolution[] {
-  const rewritten = script.deeds?.findLast((deed) => deed.do === 'resolve' && deed.at <= now)
+  const rewritten = script.actions?.findLast((action) => action.do === 'resolve' && action.at <= now)
   const resolutions = rewritten?.do === 'resolve' ? rewritten.resolutions : script.resolutions
   return resolutions.map((resolution, i) => ({ ...resolution, to: resolutions[i + 1]?.from ?? FAR }))
 }
@@ -42,20 +42,26 @@ function* instantsOf({ every }: Resolution, from: Instant, to: Instant, salt: nu
   }
 }
 
-const concerns = (deed: Deed, geo: number, at: Instant): boolean =>
-  deed.do !== 'resolve' && at >= deed.from && at < deed.to && (deed.geos === undefined || deed.geos.includes(geo))
+const concerns = (action: Action, geo: number, at: Instant): boolean =>
+  action.do !== 'resolve' &&
+  at >= action.from &&
+  at < action.to &&
+  (action.geos === undefined || action.geos.includes(geo))
 
-/** Whether a value is there: the last word on it holds; before any, it is there unless its publication is still to come. */
-function isThere(deeds: readonly Deed[], geo: number, at: Instant, now: Instant): boolean {
-  const words = deeds.filter((deed) => deed.do !== 'revise' && concerns(deed, geo, at)).sort((a, b) => a.at - b.at)
-  const last = words.findLast((deed) => deed.at <= now)
-  return last ? last.do === 'publish' : words[0]?.do !== 'publish'
+/** Whether a value is there: by its last action so far; before any action it is there, unless the first one publishes it. */
+function isThere(actions: readonly Action[], geo: number, at: Instant, now: Instant): boolean {
+  const decisive = actions
+    .filter((action) => action.do !== 'revise' && concerns(action, geo, at))
+    .sort((a, b) => a.at - b.at)
+  const last = decisive.findLast((action) => action.at <= now)
+  return last ? last.do === 'publish' : decisive[0]?.do !== 'publish'
 }
 
 /** What all revisions until now add to a value. */
-const revisions = (deeds: readonly Deed[], geo: number, at: Instant, now: Instant): number =>
-  deeds.reduce(
-    (sum, deed) => (deed.do === 'revise' && deed.at <= now && concerns(deed, geo, at) ? sum + (deed.by ?? 1) : sum),
+const revisions = (actions: readonly Action[], geo: number, at: Instant, now: Instant): number =>
+  actions.reduce(
+    (sum, action) =>
+      action.do === 'revise' && action.at <= now && concerns(action, geo, at) ? sum + (action.by ?? 1) : sum,
     0,
   )
 
@@ -64,9 +70,9 @@ const nameOf = ({ every, tiempo }: Resolution): Tiempo => {
   return [es, en, tiempo ?? id]
 }
 
-/** A series that does what its script says. */
+/** The source of a scripted series. */
 export function scriptedSource(script: Script, { seed, now }: World): Source {
-  const { id, name = `Serie ${id}`, magnitude = [13, 'Energía'] as const, lag = 0, deeds = [] } = script
+  const { id, name = `Serie ${id}`, magnitude = [13, 'Energía'] as const, lag = 0, actions = [] } = script
   const active = resolutionsAt(script, now)
   const within = (from: Instant, to: Instant): ActiveResolution[] =>
     active
@@ -93,9 +99,9 @@ export function scriptedSource(script: Script, { seed, now }: World): Source {
       for (const resolution of within(from, to))
         for (const at of instantsOf(resolution, resolution.from, resolution.to, salt))
           for (const geo of geos)
-            if (isThere(deeds, geo, at, now)) {
+            if (isThere(actions, geo, at, now)) {
               const chance = 50 + 40 * noise(seed, id, geo, at, lengthOf(resolution.every))
-              const value = chance + revisions(deeds, geo, at, now)
+              const value = chance + revisions(actions, geo, at, now)
               found.push({ at, geo, value: Math.round(value * 100) / 100 + 0 })
             }
       return found
@@ -109,8 +115,8 @@ export function scriptedSource(script: Script, { seed, now }: World): Source {
       values.length > 0 && resolutionAt(values[0]!.at) !== resolutionAt(values.at(-1)!.at),
     updated(values) {
       const [first, last] = [values[0]!.at, values.at(-1)!.at]
-      const touched = deeds.filter(
-        (deed) => deed.at <= now && (deed.do === 'resolve' || (deed.from <= last && deed.to > first)),
+      const touched = actions.filter(
+        (action) => action.at <= now && (action.do === 'resolve' || (action.from <= last && action.to > first)),
       )
       return Math.min(now, Math.max(last + lag, ...touched.map(({ at }) => at)))
     },

@@ -9,7 +9,7 @@ import { millisLocal, valueStamps } from './stamps.ts'
 import type { Point } from './values.ts'
 import type { World } from './world.ts'
 
-/** Grouped by the service, an hour has a number of its own. */
+/** Resolutions of grouped values: a grouped hour has another id than a native one. */
 const GROUPED: Readonly<Record<Unit, Tiempo>> = {
   five_minutes: NATIVE[300]!,
   ten_minutes: NATIVE[600]!,
@@ -20,10 +20,10 @@ const GROUPED: Readonly<Record<Unit, Tiempo>> = {
   year: ['Año', 'Year', 1],
 }
 
-/** Values that one answer is made of at the most, so that no question stops the others. */
+/** The most values of one answer, so that no request blocks the others. */
 const MOST_VALUES = 600_000
 
-/** The stretch that is requested, [from, to): one period, a range with its end included, or today. */
+/** The requested window, [from, to): one period, a range with its end included, or today. */
 function windowOf(query: Query, source: Source, world: World): readonly [from: Instant, to: Instant] {
   if (typeof query.datetime === 'number') {
     const from = source.periodOf(query.datetime)
@@ -37,7 +37,7 @@ function windowOf(query: Query, source: Source, world: World): readonly [from: I
 
 const PIECE = 30_000
 
-/** The values that are requested, grouped as requested. */
+/** The requested values, grouped as requested. */
 interface Selection {
   readonly values: readonly Point[]
   readonly tiempo: Tiempo
@@ -71,13 +71,13 @@ export function seriesAnswer(source: Source, query: Query, world: World, withGeo
   const locale = localeOf(query)
   const { values, tiempo, updated } = select(source, query, world)
   const stamps = valueStamps()
-  // What stands for the geo of a value, ready to be written.
+  // The serialized geo fields of a value.
   const tails = new Map<number, string>()
   const tailOf = (geo: number): string => {
     if (query.geo_agg) return `,"geo_ids":[${geo}]}`
     return withGeo ? `,"geo_id":${geo},"geo_name":${JSON.stringify(geoOf(geo)[locale])}}` : '}'
   }
-  // Written in pieces: one text that grows by a million additions is slow to flatten.
+  // Written in pieces: a string that grows by a million concatenations is slow to flatten.
   const pieces: string[] = []
   let rows = ''
   let last = Number.NaN

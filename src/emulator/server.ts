@@ -12,18 +12,18 @@ export interface RequestLogEntry {
   /** The service's clock when it was answered. */
   readonly at: Instant
   readonly method: string
-  /** Path and query as they came. */
+  /** Path and query as received. */
   readonly url: string
-  /** Null for a path that no route has. */
+  /** Null for a path without a route. */
   readonly route: RouteName | null
   readonly status: number
-  /** Bytes of the body as it was sent. */
+  /** Bytes of the body as sent. */
   readonly bytes: number
   /** The body before it was packed, where bodies are kept. */
   readonly body?: string
 }
 
-/** What a server needs to know. */
+/** The settings of a server. */
 export interface Site {
   readonly key: string
   readonly latencyMs: number
@@ -64,7 +64,7 @@ const takesBrotli = (request: FastifyRequest): boolean =>
 const routeAt = (request: FastifyRequest): RouteName | null =>
   (request.routeOptions.config as { readonly route?: RouteName }).route ?? null
 
-/** A server of the eleven routes that does not listen yet. Its router comes from the registry of routes. */
+/** Builds a server of all routes that does not listen yet. Its router is made from the declared routes. */
 export function buildServer({ key, latencyMs, keepBodies, faults, world, note }: Site): FastifyInstance {
   const app = fastify({
     forceCloseConnections: true,

@@ -3,7 +3,7 @@ import type { Indicator } from './indicators.ts'
 import { changesWithin, mostPoints, type Point, points, stepAt, updatedAt } from './values.ts'
 import type { World } from './world.ts'
 
-/** How the resolution of an answer is called, and its number. */
+/** The names of a resolution and its id. */
 export type Tiempo = readonly [es: string, en: string, id: number]
 
 /** Resolutions of a fixed length, by their seconds. */
@@ -18,21 +18,21 @@ export const NATIVE: Readonly<Record<number, Tiempo>> = {
 export interface Source {
   readonly about: Pick<Indicator, 'id' | 'es' | 'en' | 'short' | 'magnitude' | 'composited'>
   readonly geos: readonly number[]
-  /** No more instants than these have values within [from, to). */
+  /** The largest possible number of instants with values within [from, to). */
   most(from: Instant, to: Instant): number
   /** Every value that is there within [from, to) for some geos, by instant, then geo. */
   points(geos: readonly number[], from: Instant, to: Instant): readonly Point[]
-  /** How the resolution at an instant is called, for an answer with these values. */
+  /** The native resolution at an instant, for an answer with these values. */
   nativeAt(at: Instant, values: readonly Point[]): Tiempo
   /** Whether the resolution changes between the values of [from, to). */
   changes(from: Instant, to: Instant, values: readonly Point[]): boolean
-  /** When the service last touched one of some values. */
+  /** When the service last updated one of some values. */
   updated(values: readonly Point[]): Instant
   /** The first instant of the period in which an instant lies. */
   periodOf(at: Instant): Instant
 }
 
-/** Some day between the answers of 2022 and of 2025 that were recorded, prices got their unit: numbers are stable, names are not. */
+/** Between the recorded answers of 2022 and 2025 the magnitude of prices was renamed; its id stayed. */
 const PRICES_RENAMED = Date.UTC(2025, 0, 1) / 1000
 const PRICE = 23
 

@@ -2,14 +2,14 @@ import { formatUtc, type Instant } from '../base/instant.ts'
 import { formatOffset, localClock, offsetAt } from '../base/zone.ts'
 import { ZONE } from './world.ts'
 
-/** `2021-10-30T20:16:46.000+02:00`: how indicators write when they were touched. */
+/** `2021-10-30T20:16:46.000+02:00`: the form of `values_updated_at`. */
 export const millisLocal = (at: Instant): string => `${localClock(ZONE, at)}.000${formatOffset(offsetAt(ZONE, at))}`
 
 const pad = (n: number): string => String(n).padStart(2, '0')
 
 /**
- * Writes instants in the service's three ways, as the fields of a value. `datetime_utc` has the service's own fault: in
- * the second of two equal local hours it repeats the UTC time of the first. The last hour is remembered, for rows come in order.
+ * Writes an instant as the three fields of a value. `datetime_utc` has the fault of the live service: in the second of two equal
+ * local hours it repeats the UTC time of the first. The last hour is remembered, because rows come in order.
  */
 export function valueStamps(): (at: Instant) => string {
   let hour = Number.NaN
@@ -36,7 +36,7 @@ export function valueStamps(): (at: Instant) => string {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 
-/** `Nov 4, 2025, 5:57:31 AM`: how listings write the age of their cache, in UTC. */
+/** `Nov 4, 2025, 5:57:31 AM`: the form of `cache_date` in listings, in UTC. */
 export function cacheDate(at: Instant): string {
   const text = formatUtc(at)
   const hour = Number(text.slice(11, 13))

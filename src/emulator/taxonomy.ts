@@ -17,7 +17,7 @@ const isNamed = (filter: Query[string], ids: readonly number[], texts: ReadonlyM
 const isNumbered = (filter: Query[string], ids: readonly number[]): boolean =>
   !Array.isArray(filter) || ids.some((id) => filter.includes(String(id)))
 
-/** Whether something filed under terms and vocabularies passes the filters of a query, by name or by number. */
+/** Whether an item with these terms and vocabularies passes the filters of a query, by name or by id. */
 export const passes = (terms: readonly number[], vocabularies: readonly number[], query: Query): boolean =>
   isNamed(query.taxonomy_terms, terms, TERMS) &&
   isNamed(query.vocabularies, vocabularies, VOCABULARIES) &&

@@ -18,7 +18,7 @@ const NAMED: Readonly<Record<string, string>> = {
 /** Writes the accents of a text as HTML entities, as the service's editor does. */
 export const encode = (html: string): string => html.replaceAll(/[áéíóúñÁ€]/g, (letter) => `&${NAMED[letter]};`)
 
-/** Kinds of news that come again and again. */
+/** The news, which are repeated in turn. */
 export const NEWS: readonly (readonly [title: Both, body: Both])[] = [
   [
     {

@@ -12,7 +12,7 @@ const PRICE = 23
 const ENERGY = 13
 /** The spot price, whose history was once rewritten. */
 const SPOT = 600
-const WEATHERS = Object.keys(CURVES) as CurveName[]
+const CURVE_NAMES = Object.keys(CURVES) as CurveName[]
 
 /** A value at an instant, for one geo. */
 export interface Point {
@@ -34,18 +34,18 @@ export function stepAt(indicator: Indicator, at: Instant, world: World): number 
 export const changesWithin = (indicator: Indicator, from: Instant, to: Instant, world: World): boolean =>
   !isRewritten(indicator, world) && indicator.steps.some(([at]) => at > from && at < to)
 
-/** How much of the whole a geo has: a community has a part of it. Prices are no parts. */
+/** The share of a geo: a community has a part of the total. Prices are not divided. */
 const share = ({ id, magnitude }: Indicator, geo: number, seed: number): number =>
   magnitude[0] === PRICE || !COMMUNITIES.includes(geo) ? 1 : 0.02 + 0.08 * Math.abs(noise(seed, id, geo))
 
-/** The values of one indicator and geo as a function of time, as the service says them at its clock's time. */
+/** The values of one indicator and geo as a function of time, as published at the time of the service's clock. */
 function valuesOf(indicator: Indicator, geo: number, world: World) {
   const { id, scale, magnitude, published } = indicator
   const { seed, now } = world
   const rule: Publication = PUBLICATIONS[published]
   const curve = CURVES[indicator.curve]
-  // Weather and mood are the same for all series of a kind of curve.
-  const daily = smoothNoise(seed, WEATHERS.indexOf(indicator.curve), 0, 2 * 86_400)
+  // The daily noise is the same for all series with the same curve.
+  const daily = smoothNoise(seed, CURVE_NAMES.indexOf(indicator.curve), 0, 2 * 86_400)
   const hourly = smoothNoise(seed, id, geo, HOUR)
   const part = scale * share(indicator, geo, seed)
   const abroad = magnitude[0] === PRICE && geo !== indicator.geos[0]
@@ -75,7 +75,7 @@ const outstanding = (rule: Publication, day: Day, now: Instant): number =>
 
 const isLong = (day: Day): boolean => day.to - day.from > 86_400
 
-/** In any order, as the geos of an instant come on a day of 25 hours. */
+/** In random order: on a day of 25 hours the service sends the geos of an instant so. */
 const shuffled = <T extends { readonly geo: number }>(series: readonly T[], seed: number, at: Instant): T[] =>
   [...series].sort((a, b) => noise(seed, a.geo, at) - noise(seed, b.geo, at))
 
@@ -85,13 +85,13 @@ function published(indicator: Indicator, from: Instant, to: Instant, world: Worl
   return { rule, start: Math.max(from, BEGINNING), end: Math.min(to, rule.until(world.now)) }
 }
 
-/** No more instants than these have values within [from, to). */
+/** The largest possible number of instants with values within [from, to). */
 export function mostPoints(indicator: Indicator, from: Instant, to: Instant, world: World): number {
   const { start, end } = published(indicator, from, to, world)
   return Math.max(0, end - start) / stepAt(indicator, end, world)
 }
 
-/** Every published value within [from, to) for some geos: by instant, then geo, but for a day on which the clocks go back. */
+/** Every published value within [from, to) for some geos: by instant, then geo, except on a day on which the clocks go back. */
 export function points(
   indicator: Indicator,
   geos: readonly number[],
@@ -111,19 +111,19 @@ export function points(
     const stop = Math.min(day.to, end)
     for (let at = first; at < stop; at += step) {
       // A rewritten quarter-hour repeats the value of its old hour.
-      const meant = rewritten && at < QUARTERS_DAY_AHEAD ? at - (at % HOUR) : at
+      const sourceAt = rewritten && at < QUARTERS_DAY_AHEAD ? at - (at % HOUR) : at
       for (const { geo, valueAt } of isLong(day) ? shuffled(series, world.seed, at) : series)
-        found.push({ at, geo, value: valueAt(meant, day, step, revised) })
+        found.push({ at, geo, value: valueAt(sourceAt, day, step, revised) })
     }
   }
   return found
 }
 
-/** When the service last touched anything between two instants that have values. */
+/** When the service last updated a value between two instants that have values. */
 export function updatedAt(indicator: Indicator, first: Instant, last: Instant, world: World): Instant {
   const rule: Publication = PUBLICATIONS[indicator.published]
   const candidates = [publishedAt(rule, last, world.now)]
-  // The latest value that has come of age was the last to be touched for that reason.
+  // For each age, the latest value that has reached it was revised last.
   for (const age of rule.ages) {
     const at = Math.min(last, world.now - age)
     const start = at - (at % stepAt(indicator, at, world))

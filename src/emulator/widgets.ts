@@ -4,7 +4,7 @@ import { localeOf, type Query } from './query.ts'
 import { type Both, encode } from './texts.ts'
 import type { World } from './world.ts'
 
-/** One widget: number, name in addresses, type, subtitle, what it tells, and the indicators that it shows. */
+/** One widget: id, slug, type, subtitle, description, and the indicators that it shows. */
 interface Widget {
   readonly id: number
   readonly slug: string

@@ -4,15 +4,15 @@ import type { Script } from './script.ts'
 /** The zone in which the service counts days. */
 export const ZONE = 'Europe/Madrid'
 
-/** What every answer depends on, beside the request: the same world gives the same bytes. */
+/** Everything that answers depend on, beside the request: the same world gives the same bytes. */
 export interface World {
   readonly seed: number
   /** The service's clock. */
   readonly now: Instant
   /** From this instant on the hourly history of the spot price is served as quarter-hours, as the live service once did. */
   readonly historyRewrittenAt: Instant
-  /** Series that do what is written, beside those of the demo or in their place. */
+  /** Scripted series, in addition to those of the demo or in their place. */
   readonly scripts: readonly Script[]
-  /** A question about more days times geos than these takes the service too long. */
+  /** A request for more days times geos than this is answered with 504. */
   readonly geoDays: number
 }

@@ -5,20 +5,20 @@ import { localDate } from '../base/zone.ts'
 import { geoNameColumn, indicatorNameColumn } from '../db/names.ts'
 import type { Reader } from '../db/store.ts'
 
-/** An instant, or what it is in the days of a zone: each series has its own. */
+/** An end of a range: an instant, or one for the zone of each series. */
 export type Border = Instant | ((zone: string) => Instant)
 
-/** Which values are wanted, and as of when. */
+/** Which values to export, and as of when. */
 export interface ExportQuestion {
   readonly indicators: readonly number[]
-  /** Offer indicators, which have numbers of their own. */
+  /** Offer indicators, which are numbered separately. */
   readonly offers?: readonly number[]
   /** Empty for all. */
   readonly geos: readonly number[]
   readonly from: Border
   /** Not included. */
   readonly to: Border
-  /** UTC, ISO 8601 to the millisecond; null for what is known now. */
+  /** UTC, ISO 8601 to the millisecond; null for the current values. */
   readonly asOf: string | null
 }
 
@@ -30,7 +30,7 @@ export const rangeIn = (zone: string, { from, to }: ExportQuestion): Interval =>
   to: borderIn(zone, to),
 })
 
-/** A series and geo, with what its rows share. */
+/** A series and geo, with the fields that all its rows share. */
 export interface Dataset {
   readonly seriesId: number
   readonly kind: 'indicator' | 'offer_indicator'
@@ -49,7 +49,7 @@ export interface Dataset {
 
 const KINDS = { indicators: ['indicator', 'indicator'], offers: ['offer_indicator', 'offer indicator'] } as const
 
-/** The series and geos that a question means, in the order of an export. */
+/** The series and geos of a question, in the order of an export. */
 export function datasetsOf({ kysely }: Reader, { indicators, offers = [], geos }: ExportQuestion): Promise<Dataset[]> {
   return (
     kysely
@@ -77,11 +77,11 @@ export function datasetsOf({ kysely }: Reader, { indicators, offers = [], geos }
   )
 }
 
-/** A list for a message, cut where it is long. */
+/** A list for a message, shortened where it is long. */
 const listed = (ids: readonly number[]): string =>
   ids.length === 0 ? 'none' : `${ids.slice(0, 20).join(', ')}${ids.length > 20 ? ` and ${ids.length - 20} more` : ''}`
 
-/** Refuses what was never held: a file without it would look as if it had no values. */
+/** Throws where no values of an indicator or geo are held: a file without it would look as if it had no values. */
 export async function requireHeld(db: Reader, question: ExportQuestion): Promise<void> {
   const datasets = await datasetsOf(db, { ...question, geos: [] })
   for (const [group, [kind, word]] of Object.entries(KINDS)) {
@@ -111,7 +111,7 @@ export async function requireHeld(db: Reader, question: ExportQuestion): Promise
     })
 }
 
-/** What a column of one dataset is called: unique, for it says all that makes a series, and the geo. */
+/** The name of the column of a dataset: unique, because it contains all that identifies the series, and the geo. */
 export function columnOf(dataset: Dataset): string {
   const { kind, indicatorId, geoId, timeTrunc, timeAgg, geoAgg, geoTrunc, geoIds } = dataset
   const combined = geoAgg !== null || geoTrunc !== null || geoIds !== null
@@ -125,12 +125,12 @@ export function columnOf(dataset: Dataset): string {
     .join('_')
 }
 
-/** The first and the last year, in the local days of each series, of the values that are held or were; null when there are none. */
+/** The first and the last local year with values, or with values that were held once; null when there are none. */
 export async function yearsOf(db: Reader, question: ExportQuestion): Promise<{ first: number; last: number } | null> {
   const tables =
     question.asOf === null ? (['observation'] as const) : (['observation', 'observation_revision'] as const)
   const years: number[] = []
-  // One by one: each is a look at an end of the key.
+  // One by one: each query reads one end of the index.
   for (const { seriesId, geoId, zone } of await datasetsOf(db, question))
     for (const table of tables)
       for (const order of ['asc', 'desc'] as const) {

@@ -3,7 +3,7 @@ import { SEVERAL_SERIES, TABLE_NAMES, type TableName, tableOf, VIEWS } from '../
 
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 
-/** Which table's rows belong to which other's: one row of the first has many of the second. */
+/** Relations between tables: one row of the first has many of the second. */
 const RELATIONS = [
   ['indicator', 'indicator_text', 'is named in'],
   ['indicator_text', 'indicator_revision', 'was before'],
@@ -30,7 +30,7 @@ const RELATIONS = [
   ['widget', 'widget_text', 'is named in'],
 ] as const
 
-/** The tables and what joins them, as an entity diagram in Mermaid. */
+/** The tables and their relations, as an entity diagram in Mermaid. */
 function diagram(): string[] {
   const drawn = [...new Set(RELATIONS.flatMap((relation) => relation.slice(0, 2) as [TableName, TableName]))]
   return [

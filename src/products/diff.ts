@@ -6,7 +6,7 @@ import type { Reader } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
 import { FIRST_LOCALE } from '../tables/sql.ts'
 
-/** Two instants between which something may have changed, UTC to the millisecond; what was known at either is compared. */
+/** The two instants (UTC, to the millisecond) whose states are compared. */
 export interface DiffQuestion {
   readonly from: string
   readonly to: string
@@ -14,7 +14,7 @@ export interface DiffQuestion {
   readonly indicators: readonly number[]
 }
 
-/** One thing that is not the same at both instants. */
+/** One difference between the two instants. */
 export interface Difference {
   readonly what: 'value' | 'text' | 'catalogue'
   readonly change: 'new' | 'revised' | 'withdrawn'
@@ -22,7 +22,7 @@ export interface Difference {
   /** The indicator or the item of content. */
   readonly id: number
   readonly name: string | null
-  /** For values: the series and the place of the value in it. */
+  /** For values: the series, geo and instant. */
   readonly series_id: number | null
   readonly geo_id: number | null
   readonly at_utc: string | null
@@ -38,7 +38,7 @@ export interface Difference {
 
 const NOWHERE = { series_id: null, geo_id: null, at_utc: null, at_local: null, field: null, locale: null } as const
 
-/** The name of an indicator, in the first language where held. */
+/** The name of an indicator, in the first language where there is one. */
 const nameOf = (
   of: ExpressionBuilder<Database, 'series' | 'indicator'>,
   kind: 'series.kind' | 'indicator.kind',
@@ -54,7 +54,7 @@ const nameOf = (
     .limit(1)
     .as('name')
 
-/** The series to which requests between two instants brought something else, with the windows that these were about. */
+/** The series that requests between the two instants changed, with the windows of these requests. */
 const touchedSeries = ({ kysely }: Reader, { from, to }: DiffQuestion) =>
   kysely
     .selectFrom('_fetch as f')
@@ -73,14 +73,14 @@ const touchedSeries = ({ kysely }: Reader, { from, to }: DiffQuestion) =>
 
 type Touched = Awaited<ReturnType<typeof touchedSeries>>
 
-/** What two sides are to each other; undefined where nothing changed. */
+/** The kind of change between two states; undefined where nothing changed. */
 function changeOf<T>(before: T | undefined, after: T | undefined, same: (a: T, b: T) => boolean) {
   if (before === undefined) return after === undefined ? undefined : 'new'
   if (after === undefined) return 'withdrawn'
   return same(before, after) ? undefined : 'revised'
 }
 
-/** The version that was valid before and the one that is valid after, of all versions of one thing that changed between. */
+/** Of all versions of one thing: the one that was valid at the first instant, and the one valid at the second where it is another one. */
 function sidesOf<V extends { readonly valid_from: string; readonly valid_to: string | null }>(
   versions: readonly V[],
   { from, to }: DiffQuestion,
@@ -93,7 +93,7 @@ function sidesOf<V extends { readonly valid_from: string; readonly valid_to: str
   }
 }
 
-/** Rows that follow each other and have the same key, together. */
+/** Groups successive rows with the same key. */
 function* groups<T>(rows: Iterable<T>, keyOf: (row: T) => string): Generator<readonly T[]> {
   let group: T[] = []
   let last: string | undefined
@@ -133,7 +133,7 @@ function* valueDifferences({ engine }: Reader, all: Touched, question: DiffQuest
   }
 }
 
-/** Where texts have versions: the view, and those of its columns that are compared. */
+/** The views with versions of texts, and their columns that are compared. */
 const TEXTS = [
   { view: 'indicator_history', fields: ['name', 'short_name', 'description'] },
   { view: 'content_history', fields: ['title', 'summary', 'body'] },
@@ -214,7 +214,7 @@ async function catalogueDifferences({ kysely }: Reader, { from, to, indicators }
   return found
 }
 
-/** What changed between two instants, one by one: values, texts, and which indicators the catalogue lists. */
+/** The differences between two instants: values, texts, and the indicators that the catalogue lists. */
 export async function differences(db: Reader, question: DiffQuestion): Promise<Iterable<Difference>> {
   const [catalogue, texts] = [await catalogueDifferences(db, question), await textDifferences(db, question)]
   const touched = await touchedSeries(db, question)
@@ -225,7 +225,7 @@ export async function differences(db: Reader, question: DiffQuestion): Promise<I
   })()
 }
 
-/** The instants between which a run worked; undefined where there is no such run. */
+/** The start and the end of a run; undefined where there is no such run. */
 export async function spanOfRun({ kysely }: Reader, run: number): Promise<{ from: string; to: string } | undefined> {
   const found = await kysely
     .selectFrom('_run')

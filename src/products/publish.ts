@@ -12,7 +12,7 @@ import type { Reader } from '../db/store.ts'
 import { TABLE_NAMES } from '../tables/schema.ts'
 import { claimCopy } from './published.ts'
 
-/** What a published file holds, for whoever fetches it. */
+/** The manifest of a published file. */
 export interface Manifest {
   readonly bytes: number
   /** SHA-256 of the file, hex. */
@@ -25,7 +25,7 @@ export interface Manifest {
   readonly series: readonly object[]
 }
 
-/** Refuses a copy that is not sound: it would be worse than the old one. */
+/** Throws where a copy is damaged or has broken references. */
 async function check({ engine }: Reader, file: string): Promise<void> {
   const damage = await engine.damage()
   const dangling = (await engine.dangling()).length
@@ -60,15 +60,15 @@ function sync(path: string): void {
 }
 
 /**
- * Makes a consistent single-file copy of a database that may be written at the same time: checked,
- * checksummed and renamed into place, so that a reader finds the old file or the new one. Only a copy made before is replaced. Answers what it holds.
+ * Makes a consistent copy of a database in a single file, while others may write to it. The copy is checked, checksummed and
+ * renamed into place, so that a reader finds the old file or the new one. Only an earlier copy is replaced. Returns the manifest.
  */
 export async function publish(
   source: Reader,
-  said: string,
+  path: string,
   { bookkeeping = false, overwrite = false, now = Date.now() } = {},
 ): Promise<Manifest> {
-  const target = claimCopy(said, overwrite, [source.file])
+  const target = claimCopy(path, overwrite, [source.file])
   const { file } = target
   const copy = partFileOf(file, 'copy')
   const part = partFileOf(file)

@@ -4,17 +4,17 @@ import { removeStalePartsNow } from '../base/partFiles.ts'
 import { prepareTarget, type Target } from '../base/target.ts'
 import { copyState } from '../db/open.ts'
 
-/** What a manifest says; null when it is none of ours. */
+/** Reads a manifest; null where it is not one of this program. */
 export function readManifest(file: string): { program: string; bytes?: unknown; sha256?: unknown } | null {
   try {
-    const said = JSON.parse(readFileSync(file, 'utf8'))
-    return typeof said?.program === 'string' && said.program.startsWith('indicator-sync ') ? said : null
+    const manifest = JSON.parse(readFileSync(file, 'utf8'))
+    return typeof manifest?.program === 'string' && manifest.program.startsWith('indicator-sync ') ? manifest : null
   } catch {
     return null
   }
 }
 
-/** Whether a file is what its manifest says: copies of earlier versions have no mark. */
+/** Whether a file matches its manifest: copies of earlier versions have no mark. */
 function isInManifest(file: string): boolean {
   const manifest = readManifest(`${file}.manifest.json`)
   return manifest !== null && manifest.bytes === statSync(file).size && manifest.sha256 === sha256OfFile(file)
@@ -26,9 +26,9 @@ export function publishedState(file: string): 'yes' | 'changed' | 'no' {
   return state !== 'unmarked' ? state : isInManifest(file) ? 'yes' : 'no'
 }
 
-/** Looks whether a copy may be put at a path: only a copy is replaced, never a database that is in use. */
-export const claimCopy = (said: string, overwrite: boolean, sources: readonly string[]): Target =>
-  prepareTarget(said, {
+/** Checks that a copy may be written to a path: only an earlier copy is replaced, never a database in use. */
+export const claimCopy = (path: string, overwrite: boolean, sources: readonly string[]): Target =>
+  prepareTarget(path, {
     what: 'a published copy',
     overwrite,
     sources,

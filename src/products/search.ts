@@ -3,7 +3,7 @@ import { localDate } from '../base/zone.ts'
 import type { Found } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 
-/** Which texts are searched. */
+/** The kinds of texts that can be searched. */
 export const SEARCH_SCOPES = {
   catalogue: ['indicator', 'offer_indicator'],
   content: ['news', 'glossary', 'documentation', 'static_page'],
@@ -11,26 +11,26 @@ export const SEARCH_SCOPES = {
 } as const satisfies Record<string, readonly string[]>
 export type SearchScope = keyof typeof SEARCH_SCOPES
 
-/** Searches texts; case and accents do not matter, and a word finds what begins with it. Without words: everything. */
+/** Searches texts; case and accents do not matter, and a word matches the beginning of words. Without words it returns everything. */
 export const search = ({ engine }: Reader, text: string, places: readonly SearchScope[]): Promise<Found[]> =>
   engine.search(
     text,
     places.flatMap((place) => SEARCH_SCOPES[place]),
   )
 
-/** What is held of an indicator. */
+/** The values that are held of an indicator. */
 export interface Holding {
   readonly series: number
   readonly geos: number
   /** `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly first: string
   readonly last: string
-  /** The local days of them. */
+  /** The local days of the first and the last value. */
   readonly first_day: string
   readonly last_day: string
 }
 
-/** What is held, by kind and number of the indicator: `indicator 600`. */
+/** The held values, by kind and number of the indicator: `indicator 600`. */
 export async function holdings({ kysely }: Reader): Promise<ReadonlyMap<string, Holding>> {
   const rows = await kysely
     .selectFrom('freshness as f')

@@ -2,7 +2,7 @@ import type { Instant } from '../base/instant.ts'
 import type { SeriesRange } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 
-/** The last instant of which a replaced or withdrawn value is held; 0 where there is none. */
+/** The last instant with a superseded or withdrawn value; 0 where there is none. */
 export async function lastVersionAt(
   { kysely }: Reader,
   { seriesId, geoId }: Pick<SeriesRange, 'seriesId' | 'geoId'>,

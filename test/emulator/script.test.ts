@@ -74,7 +74,7 @@ test('a change whose far side is not published yet does not show', async () => {
       { from: DAY_1, every: HOUR },
       { from: DAY_2, every: 900 },
     ],
-    deeds: [{ do: 'publish', at: NOW + 60, from: DAY_2, to: DAY_3 }],
+    actions: [{ do: 'publish', at: NOW + 60, from: DAY_2, to: DAY_3 }],
   })
   expect((await days('2025-11-01', '2025-11-02')).tiempo).toEqual([{ id: 4, name: 'Hora' }])
   emulator.setNow(NOW + 60)
@@ -84,7 +84,7 @@ test('a change whose far side is not published yet does not show', async () => {
 test('values are published late, revised, withdrawn and published again, each at its instant and for its geos', async () => {
   const { days, emulator } = await open({
     ...HOURLY,
-    deeds: [
+    actions: [
       { do: 'publish', at: NOW + 100, from: DAY_1, to: DAY_1 + HOUR },
       { do: 'revise', at: NOW + 200, from: DAY_1, to: DAY_1 + 2 * HOUR, geos: [3], by: 5 },
       { do: 'withdraw', at: NOW + 300, from: DAY_1, to: DAY_2, geos: [8741] },
@@ -109,7 +109,7 @@ test('values are published late, revised, withdrawn and published again, each at
 test('history is served in another resolution from an instant on', async () => {
   const { days, emulator } = await open({
     ...HOURLY,
-    deeds: [{ do: 'resolve', at: NOW + 60, resolutions: [{ from: DAY_1, every: 900, tiempo: 77 }] }],
+    actions: [{ do: 'resolve', at: NOW + 60, resolutions: [{ from: DAY_1, every: 900, tiempo: 77 }] }],
   })
   expect((await days('2025-11-01')).values).toHaveLength(48)
   emulator.setNow(NOW + 60)

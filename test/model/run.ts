@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { openStore } from '../../src/db/open.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts'
 import type { Fault } from '../../src/emulator/faults.ts'
-import type { Deed, Script } from '../../src/emulator/script.ts'
+import type { Action, Script } from '../../src/emulator/script.ts'
 import type { PlanOptions } from '../../src/plan/planning.ts'
 import type { Summary } from '../../src/sync.ts'
 import { SERVICE_ZONE } from './calendar.ts'
@@ -18,9 +18,9 @@ import { type Killed, openProgram, type Program } from './program.ts'
 import { KILLS, SCOPE } from './scope.ts'
 import { plainly } from './service.ts'
 import {
+  actionOf,
   BEGINNING,
   dayAt,
-  deedOf,
   FAULTS,
   type Kind,
   type Sequence,
@@ -145,11 +145,11 @@ export async function runSequence({ world: given, steps }: Sequence, tally: Tall
       first: one.requests.length,
     },
   }
-  const deeds = new Map<Kind, Deed[]>()
+  const actions = new Map<Kind, Action[]>()
   try {
     for (const step of steps) {
       tally.steps++
-      await take(scene, step, deeds)
+      await take(scene, step, actions)
     }
   } finally {
     hooks.after?.(scene)
@@ -161,7 +161,7 @@ export async function runSequence({ world: given, steps }: Sequence, tally: Tall
 /** Faults that the next command meets. */
 const pending = new WeakMap<Scene, { faults: Fault[]; kill: number | null }>()
 
-async function take(scene: Scene, step: Step, deeds: Map<Kind, Deed[]>): Promise<void> {
+async function take(scene: Scene, step: Step, actions: Map<Kind, Action[]>): Promise<void> {
   const { emulator, program } = scene
   const next = pending.get(scene) ?? { faults: [], kill: null }
   switch (step.do) {
@@ -208,10 +208,10 @@ async function take(scene: Scene, step: Step, deeds: Map<Kind, Deed[]>): Promise
     case 'both':
       break
     default: {
-      const done = deedOf(step, scene.now)
+      const done = actionOf(step, scene.now)
       if (!done) return
-      deeds.set(done.kind, [...(deeds.get(done.kind) ?? []), done.deed])
-      scene.scripts = scriptsOf(scene.world, deeds)
+      actions.set(done.kind, [...(actions.get(done.kind) ?? []), done.action])
+      scene.scripts = scriptsOf(scene.world, actions)
       emulator.setScripts(scene.scripts)
       return
     }

@@ -83,7 +83,7 @@ interface Body {
 
 /** The resolution in which a script serves an instant at a time of the service's clock, and its place in the list. */
 export function resolutionAt(script: Script, at: number, now: number): Resolution & { readonly place: number } {
-  const rewritten = (script.deeds ?? []).filter((deed) => deed.do === 'resolve' && deed.at <= now).at(-1)
+  const rewritten = (script.actions ?? []).filter((action) => action.do === 'resolve' && action.at <= now).at(-1)
   const all = rewritten?.do === 'resolve' ? rewritten.resolutions : script.resolutions
   const place = Math.max(
     0,

@@ -1,6 +1,6 @@
 /* Worlds and what happens in them, as plain data: it is printed as it is, and shrinks as it is. */
 import type { Fault } from '../../src/emulator/faults.ts'
-import type { Deed, Resolution, Script } from '../../src/emulator/script.ts'
+import type { Action, Resolution, Script } from '../../src/emulator/script.ts'
 import { border, dateOf, HOUR, SERVICE_ZONE, startOf } from './calendar.ts'
 
 /** The first day of the stretch in which most happens; the 25-hour day is its seventh. */
@@ -126,7 +126,7 @@ function resolutionsOf(kind: Kind, { change: [first, more], tiempo }: World): Re
 }
 
 /** The series of a world as the embedded service is told them. */
-export function scriptsOf(world: World, deeds: ReadonlyMap<Kind, readonly Deed[]>): Script[] {
+export function scriptsOf(world: World, actions: ReadonlyMap<Kind, readonly Action[]>): Script[] {
   return KINDS.filter((kind) => kind !== 'unknown').map((kind) => ({
     id: idOf(kind),
     kind: kind === 'offer' ? 'offer_indicator' : 'indicator',
@@ -134,7 +134,7 @@ export function scriptsOf(world: World, deeds: ReadonlyMap<Kind, readonly Deed[]
     resolutions: resolutionsOf(kind, world),
     lag: world.lag,
     emptyTiempo: world.emptyTiempo,
-    deeds: [...(deeds.get(kind) ?? [])],
+    actions: [...(actions.get(kind) ?? [])],
   }))
 }
 
@@ -143,24 +143,24 @@ export const geosOf = (kind: Kind): number[] =>
   kind === 'hourly' || kind === 'daily' ? [3, 8741, 1] : kind === 'changing' ? [3, 8741] : [3]
 
 /** What a step does to the service, if it does anything. */
-export function deedOf(one: Step, now: number): { readonly kind: Kind; readonly deed: Deed } | null {
+export function actionOf(one: Step, now: number): { readonly kind: Kind; readonly action: Action } | null {
   switch (one.do) {
     case 'hole': {
       const hole = { from: dayAt(one.from) + 6 * HOUR, to: dayAt(one.from) + 12 * HOUR }
-      return { kind: one.kind, deed: { do: 'withdraw', at: now, ...hole } }
+      return { kind: one.kind, action: { do: 'withdraw', at: now, ...hole } }
     }
     case 'revise':
     case 'withdraw':
     case 'late': {
       const geos = one.geo === null ? {} : { geos: [geosOf(one.kind)[one.geo % geosOf(one.kind).length]!] }
       const where = { from: dayAt(one.from), to: dayAt(one.from + one.days), ...geos }
-      if (one.do === 'late') return { kind: one.kind, deed: { do: 'publish', at: now + one.seconds, ...where } }
-      return { kind: one.kind, deed: { do: one.do, at: now, ...where } }
+      if (one.do === 'late') return { kind: one.kind, action: { do: 'publish', at: now + one.seconds, ...where } }
+      return { kind: one.kind, action: { do: one.do, at: now, ...where } }
     }
     case 'resolve':
       return {
         kind: one.kind,
-        deed: { do: 'resolve', at: now, resolutions: [{ from: LONG_AGO, every: one.kind === 'daily' ? HOUR : 900 }] },
+        action: { do: 'resolve', at: now, resolutions: [{ from: LONG_AGO, every: one.kind === 'daily' ? HOUR : 900 }] },
       }
     default:
       return null

@@ -1,15 +1,15 @@
-/** Series that a recipe reads: the names of the parameters that say which. */
+/** A series that a recipe reads: the names of the parameters that choose it. */
 export interface Need {
   /** The parameter with the indicator, or several separated by commas. */
   readonly of: string
   readonly geo: string
   /** The parameter that names a series in place of the indicator; without one it is always the native series. */
   readonly series?: 'series'
-  /** It puts values of an hour together: no period may be longer. */
+  /** Whether it combines values to hours: no period may be longer. */
   readonly hourly?: true
 }
 
-/** Something that must be held before the recipe can answer: a statement that answers 1, and what to say when it does not. */
+/** What must be held for a recipe: a statement that returns 1 when it is, and the message when it does not. */
 export interface Probe {
   readonly sql: string
   /** `{name}` stands for a parameter. */
@@ -17,7 +17,7 @@ export interface Probe {
   readonly hint: string
 }
 
-/** A question that analysts ask, with its SQL: plain SQLite, to be run here or anywhere else. */
+/** A named query of analysts: plain SQL of SQLite, which can be run anywhere. */
 export interface Recipe {
   readonly name: string
   readonly question: string
@@ -36,8 +36,8 @@ export interface Recipe {
 }
 
 /**
- * The part of a range that every recipe on values shares: whole local days, or instants in UTC. The first line says the same
- * in instants, a day too much at either end, so that only the values near the range are read.
+ * The condition on the range that all recipes on values share: whole local days, or instants in UTC. Its first line repeats the
+ * range in instants, a day longer at either end, so that only the values near the range are read.
  */
 export const RANGE = `at between coalesce(unixepoch(substr(:from, 1, 10)) - 86400, -1e11) and coalesce(unixepoch(substr(:to, 1, 10)) + 172800, 1e11)
   and (:from is null or iif(length(:from) > 10, at_utc, local_date) >= :from)
@@ -50,7 +50,7 @@ export const ALWAYS = { from: null, to: null } as const
 /** The series as it came, without the service's own aggregation. */
 export const NATIVE = `kind = 'indicator' and time_trunc is null and geo_agg is null`
 
-/** One series: the one that is named, else the native one of the indicator. */
+/** One series: the given one, else the native one of the indicator. */
 const ONE = `iif(:series is null, ${NATIVE} and indicator_id = :indicator, series_id = :series)`
 
 /** One series and geo. */
@@ -63,13 +63,13 @@ export const ONE_NEED: Need = { of: 'indicator', geo: 'geo', series: 'series' }
  */
 export const HOUR = 'at / 3600'
 
-/** The average over time of what is put together. */
+/** The average of combined values, weighted by time. */
 export const MEAN = 'sum(value * step_s) / sum(step_s)'
 
-/** Hours that are held as a whole: the average of a part is nothing to compare or to add. */
+/** Only hours that are held completely: the average of a part cannot be compared or added. */
 export const WHOLE_HOUR = 'having sum(step_s) >= 3600'
 
-/** That there are values, and none in this time that the recipe could use. */
+/** The message where there are values, but none in the range that the recipe can use. */
 export const NONE_IN_RANGE = { says: 'No values are held of this time.', answers: false } as const
 /** The same where whole local days are counted. */
 export const NO_DAY = {

@@ -13,7 +13,7 @@ test('serves a script on the address that it is given, says where, and ends by a
     `- id: 9001
   geos: [3]
   resolutions: [{ from: 2025-10-31T23:00:00Z, every: day, tiempo: 77 }]
-  deeds: [{ do: withdraw, at: 2025-11-01T00:00:00Z, from: 2025-11-02T00:00:00Z, to: 2025-11-03T00:00:00Z }]
+  actions: [{ do: withdraw, at: 2025-11-01T00:00:00Z, from: 2025-11-02T00:00:00Z, to: 2025-11-03T00:00:00Z }]
 `,
   )
   const args = ['emulator', '--host', '127.0.0.2', '--script', 'script.yaml', '--now', '2025-11-04T12:00:00Z']
