@@ -15,8 +15,8 @@ import {
   NOTHING_INGESTED,
 } from './ingestContext.ts'
 import { identityRow, type PlannedRequest } from './job/plannedRequest.ts'
-import { undismissed } from './load/dismissed.ts'
 import { load, loadFailure, loadUnanswered } from './load/load.ts'
+import { undismissed } from './load/quarantine/dismissed.ts'
 import { addCounts } from './load/run.ts'
 import { halfOf, piecesOf } from './plan/pieces.ts'
 import { isUnknown, judge, kindOf, withWindow } from './plan/resolution.ts'

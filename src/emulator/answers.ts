@@ -1,14 +1,14 @@
 import { type ContentRoute, type RouteName, routeOf } from '../services/routes.ts'
-import { archivesAnswer, archivesJsonAnswer } from './archives.ts'
-import { catalogueAnswer } from './catalogue.ts'
-import { contentAnswer } from './contents.ts'
-import { INDICATORS, OFFERS } from './indicators.ts'
+import { archivesAnswer, archivesJsonAnswer } from './bodies/archives.ts'
+import { catalogueAnswer } from './bodies/catalogue.ts'
+import { contentAnswer } from './bodies/contents.ts'
+import { seriesAnswer } from './bodies/series.ts'
+import { widgetAnswer, widgetsAnswer } from './bodies/widgets.ts'
 import { isIllegal, isPath, type Query, readQuery, TooMuchError } from './query.ts'
-import { scriptedSource } from './scripted.ts'
-import { seriesAnswer } from './series.ts'
-import { worldSource } from './source.ts'
-import { widgetAnswer, widgetsAnswer } from './widgets.ts'
-import type { World } from './world.ts'
+import { INDICATORS, OFFERS } from './world/indicators.ts'
+import { scriptedSource } from './world/scripted.ts'
+import { worldSource } from './world/source.ts'
+import type { World } from './world/world.ts'
 
 /** An answer before it is serialized: a status with an object, or with JSON text. */
 export interface EmulatedAnswer {

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import type { Instant } from '../base/instant.ts'
 import { createFaults, type Fault } from './faults.ts'
-import type { Script } from './script.ts'
 import { buildServer, type RequestLogEntry } from './server.ts'
+import type { Script } from './world/script.ts'
 
 /** The key that the embedded service accepts unless it is given another one. */
 export const EMULATOR_KEY = '0123456789abcdef'.repeat(4)

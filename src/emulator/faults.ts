@@ -4,7 +4,7 @@ import { brotliCompressSync } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { ROUTE_NAMES, type RouteName } from '../services/routes.ts'
-import { noise } from './noise.ts'
+import { noise } from './world/noise.ts'
 
 /** What a fault does to the values of a series. */
 const ROWS = ['duplicates', 'unsorted', 'outside', 'revised', 'text', 'garbage', 'none', 'geo-missing'] as const

@@ -5,7 +5,7 @@ import type { Instant } from '../base/instant.ts'
 import { ROUTE_NAMES, type RouteName, routeOf } from '../services/routes.ts'
 import { answer, type EmulatedAnswer, NOT_FOUND } from './answers.ts'
 import { type Faults, spoil } from './faults.ts'
-import type { World } from './world.ts'
+import type { World } from './world/world.ts'
 
 /** A request that was answered. */
 export interface RequestLogEntry {

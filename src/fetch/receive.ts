@@ -2,9 +2,9 @@ import { open } from 'node:fs/promises'
 import { StoreError } from '../base/errors.ts'
 import type { Redactor } from '../base/redact.ts'
 import { oneLine } from '../base/visible.ts'
+import { DownloadError, type LinkPolicy, redirectTarget, refusal } from './files/links.ts'
+import { beginPart, dropParts, type Part } from './files/parts.ts'
 import type { Answer, OpenResponse } from './http.ts'
-import { DownloadError, type LinkPolicy, redirectTarget, refusal } from './links.ts'
-import { beginPart, dropParts, type Part } from './parts.ts'
 
 /** What is downloaded, and what it must obey. */
 export interface ReceiveOptions {

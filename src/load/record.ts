@@ -6,7 +6,7 @@ import { prepared, preparedInsert } from '../db/prepared.ts'
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Reply } from '../services/reply.ts'
 import type { Database } from '../tables/schema.ts'
-import type { PackedReply } from './packer.ts'
+import type { PackedReply } from './replies/packer.ts'
 
 const KINDS = [
   [KeyError, 'key'],

@@ -1,14 +1,14 @@
 import type { SeriesEntry } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import { planAbsences } from './absences.ts'
 import { coversAllGeos, keysOf } from './entries.ts'
 import { planInstants } from './instants.ts'
 import { planCatalogue, planListings } from './listings.ts'
-import { createMissingLater, type MissingLater } from './missingLater.ts'
-import { latestFirst } from './order.ts'
 import type { Planning } from './planning.ts'
 import { createRequested } from './requested.ts'
-import { planSeries, type SeriesRequests } from './series.ts'
+import { planAbsences } from './series/absences.ts'
+import { createMissingLater, type MissingLater } from './series/missingLater.ts'
+import { latestFirst } from './series/order.ts'
+import { planSeries, type SeriesRequests } from './series/series.ts'
 
 /**
  * Job + planner state + clock → the requests that are needed, lazily: first the catalogue, then series, then the other

@@ -6,9 +6,9 @@ import { ALL_GEOS, type FailedRequest, type PlannedRequest, seriesKey } from '..
 import { rangeParams } from '../services/request.ts'
 import type { AnyParams } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
-import { groupsOf } from './groups.ts'
 import { planRequest } from './planning.ts'
 import { createRequested, type Requested } from './requested.ts'
+import { groupsOf } from './series/groups.ts'
 import { borderUnit } from './windows.ts'
 
 /** The lookback of a series that was never requested with one. */

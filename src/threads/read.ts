@@ -2,10 +2,10 @@ import { release } from '../base/bytes.ts'
 import type { Interval } from '../base/interval.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { ParsedReply } from '../load/load.ts'
-import type { PackedReply } from '../load/packer.ts'
-import type { Scanned } from '../transform/scan.ts'
+import type { PackedReply } from '../load/replies/packer.ts'
 import { transformSeries } from '../transform/series.ts'
 import { transform } from '../transform/transform.ts'
+import type { Scanned } from '../transform/values/scan.ts'
 import { createWorkerClient } from './client.ts'
 
 /** A body, as the first bytes of a buffer, to be hashed and packed for the reply store. */

@@ -2,7 +2,7 @@
 
 import { sha256 } from '../base/json.ts'
 import { arrange, compress } from '../base/pack.ts'
-import { scanColumns } from '../transform/columns.ts'
+import { scanColumns } from '../transform/values/columns.ts'
 import { serveRequests } from './client.ts'
 import type { ReadAnswer, ReadRequest } from './read.ts'
 

@@ -4,8 +4,8 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Rows, RowValues, TableRows } from '../tables/rows.ts'
 import { bounded } from './flood.ts'
 import { textColumns } from './plain.ts'
-import { claimedId, guessOf, isGuessed, stepsOf } from './steps.ts'
-import { readValues, type Values } from './values.ts'
+import { claimedId, guessOf, isGuessed, stepsOf } from './values/steps.ts'
+import { readValues, type Values } from './values/values.ts'
 
 const KNOWN = [
   'name',

@@ -9,11 +9,11 @@ import type { Route, Shape } from '../services/routes.ts'
 import type { Rows } from '../tables/rows.ts'
 import { transformArchives } from './archives.ts'
 import { transformCatalogue } from './catalogue.ts'
-import { scanColumns } from './columns.ts'
 import { transformContents } from './contents.ts'
 import { bounded, refuseFlood } from './flood.ts'
-import { scan } from './scan.ts'
 import { transformSeries } from './series.ts'
+import { scanColumns } from './values/columns.ts'
+import { scan } from './values/scan.ts'
 import { transformWidgets } from './widgets.ts'
 
 const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, planned: PlannedRequest) => Rows>> = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { INDICATORS } from '../../src/emulator/indicators.ts'
+import { INDICATORS } from '../../src/emulator/world/indicators.ts'
 import { CONTENT_ROUTES, ROUTE_NAMES, routeOf } from '../../src/services/routes.ts'
 import { emulate } from '../kit.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EmulatorOptions } from '../../src/emulator/emulator.ts'
-import type { Script } from '../../src/emulator/script.ts'
+import type { Script } from '../../src/emulator/world/script.ts'
 import { emulate } from '../kit.ts'
 
 const HOUR = 3_600

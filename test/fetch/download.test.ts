@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parseBytes } from '../../src/cli/terminal/size.ts'
 import { openClient } from '../../src/fetch/client.ts'
-import { type DownloadOptions, download } from '../../src/fetch/download.ts'
-import { addressOf } from '../../src/fetch/links.ts'
-import { findPart, tidyParts } from '../../src/fetch/parts.ts'
+import { type DownloadOptions, download } from '../../src/fetch/files/download.ts'
+import { addressOf } from '../../src/fetch/files/links.ts'
+import { findPart, tidyParts } from '../../src/fetch/files/parts.ts'
 import { type Script, serve, tempFolder } from '../kit.ts'
 
 const KEY = '0123456789abcdef'.repeat(4)

@@ -1,7 +1,7 @@
 /* What the service said: its log, read by the model's own eyes. */
 
-import type { Resolution, Script } from '../../src/emulator/script.ts'
 import type { RequestLogEntry } from '../../src/emulator/server.ts'
+import type { Resolution, Script } from '../../src/emulator/world/script.ts'
 import { border, SERVICE_ZONE } from './calendar.ts'
 
 /** A question about a series as it stood in a request. */

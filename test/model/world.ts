@@ -1,6 +1,6 @@
 /* Worlds and what happens in them, as plain data: it is printed as it is, and shrinks as it is. */
 import type { Fault } from '../../src/emulator/faults.ts'
-import type { Action, Resolution, Script } from '../../src/emulator/script.ts'
+import type { Action, Resolution, Script } from '../../src/emulator/world/script.ts'
 import { border, dateOf, HOUR, SERVICE_ZONE, startOf } from './calendar.ts'
 
 /** The first day of the stretch in which most happens; the 25-hour day is its seventh. */

@@ -8,6 +8,8 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/job/moment.ts': ['test/base/time.test.ts', 'test/job/read.test.ts'],
   'src/plan/windows.ts': ['test/plan/windows.test.ts'],
   'src/plan/held.ts': ['test/plan/held.test.ts'],
-  'src/transform/values.ts': ['test/transform/values.test.ts'],
-  'src/load/coverage.ts': ['range', 'missing', 'dismissed', 'calendar'].map((name) => `test/load/${name}.test.ts`),
+  'src/transform/values/values.ts': ['test/transform/values.test.ts'],
+  'src/load/coverage/coverage.ts': ['range', 'missing', 'dismissed', 'calendar'].map(
+    (name) => `test/load/${name}.test.ts`,
+  ),
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { intersect, merge } from '../../src/base/interval.ts'
-import { groupsOf, type Missing } from '../../src/plan/groups.ts'
+import { groupsOf, type Missing } from '../../src/plan/series/groups.ts'
 
 const holes = fc
   .array(fc.tuple(fc.nat(40), fc.integer({ min: 1, max: 10 })), { maxLength: 4 })

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import type { Interval } from '../../src/base/interval.ts'
 import { type JsonObject, listOf } from '../../src/base/json.ts'
 import { arrange } from '../../src/base/pack.ts'
-import { scanColumns } from '../../src/transform/columns.ts'
-import { scan } from '../../src/transform/scan.ts'
-import { readValues } from '../../src/transform/values.ts'
+import { scanColumns } from '../../src/transform/values/columns.ts'
+import { scan } from '../../src/transform/values/scan.ts'
+import { readValues } from '../../src/transform/values/values.ts'
 
 /** What the parser of the whole makes of the same bytes. */
 function parsed(text: string, window: Interval | null) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { addUnits, floorTo, startOfDate } from '../../src/base/zone.ts'
 import { STEPS } from '../../src/services/steps.ts'
-import { stepsOf } from '../../src/transform/steps.ts'
+import { stepsOf } from '../../src/transform/values/steps.ts'
 import { emulate, ms, runJob, tempStore } from '../kit.ts'
 
 const ZONE = 'Europe/Madrid'

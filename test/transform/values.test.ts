@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseInstant } from '../../src/base/instant.ts'
-import { readValues, smallestDistance } from '../../src/transform/values.ts'
+import { readValues, smallestDistance } from '../../src/transform/values/values.ts'
 
 const MIDNIGHT = parseInstant('2025-07-01T00:00:00Z')
 const HOUR = 3_600

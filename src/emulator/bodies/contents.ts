@@ -1,0 +1,171 @@
+import { formatMillis, type Instant } from '../../base/instant.ts'
+import { floorTo, formatLocal } from '../../base/zone.ts'
+import type { ContentRoute } from '../../services/routes.ts'
+import { localeOf, type Query } from '../query.ts'
+import { GLOSSARY } from '../world/glossary.ts'
+import { type Both, DOCUMENTATIONS, encode, NEWS, STATIC_PAGES } from '../world/texts.ts'
+import { type World, ZONE } from '../world/world.ts'
+import { cacheDate } from './stamps.ts'
+import { passes, taxonomy } from './taxonomy.ts'
+
+const DAY = 86_400
+/** News number k is published k times this after the epoch, and leaves the listing twelve items later. */
+const NEWS_EVERY = 9 * DAY
+const NEWS_LASTS = 12 * NEWS_EVERY
+const LAUNCH = Date.UTC(2014, 3, 1) / 1000
+
+/** An item before it is written in one language. */
+interface Item {
+  readonly id: number
+  readonly type: string
+  readonly title: Both
+  readonly body: Both
+  readonly published: Instant | null
+  readonly created: Instant
+  readonly updated: Instant
+  readonly expires: Instant | null
+  readonly sticky: boolean
+  readonly terms: readonly number[]
+  readonly vocabularies: readonly number[]
+}
+
+const paragraph = ({ es, en }: Both): Both => ({ es: encode(`<p>${es}</p>`), en: encode(`<p>${en}</p>`) })
+/** The body of a glossary entry, with the term in bold. */
+const meaning = (word: Both, { es, en }: Both): Both => ({
+  es: `<strong>${word.es}</strong>:&nbsp;${es}`,
+  en: `<strong>${word.en}</strong>:&nbsp;${en}`,
+})
+const settled = (id: number, type: string, title: Both, body: Both, i: number): Item => ({
+  id,
+  type,
+  title,
+  body: paragraph(body),
+  // One that was never announced has no date of publication.
+  published: i === 6 ? null : LAUNCH + i * 40 * DAY,
+  created: LAUNCH + i * 40 * DAY,
+  updated: LAUNCH + i * 40 * DAY + 12 * DAY,
+  expires: null,
+  sticky: i === 0,
+  terms: [i % 2 === 0 ? 155 : 156],
+  vocabularies: [20],
+})
+
+const about = ({ es, en }: Both): Both => ({
+  es: `P&aacute;gina sobre &laquo;${es}&raquo;, con enlaces a los documentos del operador.`,
+  en: `A page about &ldquo;${en}&rdquo;, with links to the documents of the operator.`,
+})
+
+/** The news that are listed at an instant; an item is corrected five days after it came. */
+function news(now: Instant): Item[] {
+  const items: Item[] = []
+  for (let k = Math.ceil((now - NEWS_LASTS) / NEWS_EVERY); k * NEWS_EVERY <= now; k++) {
+    const [title, body] = NEWS[k % NEWS.length]!
+    const published = floorTo(ZONE, k * NEWS_EVERY, 'day')
+    const corrected = published + 5 * DAY
+    const note = now >= corrected
+    if (published > now || published + NEWS_LASTS <= now) continue
+    items.push({
+      id: 1000 + k,
+      type: 'news',
+      title: { es: `${title.es} (${k})`, en: `${title.en} (${k})` },
+      body: {
+        es: `<p>${body.es}</p>${note ? '\n\n<p>Texto corregido.</p>' : ''}`,
+        en: `<p>${body.en}</p>${note ? '\n\n<p>Corrected text.</p>' : ''}`,
+      },
+      published,
+      created: published,
+      updated: note ? corrected : published,
+      expires: published + NEWS_LASTS,
+      sticky: k % 4 === 0,
+      terms: k % 3 === 0 ? [156] : [],
+      vocabularies: [5, 14, 20],
+    })
+  }
+  return items.reverse()
+}
+
+const ITEMS: Readonly<Record<ContentRoute, (now: Instant) => readonly Item[]>> = {
+  documentations: () => DOCUMENTATIONS.map((title, i) => settled(100 + i, 'documentation', title, about(title), i)),
+  static_pages: () => STATIC_PAGES.map((title, i) => settled(200 + i, 'static_page', title, about(title), i)),
+  glossaries: () =>
+    GLOSSARY.map(([es, en, meaningEs, meaningEn], i) =>
+      settled(300 + i, 'glossary', { es, en }, meaning({ es, en }, { es: meaningEs, en: meaningEn }), i),
+    ),
+  news,
+}
+
+const slugOf = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replaceAll(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+
+const stamp = (at: Instant): string => formatLocal(ZONE, at)
+
+const medium = (item: Item, locale: 'es' | 'en'): object => ({
+  title: item.title[locale],
+  uri: '',
+  id: item.id + 5000,
+  created_at: formatMillis(item.created * 1000),
+  updated_at: formatMillis(item.updated * 1000),
+  media_type: 'Document',
+  youtube_url: null,
+  document_value_file_name: `${slugOf(item.title.es)}.zip`,
+  document_value_content_type: 'application/x-zip-compressed',
+  document_value_file_size: 521_899 + item.id,
+  photo_value_file_name: null,
+  photo_value_content_type: null,
+  photo_value_file_size: '0',
+  embed_path: '',
+  download: `/documents/${item.id + 5000}/download?locale=${locale}`,
+  photo_thumb: null,
+  photo_medium: null,
+  photo_original: null,
+})
+
+function write(item: Item, route: ContentRoute, locale: 'es' | 'en'): object {
+  const slug = slugOf(item.title[locale])
+  return {
+    title: item.title[locale],
+    slug,
+    metadata: '',
+    body: item.body[locale],
+    slug_inverse: locale === 'es' && item.id % 4 !== 0 ? { slug_en: slugOf(item.title.en) } : null,
+    id: item.id,
+    published_status: 'published',
+    type: item.type,
+    published_at: item.published === null ? null : stamp(item.published),
+    updated_at: stamp(item.updated),
+    expires_at: item.expires === null ? null : stamp(item.expires),
+    created_at: stamp(item.created),
+    summary: '',
+    sticky: item.sticky,
+    permalink: `/es/${route}/${slug}`,
+    dummy: false,
+    media: item.id % 3 === 0 ? [medium(item, locale)] : [],
+    ...taxonomy(item.terms, item.vocabularies, locale),
+  }
+}
+
+const ORDERS: Readonly<Record<string, (item: Item) => number>> = {
+  published: (item) => item.published ?? 0,
+  created: (item) => item.created,
+  updated: (item) => item.updated,
+  expires: (item) => item.expires ?? 0,
+}
+
+/** The answer of one of the four content routes. */
+export function contentAnswer(route: ContentRoute, query: Query, world: World): object {
+  const locale = localeOf(query)
+  const by = ORDERS[String(query.order ?? 'published')]!
+  const items = ITEMS[route](world.now)
+    .filter((item) => passes(item.terms, item.vocabularies, query))
+    .filter((item) => query.sticky === undefined || item.sticky === query.sticky)
+    .sort((a, b) => by(b) - by(a))
+  return {
+    contents: items.map((item) => write(item, route, locale)),
+    meta: { ...(route === 'news' && { years: null }), size: items.length, cache_date: cacheDate(world.now) },
+  }
+}

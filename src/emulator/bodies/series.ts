@@ -1,0 +1,116 @@
+import type { Instant } from '../../base/instant.ts'
+import type { Unit } from '../../base/zone.ts'
+import { localeOf, type Query, TooMuchError } from '../query.ts'
+import { dayOf } from '../world/days.ts'
+import { ancestorOf, geoOf } from '../world/geos.ts'
+import { NATIVE, type Source, type Tiempo } from '../world/source.ts'
+import type { Point } from '../world/values.ts'
+import type { World } from '../world/world.ts'
+import { aggregate, bordersOf } from './aggregate.ts'
+import { millisLocal, valueStamps } from './stamps.ts'
+
+/** Resolutions of grouped values: a grouped hour has another id than a native one. */
+const GROUPED: Readonly<Record<Unit, Tiempo>> = {
+  five_minutes: NATIVE[300]!,
+  ten_minutes: NATIVE[600]!,
+  fifteen_minutes: NATIVE[900]!,
+  hour: ['Hora', 'Hour', 223],
+  day: ['Día', 'Day', 2],
+  month: ['Mes', 'Month', 3],
+  year: ['Año', 'Year', 1],
+}
+
+/** The most values of one answer, so that no request blocks the others. */
+const MOST_VALUES = 600_000
+
+/** The requested window, [from, to): one period, a range with its end included, or today. */
+function windowOf(query: Query, source: Source, world: World): readonly [from: Instant, to: Instant] {
+  if (typeof query.datetime === 'number') {
+    const from = source.periodOf(query.datetime)
+    return [from, from + 1]
+  }
+  const start = query.start_date as Instant | undefined
+  const end = query.end_date as Instant | undefined
+  const from = start ?? dayOf(end ?? world.now).from
+  return [from, end === undefined ? Math.max(dayOf(world.now).to, dayOf(from).to) : end + 1]
+}
+
+const PIECE = 30_000
+
+/** The requested values, grouped as requested. */
+interface Selection {
+  readonly values: readonly Point[]
+  readonly tiempo: Tiempo
+  readonly updated: Instant | null
+}
+
+function select(source: Source, query: Query, world: World): Selection {
+  const [from, to] = windowOf(query, source, world)
+  const wanted = query.geo_ids as readonly string[] | undefined
+  const geos = source.geos.filter((geo) => !wanted || wanted.includes(String(geo))).sort((a, b) => a - b)
+  const days = Math.round((to - from) / 86_400)
+  if (days * geos.length > world.geoDays || source.most(from, to) * geos.length > MOST_VALUES) throw new TooMuchError()
+  const raw = source.points(geos, from, to)
+  const unit = query.time_trunc as Unit | undefined
+  const same = <T>(value: T): T => value
+  // Across a change of resolution the service sums to hours, prices too.
+  const coarsened = unit === undefined && source.changes(from, to, raw)
+  const summed = unit ?? (coarsened ? 'hour' : undefined)
+  const values = summed ? aggregate(raw, bordersOf(summed), same, query.time_agg === 'average') : raw
+  const level = query.geo_trunc as string | undefined
+  const geoFor = (geo: number): number => (level === undefined ? geo : ancestorOf(geo, level))
+  return {
+    values: query.geo_agg ? aggregate(values, same, geoFor, query.geo_agg === 'average') : values,
+    tiempo: summed ? GROUPED[summed] : source.nativeAt(from, raw),
+    updated: raw.length === 0 ? null : source.updated(raw),
+  }
+}
+
+/** The answer of `/indicators/{id}` and `/offer_indicators/{id}` as JSON text; the values of the latter have no geo. */
+export function seriesAnswer(source: Source, query: Query, world: World, withGeo: boolean): string {
+  const locale = localeOf(query)
+  const { values, tiempo, updated } = select(source, query, world)
+  const stamps = valueStamps()
+  // The serialized geo fields of a value.
+  const tails = new Map<number, string>()
+  const tailOf = (geo: number): string => {
+    if (query.geo_agg) return `,"geo_ids":[${geo}]}`
+    return withGeo ? `,"geo_id":${geo},"geo_name":${JSON.stringify(geoOf(geo)[locale])}}` : '}'
+  }
+  // Written in pieces: a string that grows by a million concatenations is slow to flatten.
+  const pieces: string[] = []
+  let rows = ''
+  let last = Number.NaN
+  let stamp = ''
+  for (const { at, geo, value } of values) {
+    if (at !== last) {
+      stamp = stamps(at)
+      last = at
+    }
+    let tail = tails.get(geo)
+    if (tail === undefined) {
+      tail = tailOf(geo)
+      tails.set(geo, tail)
+    }
+    rows += `${rows === '' && pieces.length === 0 ? '' : ','}{"value":${value},${stamp}${tail}`
+    if (rows.length > PIECE) {
+      pieces.push(rows)
+      rows = ''
+    }
+  }
+  const seen = withGeo ? [...tails.keys()].sort((a, b) => a - b) : []
+  const { about, geos } = source
+  const head = JSON.stringify({
+    name: about[locale],
+    short_name: about.short,
+    id: about.id,
+    composited: about.composited ?? false,
+    step_type: 'linear',
+    disaggregated: geos.length > 1,
+    magnitud: [{ name: about.magnitude[1], id: about.magnitude[0] }],
+    tiempo: [{ name: tiempo[locale === 'en' ? 1 : 0], id: tiempo[2] }],
+    geos: seen.map((geo) => ({ geo_id: geo, geo_name: geoOf(geo)[locale] })),
+    values_updated_at: updated === null ? null : millisLocal(updated),
+  })
+  return `{"indicator":${head.slice(0, -1)},"values":[${pieces.join('')}${rows}]}}`
+}

@@ -1,0 +1,47 @@
+import type { Instant } from '../../base/instant.ts'
+import { addUnits, floorTo, localDate } from '../../base/zone.ts'
+import { ZONE } from './world.ts'
+
+/** A local day: its borders and its place in the calendar. */
+export interface Day {
+  readonly from: Instant
+  /** The first instant that is no longer in it: 23, 24 or 25 hours after `from`. */
+  readonly to: Instant
+  readonly year: number
+  /** 1 to 12. */
+  readonly month: number
+  readonly date: number
+  /** Days since 1 January. */
+  readonly yearDay: number
+  readonly weekend: boolean
+}
+
+const known = new Map<Instant, Day>()
+
+/** The local day that begins at an instant; remembered, for calendars are slow. */
+export function dayFrom(from: Instant): Day {
+  let day = known.get(from)
+  if (!day) {
+    const [year, month, date] = localDate(ZONE, from).split('-').map(Number) as [number, number, number]
+    const utc = Date.UTC(year, month - 1, date)
+    day = {
+      from,
+      to: addUnits(ZONE, from, 'day', 1),
+      year,
+      month,
+      date,
+      yearDay: (utc - Date.UTC(year, 0, 1)) / 86_400_000,
+      weekend: [0, 6].includes(new Date(utc).getUTCDay()),
+    }
+    known.set(from, day)
+  }
+  return day
+}
+
+/** The local day in which an instant lies. */
+export const dayOf = (at: Instant): Day => dayFrom(floorTo(ZONE, at, 'day'))
+
+/** The instant of a time of the local clock, some days before or after a day. */
+export const clockTime = (day: Day, days: number, hours: number, minutes = 0, seconds = 0): Instant =>
+  // Summer time begins and ends before any hour at which something is published, so counting from the day's end is exact.
+  addUnits(ZONE, day.from, 'day', days + 1) - 86_400 + hours * 3_600 + minutes * 60 + seconds

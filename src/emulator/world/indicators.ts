@@ -1,0 +1,455 @@
+import type { Instant } from '../../base/instant.ts'
+import type { CurveName } from './curves.ts'
+import { COMMUNITIES } from './geos.ts'
+import type { PublicationName } from './publication.ts'
+import type { Both } from './texts.ts'
+
+/** One indicator of the embedded service. */
+export interface Indicator {
+  readonly id: number
+  readonly es: string
+  readonly en: string
+  readonly short: string
+  readonly magnitude: readonly [id: number, es: string]
+  /** Seconds of a period, from an instant on; the first row holds from the beginning. */
+  readonly steps: readonly (readonly [from: Instant, seconds: number])[]
+  readonly geos: readonly number[]
+  readonly curve: CurveName
+  /** What the curve is multiplied by. */
+  readonly scale: number
+  readonly published: PublicationName
+  readonly composited?: boolean
+  readonly terms: readonly string[]
+  /** A sentence for the catalogue; without it the service gives no description. */
+  readonly about?: Both
+}
+
+const HOUR = 3_600
+const QUARTER = 900
+/** Local midnights at which series went from hours to quarter-hours. Source: the operator's announcements. */
+export const QUARTERS_DAY_AHEAD = Date.UTC(2025, 8, 30, 22) / 1000
+const QUARTERS_INTRADAY = Date.UTC(2024, 5, 13, 22) / 1000
+const QUARTERS_P48 = Date.UTC(2022, 4, 23, 22) / 1000
+
+const hourly: Indicator['steps'] = [[0, HOUR]]
+const every = (seconds: number): Indicator['steps'] => [[0, seconds]]
+const quartersFrom = (at: Instant): Indicator['steps'] => [
+  [0, HOUR],
+  [at, QUARTER],
+]
+
+const PRICE = [23, 'Precio €/MWh'] as const
+const ENERGY = [13, 'Energía'] as const
+const POWER = [20, 'Potencia'] as const
+const RENT = [22, 'Importe'] as const
+const CO2 = [18, 'Emisiones'] as const
+
+type Row = readonly [id: number, es: string, en: string, short: string]
+type Rest = Omit<Indicator, 'id' | 'es' | 'en' | 'short'>
+const group = (rest: Rest, rows: readonly Row[]): Indicator[] =>
+  rows.map(([id, es, en, short]) => ({ id, es, en, short, ...rest }))
+
+const market = {
+  terms: ['Mercados y precios'],
+  published: 'afternoon',
+  about: {
+    es: 'Resultado del mercado de producción para cada periodo del día.',
+    en: 'Result of the production market for every period of the day.',
+  },
+} as const
+const operation = {
+  terms: ['Generación y consumo'],
+  published: 'live',
+  about: {
+    es: 'Medida en tiempo real en el sistema eléctrico peninsular.',
+    en: 'Measured in real time in the electricity system of the peninsula.',
+  },
+} as const
+const forecast = {
+  terms: ['Generación y consumo'],
+  published: 'forecast',
+  about: {
+    es: 'Previsión que se actualiza hasta el momento de la operación.',
+    en: 'A forecast that is updated until the time of operation.',
+  },
+} as const
+const schedule = {
+  terms: ['Generación y consumo', 'Programas'],
+  published: 'schedule',
+  about: {
+    es: 'Programa operativo, definitivo a la mañana siguiente.',
+    en: 'Operating schedule, final on the next morning.',
+  },
+} as const
+const measured = { terms: ['Generación y consumo', 'Liquidaciones'], published: 'settled' } as const
+const PENINSULA = [8741]
+const BORDERS = [
+  ['Francia', 'France'],
+  ['Portugal', 'Portugal'],
+  ['Marruecos', 'Morocco'],
+  ['Andorra', 'Andorra'],
+] as const
+
+/** Exchange capacities and rents come border by border; their rows are made from the borders. */
+const capacities = (
+  first: number,
+  horizon: readonly [es: string, en: string] | '',
+  borders: readonly (readonly [string, string])[],
+  way: readonly [string, string],
+): Row[] =>
+  borders.map(([es, en], i) => [
+    first + i,
+    `Capacidad de intercambio${horizon ? ' prevista' : ''} (NTC) con ${es}${horizon && ` ${horizon[0]}`} ${way[0]}`,
+    `${horizon ? 'Forecast e' : 'E'}xchange capacity (NTC) with ${en}${horizon && ` ${horizon[1]}`}, ${way[1]}`,
+    `${es}${horizon && ` ${horizon[0]}`} ${way[0]}`,
+  ])
+const rents = (first: number, es: string, en: string, way: readonly [string, string]): Row[] =>
+  [1, 2, 3].map((session, i) => [
+    first + i,
+    `Rentas de congestión mecanismos implícitos intradiario ${session} ${es} ${way[0]}`,
+    `Congestion rents, intraday session ${session}, ${en}, ${way[1]}`,
+    `${es} ${way[0]}`,
+  ])
+const available = (id: number, es: string, en: string): Row => [
+  id,
+  `Potencia disponible de generación ${es} horizonte año móvil`,
+  `Available generating capacity, ${en}, moving year`,
+  `${es} horizonte año móvil`,
+]
+const IMPORT = ['importación', 'import'] as const
+const EXPORT = ['exportación', 'export'] as const
+
+/** The catalogue: the series that people use most, with the numbers, units, steps and geos of the live service. */
+export const INDICATORS: readonly Indicator[] = [
+  ...group(
+    {
+      ...market,
+      magnitude: PRICE,
+      steps: quartersFrom(QUARTERS_DAY_AHEAD),
+      geos: [3, 1, 2, 8826, 8827, 8828],
+      curve: 'price',
+      scale: 1,
+    },
+    [[600, 'Precio mercado SPOT Diario', 'Day-ahead spot market price', 'Mercado SPOT']],
+  ),
+  ...group(
+    { ...market, magnitude: PRICE, steps: quartersFrom(QUARTERS_INTRADAY), geos: [3, 1], curve: 'price', scale: 1.02 },
+    [
+      [
+        612,
+        'Precio mercado SPOT Intradiario Sesión 1',
+        'Intraday spot market price, session 1',
+        'Intradiario Sesión 1',
+      ],
+      [
+        613,
+        'Precio mercado SPOT Intradiario Sesión 2',
+        'Intraday spot market price, session 2',
+        'Intradiario Sesión 2',
+      ],
+      [
+        614,
+        'Precio mercado SPOT Intradiario Sesión 3',
+        'Intraday spot market price, session 3',
+        'Intradiario Sesión 3',
+      ],
+    ],
+  ),
+  ...group(
+    {
+      ...market,
+      published: 'evening',
+      magnitude: PRICE,
+      steps: hourly,
+      geos: [8741, 8742, 8743, 8744, 8745],
+      curve: 'retail',
+      scale: 1,
+    },
+    [
+      [
+        1001,
+        'Término de facturación de energía activa del PVPC 2.0TD',
+        'Active energy invoicing price, PVPC 2.0TD',
+        'PVPC T. 2.0TD',
+      ],
+    ],
+  ),
+  ...group(
+    { ...market, published: 'evening', magnitude: PRICE, steps: hourly, geos: [3], curve: 'price', scale: 0.92 },
+    [
+      [
+        1739,
+        'Precio de la energía excedentaria del autoconsumo para el mecanismo de compensación simplificada (PVPC)',
+        'Price of surplus self-consumption energy for the simplified compensation (PVPC)',
+        'Precio de la energía excedentaria',
+      ],
+    ],
+  ),
+  ...group(
+    {
+      ...market,
+      terms: ['Mercados y precios', 'Liquidaciones'],
+      published: 'settled',
+      magnitude: PRICE,
+      steps: hourly,
+      geos: PENINSULA,
+      curve: 'price',
+      scale: 1.15,
+      composited: true,
+    },
+    [
+      [
+        10211,
+        'Precio medio horario final suma de componentes',
+        'Average final hourly price, sum of components',
+        'Precio medio horario final suma',
+      ],
+    ],
+  ),
+  ...group({ ...market, magnitude: PRICE, steps: hourly, geos: PENINSULA, curve: 'price', scale: 1 }, [
+    [
+      805,
+      'Precio medio horario componente mercado diario',
+      'Average hourly price, day-ahead component',
+      'Mercado Diario',
+    ],
+  ]),
+  ...group(
+    { ...market, magnitude: ENERGY, steps: quartersFrom(QUARTERS_DAY_AHEAD), geos: [3], curve: 'demand', scale: 0.7 },
+    [
+      [
+        602,
+        'Energía asignada en Mercado SPOT Diario España',
+        'Energy traded in the day-ahead market, Spain',
+        'Mercado SPOT Diario España',
+      ],
+    ],
+  ),
+  ...group(
+    { ...market, magnitude: ENERGY, steps: quartersFrom(QUARTERS_DAY_AHEAD), geos: [3], curve: 'capacity', scale: 0.4 },
+    [
+      [
+        533,
+        'Programa comercial en la interconexión con Francia importación',
+        'Commercial schedule with France, import',
+        'Francia importación',
+      ],
+      [
+        534,
+        'Programa comercial en la interconexión con Francia exportación',
+        'Commercial schedule with France, export',
+        'Francia exportación',
+      ],
+    ],
+  ),
+  ...group(
+    { ...market, magnitude: ENERGY, steps: quartersFrom(QUARTERS_INTRADAY), geos: [3], curve: 'demand', scale: 0.1 },
+    [
+      [
+        605,
+        'Energía asignada en Mercado SPOT Intradiario sesión 1',
+        'Energy traded, intraday session 1',
+        'Mercado SPOT Intradiario sesión 1',
+      ],
+      [
+        606,
+        'Energía asignada en Mercado SPOT Intradiario sesión 2',
+        'Energy traded, intraday session 2',
+        'Mercado SPOT Intradiario sesión 2',
+      ],
+      [
+        607,
+        'Energía asignada en Mercado SPOT Intradiario sesión 3',
+        'Energy traded, intraday session 3',
+        'Mercado SPOT Intradiario sesión 3',
+      ],
+    ],
+  ),
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'demand', scale: 1 }, [
+    [1293, 'Demanda real', 'Actual demand', 'Demanda real'],
+  ]),
+  ...group({ ...forecast, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'demand', scale: 1 }, [
+    [544, 'Demanda prevista', 'Forecast demand', 'Demanda prevista'],
+  ]),
+  ...group({ ...schedule, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'demand', scale: 1 }, [
+    [545, 'Demanda programada', 'Scheduled demand', 'Demanda programada'],
+  ]),
+  ...group(
+    {
+      ...forecast,
+      magnitude: POWER,
+      steps: hourly,
+      geos: PENINSULA,
+      curve: 'demand',
+      scale: 1,
+    },
+    [
+      [
+        460,
+        'Previsión diaria de la demanda eléctrica peninsular',
+        'Daily demand forecast, Spanish peninsula',
+        'Previsión diaria',
+      ],
+    ],
+  ),
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'wind', scale: 1 }, [
+    [551, 'Generación T.Real eólica', 'Real-time wind generation', 'Eólica'],
+  ]),
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'solar', scale: 1 }, [
+    [1295, 'Generación T.Real Solar fotovoltaica', 'Real-time solar photovoltaic generation', 'Solar fotovoltaica'],
+  ]),
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'solar', scale: 0.1 }, [
+    [1294, 'Generación T.Real Solar térmica', 'Real-time solar thermal generation', 'Solar térmica'],
+  ]),
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'hydro', scale: 1 }, [
+    [546, 'Generación T.Real hidráulica', 'Real-time hydro generation', 'Hidráulica'],
+  ]),
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'nuclear', scale: 1 }, [
+    [549, 'Generación T.Real nuclear', 'Real-time nuclear generation', 'Nuclear'],
+  ]),
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'gas', scale: 1 }, [
+    [550, 'Generación T.Real C.Combinado', 'Real-time combined cycle generation', 'Ciclo combinado'],
+  ]),
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'nuclear', scale: 0.35 }, [
+    [1297, 'Generación T.Real Cogeneración y resto', 'Real-time cogeneration and other', 'Cogeneración y resto'],
+  ]),
+  ...group({ ...forecast, magnitude: ENERGY, steps: hourly, geos: PENINSULA, curve: 'wind', scale: 1 }, [
+    [
+      541,
+      'Previsión de la producción eólica peninsular',
+      'Forecast of wind generation, Spanish peninsula',
+      'Previsión eólica',
+    ],
+  ]),
+  ...group(
+    {
+      ...forecast,
+      magnitude: ENERGY,
+      steps: hourly,
+      geos: PENINSULA,
+      curve: 'solar',
+      scale: 1,
+    },
+    [[10034, 'Generación prevista Solar', 'Forecast of solar generation', 'Previsión solar']],
+  ),
+  ...group(
+    {
+      ...schedule,
+      magnitude: ENERGY,
+      steps: quartersFrom(QUARTERS_P48),
+      geos: PENINSULA,
+      curve: 'wind',
+      scale: 1,
+    },
+    [[10010, 'Generación programada P48 Eólica', 'Scheduled generation P48, wind', 'Eólica']],
+  ),
+  ...group(
+    { ...schedule, magnitude: ENERGY, steps: quartersFrom(QUARTERS_P48), geos: PENINSULA, curve: 'flow', scale: 1 },
+    [
+      [
+        10207,
+        'Saldo horario neto de interconexión con Francia telemedidas',
+        'Net interconnection balance with France',
+        'Saldo neto Francia telemedidas',
+      ],
+      [
+        10208,
+        'Saldo horario neto de interconexión con Portugal telemedidas',
+        'Net interconnection balance with Portugal',
+        'Saldo neto Portugal telemedidas',
+      ],
+      [
+        10209,
+        'Saldo horario neto de interconexión con Marruecos telemedidas',
+        'Net interconnection balance with Morocco',
+        'Saldo neto Marruecos telemedidas',
+      ],
+    ],
+  ),
+  ...group({ ...operation, magnitude: CO2, steps: every(600), geos: PENINSULA, curve: 'gas', scale: 0.06 }, [
+    [10355, 'CO2 Asociado Generación T.Real', 'CO2 of real-time generation', 'CO2 T.Real'],
+  ]),
+  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA, curve: 'capacity', scale: 8 }, [
+    available(485, 'Ciclo combinado', 'combined cycle'),
+    available(486, 'Fuel', 'fuel oil'),
+    available(487, 'Gas Natural', 'natural gas'),
+  ]),
+  ...group(
+    { ...market, magnitude: POWER, steps: quartersFrom(QUARTERS_DAY_AHEAD), geos: [3], curve: 'capacity', scale: 1 },
+    [
+      ...capacities(488, '', BORDERS, IMPORT),
+      ...capacities(492, '', BORDERS, EXPORT),
+      ...capacities(1844, ['horizonte diario', 'day-ahead horizon'], BORDERS.slice(0, 3), IMPORT),
+      ...capacities(1848, ['horizonte diario', 'day-ahead horizon'], BORDERS.slice(0, 3), EXPORT),
+    ],
+  ),
+  ...group(
+    { ...market, magnitude: RENT, steps: quartersFrom(QUARTERS_DAY_AHEAD), geos: [3], curve: 'rent', scale: 4 },
+    [
+      [
+        1117,
+        'Rentas de congestión mecanismos implícitos diario Francia importación',
+        'Congestion rents, day-ahead, France, import',
+        'Francia importación',
+      ],
+      [
+        1118,
+        'Rentas de congestión mecanismos implícitos diario Francia exportación',
+        'Congestion rents, day-ahead, France, export',
+        'Francia exportación',
+      ],
+      [
+        1119,
+        'Rentas de congestión mecanismos implícitos diario Portugal importación',
+        'Congestion rents, day-ahead, Portugal, import',
+        'Portugal importación',
+      ],
+      [
+        1120,
+        'Rentas de congestión mecanismos implícitos diario Portugal exportación',
+        'Congestion rents, day-ahead, Portugal, export',
+        'Portugal exportación',
+      ],
+    ],
+  ),
+  ...group(
+    { ...market, magnitude: RENT, steps: quartersFrom(QUARTERS_INTRADAY), geos: [3], curve: 'rent', scale: 1.5 },
+    [
+      ...rents(1121, 'Portugal', 'Portugal', IMPORT),
+      ...rents(1128, 'Portugal', 'Portugal', EXPORT),
+      ...rents(2102, 'Francia', 'France', IMPORT),
+      ...rents(2105, 'Francia', 'France', EXPORT),
+    ],
+  ),
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'gas', scale: 0.05 }, [
+    [547, 'Generación T.Real carbón', 'Real-time coal generation', 'Carbón'],
+  ]),
+  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA, curve: 'demand', scale: 1 }, [
+    [1775, 'Previsión diaria D+1 demanda', 'Day-ahead forecast of demand', 'Previsión diaria D+1 demanda'],
+  ]),
+  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA, curve: 'wind', scale: 1 }, [
+    [1777, 'Previsión diaria D+1 eólica', 'Day-ahead forecast of wind', 'Previsión diaria D+1 eólica'],
+  ]),
+  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA, curve: 'solar', scale: 1 }, [
+    [1779, 'Previsión diaria D+1 fotovoltaica', 'Day-ahead forecast of photovoltaic', 'Previsión D+1 fotovoltaica'],
+  ]),
+  // Measured generation is split by autonomous community, for grouping by geography.
+  ...group({ ...measured, magnitude: ENERGY, steps: hourly, geos: COMMUNITIES, curve: 'wind', scale: 1 }, [
+    [1159, 'Generación medida Eólica terrestre', 'Measured generation, onshore wind', 'Eólica terrestre'],
+  ]),
+  ...group({ ...measured, magnitude: ENERGY, steps: hourly, geos: COMMUNITIES, curve: 'solar', scale: 1 }, [
+    [1161, 'Generación medida Solar fotovoltaica', 'Measured generation, solar photovoltaic', 'Solar fotovoltaica'],
+  ]),
+]
+
+/** Offer indicators: the same envelope, without geos on their values. */
+export const OFFERS: readonly Indicator[] = group(
+  { ...market, magnitude: ENERGY, steps: hourly, geos: [3], curve: 'demand', scale: 0.3 },
+  [
+    [25, 'Energía ofertada en el mercado diario', 'Energy offered in the day-ahead market', 'Oferta mercado diario'],
+    [26, 'Energía demandada en el mercado diario', 'Energy bid for in the day-ahead market', 'Demanda mercado diario'],
+    [27, 'Energía ofertada a subir, regulación terciaria', 'Upward tertiary energy offered', 'Terciaria a subir'],
+    [28, 'Energía ofertada a bajar, regulación terciaria', 'Downward tertiary energy offered', 'Terciaria a bajar'],
+    [29, 'Energía ofertada en regulación secundaria', 'Secondary energy offered', 'Secundaria'],
+  ],
+)

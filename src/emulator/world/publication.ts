@@ -1,0 +1,93 @@
+import { type Instant, parseInstant } from '../../base/instant.ts'
+import { addUnits } from '../../base/zone.ts'
+import { clockTime, type Day, dayOf } from './days.ts'
+import { ZONE } from './world.ts'
+
+/** When the values of an indicator are published, and when they are revised. */
+export interface Publication {
+  /** Values before this instant are published, at a time of the service's clock. */
+  readonly until: (now: Instant) => Instant
+  /** When a value is first published. */
+  readonly first: (at: Instant, day: Day) => Instant
+  /** Ages of a value at which it is revised, in seconds; negative: before its instant. */
+  readonly ages: readonly number[]
+  /** Instants at which a whole local day is revised. */
+  readonly dates: (day: Day) => readonly Instant[]
+  /** The error of a value before its last revision, relative to the value. */
+  readonly off: number
+}
+
+const HOUR = 3_600
+const none = (): readonly Instant[] => []
+
+/** Some calendar months later, at a fixed time of day in UTC. */
+const monthsLater = ({ year, month, date }: Day, months: number): Instant =>
+  Date.UTC(year, month - 1 + months, Math.min(date, 28), 15, 27, 10) / 1000
+
+/** Published on the day before: the values of tomorrow appear at a local time of today. */
+const dayAhead = (hour: number, minute: number, second: number): Publication => ({
+  until: (now) => {
+    const today = dayOf(now)
+    return now >= clockTime(today, 0, hour, minute) ? dayOf(today.to).to : today.to
+  },
+  first: (_at, day) => clockTime(day, -1, hour, minute, second),
+  ages: [],
+  dates: none,
+  off: 0,
+})
+
+/** The rules by name; an indicator's row names one. */
+export const PUBLICATIONS = {
+  /** Day-ahead market: 14:00. */
+  afternoon: dayAhead(14, 0, 21),
+  /** Retail prices: 20:20. */
+  evening: dayAhead(20, 20, 17),
+  /** As it happens, five minutes late; settles within hours. */
+  live: {
+    until: (now) => now - 300 + 1,
+    first: (at) => at + 300,
+    ages: [2 * HOUR, 6 * HOUR],
+    dates: none,
+    off: 0.02,
+  },
+  /** Schedules of the day and, from 18:00, of the next; final on the morning after. */
+  schedule: {
+    until: (now) => {
+      const today = dayOf(now)
+      return now >= clockTime(today, 0, 18) ? dayOf(today.to).to : today.to
+    },
+    first: (_at, day) => clockTime(day, -1, 18, 2),
+    ages: [],
+    dates: (day) => [clockTime(day, 1, 9, 15)],
+    off: 0.03,
+  },
+  /** Three days ahead, revised until its instant. */
+  forecast: {
+    until: (now) => dayOf(dayOf(dayOf(dayOf(now).to).to).to).to,
+    first: (_at, day) => addUnits(ZONE, day.from, 'day', -3),
+    ages: [-48 * HOUR, -24 * HOUR, -6 * HOUR, 0],
+    dates: none,
+    off: 0.06,
+  },
+  /** Up to yesterday; revised by settlements after one, three and eight months. */
+  settled: {
+    until: (now) => dayOf(now).from,
+    first: (_at, day) => day.to,
+    ages: [],
+    dates: (day) => [monthsLater(day, 1), monthsLater(day, 3), monthsLater(day, 8)],
+    off: 0.02,
+  },
+} as const satisfies Record<string, Publication>
+
+/** The name of a rule. */
+export type PublicationName = keyof typeof PUBLICATIONS
+
+/** Nothing is older than this. */
+export const BEGINNING: Instant = parseInstant('2014-01-01T00:00:00+01:00')
+
+/** When a value was last published or revised, at a time of the service's clock. */
+export function publishedAt(rule: Publication, at: Instant, now: Instant): Instant {
+  const day = dayOf(at)
+  const events = [rule.first(at, day), ...rule.ages.map((age) => at + age), ...rule.dates(day)]
+  return Math.max(Math.min(now, events[0]!), ...events.filter((event) => event <= now))
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { type Instant, parseInstant } from '../../base/instant.ts'
+
+const instant = z.union([
+  z.int(),
+  z.string().transform((text, context): Instant => {
+    const at = parseInstant(text)
+    if (Number.isNaN(at)) context.addIssue('is not a valid instant; legal: 2025-11-04T12:00:00Z')
+    return at
+  }),
+])
+
+const resolution = z.strictObject({
+  from: instant.describe('The first instant with this resolution'),
+  every: z.union([z.int().positive(), z.enum(['day', 'month', 'year', 'irregular'])]).describe('Seconds, or a unit'),
+  tiempo: z.int().optional().describe('Its id in answers'),
+})
+const geos = z.array(z.int()).optional().describe('Only these geos; all when left out')
+
+/** What happens to a scripted series at an instant of the service's clock. */
+const action = z.discriminatedUnion('do', [
+  z.strictObject({
+    do: z.enum(['publish', 'withdraw']).describe('From then on the values are there, or no longer'),
+    at: instant,
+    from: instant,
+    to: instant,
+    geos,
+  }),
+  z.strictObject({
+    do: z.literal('revise').describe('From then on the values are different'),
+    at: instant,
+    from: instant,
+    to: instant,
+    geos,
+    by: z.number().optional().describe('What is added; 1 when left out'),
+  }),
+  z.strictObject({
+    do: z.literal('resolve').describe('From then on the history is served in these resolutions'),
+    at: instant,
+    resolutions: z.array(resolution).min(1),
+  }),
+])
+
+const script = z.strictObject({
+  id: z.int().positive(),
+  kind: z.enum(['indicator', 'offer_indicator']).optional(),
+  name: z.string().optional(),
+  magnitude: z.tuple([z.int(), z.string()]).optional().describe('Number and name; 13, Energía when left out'),
+  geos: z.array(z.int()).min(1),
+  resolutions: z.array(resolution).min(1).describe('In order of `from`; nothing is older than the first'),
+  lag: z
+    .int()
+    .optional()
+    .describe('Seconds from the beginning of a period until it is published; may be negative; 0 when left out'),
+  emptyTiempo: z.int().optional().describe('The resolution id in answers without values'),
+  actions: z.array(action).optional(),
+})
+
+export type Resolution = z.output<typeof resolution>
+export type Action = z.output<typeof action>
+
+/** A scripted series: its values depend only on the script and the service's clock. */
+export interface Script extends z.output<typeof script> {}
+
+/** A file of scripts, as `emulator --script` reads it. */
+export const scriptFile = z.array(script)

@@ -1,0 +1,52 @@
+import type { Instant } from '../../base/instant.ts'
+import type { Indicator } from './indicators.ts'
+import { changesWithin, mostPoints, type Point, points, stepAt, updatedAt } from './values.ts'
+import type { World } from './world.ts'
+
+/** The names of a resolution and its id. */
+export type Tiempo = readonly [es: string, en: string, id: number]
+
+/** Resolutions of a fixed length, by their seconds. */
+export const NATIVE: Readonly<Record<number, Tiempo>> = {
+  300: ['Cinco minutos', 'Five minutes', 222],
+  600: ['Diez minutos', 'Ten minutes', 219],
+  900: ['Quince minutos', 'Fifteen minutes', 218],
+  3600: ['Hora', 'Hour', 4],
+}
+
+/** Where the values of a series come from. */
+export interface Source {
+  readonly about: Pick<Indicator, 'id' | 'es' | 'en' | 'short' | 'magnitude' | 'composited'>
+  readonly geos: readonly number[]
+  /** The largest possible number of instants with values within [from, to). */
+  most(from: Instant, to: Instant): number
+  /** Every value that is there within [from, to) for some geos, by instant, then geo. */
+  points(geos: readonly number[], from: Instant, to: Instant): readonly Point[]
+  /** The native resolution at an instant, for an answer with these values. */
+  nativeAt(at: Instant, values: readonly Point[]): Tiempo
+  /** Whether the resolution changes between the values of [from, to). */
+  changes(from: Instant, to: Instant, values: readonly Point[]): boolean
+  /** When the service last updated one of some values. */
+  updated(values: readonly Point[]): Instant
+  /** The first instant of the period in which an instant lies. */
+  periodOf(at: Instant): Instant
+}
+
+/** Between the recorded answers of 2022 and 2025 the magnitude of prices was renamed; its id stayed. */
+const PRICES_RENAMED = Date.UTC(2025, 0, 1) / 1000
+const PRICE = 23
+
+const magnitudeAt = ({ magnitude }: Indicator, now: Instant): Indicator['magnitude'] =>
+  magnitude[0] === PRICE && now < PRICES_RENAMED ? [PRICE, 'Precio'] : magnitude
+
+/** An indicator of the demo's world. */
+export const worldSource = (indicator: Indicator, world: World): Source => ({
+  about: { ...indicator, magnitude: magnitudeAt(indicator, world.now) },
+  geos: indicator.geos,
+  most: (from, to) => mostPoints(indicator, from, to, world),
+  points: (geos, from, to) => points(indicator, geos, from, to, world),
+  nativeAt: (at) => NATIVE[stepAt(indicator, at, world)]!,
+  changes: (from, to) => changesWithin(indicator, from, to, world),
+  updated: (values) => updatedAt(indicator, values[0]!.at, values.at(-1)!.at, world),
+  periodOf: (at) => at - (at % stepAt(indicator, at, world)),
+})

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { KeyError, type RequestSummary, TransientError } from '../../base/errors.ts'
+import { oneLine } from '../../base/visible.ts'
+import { type AttemptFailure, classifyAnswer } from '../classify.ts'
+import type { OnRetry, ServiceClient } from '../client.ts'
+import { exchange } from '../http.ts'
+import { type DownloadAnswer, receive } from '../receive.ts'
+import { addressOf, type LinkPolicy, refusal, refuseForeign } from './links.ts'
+import { dropParts, findPart } from './parts.ts'
+
+/** Where downloads go, and over what. */
+export interface DownloadOptions {
+  /** The one way to the network: its pace, its budget, its patience. */
+  readonly client: ServiceClient
+  /** Nothing is ever written outside of it. */
+  readonly folder: string
+  readonly maxBytes: number
+  /** Other hosts than the service's whose links are followed: `host` or `host:port`. */
+  readonly allowHosts?: readonly string[]
+  /** Whether the key was good for another file: then a refusal is of this file. */
+  readonly keyIsGood?: boolean
+  /** Told of every attempt that is repeated. */
+  readonly onRetry?: OnRetry
+}
+
+/** A file that came whole. */
+export interface Downloaded {
+  readonly sha256: string
+  readonly bytes: number
+  readonly contentType: string | null
+  readonly fileName: string | null
+  /** Below the folder: the first two digits of the checksum, then the checksum. */
+  readonly path: string
+}
+
+const MAX_REDIRECTS = 5
+/** A file may take longer than an answer: it is gone on with where it broke off. */
+const TOTAL_MS = 60 * 60_000
+
+const linksOf = ({ client, allowHosts = [] }: DownloadOptions): LinkPolicy => ({ baseUrl: client.baseUrl, allowHosts })
+
+/** Downloads a file to a place that its checksum names; what an earlier try left is gone on with where the server can. Throws the error that says why it did not come. */
+export async function download(url: string, options: DownloadOptions): Promise<Downloaded> {
+  const { client } = options
+  const address = addressOf(url, client.baseUrl)
+  refuseForeign(address, linksOf(options))
+  return client.withRetries(
+    async () => {
+      let to = address
+      for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+        const { part, headers, next } = await ask(to, url, options)
+        if (part) return settle(part.file, options.folder, url, headers)
+        to = next!
+      }
+      throw refusal(`it leads on and on, over ${MAX_REDIRECTS} times`)
+    },
+    ({ maxAttempts }) => maxAttempts,
+    options.onRetry,
+  )
+}
+
+/** Sends one request of a download: to the service with the key, to others without. */
+function ask(to: URL, url: string, options: DownloadOptions): Promise<DownloadAnswer> {
+  const { client, folder, maxBytes } = options
+  const own = to.origin === new URL(client.baseUrl).origin
+  const before = findPart(folder, url)
+  const headers = {
+    ...client.userAgentHeader,
+    ...(own ? client.key : {}),
+    'Accept-Encoding': 'identity',
+    ...(before ? { Range: `bytes=${before.bytes}-`, 'If-Range': before.validator! } : {}),
+  }
+  const { limits: usual, redactor } = client.sending
+  const limits = { ...usual, totalMs: Math.max(TOTAL_MS, usual.totalMs), graceMs: 0, maxBytes }
+  const receiving = { url, folder, maxBytes, redactor, links: linksOf(options) }
+  return client.call(
+    { route: 'download', url: to.href },
+    () => exchange({ ...client.sending, limits, url: to, headers }, (opened) => receive(opened, to, before, receiving)),
+    (answer, summary, now) => judgeDownload(answer, summary, now, own && !options.keyIsGood),
+  )
+}
+
+/** What is wrong with an answer; `ofKey`: whether a refusal says something of the key, as that of a storage elsewhere does not. */
+function judgeDownload(
+  answer: DownloadAnswer,
+  summary: RequestSummary,
+  now: number,
+  ofKey: boolean,
+): AttemptFailure | undefined {
+  if (answer.broken !== undefined) {
+    const error = new TransientError(`${summary.route}: ${answer.broken}.`, { code: 'bad-part', request: summary })
+    return { error, maxAttempts: 4, coolDownMs: 0, answer, alive: true }
+  }
+  if (answer.part || answer.next) return undefined
+  const failure = classifyAnswer(answer, summary, now)
+  if (failure && (failure.error instanceof TransientError || (ofKey && failure.error instanceof KeyError)))
+    return failure
+  return { error: refusal(`the answer has status ${answer.status}`), maxAttempts: 1, coolDownMs: 0, answer }
+}
+
+/** Puts a whole file where its checksum says; equal files are kept once. */
+async function settle(
+  file: string,
+  folder: string,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<Downloaded> {
+  const hash = createHash('sha256')
+  for await (const piece of createReadStream(file)) hash.update(piece as Buffer)
+  const sum = hash.digest('hex')
+  const path = `${sum.slice(0, 2)}/${sum}`
+  mkdirSync(join(folder, sum.slice(0, 2)), { recursive: true })
+  const bytes = statSync(file).size
+  renameSync(file, join(folder, path))
+  rmSync(`${file}.json`, { force: true })
+  dropParts(folder, url)
+  const type = headers['content-type']
+  return {
+    ...{ sha256: sum, bytes, path },
+    contentType: type === undefined ? null : oneLine(type).slice(0, 200),
+    fileName: nameIn(headers['content-disposition'] ?? ''),
+  }
+}
+
+/** The name that an answer gives its file, for people only: no folder of it survives. */
+function nameIn(disposition: string): string | null {
+  const [, encoded, plain] = /filename\*=UTF-8''([^;]+)|filename="?([^";]+)"?/i.exec(disposition) ?? []
+  try {
+    const name = encoded ? decodeURIComponent(encoded) : plain
+    const last = name?.split(/[\\/]/).at(-1)?.replaceAll(/\p{C}/gu, '').slice(0, 200)
+    return last && !/^\.*$/.test(last) ? last : null
+  } catch {
+    return null
+  }
+}

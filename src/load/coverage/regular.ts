@@ -1,0 +1,104 @@
+import type { Instant } from '../../base/instant.ts'
+import type { Interval } from '../../base/interval.ts'
+import type { ObservationKey, Observations } from '../../tables/rows.ts'
+
+/** Instants of one geo in order, and how long the period of each is. */
+export interface Grid {
+  readonly at: readonly Instant[]
+  readonly steps: readonly number[]
+}
+
+/** An interval without values, and the length of its periods in seconds; null where no value shows it. */
+export interface Missing extends Interval {
+  readonly step: number | null
+}
+
+/** The rows of one geo in an answer: from `first` up to `end`. */
+export interface Group {
+  readonly first: number
+  readonly end: number
+}
+
+/** Where the values of each geo are in an answer. */
+export function groupsOf({ geoIds }: Observations): ReadonlyMap<number, Group> {
+  const groups = new Map<number, Group>()
+  for (let first = 0, end = 0; first < geoIds.length; first = end) {
+    while (end < geoIds.length && geoIds[end] === geoIds[first]) end++
+    groups.set(geoIds[first]!, { first, end })
+  }
+  return groups
+}
+
+/** The rows with some observations added, for geos that have rows; their values do not matter here and are null. */
+export function withObservations(rows: Observations, keys: readonly ObservationKey[]): Observations {
+  if (keys.length === 0) return rows
+  const { geoIds, at, steps } = rows
+  const stepOf = (i: number): number => (typeof steps === 'number' ? steps : steps[i]!)
+  const all = geoIds.map((geoId, i) => ({ geoId, at: at[i]!, step: stepOf(i) }))
+  const there = new Set(all.map((row) => `${row.geoId} ${row.at}`))
+  const missing = keys.flatMap((key) => {
+    const near = all.findLast((row) => row.geoId === key.geoId && row.at <= key.at)
+    const one = near ?? all.find(({ geoId }) => geoId === key.geoId)
+    return one && !there.has(`${key.geoId} ${key.at}`) ? [{ ...key, step: one.step }] : []
+  })
+  if (missing.length === 0) return rows
+  const sorted = [...all, ...missing].sort((a, b) => a.geoId - b.geoId || a.at - b.at)
+  return {
+    geoIds: sorted.map(({ geoId }) => geoId),
+    at: sorted.map((row) => row.at),
+    values: sorted.map(() => null),
+    steps: typeof steps === 'number' ? steps : sorted.map(({ step }) => step),
+  }
+}
+
+/** Whether values fill a window, by their number alone: quick, and enough for most answers. */
+export const fills = ({ from, to }: Interval, { steps }: Observations, { first, end }: Group): boolean =>
+  typeof steps === 'number' && (end - first) * steps === to - from
+
+/** The values of one geo in an answer. */
+export const gridOf = ({ at, steps }: Observations, { first, end }: Group): Grid => ({
+  at: at.slice(first, end),
+  steps: typeof steps === 'number' ? new Array(end - first).fill(steps) : steps.slice(first, end),
+})
+
+/** The intervals of a window that the periods of a grid do not cover; the whole window without a grid. */
+export function holesOf(window: Interval, grid: Grid | undefined): Missing[] {
+  if (!grid || grid.at.length === 0) return [{ ...window, step: null }]
+  const { at, steps } = grid
+  const holes: Missing[] = []
+  let reached = window.from
+  for (let i = 0; i < at.length; i++) {
+    if (at[i]! > reached) holes.push({ from: reached, to: at[i]!, step: steps[Math.max(0, i - 1)]! })
+    reached = Math.max(reached, at[i]! + steps[i]!)
+  }
+  if (reached < window.to) holes.push({ from: reached, to: window.to, step: steps.at(-1)! })
+  return holes
+}
+
+const DAY = 86_400
+
+/** Whether the distances between values are whole steps; those of events are not. */
+export const isStepped = ({ at, steps }: Grid): boolean =>
+  at.every((one, i) => {
+    if (i === 0) return true
+    const [distance, step] = [one - at[i - 1]!, steps[i - 1]!]
+    // Calendar periods (days and longer) differ in length, so their distances are not multiples of a step.
+    return distance >= step && (step >= DAY - 3600 || distance % step === 0)
+  })
+
+/** Whether values follow their step: at least half of them come directly after the one before. */
+export function isRegular(grid: Grid): boolean {
+  const { at, steps } = grid
+  const apart = at.filter((one, i) => i > 0 && one - at[i - 1]! > steps[i - 1]!).length
+  return isStepped(grid) && apart * 2 <= Math.max(0, at.length - 1)
+}
+
+/** Average lengths in seconds of periods whose length depends on the calendar. */
+const CALENDAR = [365.2425 * DAY, 30.436875 * DAY, DAY]
+
+/** How many periods of a step an interval has; null where the step is not known. */
+export function stepsOf({ from, to }: Interval, step: number | null): number | null {
+  if (step === null) return null
+  const unit = CALENDAR.find((length) => Math.abs(step - length) <= length / 20) ?? step
+  return Math.max(1, Math.round((to - from) / unit))
+}

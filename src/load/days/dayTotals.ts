@@ -1,0 +1,78 @@
+import type { LocalDay } from '../../base/localDay.ts'
+import type { DayTotals } from '../../tables/dayTotals.ts'
+
+/** Values side by side with their instants and the length of their periods. */
+export interface Timeline {
+  readonly at: readonly number[]
+  readonly values: readonly (number | null)[]
+  /** Seconds of every period, or of each where they differ. */
+  readonly steps: number | readonly number[]
+}
+
+/** Value times hours, added up. */
+function energyOf({ values }: Timeline, steps: readonly number[], first: number, end: number): number {
+  let sum = 0
+  let lost = 0
+  for (let i = first; i < end; i++) {
+    const value = (values[i] ?? 0) * steps[i]!
+    const added = sum + value
+    lost += lostBy(sum, value, added)
+    sum = added
+  }
+  return corrected(sum, lost) / 3600
+}
+
+/** The rounding error of one addition. Sums are compensated as SQLite does it (Neumaier's variant of Kahan and Babuška), so that both agree. */
+const lostBy = (sum: number, value: number, added: number): number =>
+  Math.abs(sum) > Math.abs(value) ? sum - added + value : value - added + sum
+const corrected = (sum: number, lost: number): number => (Number.isFinite(lost) ? sum + lost : sum)
+
+/** Lengths of periods in seconds: the total of those with a value, whether they are all equal, and the shortest of all. */
+function spanOf({ values, steps }: Timeline, first: number, end: number, count: number) {
+  if (typeof steps === 'number') return { seconds: count * steps, isEven: true, shortest: steps }
+  let seconds = 0
+  let shortest = Number.POSITIVE_INFINITY
+  let longest = 0
+  for (let i = first; i < end; i++) {
+    const step = steps[i]!
+    if (step < shortest) shortest = step
+    if (values[i] === null) continue
+    if (step > longest) longest = step
+    seconds += step
+  }
+  return { seconds, isEven: seconds === count * longest, shortest }
+}
+
+/** The totals of a local day, whose values are those with index `first` up to (not including) `end`, in order of time. */
+export function totalsOf(timeline: Timeline, first: number, end: number, day: LocalDay): DayTotals {
+  const { at, values, steps } = timeline
+  let count = 0
+  let min = Number.POSITIVE_INFINITY
+  let max = Number.NEGATIVE_INFINITY
+  let firstAt = 0
+  let lastAt = 0
+  let sum = 0
+  let lost = 0
+  for (let i = first; i < end; i++) {
+    const value = values[i]!
+    if (value === null) continue
+    if (count++ === 0) firstAt = at[i]!
+    lastAt = at[i]!
+    if (value < min) min = value
+    if (value > max) max = value
+    const added = sum + value
+    lost += lostBy(sum, value, added)
+    sum = added
+  }
+  const { seconds, isEven, shortest } = spanOf(timeline, first, end, count)
+  const missing = shortest < day.seconds ? Math.max(0, Math.round((day.seconds - seconds) / shortest)) : 0
+  if (count === 0)
+    return { count, hours: null, min: null, max: null, sum: null, energy: null, firstS: null, lastS: null, missing }
+  return {
+    ...{ count, hours: seconds / 3600, min, max, missing },
+    sum: corrected(sum, lost),
+    energy: isEven || typeof steps === 'number' ? null : energyOf(timeline, steps, first, end),
+    firstS: firstAt - day.from,
+    lastS: day.to - lastAt,
+  }
+}

@@ -1,0 +1,144 @@
+import type { Transaction } from 'kysely'
+import type { Instant } from '../../base/instant.ts'
+import type { Interval } from '../../base/interval.ts'
+import {
+  type Civil,
+  civilOf,
+  createCalendar,
+  type DayNumber,
+  dayNumber,
+  localDay,
+  stretchAt,
+} from '../../base/localDay.ts'
+import type { Engine } from '../../db/engine.ts'
+import { prepared } from '../../db/prepared.ts'
+import type { Day } from '../../tables/dayTotals.ts'
+import type { Observations } from '../../tables/rows.ts'
+import type { Database } from '../../tables/schema.ts'
+import { type Timeline, totalsOf } from './dayTotals.ts'
+
+type Tx = Transaction<Database>
+
+const valuesIn = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
+  db
+    .selectFrom('observation')
+    .select(['at', 'value', 'step_s as step'])
+    .where('series_id', '=', of.seriesId)
+    .where('geo_id', '=', of.geoId)
+    .where('at', '>=', of.from)
+    .where('at', '<', of.to)
+    .orderBy('at'),
+)
+
+/** The stored values of a day. */
+async function readDay(tx: Tx, zone: string, seriesId: number, geoId: number, day: DayNumber): Promise<Timeline> {
+  const { from, to } = localDay(zone, day)
+  const inside = await valuesIn.all(tx, { seriesId, geoId, from, to })
+  const rows = inside.filter(({ at }) => stretchAt(zone, at).day === day)
+  return { at: rows.map(({ at }) => at), values: rows.map(({ value }) => value), steps: rows.map(({ step }) => step) }
+}
+
+/** The days of a geo in a window that have totals. */
+async function storedDays(
+  tx: Tx,
+  seriesId: number,
+  geoId: number,
+  zone: string,
+  { from, to }: Interval,
+): Promise<DayNumber[]> {
+  const [first, last] = [from, to - 1].map((at) => civilOf(stretchAt(zone, at).day)) as [Civil, Civil]
+  const rows = await tx
+    .selectFrom('_day')
+    .select(['month', 'day'])
+    .where('series_id', '=', seriesId)
+    .where('geo_id', '=', geoId)
+    .where((of) => of(of.refTuple('month', 'day'), '>=', of.tuple(first.month, first.dayOfMonth)))
+    .where((of) => of(of.refTuple('month', 'day'), '<=', of.tuple(last.month, last.dayOfMonth)))
+    .execute()
+  return rows.map(({ month, day }) => dayNumber({ month, dayOfMonth: day }))
+}
+
+const deleteDay = prepared((db, of: { seriesId: number; geoId: number; month: number; day: number }) =>
+  db
+    .deleteFrom('_day')
+    .where('series_id', '=', of.seriesId)
+    .where('geo_id', '=', of.geoId)
+    .where('month', '=', of.month)
+    .where('day', '=', of.day),
+)
+
+/** Computes the totals of a day from the stored values; a day without values has no totals. */
+async function recomputeDay(
+  tx: Tx,
+  engine: Engine,
+  zone: string,
+  seriesId: number,
+  geoId: number,
+  day: DayNumber,
+): Promise<void> {
+  const values = await readDay(tx, zone, seriesId, geoId, day)
+  const whole = localDay(zone, day)
+  if (values.at.length > 0)
+    await engine.upsertDays(tx, seriesId, geoId, [[whole, totalsOf(values, 0, values.at.length, whole)]])
+  else await deleteDay.run(tx, { seriesId, geoId, month: whole.month, day: whole.dayOfMonth })
+}
+
+/** What an answer changed, as far as day totals are concerned. */
+export interface Changed {
+  readonly seriesId: number
+  /** The zone in which the days of the series are counted. */
+  readonly zone: string
+  readonly rows: Observations
+  /** The window of an answer without rejects: for the geos in it, nothing else is stored there. Null for any other answer. */
+  readonly window: Interval | null
+  /** Whether values were taken away. */
+  readonly withdrawn: boolean
+}
+
+/** The index after the last value before `to`. Most values follow their step, so that the index can be computed and need not be searched. */
+function endOf({ at, steps }: Observations, begin: number, last: number, to: Instant): number {
+  let end = begin + 1
+  if (typeof steps === 'number') {
+    const guess = Math.min(last, begin + Math.max(1, Math.ceil((to - at[begin]!) / steps)))
+    if (at[guess - 1]! < to) end = guess
+  }
+  while (end < last && at[end]! < to) end++
+  return end
+}
+
+/**
+ * Updates the totals of the days in an answer. A day that lies wholly in its window is computed from the rows of the answer;
+ * for any other day the stored values are read.
+ */
+export async function writeDays(
+  tx: Tx,
+  engine: Engine,
+  { seriesId, zone, rows, window, withdrawn }: Changed,
+): Promise<void> {
+  const { geoIds, at } = rows
+  // Steps that are only guessed do not replace stored ones, so that the rows of the answer alone do not tell the totals.
+  const known = rows.guessed ? null : window
+  const calendar = createCalendar(zone)
+  for (let first = 0, last = 0; first < at.length; first = last) {
+    const geoId = geoIds[first]!
+    while (last < at.length && geoIds[last] === geoId) last++
+    const days: Day[] = []
+    const unsure = new Set<DayNumber>()
+    for (let begin = first, end = first; begin < last; begin = end) {
+      const whole = calendar.dayAt(at[begin]!)
+      do end = endOf(rows, end, last, calendar.stretchAt(at[end]!).to)
+      while (end < last && calendar.stretchAt(at[end]!).day === whole.day)
+      // Where the clocks go back over midnight, a day comes twice.
+      const isNext = days.length === 0 || whole.day > days.at(-1)![0].day
+      if (known && whole.from >= known.from && whole.to <= known.to && isNext)
+        days.push([whole, totalsOf(rows, begin, end, whole)])
+      else unsure.add(whole.day)
+    }
+    if (withdrawn && window) {
+      const sure = new Set(days.map(([{ day }]) => day))
+      for (const day of await storedDays(tx, seriesId, geoId, zone, window)) if (!sure.has(day)) unsure.add(day)
+    }
+    await engine.upsertDays(tx, seriesId, geoId, days)
+    for (const day of unsure) await recomputeDay(tx, engine, zone, seriesId, geoId, day)
+  }
+}

@@ -1,0 +1,69 @@
+import type { Transaction } from 'kysely'
+import type { Reader, Store } from '../../db/store.ts'
+import type { Database } from '../../tables/schema.ts'
+import { insertIndicator } from '../series.ts'
+
+/** Tables of records, which no reply contains: they are copied as they are. */
+const RECORD_TABLES = [
+  ...['_run', '_fetch', '_reply', '_quarantine', '_budget', '_source', 'time_zone_offset', 'archive_file'],
+  // The writer's lock, too: the rebuilt database may replace the other one while a writer holds it.
+  ...['_lock', '_fence'],
+] as const
+
+/** Copies the records of another database of the same schema into an empty one. */
+export const copyRecords = (store: Store, file: string): Promise<void> => store.engine.takeTables(file, RECORD_TABLES)
+
+/** Inserts the series of another database, each before its first reply is replayed, so that every "first seen" is as it was. */
+export async function createSeriesRestorer({
+  kysely,
+}: Reader): Promise<{ upTo(tx: Transaction<Database>, fetchId: number): Promise<void> }> {
+  const series = await kysely
+    .selectFrom('series as s')
+    .selectAll('s')
+    .select((of) =>
+      of
+        .selectFrom('_fetch as f')
+        .select(({ fn }) => fn.min('f.id').as('id'))
+        .whereRef('f.series_id', '=', 's.id')
+        .as('firstFetchId'),
+    )
+    .orderBy('s.id')
+    .execute()
+  const at = ({ firstFetchId }: { readonly firstFetchId: number | null }): number =>
+    firstFetchId ?? Number.POSITIVE_INFINITY
+  series.sort((a, b) => (at(a) === at(b) ? 0 : at(a) - at(b)))
+  let next = 0
+  return {
+    async upTo(tx, fetchId) {
+      for (; next < series.length && at(series[next]!) <= fetchId; next++) {
+        const { firstFetchId: _, ...row } = series[next]!
+        await insertIndicator(tx, row.kind, row.indicator_id, row.created_at)
+        // Each replayed answer raises it again.
+        await tx
+          .insertInto('series')
+          .values({ ...row, lookback_s: null })
+          .execute()
+      }
+    },
+  }
+}
+
+/** Copies what was learned of the series and what jobs want of them; the series are there by now. */
+export async function copyLearned({ kysely }: Reader, tx: Transaction<Database>): Promise<void> {
+  for (const row of await kysely.selectFrom('_resolution').selectAll().execute())
+    await tx.insertInto('_resolution').values(row).execute()
+  for (const row of await kysely.selectFrom('_wanted').selectAll().execute())
+    await tx.insertInto('_wanted').values(row).execute()
+}
+
+/** Tables with `first_seen_at`, and their keys. */
+const SEEN = {
+  indicator: ['kind', 'id'],
+  content: ['kind', 'id'],
+  archive: ['kind', 'id'],
+  archive_edition: ['kind', 'id', 'date', 'date_times', 'publication_dates'],
+  widget: ['id'],
+} as const
+
+/** Copies when each row was first seen: where earlier replies are missing in the reply store, a replay would say a later time. */
+export const copyFirstSeen = (store: Store, file: string): Promise<void> => store.engine.takeFirstSeen(file, SEEN)

@@ -1,0 +1,151 @@
+import type { Instant } from '../../base/instant.ts'
+import { type Interval, intersect, subtract } from '../../base/interval.ts'
+import type { Periods } from '../../base/periods.ts'
+import { absentNext, EARLY } from '../../job/again.ts'
+import type { SeriesEntry } from '../../job/job.ts'
+import { ALL_GEOS, type PlannedRequest, seriesKey } from '../../job/plannedRequest.ts'
+import type { Absence, SeriesState } from '../../job/plannerState.ts'
+import { rangeParams } from '../../services/request.ts'
+import type { Service } from '../../services/service.ts'
+import type { Size } from '../../services/windows.ts'
+import {
+  changesOf,
+  cutterOf,
+  entryRoute,
+  geosOf,
+  identityOf,
+  knownPeriods,
+  lookbacksOf,
+  paramsOf,
+  sentGeos,
+  sizeFor,
+} from '../entries.ts'
+import { settledBefore } from '../held.ts'
+import { type Planning, planRequest, wantedRange } from '../planning.ts'
+import { smaller } from '../sizes.ts'
+import { isSkipped } from '../unknown.ts'
+import { addSize, borderUnit, widen } from '../windows.ts'
+import { groupsOf } from './groups.ts'
+import type { MissingLater } from './missingLater.ts'
+
+interface Due extends Interval {
+  readonly dueAt: Instant
+}
+interface Candidate {
+  readonly dueAt: Instant
+  readonly planned: PlannedRequest
+}
+
+/** Joins intervals that are so near to each other that one window holds them. */
+function joinNearby(intervals: readonly Interval[], near: (at: Instant) => Instant): Interval[] {
+  const joined: Interval[] = []
+  for (const { from, to } of [...intervals].sort((a, b) => a.from - b.from)) {
+    const last = joined.at(-1)
+    if (last && to <= near(last.from)) joined[joined.length - 1] = { from: last.from, to: Math.max(last.to, to) }
+    else joined.push({ from, to })
+  }
+  return joined
+}
+
+/** Whether a period of an interval begins in a window. */
+function begins(periods: Periods, interval: Interval, window: Interval): boolean {
+  const first = periods.ceil(Math.max(interval.from, window.from))
+  return first < Math.min(interval.to, window.to)
+}
+
+/** The absences of a geo in a range that are due. Where the geo was answered by itself, absences of all geos do not count. */
+function dueOf(
+  absences: readonly Absence[],
+  { coverage }: SeriesState,
+  geoId: number,
+  wanted: Interval,
+  now: Instant,
+): Due[] {
+  const own = coverage.filter((row) => row.geoId === geoId)
+  return absences.flatMap((absence): Due[] => {
+    const dueAt = absentNext(absence)
+    if (dueAt === null || dueAt - EARLY > now) return []
+    if (geoId !== ALL_GEOS && absence.geoId !== ALL_GEOS && absence.geoId !== geoId) return []
+    const left = geoId === ALL_GEOS || absence.geoId === geoId ? [absence] : subtract([absence], own)
+    return intersect(left, [wanted]).map((part) => ({ ...part, dueAt }))
+  })
+}
+
+/** The window size of a series; a `chunk` of the job does not exceed the learned size here, because a candidate counts as one call. */
+function sizeOfOne(service: Service, entry: SeriesEntry, state: SeriesState, geoIds: readonly number[]): Size {
+  const size = sizeFor(service, entry, state, sentGeos(entry, geoIds))
+  return state.windowS === null ? size : smaller(size, sizeFor(service, { ...entry, chunk: null }, state, []))
+}
+
+/** The windows of one entry in which absences are due, each once, for the geos that have absences due in it. */
+function* candidates(planning: Planning, entry: SeriesEntry, whole: MissingLater): Generator<Candidate> {
+  const { job, service, plannerState, now, requested } = planning
+  if (!entry.window) return
+  const zone = service.timeZone
+  const unit = borderUnit(entry.timeTrunc)
+  const wanted = wantedRange(planning, entry.window, unit)
+  for (const indicatorId of entry.indicators) {
+    const series = identityOf(entry, indicatorId)
+    const absences = plannerState.absences(series)
+    if (absences.length === 0) continue
+    const key = seriesKey(series)
+    const state = plannerState.series(series)
+    const periods = knownPeriods(zone, state)
+    const due = new Map(geosOf(entry).map((geoId) => [geoId, dueOf(absences, state, geoId, wanted, now)]))
+    const geoIds = [...due].flatMap(([geoId, some]) => (some.length > 0 ? [geoId] : []))
+    if (geoIds.length === 0 || isSkipped(planning, entry.where, entryRoute(entry), indicatorId)) continue
+    const size = sizeOfOne(service, entry, state, geoIds)
+    const intervals = joinNearby(
+      [...due.values()].flat().map((one) => widen(zone, one, unit)),
+      (at) => addSize(zone, at, size),
+    )
+    // What a later job requests for all geos covers it, too.
+    const rest = subtract(intervals, whole(key))
+    const groups = groupsOf(geoIds.map((geoId) => ({ geoId, holes: requested.left(key, geoId, rest) })))
+    const changes = changesOf(service, series, state)
+    for (const group of groups)
+      for (const piece of group.holes.flatMap((hole) => cutterOf(zone, unit)(hole, size, changes))) {
+        // An answer contains a period only if the period begins in the window.
+        const isAnswered = (one: Due): boolean =>
+          one.from < piece.to && one.to > piece.from && (!periods || begins(periods, one, piece))
+        const dueGeoIds = group.geoIds.filter((geoId) => due.get(geoId)!.some(isAnswered))
+        if (dueGeoIds.length === 0) continue
+        const inside = dueGeoIds.flatMap((geoId) => due.get(geoId)!.filter(isAnswered))
+        // The window begins and ends with an absence that is due, wherever the joined interval was cut.
+        const reach = { from: Math.min(...inside.map(({ from }) => from)), to: Math.max(...inside.map(({ to }) => to)) }
+        const window = intersect([piece], [widen(zone, reach, unit)])[0]!
+        requested.add(key, dueGeoIds, [window])
+        const params = { ...paramsOf(entry, indicatorId, sentGeos(entry, dueGeoIds)), ...rangeParams(window) }
+        const planned = planRequest(planning, entry.where, entryRoute(entry), params, {
+          ...{ series, geoIds: dueGeoIds, window, reason: 'absent' as const },
+          settledBefore: settledBefore(zone, now, entry.lookback, unit),
+          lookbackS: Math.max(state.lookbackS ?? 0, lookbacksOf(job).get(key)!),
+        })
+        yield { dueAt: Math.min(...inside.map(({ dueAt }) => dueAt)), planned }
+      }
+  }
+}
+
+const A_DAY = 86_400
+
+/** How many calls of a run are for absences: a tenth of its other calls; where that is less than one, one call a day. */
+function shareOf({ job, plannerState, now }: Planning, others: number): number {
+  const tenth = Math.floor(others / 10)
+  if (tenth > 0) return tenth
+  const last = plannerState.absentRequestedAt(job.name)
+  return last === undefined || Math.abs(now - last) >= A_DAY - EARLY ? 1 : 0
+}
+
+/** Plans requests for absences that are due, those due longest first, as a small share of the run's other calls. */
+export function* planAbsences(planning: Planning, others: number, whole: MissingLater): Generator<PlannedRequest> {
+  const share = planning.options.restate ? 0 : shareOf(planning, others)
+  if (share === 0) return
+  // Candidates beyond the share are not requested, so they are noted in a copy: other jobs may request them.
+  const tentative = { ...planning, requested: planning.requested.copy() }
+  const found = planning.job.series.flatMap((entry) => [...candidates(tentative, entry, whole)])
+  found.sort((a, b) => a.dueAt - b.dueAt)
+  for (const { planned } of found.slice(0, share)) {
+    planning.requested.add(seriesKey(planned.series!), planned.geoIds, [planned.window!])
+    yield planned
+  }
+}

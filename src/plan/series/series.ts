@@ -1,0 +1,128 @@
+import { type Interval, intersect, subtract } from '../../base/interval.ts'
+import type { SeriesEntry } from '../../job/job.ts'
+import { ALL_GEOS, type PlannedRequest, seriesKey } from '../../job/plannedRequest.ts'
+import type { SeriesState } from '../../job/plannerState.ts'
+import { rangeParams } from '../../services/request.ts'
+import {
+  changesOf,
+  coversAllGeos,
+  cutterOf,
+  entryRoute,
+  geosOf,
+  identityOf,
+  knownPeriods,
+  lookbacksOf,
+  paramsOf,
+  sentGeos,
+  sizeFor,
+} from '../entries.ts'
+import { settledBefore } from '../held.ts'
+import { type Planning, planRequest, wantedRange } from '../planning.ts'
+import { isSkipped } from '../unknown.ts'
+import { borderUnit } from '../windows.ts'
+import { type Group, groupsOf } from './groups.ts'
+import { missingOf } from './missing.ts'
+import type { MissingLater } from './missingLater.ts'
+
+/** The requests of one series: its windows in order, and the request of each, built lazily. */
+export interface SeriesRequests {
+  readonly windows: readonly Interval[]
+  readonly requests: Iterable<PlannedRequest>
+}
+
+/** Windows that are requested for the same geos, and whether there is coverage of one of these. */
+interface WindowGroup {
+  readonly geoIds: readonly number[]
+  readonly sent: readonly number[]
+  readonly known: boolean
+  readonly windows: readonly Interval[]
+}
+
+/** What an entry has to request of a series, each interval once: for all geos where a later job needs all, else for the geos that miss it. */
+function groupsFor(
+  planning: Planning,
+  entry: SeriesEntry,
+  key: string,
+  state: SeriesState,
+  wanted: Interval,
+  whole: MissingLater,
+): Group[] {
+  const missing = geosOf(entry).map((geoId) => ({
+    geoId,
+    holes: planning.requested.left(key, geoId, missingOf(planning, entry, state, wanted, geoId)),
+  }))
+  const ofAll = coversAllGeos(entry) ? [] : whole(key)
+  if (ofAll.length === 0) return groupsOf(missing)
+  const common = intersect(
+    missing.flatMap(({ holes }) => holes),
+    ofAll,
+  )
+  const own = missing.map(({ geoId, holes }) => ({ geoId, holes: subtract(holes, common) }))
+  return [...groupsOf([{ geoId: ALL_GEOS, holes: common }]), ...groupsOf(own)]
+}
+
+/** Plans an entry with a window: for every indicator what is wanted and not held, in windows on local borders. */
+export function* planSeries(planning: Planning, entry: SeriesEntry, whole: MissingLater): Generator<SeriesRequests> {
+  const { job, service, plannerState, now, options, requested } = planning
+  if (!entry.window) return
+  const zone = service.timeZone
+  const unit = borderUnit(entry.timeTrunc)
+  const wanted = wantedRange(planning, entry.window, unit)
+  const windowsOf = cutterOf(zone, unit)
+  const route = entryRoute(entry)
+  for (const indicatorId of entry.indicators) {
+    const series = identityOf(entry, indicatorId)
+    const key = seriesKey(series)
+    const state = plannerState.series(series)
+    const groups = groupsFor(planning, entry, key, state, wanted, whole)
+    if (groups.length === 0 || isSkipped(planning, entry.where, route, indicatorId)) continue
+    const settled = settledBefore(zone, now, entry.lookback, unit, knownPeriods(zone, state))
+    const lookbackS = Math.max(state.lookbackS ?? 0, lookbacksOf(job).get(key)!)
+    const changes = changesOf(service, series, state)
+    const windowGroups = groups.map(({ geoIds, holes }): WindowGroup => {
+      const sent = sentGeos(entry, geoIds)
+      const size = sizeFor(service, entry, state, sent)
+      const known = state.coverage.some(({ geoId }) => geoId === ALL_GEOS || geoIds.includes(geoId))
+      const windows = holes.flatMap((hole) => windowsOf(hole, size, changes))
+      requested.add(key, geoIds, holes, windows.length)
+      return { geoIds, sent, known, windows }
+    })
+    const request = (window: Interval, { geoIds, sent, known }: WindowGroup): PlannedRequest =>
+      planRequest(
+        planning,
+        entry.where,
+        route,
+        { ...paramsOf(entry, indicatorId, sent), ...rangeParams(window) },
+        {
+          ...{ series, geoIds, window, settledBefore: settled, lookbackS },
+          reason: options.restate ? 'restate' : known ? reasonOf(window, state, settled) : 'missing',
+        },
+      )
+    yield inOrderOfTime(windowGroups, options.newestFirst ?? false, request)
+  }
+}
+
+/** The windows of one series, oldest or newest first, each with its request. */
+function inOrderOfTime(
+  windowGroups: readonly WindowGroup[],
+  newestFirst: boolean,
+  request: (window: Interval, windowGroups: WindowGroup) => PlannedRequest,
+): SeriesRequests {
+  const of =
+    windowGroups.length > 1
+      ? new Map(windowGroups.flatMap((one) => one.windows.map((window) => [window, one])))
+      : undefined
+  const windows = of ? [...of.keys()].sort((a, b) => a.from - b.from) : windowGroups[0]!.windows
+  const ordered = newestFirst ? windows.toReversed() : windows
+  return {
+    windows: ordered,
+    requests: ordered.values().map((window) => request(window, of?.get(window) ?? windowGroups[0]!)),
+  }
+}
+
+/** Why a window of a series with coverage is requested: `missing` where nothing in it was answered; else `refresh` goes before `doubt`. */
+function reasonOf(window: Interval, { coverage }: SeriesState, settled: number): PlannedRequest['reason'] {
+  const answered = coverage.filter(({ from, to }) => from < window.to && to > window.from)
+  if (answered.length === 0) return 'missing'
+  return window.to > settled ? 'refresh' : answered.some(({ state }) => state === 'doubt') ? 'doubt' : 'missing'
+}

@@ -1,0 +1,48 @@
+import { COLON, QUOTE, textEnd, twoDigits } from '../../base/bytes.ts'
+import { parseInstant } from '../../base/instant.ts'
+
+/** Reads instants in text form. Most have the same day and offset as the one before, which is quick to compare. `at` is NaN for a text that is not an instant. */
+export function createClock(body: Buffer) {
+  let known = 0
+  let length = -1
+  let midnight = 0
+  const clock = {
+    at: Number.NaN,
+    /** Reads the text that begins at an index and returns the index of its closing quote; -1 where it has escapes. */
+    read(from: number): number {
+      const to = from + length
+      if (length >= 19 && body[to] === QUOTE && sameDay(from) && sameOffset(from)) {
+        const hour = twoDigits(body, from + 11)
+        const minute = twoDigits(body, from + 14)
+        const second = twoDigits(body, from + 17)
+        if (hour < 24 && minute < 60 && second < 60) {
+          clock.at = midnight + hour * 3600 + minute * 60 + second
+          return to
+        }
+      }
+      return learnDay(from)
+    },
+  }
+  const sameDay = (from: number): boolean => {
+    for (let i = 10; i >= 0; i--) if (body[from + i] !== body[known + i]) return false
+    return body[from + 13] === COLON && body[from + 16] === COLON
+  }
+  const sameOffset = (from: number): boolean => {
+    for (let i = 19; i < length; i++) if (body[from + i] !== body[known + i]) return false
+    return true
+  }
+  const learnDay = (from: number): number => {
+    const to = textEnd(body, from)
+    if (to < 0) return -1
+    const text = body.toString('latin1', from, to)
+    clock.at = parseInstant(text)
+    if (!Number.isNaN(clock.at)) {
+      known = from
+      length = to - from
+      midnight =
+        clock.at - (twoDigits(body, from + 11) * 3600 + twoDigits(body, from + 14) * 60 + twoDigits(body, from + 17))
+    }
+    return to
+  }
+  return clock
+}

@@ -1,0 +1,164 @@
+import { COMMA, END, OPEN, skipSpace, skipValue, standsAt, textEnd } from '../../base/bytes.ts'
+import type { Interval } from '../../base/interval.ts'
+import { isObject, type JsonObject } from '../../base/json.ts'
+import { findList, learnPattern, type RowPattern, VALUES } from '../../base/rowPattern.ts'
+import { refuseFlood } from '../flood.ts'
+import { createClock } from './clock.ts'
+import { createNumbers } from './numbers.ts'
+import { type Gathering, gather, geoOf, type Values } from './values.ts'
+
+/*
+ * Reads the values of a series straight from the bytes, three times as fast as JSON.parse and without an object a row.
+ * The first row is the template of the others: the bytes between its values are expected in every row. A row that differs is
+ * parsed by itself; an answer whose first row is unusual is parsed as a whole.
+ */
+
+/** The fields of a row that are read; others are skipped. */
+const FIELDS = { value: 'number', datetime: 'time', tz_time: 'check', geo_id: 'geo', geo_name: 'name' } as const
+/** These fields are written without quotes, the others as strings. */
+const BARE: readonly string[] = ['number', 'geo']
+type What = (typeof FIELDS)[keyof typeof FIELDS] | 'text' | 'word'
+
+/** How a row is written: its fields, and the bytes before and after each. */
+export interface Template {
+  readonly parts: readonly { readonly literal: Uint8Array; readonly what: What }[]
+  readonly end: Uint8Array
+  /** The geo of every row, where rows have no `geo_id`. */
+  readonly geoId: number | null
+}
+
+/** Makes a template of a row; null where its fields are unusual. */
+export function learn(body: Buffer, start: number, stop: number): Template | null {
+  const row: unknown = JSON.parse(body.toString('utf8', start, stop))
+  const alike: RowPattern | null = isObject(row) ? learnPattern(body, start, stop) : null
+  if (!isObject(row) || !alike) return null
+  const parts = alike.fields.map(({ name, literal, text }) => {
+    const known = Object.hasOwn(FIELDS, name) ? FIELDS[name as keyof typeof FIELDS] : null
+    const fits = known !== null && text !== BARE.includes(known)
+    return { literal, what: fits ? known : text ? ('text' as const) : ('word' as const) }
+  })
+  const has = (wanted: What): boolean => parts.some(({ what }) => what === wanted)
+  // Unusual forms of these fields are left to the tolerant parser.
+  if (!has('number') || !has('time') || (row.tz_time !== undefined && !has('check'))) return null
+  if (row.geo_id !== undefined && !has('geo')) return null
+  const geoId = geoOf(row)
+  return typeof geoId === 'string' ? null : { parts, end: alike.end, geoId: has('geo') ? null : geoId }
+}
+
+/** Matches rows against a template. */
+function createMatcher(body: Buffer, { parts, end: rowEnd, geoId: only }: Template, gathering: Gathering) {
+  const clock = createClock(body)
+  const checkClock = createClock(body)
+  const checked = parts.some(({ what }) => what === 'check')
+  const numbers = createNumbers(body)
+  /** The index after a bare word of a field that is skipped; -1 for one that only the parser can judge. */
+  const wordEnd = (at: number): number => {
+    if (numbers.read(at, false)) return numbers.end
+    const word = ['null', 'true', 'false'].find((known) => body.toString('latin1', at, at + known.length) === known)
+    return word === undefined ? -1 : at + word.length
+  }
+  /** Reads one row; returns the index after it, or -1 where it differs from the template. */
+  return (start: number): number => {
+    let i = start
+    let value: number | null = null
+    let geoId = only ?? 0
+    let nameFrom = -1
+    let nameTo = -1
+    checkClock.at = Number.NaN
+    for (let p = 0; p < parts.length; p++) {
+      const { literal, what } = parts[p]!
+      if (!standsAt(body, i, literal)) return -1
+      i += literal.length
+      switch (what) {
+        case 'number':
+          if (numbers.read(i, false)) {
+            value = numbers.number
+            i = numbers.end
+          } else if (body.toString('latin1', i, i + 4) === 'null') i += 4
+          else return -1
+          break
+        case 'geo':
+          if (!numbers.read(i, true)) return -1
+          geoId = numbers.number
+          i = numbers.end
+          break
+        case 'time':
+          i = clock.read(i)
+          break
+        case 'check':
+          i = checkClock.read(i)
+          break
+        case 'name':
+          nameFrom = i
+          i = nameTo = textEnd(body, i)
+          break
+        case 'text':
+          i = textEnd(body, i)
+          break
+        case 'word':
+          i = wordEnd(i)
+      }
+      if (i < 0) return -1
+    }
+    if (!standsAt(body, i, rowEnd)) return -1
+    i += rowEnd.length
+    const { at } = clock
+    if (Number.isNaN(at) || (checked && checkClock.at !== at)) return -1
+    if (gathering.put(geoId, at, value) && nameTo > nameFrom)
+      gathering.name(geoId, body.toString('utf8', nameFrom, nameTo))
+    return i
+  }
+}
+
+/** The values of an answer, and the rest of it with an empty list instead of the values. */
+export interface Scanned {
+  readonly rest: JsonObject
+  readonly values: Values
+}
+
+/** Parses the rest of an answer from the texts before and after its values; null where there may be another list of that name. */
+export function restOf(before: string, after: string): JsonObject | null {
+  if (after.includes('"values"')) return null
+  const rest: unknown = JSON.parse(before + after)
+  if (!isObject(rest)) return null
+  return Object.values(rest).some((part) => isObject(part) && Array.isArray(part.values)) ? rest : null
+}
+
+/** Reads the values of an answer from its bytes; null when it has to be parsed as a whole. */
+export function scan(body: Buffer, window: Interval | null): Scanned | null {
+  const start = findList(body, VALUES)
+  if (start < 0) return null
+  try {
+    const gathering = gather(window)
+    const end = scanRows(body, skipSpace(body, start), gathering)
+    if (end < 0) return null
+    refuseFlood(body.subarray(0, start), body.subarray(end))
+    const rest = restOf(body.toString('utf8', 0, start), body.toString('utf8', end))
+    return rest && { rest, values: gathering.done() }
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+/** Reads rows up to the end of the list and returns its index; -1 where it is not a list of such rows. */
+function scanRows(body: Buffer, start: number, gathering: Gathering): number {
+  if (body[start] === END) return start
+  const firstEnd = body[start] === OPEN ? skipValue(body, start) : -1
+  const template = firstEnd < 0 ? null : learn(body, start, firstEnd)
+  if (!template) return -1
+  const match = createMatcher(body, template, gathering)
+  let at = start
+  for (let i = 0; ; i++) {
+    let end = match(at)
+    if (end < 0) {
+      end = skipValue(body, at)
+      if (end <= at) return -1
+      gathering.read(JSON.parse(body.toString('utf8', at, end)), i)
+    }
+    at = skipSpace(body, end)
+    if (body[at] === END) return at
+    if (body[at] !== COMMA) return -1
+    at = skipSpace(body, at + 1)
+  }
+}

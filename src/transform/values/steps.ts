@@ -1,0 +1,167 @@
+import { integerOf, isObject, listOf } from '../../base/json.ts'
+import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../base/zone.ts'
+import type { Period, Steps } from '../../services/steps.ts'
+import { smallestDistance, type Values } from './values.ts'
+
+const DAY = { unit: 'day', count: 1 } as const
+const WEEK = { unit: 'day', count: 7 } as const
+const MONTH = { unit: 'month', count: 1 } as const
+const YEAR = { unit: 'year', count: 1 } as const
+
+/** Seconds: the length of a period where neither the answer nor its rows tell it. */
+const DEFAULT = 3600
+/** Periods that begin at this many local midnights are days, even if the answer says hours. */
+const MANY = 3
+
+/** The period that an answer states in `tiempo`; null where it states none that is known. */
+function statedPeriod(
+  { byNumber, byWord }: Steps,
+  tiempo: unknown,
+): { readonly period: Period; readonly isNumber: boolean } | null {
+  const [first] = listOf(tiempo)
+  if (!isObject(first)) return null
+  const known = byNumber[Number(first.id)]
+  if (known !== undefined) return { period: known, isNumber: true }
+  const name = String(first.name).trim().toLowerCase()
+  const period = byWord[name.normalize('NFD').replace(/\p{M}/gu, '')]
+  return period === undefined ? null : { period, isNumber: false }
+}
+
+/** The resolution id that an answer states. */
+export function claimedId(tiempo: unknown): number | null {
+  const [first] = listOf(tiempo)
+  return isObject(first) ? integerOf(first.id) : null
+}
+
+/** The seconds of a period that begins at an instant. */
+const lengthOf = (zone: string, at: number, period: Period): number =>
+  typeof period === 'number' ? period : addUnits(zone, at, period.unit, period.count) - at
+
+/** Whether all instants are borders of a local unit. */
+const areBorders = (zone: string, at: readonly number[], unit: Unit): boolean =>
+  at.every((one) => floorTo(zone, one, unit) === one)
+
+/** Whether successive values of a geo are at least a period apart. Runs over every value, so it is kept simple. */
+function areApart({ geoIds, at }: Values['observations'], period: number): boolean {
+  let before = Number.NEGATIVE_INFINITY
+  for (let i = 0; i < at.length; i++) {
+    const now = at[i]!
+    // Another geo begins where time goes back or the id changes.
+    if (now - before < period && now > before && geoIds[i] === geoIds[i - 1]) return false
+    before = now
+  }
+  return true
+}
+
+/** The calendar period of instants that are all local midnights; null where they are not, or too few to tell. */
+function calendarOf(zone: string, { at }: Values['observations'], window: number): Period | null {
+  if (!areBorders(zone, at, 'day')) return null
+  const days = new Set(at)
+  const [first, second] = days
+  const isFirst = areBorders(zone, at, 'month')
+  // A single value tells its period only in a window with room for more.
+  if (second === undefined) return isFirst && window > 27 * 86_400 ? MONTH : window > 26 * 3600 ? DAY : null
+  if (areBorders(zone, at, 'year')) return YEAR
+  if (isFirst) return MONTH
+  const isWeekly = days.size >= MANY && at.every((one) => Math.round((one - first!) / 86_400) % 7 === 0)
+  return isWeekly ? WEEK : DAY
+}
+
+const isLong = (period: Period): boolean => typeof period !== 'number' && period.unit !== 'day'
+
+/**
+ * The period of native values: what the answer states by a known id; else what its instants tell, where all are local
+ * midnights; else what it states by a word; else the smallest distance. A stated period that the instants contradict is ignored.
+ * (Decision 003.)
+ */
+function periodOf(
+  known: Steps,
+  zone: string,
+  tiempo: unknown,
+  observations: Values['observations'],
+  window: number,
+): Period {
+  const stated = statedPeriod(known, tiempo)
+  const calendar = calendarOf(zone, observations, window)
+  // Periods that all begin at borders of months are months, whatever the answer says.
+  const many = calendar !== null && (new Set(observations.at).size >= MANY || isLong(calendar))
+  if (stated && typeof stated.period !== 'number') {
+    const { period } = stated
+    if (areBorders(zone, observations.at, period.unit)) return period
+  } else if (
+    stated &&
+    typeof stated.period === 'number' &&
+    (stated.isNumber ? !many : calendar === null || new Set(observations.at).size < 2)
+  ) {
+    return areApart(observations, stated.period) ? stated.period : smallestDistance(observations)!
+  }
+  return calendar ?? smallestDistance(observations) ?? DEFAULT
+}
+
+/** The step in seconds, or one for each value where they differ: days and months have the length of the local calendar. */
+export function stepsOf(
+  known: Steps,
+  zone: string,
+  timeTrunc: string | null,
+  tiempo: unknown,
+  observations: Values['observations'],
+  window: number,
+): number | number[] {
+  const { at } = observations
+  const period: Period = isUnit(timeTrunc)
+    ? (fixedSeconds(timeTrunc) ?? { unit: timeTrunc as 'day', count: 1 })
+    : periodOf(known, zone, tiempo, observations, window)
+  if (typeof period === 'number') return period
+  const steps = at.map((one) => lengthOf(zone, one, period))
+  return steps.every((step) => step === steps[0]) ? (steps[0] ?? DEFAULT) : steps
+}
+
+/**
+ * Whether the step of native values is only guessed: the answer states no known period, or one that the instants contradict, and
+ * the distances of the values follow no step or are too few. That is the case for events.
+ */
+export function isGuessed(
+  known: Steps,
+  timeZone: string,
+  tiempo: unknown,
+  observations: Values['observations'],
+  stated: number | number[],
+): boolean {
+  const { at, geoIds } = observations
+  const period = statedPeriod(known, tiempo)?.period
+  if (period !== undefined && (typeof period === 'number' ? period === stated : areBorders(timeZone, at, period.unit)))
+    return false
+  const smallest = smallestDistance(observations)
+  if (smallest === null || new Set(at).size < MANY) return true
+  if (areBorders(timeZone, at, 'day')) return false
+  let distances = 0
+  let apart = 0
+  for (let i = 1; i < at.length; i++) {
+    if (geoIds[i] !== geoIds[i - 1]) continue
+    const distance = at[i]! - at[i - 1]!
+    // Short steps divide the day. Longer ones follow the calendar, and a clock change makes them longer or shorter.
+    if (smallest < SHORT ? distance % smallest !== 0 : false) return true
+    distances++
+    if (distance > smallest + 3600) apart++
+    else if (smallest < SHORT && distance > smallest) apart++
+  }
+  return (smallest < SHORT && 86_400 % smallest !== 0) || apart * 4 > distances
+}
+/** Steps in seconds that two values are enough to tell. */
+const LIKELY: readonly number[] = [300, 600, 900, 3600]
+
+/** The guessed step of values: the calendar's for local midnights, else one fixed step, so that events have the same step in every window. */
+export function guessOf(
+  timeZone: string,
+  { at }: Values['observations'],
+  stated: number | number[],
+): number | number[] {
+  if (typeof stated !== 'number' || stated >= SHORT || areBorders(timeZone, at, 'day')) return stated
+  return LIKELY.includes(stated) && new Set(at).size < MANY ? stated : DEFAULT
+}
+
+/** Seconds. Shorter periods do not depend on the calendar. */
+const SHORT = 20 * 3600
+
+/** Whether a text is one of the service's grouping steps. */
+export const isUnit = (text: string | null): text is Unit => (UNITS as readonly (string | null)[]).includes(text)

@@ -1,0 +1,176 @@
+import { type Instant, parseInstant } from '../../base/instant.ts'
+import type { Interval } from '../../base/interval.ts'
+import { brief, isObject } from '../../base/json.ts'
+import type { ObservationKey, Observations } from '../../tables/rows.ts'
+import { refuseGeos } from '../flood.ts'
+import { gatherRejects, type Rejected, type Rejects } from '../rejects.ts'
+
+/** The values of one geo in the order of the answer: instants and values side by side. */
+interface Column {
+  readonly at: number[]
+  readonly values: (number | null)[]
+  ascending: boolean
+}
+
+/** The parsed `values` of an answer, before the step is known. */
+export interface Values extends Rejected {
+  readonly observations: Omit<Observations, 'steps'>
+  /** Rows in the answer, rejected and skipped ones included. */
+  readonly rows: number
+  readonly outside: number
+  /** The names of the geos that occur. */
+  readonly geoNames: ReadonlyMap<number, string>
+}
+
+/** The instant of a value, or why it has none: `datetime` with its offset; `tz_time` must agree. `datetime_utc` is ignored, because it repeats an hour on the day of 25 hours. */
+function instantOf(row: Readonly<Record<string, unknown>>): Instant | string {
+  const { datetime, tz_time: utc } = row
+  const at = typeof datetime === 'string' ? parseInstant(datetime) : Number.NaN
+  const check = typeof utc === 'string' ? parseInstant(utc) : Number.NaN
+  if (Number.isNaN(at)) {
+    if (datetime === undefined && !Number.isNaN(check)) return check
+    return `datetime ${brief(datetime)} is not an instant with an offset`
+  }
+  if (utc !== undefined && utc !== null && check !== at)
+    return `datetime ${brief(datetime)} and tz_time ${brief(utc)} disagree`
+  return at
+}
+
+/** The geo of a value, or why it has none: `geo_id`, the only one of `geo_ids`, or 0 where none is named. */
+export function geoOf(row: Readonly<Record<string, unknown>>): number | string {
+  const { geo_id: id, geo_ids: ids } = row
+  if (Number.isSafeInteger(id)) return id as number
+  if (id === undefined || id === null)
+    return Array.isArray(ids) && ids.length === 1 && Number.isSafeInteger(ids[0]) ? ids[0] : 0
+  return `geo_id ${brief(id)} is not a whole number`
+}
+
+/** Collects the values of an answer while it is parsed. */
+export interface Gathering {
+  /** Adds a value; returns whether it is the first one of its geo. */
+  put(geoId: number, at: Instant, value: number | null): boolean
+  name(geoId: number, name: string): void
+  /** Adds a row of the answer, or rejects it where it cannot be understood. */
+  read(row: unknown, i: number): void
+  done(): Values
+}
+
+/**
+ * Collects each value once, by geo and instant. Rows outside the window are left out and counted; rows that cannot be understood
+ * are rejected; of two rows for one instant the later one is used, and the earlier one is rejected where they differ.
+ * The order of the result is that of `Observations`.
+ */
+export function gather(window: Interval | null): Gathering {
+  const columns = new Map<number, Column>()
+  const geoNames = new Map<number, string>()
+  const rejects = gatherRejects()
+  let rows = 0
+  let outside = 0
+  let lastGeo = Number.NaN
+  let lastColumn: Column | undefined
+  const from = window?.from ?? Number.NEGATIVE_INFINITY
+  const to = window?.to ?? Number.POSITIVE_INFINITY
+  const put = (geoId: number, at: Instant, value: number | null): boolean => {
+    rows++
+    if (at < from || at >= to) {
+      outside++
+      return false
+    }
+    let column = geoId === lastGeo ? lastColumn : columns.get(geoId)
+    const isNew = column === undefined
+    if (!column) {
+      column = { at: [], values: [], ascending: true }
+      columns.set(geoId, column)
+      refuseGeos(columns.size)
+    }
+    lastGeo = geoId
+    lastColumn = column
+    const times = column.at
+    if (times.length > 0 && times[times.length - 1]! >= at) column.ascending = false
+    times.push(at)
+    column.values.push(value)
+    return isNew
+  }
+  return {
+    put,
+    name: (geoId, name) => void geoNames.set(geoId, name),
+    read(row, i) {
+      const reject = (reason: string, place?: ObservationKey) => {
+        rows++
+        rejects.add(`$.indicator.values[${i}]`, reason, row, place)
+      }
+      if (!isObject(row)) return reject('a value is not an object')
+      const { value, geo_name: name } = row
+      const at = instantOf(row)
+      const geoId = geoOf(row)
+      if (value !== null && (typeof value !== 'number' || !Number.isFinite(value)))
+        return reject(
+          `value ${brief(value)} is not a number`,
+          typeof at === 'number' && typeof geoId === 'number' ? { geoId, at } : undefined,
+        )
+      if (typeof at === 'string' || typeof geoId === 'string')
+        return reject(typeof at === 'string' ? at : String(geoId))
+      if (put(geoId, at, value) && typeof name === 'string' && name !== '') geoNames.set(geoId, name)
+    },
+    done() {
+      const observations = join(columns, rejects)
+      return { observations, ...rejects.done(), rows, outside, geoNames }
+    },
+  }
+}
+
+/** Reads the `values` of an answer that was parsed as a whole. */
+export function readValues(rows: readonly unknown[], window: Interval | null): Values {
+  const gathering = gather(window)
+  for (const [i, row] of rows.entries()) gathering.read(row, i)
+  return gathering.done()
+}
+
+/** Joins the columns of all geos, each in order of time and without repetitions. */
+function join(columns: ReadonlyMap<number, Column>, rejects: Rejects): Values['observations'] {
+  const geoIds: number[] = []
+  const at: number[] = []
+  const values: (number | null)[] = []
+  for (const geoId of [...columns.keys()].sort((a, b) => a - b)) {
+    const column = columns.get(geoId)!
+    const { at: times, values: numbers } = column.ascending ? column : sorted(column, geoId, rejects)
+    for (let i = 0; i < times.length; i++) {
+      geoIds.push(geoId)
+      at.push(times[i]!)
+      values.push(numbers[i]!)
+    }
+  }
+  return { geoIds, at, values }
+}
+
+function sorted(column: Column, geoId: number, rejects: Rejects): Pick<Column, 'at' | 'values'> {
+  const order = column.at.map((_, i) => i).sort((a, b) => column.at[a]! - column.at[b]! || a - b)
+  const at: number[] = []
+  const values: (number | null)[] = []
+  for (const i of order) {
+    const time = column.at[i]!
+    const value = column.values[i]!
+    const last = at.length - 1
+    if (at[last] !== time) {
+      at.push(time)
+      values.push(value)
+    } else if (values[last] !== value) {
+      rejects.add(
+        '$.indicator.values',
+        'two values for one geo and instant; the later one holds',
+        { geo_id: geoId, at: time, value: values[last] },
+        { geoId, at: time },
+      )
+      values[last] = value
+    }
+  }
+  return { at, values }
+}
+
+/** The smallest distance between successive values of one geo. */
+export function smallestDistance({ geoIds, at }: Values['observations']): number | null {
+  let smallest = Number.POSITIVE_INFINITY
+  for (let i = 1; i < at.length; i++)
+    if (geoIds[i] === geoIds[i - 1]) smallest = Math.min(smallest, at[i]! - at[i - 1]!)
+  return Number.isFinite(smallest) ? smallest : null
+}
