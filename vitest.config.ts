@@ -19,6 +19,7 @@ const FLOORS = {
   products: 56,
   threads: 80,
   emulator: 95,
+  lake: 87,
   page: 75,
   cli: 20,
 }

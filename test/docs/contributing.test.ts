@@ -34,3 +34,10 @@ test('it says how each of the usual changes is made', () => {
   ]
   for (const what of WHAT) expect(text).toMatch(new RegExp(`^### … a (?:\\w+ )*${what}`, 'm'))
 })
+
+test('the glossary stays short: forty terms, each once', () => {
+  const [, glossary = ''] = readFileSync('docs/architecture.md', 'utf8').split('## Glossary')
+  const terms = [...glossary.matchAll(/^\| ([^|]+) \|/gm)].map(([, term]) => term!).slice(1)
+  expect(new Set(terms).size).toBe(terms.length)
+  expect(terms.length).toBeLessThanOrEqual(40)
+})
