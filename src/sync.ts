@@ -221,7 +221,7 @@ export async function ingestAll(
   await endRun(store, runId, outcome, stop?.message ?? null, formatMillis(now()))
   await ended(outcome, stop)
   // A run without requests writes so little that closing the database is enough.
-  if (pipeline) store.tidy()
+  if (pipeline) await store.tidy()
   const seconds = (now() - began) / 1000
   return { runId, job: job.name, outcome, counts, failures, seconds, stop, skipped: [], selected: true }
 }

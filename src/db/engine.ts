@@ -5,6 +5,12 @@ import type { Day } from '../tables/dayTotals.ts'
 import type { Observations, RowValues } from '../tables/rows.ts'
 import type { Database, TableName } from '../tables/schema.ts'
 
+/** Rows that come some at a time, so that memory stays flat however many there are. */
+export type Blocks<T> = AsyncIterable<readonly T[]>
+
+/** What one database knows at once, and another has to be asked for. */
+export type Awaitable<T> = T | Promise<T>
+
 /** What an upsert did. */
 export interface Written {
   /** Rows that were not there before, or of which only what was open was filled. */
@@ -88,10 +94,10 @@ export interface Version {
   readonly valid_to: string | null
 }
 
-/** The answer of a statement: its columns with the table that they come from, and its rows one by one; whole numbers are bigints. */
+/** The answer of a statement: its columns with the table that they come from, and its rows; whole numbers are bigints. */
 export interface QueryResult {
   readonly columns: readonly { readonly name: string; readonly table: string | null; readonly type: string | null }[]
-  readonly rows: IterableIterator<unknown[]>
+  readonly rows: Blocks<unknown[]>
 }
 
 /** What a column was seen to hold, as bits; `huge` are whole numbers that are not exact as doubles. */
@@ -160,17 +166,14 @@ export interface Engine {
   /** The texts of some kinds that have words that begin so, the best first, each item once; without words all of them. */
   search(text: string, kinds: readonly string[]): Promise<Found[]>
   /**
-   * The values of a series and geo between two instants one by one, as they are or as they were known at an instant (UTC to
+   * The values of a series and geo between two instants, as they are or as they were known at an instant (UTC to
    * the millisecond), in order of time. Several may be read side by side.
    */
-  values(
-    of: SeriesRange,
-    asOf: string | null,
-  ): IterableIterator<readonly [at: Instant, value: number | null, step: number]>
+  values(of: SeriesRange, asOf: string | null): Blocks<readonly [at: Instant, value: number | null, step: number]>
   /** All values of a stretch at once, each with the fetch that brought it, in order of time. */
-  heldIn(of: SeriesRange): readonly HeldValue[]
+  heldIn(of: SeriesRange): Awaitable<readonly HeldValue[]>
   /** All superseded and withdrawn values of a stretch at once, in order of time. */
-  supersededIn(of: SeriesRange): readonly SupersededValue[]
+  supersededIn(of: SeriesRange): Awaitable<readonly SupersededValue[]>
   /** The values of a stretch: as they are, as they were known at an instant (UTC to the millisecond), or as each was first. */
   valuesThen(of: SeriesRange, then: string | 'now' | 'first'): Promise<ValueAt[]>
   /** The first values of a stretch in order of time: as they are, or as they were known when a fetch of its series had been recorded. */
@@ -183,22 +186,22 @@ export interface Engine {
   ): Promise<Extremes[]>
   /** Every time that a value of a stretch was replaced or withdrawn, after an instant where one is given; the latest first. */
   revisions(of: SeriesRange, after: string | null): Promise<Revision[]>
-  /** One by one the versions of values of a series that began or ended after one instant and not after another, in order of geo and time. */
+  /** The versions of values of a series that began or ended after one instant and not after another, in order of geo and time. */
   changedVersions(
     seriesId: number,
     window: Interval,
     between: { readonly from: string; readonly to: string },
-  ): IterableIterator<Version>
+  ): Blocks<Version>
   /** Runs a user's own statement, which only reads. Throws what the database says of it. */
-  query(sql: string, parameters?: Readonly<Record<string, unknown>>): QueryResult
+  query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult>
   /** What the columns of the answer of such a statement hold, from the first row to the last: bits of `SEEN`. */
-  seen(sql: string, columns: number): number[]
+  seen(sql: string, columns: number): Promise<number[]>
   /** From now on a statement that needs more memory than so many bytes ends with an error. It holds for the whole process. */
-  limitMemory(bytes: number): void
+  limitMemory(bytes: number): Awaitable<void>
   /** From now on this connection keeps at most so many bytes of what it has read. */
-  limitCache(bytes: number): void
+  limitCache(bytes: number): Awaitable<void>
   /** From now on, until it is closed, the database is read as it is now. */
-  freeze(): void
+  freeze(): Awaitable<void>
   /** Makes a copy that is open a product, and writes it into a file. */
   finishCopy(file: string, bookkeeping: boolean): Promise<void>
   /** The tables that there are. */

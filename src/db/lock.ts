@@ -1,9 +1,10 @@
+import type { Awaitable } from './engine.ts'
 import { addHolder } from './holder.ts'
 import { backendOf } from './open.ts'
 import type { Store, StoreOptions } from './store.ts'
 
 /** Whether somebody holds a database for writing; undefined when it cannot be told. */
-export const isHeld = (file: string): boolean | undefined => backendOf(file).isHeld(file)
+export const isHeld = (file: string): Awaitable<boolean | undefined> => backendOf(file).isHeld(file)
 
 /** Takes a file that is only a lock for this process alone, until it is given back or ends. Throws BusyError where another one has it. */
 export const holdAlone = (file: string): (() => void) => backendOf(file).hold(file)
@@ -18,10 +19,10 @@ export async function lockWriter(store: Store, command: string, now: () => numbe
     const leave = await addHolder(store, command, now)
     return async () => {
       await leave()
-      release()
+      await release()
     }
   } catch (error) {
-    release()
+    await release()
     throw error
   }
 }
@@ -62,12 +63,12 @@ export async function openWriter(file: string, command: string, options: StoreOp
       async close() {
         await leave()
         await store.close()
-        release()
+        await release()
       },
     }
   } catch (error) {
     await store.close()
-    release()
+    await release()
     throw error
   }
 }

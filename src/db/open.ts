@@ -1,3 +1,4 @@
+import type { Awaitable } from './engine.ts'
 import { sqlite } from './sqlite/backend.ts'
 import type { Backend, Changes, Reader, SchemaState, Store, StoreOptions } from './store.ts'
 
@@ -12,10 +13,10 @@ export const openStore = (file: string, options: StoreOptions = {}): Promise<Sto
   backendOf(file).openStore(file, options)
 
 /** The schema of a database, and the migrations that this program knows. */
-export const schemaState = (file: string): SchemaState => backendOf(file).schemaState(file)
+export const schemaState = (file: string): Awaitable<SchemaState> => backendOf(file).schemaState(file)
 
 /** Removes a database of our own making that nobody has open, with all that belongs to it. */
-export const removeDatabase = (file: string): void => backendOf(file).remove(file)
+export const removeDatabase = (file: string): Awaitable<void> => backendOf(file).remove(file)
 
 /** Whether a file is a copy that was published: `unmarked` where only its manifest can tell. */
 export const copyState = (file: string): 'yes' | 'changed' | 'unmarked' | 'no' => backendOf(file).copyState(file)

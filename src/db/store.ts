@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Database } from '../tables/schema.ts'
-import type { Engine } from './engine.ts'
+import type { Awaitable, Engine } from './engine.ts'
 
 /** The values of a statement's parameters, by place or by name. */
 export type Bound = readonly unknown[] | Readonly<Record<string, unknown>>
@@ -32,9 +32,9 @@ export interface Store extends Reader {
   /** Runs a statement with positional parameters on this connection and answers how many rows it changed; prepared once a text. */
   run(sql: string, parameters: readonly unknown[]): number
   /** Tidies, as far as others let it: statistics for the query planner, and what was written folded into the database. */
-  tidy(): void
+  tidy(): Awaitable<void>
   /** Throws when nothing may be written any more: the database is not the one that was opened, or another writer has taken it over. */
-  check(): void
+  check(): Awaitable<void>
   /** The number that the writer's lock gave: from now on nothing is written where there is a later one. Null gives it up. */
   fence(number: number | null): void
   /** Whether the writer's lock is held with this store. */
@@ -84,16 +84,19 @@ export interface Backend {
   openReader(file: string): Reader
   openStore(file: string, options?: StoreOptions): Promise<Store>
   /** Opens a database whose lock was taken before anything of it was made or migrated. The lock is released after the store is closed. */
-  openLocked(file: string, options: StoreOptions): Promise<{ readonly store: Store; readonly release: () => void }>
+  openLocked(
+    file: string,
+    options: StoreOptions,
+  ): Promise<{ readonly store: Store; readonly release: () => Awaitable<void> }>
   /** Takes the lock of a writer, and answers how to give it back. Throws BusyError, naming the holder, while another one has it. */
-  lock(file: string, now: number): Promise<() => void>
+  lock(file: string, now: number): Promise<() => Awaitable<void>>
   /** Takes a file that is only a lock for this process alone; made where there is none. Answers how to give it back; throws BusyError. */
   hold(file: string): () => void
   /** Whether somebody holds the lock; undefined when it cannot be told. */
-  isHeld(file: string): boolean | undefined
-  schemaState(file: string): SchemaState
+  isHeld(file: string): Awaitable<boolean | undefined>
+  schemaState(file: string): Awaitable<SchemaState>
   /** Removes a database of our own making that nobody has open, with all that belongs to it. */
-  remove(file: string): void
+  remove(file: string): Awaitable<void>
   /** Whether a file is a copy that was published: `unmarked` where only its manifest can tell. */
   copyState(file: string): 'yes' | 'changed' | 'unmarked' | 'no'
   /** Watches for what others write; it reads nothing, so that it holds up no writer. */

@@ -2,7 +2,8 @@ import { type CompiledQuery, type Expression, type Kysely, type SqlBool, sql } f
 import type { RowValues, TableRows } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 
-const compiled = new Map<string, CompiledQuery>()
+/** By the kind of database, which each has its own words. */
+const compiled = new WeakMap<object, Map<string, CompiledQuery>>()
 
 /** Columns of an insert that a later row never overwrites. */
 const BORN = 'first_seen_at'
@@ -20,7 +21,10 @@ function upsertOf(
 ): CompiledQuery {
   const second = locale === undefined || locale === first ? undefined : TEXT_TABLES[table]
   const name = `${table} ${columns} ${when} ${second && first}`
-  const known = compiled.get(name)
+  const { adapter } = db.getExecutor()
+  const ofKind = compiled.get(adapter) ?? new Map<string, CompiledQuery>()
+  compiled.set(adapter, ofKind)
+  const known = ofKind.get(name)
   if (known) return known
   const { key, silent } = tableOf(table)
   const updated = columns.filter((column) => !key.includes(column) && column !== BORN)
@@ -50,7 +54,7 @@ function upsertOf(
       .where(({ or }): Expression<SqlBool> => or(differs))
   })
   const compiledQuery = query.compile()
-  compiled.set(name, compiledQuery)
+  ofKind.set(name, compiledQuery)
   return compiledQuery
 }
 

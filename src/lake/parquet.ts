@@ -77,11 +77,11 @@ function rangesOf(columns: readonly LakeColumn[], groups: ParquetWriter['row_gro
 }
 
 /** Writes a new file that is safe on the disk, group by group; equal rows make equal bytes. */
-export function writeParquetFile(
+export async function writeParquetFile(
   file: string,
   columns: readonly LakeColumn[],
-  blocks: Iterable<readonly LakeRow[]>,
-): Written {
+  blocks: AsyncIterable<readonly LakeRow[]> | Iterable<readonly LakeRow[]>,
+): Promise<Written> {
   const handle = openSync(file, 'wx')
   try {
     const hash = createHash('sha256')
@@ -128,7 +128,7 @@ export function writeParquetFile(
       held = columns.map(() => [])
     }
     const converters = columns.map(({ type }) => CONVERT[type])
-    for (const block of blocks)
+    for await (const block of blocks)
       for (const row of block) {
         for (let i = 0; i < converters.length; i++) {
           const value = row[i]

@@ -17,12 +17,6 @@ export interface Part {
 /** The part of a table by year that has no rows at all. */
 export const NO_ROWS = 'none'
 
-async function collected(blocks: AsyncIterable<readonly (readonly unknown[])[]>): Promise<Blocks> {
-  const all: (readonly (readonly unknown[])[])[] = []
-  for await (const block of blocks) all.push(block)
-  return all
-}
-
 /** Every part that a snapshot of the database has. */
 export async function partsOf(db: Reader, changed: ReadonlySet<Month> | null, source: Source): Promise<Part[]> {
   const timelines = await timelinesOf(db)
@@ -51,7 +45,7 @@ export async function partsOf(db: Reader, changed: ReadonlySet<Month> | null, so
       name: `day/year=${yearText(year)}/${yearText(year)}`,
       // A local day of this year may begin in the last month of the one before.
       dirty: dirty(monthsBetween(year * 12 - 1, year * 12 + 12)),
-      blocks: () => collected(days(db, timelines, year)),
+      blocks: async () => days(db, timelines, year),
     })),
     ...Object.entries(DIMENSIONS).map(([table, read]) => ({
       table: table as keyof typeof DIMENSIONS,

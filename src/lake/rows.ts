@@ -6,7 +6,7 @@ import { type Month, monthInterval } from './months.ts'
 import type { LakeRow } from './parquet.ts'
 
 /** Rows in groups, so that as many are held at once as a series has in a month. */
-export type Blocks = Iterable<readonly LakeRow[]>
+export type Blocks = AsyncIterable<readonly LakeRow[]> | Iterable<readonly LakeRow[]>
 
 /** A series and geo, with the instants between which it has values, and superseded ones. */
 interface Timeline {
@@ -58,34 +58,40 @@ export async function fetchTimes({ kysely }: Reader): Promise<(id: number) => nu
 const touches = (a: Interval | null, b: Interval): boolean => a !== null && a.from < b.to && b.from < a.to
 
 /** The values of a month, a block a series and geo. */
-export function* observations(
+export async function* observations(
   { engine }: Reader,
   timelines: readonly Timeline[],
   month: Month,
   timeOf: (fetch: number) => number | null,
-): Generator<LakeRow[]> {
+): AsyncGenerator<LakeRow[]> {
   const interval = monthInterval(month)
   for (const { seriesId, geoId, held } of timelines) {
     if (!touches(held, interval)) continue
-    yield engine
-      .heldIn({ seriesId, geoId, ...interval })
-      .map(([at, value, step, fetch]) => [seriesId, geoId, at * 1000, value, step, timeOf(fetch)])
+    const values = await engine.heldIn({ seriesId, geoId, ...interval })
+    yield values.map(([at, value, step, fetch]) => [seriesId, geoId, at * 1000, value, step, timeOf(fetch)])
   }
 }
 
 /** The superseded values of a month, a block a series and geo. */
-export function* revisions(
+export async function* revisions(
   { engine }: Reader,
   timelines: readonly Timeline[],
   month: Month,
   timeOf: (fetch: number) => number | null,
-): Generator<LakeRow[]> {
+): AsyncGenerator<LakeRow[]> {
   const interval = monthInterval(month)
   for (const { seriesId, geoId, superseded } of timelines) {
     if (!touches(superseded, interval)) continue
-    yield engine
-      .supersededIn({ seriesId, geoId, ...interval })
-      .map(([at, value, step, fetch, by]) => [seriesId, geoId, at * 1000, value, step, timeOf(fetch), timeOf(by)])
+    const values = await engine.supersededIn({ seriesId, geoId, ...interval })
+    yield values.map(([at, value, step, fetch, by]) => [
+      seriesId,
+      geoId,
+      at * 1000,
+      value,
+      step,
+      timeOf(fetch),
+      timeOf(by),
+    ])
   }
 }
 

@@ -62,15 +62,17 @@ function checkSame(asWritten: string, before: LakeManifest | null, now: Source):
 }
 
 /** The same blocks from the first one with rows on; null where there is none. */
-function filled(blocks: Blocks): Blocks | null {
-  const iterator = blocks[Symbol.iterator]()
-  let first = iterator.next()
-  while (!first.done && first.value.length === 0) first = iterator.next()
+async function filled(blocks: Blocks): Promise<Blocks | null> {
+  const iterator = (async function* () {
+    yield* blocks
+  })()
+  let first = await iterator.next()
+  while (!first.done && first.value.length === 0) first = await iterator.next()
   if (first.done) return null
   const { value } = first
-  return (function* () {
+  return (async function* () {
     yield value
-    yield* { [Symbol.iterator]: () => iterator }
+    yield* iterator
   })()
 }
 
@@ -87,11 +89,11 @@ async function makePart(
     return { file, isNew: false }
   }
   if (!dirty && old && (await isThere(old))) return keep(old)
-  const rows = filled(await blocks())
+  const rows = await filled(await blocks())
   if (rows === null && LAKE_TABLES[table].byYear && part !== NO_ROWS) return null
   const making = join(staging, `${name}.part`)
   mkdirSync(dirname(making), { recursive: true })
-  const written = writeParquetFile(making, LAKE_TABLES[table].columns, rows ?? [])
+  const written = await writeParquetFile(making, LAKE_TABLES[table].columns, rows ?? [])
   if (old?.sha256 === written.sha256 && (await isThere(old))) {
     rmSync(making)
     return keep(old)
@@ -122,7 +124,7 @@ const tablesOf = (files: ReadonlyMap<LakeTableName, LakeFile[]>): LakeManifest['
 export async function syncLake(db: Reader, place: Place, options: LakeOptions): Promise<LakeSummary> {
   const writer = await place.write(options.now())
   try {
-    db.engine.freeze()
+    await db.engine.freeze()
     const source = await sourceOf(db)
     checkSame(place.asWritten, writer.before, source)
     await writer.tidy(writer.before?.snapshot ?? 0, options.graceMs ?? GRACE_MS, options.now())

@@ -151,8 +151,8 @@ export async function answerOf(site: Site, asked: Asked): Promise<Sent> {
   let isHeld = false
   try {
     reader = openReader(site.file)
-    reader.engine.limitCache(CACHE)
-    reader.engine.freeze()
+    await reader.engine.limitCache(CACHE)
+    await reader.engine.freeze()
     const request = requestOf(site, asked, reader)
     const minute = (page ?? endpoint)?.clock ? Math.floor(request.now / 60) : null
     const etag = await etagOf(reader, [site.version, request.locale, minute])

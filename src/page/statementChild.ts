@@ -25,18 +25,19 @@ function cellOf(value: unknown): string | number | null {
 async function answer({ file, sql, parameters }: StatementQuestion, { rows, bytes }: Limits): Promise<StatementAnswer> {
   const reader = openReader(file)
   try {
-    reader.engine.limitMemory(MEMORY)
-    const found = reader.engine.query(sql, parameters)
+    await reader.engine.limitMemory(MEMORY)
+    const found = await reader.engine.query(sql, parameters)
     const taken: (string | number | null)[][] = []
     let told = 0
     let cut: StatementAnswer['cut'] = null
-    for (const row of found.rows) {
-      const cells = row.map(cellOf)
-      told += cells.reduce<number>((sum, cell) => sum + String(cell).length + 1, 0)
-      cut = taken.length === rows ? 'rows' : taken.length > 0 && told > bytes ? 'bytes' : null
-      if (cut) break
-      taken.push(cells)
-    }
+    reading: for await (const block of found.rows)
+      for (const row of block) {
+        const cells = row.map(cellOf)
+        told += cells.reduce<number>((sum, cell) => sum + String(cell).length + 1, 0)
+        cut = taken.length === rows ? 'rows' : taken.length > 0 && told > bytes ? 'bytes' : null
+        if (cut) break reading
+        taken.push(cells)
+      }
     return { columns: uniqueNames(found.columns.map(({ name }) => name)), rows: taken, cut }
   } catch (error) {
     throw asInputError(error)

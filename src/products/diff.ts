@@ -1,7 +1,7 @@
 import type { ExpressionBuilder } from 'kysely'
 import { formatMillis, formatUtc } from '../base/instant.ts'
 import { formatLocal } from '../base/zone.ts'
-import type { Version } from '../db/engine.ts'
+import type { Blocks, Version } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
 import { FIRST_LOCALE } from '../tables/sql.ts'
@@ -94,29 +94,33 @@ function sidesOf<V extends { readonly valid_from: string; readonly valid_to: str
 }
 
 /** Groups successive rows with the same key. */
-function* groups<T>(rows: Iterable<T>, keyOf: (row: T) => string): Generator<readonly T[]> {
+async function* groups<T>(
+  blocks: Blocks<T> | Iterable<readonly T[]>,
+  keyOf: (row: T) => string,
+): AsyncGenerator<readonly T[]> {
   let group: T[] = []
   let last: string | undefined
-  for (const row of rows) {
-    const key = keyOf(row)
-    if (key !== last && group.length > 0) {
-      yield group
-      group = []
+  for await (const block of blocks)
+    for (const row of block) {
+      const key = keyOf(row)
+      if (key !== last && group.length > 0) {
+        yield group
+        group = []
+      }
+      last = key
+      group.push(row)
     }
-    last = key
-    group.push(row)
-  }
   if (group.length > 0) yield group
 }
 
-function* valueDifferences({ engine }: Reader, all: Touched, question: DiffQuestion): Generator<Difference> {
+async function* valueDifferences({ engine }: Reader, all: Touched, question: DiffQuestion): AsyncGenerator<Difference> {
   const { from, to, indicators } = question
   for (const series of all) {
     const { series_id, kind, id, name, zone } = series
     if (indicators.length > 0 && !indicators.includes(id)) continue
     const window = { from: series.from ?? Number.MIN_SAFE_INTEGER, to: series.to ?? Number.MAX_SAFE_INTEGER }
     const versions = engine.changedVersions(series_id, window, { from, to })
-    for (const group of groups(versions, ({ geo_id, at }) => `${geo_id} ${at}`)) {
+    for await (const group of groups(versions, ({ geo_id, at }) => `${geo_id} ${at}`)) {
       const { before, after, changed } = sidesOf(group, question)
       const change = changeOf(before, after, (a, b) => a.value === b.value && a.step_s === b.step_s)
       const [{ geo_id, at }] = group as [Version]
@@ -165,7 +169,7 @@ async function textDifferences(db: Reader, question: DiffQuestion): Promise<Diff
       .orderBy('locale')
       .orderBy('valid_from')
       .execute()) as unknown as (TextVersion & { id: number })[]
-    for (const group of groups(versions, ({ kind, id, locale }) => `${kind} ${id} ${locale}`)) {
+    for await (const group of groups([versions], ({ kind, id, locale }) => `${kind} ${id} ${locale}`)) {
       const { before, after, changed } = sidesOf(group, question)
       const [{ kind, id, locale }] = group as [TextVersion & { id: number }]
       if (indicators.length > 0 && !indicators.includes(id)) continue
@@ -215,10 +219,10 @@ async function catalogueDifferences({ kysely }: Reader, { from, to, indicators }
 }
 
 /** The differences between two instants: values, texts, and the indicators that the catalogue lists. */
-export async function differences(db: Reader, question: DiffQuestion): Promise<Iterable<Difference>> {
+export async function differences(db: Reader, question: DiffQuestion): Promise<AsyncIterable<Difference>> {
   const [catalogue, texts] = [await catalogueDifferences(db, question), await textDifferences(db, question)]
   const touched = await touchedSeries(db, question)
-  return (function* () {
+  return (async function* () {
     yield* catalogue
     yield* texts
     yield* valueDifferences(db, touched, question)

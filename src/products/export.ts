@@ -1,7 +1,9 @@
 import { formatUtc, type Instant } from '../base/instant.ts'
 import { formatOffset } from '../base/zone.ts'
+import type { Blocks } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 import { columnOf, type Dataset, datasetsOf, type ExportQuestion, rangeIn } from './datasets.ts'
+import { sideBySide } from './sideBySide.ts'
 
 /** How a column of an export is typed, where a format has types. */
 export interface ExportColumn {
@@ -12,10 +14,10 @@ export interface ExportColumn {
   readonly about?: string
 }
 
-/** What an export holds: its columns, and its rows one by one, so that memory stays flat however many there are. Instants are `YYYY-MM-DDTHH:MM:SSZ`. */
+/** What an export holds: its columns, and its rows some at a time, so that memory stays flat however many there are. Instants are `YYYY-MM-DDTHH:MM:SSZ`. */
 export interface Exported {
   readonly columns: readonly ExportColumn[]
-  readonly rows: Iterable<readonly unknown[]>
+  readonly rows: Blocks<readonly unknown[]>
 }
 
 /** Which times a row tells. */
@@ -28,7 +30,7 @@ const TIMES: Readonly<Record<Clock, readonly ExportColumn[]>> = { both: [UTC, LO
 type Value = readonly [at: Instant, value: number | null, step: number]
 
 /** The values of a dataset in the order of their instants. */
-const valuesOf = ({ engine }: Reader, { seriesId, geoId, zone }: Dataset, question: ExportQuestion): Iterator<Value> =>
+const valuesOf = ({ engine }: Reader, { seriesId, geoId, zone }: Dataset, question: ExportQuestion): Blocks<Value> =>
   engine.values({ seriesId, geoId, ...rangeIn(zone, question) }, question.asOf)
 
 /** Writes instants of a zone as text. */
@@ -48,15 +50,6 @@ async function createClock({ kysely }: Reader, zone: string, clock: Clock): Prom
     const utc = formatUtc(at)
     const local = `${formatUtc(at + offset).slice(0, 19)}${formatOffset(offset)}`
     return clock === 'both' ? [utc, local] : [clock === 'utc' ? utc : local]
-  }
-}
-
-/** Ends statements that were not read to their end. */
-function* closing<T>(iterators: readonly Iterator<unknown>[], rows: Iterable<T>): Generator<T> {
-  try {
-    yield* rows
-  } finally {
-    for (const iterator of iterators) iterator.return?.()
   }
 }
 
@@ -91,12 +84,12 @@ export async function exportLong(db: Reader, question: ExportQuestion, clock: Cl
   const datasets = await datasetsOf(db, question)
   const clocks = new Map<string, Times>()
   for (const { zone } of datasets) if (!clocks.has(zone)) clocks.set(zone, await createClock(db, zone, clock))
-  function* rows(): Generator<unknown[]> {
+  async function* rows(): Blocks<readonly unknown[]> {
     for (const dataset of datasets) {
       const shared = Object.values(SHARED).map(([, field]) => dataset[field])
       const times = clocks.get(dataset.zone)!
-      const values = valuesOf(db, dataset, question)
-      yield* closing([values], long(values, shared, times))
+      for await (const values of valuesOf(db, dataset, question))
+        yield values.map(([at, value, step]) => [...shared, ...times(at), step, value])
     }
   }
   return {
@@ -110,17 +103,9 @@ export async function exportLong(db: Reader, question: ExportQuestion, clock: Cl
   }
 }
 
-function* long(values: Iterator<Value>, shared: unknown[], times: Times): Generator<unknown[]> {
-  for (let next = values.next(); !next.done; next = values.next()) {
-    const [at, value, step] = next.value
-    yield [...shared, ...times(at), step, value]
-  }
-}
-
 /** A row an instant, and a column a series and geo: `600_3`, `1293_8741_hour_average`, `offer_25_3`. Where a series has no value, its cell is empty. */
 export async function exportWide(db: Reader, question: ExportQuestion, clock: Clock): Promise<Exported> {
   const datasets = await datasetsOf(db, question)
-  const iterators = datasets.map((dataset) => valuesOf(db, dataset, question))
   const times = await createClock(db, datasets[0]?.zone ?? '', clock)
   return {
     columns: [
@@ -134,26 +119,15 @@ export async function exportWide(db: Reader, question: ExportQuestion, clock: Cl
         }),
       ),
     ],
-    rows: closing(iterators, wide(iterators, times)),
+    rows: wide(
+      datasets.map((dataset) => valuesOf(db, dataset, question)),
+      times,
+    ),
   }
 }
 
-/** Goes through ordered values side by side. */
-function* wide(iterators: readonly Iterator<Value>[], times: Times): Generator<unknown[]> {
-  const heads = iterators.map((iterator) => iterator.next())
-  for (;;) {
-    const at = heads.reduce(
-      (least, head) => (head.done ? least : Math.min(least, head.value[0])),
-      Number.POSITIVE_INFINITY,
-    )
-    if (!Number.isFinite(at)) return
-    yield [
-      ...times(at),
-      ...heads.map((head, i) => {
-        if (head.done || head.value[0] !== at) return null
-        heads[i] = iterators[i]!.next()
-        return head.value[1]
-      }),
-    ]
-  }
+/** A row an instant that any of some ordered values has. */
+async function* wide(all: readonly Blocks<Value>[], times: Times): Blocks<readonly unknown[]> {
+  for await (const instants of sideBySide(all))
+    yield instants.map(({ at, heads }) => [...times(at), ...heads.map((head) => head?.[1] ?? null)])
 }

@@ -93,9 +93,9 @@ const SERIES = 's.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_
 const COARSE = `f.outcome = 'coarse' and f.from_at is not null`
 
 /** Geos with rows of their own; `single` where they were requested by themselves, and not only missed in an answer for all, which lies below what it left in doubt. */
-const SINGLE = `select series_id, geo_id, state <> 'doubt' or not exists (
+const SINGLE = `select series_id, geo_id, iif(state <> 'doubt' or not exists (
               select 1 from _coverage l where l.series_id = k.series_id and l.geo_id = 0 and l.from_at <= k.from_at and l.to_at >= k.to_at
-            ) as single from _coverage k where geo_id <> 0
+            ), 1, 0) as single from _coverage k where geo_id <> 0
             union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${FAILED} and f.series_id is not null
             union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${COARSE} and f.series_id is not null`
 
@@ -165,7 +165,7 @@ const GAPS = `select h.series_id, h.kind, h.indicator_id, ${indicatorName('h')},
       ${localTime('h.to_at', offsetAt('h', 'h.to_at'))} as to_local,
       h.reason, h.step_s, h.missing, ${utcTime('h.next_at')} as next_at
     from (
-      select ${LINE}, from_at, end_at as to_at, reason, null as step_s, null as missing, null as next_at
+      select ${LINE}, from_at, end_at as to_at, reason, cast(null as integer) as step_s, cast(null as integer) as missing, cast(null as integer) as next_at
       from (${HOLES})
       union all
       select ${SERIES}, c.geo_id, c.from_at, c.to_at, 'doubt', null, null, ${DOUBT_NEXT}
@@ -181,7 +181,7 @@ const FRESHNESS = `select s.id as series_id, s.kind, s.indicator_id, ${indicator
       ${utcTime('o.at')} as last_utc, ${localTime('o.at', 'z.offset_s')} as last_local,
       (select f.finished_at from _fetch f where f.series_id = s.id and f.outcome in ('ok', 'empty')
          and coalesce(',' || coalesce(f.geo_ids, iif(f.from_at is null and s.geo_agg is null,
-           (select group_concat(q.value) from json_each(f.params, '$.geo_ids') q), null)) || ',' like '%,' || g.geo_id || ',%', 1)
+           (select group_concat(q.value) from json_each(f.params, '$.geo_ids') q), null)) || ',' like '%,' || g.geo_id || ',%', 1 = 1)
        order by f.finished_at desc limit 1) as checked_at
     from series s
     cross join series_geo g on g.series_id = s.id

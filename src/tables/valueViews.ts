@@ -106,8 +106,8 @@ const CLOCK = `clock as materialized (
 const SERIES_GEO = `(
     select s.id as series_id, ${which('s')}, s.time_zone, g.geo_id,
       ${geoName('g')},
-      (select min(m.month) from _day m where m.series_id = g.series_id and m.geo_id = g.geo_id) as first_month,
-      (select max(m.month) from _day m where m.series_id = g.series_id and m.geo_id = g.geo_id) as last_month
+      (select min(m.month) from _day m where m.series_id = s.id and m.geo_id = g.geo_id) as first_month,
+      (select max(m.month) from _day m where m.series_id = s.id and m.geo_id = g.geo_id) as last_month
     from series s
     cross join series_geo g on g.series_id = s.id
     group by s.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, g.geo_id

@@ -19,7 +19,7 @@ export const PAGES: Readonly<Record<string, () => string>> = {
 }
 
 /** The files that show answers, of the database of `test/market.ts`. */
-export const ANSWERS: Readonly<Record<string, (market: Store) => string>> = {
+export const ANSWERS: Readonly<Record<string, (market: Store) => Promise<string>>> = {
   'docs/recipes.md': recipesText,
 }
 

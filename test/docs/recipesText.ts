@@ -1,35 +1,47 @@
 import { format } from '../../src/cli/terminal/output.ts'
 import type { Store } from '../../src/db/store.ts'
-import { UNSAID } from '../../src/products/recipes/recipe.ts'
+import { type Recipe, UNSAID } from '../../src/products/recipes/recipe.ts'
 import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { NIGHTS } from '../market.ts'
 
 /** Rows of an answer that are shown. */
 const SHOWN = 6
 
+async function textOf(pieces: AsyncIterable<string>): Promise<string> {
+  let text = ''
+  for await (const piece of pieces) text += piece
+  return text
+}
+
+/** One recipe with its statement and the beginning of its answer. */
+async function recipeText(
+  store: Store,
+  { name, question, parameters, shown: example = {}, sql }: Recipe,
+): Promise<string> {
+  const rows = store.all(sql, { ...parameters, ...example }) as Record<string, unknown>[]
+  const columns = Object.keys(rows[0] ?? {})
+  // Series are numbered as their first answers come, which is another order each time.
+  const cell = (column: string, value: unknown) => (column === 'series_id' ? '…' : value)
+  const shown = rows.slice(0, SHOWN).map((row) => columns.map((column) => cell(column, row[column])))
+  const answer =
+    rows.length === 0 ? 'Nothing, on the demo database.\n' : await textOf(format('markdown', columns, [shown]))
+  const more = rows.length > SHOWN ? `\n… and ${rows.length - SHOWN} more.\n` : ''
+  const defaults = Object.entries(parameters).map(
+    ([key, value]) => `\`:${key}\` ${value === null ? (UNSAID[key] ?? 'all') : `= ${value}`}`,
+  )
+  return [
+    `## ${name}`,
+    question,
+    ...(defaults.length > 0 ? [`When nobody says otherwise: ${defaults.join(', ')}.`] : []),
+    ...Object.entries(example).map(([key, value]) => `The answer below is that for \`:${key}\` = ${value}.`),
+    `\`\`\`sql\n${sql}\n\`\`\``,
+    `${answer}${more}`.trimEnd(),
+  ].join('\n\n')
+}
+
 /** What `docs/recipes.md` says: every recipe with its statement and the beginning of its answer on the demo database. */
-export function recipesText(store: Store): string {
-  const parts = RECIPES.map(({ name, question, parameters, shown: example = {}, sql }) => {
-    const rows = store.all(sql, { ...parameters, ...example }) as Record<string, unknown>[]
-    const columns = Object.keys(rows[0] ?? {})
-    // Series are numbered as their first answers come, which is another order each time.
-    const cell = (column: string, value: unknown) => (column === 'series_id' ? '…' : value)
-    const shown = rows.slice(0, SHOWN).map((row) => columns.map((column) => cell(column, row[column])))
-    const answer =
-      rows.length === 0 ? 'Nothing, on the demo database.\n' : [...format('markdown', columns, shown)].join('')
-    const more = rows.length > SHOWN ? `\n… and ${rows.length - SHOWN} more.\n` : ''
-    const defaults = Object.entries(parameters).map(
-      ([key, value]) => `\`:${key}\` ${value === null ? (UNSAID[key] ?? 'all') : `= ${value}`}`,
-    )
-    return [
-      `## ${name}`,
-      question,
-      ...(defaults.length > 0 ? [`When nobody says otherwise: ${defaults.join(', ')}.`] : []),
-      ...Object.entries(example).map(([key, value]) => `The answer below is that for \`:${key}\` = ${value}.`),
-      `\`\`\`sql\n${sql}\n\`\`\``,
-      `${answer}${more}`.trimEnd(),
-    ].join('\n\n')
-  })
+export async function recipesText(store: Store): Promise<string> {
+  const parts = await Promise.all(RECIPES.map((recipe) => recipeText(store, recipe)))
   return `${[
     '# Recipes',
     `Questions that analysts ask, with their SQL. Each is plain SQLite: run it here with \`indicator-sync query --recipe NAME\` (\`--indicator\`, \`--geo\`, \`--series\`, \`--from\`, \`--to\`, \`--param name=value\`), or paste it elsewhere: Datasette and DBeaver ask for the values of \`:name\`, pandas takes them as \`params\`, the \`sqlite3\` shell by \`.parameter set :name value\`. \`:from\` and \`:to\`, which is not included, are local days \`YYYY-MM-DD\` or instants \`YYYY-MM-DDTHH:MM:SSZ\`; the command also takes \`-30d\` and the like.`,

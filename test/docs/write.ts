@@ -8,7 +8,7 @@ import { ANSWERS, PAGES } from './pages.ts'
 for (const [file, text] of Object.entries(PAGES)) writeFileSync(file, text())
 const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
 const market = await fillMarket(join(folder, 'market.db'))
-for (const [file, text] of Object.entries(ANSWERS)) writeFileSync(file, text(market))
+for (const [file, text] of Object.entries(ANSWERS)) writeFileSync(file, await text(market))
 await market.close()
 rmSync(folder, { recursive: true })
 process.stdout.write(`written: ${[...Object.keys(PAGES), ...Object.keys(ANSWERS)].join(', ')}\n`)

@@ -72,7 +72,11 @@ test('what changed between two instants is what the history says at both, and no
     moments.push(new Date(now + 1000).toISOString())
     now += 86_400_000
   }
-  const all = async (from: string, to: string) => [...(await differences(store, { from, to, indicators: [] }))]
+  const all = async (from: string, to: string) => {
+    const found = []
+    for await (const one of await differences(store, { from, to, indicators: [] })) found.push(one)
+    return found
+  }
   for (const from of moments)
     for (const to of moments.filter((moment) => moment >= from)) {
       const [before, after] = [asOf(store, from), asOf(store, to)]

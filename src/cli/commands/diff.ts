@@ -78,8 +78,8 @@ export async function run(args: DiffArgs): Promise<number> {
     if (question.from > question.to) throw new InputError('--from must not come after --to.', { code: 'empty-range' })
     const counts = new Map<string, number>()
     const all = await differences(reader, question)
-    function* wanted(): Generator<Difference> {
-      for (const one of all) {
+    async function* wanted(): AsyncGenerator<Difference> {
+      for await (const one of all) {
         if (args.what !== 'all' && one.what !== args.what) continue
         const sort = `${one.what} ${one.change}`
         counts.set(sort, (counts.get(sort) ?? 0) + 1)
@@ -88,14 +88,14 @@ export async function run(args: DiffArgs): Promise<number> {
     }
     const how = args.json ? 'json' : args.format
     if (how !== 'table') {
-      const rows = (function* () {
-        for (const one of wanted()) yield COLUMNS.map((column) => one[column])
+      const rows = (async function* () {
+        for await (const one of wanted()) yield [COLUMNS.map((column) => one[column])]
       })()
       await stream(format(how, COLUMNS, rows))
       return EXIT.done
     }
     const shown: Difference[] = []
-    for (const one of wanted()) if (args.limit === 0 || shown.length < args.limit) shown.push(one)
+    for await (const one of wanted()) if (args.limit === 0 || shown.length < args.limit) shown.push(one)
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
     if (shown.length > 0)
       print(

@@ -92,8 +92,8 @@ function machine(file: string, { timeZone }: Service): Diagnosis[] {
 }
 
 /** Whether somebody writes; the name of one that was killed stays until the next one comes. */
-function lockState(file: string, holder: Holder | undefined): string {
-  const held = isHeld(file)
+async function lockState(file: string, holder: Holder | undefined): Promise<string> {
+  const held = await isHeld(file)
   const who = holder && `process ${holder.pid} on ${holder.host} since ${holder.acquired_at} (${holder.command})`
   if (held === undefined) return 'cannot be tried by this user'
   if (held) return `held by ${who ?? 'another process'}`
@@ -101,7 +101,7 @@ function lockState(file: string, holder: Holder | undefined): string {
 }
 
 async function health(file: string): Promise<Diagnosis[]> {
-  const state = schemaState(file)
+  const state = await schemaState(file)
   if (!state.exists) return [good('schema', 'no database yet; the first sync makes it')]
   if (state.version < state.known)
     return [good('schema', `${state.version} of ${state.known}; the next sync or \`migrate\` brings it up to date`)]
@@ -124,7 +124,7 @@ async function health(file: string): Promise<Diagnosis[]> {
           ? `${grouped(log)} bytes of write-ahead log`
           : `${grouped(log)} bytes of write-ahead log: a reader has been open for long; close it`,
       ),
-      good('write lock', lockState(file, await readHolder(reader.kysely))),
+      good('write lock', await lockState(file, await readHolder(reader.kysely))),
       ...(missed.length === 0
         ? [good('runs', 'none is missed')]
         : missed.map(({ what }) => bad('runs', `${what}; see whether cron, the timer or \`schedule\` is alive`))),

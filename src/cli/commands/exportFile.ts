@@ -18,10 +18,10 @@ export interface Form {
 }
 
 /** Counts rows on their way. */
-export function* counted(rows: Iterable<readonly unknown[]>, count: { rows: number }): Generator<readonly unknown[]> {
-  for (const row of rows) {
-    count.rows++
-    yield row
+export async function* counted(rows: Exported['rows'], count: { rows: number }): Exported['rows'] {
+  for await (const block of rows) {
+    count.rows += block.length
+    yield block
   }
 }
 
@@ -42,7 +42,7 @@ async function writeRows(handle: number, exported: Exported, { form, dialect }: 
   }
   const names = exported.columns.map(({ name }) => name)
   let text = ''
-  for (const piece of format(form, names, rows, dialect)) {
+  for await (const piece of format(form, names, rows, dialect)) {
     text += piece
     if (text.length < 1 << 20) continue
     writeText(handle, text)

@@ -10,7 +10,7 @@ export async function run(
 ): Promise<number> {
   const file = readSettings(args).database.value
   if (!args.list) await (await openWriter(file, 'migrate')).close()
-  const { exists, version, known, migrations } = schemaState(file)
+  const { exists, version, known, migrations } = await schemaState(file)
   if (args.json) print(JSON.stringify({ database: file, exists, version, known, migrations }, null, 2))
   else
     print(

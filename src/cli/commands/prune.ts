@@ -26,7 +26,7 @@ export async function run(
   const store = await openWriter(file, 'prune')
   try {
     const pruned = await pruneReplies(store, before)
-    store.tidy()
+    await store.tidy()
     print(
       args.json
         ? JSON.stringify({ before, ...pruned }, null, 2)

@@ -73,7 +73,7 @@ async function list(file: string, { all, json }: QuarantineArgs): Promise<number
     const rows = entries.map((entry) => COLUMNS.map((column) => entry[column]))
     const empty = 'Nothing is in quarantine: all that came was understood.'
     if (!json && rows.length === 0) print(empty)
-    else await stream(format(json ? 'json' : 'table', COLUMNS, rows))
+    else await stream(format(json ? 'json' : 'table', COLUMNS, [rows]))
     const more = await notKept(reader, all)
     if (more && !json)
       print(

@@ -1,5 +1,7 @@
 import { endWithParent } from '../../base/endWithParent.ts'
 import { InputError } from '../../base/errors.ts'
+import { allRows } from '../../db/allRows.ts'
+import type { Blocks } from '../../db/engine.ts'
 import { openReader } from '../../db/open.ts'
 import { asInputError, parameterOf } from '../../products/badStatement.ts'
 import { exactNumber, uniqueNames } from '../../products/cells.ts'
@@ -39,17 +41,17 @@ interface QueryArgs extends CommonArgs, DatabaseArgs {
 /** Rows of a table where nothing is said. */
 const TABLE_ROWS = 1000
 
-/** The rows of one statement, one by one; the connection itself cannot write. */
-function* rowsOf(rows: IterableIterator<unknown[]>, limit: number, tooMany: () => void): Generator<unknown[]> {
+/** The rows of one statement, as many as are wanted; the connection itself cannot write. */
+async function* rowsOf(rows: Blocks<unknown[]>, limit: number, tooMany: () => void): Blocks<unknown[]> {
   let told = 0
   try {
-    for (const row of rows) {
-      if (limit > 0 && told === limit) {
-        tooMany()
-        return
-      }
-      told++
-      yield row.map(exactNumber)
+    for await (const block of rows) {
+      const wanted = limit > 0 ? block.slice(0, limit - told) : block
+      told += wanted.length
+      yield wanted.map((row) => row.map(exactNumber))
+      if (wanted.length === block.length) continue
+      tooMany()
+      return
     }
   } catch (error) {
     throw asInputError(error)
@@ -61,17 +63,12 @@ async function answer<T>(
   file: string,
   sql: string,
   parameters: Parameters,
-  take: (columns: string[], rows: IterableIterator<unknown[]>) => Promise<T> | T,
+  take: (columns: string[], rows: Blocks<unknown[]>) => Promise<T>,
 ): Promise<T> {
   const reader = openReader(file)
   try {
-    const { columns, rows } = reader.engine.query(sql, parameters)
-    try {
-      return await take(uniqueNames(columns.map(({ name }) => name)), rows)
-    } finally {
-      // The database cannot be closed while an answer is read.
-      rows.return?.()
-    }
+    const { columns, rows } = await reader.engine.query(sql, parameters)
+    return await take(uniqueNames(columns.map(({ name }) => name)), rows)
   } catch (error) {
     throw asInputError(error)
   } finally {
@@ -81,7 +78,10 @@ async function answer<T>(
 
 /** The whole answer of one read-only statement. */
 export const runStatement = (file: string, sql: string, parameters: Parameters = {}): Promise<Result> =>
-  answer(file, sql, parameters, (columns, rows) => ({ columns, rows: [...rows].map((row) => row.map(exactNumber)) }))
+  answer(file, sql, parameters, async (columns, rows) => ({
+    columns,
+    rows: (await allRows(rows)).map((row) => row.map(exactNumber)),
+  }))
 
 /** A whole number as the database knows it: given as a double it would be a real there. */
 const whole = <T>(value: T): T | bigint => (Number.isSafeInteger(value) ? BigInt(value as number) : value)
@@ -209,7 +209,7 @@ export async function run(args: QueryArgs): Promise<number> {
   if (args.engine === 'duckdb') {
     const { askLake } = await import('./queryLake.ts')
     const { columns, rows, more } = await askLake(args.lake!, args.sql!, limit)
-    await stream(format(how, columns, rows, { safe, excel }))
+    await stream(format(how, columns, [rows], { safe, excel }))
     if (more) tellMore()
     return EXIT.done
   }
@@ -219,18 +219,24 @@ export async function run(args: QueryArgs): Promise<number> {
   const tooMany = (): void => {
     more = true
   }
-  await answer(databaseOf(args), sql, parameters, (columns, rows) => {
-    const first = rows.next()
-    if (first.done && nothing) {
-      if (!nothing.answers) throw new InputError(nothing.says, { code: 'nothing-held' })
-      if (how === 'table') return print(nothing.says)
-      process.stderr.write(`${nothing.says}\n`)
+  await answer(databaseOf(args), sql, parameters, async (columns, rows) => {
+    const iterator = rowsOf(rows, limit, tooMany)[Symbol.asyncIterator]()
+    try {
+      const first = await iterator.next()
+      if (first.done && nothing) {
+        if (!nothing.answers) throw new InputError(nothing.says, { code: 'nothing-held' })
+        if (how === 'table') return print(nothing.says)
+        process.stderr.write(`${nothing.says}\n`)
+      }
+      const all = (async function* () {
+        if (!first.done) yield first.value
+        yield* { [Symbol.asyncIterator]: () => iterator }
+      })()
+      await stream(format(how, columns, all, { safe, excel }))
+    } finally {
+      // The database cannot be closed while an answer is read.
+      await iterator.return?.()
     }
-    function* all() {
-      if (!first.done) yield first.value
-      yield* rows
-    }
-    return stream(format(how, columns, rowsOf(all(), limit, tooMany), { safe, excel }))
   })
   if (more) tellMore()
   return EXIT.done

@@ -2,6 +2,7 @@ import { EARLIEST, formatMillis, formatUtc, LATEST } from '../../base/instant.ts
 import type { Interval } from '../../base/interval.ts'
 import { didYouMean } from '../../base/suggest.ts'
 import { floorTo, localDate } from '../../base/zone.ts'
+import { allRows } from '../../db/allRows.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Need, Recipe } from '../../products/recipes/recipe.ts'
 import type { Service } from '../../services/services.ts'
@@ -114,12 +115,14 @@ export async function prepareRecipe(
   parameters = { ...parameters, ...times }
   for (const { need, series } of needed)
     for (const one of series) await requireValues(db, one, parameters[need.geo] as number, range, need, recipe.name)
-  for (const { sql, lacks, hint } of recipe.probes ?? [])
-    if (Number([...db.engine.query(sql, parameters).rows][0]?.[0]) !== 1)
+  for (const { sql, lacks, hint } of recipe.probes ?? []) {
+    const [row] = await allRows((await db.engine.query(sql, parameters)).rows)
+    if (Number(row?.[0]) !== 1)
       refuse(
         lacks.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(parameters[name])),
         hint,
         'not-held',
       )
+  }
   return { parameters, notes }
 }

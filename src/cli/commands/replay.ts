@@ -73,7 +73,7 @@ async function build(
         hint: 'Run `indicator-sync doctor` on it; it stays as it is.',
         code: 'dangling-rebuild',
       })
-    store.tidy()
+    await store.tidy()
     return done
   } finally {
     await store.close()
@@ -96,7 +96,7 @@ export async function rebuild(
     checkDamage(file, done)
     const built = await openStore(scratch, { durability: 'none' })
     try {
-      store.check()
+      await store.check()
       await built.copyInto(file)
     } finally {
       await built.close()
@@ -104,7 +104,7 @@ export async function rebuild(
     const began = formatMillis(Date.now())
     const run = await beginRun(store, { command: 'replay', job: 'replay', version: version(), now: began })
     await endRun(store, run, 'done', null, formatMillis(Date.now()))
-    store.tidy()
+    await store.tidy()
     return done
   } finally {
     removeDatabase(scratch)

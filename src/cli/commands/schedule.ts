@@ -62,7 +62,7 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
   const signals = watchSignals(emit)
   try {
     const until = nextTime(job, Date.now())
-    for (let waits = 0; isHeld(file) && Date.now() < until && !signals.signal.aborted; waits++) {
+    for (let waits = 0; (await isHeld(file)) && Date.now() < until && !signals.signal.aborted; waits++) {
       if (waits === 0)
         emit({
           event: 'schedule.waiting',

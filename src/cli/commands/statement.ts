@@ -1,3 +1,4 @@
+import { allRows } from '../../db/allRows.ts'
 import { SEEN } from '../../db/engine.ts'
 import type { Reader } from '../../db/store.ts'
 import { exactNumber, uniqueNames } from '../../products/cells.ts'
@@ -29,10 +30,10 @@ function bitsOf(value: unknown): number {
  * The answer of a statement, whole numbers exact to 64 bits. With `typed`, each column has the type that holds all its rows:
  * one of a table says it itself, for the others the statement is asked once more.
  */
-export function exportStatement({ engine }: Reader, sql: string, typed: boolean): Exported {
+export async function exportStatement({ engine }: Reader, sql: string, typed: boolean): Promise<Exported> {
   // Both see the database at one instant, until it is closed.
-  engine.freeze()
-  const answer = engine.query(sql)
+  await engine.freeze()
+  const answer = await engine.query(sql)
   const { columns } = answer
   const names = uniqueNames(columns.map(({ name }) => name))
   const declared = columns.map(({ table, type }) =>
@@ -41,14 +42,14 @@ export function exportStatement({ engine }: Reader, sql: string, typed: boolean)
   let kept: unknown[][] | null = null
   let types: (Type | undefined)[] = declared
   try {
-    if (typed && declared.includes(undefined)) types = engine.seen(sql, columns.length).map(typeFor)
+    if (typed && declared.includes(undefined)) types = (await engine.seen(sql, columns.length)).map(typeFor)
   } catch {
     // What cannot stand inside another statement, such as a pragma, has few rows.
-    kept = [...answer.rows]
+    kept = await allRows(answer.rows)
     types = columns.map((_, i) => typeFor(kept!.reduce((seen, row) => seen | bitsOf(row[i]), 0)))
   }
-  function* rows(): Generator<unknown[]> {
-    for (const row of kept ?? answer.rows) yield row.map(exactNumber)
+  async function* rows(): Exported['rows'] {
+    for await (const block of kept ? [kept] : answer.rows) yield block.map((row) => row.map(exactNumber))
   }
   return { columns: names.map((name, i) => ({ name, type: types[i] ?? 'text' })), rows: rows() }
 }

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { redact } from '../../base/redact.ts'
 import { visible } from '../../base/visible.ts'
+import { allRows } from '../../db/allRows.ts'
 import { csvCell, type Dialect, jsonCell } from '../../products/cells.ts'
 import type { FORMATS } from '../flags.ts'
 import { secrets } from '../secrets.ts'
@@ -16,7 +17,10 @@ export interface FormOptions extends Dialect {
   readonly cells?: number
 }
 
-type Writer = (columns: readonly string[], rows: Iterable<readonly unknown[]>, options: FormOptions) => Iterable<string>
+/** Rows some at a time. */
+export type Rows = AsyncIterable<readonly (readonly unknown[])[]> | Iterable<readonly (readonly unknown[])[]>
+
+type Writer = (columns: readonly string[], rows: Rows, options: FormOptions) => AsyncIterable<string>
 
 /** A row as an object of JSON. */
 function objects(columns: readonly string[]): (row: readonly unknown[]) => string {
@@ -24,32 +28,33 @@ function objects(columns: readonly string[]): (row: readonly unknown[]) => strin
   return (row) => `{${keys.map((key, i) => key + jsonCell(row[i])).join(',')}}`
 }
 
-/** How each format is written, a line or so at a time; only a table has to see all rows first. */
+/** How each format is written, some lines at a time; only a table has to see all rows first. */
 const WRITERS: Readonly<Record<Format, Writer>> = {
-  *table(columns, rows, { cells }) {
-    yield `${table({ columns, rows: [...rows] }, cells)}\n`
+  async *table(columns, blocks, { cells }) {
+    yield `${table({ columns, rows: await allRows(blocks) }, cells)}\n`
   },
-  *csv(columns, rows, dialect) {
+  async *csv(columns, rows, dialect) {
     const between = dialect.excel ? ';' : ','
     const line = (cells: readonly unknown[]): string => `${cells.map((cell) => csvCell(cell, dialect)).join(between)}\n`
     yield (dialect.excel ? '\uFEFF' : '') + line(columns)
-    for (const row of rows) yield line(row)
+    for await (const block of rows) yield block.map(line).join('')
   },
-  *json(columns, rows) {
+  async *json(columns, rows) {
     const object = objects(columns)
     let told = 0
-    for (const row of rows) yield `${told++ === 0 ? '[\n' : ',\n'}  ${object(row)}`
+    for await (const block of rows) yield block.map((row) => `${told++ === 0 ? '[\n' : ',\n'}  ${object(row)}`).join('')
     yield told === 0 ? '[]\n' : '\n]\n'
   },
-  *ndjson(columns, rows) {
+  async *ndjson(columns, rows) {
     const object = objects(columns)
-    for (const row of rows) yield `${object(row)}\n`
+    for await (const block of rows) yield block.map((row) => `${object(row)}\n`).join('')
   },
-  *markdown(columns, rows) {
+  async *markdown(columns, rows) {
     const line = (cellsOfRow: readonly string[]): string => `| ${cellsOfRow.join(' | ')} |\n`
     yield line(columns)
     yield line(columns.map(() => '---'))
-    for (const row of rows) yield line(row.map((value) => shown(value).replaceAll('|', '\\|')))
+    const told = (row: readonly unknown[]): string => line(row.map((value) => shown(value).replaceAll('|', '\\|')))
+    for await (const block of rows) yield block.map(told).join('')
   },
 }
 
@@ -57,24 +62,24 @@ const WRITERS: Readonly<Record<Format, Writer>> = {
 export const format = (
   how: Format,
   columns: readonly string[],
-  rows: Iterable<readonly unknown[]>,
+  rows: Rows,
   options: FormOptions = {},
-): Iterable<string> => WRITERS[how](columns, rows, options)
+): AsyncIterable<string> => WRITERS[how](columns, rows, options)
 
 /** Prints a result to stdout, where scripts read it: nothing that only a terminal would see, and never a key. */
 export function print(text: string): void {
   process.stdout.write(text === '' ? '' : `${visible(redact(text, secrets()))}\n`)
 }
 
-function* visiblePieces(pieces: Iterable<string>): Generator<string> {
-  for (const piece of pieces) yield visible(piece)
+async function* visiblePieces(pieces: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
+  for await (const piece of pieces) yield visible(piece)
 }
 
 /** What is said of an output whose reader has left, now or before. */
 const LEFT = ['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_PREMATURE_CLOSE']
 
 /** Prints pieces of text as they are made, no faster than they are read. A reader that leaves early, like `head`, is no error. */
-export async function stream(pieces: Iterable<string>): Promise<void> {
+export async function stream(pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
   try {
     // A file gets texts as they are, a terminal nothing that would move it.
     const told = process.stdout.isTTY ? visiblePieces(pieces) : pieces

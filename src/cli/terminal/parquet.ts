@@ -36,8 +36,10 @@ export async function writeParquet(handle: number, { columns, rows }: Exported, 
     for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done)
     writer.index = 0
   }
-  function* objects(): Generator<Record<string, unknown>> {
-    for (const row of rows) yield Object.fromEntries(columns.map(({ name, type }, i) => [name, CONVERT[type](row[i])]))
+  async function* objects(): AsyncGenerator<Record<string, unknown>> {
+    for await (const block of rows)
+      for (const row of block)
+        yield Object.fromEntries(columns.map(({ name, type }, i) => [name, CONVERT[type](row[i])]))
   }
   const source = objects()
   try {
@@ -59,6 +61,6 @@ export async function writeParquet(handle: number, { columns, rows }: Exported, 
     })
   } finally {
     // A disk that is full ends it in the middle of a statement.
-    source.return(undefined)
+    await source.return(undefined)
   }
 }

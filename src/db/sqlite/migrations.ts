@@ -24,6 +24,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Migration>>> = {
   '0020_one_series': () => import('../../../migrations/0020_one_series.ts'),
   '0022_daily_view': () => import('../../../migrations/0022_daily_view.ts'),
   '0024_own_range': () => import('../../../migrations/0024_own_range.ts'),
+  '0025_portable_views': () => import('../../../migrations/0025_portable_views.ts'),
 }
 
 /** All of them, loaded. */

@@ -1,5 +1,6 @@
 import { InputError } from '../../base/errors.ts'
 import { type QueryResult, SEEN } from '../engine.ts'
+import { inBlocks } from './blocks.ts'
 import type { Connection } from './connection.ts'
 
 type Raw = Connection['raw']
@@ -13,10 +14,13 @@ export function query(raw: Raw, sql: string, parameters: Readonly<Record<string,
       code: 'no-rows',
     })
   const bound = Object.keys(parameters).length > 0 ? [parameters] : []
-  const rows = statement
-    .raw()
-    .safeIntegers()
-    .iterate(...bound) as IterableIterator<unknown[]>
+  const rows = inBlocks(
+    () =>
+      statement
+        .raw()
+        .safeIntegers()
+        .iterate(...bound) as IterableIterator<unknown[]>,
+  )
   return { columns: statement.columns().map(({ name, table, type }) => ({ name, table, type })), rows }
 }
 

@@ -1,6 +1,7 @@
 import type { Statement } from 'better-sqlite3'
 import type { Instant } from '../../base/instant.ts'
-import type { HeldValue, SeriesRange, SupersededValue } from '../engine.ts'
+import type { Blocks, HeldValue, SeriesRange, SupersededValue } from '../engine.ts'
+import { inBlocks } from './blocks.ts'
 import type { Connection } from './connection.ts'
 
 const NOW = `select at, value, step_s from observation
@@ -24,11 +25,11 @@ export const values = (
   raw: Connection['raw'],
   { seriesId, geoId, from, to }: SeriesRange,
   asOf: string | null,
-): IterableIterator<Value> =>
-  raw
-    .prepare(asOf === null ? NOW : THEN)
-    .raw()
-    .iterate({ series: seriesId, geo: geoId, from, to, ...(asOf === null ? {} : { asOf }) }) as IterableIterator<Value>
+): Blocks<Value> => {
+  const parameters = { series: seriesId, geo: geoId, from, to, ...(asOf === null ? {} : { asOf }) }
+  const statement = raw.prepare(asOf === null ? NOW : THEN).raw()
+  return inBlocks(() => statement.iterate(parameters) as IterableIterator<Value>)
+}
 
 const WITHIN = 'series_id = ? and geo_id = ? and at >= ? and at < ?'
 const HELD = `select at, value, step_s, fetch_id from observation where ${WITHIN} order by at`

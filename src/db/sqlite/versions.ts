@@ -1,4 +1,5 @@
-import type { Revision, SeriesRange, ValueAt, Version } from '../engine.ts'
+import type { Blocks, Revision, SeriesRange, ValueAt, Version } from '../engine.ts'
+import { inBlocks } from './blocks.ts'
 import type { Connection } from './connection.ts'
 
 type Prepare = Connection['prepare']
@@ -70,5 +71,7 @@ export const changedVersions = (
   seriesId: number,
   { from, to }: { readonly from: number; readonly to: number },
   between: { readonly from: string; readonly to: string },
-): IterableIterator<Version> =>
-  raw.prepare(CHANGED).iterate({ series: seriesId, first: from, last: to, ...between }) as IterableIterator<Version>
+): Blocks<Version> => {
+  const parameters = { series: seriesId, first: from, last: to, ...between }
+  return inBlocks(() => raw.prepare(CHANGED).iterate(parameters) as IterableIterator<Version>)
+}

@@ -1,5 +1,6 @@
 import { formatUtc } from '../../base/instant.ts'
 import { formatLocal } from '../../base/zone.ts'
+import { sideBySide } from '../../products/sideBySide.ts'
 import { type Answering, json, type PageRequest } from '../page.ts'
 import { readCarpet } from '../queries/carpet.ts'
 import { readChanges } from '../queries/changes.ts'
@@ -23,9 +24,9 @@ export const chart: Answering = async (request) => {
 const AT_ONCE = 64 * 1024
 
 /** Lines, many at once: one by one they would be sent one by one. */
-function* together(lines: Iterable<string>): Generator<string, void> {
+async function* together(lines: AsyncIterable<string>): AsyncGenerator<string, void> {
   let text = ''
-  for (const line of lines) {
+  for await (const line of lines) {
     text += line
     if (text.length < AT_ONCE) continue
     yield text
@@ -35,37 +36,28 @@ function* together(lines: Iterable<string>): Generator<string, void> {
 }
 
 /** The lines of a range as CSV: as they are, and beside them as they were known then where a moment is named. */
-function* csvLines({ store }: PageRequest, { dataset, range, asOf: then }: Asked): Generator<string, void> {
+async function* csvLines({ store }: PageRequest, { dataset, range, asOf: then }: Asked): AsyncGenerator<string, void> {
   const { zone } = dataset
   const line = (at: number, cells: readonly (string | number | null)[]): string =>
     `${[formatUtc(at), formatLocal(zone, at), ...cells].map((cell) => cell ?? '').join(',')}\n`
   if (!then) {
     yield 'at_utc,at_local,value,step_s\n'
-    for (const [at, value, step] of store.engine.values({ ...dataset, ...range }, null)) yield line(at, [value, step])
+    for await (const values of store.engine.values({ ...dataset, ...range }, null))
+      yield values.map(([at, value, step]) => line(at, [value, step])).join('')
     return
   }
   yield 'at_utc,at_local,value,step_s,value_then,step_s_then\n'
-  const [now, before] = [null, then.moment].map((moment) => store.engine.values({ ...dataset, ...range }, moment)) as [
-    Values,
-    Values,
-  ]
-  let [a, b] = [now.next(), before.next()]
-  while (!a.done || !b.done) {
-    const at = Math.min(a.done ? Number.POSITIVE_INFINITY : a.value[0], b.done ? Number.POSITIVE_INFINITY : b.value[0])
-    const cells: (number | null)[] = [null, null, null, null]
-    if (!a.done && a.value[0] === at) {
-      cells.splice(0, 2, a.value[1], a.value[2])
-      a = now.next()
-    }
-    if (!b.done && b.value[0] === at) {
-      cells.splice(2, 2, b.value[1], b.value[2])
-      b = before.next()
-    }
-    yield line(at, cells)
-  }
+  const versions = [null, then.moment].map((moment) => store.engine.values({ ...dataset, ...range }, moment))
+  for await (const instants of sideBySide(versions))
+    yield instants
+      .map(({ at, heads }) =>
+        line(
+          at,
+          heads.flatMap((head) => [head?.[1] ?? null, head?.[2] ?? null]),
+        ),
+      )
+      .join('')
 }
-
-type Values = IterableIterator<readonly [at: number, value: number | null, step: number]>
 
 /** `/api/vintages/…`: the moments of change. */
 export const vintages: Answering = async (request) => {

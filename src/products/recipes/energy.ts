@@ -27,7 +27,7 @@ export const ENERGY: readonly Recipe[] = [
 from observations_daily
 where ${NATIVE} and ${listed('indicators')} and geo_id = :geo and count > 0
   and ${DAY_RANGE}
-group by local_month, indicator_id order by local_month, mwh desc, indicator_id`,
+group by local_month, indicator_id, indicator_name order by local_month, mwh desc, indicator_id`,
     nothing: NO_DAY,
   },
   {
@@ -53,14 +53,14 @@ group by local_month, step_s order by local_month, step_s desc`,
       { of: 'real', geo: 'geo', hourly: true },
     ],
     sql: `with hourly as (
-  select indicator_id, local_date, ${HOUR} as hour, ${MEAN} as mw
+  select indicator_id, min(local_date) as local_date, ${HOUR} as hour, ${MEAN} as mw
   from observations
   where ${NATIVE} and indicator_id in (:forecast, :real) and geo_id = :geo and value is not null
     and ${RANGE}
   group by indicator_id, hour ${WHOLE_HOUR}
 )
 select r.local_date, count(*) as hours, round(avg(r.mw)) as real_mw, round(avg(f.mw - r.mw)) as bias_mw,
-  round(avg(abs(f.mw - r.mw))) as mean_error_mw, round(100 * avg(abs((f.mw - r.mw) / r.mw)), 2) as mean_error_percent
+  round(avg(abs(f.mw - r.mw))) as mean_error_mw, round(100 * avg(abs((f.mw - r.mw) / nullif(r.mw, 0))), 2) as mean_error_percent
 from hourly r join hourly f on f.hour = r.hour and f.indicator_id = :forecast
 where r.indicator_id = :real
 group by r.local_date order by r.local_date`,
@@ -76,14 +76,14 @@ group by r.local_date order by r.local_date`,
       { of: 'renewables', geo: 'geo', hourly: true },
     ],
     sql: `with hourly as (
-  select indicator_id, ${HOUR} as hour, substr(at_local, 12, 2) as local_hour, ${MEAN} as mw
+  select indicator_id, ${HOUR} as hour, min(substr(at_local, 12, 2)) as local_hour, ${MEAN} as mw
   from observations
   where ${NATIVE} and (indicator_id = :demand or ${listed('renewables')})
     and geo_id = :geo and value is not null
     and ${RANGE}
   group by indicator_id, hour ${WHOLE_HOUR}
 ), residual as (
-  select local_hour, sum(iif(indicator_id = :demand, mw, -mw)) as mw
+  select min(local_hour) as local_hour, sum(iif(indicator_id = :demand, mw, -mw)) as mw
   from hourly group by hour
   having count(*) = 1 + json_array_length('[' || :renewables || ']')
 )
@@ -101,19 +101,19 @@ from residual group by local_hour order by local_hour`,
       { of: 'renewables', geo: 'geo', hourly: true },
     ],
     sql: `with hourly as (
-  select indicator_id, local_date, ${HOUR} as hour, ${MEAN} as mw
+  select indicator_id, min(local_date) as local_date, ${HOUR} as hour, ${MEAN} as mw
   from observations
   where ${NATIVE} and (indicator_id = :demand or ${listed('renewables')})
     and geo_id = :geo and value is not null
     and ${RANGE}
   group by indicator_id, hour ${WHOLE_HOUR}
 ), whole as (
-  select local_date, sum(iif(indicator_id = :demand, 0, mw)) as renewable, sum(iif(indicator_id = :demand, mw, 0)) as demand
+  select min(local_date) as local_date, sum(iif(indicator_id = :demand, 0, mw)) as renewable, sum(iif(indicator_id = :demand, mw, 0)) as demand
   from hourly group by hour
   having count(*) = 1 + json_array_length('[' || :renewables || ']')
 )
 select local_date, count(*) as hours, round(sum(renewable)) as mwh, round(sum(demand)) as demand_mwh,
-  round(100 * sum(renewable) / sum(demand), 1) as percent
+  round(100 * sum(renewable) / nullif(sum(demand), 0), 1) as percent
 from whole group by local_date order by local_date`,
     nothing: { says: 'The demand and the renewables have no hour in common in this time.', answers: false },
   },

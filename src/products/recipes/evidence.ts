@@ -33,12 +33,12 @@ order by h.at`,
     question: 'How often are values revised, by series and by the days that had passed since?',
     parameters: { indicator: null, ...ALWAYS },
     needs: [],
-    sql: `select series_id, indicator_id, indicator_name, time_trunc, cast(julianday(valid_to) - julianday(at_utc) as integer) as days_after,
+    sql: `select series_id, indicator_id, indicator_name, time_trunc, (unixepoch(valid_to) - at) / 86400 as days_after,
   count(*) as revised, min(local_date) as first_day, max(local_date) as last_day
 from observation_history
 where valid_to is not null and (:indicator is null or indicator_id = :indicator)
   and ${RANGE}
-group by series_id, days_after order by indicator_id, time_trunc, series_id, days_after`,
+group by series_id, indicator_id, indicator_name, time_trunc, days_after order by indicator_id, time_trunc nulls first, series_id, days_after`,
     nothing: { says: 'No value of this time has been revised since it first came.', answers: true },
   },
   {
@@ -81,7 +81,7 @@ order by local_date`,
     question: 'What is missing inside the ranges that were asked for, and why?',
     parameters: {},
     needs: [],
-    sql: `select series_id, indicator_id, iif(geo_id = 0, 'all geos', geo_id) as geo, from_local, to_local, reason, missing
+    sql: `select series_id, indicator_id, iif(geo_id = 0, 'all geos', cast(geo_id as text)) as geo, from_local, to_local, reason, missing
 from gaps order by indicator_id, series_id, geo_id, from_local`,
     nothing: { says: 'There are no holes in the ranges that were requested.', answers: true },
   },
@@ -92,7 +92,7 @@ from gaps order by indicator_id, series_id, geo_id, from_local`,
     needs: [],
     sql: `select f.series_id, f.indicator_id, s.time_trunc, s.time_agg, f.geo_id, f.geo_name, f.first_utc, f.last_utc, f.checked_at
 from freshness f join series s on s.id = f.series_id
-order by f.last_utc, f.indicator_id, s.time_trunc, f.series_id, f.geo_id`,
+order by f.last_utc, f.indicator_id, s.time_trunc nulls first, f.series_id, f.geo_id`,
     nothing: { says: 'No series is held yet: a job fetches them (indicator-sync init, then sync).', answers: false },
   },
 ]

@@ -66,7 +66,7 @@ group by 1 order by 1`,
     parameters: { ...SPOT, generation: 1295, generation_geo: 8741 },
     needs: [HOURLY, { of: 'generation', geo: 'generation_geo', hourly: true }],
     sql: `with price as (
-  select ${HOUR} as hour, local_date, ${MEAN} as eur_mwh
+  select ${HOUR} as hour, min(local_date) as local_date, ${MEAN} as eur_mwh
   from observations
   where ${ONE_GEO} and value is not null
     and ${RANGE}
@@ -79,8 +79,8 @@ group by 1 order by 1`,
   group by hour
 )
 select substr(local_date, 1, 7) as local_month, round(sum(mwh)) as mwh,
-  round(sum(eur_mwh * mwh) / sum(mwh), 2) as capture_price, round(avg(eur_mwh), 2) as average_price,
-  iif(avg(eur_mwh) > 0, round(100 * sum(eur_mwh * mwh) / sum(mwh) / avg(eur_mwh), 1), null) as percent
+  round(sum(eur_mwh * mwh) / nullif(sum(mwh), 0), 2) as capture_price, round(avg(eur_mwh), 2) as average_price,
+  iif(avg(eur_mwh) > 0, round(100 * sum(eur_mwh * mwh) / nullif(sum(mwh), 0) / avg(eur_mwh), 1), null) as percent
 from price join made using (hour)
 group by 1 order by 1`,
     nothing: { says: 'The price and the generation have no hour in common in this time.', answers: false },
@@ -91,7 +91,7 @@ group by 1 order by 1`,
     parameters: { ...SPOT, other: 612 },
     needs: [HOURLY, { of: 'other', geo: 'geo', hourly: true }],
     sql: `with one as (
-  select local_date, ${HOUR} as hour, ${MEAN} as value
+  select min(local_date) as local_date, ${HOUR} as hour, ${MEAN} as value
   from observations
   where ${ONE_GEO} and value is not null
     and ${RANGE}
@@ -121,8 +121,8 @@ group by one.local_date order by one.local_date`,
     and ${RANGE}
 )
 select local_hour,
-  round(sum(iif(weekend, 0, value * step_s)) / sum(iif(weekend, 0, step_s)), 2) as weekday,
-  round(sum(iif(weekend, value * step_s, 0)) / sum(iif(weekend, step_s, 0)), 2) as weekend
+  round(sum(iif(weekend, 0, value * step_s)) / nullif(sum(iif(weekend, 0, step_s)), 0), 2) as weekday,
+  round(sum(iif(weekend, value * step_s, 0)) / nullif(sum(iif(weekend, step_s, 0)), 0), 2) as weekend
 from timed
 group by local_hour order by local_hour`,
     nothing: NONE_IN_RANGE,
@@ -133,7 +133,7 @@ group by local_hour order by local_hour`,
     parameters: { ...SPOT, hours: 4 },
     needs: [HOURLY],
     sql: `with hourly as (
-  select local_date, ${HOUR} as hour, ${MEAN} as value
+  select min(local_date) as local_date, ${HOUR} as hour, ${MEAN} as value
   from observations
   where ${ONE_GEO} and value is not null
     and ${RANGE}

@@ -17,7 +17,7 @@ export interface Probe {
   readonly hint: string
 }
 
-/** A named query of analysts: plain SQL of SQLite, which can be run anywhere. */
+/** A named query of analysts: SQL of SQLite, which PostgreSQL reads with a few words replaced (db/postgres/portable.ts). */
 export interface Recipe {
   readonly name: string
   readonly question: string
@@ -39,7 +39,7 @@ export interface Recipe {
  * The condition on the range that all recipes on values share: whole local days, or instants in UTC. Its first line repeats the
  * range in instants, a day longer at either end, so that only the values near the range are read.
  */
-export const RANGE = `at between coalesce(unixepoch(substr(:from, 1, 10)) - 86400, -1e11) and coalesce(unixepoch(substr(:to, 1, 10)) + 172800, 1e11)
+export const RANGE = `at between coalesce(unixepoch(substr(:from, 1, 10)) - 86400, -100000000000) and coalesce(unixepoch(substr(:to, 1, 10)) + 172800, 100000000000)
   and (:from is null or iif(length(:from) > 10, at_utc, local_date) >= :from)
   and (:to is null or iif(length(:to) > 10, at_utc, local_date) < :to)`
 /** The same for totals of local days: a day counts when it begins in the range. */
