@@ -163,8 +163,11 @@ export interface Engine {
   takeTables(file: string, tables: readonly TableName[]): Promise<void>
   /** Takes over when rows were first seen in another database of the same schema, where that was earlier; each table with its key. */
   takeFirstSeen(file: string, tables: Readonly<Record<string, readonly string[]>>): Promise<void>
-  /** The texts of some kinds that have words that begin so, the best first, each item once; without words all of them. */
-  search(text: string, kinds: readonly string[]): Promise<Found[]>
+  /**
+   * The texts of some kinds that have words that begin so, the best first, each item once; without words all of them. `most` is of
+   * how many texts, of those that have the words, the rest is found out; all where it is left out.
+   */
+  search(text: string, kinds: readonly string[], most?: number): Promise<Found[]>
   /**
    * The values of a series and geo between two instants, as they are or as they were known at an instant (UTC to
    * the millisecond), in order of time. Several may be read side by side.

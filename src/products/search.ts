@@ -12,10 +12,16 @@ export const SEARCH_SCOPES = {
 export type SearchScope = keyof typeof SEARCH_SCOPES
 
 /** Searches texts; case and accents do not matter, and a word matches the beginning of words. Without words it returns everything. */
-export const search = ({ engine }: Reader, text: string, places: readonly SearchScope[]): Promise<Found[]> =>
+export const search = (
+  { engine }: Reader,
+  text: string,
+  places: readonly SearchScope[],
+  most?: number,
+): Promise<Found[]> =>
   engine.search(
     text,
     places.flatMap((place) => SEARCH_SCOPES[place]),
+    most,
   )
 
 /** The values that are held of an indicator. */

@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openReader } from '../../src/db/open.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openReader, openStore } from '../../src/db/open.ts'
 import { excerptOf } from '../../src/page/queries/search.ts'
 import { VIEWS } from '../../src/tables/schema.ts'
+import { tempFolder } from '../kit.ts'
 import { fillMarket } from '../market.ts'
 import { askPage } from './asked.ts'
-import { scansOf } from './plans.ts'
+import { scansOf, stepsOf } from './plans.ts'
 
 let folder: string
 let reader: ReturnType<typeof openReader>
@@ -236,4 +237,64 @@ test('no page reads a table that grows from one end to the other', async () => {
     for (const address of [...ADDRESSES, `/texts/glossary/${glossary()}`]) await ask(address)
   })
   expect(scans).toEqual([])
+})
+
+describe('where there is much', () => {
+  /** A run of twenty thousand requests of which the first three failed, and as many texts that all speak of one thing. */
+  const fill = async (): Promise<ReturnType<typeof openReader>> => {
+    const file = join(tempFolder(), 'many.db')
+    const store = await openStore(file, { durability: 'none' })
+    const at = '2025-01-01T00:00:00.000Z'
+    const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 20000)'
+    await store.write(async () => {
+      store.run(
+        `insert into _run (command, job, version, started_at, finished_at, outcome, requests, failed, bytes, rows_new, rows_unchanged,
+           rows_revised, rows_withdrawn, rows_rejected) values ('sync', 'many', '0', ?, ?, 'done', 20000, 3, 0, 0, 0, 0, 0, 0)`,
+        [at, at],
+      )
+      store.run(
+        `${numbers} insert into _fetch (run_id, entry, route, target, params, from_at, to_at, started_at, finished_at, outcome, attempts,
+           ms, bytes, rows_new, rows_unchanged, rows_revised, rows_withdrawn, rows_rejected, rows_outside)
+         select 1, 'series[0]', 'indicator', '/indicators/1', '{}', 0, 3600, ?, ?, iif(i < 4, 'passing', 'ok'), 1, 1, 1, 0, 0, 0, 0, 0, 0 from n`,
+        [at, at],
+      )
+      store.run(`${numbers} insert into content (kind, id, first_seen_at) select 'news', i, ? from n where i < 3000`, [
+        at,
+      ])
+      store.run(
+        `insert into content_text (kind, id, locale, title, body_text, fetch_id)
+         select 'news', id, 'es', 'Demanda ' || id, iif(id = 2900, 'demanda demanda rara', 'de la demanda'), 1 from content`,
+        [],
+      )
+    })
+    store.tidy()
+    await store.close()
+    const many = openReader(file)
+    onTestFinished(() => many.close())
+    return many
+  }
+
+  test('failures of a long run are looked for among failures, and its page reads no other requests than it shows', async () => {
+    const many = await fill()
+    const steps = await stepsOf(many, async () => {
+      // biome-ignore lint/suspicious/noExplicitAny: each page has data of its own
+      const { data } = await askPage<any>(many, '/runs/1')
+      expect(data.failed.map(({ id }: { id: number }) => id)).toEqual([3, 2, 1])
+      expect(data.requests).toHaveLength(40)
+    })
+    const failed = steps.filter(({ sql }) => sql.includes('not in'))
+    expect(failed.map(({ detail }) => detail)[0]).toMatch(/_fetch_failed/)
+  })
+
+  test('of a word that is everywhere the best are found, and that there are more is said', async () => {
+    const many = await fill()
+    // biome-ignore lint/suspicious/noExplicitAny: each page has data of its own
+    const { data, html } = await askPage<any>(many, '/search?q=demanda')
+    expect(data.results).toHaveLength(40)
+    expect(html).toContain('The first 40 of 1,000 or more')
+    // biome-ignore lint/suspicious/noExplicitAny: each page has data of its own
+    const rare = await askPage<any>(many, '/search?q=demanda+rara')
+    expect(rare.data.results.map(({ id }: { id: number }) => id)).toEqual([2900])
+    expect(rare.html).toContain('1 found.')
+  })
 })

@@ -15,8 +15,11 @@ function anything(sql: string): object | unknown[] {
   return named.length > 0 ? Object.fromEntries(named) : [...sql.matchAll(/\?/g)].map(() => 1)
 }
 
-/** Runs something and answers the steps of the plans of all that it asked which read a large table from end to end. */
-export async function scansOf(reader: Reader, work: () => Promise<unknown>): Promise<string[]> {
+/** Runs something and answers the steps of the plans of all that it asked, each with its statement. */
+export async function stepsOf(
+  reader: Reader,
+  work: () => Promise<unknown>,
+): Promise<{ readonly detail: string; readonly sql: string }[]> {
   const { prototype } = SQLite
   const { prepare } = prototype
   const asked = new Set<string>()
@@ -29,11 +32,16 @@ export async function scansOf(reader: Reader, work: () => Promise<unknown>): Pro
   } finally {
     prototype.prepare = prepare
   }
-  return [...asked]
-    .filter((sql) => !AT_THE_END.test(sql))
-    .flatMap((sql) =>
-      (reader.all(`explain query plan ${sql}`, anything(sql) as never) as { detail: string }[])
-        .filter(({ detail }) => LARGE.test(detail) || isForAll(sql, detail))
-        .map(({ detail }) => `${detail}: ${sql}`),
-    )
+  return [...asked].flatMap((sql) =>
+    (reader.all(`explain query plan ${sql}`, anything(sql) as never) as { detail: string }[]).map(({ detail }) => ({
+      detail,
+      sql,
+    })),
+  )
 }
+
+/** Runs something and answers the steps of the plans of all that it asked which read a large table from end to end. */
+export const scansOf = async (reader: Reader, work: () => Promise<unknown>): Promise<string[]> =>
+  (await stepsOf(reader, work))
+    .filter(({ sql, detail }) => !AT_THE_END.test(sql) && (LARGE.test(detail) || isForAll(sql, detail)))
+    .map(({ detail, sql }) => `${detail}: ${sql}`)

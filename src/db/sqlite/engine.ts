@@ -43,7 +43,7 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
           raw.exec(`update ${table} set first_seen_at = ${first} where first_seen_at > ${first}`)
         }
       }),
-    search: async (text, kinds) => search(prepare, text, kinds),
+    search: async (text, kinds, most) => search(prepare, text, kinds, most),
     values: (of, asOf) => values(raw, of, asOf),
     ...createStretches(raw),
     valuesThen: async (of, then) => valuesThen(prepare, of, then),

@@ -17,10 +17,13 @@ const ALL = `select kind, id, name, more, locale from (
  * ten times and the short name four times. Each item once, whatever language matched: in the first one where held.
  */
 const MATCHING = `with hit as materialized (
-    select rowid, bm25(search, 10, 4, 1) as score from search where search match :match
+    select search.rowid, bm25(search, 10, 4, 1) as score
+    from search cross join search_item i on i.id = search.rowid
+    where search match :match and i.kind in (select value from json_each(:kinds))
+    order by score limit :most
   ), one as (
     select t.kind, t.item_id as id, t.name, t.more, t.locale, h.score
-    from hit h join texts t on t.id = h.rowid where t.kind in (select value from json_each(:kinds))
+    from hit h join texts t on t.id = h.rowid
     union all
     select kind, item_id, name, more, locale, 0 from texts
     where item_id = :id and kind in (select value from json_each(:kinds))
@@ -37,11 +40,11 @@ const MATCHING = `with hit as materialized (
   where r.nth = 1 order by r.place, r.score, r.kind desc, r.id`
 
 /** Searches the texts of some kinds; without words: all of them. */
-export function search(prepare: Connection['prepare'], text: string, of: readonly string[]): Found[] {
+export function search(prepare: Connection['prepare'], text: string, of: readonly string[], most = -1): Found[] {
   const kinds = JSON.stringify(of)
   const match = matchOf(text)
   if (match === '') return prepare(ALL).all({ kinds }) as Found[]
   const trimmed = text.trim()
   const id = /^\d+$/.test(trimmed) ? Number(trimmed) : null
-  return prepare(MATCHING).all({ kinds, match, text: trimmed, id }) as Found[]
+  return prepare(MATCHING).all({ kinds, match, text: trimmed, id, most }) as Found[]
 }

@@ -1,9 +1,12 @@
 import type { Reader } from '../../db/store.ts'
 import { SEARCH_SCOPES, type SearchScope, search } from '../../products/search.ts'
+import { LOCALES } from '../words/locale.ts'
 import { seriesPath } from './series.ts'
 
 /** Results that one page shows. */
 export const RESULTS = 40
+/** Texts, in any language, of which it is found out what they are: a common word is in most of them. */
+const MOST = 1000
 /** Letters of a text around the first word that was looked for. */
 const AROUND = 90
 
@@ -53,8 +56,8 @@ export function excerptOf(text: string, words: readonly string[]): Excerpt[] {
 /** What speaks of some words, the best first, each with the place in its text and the series that are held of it. */
 export async function readSearch(db: Reader, text: string, place: SearchScope | 'all') {
   const words = (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => folded(word.normalize('NFC')))
-  if (words.length === 0) return { text, place, total: 0, results: [] }
-  const found = await search(db, text, place === 'all' ? (Object.keys(SEARCH_SCOPES) as SearchScope[]) : [place])
+  if (words.length === 0) return { text, place, total: 0, more: false, results: [] }
+  const found = await search(db, text, place === 'all' ? (Object.keys(SEARCH_SCOPES) as SearchScope[]) : [place], MOST)
   const shown = found.slice(0, RESULTS)
   const texts = await db.kysely
     .selectFrom('texts')
@@ -73,7 +76,8 @@ export async function readSearch(db: Reader, text: string, place: SearchScope | 
       series: series.get(`${one.kind} ${one.id}`) ?? [],
     }
   })
-  return { text, place, total: found.length, results }
+  // A thing may be there in every language.
+  return { text, place, total: found.length, more: found.length * LOCALES.length >= MOST, results }
 }
 
 /** The series that are held of some indicators, by kind and number of the indicator, each with what it is called in addresses. */

@@ -47,7 +47,7 @@ export const search = view<Data>({
 <label>${own.words} <input type="search" name="q" value="${text}" size="40"></label>
 <label>${own.where} <select name="in">${WHERE.map((one) => html`<option value="${one}"${one === place && html` selected`}>${own.places[one]}</option>`)}</select></label>
 <button>${own.find}</button></form>
-${text !== '' && html`<p role="status">${total === 0 ? own.none(text) : own.found(results.length, total)}</p>`}
+${text !== '' && html`<p role="status">${total === 0 ? own.none(text) : own.found(results.length, total, data.more)}</p>`}
 ${results.length > 0 && html`<ol class="found">\n${results.map((result) => item(result, request))}</ol>`}`
   },
 })

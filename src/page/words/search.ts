@@ -9,8 +9,10 @@ export const en = {
   places: { all: 'everywhere', catalogue: 'in the catalogue', content: 'in texts', archives: 'in archives' },
   find: 'Find',
   none: (text: string) => `Nothing speaks of “${text}”. Try fewer words, or the beginnings of them.`,
-  found: (shown: number, total: number) =>
-    shown < total ? `The first ${shown} of ${total.toLocaleString('en')}; more words find fewer.` : `${total} found.`,
+  found: (shown: number, total: number, more: boolean) =>
+    shown < total
+      ? `The first ${shown} of ${total.toLocaleString('en')}${more ? ' or more' : ''}; more words find fewer.`
+      : `${total} found.`,
   kinds: {
     indicator: 'Indicator',
     offer_indicator: 'Offer indicator',
@@ -32,9 +34,9 @@ export const es: Translated<typeof en> = {
   places: { all: 'en todo', catalogue: 'en el catálogo', content: 'en textos', archives: 'en archivos' },
   find: 'Buscar',
   none: (text) => `Nada habla de «${text}». Pruebe con menos palabras, o con sus comienzos.`,
-  found: (shown, total) =>
+  found: (shown, total, more) =>
     shown < total
-      ? `Los primeros ${shown} de ${total.toLocaleString('es')}; más palabras encuentran menos.`
+      ? `Los primeros ${shown} de ${total.toLocaleString('es')}${more ? ' o más' : ''}; más palabras encuentran menos.`
       : `${total} encontrados.`,
   kinds: {
     indicator: 'Indicador',
