@@ -2,6 +2,7 @@ import { InputError } from '../base/errors.ts'
 import type { Instant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
 import { localDate } from '../base/zone.ts'
+import { endOf } from '../db/ends.ts'
 import { geoNameColumn, indicatorNameColumn } from '../db/names.ts'
 import type { Reader } from '../db/store.ts'
 
@@ -131,18 +132,11 @@ export async function yearsOf(db: Reader, question: ExportQuestion): Promise<{ f
     question.asOf === null ? (['observation'] as const) : (['observation', 'observation_revision'] as const)
   const years: number[] = []
   // One by one: each query reads one end of the index.
-  for (const { seriesId, geoId, zone } of await datasetsOf(db, question))
+  for (const { zone, ...dataset } of await datasetsOf(db, question))
     for (const table of tables)
-      for (const order of ['asc', 'desc'] as const) {
-        const end = await db.kysely
-          .selectFrom(table)
-          .select('at')
-          .where('series_id', '=', seriesId)
-          .where('geo_id', '=', geoId)
-          .orderBy('at', order)
-          .limit(1)
-          .executeTakeFirst()
-        if (end) years.push(Number(localDate(zone, end.at).slice(0, 4)))
+      for (const which of ['first', 'last'] as const) {
+        const end = await endOf(db, dataset, which, { table })
+        if (end !== null) years.push(Number(localDate(zone, end).slice(0, 4)))
       }
   return years.length > 0 ? { first: Math.min(...years), last: Math.max(...years) } : null
 }

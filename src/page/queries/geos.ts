@@ -1,4 +1,5 @@
 import type { Instant } from '../../base/instant.ts'
+import { endOf } from '../../db/ends.ts'
 import { SHARED } from '../../services/services.ts'
 import { NotFound, type PageRequest } from '../page.ts'
 import { geoNames, indicatorNames } from './names.ts'
@@ -33,23 +34,6 @@ export interface Dataset extends Line {
 
 type Asked = Pick<PageRequest, 'store' | 'locale'>
 
-async function endOf(
-  { store }: Asked,
-  seriesId: number,
-  geoId: number,
-  order: 'asc' | 'desc',
-): Promise<Instant | null> {
-  const row = await store.kysely
-    .selectFrom('observation')
-    .select('at')
-    .where('series_id', '=', seriesId)
-    .where('geo_id', '=', geoId)
-    .orderBy('at', order)
-    .limit(1)
-    .executeTakeFirst()
-  return row?.at ?? null
-}
-
 /** The geo of a series that is meant: the one that is named, else a main one of the service, else the first. */
 function chosen(series: SeriesRow, ids: readonly number[], named: string | null): number {
   if (named === null || named === '') return SHARED.mainGeos.find((id) => ids.includes(id)) ?? ids[0] ?? 0
@@ -70,6 +54,7 @@ export async function readDataset(request: Asked, name: string | undefined, geo:
     .execute()
   const ids = held.map(({ geo_id }) => geo_id)
   const geoId = chosen(series, ids, geo)
+  const line = { seriesId: series.id, geoId }
   const names = await geoNames(request, ids)
   const { magnitude = null } =
     (await request.store.kysely
@@ -80,8 +65,7 @@ export async function readDataset(request: Asked, name: string | undefined, geo:
       .executeTakeFirst()) ?? {}
   const named = (await indicatorNames(request, [series.indicator_id])).get(`${series.kind} ${series.indicator_id}`)
   return {
-    seriesId: series.id,
-    geoId,
+    ...line,
     zone: series.time_zone,
     path: seriesPath(series),
     kind: series.kind,
@@ -94,7 +78,7 @@ export async function readDataset(request: Asked, name: string | undefined, geo:
     geoTrunc: series.geo_trunc,
     geo: { id: geoId, name: names.get(geoId) ?? null },
     geos: ids.map((id) => ({ id, name: names.get(id) ?? null })),
-    first: await endOf(request, series.id, geoId, 'asc'),
-    last: await endOf(request, series.id, geoId, 'desc'),
+    first: await endOf(request.store, line, 'first'),
+    last: await endOf(request.store, line, 'last'),
   }
 }

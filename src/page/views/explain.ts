@@ -1,5 +1,6 @@
 import { type Instant, parseInstant } from '../../base/instant.ts'
 import { addUnits, floorTo } from '../../base/zone.ts'
+import { endOf } from '../../db/ends.ts'
 import { type Html, html, type Part } from '../html.ts'
 import { NotFound, type PageRequest, view } from '../page.ts'
 import { type Explained, type ExplainedVersion, explain, type Origin } from '../queries/explain.ts'
@@ -17,24 +18,6 @@ interface ExplainData extends Explained {
   readonly sql: string
 }
 
-async function beside(
-  { store }: PageRequest,
-  { seriesId, geoId }: Dataset,
-  at: Instant,
-  by: '<' | '>',
-): Promise<Instant | null> {
-  const row = await store.kysely
-    .selectFrom('observation')
-    .select('at')
-    .where('series_id', '=', seriesId)
-    .where('geo_id', '=', geoId)
-    .where('at', by, at)
-    .orderBy('at', by === '<' ? 'desc' : 'asc')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.at ?? null
-}
-
 async function read(request: PageRequest): Promise<ExplainData> {
   const { id, geo = null, at: text = '' } = request.params
   const dataset = await readDataset(request, id, geo)
@@ -45,8 +28,8 @@ async function read(request: PageRequest): Promise<ExplainData> {
   return {
     ...explained,
     dataset,
-    previous: await beside(request, dataset, at, '<'),
-    next: await beside(request, dataset, at, '>'),
+    previous: await endOf(request.store, dataset, 'last', { beyond: at }),
+    next: await endOf(request.store, dataset, 'first', { beyond: at }),
     sql: sqlOf(dataset, { from: at, to: at + 1 }, null)
       .replace('from observations\n', 'from observation_history\n')
       .replace('value\n', 'value, valid_from, valid_to\n'),
