@@ -1,0 +1,92 @@
+/* What stands behind the lines of a chart: stretches that are not final, and changes of the step. */
+import type uPlot from 'uplot'
+
+/** What is not final of a stretch. */
+export type StateRow = readonly [from: number, to: number, state: string]
+
+/** The colours of the style, as the canvas takes them. */
+export function coloursOf(element: HTMLElement): (name: string) => string {
+  const probe = element.appendChild(document.createElement('span'))
+  const known = new Map<string, string>()
+  return (name) => {
+    let colour = known.get(name)
+    if (colour === undefined) {
+      probe.style.color = `var(--${name})`
+      colour = getComputedStyle(probe).color
+      known.set(name, colour)
+    }
+    return colour
+  }
+}
+
+/** Behind what is not final: stripes, closer together the worse it is, and a letter, so that colour is not alone. */
+const STRIPES: Readonly<Record<string, readonly [distance: number, mark: string]>> = {
+  provisional: [14, '?'],
+  empty: [0, '0'],
+  doubt: [8, '~'],
+  absent: [8, '–'],
+  failed: [5, '!'],
+  unasked: [0, '·'],
+}
+
+/** Stretches that are not final: stripes, a letter, and a bar at the foot of the picture. */
+export function drawStates(u: uPlot, states: readonly StateRow[], colour: (name: string) => string): void {
+  const { ctx, bbox } = u
+  ctx.save()
+  ctx.beginPath()
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height)
+  ctx.clip()
+  for (const [from, to, state] of states) {
+    const [left, right] = [u.valToPos(from, 'x', true), u.valToPos(to, 'x', true)]
+    const [distance, mark] = STRIPES[state] ?? [0, '']
+    const width = Math.max(1, right - left)
+    ctx.strokeStyle = ctx.fillStyle = colour(`state-${state}`)
+    ctx.globalAlpha = 0.12
+    ctx.fillRect(left, bbox.top, width, bbox.height)
+    ctx.globalAlpha = 0.35
+    if (distance > 0) {
+      ctx.save()
+      ctx.beginPath()
+      ctx.rect(left, bbox.top, width, bbox.height)
+      ctx.clip()
+      ctx.beginPath()
+      const step = distance * devicePixelRatio
+      const first = Math.max(left, bbox.left) - bbox.height
+      for (let x = first; x < Math.min(right, bbox.left + bbox.width); x += step) {
+        ctx.moveTo(x, bbox.top + bbox.height)
+        ctx.lineTo(x + bbox.height, bbox.top)
+      }
+      ctx.stroke()
+      ctx.restore()
+    }
+    // The whole at the foot of the picture: what is held, on the same axis.
+    ctx.globalAlpha = 1
+    const foot = 6 * devicePixelRatio
+    ctx.fillRect(left, bbox.top + bbox.height - foot, width, foot)
+    if (width > 12 * devicePixelRatio) {
+      ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`
+      ctx.fillText(mark, Math.max(left, bbox.left) + 3, bbox.top + 14 * devicePixelRatio)
+    }
+  }
+  ctx.restore()
+}
+
+/** Where the service changed the step of its values: a dotted line. */
+export function drawChanges(
+  u: uPlot,
+  steps: readonly (readonly [at: number, step: number])[],
+  colour: (name: string) => string,
+): void {
+  const { ctx, bbox } = u
+  ctx.save()
+  ctx.setLineDash([2, 4])
+  ctx.strokeStyle = colour('ink')
+  for (const [at] of steps) {
+    const x = u.valToPos(at, 'x', true)
+    ctx.beginPath()
+    ctx.moveTo(x, bbox.top)
+    ctx.lineTo(x, bbox.top + bbox.height)
+    ctx.stroke()
+  }
+  ctx.restore()
+}
