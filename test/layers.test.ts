@@ -50,7 +50,7 @@ const DOORS: Record<string, string | readonly string[]> = {
   'better-sqlite3': 'db/sqlite/',
   pg: 'db/postgres/',
   'pg-boss': 'cluster/',
-  'p-queue': 'fetch/',
+  'p-queue': ['fetch/', 'page/statements.ts'],
   'p-retry': 'fetch/',
   undici: 'fetch/',
   'date-fns': 'base/',

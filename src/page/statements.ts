@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
+import PQueue from 'p-queue'
 import { BusyError, InputError, StoppedError } from '../base/errors.ts'
 
 /** A statement of somebody's own, with the values of its parameters. */
@@ -92,8 +93,7 @@ function said(child: ChildProcess, question: StatementQuestion, limits: Limits):
  */
 export function createAsker(limits: Limits = LIMITS): Asker {
   const children = new Set<ChildProcess>()
-  const queue: (() => void)[] = []
-  let running = 0
+  const queue = new PQueue({ concurrency: AT_ONCE })
   let spare: Waiting | null = null
 
   const warm = (): void => {
@@ -132,18 +132,9 @@ export function createAsker(limits: Limits = LIMITS): Asker {
   return {
     warm,
     async ask(question) {
-      if (queue.length >= WAITING)
+      if (queue.size >= WAITING)
         throw new BusyError('Too many statements are being answered.', { hint: 'Ask again in a moment.', code: 'busy' })
-      // Whoever ends hands its place over.
-      if (running >= AT_ONCE) await new Promise<void>((resolve) => queue.push(resolve))
-      else running++
-      try {
-        return await answered(question)
-      } finally {
-        const next = queue.shift()
-        if (next) next()
-        else running--
-      }
+      return queue.add(() => answered(question))
     },
     close() {
       for (const child of children) child.kill('SIGKILL')
