@@ -51,6 +51,7 @@ function requestOf(site: Site, { address, params, headers }: Asked, store: Reade
     words: WORDS[locale],
     version: site.version,
     now: site.now(),
+    address: `http://${headers.host}${address.pathname}${address.search}`,
     live: true,
     link: linkTo,
     command: site.command,
@@ -78,7 +79,7 @@ function failure(
       headers: { ...headers, 'Content-Type': json(null).type },
       body: JSON.stringify({ error: text ?? title, hint, code }),
     }
-  const body: Html = html`${text !== undefined && html`<p class="bad">${text}</p>`}${hint !== undefined && html`<p>${hint}</p>`}`
+  const body: Html = html`${text !== undefined && html`<p class="bad" lang="en">${text}</p>`}${hint !== undefined && html`<p${text !== undefined && html` lang="en"`}>${hint}</p>`}`
   const document = layout({ title, body, scripts: [], still: true, machine: undefined }, PAGES, request)
   return { status, headers: { ...headers, ...HTML }, body: textOf(document) }
 }

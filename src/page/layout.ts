@@ -58,6 +58,7 @@ ${shown.body}
 <p id="told" role="status" class="quiet"></p>
 <footer>
 <p>${common.database} <code>${basename(request.store.file)}</code>${shown.machine !== undefined && html` · <a href="${shown.machine}">${common.machine}</a>`} ${languages(request)}</p>
+${request.address !== undefined && html`<p class="printed">${request.address}</p>`}
 </footer>
 </body>
 </html>

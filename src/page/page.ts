@@ -22,6 +22,8 @@ export interface PageRequest {
   readonly version: string
   /** Epoch seconds. */
   readonly now: number
+  /** The whole address that was asked for, for paper; undefined where no server is behind the page. */
+  readonly address?: string
   /** Whether a server is behind the page: a page that is a file has no search, no SQL and no scripts that ask. */
   readonly live: boolean
   /** The address of a page for `href`, whatever it is made for: `link('/series/600', { from: '2025-10-01' })`. Every link of ours goes through here. */

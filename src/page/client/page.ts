@@ -1,4 +1,4 @@
-/** What every page has: commands can be copied by a button. Without this module they are text to be marked. */
+/** What every page has: commands can be copied by a button, and paper has the address. Without this module commands are text to be marked. */
 
 const said =
   document.documentElement.lang === 'es' ? { copy: 'Copiar', copied: 'Copiado' } : { copy: 'Copy', copied: 'Copied' }
@@ -19,6 +19,12 @@ export function addButtons(): void {
     code.after(button)
   }
 }
+
+// What was moved since the page came is in the address of the window.
+addEventListener('beforeprint', () => {
+  const printed = document.querySelector('.printed')
+  if (printed) printed.textContent = location.href
+})
 
 addButtons()
 document.addEventListener('page:changed', addButtons)

@@ -55,5 +55,6 @@ td bdi, th bdi { overflow-wrap: break-word; }
 td.number, th.number { white-space: nowrap; }
 td code { display: inline-block; min-width: 16rem; }
 @media (forced-colors: active) { svg { forced-color-adjust: none; } }
-@media print { nav, .skip, button { display: none; } a { color: inherit; } body { font-size: 10pt; } }
+.printed { display: none; }
+@media print { .printed { display: block; overflow-wrap: anywhere; } nav, .skip, button { display: none; } a { color: inherit; } body { font-size: 10pt; } }
 `
