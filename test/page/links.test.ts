@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openStore } from '../../src/db/open.ts'
+import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { publish } from '../../src/products/publish.ts'
 import { tempFolder } from '../kit.ts'
 import { window } from './browser.ts'
@@ -113,4 +114,27 @@ test('an empty database is not taken for a published copy, which has its runs', 
   const home = async (file: string) => (await fetch((await servePage(file)).url)).text()
   expect(await home(empty)).not.toMatch(/published|Last runs/)
   expect(await home(copy)).toMatch(/Last runs[\s\S]*href="\/runs\/1"/)
+})
+
+test('paper says where the page is, also after its address was changed without a new page', async () => {
+  const { url } = await servePage(await together())
+  const page = await window()
+  await page.goto(`${url}/series/600?day=2025-10-26`)
+  const printed = page.locator('.printed')
+  expect(await printed.isVisible()).toBe(false)
+  await page.emulateMedia({ media: 'print' })
+  expect(await printed.textContent()).toBe(`${url}/series/600?day=2025-10-26`)
+  expect(await printed.isVisible()).toBe(true)
+  await page.evaluate(`history.replaceState(null, '', '?day=2025-10-27'); dispatchEvent(new Event('beforeprint'))`)
+  expect(await printed.textContent()).toBe(`${url}/series/600?day=2025-10-27`)
+})
+
+test('a recipe offers the geos that its indicator has, and asks its question in the language of the page', async () => {
+  const { url } = await servePage(await together())
+  const get = async (path: string) => (await fetch(url + path)).text()
+  const box = await get('/sql?recipe=daily-average&lang=es')
+  expect(box).toMatch(/name="p\.geo"[^>]* list="geos"/)
+  expect(box).toMatch(/<datalist id="geos">(?:<option value="\d+">[^<]*<\/option>)*<option value="3">Espa/)
+  for (const { name } of RECIPES) expect(box).toMatch(new RegExp(`>${name}</a> <span lang="es">¿`))
+  expect(await get('/sql?lang=en')).toMatch(/>reach<\/a> <span lang="en">How far/)
 })

@@ -1,7 +1,10 @@
 import { SyncError } from '../../base/errors.ts'
 import { parameterOf } from '../../products/badStatement.ts'
 import { RECIPES } from '../../products/recipes/recipes.ts'
+import type { PageRequest } from '../page.ts'
 import { createAsker, type StatementAnswer } from '../statements.ts'
+import type { NamedGeo } from './geos.ts'
+import { geoNames } from './names.ts'
 
 /** Letters of a statement. */
 const LONGEST = 20_000
@@ -65,4 +68,27 @@ export async function askStatement(file: string, query: URLSearchParams): Promis
   } finally {
     asker.warm()
   }
+}
+
+/** Geos that are offered for a parameter. */
+const GEOS = 200
+
+/** The geos that a question may be asked for, where it has a parameter `geo`: those of its indicator, or all that have values. */
+export async function geosOf(request: PageRequest, { parameters }: Pick<Asked, 'parameters'>): Promise<NamedGeo[]> {
+  const given = new Map(parameters.map(({ name, value }) => [name, value]))
+  if (!given.has('geo')) return []
+  const indicator = Number(given.get('indicator') || Number.NaN)
+  const rows = await request.store.kysely
+    .selectFrom('series_geo as g')
+    .select('g.geo_id')
+    .distinct()
+    .$if(Number.isSafeInteger(indicator), (of) =>
+      of.innerJoin('series as s', 's.id', 'g.series_id').where('s.indicator_id', '=', indicator),
+    )
+    .orderBy('g.geo_id')
+    .limit(GEOS)
+    .execute()
+  const ids = rows.map(({ geo_id }) => geo_id)
+  const names = await geoNames(request, ids)
+  return ids.map((id) => ({ id, name: names.get(id) ?? null }))
 }

@@ -99,8 +99,8 @@ function failureRow(failure: Home['failures'][number], request: PageRequest): Ht
   const { home } = request.words
   const { entry, target, failed_at, message, hint, next_at, job } = failure
   return html`<tr><td><bdi>${entry}</bdi><br><code>${target}</code></td>
-<td>${moment(failed_at)} <bdi>${message}</bdi></td>
-<td>${hint !== null && html`<p><bdi>${hint}</bdi></p>`}${next_at !== null && html`<p>${home.after(next_at.slice(0, 16).replace('T', ' '))}</p>`}${commandLine(request.command(commandIn(hint, job)))}</td></tr>\n`
+<td>${moment(failed_at)} <bdi lang="en">${message}</bdi></td>
+<td>${hint !== null && html`<p><bdi lang="en">${hint}</bdi></p>`}${next_at !== null && html`<p>${home.after(next_at.slice(0, 16).replace('T', ' '))}</p>`}${commandLine(request.command(commandIn(hint, job)))}</td></tr>\n`
 }
 
 function failuresTable(data: Home, request: PageRequest): Part {

@@ -47,7 +47,7 @@ ${rows.map(line)}</tbody></table>`,
 }
 
 const requestRow = (one: RequestRow, request: PageRequest): Html => html`<tr><th scope="row">${one.id}</th>
-<td>${moment(one.started_at)}</td><td><code>${said(one.target === '' ? one.route : one.target)}</code>${one.message && html`<br>${said(one.message)}`}${one.hint && html`<br>→ ${said(one.hint)}`}</td>
+<td>${moment(one.started_at)}</td><td><code>${said(one.target === '' ? one.route : one.target)}</code>${one.message && html`<br>${said(one.message, 'en')}`}${one.hint && html`<br>→ ${said(one.hint, 'en')}`}</td>
 <td>${said(one.outcome)}${one.status !== null && html` ${one.status}`}</td><td class="number">${one.ms} ms</td>
 <td>${said(one.reason)}</td><td class="number">${number(request, one.rows_new)}</td><td class="number">${number(request, one.rows_revised)}</td></tr>
 `
@@ -96,7 +96,7 @@ export const run = view<Data>({
       [own.rows, rows.map(([name, count]) => `${number(request, count)} ${name}`).join(', ')],
       [own.schedule, one.schedule !== null && html`<code>${said(one.schedule)}</code> ${said(one.time_zone)}`],
       [own.version, said(one.version)],
-      [own.message, said(one.message)],
+      [own.message, said(one.message, 'en')],
     ])}
 ${one.rows_rejected > 0 && html`<p>${own.quarantine}</p>${command(request.command('quarantine list'))}`}
 ${

@@ -6,7 +6,8 @@ import { drawing, legend } from '../drawing.ts'
 import { type Html, html, type Part } from '../html.ts'
 import { type Answering, type PageRequest, view } from '../page.ts'
 import { objects } from '../queries/dictionary.ts'
-import { type Asked, askStatement, FIELD } from '../queries/sql.ts'
+import type { NamedGeo } from '../queries/geos.ts'
+import { type Asked, askStatement, FIELD, geosOf } from '../queries/sql.ts'
 import { linesOf } from '../sqlChart.ts'
 import { LIMITS, type StatementAnswer } from '../statements.ts'
 import { scrolled } from './parts.ts'
@@ -82,7 +83,7 @@ ${shown.map((row) => html`<tr>${row.map((value) => cell(value, request))}</tr>\n
 /** Lines of the box: those of the statement, within bounds. */
 const linesOfBox = (sql: string): number => Math.min(16, Math.max(5, sql.split('\n').length + 1))
 
-function form(asked: Asked, { words, link }: PageRequest): Html {
+function form(asked: Asked & { readonly geos: readonly NamedGeo[] }, { words, link }: PageRequest): Html {
   const { sql: own } = words
   return html`<form action="${link('/sql')}" class="question">
 ${asked.recipe !== null && html`<input type="hidden" name="recipe" value="${asked.recipe}">`}
@@ -92,17 +93,20 @@ ${
   asked.parameters.length > 0 &&
   html`<fieldset><legend>${own.parameters}</legend><p class="soft">${own.parameterHint}</p>${asked.parameters.map(
     ({ name, value }) =>
-      html`<label><code>${name}</code> <input name="${FIELD}${name}" value="${value}" size="14" autocomplete="off"></label> `,
-  )}</fieldset>`
+      html`<label><code>${name}</code> <input name="${FIELD}${name}" value="${value}" size="14" autocomplete="off"${name === 'geo' && html` list="geos"`}></label> `,
+  )}${asked.geos.length > 0 && html`<datalist id="geos">${asked.geos.map((geo) => html`<option value="${geo.id}">${geo.name}</option>`)}</datalist>`}</fieldset>`
 }
 <button>${own.run}</button></form>`
 }
 
-function beside({ words, link }: PageRequest): Html {
+function beside({ words, link, locale }: PageRequest): Html {
   const { sql: own } = words
   return html`<aside>
 <h2>${own.recipes}</h2><p>${own.recipesAbout}</p>
-<ul class="found" lang="en">${RECIPES.map(({ name, question }) => html`<li><a href="${link('/sql', { recipe: name })}">${name}</a> ${question}</li>\n`)}</ul>
+<ul class="found">${RECIPES.map(({ name, question }) => {
+    const own = words.sql.questions[name]
+    return html`<li><a href="${link('/sql', { recipe: name })}" lang="en">${name}</a> <span lang="${own ? locale : 'en'}">${own ?? question}</span></li>\n`
+  })}</ul>
 <h2>${own.dictionary}</h2>
 <p>${objects()
     .filter(({ name }) => !name.startsWith('_'))
@@ -112,8 +116,11 @@ function beside({ words, link }: PageRequest): Html {
 }
 
 /** `/sql?sql=`: anything else. */
-export const sql = view<Asked>({
-  read: ({ store, query }) => askStatement(store.file, query),
+export const sql = view<Asked & { readonly geos: readonly NamedGeo[] }>({
+  read: async (request) => {
+    const asked = await askStatement(request.store.file, request.query)
+    return { ...asked, geos: await geosOf(request, asked) }
+  },
   show(asked, request) {
     const { sql: own } = request.words
     const { answer, refused } = asked
@@ -121,7 +128,7 @@ export const sql = view<Asked>({
 ${form(asked, request)}
 ${
   refused !== null &&
-  html`<div role="alert"><p class="bad"><strong>${own.refused}.</strong> ${visible(refused.message)}</p>${refused.hint !== null && html`<p>${refused.hint}</p>`}</div>${
+  html`<div role="alert"><p class="bad"><strong>${own.refused}.</strong> <span lang="en">${visible(refused.message)}</span></p>${refused.hint !== null && html`<p lang="en">${refused.hint}</p>`}</div>${
     refused.code === 'timeout' &&
     html`<p>${own.whole}</p>${command(request.command(`${inTerminal(asked)} --timeout 600`))}`
   }`
