@@ -1,4 +1,6 @@
+import { InputError } from '../base/errors.ts'
 import type { Reader } from '../db/store.ts'
+import { folderPlace } from './folder.ts'
 import { knownManifest } from './manifest.ts'
 import type { Place } from './place.ts'
 
@@ -11,6 +13,16 @@ export interface LakeState {
   readonly synced_at: string
   /** Fetches that brought something since. */
   readonly fetches_behind: number
+}
+
+/** How far a lake in a folder is behind a database; null where there is none yet, or what lies there is none. */
+export async function lakeStateIn(reader: Reader, folder: string): Promise<LakeState | null> {
+  try {
+    return await lakeState(reader, folderPlace(folder))
+  } catch (error) {
+    if (error instanceof InputError) return null
+    throw error
+  }
 }
 
 /** How far a lake is behind a database. */

@@ -55,6 +55,7 @@ function requestOf(site: Site, { address, params, headers }: Asked, store: Reade
     live: true,
     link: linkTo,
     command: site.command,
+    ...(site.lakes ? { lakes: site.lakes } : {}),
     asset: (name) => `/-/${assets().folder}/${name}`,
   }
 }

@@ -24,6 +24,8 @@ export interface PageRequest {
   readonly now: number
   /** The whole address that was asked for, for paper; undefined where no server is behind the page. */
   readonly address?: string
+  /** The folders of lakes that jobs keep up to date. */
+  readonly lakes?: () => Promise<readonly string[]>
   /** Whether a server is behind the page: a page that is a file has no search, no SQL and no scripts that ask. */
   readonly live: boolean
   /** The address of a page for `href`, whatever it is made for: `link('/series/600', { from: '2025-10-01' })`. Every link of ours goes through here. */

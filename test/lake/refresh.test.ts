@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { emulate, runCli, tempFolder, whenSaid } from '../kit.ts'
@@ -53,4 +53,31 @@ test('a statement on a lake needs the folder, and an engine that is installed', 
   expect((await run('--lake', 'lake', 'select 1')).err).toMatch(
     /@duckdb\/node-api, which is not installed|is not a lake/,
   )
+})
+
+test('without being asked, status and the page tell how old the lakes of the jobs in their folder are', async () => {
+  const dir = tempFolder()
+  const emulator = await emulate()
+  const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
+  const run = (...args: string[]) => runCli(dir, args, env)
+  mkdirSync(join(dir, 'jobs'))
+  writeFileSync(join(dir, 'jobs/a.yaml'), job('lake: "one lake" # kept fresh', '2025-01-02'))
+  writeFileSync(join(dir, 'jobs/b.yaml'), job('lake: none', '2025-01-02'))
+  writeFileSync(join(dir, 'jobs/c.yaml'), job('lake: s3://market/lake', '2025-01-02'))
+  writeFileSync(join(dir, 'jobs/broken.yaml'), 'lake: [\n\tlake: {')
+  expect((await run('sync', 'jobs/a.yaml')).code).toBe(0)
+  const told = await run('status')
+  expect(told).toMatchObject({ code: 0, err: '' })
+  expect(told.out).toMatch(/Lake one lake: snapshot 1, [\s\S]*nothing came\s+since/)
+  expect(told.out).toMatch(/Lake none: none yet: indicator-sync lake sync none/)
+  expect(told.out).not.toContain('s3:')
+  let page = ''
+  await runCli(dir, ['serve', '--port', '0'], {}, (child) => {
+    child.stdout!.once('data', async (said) => {
+      page = await (await fetch(/http:\S+/.exec(String(said))![0])).text()
+      child.kill('SIGTERM')
+    })
+  })
+  expect(page).toMatch(/Lake <code>one lake<\/code>: brought up to date \d+ min ago; nothing came since\./)
+  expect(page).toMatch(/Lake <code>none<\/code>: there is none yet\. [^\n]*lake sync none/)
 })

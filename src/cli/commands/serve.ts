@@ -9,6 +9,7 @@ import { openReader } from '../../db/open.ts'
 import { type Running, startServer } from '../../page/start.ts'
 import { DEFAULT_DATABASE, databaseSetting } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { lakesOfJobs } from '../jobLakes.ts'
 import { LISTENING_REFUSED } from '../listening.ts'
 import { called, shellWord } from '../shell.ts'
 import { describe, EXIT } from '../terminal/fail.ts'
@@ -59,6 +60,7 @@ async function listening(args: ServeArgs, file: string): Promise<Running> {
     },
     now: () => Math.floor(Date.now() / 1000),
     command: (rest: string) => `${called()} ${rest}${where}`,
+    lakes: lakesOfJobs,
     failed: (error: unknown) => {
       process.stderr.write(`${describe(error)}\n`)
     },

@@ -2,10 +2,11 @@ import { prometheusText } from '../../checks/metrics.ts'
 import { readStatus } from '../../checks/status.ts'
 import { coveredSeries } from '../../checks/strips.ts'
 import { openReader } from '../../db/open.ts'
-import { type LakeState, lakeState } from '../../lake/state.ts'
+import { type LakeState, lakeState, lakeStateIn } from '../../lake/state.ts'
 import { callsLeft } from '../../load/budget.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { lakesOfJobs } from '../jobLakes.ts'
 import { readJobs } from '../jobs.ts'
 import { withLake } from '../storage.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -42,6 +43,13 @@ export async function run(
       print((await prometheusText(reader, { version: version(), callsLeft: known, lakes })).trimEnd())
       return EXIT.done
     }
+    const named = new Set(lakes.map(({ folder }) => folder))
+    const missing: string[] = []
+    for (const folder of (await lakesOfJobs()).filter((one) => !named.has(one))) {
+      const state = await lakeStateIn(reader, folder)
+      if (state) lakes.push(state)
+      else missing.push(folder)
+    }
     const read = await readStatus(reader)
     const status = { ...read, series: read.series.map(withLag) }
     if (args.json || args.format === 'json') {
@@ -52,6 +60,8 @@ export async function run(
     const covered = await coveredSeries(reader)
     print(statusText(file, status, covered.length === 0 ? '' : strips(covered, service.value.timeZone, cells), cells))
     for (const lake of lakes) print(`\n${wrapped(lakeStateText(lake, Date.now()), cells, '  ', '')}`)
+    for (const folder of missing)
+      print(`\n${wrapped(`Lake ${folder}: none yet: indicator-sync lake sync ${folder}`, cells, '  ', '')}`)
     return EXIT.done
   } finally {
     await reader.close()

@@ -3,6 +3,7 @@ import { formatLocal } from '../../base/zone.ts'
 import { type Reach, reaches } from '../../checks/lag.ts'
 import { rhythms } from '../../checks/rhythm.ts'
 import { openFailures } from '../../checks/status.ts'
+import type { LakeState } from '../../lake/state.ts'
 import type { PageRequest } from '../page.ts'
 import { lastDays } from './days.ts'
 import { geoNames, indicatorNames } from './names.ts'
@@ -51,6 +52,14 @@ async function missed({ store, now }: PageRequest): Promise<{ job: string; lastA
   return (await rhythms(store))
     .filter(({ missedFrom }) => now > missedFrom)
     .map(({ job, lastAt, usualS }) => ({ job, lastAt: formatUtc(lastAt), usualS }))
+}
+
+/** How the lakes of jobs stand; `state` is null where there is none yet. What reads one is loaded where there is one. */
+async function lakesOf({ store, lakes }: PageRequest): Promise<{ folder: string; state: LakeState | null }[]> {
+  const folders = (await lakes?.()) ?? []
+  if (folders.length === 0) return []
+  const { lakeStateIn } = await import('../../lake/state.ts')
+  return Promise.all(folders.map(async (folder) => ({ folder, state: await lakeStateIn(store, folder) })))
 }
 
 /** The job that last asked for something. */
@@ -139,6 +148,7 @@ export async function readHome(request: PageRequest) {
       quarantined: await countOf(request),
       missed: await missed(request),
     },
+    lakes: await lakesOf(request),
     failures: told,
     runs: await store.kysely.selectFrom('runs').selectAll().limit(RUNS).execute(),
     series: await lines(request, all.slice((page - 1) * SERIES_A_PAGE, page * SERIES_A_PAGE), reach),

@@ -1,7 +1,9 @@
+import { visible } from '../../base/visible.ts'
 import { type Html, html, type Part } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Home, readHome, type SeriesLine, STRIP_DAYS } from '../queries/home.ts'
 import { bdi, commandIn, commandLine, lengthText, moment, pager, scrolled, stepText } from './parts.ts'
+import { quoted } from './pieces.ts'
 import { legend, strip } from './strip.ts'
 
 /** What is wrong, a line each; none is good. */
@@ -27,6 +29,17 @@ function health(data: Home, request: PageRequest): Html {
   const wrong = complaints(data, request)
   if (wrong.length > 0) return html`<section class="health"><p class="bad">${home.needs}</p><ul>${wrong}</ul></section>`
   return html`<section class="health"><p class="${data.health.series > 0 ? 'good' : 'soft'}">${home.whole(data.health.series)}</p></section>`
+}
+
+/** How old the lakes are, and what brings one up to date that is behind. */
+function lakes({ lakes: all }: Home, request: PageRequest): Part {
+  const { home, common } = request.words
+  if (all.length === 0) return null
+  return html`<ul class="lakes">${all.map(({ folder, state }) => {
+    const length = state && common.ago(lengthText(request, request.now - Date.parse(state.synced_at) / 1000))
+    const told = state === null || length === null ? home.noLake : home.lake(length, state.fetches_behind)
+    return html`<li>${home.lakeName} <code>${visible(folder)}</code>: ${told} ${state?.fetches_behind !== 0 && commandLine(request.command(`lake sync ${quoted(folder)}`))}</li>\n`
+  })}</ul>`
 }
 
 /** How long ago the last value ended, and how long that usually is. */
@@ -120,5 +133,5 @@ ${scrolled(
 export const home = view<Home>({
   read: readHome,
   show: (data, request) =>
-    html`${health(data, request)}${failuresTable(data, request)}${seriesTable(data, request)}${runsTable(data, request)}`,
+    html`${health(data, request)}${lakes(data, request)}${failuresTable(data, request)}${seriesTable(data, request)}${runsTable(data, request)}`,
 })

@@ -13,6 +13,10 @@ export const en = {
   quarantined: (count: number) => `${count} ${count === 1 ? 'row' : 'rows'} could not be understood.`,
   missed: (job: string, since: string, usual: string) =>
     `The job ${job} has not run since ${since}; it usually runs every ${usual}.`,
+  lakeName: 'Lake',
+  lake: (ago: string, behind: number) =>
+    `brought up to date ${ago}; ${behind === 0 ? 'nothing came since.' : `${behind} ${behind === 1 ? 'request' : 'requests'} brought something since.`}`,
+  noLake: 'there is none yet.',
   nothing: 'Nothing is held yet. Run a job first:',
   seriesHeading: 'Series',
   caption: (days: number) => `How far every series reaches, and what is held of the last ${days} local days`,
@@ -54,6 +58,10 @@ export const es: Translated<typeof en> = {
     `${count} ${count === 1 ? 'petición falló y no tiene' : 'peticiones fallaron y no tienen'} respuesta desde entonces.`,
   quarantined: (count) => `${count} ${count === 1 ? 'fila no se entendió' : 'filas no se entendieron'}.`,
   missed: (job, since, usual) => `El trabajo ${job} no se ejecuta desde ${since}; suele hacerlo cada ${usual}.`,
+  lakeName: 'Lago',
+  lake: (ago, behind) =>
+    `puesto al día ${ago}; ${behind === 0 ? 'desde entonces no ha llegado nada.' : `desde entonces ${behind} ${behind === 1 ? 'petición ha traído' : 'peticiones han traído'} algo.`}`,
+  noLake: 'todavía no hay ninguno.',
   nothing: 'Todavía no hay nada. Ejecute antes un trabajo:',
   seriesHeading: 'Series',
   caption: (days) => `Hasta dónde llega cada serie, y qué hay de los últimos ${days} días locales`,

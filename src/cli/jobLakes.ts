@@ -1,0 +1,31 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { readSmall } from './smallFile.ts'
+
+/** The folder in which jobs lie as a rule. */
+const JOBS = 'jobs'
+/** A line that can be the key of a lake: where no job has one, nothing else is looked at. */
+const KEY = /^\s*['"]?lake['"]?\s*:/m
+
+/** The text of a file; empty where it cannot be read. */
+function textOf(file: string): string {
+  try {
+    return readSmall(file, 'job file')
+  } catch {
+    return ''
+  }
+}
+
+/**
+ * The folders of the lakes that the jobs of the working directory keep up to date, for who asks how old they are and names none.
+ * A bucket is asked only by its name, for that needs its secrets. A job with a mistake is not judged here: whoever runs it is told.
+ */
+export async function lakesOfJobs(): Promise<string[]> {
+  const files = existsSync(JOBS) ? readdirSync(JOBS).filter((name) => /\.ya?ml$/.test(name)) : []
+  const texts = files.map((name) => textOf(join(JOBS, name))).filter((text) => KEY.test(text))
+  if (texts.length === 0) return []
+  const { parseDocument } = await import('yaml')
+  const lakes = texts.map((text) => parseDocument(text, { logLevel: 'silent' }).get('lake'))
+  const folders = lakes.filter((lake): lake is string => typeof lake === 'string' && lake !== '' && !/^s3:/i.test(lake))
+  return [...new Set(folders)]
+}
