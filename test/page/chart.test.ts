@@ -5,8 +5,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Running } from '../../src/page/start.ts'
 import { accessibilityFaults, window } from './browser.ts'
-import { serveNights } from './serving.ts'
-import { fillNights, NIGHTS } from './store.ts'
+import { fillNights, NIGHTS, serveNights } from './nights.ts'
 
 let server: Running
 let folder: string

@@ -8,8 +8,8 @@ import { asOf } from '../../src/page/queries/asOf.ts'
 import { readChanges } from '../../src/page/queries/changes.ts'
 import { type Line, readDays, readWindow } from '../../src/page/queries/window.ts'
 import { emulate, ms, runJob, tempStore } from '../kit.ts'
+import { NIGHTS, nightsReader } from './nights.ts'
 import { scansOf } from './plans.ts'
-import { NIGHTS, nightsReader } from './store.ts'
 
 let reader: Reader
 let folder: string

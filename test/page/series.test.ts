@@ -7,9 +7,8 @@ import { openReader, openStore } from '../../src/db/open.ts'
 import type { Reader } from '../../src/db/store.ts'
 import { assets } from '../../src/page/assets.ts'
 import type { Running } from '../../src/page/start.ts'
+import { NIGHTS, serveNights } from './nights.ts'
 import { scansOf } from './plans.ts'
-import { serveNights } from './serving.ts'
-import { NIGHTS } from './store.ts'
 
 let server: Running & { readonly file: string }
 let reader: Reader

@@ -50,20 +50,26 @@ afterAll(async () => {
   if (shared) rmSync(dirname(await shared), { recursive: true, force: true })
 })
 
-/** A page on a database, of this process, that ends with the test. Whatever goes wrong in it is thrown. */
-export async function servePage(file: string, more: Partial<Site> = {}, host = '127.0.0.1'): Promise<Running> {
-  const site: Site = {
-    file,
-    version: 'test',
-    door: { names: [], token: null },
-    now: () => NOW / 1000,
-    command: (rest) => `npx indicator-sync ${rest}`,
-    failed: (error) => {
-      throw error
+/** A page on a database, of this process. Whatever goes wrong in it is thrown. */
+export const startPage = (file: string, more: Partial<Site> = {}, host = '127.0.0.1'): Promise<Running> =>
+  startServer(
+    {
+      file,
+      version: 'test',
+      door: { names: [], token: null },
+      now: () => NOW / 1000,
+      command: (rest) => `npx indicator-sync ${rest}`,
+      failed: (error) => {
+        throw error
+      },
+      ...more,
     },
-    ...more,
-  }
-  const running = await startServer(site, { host, port: 0 })
+    { host, port: 0 },
+  )
+
+/** The same, until the test ends. */
+export async function servePage(...asked: Parameters<typeof startPage>): Promise<Running> {
+  const running = await startPage(...asked)
   onTestFinished(() => running.close())
   return running
 }

@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { openReader, openStore } from '../../src/db/open.ts'
 import type { Reader, Store } from '../../src/db/store.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import { readJob } from '../../src/job/read.ts'
-import { SERVICES } from '../../src/services/services.ts'
-import { sync } from '../../src/sync.ts'
+import type { Running } from '../../src/page/start.ts'
+import { ms, runJob } from '../kit.ts'
+import { startPage } from './site.ts'
 
 /** Nights at which the service was asked: what is known of a day is another thing after each. */
 export const NIGHTS = [
@@ -18,7 +18,6 @@ export const NIGHTS = [
 /** A price by quarters, a forecast that is said anew every few hours, a demand every five minutes; over a day of 25 hours and one of 23. */
 const JOB = `
 name: nights
-pace: { perSecond: 50, concurrency: 4 }
 locales: [es, en]
 catalogue: true
 series:
@@ -29,24 +28,13 @@ series:
 `
 
 /** Fills a database as some nights of a job do. */
-export async function fillNights(file: string, nights: readonly string[] = NIGHTS, job = JOB): Promise<Store> {
+export async function fillNights(file: string, nights: readonly string[] = NIGHTS): Promise<Store> {
   const store = await openStore(file)
-  const emulator = await startEmulator({ now: Date.parse(nights[0]!) / 1000 })
+  const emulator = await startEmulator({ now: ms(nights[0]!) / 1000 })
   try {
     for (const night of nights) {
-      emulator.setNow(Date.parse(night) / 1000)
-      const { outcome, failures } = await sync(
-        {
-          store,
-          service: SERVICES.generic,
-          baseUrl: emulator.url,
-          key: emulator.key,
-          version: 'test',
-          now: () => Date.parse(night),
-          signal: new AbortController().signal,
-        },
-        readJob(job, 'nights.yaml'),
-      )
+      emulator.setNow(ms(night) / 1000)
+      const { outcome, failures } = await runJob(store, emulator, JOB, { now: ms(night) })
       if (outcome !== 'done') throw new Error(`${outcome}: ${failures[0]?.error.message}`)
     }
   } finally {
@@ -55,11 +43,21 @@ export async function fillNights(file: string, nights: readonly string[] = NIGHT
   return store
 }
 
-/** The same, closed and folded, opened for reading. */
-export async function nightsReader(folder: string): Promise<Reader> {
+/** The file of a database of those nights, closed and folded. */
+async function nightsFile(folder: string): Promise<string> {
   const file = join(folder, 'nights.db')
   const store = await fillNights(file)
   store.tidy()
   await store.close()
-  return openReader(file)
+  return file
+}
+
+/** Such a database, opened for reading. */
+export const nightsReader = async (folder: string): Promise<Reader> => openReader(await nightsFile(folder))
+
+/** A page on such a database, some hours after the last night. */
+export async function serveNights(folder: string): Promise<Running & { readonly file: string }> {
+  const file = await nightsFile(folder)
+  const now = ms(NIGHTS.at(-1)!) / 1000 + 6 * 3_600
+  return { ...(await startPage(file, { now: () => now })), file }
 }
