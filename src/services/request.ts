@@ -76,7 +76,10 @@ export function buildRequest<R extends RouteName>(service: Service, route: R, pa
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(row.slots, name) || Object.hasOwn(row.query, name)) continue
     const names = [...Object.keys(row.slots), ...Object.keys(row.query)]
-    refuse(route, 'a parameter name', name, names.join(', '), didYouMean(name, names))
+    throw new InputError(
+      `${JSON.stringify(name)} is not a parameter of route ${route}; legal: ${names.join(', ')}.${didYouMean(name, names)}`,
+      { code: 'illegal-parameter' },
+    )
   }
   let path = row.path
   for (const [name, kind] of Object.entries(row.slots))

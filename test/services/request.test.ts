@@ -103,7 +103,10 @@ describe('a request is built from the row of its route', () => {
   test('what is refused has a code and names the route', () => {
     const refused = () => build('indicator', { id: 1, time_agg: 'median' })
     expect(refused).toThrow(expect.objectContaining({ code: 'illegal-parameter' }))
-    expect(refused).toThrow('"median" is not a value of time_agg (route indicator); legal: sum, average.')
+    expect(refused).toThrow(/^"median" is not a value of time_agg \(route indicator\); legal: sum, average\.$/)
+    const misspelt = () => build('widget', { id: 1, locales: 'es' } as never)
+    expect(misspelt).toThrow(expect.objectContaining({ code: 'illegal-parameter' }))
+    expect(misspelt).toThrow(/^"locales" is not a parameter of route widget; legal: id, locale, .*Did you mean "locale"\?$/)
   })
 
   test('avg is sent as average', () => {
