@@ -1,4 +1,4 @@
-/* JSON as bytes: what stands where, without reading it. */
+/* JSON as bytes: finds the borders of values without parsing them. */
 
 export const QUOTE = 0x22
 export const BACKSLASH = 0x5c
@@ -81,7 +81,7 @@ export function standsAt(body: Buffer, at: number, bytes: Uint8Array): boolean {
 /** Smaller buffers may share their memory with others. */
 const LARGE = 128 * 1024
 
-/** Gives the memory of a large body back at once, for the collector waits until much of it has come together. Nobody may read it afterwards. */
+/** Frees the memory of a large body at once; the garbage collector would wait. The body must not be read afterwards. */
 export function release({ buffer, length }: Uint8Array): void {
   if (length >= LARGE && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 
-/** Ends this process when another one has gone, however: SQLite listens to nobody in the middle of a statement. */
+/** Ends this process when its parent has ended, however that happened: nothing else interrupts SQLite in the middle of a statement. */
 export function endWithParent(parent: number): void {
   const watch = new Worker(
     `const { workerData: parent } = require('node:worker_threads')

@@ -1,4 +1,4 @@
-/** What a request looked like, for messages and records. Never holds the key. */
+/** A request, for messages and records. Never contains the key. */
 export interface RequestSummary {
   readonly route: string
   readonly url: string
@@ -13,7 +13,7 @@ interface ErrorDetails {
   readonly cause?: unknown
 }
 
-/** The family's head: `hint` speaks to a person, `code` to a machine, and the class says what happens next. */
+/** The base class of all errors of this program: `hint` is for people, `code` for machines, and the class decides what happens next. */
 export class SyncError extends Error {
   readonly hint: string | undefined
   readonly code: string
@@ -34,12 +34,12 @@ export class InputError extends SyncError {}
 /** The service refused the key (401 or 403 as JSON). Stops the run at once. */
 export class KeyError extends SyncError {}
 
-/** The service says no to this request and would say so again. The other requests go on. */
+/** The service refused this request and would refuse it again. The run continues with other requests. */
 export class PermanentError extends SyncError {}
 
 /** The request may pass another time (429, 5xx, the network, a firewall). It is retried, then left for the next run. */
 export class TransientError extends SyncError {
-  /** Milliseconds that the service asked to wait, when it said so. */
+  /** Milliseconds that the service asked to wait; undefined where it did not. */
   readonly retryAfterMs: number | undefined
 
   constructor(message: string, details: ErrorDetails & { readonly retryAfterMs?: number | undefined } = {}) {
@@ -48,7 +48,7 @@ export class TransientError extends SyncError {
   }
 }
 
-/** The body is not what we believe. The reply is kept, what cannot be read is quarantined, the run goes on. */
+/** The body does not have the expected form. The reply is kept, what cannot be parsed is quarantined, the run continues. */
 export class SchemaError extends SyncError {
   /** Where in the body, as a JSON path such as `$.indicator.values`. */
   readonly path: string

@@ -1,4 +1,4 @@
-/* What an event may tell, field by field. */
+/* The fields of events. */
 
 /** Rows by what became of them. */
 export interface EventRows {
@@ -9,7 +9,7 @@ export interface EventRows {
   readonly rejected: number
 }
 
-/** Everything that an event may tell; `FIELDS` says what each is. */
+/** The fields that an event may have; `FIELDS` describes them. */
 export interface EventFields {
   readonly run?: number
   readonly job?: string
@@ -43,12 +43,12 @@ export interface EventFields {
   readonly signal?: string
 }
 
-/** What each field says, as `docs/logging.md` has it. */
+/** The meaning of each field, for `docs/logging.md`. */
 export const FIELDS: Readonly<Record<keyof EventFields, string>> = {
   run: 'Number of the run (`_run.id`)',
   job: 'Name of the job',
   command: 'Command that runs it',
-  where: 'Place in the job file that wants it',
+  where: 'Path of the entry in the job file',
   route: 'Route of the service, `download` for files',
   indicator: 'Number of the indicator; null where the route has none',
   window: 'What is requested: `from` and `to` (excluded), ISO 8601 in UTC; null for listings without a range',
@@ -69,9 +69,9 @@ export const FIELDS: Readonly<Record<keyof EventFields, string>> = {
   failed: 'Requests that failed for good',
   at: 'Instant, ISO 8601 in UTC',
   done: 'Requests that are done',
-  total: 'Requests of the plan; null where nobody counted',
+  total: 'Requests of the plan; null where they were not counted',
   values_per_second: 'Rows a second since the beginning',
-  left_seconds: 'Estimate of what is left; null where nobody knows',
+  left_seconds: 'Estimate of the time left; null where it is not known',
   calls_left: 'Calls that the budget leaves; null where there is none',
   url: 'Address of the file',
   signal: 'SIGINT or SIGTERM',

@@ -1,12 +1,12 @@
 import { quantity } from './quantity.ts'
-/* What happens during a run, told where it happens: by the hook `onEvent` to a program, by the log to people and machines. */
+/* The events of a run: emitted where they happen, for the hook `onEvent` of a program and for the log. */
 
 import type { EventFields, EventRows } from './eventFields.ts'
 
 /** One kind of event. */
 interface EventKind {
   readonly level: 'info' | 'warn' | 'error'
-  /** Who is told in pretty form: everybody, or only who says `--verbose`, since the summary or the progress line says it too. */
+  /** Whether the pretty log shows it always, or only with `--verbose` because the summary or the progress line has it, too. */
   readonly pretty: 'always' | 'verbose'
   /** Whether the run recovers from it by itself: `--quiet` leaves it out. */
   readonly selfHealing?: true
@@ -34,7 +34,7 @@ const counted = (rows: EventRows | undefined): string =>
     .map(([name, count]) => `${count} ${name}`)
     .join(', ')
 
-/** The events, each with its level, who is told, its fields and its sentence. */
+/** The events, each with its level, where it is shown, its fields and its sentence. */
 export const EVENTS = {
   'run.started': {
     level: 'info',
@@ -46,7 +46,7 @@ export const EVENTS = {
   'request.done': {
     level: 'info',
     pretty: 'verbose',
-    when: 'A reply is in the database with all that it means.',
+    when: 'A reply has been loaded.',
     fields: [...REQUEST, 'attempt', 'status', 'ms', 'bytes', 'rows', 'loaded'],
     sentence: (of) =>
       `${what(of)}: ${answered(of)}, ${of.loaded === false ? 'mixed resolutions, requested in smaller windows' : counted(of.rows)}`,
@@ -137,14 +137,14 @@ export const EVENTS = {
   'lake.failed': {
     level: 'error',
     pretty: 'always',
-    when: 'The lake of a job could not be brought up to date; the run itself is not touched by it.',
+    when: 'The lake of a job could not be updated; the run itself is not affected.',
     fields: ['job', 'command', 'code', 'reason', 'hint'],
     sentence: ({ job, reason, hint }) => `${job}: lake: ${reason}${hint ? ` ${hint}` : ''}`,
   },
   'notify.failed': {
     level: 'warn',
     pretty: 'always',
-    when: 'Somebody could not be told what became of a run.',
+    when: 'A notification of a run could not be delivered.',
     fields: ['job', 'reason'],
     sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
@@ -158,21 +158,21 @@ export const EVENTS = {
   'download.failed': {
     level: 'warn',
     pretty: 'always',
-    when: 'A file of an archive did not come.',
+    when: 'A file of an archive could not be downloaded.',
     fields: ['url', 'code', 'reason'],
     sentence: ({ url, reason }) => `${url}: ${reason}`,
   },
   'command.failed': {
     level: 'error',
     pretty: 'always',
-    when: 'The command could not go on.',
+    when: 'The command failed.',
     fields: ['code', 'reason', 'hint'],
     sentence: ({ reason, hint }) => [reason, ...(hint ? [hint] : [])].join(' → '),
   },
   note: {
     level: 'info',
     pretty: 'always',
-    when: 'A word to people that has no fields; its level is what it deserves.',
+    when: 'A message for people without fields; its level varies.',
     fields: [],
     sentence: ({ reason }) => reason ?? '',
   },
@@ -180,15 +180,15 @@ export const EVENTS = {
 
 export type EventName = keyof typeof EVENTS
 
-/** An event: its name, and what it tells. */
+/** An event: its name and its fields. */
 export interface SyncEvent extends EventFields {
   readonly event: EventName
 }
 
-/** Told of every event. */
+/** Receives every event. */
 export type OnEvent = (event: SyncEvent) => void
 
-/** Told of what happens, with the name apart. */
+/** Emits an event by its name. */
 export type EmitEvent = (name: EventName, fields: EventFields) => void
 
 const OUTCOMES: Readonly<Record<string, EventKind['level']>> = { partial: 'warn', stopped: 'warn', failed: 'error' }

@@ -6,7 +6,7 @@ export function isHere(address: string | URL): boolean {
   )
 }
 
-/** Whether an address is of this machine or of the network that it stands in, as far as the address itself tells. */
+/** Whether an address is of this machine or its private network, as far as the address itself shows. */
 export function isInside(address: string | URL): boolean {
   const { hostname } = new URL(address)
   return (

@@ -19,7 +19,7 @@ export function daysFromCivil(year: number, month: number, day: number): number 
 
 const DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
 
-/** Whether the calendar has this date: 2021-02-29 is none. */
+/** Whether a date exists: 2021-02-29 does not. */
 export function isDate(year: number, month: number, day: number): boolean {
   if (year < 1 || month < 1 || month > 12 || day < 1 || day > DAYS_IN_MONTH[month - 1]!) return false
   return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0))

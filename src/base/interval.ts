@@ -1,6 +1,6 @@
 import type { Instant } from './instant.ts'
 
-/** A half-open stretch of time, `[from, to)`. */
+/** A half-open interval of time, `[from, to)`. */
 export interface Interval {
   readonly from: Instant
   readonly to: Instant

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** Any value that JSON can say. */
+/** Any JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
 /** A JSON object whose fields are not known yet. */

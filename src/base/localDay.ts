@@ -7,13 +7,13 @@ export type DayNumber = number
 
 const DAY = 86_400
 
-/** A stretch of time in which the clocks of a zone show one day. A day in which they change is several. */
-export interface DayStretch extends Interval {
+/** An interval in which the clocks of a zone show one day with one offset. A day with a clock change has several. */
+export interface DayInterval extends Interval {
   readonly day: DayNumber
 }
 
-/** The stretch that holds an instant. */
-export function stretchAt(zone: string, at: Instant): DayStretch {
+/** The interval that contains an instant. */
+export function dayIntervalAt(zone: string, at: Instant): DayInterval {
   const rows = transitions(zone)
   const i = placeOf(rows, at)
   const { at: changed, offset } = rows[i]!
@@ -33,7 +33,7 @@ export interface Civil {
 }
 
 /** A day of a zone from its first instant to its last. `seconds`: how long the clocks show it, 23 to 25 hours as a rule. */
-export interface LocalDay extends DayStretch, Civil {
+export interface LocalDay extends DayInterval, Civil {
   readonly seconds: number
 }
 
@@ -57,7 +57,7 @@ export function localDay(zone: string, day: DayNumber): LocalDay {
   return { day, from, to, seconds, ...civilOf(day) }
 }
 
-/** The day that has this place in this month. */
+/** The number of a day of a month. */
 export const dayNumber = ({ month, dayOfMonth }: Civil): DayNumber =>
   daysFromCivil(Math.floor(month / 12), month - 12 * Math.floor(month / 12) + 1, dayOfMonth)
 
@@ -80,25 +80,25 @@ export function civilOf(day: DayNumber): Civil {
   }
 }
 
-/** The stretches and days of a zone, each worked out once. */
+/** The intervals and days of a zone, each computed once. */
 export function createCalendar(zone: string): {
-  readonly stretchAt: (at: Instant) => DayStretch
+  readonly dayIntervalAt: (at: Instant) => DayInterval
   readonly dayAt: (at: Instant) => LocalDay
 } {
-  const stretches = new Map<number, DayStretch>()
+  const intervals = new Map<number, DayInterval>()
   const days = new Map<DayNumber, LocalDay>()
-  const stretch = (at: Instant): DayStretch => {
-    let known = stretches.get(at)
+  const interval = (at: Instant): DayInterval => {
+    let known = intervals.get(at)
     if (!known) {
-      known = stretchAt(zone, at)
-      stretches.set(at, known)
+      known = dayIntervalAt(zone, at)
+      intervals.set(at, known)
     }
     return known
   }
   return {
-    stretchAt: stretch,
+    dayIntervalAt: interval,
     dayAt(at) {
-      const { day } = stretch(at)
+      const { day } = interval(at)
       let known = days.get(day)
       if (!known) {
         known = localDay(zone, day)

@@ -9,7 +9,7 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 /** Writes lines, each at a level. */
 export type Logger = Pick<Pino, (typeof LEVELS)[number]>
 
-/** How much is told on stderr, and in which form. */
+/** What is logged to stderr, and in which format. */
 export interface LogOptions {
   readonly level: 'silent' | 'warn' | 'info' | 'debug'
   readonly format: 'pretty' | 'json'
@@ -35,7 +35,7 @@ export function createLog(options: LogOptions): Logger {
     level !== 'silent' &&
     LEVELS.indexOf(at) >= LEVELS.indexOf(level) &&
     !(isEvent(first) && !isLogged(first.event, { pretty: format === 'pretty', level }))
-  // Made with the first line that is told, for most commands tell none.
+  // Created with the first line, because most commands log nothing.
   const at = (name: (typeof LEVELS)[number]): LogFn => {
     return (...args: readonly unknown[]) => {
       if (!isTold(name, args[0])) return
@@ -55,7 +55,7 @@ function createPino({ level, format, color, secrets, before = () => '' }: LogOpt
   const hooks: LoggerOptions['hooks'] = {
     logMethod(args, method) {
       const [first] = args as readonly unknown[]
-      // What is told may hold words of the service: they forge no line and move no cursor.
+      // Text of the service must not forge lines or move the cursor.
       const whole = typeof first === 'string' ? [{ event: 'note' }, ...args] : args
       method.apply(this, whole.map(seen) as Parameters<LogFn>)
     },
@@ -69,7 +69,7 @@ function createPino({ level, format, color, secrets, before = () => '' }: LogOpt
 const isEvent = (value: unknown): value is SyncEvent =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, 'event')
 
-/** What a service said is one line, wherever it stands in an event. */
+/** Text of the service as one line, in every field of an event. */
 const tidied = (event: SyncEvent): SyncEvent =>
   Object.fromEntries(
     Object.entries(event).map(([name, value]) => [name, typeof value === 'string' ? oneLine(value) : value]),

@@ -21,7 +21,7 @@ export interface Packed {
 /** Fewer rows are not worth the description of their form. */
 const FEW = 16
 
-/** What stands before the columns, as a line of JSON; bytes are told as Latin-1. */
+/** The header before the columns, as a line of JSON; bytes are written as Latin-1. */
 interface Head {
   readonly before: string
   readonly after: string
@@ -114,14 +114,14 @@ export interface PackedField {
   readonly clock: TimeReader | null
 }
 
-/** A body that lies by column, ready to be read row by row. */
+/** A body arranged by column, to be read row by row. */
 export interface Columns {
   readonly before: string
   readonly between: Uint8Array
   readonly end: Uint8Array
   readonly after: string
   readonly fields: readonly PackedField[]
-  /** The first field of times, by which the others are told; null where there is none. */
+  /** The first field of times, to which the others are differences; null where there is none. */
   readonly origin: PackedField | null
   readonly rows: number
 }
@@ -146,7 +146,7 @@ function openColumns(packed: Buffer): Columns {
   }
 }
 
-/** The body again, with so many of its rows. */
+/** The body again, with the first `rows` of its rows. */
 function writeBody({ before, between, end, after, fields, origin }: Columns, rows: number, body: Column): Buffer {
   body.write(before)
   for (let row = 0; row < rows; row++) {

@@ -41,7 +41,7 @@ export const isLong = (step: number): boolean => step > HOUR
 const kindOf = (step: number): Kind | undefined =>
   KINDS.find(({ days: [least, most] }) => step >= least * DAY - HOUR && step <= most * DAY + HOUR)
 
-/** Whether two steps are lengths of the same kind of period: months are as long as the calendar says. */
+/** Whether two steps are lengths of the same kind of period; those of months differ. */
 export const isSameStep = (a: number | null, b: number | null): boolean =>
   a === b || (a !== null && b !== null && kindOf(a) !== undefined && kindOf(a) === kindOf(b))
 

@@ -1,16 +1,16 @@
-/* A secret is looked for in every form in which a service may send it back, and never in a text so short that data could be like it. */
+/* Finds and overwrites a secret in every form in which a service may send it back. Short texts are not treated as secrets: data would match them. */
 
-/** What stands in place of a secret. */
+/** The text that replaces a secret. */
 export const MARK = '[secret]'
 
-/** Shorter texts are not looked for: they would be found in data. */
+/** Shorter texts are not searched for: they would match data. */
 export const SHORTEST_SECRET = MARK.length
 
 /** Takes a secret out of what would show it. */
 export interface Redactor {
   /** The text with a mark in place of the secret. */
   text(text: string): string
-  /** Overwrites the secret where it stands; the bytes stay as many as they were, and JSON stays JSON. */
+  /** Overwrites the secret in place; the length stays the same, and JSON stays valid. */
   bytes(bytes: Buffer): Buffer
   /** Whether a text holds the secret in any form. */
   found(text: string): boolean
@@ -88,7 +88,7 @@ export function* unquoted(bytes: Buffer, shortest: number): Generator<Buffer, vo
   }
 }
 
-/** Bytes that are looked through at once. */
+/** Bytes that are searched at once. */
 const CHUNK_BYTES = 1024 * 1024
 /** A secret with all that stands between its letters is found where it goes over the end of a stretch by no more. */
 const MAX_SECRET_SPAN = 64 * 1024

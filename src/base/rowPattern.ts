@@ -16,7 +16,7 @@ export interface RowPattern {
 /** Rows with more fields are left to the parser. */
 const MAX_FIELDS = 64
 
-/** The key under which long lists of rows stand. */
+/** The key of long lists of rows. */
 export const VALUES = 'values'
 
 /** Where the list under a key begins, after its bracket, when these bytes are a key of an object; -1 otherwise. */

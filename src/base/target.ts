@@ -30,13 +30,13 @@ export interface Target {
 export interface ReplacePolicy {
   /** What is written, for messages: `an export`. */
   readonly what: string
-  /** Replaces a file that is not known to be ours; never a database, a folder or what belongs to one. Left out where it cannot be said. */
+  /** Whether a file that is not known to be ours is replaced; never a database, a folder or what belongs to one. */
   readonly overwrite?: boolean
   /** Files that are read to make this one. */
   readonly sources?: readonly string[]
   /** Removes what killed commands left beside the file, before anything is refused. */
   readonly tidy?: (file: string) => void
-  /** Whether a file that stands there is of the same kind and was written by this program. */
+  /** Whether an existing file is of the same kind and was written by this program. */
   readonly ours: (file: string) => boolean
   /**
    * For what is a database itself. Answers whether the database at a path is a published copy: `yes`, `changed` since it was
@@ -155,10 +155,10 @@ export function prepareTarget(asWritten: string, policy: ReplacePolicy): Target 
   return { asWritten, file, existing, isStream: false, policy }
 }
 
-/** File systems without a second name for a file say one of these. */
+/** Error codes of file systems without hard links. */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES']
 
-/** Puts a whole file in its place in one step; answers false, and does nothing, where something else stands there than was looked at. */
+/** Moves a complete file to its target atomically; returns false and does nothing where the target has changed since it was checked. */
 export function tryMoveIntoPlace(part: string, { file, existing }: Target): boolean {
   const now = existing ? at(file) : null
   if (existing && now) {
@@ -167,7 +167,7 @@ export function tryMoveIntoPlace(part: string, { file, existing }: Target): bool
     return true
   }
   try {
-    // A second name, unlike a new one, is refused where anything stands.
+    // A hard link, unlike a rename, fails where the target exists.
     linkSync(part, file)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
@@ -181,7 +181,7 @@ export function tryMoveIntoPlace(part: string, { file, existing }: Target): bool
   return true
 }
 
-/** Puts a whole file in its place. What came there since the place was looked at is replaced only when it is ours as well. */
+/** Moves a complete file to its target. A file that has appeared there since the check is replaced only if it is ours, too. */
 export function moveIntoPlace(part: string, target: Target): void {
   let now = target
   // What is to be put there lies beside it is not tidied.
@@ -198,7 +198,7 @@ const WHY_NOT: Readonly<Record<string, string>> = {
   EFBIG: 'it may not grow as large as it has to (ulimit -f, or the largest file of the disk)',
 }
 
-/** Says in a sentence why a file could not be written: what the user can mend, or a disk that is full or broken. */
+/** The error for a file that could not be written: something that the user can fix, or a disk that is full or broken. */
 export function asWriteError(error: unknown, asWritten: string): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error
   const code = String(error.code)

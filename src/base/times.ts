@@ -65,7 +65,7 @@ export class TimeReader {
   #dateBytes = bytesOf('')
   #suffixBytes = bytesOf('')
 
-  /** Takes over what the next line says. */
+  /** Applies the next line. */
   read(lines: Lines, origin: number): void {
     const from = lines.at
     const to = lines.next()

@@ -29,7 +29,7 @@ const known = new Map<string, readonly Transition[]>()
 /** The names of the zone data of this runtime. */
 const zoneNames = (): readonly string[] => Intl.supportedValuesOf('timeZone')
 
-/** Answers the offset at any instant as the runtime's zone data tell it; slow. Throws InputError for a name that they do not have. */
+/** Returns a function for the offset at an instant by the runtime's zone data; slow. Throws InputError for an unknown name. */
 function createOffsets(zone: string): (at: Instant) => number {
   try {
     const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
@@ -52,7 +52,7 @@ export const checkZone = (zone: string): void => {
   if (!known.has(zone)) createOffsets(zone)
 }
 
-/** Takes over what somebody has kept of an earlier `transitions` by the same zone data: to ask for them anew takes longer than to plan a night. */
+/** Sets the transitions of a zone that were stored earlier from the same zone data: computing them again takes longer than a plan. */
 export function useTransitions(zone: string, rows: readonly Transition[]): void {
   if (!known.has(zone)) known.set(zone, rows)
 }
@@ -141,7 +141,7 @@ function startOfDay(zone: string, day: number): Instant {
   }
 }
 
-/** The number, since 1970, of the day in which an instant lies; one that the clocks have gone back from is over. */
+/** The day of an instant, counted since 1970; after the clocks have gone back over midnight, the later day counts. */
 function dayNumber(zone: string, at: Instant): number {
   const day = Math.floor((at + offsetAt(zone, at)) / DAY)
   return startOfDay(zone, day + 1) <= at ? day + 1 : day
@@ -153,13 +153,13 @@ const CALENDAR = {
   year: { start: startOfYear, add: addYears },
 } as const
 
-/** The number of the first day of the month or year, so many units on, in which a day lies. */
+/** The first day of the month or year of a day, some units later. */
 function moveDay(day: number, unit: 'month' | 'year', count: number): number {
   const { start, add } = CALENDAR[unit]
   return add(start(new UTCDateMini(day * DAY * 1000)), count).getTime() / 1000 / DAY
 }
 
-/** The last border of a local unit at or before an instant. A bucket that a change of the clocks cuts begins anew there. */
+/** The last border of a local unit at or before an instant. A clock change inside a bucket is a border, too. */
 export function floorTo(zone: string, at: Instant, unit: Unit): Instant {
   const seconds = fixedSeconds(unit)
   if (seconds === undefined) {

@@ -1,8 +1,8 @@
 /** Stops hammering a host that fails: after a run of failures all calls are held, then one is let out to probe. */
 export interface Breaker {
-  /** Told of an answer, good or refusing: the host is alive. */
+  /** Called after an answer, good or refusing: the host works. */
   alive(): void
-  /** Told of a failure. Answers how many milliseconds to hold all calls, 0 for none, and undefined when it is time to give up. */
+  /** Called after a failure. Returns how many milliseconds to hold all calls, 0 for none, and undefined to give up. */
   failed(): number | undefined
 }
 

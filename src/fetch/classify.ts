@@ -46,7 +46,7 @@ export function nameFailure(thrown: unknown, request: RequestSummary, redactor: 
   const code = String(own ?? (name === 'HTTPParserError' ? name : ''))
   const kind = NETWORK_FAILURES.find(({ codes }) => codes.test(code)) ?? NETWORK_FAILURES.at(-1)!
   const { origin } = new URL(request.url)
-  // Our own codes are for the classification; what they stand for is said in words.
+  // These codes are internal; messages have words instead.
   const ours = inner instanceof BodyError || inner instanceof DeadlineError || code === name
   const reason = code === '' || ours ? String((inner as Error).message ?? inner) : code
   const error = new TransientError(

@@ -19,21 +19,21 @@ export interface FetchOptions {
   readonly signal: AbortSignal
   /** Called before every sending with the host that is called; may throw StoppedError when no call is left. */
   readonly beforeCall?: (host: string) => Promise<void>
-  /** Told of every failed attempt. */
+  /** Called for every failed attempt. */
   readonly onFailure?: ((failure: AttemptFailure, attempt: number) => void) | undefined
   readonly limits?: Partial<Limits> | undefined
   readonly breaker?: BreakerOptions | undefined
   /** Who decides when a call may begin; this process by itself when left out. */
   readonly turns?: Turns | undefined
-  /** Told when all calls are held: for how many milliseconds, and why. */
+  /** Called when all calls are held: for how many milliseconds, and why. */
   readonly onHold?: ((ms: number, reason: string) => void) | undefined
-  /** Told when a host itself asks to wait, also for longer than this process does. */
+  /** Called when a host asks for a pause, even one longer than this process waits. */
   readonly onWait?: ((ms: number, host: string) => void) | undefined
   /** Milliseconds before the first repetition; each further one waits twice as long. */
   readonly retryMs?: number | undefined
 }
 
-/** Told of an attempt that failed and is repeated. */
+/** Called for an attempt that failed and is retried. */
 export type OnRetry = (failure: AttemptFailure, attempt: number) => void
 
 type AnswerHead = Omit<Answer, 'body'>
@@ -92,7 +92,7 @@ export function openClient(options: FetchOptions): ServiceClient {
     onHold?.(ms, reason)
   }
 
-  /** Tells what came of a call that failed, pauses all calls to a host that keeps failing or asks for it, and throws. */
+  /** Reports a failed call, pauses all calls to a host that keeps failing or asks for it, and throws. */
   async function fail(host: string, failure: AttemptFailure, quota = 0): Promise<never> {
     const { error, alive = false, coolDownMs } = failure
     const suffers = error instanceof TransientError && !alive
@@ -129,7 +129,7 @@ export function openClient(options: FetchOptions): ServiceClient {
     const asked = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
     const wait = Math.max(quota, asked ?? 0)
     if (wait > 0) onWait?.(Math.min(wait, MAX_ACCEPTED_WAIT_MS), host)
-    // Until a spent quota is renewed, nothing is sent; the answer that told of it counts.
+    // Nothing is sent until a spent quota is renewed; the answer that reported it is used.
     if (quota > MAX_WAIT_MS) ended = tooLong(quota)
     else hold(quota, 'the quota of the moment is spent')
     if (failure) return fail(host, failure, quota)

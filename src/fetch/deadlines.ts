@@ -4,9 +4,9 @@ export interface Deadlines {
   readonly timeoutMs: number
   /** Milliseconds until the last byte must have come. */
   readonly totalMs: number
-  /** The fewest bytes that must come within so many milliseconds, once the head has come. */
+  /** The fewest bytes that must come within an interval (ms), once the head has come. */
   readonly minRate: { readonly bytes: number; readonly ms: number }
-  /** Milliseconds that an attempt goes on after the run was stopped: an answer that is being written is finished. */
+  /** Milliseconds that an attempt may continue after the run was stopped, to finish an answer that is arriving. */
   readonly graceMs: number
 }
 
@@ -22,11 +22,11 @@ export class DeadlineError extends Error {
 /** Watches over one attempt, and aborts it when a deadline has passed. */
 export interface DeadlineTimer {
   readonly signal: AbortSignal
-  /** Told that an answer before the answer came (1xx). */
+  /** Called when an informational answer (1xx) has come. */
   infoReceived(): void
-  /** Told that the head has come. */
+  /** Called when the head has come. */
   headReceived(): void
-  /** Told that so many more bytes have come. */
+  /** Called when more bytes have come. */
   received(bytes: number): void
   end(): void
 }

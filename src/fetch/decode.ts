@@ -57,9 +57,9 @@ const CODINGS: Readonly<Record<string, Coding>> = {
 /** `deflate` without the header of zlib, as some servers send it. */
 const RAW: Coding = { whole: inflateRawSync, pieces: createInflateRaw }
 
-/** A body is packed over and over by nobody who means well. */
+/** How many encodings may be nested; more is an attack. */
 const MOST_CODINGS = 3
-/** So many times do answers grow when they are unpacked, at most as a rule. */
+/** By what factor answers normally grow at most when they are decompressed. */
 const USUAL_RATIO = 32
 /** What is larger than this once unpacked is measured before room is made for it. */
 const SMALL = 8 * 1024 * 1024
@@ -73,7 +73,7 @@ const codingOf = (name: string, body: Buffer): Coding => {
   return name === 'deflate' && (body[0]! & 0x0f) !== 8 ? RAW : coding
 }
 
-/** The most bytes that a body of so many on the wire may become. */
+/** The most bytes that a body may decompress to, by its size on the wire. */
 const mostOf = (wire: number, { maxBytes, maxRatio }: Bounds): number =>
   Math.min(maxBytes, Math.max(HARMLESS, wire * maxRatio))
 

@@ -8,7 +8,7 @@ interface AnswerFailure {
   readonly error: typeof KeyError | typeof PermanentError | typeof TransientError | typeof SchemaError
   readonly message: string
   readonly hint: string
-  /** How often it is sent in all, for what may pass. */
+  /** The number of attempts in all, for transient errors. */
   readonly maxAttempts: number
   /** Milliseconds to wait for all requests before any is sent again, where the answer does not say. */
   readonly coolDownMs?: number
@@ -138,7 +138,7 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     maxAttempts: 3,
   },
   {
-    // What OpenSSL says of chains and names, and Node of the connection: none of it changes in a few seconds.
+    // Errors of certificate chains and names, and of the TLS connection: none of them changes in a few seconds.
     codes:
       /CERT|^CRL_|_CRL$|^ERR_TLS|SELF_SIGNED|^ERR_SSL|^EPROTO$|^UNABLE_TO_|^INVALID_(CA|PURPOSE|EXTENSION|NON_CA)|^(EE|CA)_(KEY|MD)_TOO|^(HOSTNAME|EMAIL|IP_ADDRESS)_MISMATCH$|^PATH_LENGTH_EXCEEDED$|^SUITE_B|_KEY_USAGE|^AKID_|^SUBJECT_ISSUER/,
     code: 'tls',

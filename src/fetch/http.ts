@@ -25,7 +25,7 @@ export const LIMITS: Limits = {
   maxRatio: 500,
 }
 
-/** So much is read of the body of an error: the reason stands at its beginning. */
+/** How much of the body of an error is read: the reason is at its beginning. */
 const ERROR_BODY_BYTES = 64 * 1024
 
 /** Keeps connections open between requests; redirects are never followed by themselves, so the key goes to one host only. Time is watched for every sending. */
@@ -61,7 +61,7 @@ export interface SendOptions {
   readonly url: string | URL
   readonly headers: Readonly<Record<string, string>>
   readonly limits: Limits
-  /** Takes the key out of whatever comes back, before anybody sees it. */
+  /** Removes the key from everything that comes back, before anything else reads it. */
   readonly redactor: Redactor
   /** Ends the run, and this sending soon after. */
   readonly stop: AbortSignal
@@ -126,7 +126,7 @@ export const send = (sending: SendOptions): Promise<Answer> =>
     const bounds = good ? limits : { ...limits, maxBytes: 16 * ERROR_BODY_BYTES }
     const body = await decode(wire, headers['content-encoding'], bounds, watch.signal).catch((error: unknown) => {
       if (good) throw error
-      // The status says enough.
+      // The status is enough.
       return Buffer.alloc(0)
     })
     return { status, headers, body: redactor.bytes(body) }

@@ -2,7 +2,7 @@ import pRetry from 'p-retry'
 import { request } from 'undici'
 import { createAgent } from './http.ts'
 
-/** One message to somebody who wants to know of runs; it has nothing to do with the service and its key. */
+/** One notification; it is independent of the service and its key. */
 export interface Message {
   readonly url: string
   readonly type: 'application/json' | 'text/plain; charset=utf-8'
@@ -19,7 +19,7 @@ export interface DeliveryLimits {
   readonly waitMs: number
 }
 
-/** Three tries, and half a minute in all: a run never waits longer for those who are told of it. */
+/** Three attempts, and half a minute in all: a run never waits longer for notifications. */
 export const DELIVERY_LIMITS: DeliveryLimits = { timeoutMs: 8_000, tries: 3, waitMs: 1_000 }
 
 /** What a try came to, without the address. */
@@ -49,14 +49,14 @@ async function post({ url, type, body, userAgent }: Message, timeoutMs: number, 
     const { name, code } = error as NodeJS.ErrnoException
     throw new UndeliveredError(signal.aborted ? `no answer within ${timeoutMs / 1000} s` : (code ?? name), true)
   } finally {
-    // Whoever does not answer is not waited for.
+    // Answers are not waited for.
     await dispatcher.destroy().catch(() => undefined)
   }
   if (status >= 200 && status < 300) return
   throw new UndeliveredError(`answered ${status}`, status === 408 || status === 429 || status >= 500)
 }
 
-/** What is still to be told once the run was stopped has one try, and so long. */
+/** After the run was stopped, a notification has one attempt and this time limit. */
 export const HURRY: DeliveryLimits = { timeoutMs: 1_500, tries: 1, waitMs: 0 }
 
 /** Posts a message, again when it may help, until it is stopped. Answers why it was not delivered, without the address; null when it was. Never throws. */

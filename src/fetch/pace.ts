@@ -11,9 +11,9 @@ export interface Gate {
   pass<T>(call: () => Promise<T>): Promise<T>
   /** Holds every call that has not begun for so long; a little longer by chance, so that not all wake at once. */
   hold(ms: number): void
-  /** Told of a good answer: one more may be under way at once. */
+  /** Called after a good answer: one more request may be under way at once. */
   faster(): void
-  /** Told that the service suffers: half as many may be under way at once. */
+  /** Called when the service is overloaded: half as many may be under way at once. */
   slower(): void
   close(): void
 }
@@ -30,7 +30,7 @@ export function createGate(
   const atOnce = Math.max(1, Math.floor(perSecond))
   const intervalMs = (1000 * atOnce) / perSecond
   const queue = new PQueue({ concurrency: 1 })
-  /** When the last calls began. Told by a clock that nobody sets: one that was set back would stop all calls for as long. */
+  /** When the last calls began, by a monotonic clock: one that is set back would stop all calls. */
   const begins: number[] = []
   let heldUntil = 0
   let timer: NodeJS.Timeout | undefined
@@ -50,7 +50,7 @@ export function createGate(
   }
   const stop = (): void => {
     clearTimeout(timer)
-    // Whoever still waits for a turn is told that none comes.
+    // Calls that still wait for their turn are rejected.
     queue.clear()
     queue.start()
   }

@@ -76,14 +76,14 @@ export async function receive(
   return { ...nothing, part: { ...part, bytes } }
 }
 
-/** What shows that two parts are of the same file: a strong ETag, or a date of change that lies long enough before the answer. */
+/** The validator that shows that two parts are of the same file: a strong ETag, or a date of change well before the answer. */
 function validatorIn({ etag, 'last-modified': changed, date }: Readonly<Record<string, string>>): string | null {
   if (etag !== undefined) return etag.startsWith('"') ? etag : null
   // Within a minute of the answer it may change again under the same date (RFC 9110, 8.8.2.2).
   return changed !== undefined && Date.parse(date ?? '') - Date.parse(changed) >= 60_000 ? changed : null
 }
 
-/** So many characters of what came before are searched again, for the key may lie across two pieces. */
+/** How many characters of the previous piece are searched again: the key may be split between two pieces. */
 const OVERLAP = 1024
 
 /** Appends the body to the part, and answers how many bytes it has then. Throws DownloadError where it is too large or holds the key. */
@@ -114,7 +114,7 @@ async function append(
   return bytes
 }
 
-/** Turns an error of the disk into a StoreError that says what to do. */
+/** Turns an error of the disk into a StoreError with a hint. */
 async function toDisk<T>(work: () => Promise<T>, file: string): Promise<T> {
   try {
     return await work()

@@ -1,4 +1,4 @@
-/** `Retry-After` in milliseconds: seconds, or a date; undefined where there is none that can be read. */
+/** `Retry-After` in milliseconds, from seconds or a date; undefined where there is none or it is illegal. */
 export function retryAfterMs(header: string | undefined, now: number): number | undefined {
   if (header === undefined || header.trim() === '') return undefined
   if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * 1000

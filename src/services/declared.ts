@@ -52,7 +52,7 @@ const PARTS: Readonly<Record<keyof Service, { readonly legal: string; readonly i
   changes: { legal: 'a list of { from: a day, indicators: a list of numbers }', is: isListOf(isChange) },
 }
 const NAMES = Object.keys(PARTS) as (keyof Service)[]
-/** What every service must say itself; the rest is that of the specification where it says nothing. */
+/** What every service must declare; the rest is by default as in the specification. */
 const REQUIRED: readonly (keyof Service)[] = ['name', 'vendor', 'baseUrl', 'timeZone']
 
 /** A value as a message shows it. */
@@ -65,7 +65,7 @@ function shown(value: unknown): string {
     : String(value)
 }
 
-/** Checks the declaration of a service that came from outside; `source` says whence. Throws one InputError that tells every mistake. */
+/** Checks the declaration of a service from a file or program; `source` names it. Throws one InputError with every mistake. */
 export function checkService(declared: unknown, source: string): Service {
   const fail = (mistakes: readonly string[]): never => {
     throw new InputError(`${source} is not the declaration of a service:\n${mistakes.join('\n')}`, {

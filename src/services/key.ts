@@ -6,7 +6,7 @@ export const SHORTEST_KEY = 8
 const HINT =
   'An issued key looks like 64 lowercase hexadecimal characters; give it bare or in double quotes, on one line, as INDICATOR_SYNC_API_KEY or in a file for --api-key-file.'
 
-/** Texts that stand where a key is to be put. */
+/** Placeholders for a key. */
 const PLACEHOLDER =
   /^<.*>$|^\[.*\]$|^\{.*\}$|^\$|^x{8,}$|^\*+$|^\.{3,}$|^(put|paste|insert|enter|replace|change)[-_ ]?(it|me|this|your|here|with|the)|^your[-_ ]|^my[-_ ]?(api[-_ ]?)?key$|api[-_ ]?key[-_ ]?here|^(todo|tbd|none|null|undefined|changeme|password|placeholder|example)$/i
 
@@ -26,7 +26,7 @@ export function keyFault(text: string): string | undefined {
   return undefined
 }
 
-/** A key as it goes into the `x-api-key` header: bare or in double quotes, as it was given. Never printed. Throws InputError for what cannot be one, and says where it is `from`. */
+/** A key for the `x-api-key` header: bare or in double quotes, as given. Never printed. Throws InputError, naming its source `from`, where it cannot be a key. */
 export function checkKey(text: string, from: string): string {
   const key = text.trim()
   const fault = keyFault(key)

@@ -3,7 +3,7 @@ import type { Instant } from '../base/instant.ts'
 /** The three ways in which the service writes a date on the wire. */
 export type DateForm = 'utc' | 'offset' | 'spaced'
 
-/** One of a few words. `aliases` are tolerated in a job and sent as the word they stand for. */
+/** One of a few words. `aliases` are accepted in a job and sent as the word that they mean. */
 export interface Choice<V extends string> {
   readonly kind: 'choice'
   readonly values: readonly V[]

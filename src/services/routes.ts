@@ -18,7 +18,7 @@ export type Locale = (typeof LOCALES)[number]
 
 /** Steps into which the service groups a series, shortest first. */
 export const TIME_TRUNCS = ['five_minutes', 'ten_minutes', 'fifteen_minutes', 'hour', 'day', 'month', 'year'] as const
-/** How grouped values are combined. Without a word from the caller the service sums. */
+/** How grouped values are combined. By default the service sums. */
 export const AGGREGATIONS = ['sum', 'average'] as const
 /** Geographic levels to which the service groups a series. */
 export const GEO_LEVELS = [
@@ -46,9 +46,9 @@ export interface Route {
   readonly path: string
   /** The version that the Accept header requests. */
   readonly version: 1 | 2
-  /** The believed form of the answer; routes of one shape share a transform. */
+  /** The expected form of the answer; routes of one shape share a transform. */
   readonly shape: 'catalogue' | 'series' | 'content' | 'archives' | 'widgets'
-  /** The key of the answer under which its substance lies. */
+  /** The key of the answer that has its data. */
   readonly root: string
   readonly slots: Readonly<Record<string, Kind>>
   readonly query: Readonly<Record<string, Kind>>

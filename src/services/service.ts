@@ -3,7 +3,7 @@ import type { Locale, Route } from './routes.ts'
 import type { Steps } from './steps.ts'
 import type { Windows } from './windows.ts'
 
-/** A service as data: all that this program knows of one. What is particular to a service stands here and nowhere else. */
+/** A service as data: everything that is particular to a service is declared here. */
 export interface Service {
   readonly name: string
   /** The word in the media type `application/vnd.<vendor>-v<N>+json`. */
@@ -12,11 +12,11 @@ export interface Service {
   readonly baseUrl: string | null
   /** The zone in which it counts days and writes offsets. */
   readonly timeZone: string
-  /** The languages of its texts. What the first one tells of an item holds; the others fill what it leaves open. */
+  /** The languages of its texts. Where languages share a column, the first one wins; others fill what it leaves empty. */
   readonly locales: readonly [Locale, ...Locale[]]
   /** What can be requested, by name, with the parameters of each call and the shape of its answer. */
   readonly routes: Readonly<Record<string, Route>>
-  /** The geos that are shown before others where nobody names one, the first one first. */
+  /** The geos that are shown first by default, in this order. */
   readonly mainGeos: readonly number[]
   /** How it names the resolution of an answer. */
   readonly steps: Steps

@@ -1,7 +1,7 @@
-/** The length of a period: seconds, or so many units of the local calendar. */
+/** The length of a period: seconds, or a number of units of the local calendar. */
 export type Period = number | { readonly unit: 'day' | 'month' | 'year'; readonly count: number }
 
-/** How a service tells in `tiempo` in which resolution an answer came. */
+/** How a service states the resolution of an answer in `tiempo`. */
 export interface Steps {
   /** Periods by the service's number for them. */
   readonly byNumber: Readonly<Record<number, Period>>

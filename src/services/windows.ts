@@ -1,6 +1,6 @@
 import type { Unit } from '../base/zone.ts'
 
-/** The size of a window: so many local units. */
+/** The size of a window: a number of local units. */
 export interface Size {
   readonly unit: Unit
   readonly count: number
@@ -10,7 +10,7 @@ export interface Size {
 export interface Windows {
   /** By the number of geos that the request is about; the last row holds for any number. */
   readonly byGeos: readonly { readonly upTo: number | null; readonly size: Size }[]
-  /** When nobody knows how many geos a series has. */
+  /** Where the number of geos is not known. */
   readonly unknownGeos: Size
   /** For offer indicators. */
   readonly offers: Size

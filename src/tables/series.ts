@@ -102,7 +102,7 @@ export const _coverage = table(
     geo_id: integer('The geo that was requested; 0 when all were'),
     from_at: instant('First instant that was answered'),
     to_at: instant('First instant after it'),
-    state: text('values, empty (the service had nothing), or doubt (the answer is not believed as a whole)'),
+    state: text('values, empty (the service had nothing), or doubt (the answer is not trusted)'),
     fetched_at: instant('When the part of it that was fetched longest ago was fetched'),
     settled_s: integer(
       'The longest lookback, in seconds, for which every part of it was past revision when it was fetched',

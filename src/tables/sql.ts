@@ -33,7 +33,7 @@ export const localTime = (at: string, offset: string): string =>
 /** An instant in UTC. */
 export const utcTime = (at: string): string => `strftime('%Y-%m-%dT%H:%M:%SZ', ${at}, 'unixepoch')`
 
-/** The row of `time_zone_offset`, as `z`, that tells the clock of the series `s` at an instant: the condition of a join. */
+/** The condition of a join with the row of `time_zone_offset`, as `z`, for the series `s` at an instant. */
 export const clockAt = (at: string): string => `time_zone_offset z on z.zone = s.time_zone and z.from_at = (
       select max(c.from_at) from time_zone_offset c where c.zone = s.time_zone and c.from_at <= ${at}
     )`

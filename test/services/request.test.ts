@@ -106,7 +106,9 @@ describe('a request is built from the row of its route', () => {
     expect(refused).toThrow(/^"median" is not a value of time_agg \(route indicator\); legal: sum, average\.$/)
     const misspelt = () => build('widget', { id: 1, locales: 'es' } as never)
     expect(misspelt).toThrow(expect.objectContaining({ code: 'illegal-parameter' }))
-    expect(misspelt).toThrow(/^"locales" is not a parameter of route widget; legal: id, locale, .*Did you mean "locale"\?$/)
+    expect(misspelt).toThrow(
+      /^"locales" is not a parameter of route widget; legal: id, locale, .*Did you mean "locale"\?$/,
+    )
   })
 
   test('avg is sent as average', () => {

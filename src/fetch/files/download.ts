@@ -21,7 +21,7 @@ export interface DownloadOptions {
   readonly allowHosts?: readonly string[]
   /** Whether the key was good for another file: then a refusal is of this file. */
   readonly keyIsGood?: boolean
-  /** Told of every attempt that is repeated. */
+  /** Called for every attempt that is retried. */
   readonly onRetry?: OnRetry
 }
 
@@ -36,12 +36,12 @@ export interface Downloaded {
 }
 
 const MAX_REDIRECTS = 5
-/** A file may take longer than an answer: it is gone on with where it broke off. */
+/** A file may take longer than an answer, because its download is resumed. */
 const TOTAL_MS = 60 * 60_000
 
 const linksOf = ({ client, allowHosts = [] }: DownloadOptions): LinkPolicy => ({ baseUrl: client.baseUrl, allowHosts })
 
-/** Downloads a file to a place that its checksum names; what an earlier try left is gone on with where the server can. Throws the error that says why it did not come. */
+/** Downloads a file to a path made of its checksum; resumes an earlier download where the server allows it. Throws the error where it fails. */
 export async function download(url: string, options: DownloadOptions): Promise<Downloaded> {
   const { client } = options
   const address = addressOf(url, client.baseUrl)
@@ -82,7 +82,7 @@ function ask(to: URL, url: string, options: DownloadOptions): Promise<DownloadAn
   )
 }
 
-/** What is wrong with an answer; `ofKey`: whether a refusal says something of the key, as that of a storage elsewhere does not. */
+/** The error of an answer; `ofKey`: whether a refusal is about the key, which that of another host is not. */
 function judgeDownload(
   answer: DownloadAnswer,
   summary: RequestSummary,
@@ -100,7 +100,7 @@ function judgeDownload(
   return { error: refusal(`the answer has status ${answer.status}`), maxAttempts: 1, coolDownMs: 0, answer }
 }
 
-/** Puts a whole file where its checksum says; equal files are kept once. */
+/** Moves a complete file to the path of its checksum; equal files are kept once. */
 async function settle(
   file: string,
   folder: string,

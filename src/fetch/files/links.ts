@@ -44,7 +44,7 @@ function refuseDowngrade(from: URL, to: URL): void {
     throw refusal('it leads from an encrypted address to one that is not')
 }
 
-/** Where a redirect leads. Redirects of the service may lead to storage elsewhere, which is not told the key. */
+/** The target of a redirect. Redirects of the service may lead to storage elsewhere, which does not get the key. */
 export function redirectTarget(location: string, from: URL, policy: LinkPolicy): URL {
   // Headers come without the key.
   if (location.includes(MARK)) throw refusal('it leads to an address with the key in it')

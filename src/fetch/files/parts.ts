@@ -4,14 +4,14 @@ import { join } from 'node:path'
 
 /*
  * What came of files that are not whole yet. The bytes of a part lie under a name made of its address and its validator,
- * so that bytes of one version never stand under the validator of another, whenever a process dies.
+ * so that bytes of one version are never stored under the validator of another, even if the process dies.
  */
 
 /** The beginning of a file, and what shows that the rest of it is still of the same file. */
 export interface Part {
   readonly file: string
   readonly bytes: number
-  /** Null where the file cannot be gone on with. */
+  /** Null where the download cannot be resumed. */
   readonly validator: string | null
 }
 
@@ -31,7 +31,7 @@ const namesIn = (folder: string): string[] => {
   }
 }
 
-/** The validator of a part, as its note says; undefined where there is none that belongs to it. */
+/** The validator of a part from its note; undefined where there is none. */
 function validatorOf(folder: string, name: string, url: string): string | undefined {
   try {
     const note = JSON.parse(readFileSync(join(folderOf(folder), `${name}${NOTE}`), 'utf8')) as Record<string, unknown>
@@ -44,7 +44,7 @@ function validatorOf(folder: string, name: string, url: string): string | undefi
 
 const nameOf = (url: string, validator: string): string => `${digest(url, 32)}-${digest(validator, 16)}`
 
-/** What came of an address before; null when nothing did that can be gone on with. */
+/** The part of an earlier download; null where there is none that can be resumed. */
 export function findPart(folder: string, url: string): Part | null {
   for (const name of namesIn(folder)) {
     if (name.endsWith(NOTE) || !name.startsWith(digest(url, 32))) continue
@@ -72,7 +72,7 @@ export function dropParts(folder: string, url: string): void {
     if (name.startsWith(digest(url, 32))) rmSync(join(folderOf(folder), name), { force: true })
 }
 
-/** Tidies what a process left that died: parts that cannot be gone on with, or whose file nobody wants now. Answers how many files went. */
+/** Deletes what a dead process left: parts that cannot be resumed or are not wanted now. Returns the number of deleted files. */
 export function tidyParts(folder: string, wanted: readonly string[]): number {
   const kept = new Set(wanted.map((url) => digest(url, 32)))
   const urls = new Map(wanted.map((url) => [digest(url, 32), url]))

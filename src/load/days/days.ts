@@ -6,9 +6,9 @@ import {
   civilOf,
   createCalendar,
   type DayNumber,
+  dayIntervalAt,
   dayNumber,
   localDay,
-  stretchAt,
 } from '../../base/localDay.ts'
 import type { Engine } from '../../db/engine.ts'
 import { prepared } from '../../db/prepared.ts'
@@ -34,7 +34,7 @@ const valuesIn = prepared((db, of: Interval & { seriesId: number; geoId: number 
 async function readDay(tx: Tx, zone: string, seriesId: number, geoId: number, day: DayNumber): Promise<Timeline> {
   const { from, to } = localDay(zone, day)
   const inside = await valuesIn.all(tx, { seriesId, geoId, from, to })
-  const rows = inside.filter(({ at }) => stretchAt(zone, at).day === day)
+  const rows = inside.filter(({ at }) => dayIntervalAt(zone, at).day === day)
   return { at: rows.map(({ at }) => at), values: rows.map(({ value }) => value), steps: rows.map(({ step }) => step) }
 }
 
@@ -46,7 +46,7 @@ async function storedDays(
   zone: string,
   { from, to }: Interval,
 ): Promise<DayNumber[]> {
-  const [first, last] = [from, to - 1].map((at) => civilOf(stretchAt(zone, at).day)) as [Civil, Civil]
+  const [first, last] = [from, to - 1].map((at) => civilOf(dayIntervalAt(zone, at).day)) as [Civil, Civil]
   const rows = await tx
     .selectFrom('_day')
     .select(['month', 'day'])
@@ -126,8 +126,8 @@ export async function writeDays(
     const unsure = new Set<DayNumber>()
     for (let begin = first, end = first; begin < last; begin = end) {
       const whole = calendar.dayAt(at[begin]!)
-      do end = endOf(rows, end, last, calendar.stretchAt(at[end]!).to)
-      while (end < last && calendar.stretchAt(at[end]!).day === whole.day)
+      do end = endOf(rows, end, last, calendar.dayIntervalAt(at[end]!).to)
+      while (end < last && calendar.dayIntervalAt(at[end]!).day === whole.day)
       // Where the clocks go back over midnight, a day comes twice.
       const isNext = days.length === 0 || whole.day > days.at(-1)![0].day
       if (known && whole.from >= known.from && whole.to <= known.to && isNext)

@@ -1,5 +1,5 @@
 import type { Interval } from '../../base/interval.ts'
-import { localDay, stretchAt } from '../../base/localDay.ts'
+import { dayIntervalAt, localDay } from '../../base/localDay.ts'
 import { localClock, localDate, offsetAt } from '../../base/zone.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Line } from './window.ts'
@@ -47,7 +47,7 @@ export async function readCarpet(
   fetchId: number | null,
 ): Promise<Carpet | undefined> {
   const { zone } = line
-  const [first, last] = [stretchAt(zone, range.from).day, stretchAt(zone, range.to - 1).day]
+  const [first, last] = [dayIntervalAt(zone, range.from).day, dayIntervalAt(zone, range.to - 1).day]
   if (last - first + 1 > MOST_DAYS) return undefined
   const days = Array.from({ length: last - first + 1 }, (_, i) => localDay(zone, first + i)).filter(
     (day) => day.seconds > 0,

@@ -1,6 +1,6 @@
 import { floorToSecond } from '../../base/instant.ts'
 import type { Interval } from '../../base/interval.ts'
-import { localDay, stretchAt } from '../../base/localDay.ts'
+import { dayIntervalAt, localDay } from '../../base/localDay.ts'
 import { localDate } from '../../base/zone.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Drawn } from '../client/runs.ts'
@@ -79,8 +79,8 @@ const some = <T>(all: readonly T[], count: number): T[] =>
 /** Reads how the values of a range were revised. */
 export async function readVintages(db: Reader, line: Line, asked: Interval): Promise<Vintages> {
   const { zone } = line
-  const last = stretchAt(zone, asked.to - 1).day
-  const first = Math.max(stretchAt(zone, asked.from).day, last - MOST_DAYS + 1)
+  const last = dayIntervalAt(zone, asked.to - 1).day
+  const first = Math.max(dayIntervalAt(zone, asked.from).day, last - MOST_DAYS + 1)
   const range = { from: Math.max(asked.from, localDay(zone, first).from), to: asked.to }
   const changes = await readChanges(db, line, range)
   const fan: Vintage[] = []
@@ -92,7 +92,7 @@ export async function readVintages(db: Reader, line: Line, asked: Interval): Pro
   for (const { at, before, after, withdrawn, revisedAt } of revisions) {
     const age = ageOf(floorToSecond(revisedAt) - at)
     byAge[age]!.push(withdrawn || before === null || after === null ? null : Math.abs(after - before))
-    heat[age]![stretchAt(zone, at).day - first]!++
+    heat[age]![dayIntervalAt(zone, at).day - first]!++
   }
   const days = Array.from({ length: last - first + 1 }, (_, i) => localDate(zone, localDay(zone, first + i).from))
   return { range, changes, fan, byAge: byAge.map(summary), days, heat }

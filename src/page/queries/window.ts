@@ -1,6 +1,6 @@
 import type { Instant } from '../../base/instant.ts'
 import { type Interval, intersect, merge } from '../../base/interval.ts'
-import { type LocalDay, localDay, stretchAt } from '../../base/localDay.ts'
+import { dayIntervalAt, type LocalDay, localDay } from '../../base/localDay.ts'
 import type { Extremes, SeriesRange } from '../../db/engine.ts'
 import { GOOD } from '../../db/outcomes.ts'
 import type { Reader } from '../../db/store.ts'
@@ -52,7 +52,7 @@ async function beginOf({ kysely }: Reader, { seriesId, geoId, from }: SeriesRang
 
 /** The local days of a stretch, the ends included. */
 function daysOf(zone: string, { from, to }: Interval): LocalDay[] {
-  const [first, last] = [stretchAt(zone, from).day, stretchAt(zone, to - 1).day]
+  const [first, last] = [dayIntervalAt(zone, from).day, dayIntervalAt(zone, to - 1).day]
   return Array.from({ length: last - first + 1 }, (_, i) => localDay(zone, first + i)).filter(
     ({ seconds }) => seconds > 0,
   )

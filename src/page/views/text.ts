@@ -1,5 +1,5 @@
 import { floorToSecond, type Instant } from '../../base/instant.ts'
-import { localDay, stretchAt } from '../../base/localDay.ts'
+import { dayIntervalAt, localDay } from '../../base/localDay.ts'
 import { formatLocal } from '../../base/zone.ts'
 
 /** A number as people of a language write it. */
@@ -15,7 +15,7 @@ export const countText = (count: number, locale: string): string => count.toLoca
 /** Local time to the minute; on a day that is not 24 hours long with its offset, for some hour may come twice. */
 export function timeText(zone: string, at: Instant): string {
   const local = formatLocal(zone, at)
-  const isOdd = localDay(zone, stretchAt(zone, at).day).seconds !== 86_400
+  const isOdd = localDay(zone, dayIntervalAt(zone, at).day).seconds !== 86_400
   return `${local.slice(0, 10)} ${local.slice(11, local.slice(17, 19) === '00' ? 16 : 19)}${isOdd ? ` ${local.slice(19)}` : ''}`
 }
 
