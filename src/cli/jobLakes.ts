@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSmall } from './smallFile.ts'
 
@@ -7,10 +7,10 @@ const JOBS = 'jobs'
 /** A line that can be the key of a lake: where no job has one, nothing else is looked at. */
 const KEY = /^\s*['"]?lake['"]?\s*:/m
 
-/** The text of a file; empty where it cannot be read. */
+/** The text of a file; empty where it cannot be read, or is a pipe, which would be waited for. */
 function textOf(file: string): string {
   try {
-    return readSmall(file, 'job file')
+    return statSync(file).isFile() ? readSmall(file, 'job file') : ''
   } catch {
     return ''
   }
@@ -21,7 +21,8 @@ function textOf(file: string): string {
  * A bucket is asked only by its name, for that needs its secrets. A job with a mistake is not judged here: whoever runs it is told.
  */
 export async function lakesOfJobs(): Promise<string[]> {
-  const files = existsSync(JOBS) ? readdirSync(JOBS).filter((name) => /\.ya?ml$/.test(name)) : []
+  const isFolder = statSync(JOBS, { throwIfNoEntry: false })?.isDirectory() ?? false
+  const files = isFolder ? readdirSync(JOBS).filter((name) => /\.ya?ml$/.test(name)) : []
   const texts = files.map((name) => textOf(join(JOBS, name))).filter((text) => KEY.test(text))
   if (texts.length === 0) return []
   const { parseDocument } = await import('yaml')

@@ -24,10 +24,15 @@ interface Counted {
 const DAY = 86_400
 const ROWS = ['rows_new', 'rows_revised', 'rows_withdrawn'] as const
 
+/** When the first run of a database began, by which a lake knows it again; null while there is none. */
+export async function beganAt({ kysely }: Reader): Promise<string | null> {
+  const first = await kysely.selectFrom('_run').select('started_at').orderBy('id').limit(1).executeTakeFirst()
+  return first?.started_at ?? null
+}
+
 /** What the database is now. */
 export async function sourceOf(db: Reader): Promise<Source> {
   const { kysely } = db
-  const first = await kysely.selectFrom('_run').select('started_at').orderBy('id').limit(1).executeTakeFirst()
   const last = await kysely
     .selectFrom('_fetch')
     .select(['id', 'finished_at'])
@@ -35,7 +40,7 @@ export async function sourceOf(db: Reader): Promise<Source> {
     .limit(1)
     .executeTakeFirst()
   return {
-    began: first?.started_at ?? null,
+    began: await beganAt(db),
     fetch: last?.id ?? 0,
     fetched_at: last?.finished_at ?? null,
     counted: await countedUpTo(db, last?.id ?? 0),

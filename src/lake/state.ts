@@ -1,5 +1,6 @@
-import { InputError } from '../base/errors.ts'
+import { existsSync } from 'node:fs'
 import type { Reader } from '../db/store.ts'
+import { beganAt } from './changes.ts'
 import { folderPlace } from './folder.ts'
 import { knownManifest } from './manifest.ts'
 import type { Place } from './place.ts'
@@ -15,13 +16,19 @@ export interface LakeState {
   readonly fetches_behind: number
 }
 
-/** How far a lake in a folder is behind a database; null where there is none yet, or what lies there is none. */
-export async function lakeStateIn(reader: Reader, folder: string): Promise<LakeState | null> {
+/**
+ * How far a lake in a folder is behind a database; a sentence where that cannot be told, null where there is none yet. Undefined for
+ * the lake of another database: jobs of one folder may have several.
+ */
+export async function lakeStateIn(reader: Reader, folder: string): Promise<LakeState | string | null | undefined> {
+  if (!existsSync(folder)) return null
   try {
-    return await lakeState(reader, folderPlace(folder))
+    const place = folderPlace(folder)
+    const began = (await place.manifest())?.source.began ?? null
+    return began !== null && began !== (await beganAt(reader)) ? undefined : await lakeState(reader, place)
   } catch (error) {
-    if (error instanceof InputError) return null
-    throw error
+    if (!(error instanceof Error)) throw error
+    return error.message
   }
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -65,12 +66,20 @@ test('without being asked, status and the page tell how old the lakes of the job
   writeFileSync(join(dir, 'jobs/b.yaml'), job('lake: none', '2025-01-02'))
   writeFileSync(join(dir, 'jobs/c.yaml'), job('lake: s3://market/lake', '2025-01-02'))
   writeFileSync(join(dir, 'jobs/broken.yaml'), 'lake: [\n\tlake: {')
+  writeFileSync(join(dir, 'jobs/d.yaml'), job('lake: other', '2025-01-02'))
+  mkdirSync(join(dir, 'other'))
+  writeFileSync(join(dir, 'other/manifest.json'), '{"of": "somebody"}')
+  execFileSync('mkfifo', [join(dir, 'jobs/pipe.yaml')])
   expect((await run('sync', 'jobs/a.yaml')).code).toBe(0)
   const told = await run('status')
   expect(told).toMatchObject({ code: 0, err: '' })
   expect(told.out).toMatch(/Lake one lake: snapshot 1, [\s\S]*nothing came\s+since/)
   expect(told.out).toMatch(/Lake none: none yet: indicator-sync lake sync none/)
+  expect(told.out).toMatch(/Lake other: .*other/)
   expect(told.out).not.toContain('s3:')
+  writeFileSync(join(dir, 'e.yaml'), job('', '2025-01-02'))
+  expect((await run('sync', 'e.yaml', '--database', 'another.db')).code).toBe(0)
+  expect((await run('status', '--database', 'another.db')).out).not.toContain('one lake')
   let page = ''
   await runCli(dir, ['serve', '--port', '0'], {}, (child) => {
     child.stdout!.once('data', async (said) => {
@@ -79,5 +88,6 @@ test('without being asked, status and the page tell how old the lakes of the job
     })
   })
   expect(page).toMatch(/Lake <code>one lake<\/code>: brought up to date \d+ min ago; nothing came since\./)
+  expect(page).toMatch(/Lake <code>other<\/code>: <span lang="en">/)
   expect(page).toMatch(/Lake <code>none<\/code>: there is none yet\. [^\n]*lake sync none/)
 })

@@ -8,6 +8,7 @@ import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { lakesOfJobs } from '../jobLakes.ts'
 import { readJobs } from '../jobs.ts'
+import { shellWord } from '../shell.ts'
 import { withLake } from '../storage.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
@@ -44,11 +45,12 @@ export async function run(
       return EXIT.done
     }
     const named = new Set(lakes.map(({ folder }) => folder))
-    const missing: string[] = []
+    const without: string[] = []
     for (const folder of (await lakesOfJobs()).filter((one) => !named.has(one))) {
       const state = await lakeStateIn(reader, folder)
-      if (state) lakes.push(state)
-      else missing.push(folder)
+      if (state !== null && typeof state === 'object') lakes.push(state)
+      else if (state !== undefined)
+        without.push(`Lake ${folder}: ${state ?? `none yet: indicator-sync lake sync ${shellWord(folder)}`}`)
     }
     const read = await readStatus(reader)
     const status = { ...read, series: read.series.map(withLag) }
@@ -60,8 +62,7 @@ export async function run(
     const covered = await coveredSeries(reader)
     print(statusText(file, status, covered.length === 0 ? '' : strips(covered, service.value.timeZone, cells), cells))
     for (const lake of lakes) print(`\n${wrapped(lakeStateText(lake, Date.now()), cells, '  ', '')}`)
-    for (const folder of missing)
-      print(`\n${wrapped(`Lake ${folder}: none yet: indicator-sync lake sync ${folder}`, cells, '  ', '')}`)
+    for (const text of without) print(`\n${wrapped(text, cells, '  ', '')}`)
     return EXIT.done
   } finally {
     await reader.close()

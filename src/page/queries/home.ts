@@ -54,12 +54,17 @@ async function missed({ store, now }: PageRequest): Promise<{ job: string; lastA
     .map(({ job, lastAt, usualS }) => ({ job, lastAt: formatUtc(lastAt), usualS }))
 }
 
-/** How the lakes of jobs stand; `state` is null where there is none yet. What reads one is loaded where there is one. */
-async function lakesOf({ store, lakes }: PageRequest): Promise<{ folder: string; state: LakeState | null }[]> {
+/** How the lakes of jobs stand; `state` is a sentence where that cannot be told, null where there is none yet. What reads one is loaded where there is one. */
+async function lakesOf({ store, lakes }: PageRequest): Promise<{ folder: string; state: LakeState | string | null }[]> {
   const folders = (await lakes?.()) ?? []
   if (folders.length === 0) return []
   const { lakeStateIn } = await import('../../lake/state.ts')
-  return Promise.all(folders.map(async (folder) => ({ folder, state: await lakeStateIn(store, folder) })))
+  const found: { folder: string; state: LakeState | string | null }[] = []
+  for (const folder of folders) {
+    const state = await lakeStateIn(store, folder)
+    if (state !== undefined) found.push({ folder, state })
+  }
+  return found
 }
 
 /** The job that last asked for something. */

@@ -35,10 +35,15 @@ function health(data: Home, request: PageRequest): Html {
 function lakes({ lakes: all }: Home, request: PageRequest): Part {
   const { home, common } = request.words
   if (all.length === 0) return null
+  const told = (state: Home['lakes'][number]['state']): Part => {
+    if (state === null) return home.noLake
+    if (typeof state === 'string') return html`<span lang="en">${visible(state)}</span>`
+    const length = common.ago(lengthText(request, request.now - Date.parse(state.synced_at) / 1000))
+    return home.lake(length, state.fetches_behind)
+  }
   return html`<ul class="lakes">${all.map(({ folder, state }) => {
-    const length = state && common.ago(lengthText(request, request.now - Date.parse(state.synced_at) / 1000))
-    const told = state === null || length === null ? home.noLake : home.lake(length, state.fetches_behind)
-    return html`<li>${home.lakeName} <code>${visible(folder)}</code>: ${told} ${state?.fetches_behind !== 0 && commandLine(request.command(`lake sync ${quoted(folder)}`))}</li>\n`
+    const isFresh = state !== null && typeof state === 'object' && state.fetches_behind === 0
+    return html`<li>${home.lakeName} <code>${visible(folder)}</code>: ${told(state)} ${!isFresh && commandLine(request.command(`lake sync ${quoted(folder)}`))}</li>\n`
   })}</ul>`
 }
 
