@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Reader, Store } from './db/store.ts'
+import { useHeldZones } from './db/zones.ts'
 import { applyRows } from './load/apply.ts'
 import { leaveInDoubt } from './load/load.ts'
 import { createAcceptor } from './load/quarantine/accept.ts'
@@ -66,6 +67,7 @@ export async function replay(
   const replies = batches(readReplies(source, service))
   let batch = await replies.next()
   await copyRecords(store, source.file)
+  await useHeldZones(store)
   const restorer = await createSeriesRestorer(source)
   const acceptor = await createAcceptor(store)
   let done: Replayed = { replies: 0, rows: 0, unread: 0, damaged: [] }

@@ -1,13 +1,17 @@
 /* The product from raw bytes to committed rows, one transaction an answer: `node load.ts small|large database answers...`. */
 import { openStore } from '../../src/db/open.ts'
+import { ensureZone } from '../../src/db/zones.ts'
 import { load } from '../../src/load/load.ts'
 import { beginRun } from '../../src/load/run.ts'
+import { SERVICES } from '../../src/services/services.ts'
 import { readReply } from '../../src/threads/read.ts'
 import { plannedRequestOf, readAnswers, SHAPES, type ShapeName } from '../answers.ts'
 
 const [shapeName, database, file] = process.argv.slice(2) as [ShapeName, string, string]
 const store = await openStore(database)
 const bodies = readAnswers(file)
+// As a sync does when it begins.
+await ensureZone(store, SERVICES.generic.timeZone)
 const began = performance.now()
 const worked = process.cpuUsage()
 const runId = await beginRun(store, { command: 'bench', job: 'bench', version: '0', now: new Date().toISOString() })

@@ -143,8 +143,8 @@ export interface Engine {
     rows: Observations,
     surplus: ReadonlySet<number>,
   ): Promise<number>
-  /** Writes the totals of days of one geo, in order; equal ones write nothing. */
-  upsertDays(tx: Transaction<Database>, seriesId: number, geoId: number, days: readonly Day[]): Promise<void>
+  /** Writes the totals of days, geo by geo and in order; equal ones write nothing. */
+  upsertDays(tx: Transaction<Database>, seriesId: number, days: readonly Day[]): Promise<void>
   /** Makes the totals of all days anew, from the values, of the series whose days are counted in a zone. Part of a transaction. */
   rebuildDays(db: Kysely<Database>, zone: string): Promise<void>
   /** The local days of a series and geo (`YYYY-MM-DD`) whose totals are not those of its values, in order. Reads every value. */

@@ -11,6 +11,21 @@ export interface Prepared<P, T> {
   run(db: Kysely<Database>, parameters: P): Promise<number>
 }
 
+/** What a statement did. */
+export interface Ran {
+  readonly rows: unknown[]
+  readonly changes: number
+}
+
+/** Runs a statement on the one connection of a database, at once. */
+export type RunStatement = (sql: string, parameters: readonly unknown[]) => Ran
+
+/** How the statements of a database are run, by its adapter. */
+const RUN = new WeakMap<object, RunStatement>()
+
+/** Lets prepared queries of a database run on its connection without going through Kysely, where a transaction has it anyway. */
+export const runDirectly = (adapter: object, run: RunStatement): void => void RUN.set(adapter, run)
+
 /** Marks what stands for a parameter while a query is built, with the name of that. */
 const NAME = Symbol('parameter')
 type Placeholder = { readonly [NAME]: string }
@@ -27,20 +42,24 @@ export function prepared<P extends object, T>(
   build: (db: Kysely<Database>, parameters: P) => Compilable<T>,
 ): Prepared<P, T> {
   const compiled = new WeakMap<object, CompiledQuery<T>>()
-  const bind = (db: Kysely<Database>, parameters: P): CompiledQuery<T> => {
-    const { adapter } = db.getExecutor()
+  const execute = async (db: Kysely<Database>, parameters: P): Promise<Ran> => {
+    const executor = db.getExecutor()
+    const { adapter, plugins } = executor
     let query = compiled.get(adapter)
     if (!query) {
       query = build(db, PLACEHOLDERS as P).compile()
       compiled.set(adapter, query)
     }
     const bound = query.parameters.map((one) => (isPlaceholder(one) ? parameters[one[NAME] as keyof P] : one))
-    return { ...query, parameters: bound }
+    const run = db.isTransaction && plugins.length === 0 ? RUN.get(adapter) : undefined
+    if (run) return run(query.sql, bound)
+    const { rows, numAffectedRows } = await db.executeQuery({ ...query, parameters: bound })
+    return { rows, changes: Number(numAffectedRows ?? 0n) }
   }
   return {
-    all: async (db, parameters) => (await db.executeQuery(bind(db, parameters))).rows,
-    first: async (db, parameters) => (await db.executeQuery(bind(db, parameters))).rows[0],
-    run: async (db, parameters) => Number((await db.executeQuery(bind(db, parameters))).numAffectedRows ?? 0n),
+    all: async (db, parameters) => (await execute(db, parameters)).rows as T[],
+    first: async (db, parameters) => (await execute(db, parameters)).rows[0] as T | undefined,
+    run: async (db, parameters) => (await execute(db, parameters)).changes,
   }
 }
 

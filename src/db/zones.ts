@@ -50,8 +50,13 @@ export async function rememberZone(
 
 /** The same in a transaction of its own, where there is anything to write; what is held is not asked of the runtime again. */
 export async function ensureZone(store: Pick<Store, 'kysely' | 'engine' | 'write'>, zone: string): Promise<void> {
-  if (!(await isHeld(store.kysely, zone, ZONE_DATA))) return store.write((tx) => rememberZone(tx, store.engine, zone))
-  const held = await store.kysely
+  if (!(await useHeld(store.kysely, zone))) await store.write((tx) => rememberZone(tx, store.engine, zone))
+}
+
+/** Takes the clock changes of a zone from the database where it holds them as this runtime's zone data tell them. */
+async function useHeld(db: Kysely<Database>, zone: string): Promise<boolean> {
+  if (!(await isHeld(db, zone, ZONE_DATA))) return false
+  const held = await db
     .selectFrom('time_zone_offset')
     .select(['from_at', 'offset_s'])
     .where('zone', '=', zone)
@@ -61,6 +66,13 @@ export async function ensureZone(store: Pick<Store, 'kysely' | 'engine' | 'write
     zone,
     held.map(({ from_at, offset_s }) => ({ at: Math.max(from_at, 0), offset: offset_s })),
   )
+  return true
+}
+
+/** The same of all zones that the database holds. */
+export async function useHeldZones({ kysely }: Pick<Store, 'kysely'>): Promise<void> {
+  const zones = await kysely.selectFrom('time_zone_offset').select('zone').distinct().execute()
+  for (const { zone } of zones) await useHeld(kysely, zone)
 }
 
 /** The changes of a zone that are held, as a text. */

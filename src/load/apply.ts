@@ -78,9 +78,9 @@ export async function applyRows(
       dismissed,
     })
   }
+  await renameOutcome.run(tx, { fetchId, outcome: answeredAs(rows) })
   await closeFetch.run(tx, {
     fetchId,
-    outcome: rows.empty ? 'empty' : 'ok',
     rows_new: written.fresh,
     rows_unchanged: written.unchanged,
     rows_revised: written.revised,
@@ -97,26 +97,38 @@ export async function applyRows(
 
 const insertGeo = preparedInsert('series_geo', ['series_id', 'geo_id'])
 
+/** How the record of a request says that its reply was understood. */
+export const answeredAs = ({ empty }: Rows): 'ok' | 'empty' => (empty ? 'empty' : 'ok')
+
+/** The outcome by itself, for it stands in indexes and is as a rule what it was. */
+const renameOutcome = prepared((db, of: { fetchId: number; outcome: string }) =>
+  db.updateTable('_fetch').set({ outcome: of.outcome }).where('id', '=', of.fetchId).where('outcome', '<>', of.outcome),
+)
+
 /** The columns of a request's record that are known once its reply is loaded. */
 type LoadedColumns = Required<
   Pick<
     Updateable<Database['_fetch']>,
-    | ('outcome' | 'last_at' | 'step_s' | 'resolution_id' | 'source_updated_at')
+    | ('last_at' | 'step_s' | 'resolution_id' | 'source_updated_at')
     | `rows_${'new' | 'unchanged' | 'revised' | 'withdrawn' | 'rejected' | 'outside'}`
   >
 >
+const UNDERSTOOD = [
+  ...(['last_at', 'step_s', 'resolution_id', 'source_updated_at', 'rows_new', 'rows_unchanged'] as const),
+  ...(['rows_revised', 'rows_withdrawn', 'rows_rejected', 'rows_outside'] as const),
+]
 
-const closeFetch = prepared((db, of: LoadedColumns & { fetchId: number }) =>
-  db
+/** Closes the record. In a replay it says the same already as a rule, and nothing is written. */
+const closeFetch = prepared((db, of: LoadedColumns & { fetchId: number }) => {
+  const known = { ...Object.fromEntries(UNDERSTOOD.map((column) => [column, of[column]])), ...NOTHING_WRONG }
+  const columns = Object.keys(known) as (keyof typeof known)[]
+  return db
     .updateTable('_fetch')
-    .set({
-      ...{ outcome: of.outcome, last_at: of.last_at, step_s: of.step_s, resolution_id: of.resolution_id },
-      ...{ source_updated_at: of.source_updated_at, rows_new: of.rows_new, rows_unchanged: of.rows_unchanged },
-      ...{ rows_revised: of.rows_revised, rows_withdrawn: of.rows_withdrawn, rows_rejected: of.rows_rejected },
-      ...{ rows_outside: of.rows_outside, message: null, hint: null, evidence: null },
-    })
-    .where('id', '=', of.fetchId),
-)
+    .set(known)
+    .where('id', '=', of.fetchId)
+    .where((row) => row.or(columns.map((column) => row(column, 'is distinct from', known[column]))))
+})
+const NOTHING_WRONG = { message: null, hint: null, evidence: null }
 
 /** The last instant with a value; null without one. */
 function lastOf({ at, values }: Observations): number | null {

@@ -7,7 +7,7 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Reply } from '../services/reply.ts'
 import type { Rows } from '../tables/rows.ts'
 import type { Database } from '../tables/schema.ts'
-import { applyRows } from './apply.ts'
+import { answeredAs, applyRows } from './apply.ts'
 import { cover } from './coverage/coverage.ts'
 import { withoutSecret } from './derived.ts'
 import { undismissed } from './quarantine/dismissed.ts'
@@ -53,7 +53,7 @@ export async function load(
     const seriesId = await seriesIdOf(tx, planned, ms)
     if (stored) await keepReply(tx, stored, reply.body.length, ms)
     const hash = stored?.hash ?? null
-    const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome: 'ok', reply, hash, ms })
+    const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome: answeredAs(rows), reply, hash, ms })
     if (keep === 'latest' && hash !== null) await dropEarlier(tx, planned.request.target, fetchId, hash)
     const applied = await applyRows(tx, store.engine, { fetchId, seriesId, planned, rows, ms })
     await quarantine(tx, { fetchId, runId, ms }, applied.rejects)

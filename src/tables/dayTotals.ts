@@ -13,5 +13,5 @@ export interface DayTotals {
   readonly missing: number
 }
 
-/** A local day with its totals. */
-export type Day = readonly [day: LocalDay, totals: DayTotals]
+/** A local day of a geo with its totals. */
+export type Day = readonly [geoId: number, day: LocalDay, totals: DayTotals]

@@ -1,4 +1,6 @@
 import { DamagedError, SchemaError } from '../base/errors.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { SERVICE_NAMES, SERVICES, type Service, type ServiceName } from '../services/services.ts'
 import type { StoredReply } from '../state/replies.ts'
 import type { Rows } from '../tables/rows.ts'
 import { transformPacked } from '../transform/transform.ts'
@@ -24,22 +26,25 @@ export interface StoredAnswer {
   readonly rows: StoredRows
 }
 
-const client = createWorkerClient<StoredReply, StoredAnswer>(import.meta.url, 'readStoredWorker')
+/** A stored reply as it is sent to the other thread: a service that is known there, too, by its name only. */
+export type SentReply = Omit<StoredReply, 'planned'> & {
+  readonly planned: Omit<PlannedRequest, 'service'> & { readonly service: Service | ServiceName }
+}
+
+const nameOf = (service: Service): ServiceName | undefined => SERVICE_NAMES.find((name) => SERVICES[name] === service)
+
+const client = createWorkerClient<SentReply, StoredAnswer>(import.meta.url, 'readStoredWorker')
 
 /** Smaller bodies are not worth a message to the worker. */
 const MIN_WORKER_SIZE = 16 * 1024
 
-/** A stored reply with only the part of the service's declaration that is needed to parse it: all of it is copied for the worker. */
-function withOneRoute(stored: StoredReply): StoredReply {
-  const { planned } = stored
-  const { service, route } = planned
-  const routes = { [route]: service.routes[route]! }
-  return { ...stored, planned: { ...planned, service: { ...service, routes, changes: [] } } }
-}
-
 /** Parses a stored reply in another thread, while this thread writes the rows of earlier ones. Without a worker it is parsed here: slower, with the same result. */
 export async function readStoredInWorker(stored: StoredReply): Promise<StoredRows> {
   if (stored.size < MIN_WORKER_SIZE) return readStored(stored)
-  const answer = await client.request(withOneRoute(stored))
+  const { planned } = stored
+  const answer = await client.request({
+    ...stored,
+    planned: { ...planned, service: nameOf(planned.service) ?? planned.service },
+  })
   return answer ? answer.rows : readStored(stored)
 }

@@ -1,9 +1,10 @@
 /** The worker of `readStored.ts`. */
-import type { StoredReply } from '../state/replies.ts'
+import { SERVICES } from '../services/services.ts'
 import { serveRequests } from './client.ts'
-import { readStored, type StoredAnswer } from './readStored.ts'
+import { readStored, type SentReply, type StoredAnswer } from './readStored.ts'
 
-serveRequests((stored: StoredReply): { payload: StoredAnswer; transfer: ArrayBuffer[] } => ({
-  payload: { rows: readStored(stored) },
-  transfer: [],
-}))
+serveRequests((sent: SentReply): { payload: StoredAnswer; transfer: ArrayBuffer[] } => {
+  const { service } = sent.planned
+  const planned = { ...sent.planned, service: typeof service === 'string' ? SERVICES[service] : service }
+  return { payload: { rows: readStored({ ...sent, planned }) }, transfer: [] }
+})

@@ -15,6 +15,7 @@ import {
 } from 'kysely'
 import { StoreError } from '../../base/errors.ts'
 import type { Database } from '../../tables/schema.ts'
+import { type Ran, runDirectly } from '../prepared.ts'
 import type { Patience } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
 import { asStoreError } from './storeErrors.ts'
@@ -46,14 +47,23 @@ function createPreparer(raw: SQLite.Database): (sql: string) => SQLite.Statement
   }
 }
 
+/** Runs statements at once, each prepared once. */
+const createRunner =
+  (prepare: (sql: string) => SQLite.Statement) =>
+  (sql: string, parameters: readonly unknown[]): Ran & { readonly insertId?: number | bigint } => {
+    const statement = prepare(sql)
+    if (statement.reader) return { rows: statement.all(parameters), changes: 0 }
+    const { changes, lastInsertRowid } = statement.run(parameters)
+    return { rows: [], changes, insertId: lastInsertRowid }
+  }
+
 /** Runs Kysely's queries on the one connection of a file. */
-function createQueries(raw: SQLite.Database, prepare: (sql: string) => SQLite.Statement): DatabaseConnection {
+function createQueries(raw: SQLite.Database, run: ReturnType<typeof createRunner>): DatabaseConnection {
   return {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-      const statement = prepare(sql)
-      if (statement.reader) return { rows: statement.all(parameters) as R[] }
-      const { changes, lastInsertRowid } = statement.run(parameters)
-      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+      const { rows, changes, insertId } = run(sql, parameters)
+      if (insertId === undefined) return { rows: rows as R[] }
+      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(insertId) }
     },
     // A statement of its own: nobody else may run it while its rows are read.
     async *streamQuery<R>({ sql, parameters }: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
@@ -120,10 +130,10 @@ class ListCompiler extends SqliteQueryCompiler {
   }
 }
 
-function dialectOf(raw: SQLite.Database, driver: Driver, readonly: boolean): Dialect {
+function dialectOf(raw: SQLite.Database, driver: Driver, adapter: SqliteAdapter): Dialect {
   const base = new SqliteDialect({ database: raw })
   return {
-    createAdapter: () => adapterOf(readonly),
+    createAdapter: () => adapter,
     createDriver: () => driver,
     createIntrospector: (db) => base.createIntrospector(db),
     createQueryCompiler: () => new ListCompiler(),
@@ -182,9 +192,12 @@ export function connect(
     if (readonly) raw.pragma('query_only = on')
     let check = (): void => undefined
     const prepare = createPreparer(raw)
-    const driver = createDriver(raw, createQueries(raw, prepare), patience, () => check())
+    const run = createRunner(prepare)
+    const driver = createDriver(raw, createQueries(raw, run), patience, () => check())
+    const adapter = adapterOf(readonly)
+    runDirectly(adapter, run)
     return {
-      kysely: new Kysely<Database>({ dialect: dialectOf(raw, driver, readonly) }),
+      kysely: new Kysely<Database>({ dialect: dialectOf(raw, driver, adapter) }),
       raw,
       prepare,
       guard(next) {

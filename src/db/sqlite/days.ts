@@ -4,17 +4,17 @@ import type { Connection } from './connection.ts'
 type Prepare = Connection['prepare']
 
 /** Days a statement. */
-const BATCH = 32
+const BATCH = 64
 
 /** The upsert of so many days that have as many values, equally spread: what they share is bound once. */
 const UPSERTS = Array.from({ length: BATCH + 1 }, (_, days) =>
   days === 0
     ? ''
-    : `with common (series_id, geo_id, count, hours, energy, first_s, last_s, missing) as (values (?, ?, ?, ?, ?, ?, ?, ?))
+    : `with common (series_id, count, hours, energy, first_s, last_s, missing) as (values (?, ?, ?, ?, ?, ?, ?))
    insert into _day (series_id, geo_id, month, day, count, hours, min, max, sum, energy, first_s, last_s, missing)
-   select c.series_id, c.geo_id, v.column1, v.column2, c.count, c.hours, v.column3, v.column4, v.column5, c.energy, c.first_s,
+   select c.series_id, v.column1, v.column2, v.column3, c.count, c.hours, v.column4, v.column5, v.column6, c.energy, c.first_s,
      c.last_s, c.missing
-   from common c cross join (values ${Array.from({ length: days }, () => '(?, ?, ?, ?, ?)')}) v where true
+   from common c cross join (values ${Array.from({ length: days }, () => '(?, ?, ?, ?, ?, ?)')}) v where true
    on conflict (series_id, geo_id, month, day) do update
    set count = excluded.count, hours = excluded.hours, min = excluded.min, max = excluded.max, sum = excluded.sum,
      energy = excluded.energy, first_s = excluded.first_s, last_s = excluded.last_s, missing = excluded.missing
@@ -33,16 +33,16 @@ const isAlike = (a: DayTotals, b: DayTotals): boolean =>
   a.energy === null &&
   b.energy === null
 
-/** Writes the totals of days of one geo, in order; equal ones write nothing. */
-export function upsertDays(prepare: Prepare, seriesId: number, geoId: number, days: readonly Day[]): void {
+/** Writes the totals of days, geo by geo and in order; equal ones write nothing. */
+export function upsertDays(prepare: Prepare, seriesId: number, days: readonly Day[]): void {
   for (let first = 0, end = 0; first < days.length; first = end) {
-    const [, common] = days[first]!
+    const [, , common] = days[first]!
     const { count, hours, energy, firstS, lastS, missing } = common
-    const parameters: unknown[] = [seriesId, geoId, count, hours, energy, firstS, lastS, missing]
+    const parameters: unknown[] = [seriesId, count, hours, energy, firstS, lastS, missing]
     do {
-      const [{ month, dayOfMonth }, { min, max, sum }] = days[end++]!
-      parameters.push(month, dayOfMonth, min, max, sum)
-    } while (end < days.length && end - first < BATCH && isAlike(days[end]![1], common))
+      const [geoId, { month, dayOfMonth }, { min, max, sum }] = days[end++]!
+      parameters.push(geoId, month, dayOfMonth, min, max, sum)
+    } while (end < days.length && end - first < BATCH && isAlike(days[end]![2], common))
     prepare(UPSERTS[end - first]!).run(parameters)
   }
 }

@@ -79,7 +79,7 @@ async function recomputeDay(
   const values = await readDay(tx, zone, seriesId, geoId, day)
   const whole = localDay(zone, day)
   if (values.at.length > 0)
-    await engine.upsertDays(tx, seriesId, geoId, [[whole, totalsOf(values, 0, values.at.length, whole)]])
+    await engine.upsertDays(tx, seriesId, [[geoId, whole, totalsOf(values, 0, values.at.length, whole)]])
   else await deleteDay.run(tx, { seriesId, geoId, month: whole.month, day: whole.dayOfMonth })
 }
 
@@ -119,26 +119,30 @@ export async function writeDays(
   // Steps that are only guessed do not replace stored ones, so that the rows of the answer alone do not tell the totals.
   const known = rows.guessed ? null : window
   const calendar = createCalendar(zone)
+  const days: Day[] = []
+  const unsure: (readonly [geoId: number, day: DayNumber])[] = []
   for (let first = 0, last = 0; first < at.length; first = last) {
     const geoId = geoIds[first]!
     while (last < at.length && geoIds[last] === geoId) last++
-    const days: Day[] = []
-    const unsure = new Set<DayNumber>()
+    const own = days.length
+    const lost = new Set<DayNumber>()
     for (let begin = first, end = first; begin < last; begin = end) {
       const whole = calendar.dayAt(at[begin]!)
       do end = endOf(rows, end, last, calendar.dayIntervalAt(at[end]!).to)
       while (end < last && calendar.dayIntervalAt(at[end]!).day === whole.day)
       // Where the clocks go back over midnight, a day comes twice.
-      const isNext = days.length === 0 || whole.day > days.at(-1)![0].day
+      const isNext = days.length === own || whole.day > days.at(-1)![1].day
       if (known && whole.from >= known.from && whole.to <= known.to && isNext)
-        days.push([whole, totalsOf(rows, begin, end, whole)])
-      else unsure.add(whole.day)
+        days.push([geoId, whole, totalsOf(rows, begin, end, whole)])
+      else lost.add(whole.day)
     }
     if (withdrawn && window) {
-      const sure = new Set(days.map(([{ day }]) => day))
-      for (const day of await storedDays(tx, seriesId, geoId, zone, window)) if (!sure.has(day)) unsure.add(day)
+      const sure = new Set(days.slice(own).map(([, { day }]) => day))
+      for (const day of await storedDays(tx, seriesId, geoId, zone, window)) if (!sure.has(day)) lost.add(day)
     }
-    await engine.upsertDays(tx, seriesId, geoId, days)
-    for (const day of unsure) await recomputeDay(tx, engine, zone, seriesId, geoId, day)
+    for (const day of lost) unsure.push([geoId, day])
   }
+  // Of all geos at once: a statement costs as much as several days.
+  await engine.upsertDays(tx, seriesId, days)
+  for (const [geoId, day] of unsure) await recomputeDay(tx, engine, zone, seriesId, geoId, day)
 }
