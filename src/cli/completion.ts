@@ -17,7 +17,7 @@ const FILES: readonly string[] = [
   ...['jobs', 'job', 'file', 'dir'],
 ]
 
-/** What may stand where a value is expected: one of some words, a file, or whatever one likes. */
+/** What a value may be: one of some words, a file, or anything. */
 type Values = readonly string[] | 'file' | null
 
 /** A flag as a shell sees it. */

@@ -31,7 +31,7 @@ export interface Settings {
   readonly service: Setting<Service>
   readonly baseUrl: Setting<string> | null
   readonly key: Setting<string> | null
-  /** What is wrong with the key that was given; it is told by whoever needs one. */
+  /** What is wrong with the given key; reported by commands that need one. */
   readonly keyFault: InputError | null
   /** Whether the key may be sent unencrypted to another machine. */
   readonly allowHttp: Setting<boolean>

@@ -12,6 +12,10 @@ export const COMMON = {
 /** Forms in which rows are printed. */
 export const FORMATS = ['table', 'csv', 'json', 'ndjson', 'markdown'] as const
 
+/** Forms of an exported file. */
+export const EXPORT_FORMS = ['csv', 'ndjson', 'parquet'] as const
+export type ExportForm = (typeof EXPORT_FORMS)[number]
+
 /** Where the database is. */
 export const DATABASE = {
   database: { type: 'string', describe: 'Database file (INDICATOR_SYNC_DATABASE; default data/indicator-sync.db)' },
@@ -66,7 +70,7 @@ export const REJECTS = {
   'max-rejects': { type: 'number', describe: 'End the run when more rows than this are in its quarantine' },
 } as const
 
-/** Who is told what became of a run. */
+/** Who is notified of runs. */
 export const NOTIFY = {
   notify: {
     type: 'string',

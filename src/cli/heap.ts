@@ -19,11 +19,11 @@ function databaseOf(argv: readonly string[]): string {
   return named ?? process.env.INDICATOR_SYNC_DATABASE ?? 'data/indicator-sync.db'
 }
 
-/** Whether a command line is sure to fetch. A `sync` into a database that is there may find nothing to do, and tells that by itself. */
+/** Whether a command line will certainly fetch. A `sync` into an existing database may find nothing to do, and decides later. */
 export const isFetching = (argv: readonly string[]): boolean =>
   argv.some((word) => FETCHING.includes(word)) || (argv.includes('sync') && !existsSync(databaseOf(argv)))
 
-/** Whether this process can begin once more with a small heap, and does not have one or another that somebody chose. */
+/** Whether this process can restart itself with a small heap: it has no small heap yet, and the user has not chosen one. */
 export const canShrinkHeap = (): boolean =>
   typeof process.execve === 'function' &&
   process.platform !== 'win32' &&

@@ -47,7 +47,7 @@ function wrap(text: string, width: number): string[] {
   return lines
 }
 
-/** What `--help` says without a command: the commands in groups, those first that one needs first. */
+/** The text of `--help` without a command: the commands in groups, those that are needed first at the top. */
 export function helpText(width = 100): string {
   const usages = COMMAND_GROUPS.flatMap(({ commands }) => Object.values(commands).map(({ usage }) => usage))
   const longest = 'indicator-sync '.length + Math.max(...usages.map(({ length }) => length)) + 4

@@ -77,7 +77,7 @@ export function instantOf(flag: string, text: string, zone: string, now: number)
   return resolveMoment(moment, zone, now)
 }
 
-/** What `--as-of` means, to the millisecond: what is finer does not tell apart two states of the database. */
+/** The instant of `--as-of`, to the millisecond: the database does not distinguish smaller differences. */
 export function millisOf(text: string, zone: string, now: number): number {
   if (text.trim() === 'now') return now
   const [, second, fraction = '', offset = ''] =

@@ -1,4 +1,4 @@
-/** Why this machine does not listen at an address, in our words. */
+/** The error for an address at which this machine cannot listen. */
 export const LISTENING_REFUSED: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there',
   EADDRNOTAVAIL: 'this machine does not have that address',

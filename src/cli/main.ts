@@ -1,6 +1,6 @@
 import { watchOutput } from './terminal/pipes.ts'
 
-/** Commands that have nothing more to do when nobody reads what they write: they only write, or run until they are stopped. */
+/** Commands that end when their output is closed: they only write, or run until they are stopped. */
 const FOR_READERS = ['query', 'export', 'show', 'emulator', 'serve', 'schedule']
 
 /** Whether a command line requests the help of the program as a whole. */
@@ -9,7 +9,7 @@ function asksForHelp(argv: readonly string[]): boolean {
   return (argv.includes('--help') && words.length === 0) || (words[0] === 'help' && argv.length === 1)
 }
 
-/** Reads the command line and does what it says; what that needs is loaded then, for most commands need little of it. */
+/** Runs the command of the command line; modules are loaded on demand, because most commands need few. */
 export async function main(argv: readonly string[] = process.argv.slice(2)): Promise<void> {
   watchOutput(FOR_READERS.includes(argv[0] ?? ''))
   if (!asksForHelp(argv)) return (await import('./parse.ts')).runCommand(argv)

@@ -26,12 +26,12 @@ export interface NotifyArgs {
   readonly notifyStyle?: 'auto' | NotifyStyle | undefined
 }
 
-/** Failures that a message tells one by one. */
+/** How many failures a message lists. */
 const MAX_FAILURES_SHOWN = 10
 /** Characters of a text that goes with a ping. */
 const PING_CHARACTERS = 10_000
 
-/** Who is told of every run, by the flags or by the variable INDICATOR_SYNC_NOTIFY. */
+/** Who is notified of every run, by the flags or the variable INDICATOR_SYNC_NOTIFY. */
 export function notifyTargets({ notify, notifyOn, notifyStyle }: NotifyArgs): Notify[] {
   const variable = environment().get('INDICATOR_SYNC_NOTIFY')
   const urls = notify ?? (variable ? [variable.value] : [])
@@ -39,7 +39,7 @@ export function notifyTargets({ notify, notifyOn, notifyStyle }: NotifyArgs): No
   return urls.map((url) => ({ url, style, on: notifyOn ?? null }))
 }
 
-/** Somebody who is told, with everything said. */
+/** A target of notifications, with all defaults applied. */
 type NotifyTarget = { readonly [K in keyof Notify]: NonNullable<Notify[K]> }
 
 /** A target with its address; what may be a secret in it is shown nowhere from here on. */
@@ -62,30 +62,30 @@ function resolveTarget(target: Notify): NotifyTarget {
   return { url, style, on: target.on ?? eventsOf(style) }
 }
 
-/** The address of a ping: itself, or with a word at the end of its path. */
+/** The address of a ping: the given one, or with an event appended to its path. */
 function pingUrl(address: string, word: '' | 'start' | 'fail'): string {
   const url = new URL(address)
   if (word !== '') url.pathname = `${url.pathname.replace(/\/$/, '')}/${word}`
   return url.href
 }
 
-/** What a message says of a run, whatever became of it. */
+/** The fields of a message about a run. */
 interface Notification {
   readonly event: NotifyEvent
   readonly job: string
   readonly text: string
-  /** Nothing is wrong: all is done, or goes on by itself when there is budget again. */
+  /** Whether nothing is wrong: all is done, or the run will be resumed when there is budget again. */
   readonly ok: boolean
   readonly more: object
 }
 
-/** Tells of runs while they go on; nobody waits for it but `finish`. */
+/** Sends notifications while runs continue; only `finish` waits for them. */
 export interface Notifier {
   started(job: Job): void
   ended(job: Job, summary: Summary): void
   /** A run that did not even begin, or broke. */
   broke(job: Job, error: unknown): void
-  /** The run was stopped: what is not delivered yet is given up, and what is still to be told is told in a second or two. */
+  /** The run was stopped: undelivered messages are given up, and the last ones are sent within a second or two. */
   hurry(): void
   /** Waits until everything is delivered or given up. */
   finish(): Promise<void>
@@ -95,7 +95,7 @@ export interface Notifier {
 const summaryOf = (summary: Summary): object =>
   summaryJson({ ...summary, failures: summary.failures.slice(0, MAX_FAILURES_SHOWN) })
 
-/** Tells those who are named by the flags, and by each job, what becomes of its runs. What cannot be delivered is a warning, never an error. */
+/** Notifies the targets of the flags and of each job. A message that cannot be delivered is a warning, never an error. */
 export function createNotifier(
   jobs: readonly Job[],
   flags: readonly Notify[],
@@ -103,13 +103,22 @@ export function createNotifier(
 ): Notifier {
   const always = flags.map(resolveTarget)
   const targets = new Map(jobs.map((job) => [job, [...always, ...job.notify.map(resolveTarget)]]))
-  /** What one target is told arrives in the order in which it happened. */
+  /** Messages to one target are sent in order. */
   const queues = new Map<string, Promise<void>>()
   const stop = new AbortController()
   const send = ({ url, style }: NotifyTarget, { event, job, text, ok, more }: Notification): void => {
-    const said = redact(text, secrets())
+    const redacted = redact(text, secrets())
     const payload = {
-      ...{ event, ok, job, command, text: said, host: hostname(), version: version(), at: formatMillis(Date.now()) },
+      ...{
+        event,
+        ok,
+        job,
+        command,
+        text: redacted,
+        host: hostname(),
+        version: version(),
+        at: formatMillis(Date.now()),
+      },
       ...more,
     }
     const message =
@@ -117,13 +126,13 @@ export function createNotifier(
         ? {
             url: pingUrl(url, event === 'start' ? 'start' : ok ? '' : 'fail'),
             type: 'text/plain; charset=utf-8' as const,
-            body: event === 'start' ? '' : said.slice(0, PING_CHARACTERS),
+            body: event === 'start' ? '' : redacted.slice(0, PING_CHARACTERS),
           }
         : { url, type: 'application/json' as const, body: redact(JSON.stringify(payload), secrets()) }
     const before = queues.get(url) ?? Promise.resolve()
     const delivered = before
       .then(async () => {
-        // Loaded when somebody is told.
+        // Loaded with the first message.
         const { deliver, HURRY } = await import('../fetch/notify.ts')
         const named = { ...message, userAgent: `indicator-sync/${version()}` }
         return stop.signal.aborted ? deliver(named, HURRY) : deliver(named, {}, stop.signal)
@@ -135,23 +144,28 @@ export function createNotifier(
       })
     queues.set(url, delivered)
   }
-  const tell = (job: Job, told: Omit<Notification, 'job'>): void => {
+  const notifyTargets = (job: Job, notification: Omit<Notification, 'job'>): void => {
     for (const target of targets.get(job) ?? [])
-      if (target.on.includes(told.event)) send(target, { ...told, job: job.name })
+      if (target.on.includes(notification.event)) send(target, { ...notification, job: job.name })
   }
   return {
-    started: (job) => tell(job, { event: 'start', ok: true, text: `${job.name}: begun.`, more: {} }),
+    started: (job) => notifyTargets(job, { event: 'start', ok: true, text: `${job.name}: begun.`, more: {} }),
     ended: (job, summary) => {
       const { outcome, stop } = summary
       const ok = outcome === 'done' || (stop instanceof StoppedError && stop.code === 'budget')
-      tell(job, { event: outcome, ok, text: summaryText(summary), more: summaryOf(summary) })
+      notifyTargets(job, { event: outcome, ok, text: summaryText(summary), more: summaryOf(summary) })
     },
     broke: (job, error) => {
       const ours = error instanceof SyncError
       const text = ours ? error.message : 'an unexpected error'
       const code = ours ? error.code : 'bug'
       const stop = { code, message: text, hint: ours ? (error.hint ?? null) : null }
-      tell(job, { event: 'failed', ok: false, text: `${job.name}: ${text}`, more: { outcome: 'failed', stop } })
+      notifyTargets(job, {
+        event: 'failed',
+        ok: false,
+        text: `${job.name}: ${text}`,
+        more: { outcome: 'failed', stop },
+      })
     },
     hurry: () => stop.abort(),
     finish: async () => {

@@ -14,7 +14,7 @@ import { version } from './version.ts'
 
 const EPILOGUE = `Exit codes: ${EXIT_CODES.map(([code, means]) => `${code} ${means.replace(/[:;,] .*/, '')}`).join(' · ')}`
 
-/** Refuses what should be a number and is none: yargs makes NaN of it. */
+/** Throws where a number is expected and not given: yargs makes NaN of it. */
 function checkNumbers(options: Readonly<Record<string, Options>>, args: Readonly<Record<string, unknown>>): void {
   for (const [name, { type }] of Object.entries(options))
     if (type === 'number' && [args[name]].flat().some(Number.isNaN))
@@ -41,24 +41,24 @@ function joined(argv: readonly string[]): string[] {
   return words
 }
 
-/** Whether lines on stderr are for machines; looked for by hand, for the command line may be what is wrong. */
+/** Whether lines on stderr are for machines; searched without the parser, because the command line itself may be illegal. */
 const isJson = (argv: readonly string[]): boolean =>
   argv.some((word, i) => word === '--log-format=json' || (word === '--log-format' && argv[i + 1] === 'json'))
 
-/** Tells what went wrong as a line of the log; what writes one is loaded only now, for help must be quick. */
-async function tellAsJson(error: unknown): Promise<void> {
+/** Logs an error as JSON; the logger is loaded only now, so that `--help` is quick. */
+async function logAsJson(error: unknown): Promise<void> {
   const { createLog, eventsTo } = await import('../base/log.ts')
   eventsTo(createLog({ level: 'warn', format: 'json', color: false, secrets: secrets() }))(commandFailed(error))
 }
 
-/** Refuses what is said twice where once is meant: yargs makes a list of it. */
+/** Throws where a flag is given twice that may be given once: yargs makes a list of it. */
 function checkOnce(options: Readonly<Record<string, Options>>, args: Readonly<Record<string, unknown>>): void {
   for (const [name, { array }] of Object.entries(options))
     if (!array && Array.isArray(args[name]))
       throw new InputError(`--${name} is given twice; keep one.`, { hint: 'indicator-sync --help', code: 'usage' })
 }
 
-/** Thrown by a handler once it is known what is to be done: for one that comes back, yargs lays out its help, whether anybody asks or not. */
+/** Thrown by a handler when the command is known: when a handler returns, yargs formats its help, even if it is not needed. */
 const CHOSEN = new Error('a command was chosen')
 
 /** Reads the command line, runs the command and sets the exit code of the process. */
@@ -105,7 +105,7 @@ export async function runCommand(given: readonly string[]): Promise<void> {
     }
     if (chosen) code = await chosen()
   } catch (thrown) {
-    // What SQLite said while reading is told in our words too; loaded only now, for help must be quick.
+    // Errors of the database while reading; loaded only now, so that `--help` is quick.
     const error =
       thrown instanceof SyncError
         ? thrown
@@ -114,7 +114,7 @@ export async function runCommand(given: readonly string[]): Promise<void> {
             () => thrown,
           )
     code = signalCode(error) ?? exitCodeOf(error)
-    if (isJson(argv)) await tellAsJson(error)
+    if (isJson(argv)) await logAsJson(error)
     else process.stderr.write(`${visible(redact(describe(error), secrets()))}\n`)
   }
   process.exitCode = code

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts'
-import { DATABASE, FORMATS, JSON_FLAG, MOMENT, RANGE } from './flags.ts'
+import { DATABASE, EXPORT_FORMS, FORMATS, JSON_FLAG, MOMENT, RANGE } from './flags.ts'
 
 /** How CSV is written. */
 const DIALECT = {
@@ -156,7 +156,7 @@ export const READ_COMMANDS = {
       wide: { type: 'boolean', default: false, describe: 'A row an instant, a column a series and geo' },
       time: { choices: ['both', 'utc', 'local'], default: 'both', describe: 'Which time a row tells' },
       partition: { choices: ['year'], describe: 'A folder with a file a local year: year=2025/data.parquet' },
-      format: { choices: ['csv', 'ndjson', 'parquet'], default: 'csv', describe: 'Form of the file' },
+      format: { choices: EXPORT_FORMS, default: 'csv', describe: 'Form of the file' },
       ...DIALECT,
       output: {
         type: 'string',

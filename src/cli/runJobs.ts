@@ -28,13 +28,13 @@ export interface RunOptions extends RangeArgs, Pick<SyncContext, 'service' | 'ba
   readonly log: Logger
   readonly quiet: boolean
   readonly durability?: Durability
-  /** Who is told what became of the runs, beside those whom the jobs name. */
+  /** Who is notified of the runs, in addition to the targets of the jobs. */
   readonly notify?: readonly Notify[]
-  /** What the planner is told, given the range of `--from` and `--to`. */
+  /** The options of the planner, given the range of `--from` and `--to`. */
   readonly optionsFor?: (range: Interval | undefined) => PlanOptions
   /** Ends the run early; the signals of the process when left out. */
   readonly signal?: AbortSignal
-  /** Told whenever something happens. */
+  /** Called for every event. */
   readonly onActivity?: () => void
   /** What is done with a job, where it is not to be synced. */
   readonly runOne?: (context: SyncContext, job: Job) => Promise<Summary>
@@ -56,7 +56,7 @@ export async function runJobs(
         notifier.ended(job, summary)
       },
     })
-    // Whoever stops the program does not want to wait for more.
+    // After a stop, no further job is started.
     if (result.code === EXIT.sigint || result.code === EXIT.sigterm) return result
     const ran = jobs.slice(0, result.summaries.length)
     if (ran.every(({ lake }) => lake === null)) return result
@@ -85,35 +85,35 @@ async function runAll(
     durability: options.durability ?? 'normal',
     signal,
   })
-  const tellLog = eventsTo(log)
+  const emitLog = eventsTo(log)
   // Not before the database is open: until then there is nothing to finish, and a signal ends the process at once.
-  const signals = watchSignals(tellLog, stopping)
+  const signals = watchSignals(emitLog, stopping)
   signal.addEventListener('abort', emit.hurry, { once: true })
   const summaries: Summary[] = []
   const begun = new Set<Job>()
   const requested = createRequested()
   try {
     await afterLastCall(store)
-    const meant = (job: Job) => {
+    const withOptions = (job: Job) => {
       const range = rangeOf(options, job.timeZone, Math.floor(Date.now() / 1000))
       return { job, options: options.optionsFor?.(range) ?? {} }
     }
     for (const [i, job] of jobs.entries()) {
       const progress = createProgress({
         quiet: options.quiet,
-        tell: (fields) => tellLog({ event: 'run.progress', job: job.name, command, ...fields }),
+        tell: (fields) => emitLog({ event: 'run.progress', job: job.name, command, ...fields }),
         nameOf: async ({ series }) => (series ? indicatorName(store, series.kind, series.indicatorId) : undefined),
       })
       const context: SyncContext = {
         ...options,
         store,
         requested,
-        later: jobs.slice(i + 1).map(meant),
+        later: jobs.slice(i + 1).map(withOptions),
         version: version(),
         now: Date.now,
         signal,
         onProgress: progress.show,
-        // A command that turns out to have something to fetch begins again with the heap for that, before anybody was told of it.
+        // A command that has something to fetch restarts itself with the heap for that, before anything is reported.
         onPlanned: async (requests) => {
           if (options.signal || i > 0 || requests === 0 || !canShrinkHeap()) return
           await store.close()
@@ -125,11 +125,13 @@ async function runAll(
             begun.add(job)
             emit.started(job)
           }
-          tellLog(event)
+          emitLog(event)
         },
         onFailure: options.onActivity,
       }
-      const running = options.runOne ? options.runOne(context, job) : sync(context, job, command, meant(job).options)
+      const running = options.runOne
+        ? options.runOne(context, job)
+        : sync(context, job, command, withOptions(job).options)
       const summary = await running.finally(progress.end)
       summaries.push(summary)
       emit.ended(job, summary)

@@ -37,7 +37,7 @@ function exportOf(file: string): unknown {
   }
 }
 
-/** The service that `--service` names: a profile, or a file that declares one. `from` says where the name was given. */
+/** The service of `--service`: a profile, or a file that declares one. `from`: where the name was given. */
 export function serviceOf(named: string, from: string): Service {
   if (SERVICE_NAMES.includes(named as ServiceName)) return SERVICES[named as ServiceName]
   if (!isFile(named))

@@ -4,7 +4,7 @@ import { InputError } from '../base/errors.ts'
 /** What people write by hand is shorter. */
 const MOST = 1024 * 1024
 
-/** The text of a small file, which may be a pipe; what never ends, such as a device, is refused. Throws what the system said. */
+/** The text of a small file, which may be a pipe; one that is too large or endless, such as a device, is refused. Throws the error of the system. */
 export function readSmall(file: string, what: string): string {
   const handle = openSync(file, 'r')
   try {

@@ -126,8 +126,8 @@ export function openClient(options: FetchOptions): ServiceClient {
     })
     const failure = classifyAnswer(answer, summary, Date.now())
     const quota = quotaWaitMs(answer.headers, Date.now())
-    const asked = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
-    const wait = Math.max(quota, asked ?? 0)
+    const requestedPause = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
+    const wait = Math.max(quota, requestedPause ?? 0)
     if (wait > 0) onWait?.(Math.min(wait, MAX_ACCEPTED_WAIT_MS), host)
     // Nothing is sent until a spent quota is renewed; the answer that reported it is used.
     if (quota > MAX_WAIT_MS) ended = tooLong(quota)

@@ -32,9 +32,9 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 }
 
 const suggestion = (word: string, legal: readonly string[]): string => {
-  const meant = SYNONYMS[word.toLowerCase()]
-  return meant !== undefined && legal.includes(meant)
-    ? ` Did you mean ${JSON.stringify(meant)}?`
+  const legalWord = SYNONYMS[word.toLowerCase()]
+  return legalWord !== undefined && legal.includes(legalWord)
+    ? ` Did you mean ${JSON.stringify(legalWord)}?`
     : didYouMean(word, legal)
 }
 

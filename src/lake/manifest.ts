@@ -51,34 +51,34 @@ export interface LakeManifest {
 const BELOW = /^[\w=-][\w=.-]*(\/[\w=-][\w=.-]*)*$/
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
 
-const isFile = (said: unknown): boolean =>
-  isObject(said) &&
-  BELOW.test(String(said.path)) &&
-  typeof said.part === 'string' &&
-  isCount(said.bytes) &&
-  isCount(said.rows) &&
-  /^[0-9a-f]{64}$/.test(String(said.sha256))
+const isFile = (value: unknown): boolean =>
+  isObject(value) &&
+  BELOW.test(String(value.path)) &&
+  typeof value.part === 'string' &&
+  isCount(value.bytes) &&
+  isCount(value.rows) &&
+  /^[0-9a-f]{64}$/.test(String(value.sha256))
 
-const isTable = (said: unknown): boolean =>
-  isObject(said) && isCount(said.rows) && Array.isArray(said.files) && said.files.every(isFile)
+const isTable = (value: unknown): boolean =>
+  isObject(value) && isCount(value.rows) && Array.isArray(value.files) && value.files.every(isFile)
 
 /** The manifest that a text is, whatever its schema; null where it is none of ours, or was changed so that it cannot be gone by. */
 export function parseManifest(text: string): LakeManifest | null {
   try {
-    const said: unknown = JSON.parse(text)
+    const value: unknown = JSON.parse(text)
     const known =
-      isObject(said) &&
-      said.format === LAKE_FORMAT &&
-      isCount(said.schema) &&
-      isCount(said.snapshot) &&
-      BELOW.test(String(said.folder)) &&
-      [said.created_at, said.synced_at].every((at) => !Number.isNaN(Date.parse(String(at)))) &&
-      isObject(said.source) &&
-      isObject(said.source.months) &&
-      isObject(said.tables) &&
-      isTable(said.tables.observation) &&
-      Object.values(said.tables).every(isTable)
-    return known ? (said as unknown as LakeManifest) : null
+      isObject(value) &&
+      value.format === LAKE_FORMAT &&
+      isCount(value.schema) &&
+      isCount(value.snapshot) &&
+      BELOW.test(String(value.folder)) &&
+      [value.created_at, value.synced_at].every((at) => !Number.isNaN(Date.parse(String(at)))) &&
+      isObject(value.source) &&
+      isObject(value.source.months) &&
+      isObject(value.tables) &&
+      isTable(value.tables.observation) &&
+      Object.values(value.tables).every(isTable)
+    return known ? (value as unknown as LakeManifest) : null
   } catch {
     return null
   }

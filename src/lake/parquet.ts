@@ -63,7 +63,7 @@ function rangesOf(columns: readonly LakeColumn[], groups: ParquetWriter['row_gro
       max[name] = Math.max(max[name] ?? Number.NEGATIVE_INFINITY, Number(high))
     }
   const iso = (ms: number): string => new Date(ms).toISOString()
-  const said = (of: Record<string, number>): Record<string, number | string> =>
+  const toJson = (of: Record<string, number>): Record<string, number | string> =>
     Object.fromEntries(
       columns.flatMap(({ name, type }) => {
         const value = of[name]
@@ -73,7 +73,7 @@ function rangesOf(columns: readonly LakeColumn[], groups: ParquetWriter['row_gro
         return [[name, type === 'date' ? iso(value * 86_400_000).slice(0, 10) : value + 0]]
       }),
     )
-  return { min: said(min), max: said(max) }
+  return { min: toJson(min), max: toJson(max) }
 }
 
 /** Writes a new file that is safe on the disk, group by group; equal rows make equal bytes. */

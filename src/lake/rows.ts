@@ -112,9 +112,9 @@ export async function* days(
       .orderBy('month')
       .orderBy('day')
       .execute()
-    yield rows.map(({ month, day, count, hours, min, max, sum, energy: told }) => {
-      const energy = told ?? (sum === null || hours === null ? null : (sum * hours) / count)
-      const avg = sum === null || hours === null ? null : told === null ? sum / count : told / hours
+    yield rows.map(({ month, day, count, hours, min, max, sum, energy: storedEnergy }) => {
+      const energy = storedEnergy ?? (sum === null || hours === null ? null : (sum * hours) / count)
+      const avg = sum === null || hours === null ? null : storedEnergy === null ? sum / count : storedEnergy / hours
       const date = daysFromCivil(year, (month % 12) + 1, day)
       return [seriesId, geoId, date, count, min, max, avg, sum, energy, hours]
     })

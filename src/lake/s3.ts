@@ -58,8 +58,8 @@ function asOurs(error: unknown, address: string): SyncError {
   if (error instanceof SyncError) return error
   const { name = 'Error', message = '' } = error as Refusal
   const status = statusOf(error)
-  const said = `${address}: ${name}${message && message !== name ? `: ${message.split('\n')[0]}` : ''}`
-  const input = (hint: string, code: string): SyncError => new InputError(`${said}.`, { hint, code, cause: error })
+  const failure = `${address}: ${name}${message && message !== name ? `: ${message.split('\n')[0]}` : ''}`
+  const input = (hint: string, code: string): SyncError => new InputError(`${failure}.`, { hint, code, cause: error })
   if (name === 'CredentialsProviderError')
     return input(
       'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE for ~/.aws/credentials.',
@@ -72,12 +72,12 @@ function asOurs(error: unknown, address: string): SyncError {
   if (status === 301 || status === 307 || name === 'PermanentRedirect')
     return input('The bucket lies in another region: set AWS_REGION to it.', 's3')
   if (status !== undefined && status < 500)
-    return new StoreError(`${said} (${status}).`, {
+    return new StoreError(`${failure} (${status}).`, {
       hint: 'The storage did not take this; what stood there holds as before.',
       code: 's3',
       cause: error,
     })
-  return new TransientError(`${said}.`, {
+  return new TransientError(`${failure}.`, {
     hint: 'See that AWS_ENDPOINT_URL and the network are right, and run the command again; what stood there holds as before.',
     code: 's3-unreachable',
     cause: error,

@@ -51,10 +51,15 @@ export async function rememberWanted(
   const gone: Row[] = []
   for (const row of held) {
     const key = `${row.series_id} ${row.entry}`
-    const meant = rows.get(key)
-    if (meant && meant.geo_ids === row.geo_ids && meant.from_at === row.from_at && meant.to_at === row.to_at)
+    const wantedRow = rows.get(key)
+    if (
+      wantedRow &&
+      wantedRow.geo_ids === row.geo_ids &&
+      wantedRow.from_at === row.from_at &&
+      wantedRow.to_at === row.to_at
+    )
       rows.delete(key)
-    else if (!meant && !part) gone.push(row)
+    else if (!wantedRow && !part) gone.push(row)
   }
   if (gone.length + rows.size === 0) return
   await store.write(async (tx) => {

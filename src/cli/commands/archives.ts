@@ -51,8 +51,8 @@ interface Edition {
 
 /** The days that `--from` and `--to` mean where the service is. */
 function daysOf(range: RangeArgs, zone: string): { from: string | null; to: string | null } {
-  const asked = rangeOf(range, zone, Math.floor(Date.now() / 1000))
-  const day = (flag: 'from' | 'to') => (asked && range[flag] !== undefined ? localDate(zone, asked[flag]) : null)
+  const wanted = rangeOf(range, zone, Math.floor(Date.now() / 1000))
+  const day = (flag: 'from' | 'to') => (wanted && range[flag] !== undefined ? localDate(zone, wanted[flag]) : null)
   return { from: day('from'), to: day('to') }
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { EXIT } from '../terminal/fail.ts'
 import type { watchSignals } from '../terminal/signals.ts'
 
-/** Tells a process of `schedule` that it is there for one run of one job. */
+/** The environment variable that marks a child process of `schedule`, for one run of one job. */
 const CHILD_RUN = 'INDICATOR_SYNC_TURN'
 
 /** Which job has its turn, and in whose name. */
@@ -18,12 +18,12 @@ export function readChildRun(): ChildRun | undefined {
   return Number.isInteger(index) && parent === process.ppid ? { index: index!, parent } : undefined
 }
 
-let said = 0
+let lastReport = 0
 
-/** Says that this process is getting on; at most once a second, to whoever listens. */
+/** Reports progress to the parent process, at most once a second. */
 export function reportAlive(): void {
-  if (performance.now() - said < 1000 || !process.connected) return
-  said = performance.now()
+  if (performance.now() - lastReport < 1000 || !process.connected) return
+  lastReport = performance.now()
   process.send?.('alive')
 }
 

@@ -17,7 +17,7 @@ import { runStatement } from './query.ts'
 
 const DATABASE = 'data/demo.db'
 
-/** Questions worth asking of the demo, with the SQL that anybody can repeat. */
+/** Interesting queries on the demo database, with their SQL. */
 const QUESTIONS = [
   {
     question: 'The average day-ahead price of the last days, in local days',

@@ -1,9 +1,9 @@
-/** One thing that `doctor` looked at. */
+/** One finding of `doctor`. */
 export interface Diagnosis {
   readonly what: string
   readonly good: boolean
   readonly says: string
-  /** Nothing stands in the way, and it should be looked at all the same. */
+  /** Whether it is only a warning: it works, but should be checked. */
   readonly warns?: true
 }
 

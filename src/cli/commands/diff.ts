@@ -29,7 +29,7 @@ const COLUMNS = [
 /** What a table shows of them: the rest does not fit a terminal. */
 const SHOWN = ['change', 'id', 'name', 'geo_id', 'at_local', 'before', 'after'] as const
 
-/** An instant to the millisecond, from what a flag says. */
+/** An instant to the millisecond, from the value of a flag. */
 const momentOf = (flag: string, text: string, zone: string, nowMs: number): string =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,3}Z$/.test(text) && !Number.isNaN(Date.parse(text))
     ? formatMillis(Date.parse(text))
@@ -59,7 +59,7 @@ async function spanOf(reader: Reader, args: DiffArgs, zone: string): Promise<Pic
   return second ? { from: first.to, to: second.to } : first
 }
 
-/** How many differences there are of each sort, told in one line. */
+/** The number of differences of each kind, in one line. */
 const countsText = (counts: ReadonlyMap<string, number>): string =>
   [...counts]
     .map(([sort, count]) => {

@@ -35,7 +35,7 @@ async function refresh(args: DiscoverArgs, file: string): Promise<number> {
     quiet: args.quiet,
     optionsFor: () => ({ restate: true }),
   })
-  // Machines have been told by events.
+  // The JSON log has events for this.
   for (const summary of args.logFormat === 'json' ? [] : summaries) log.info(summaryText(summary))
   return code
 }

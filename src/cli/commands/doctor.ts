@@ -15,7 +15,7 @@ import { print } from '../terminal/output.ts'
 import { bad, type Diagnosis, good, warn } from './diagnosis.ts'
 import { probe } from './probe.ts'
 
-/** Above this the log is not folded back any more, since somebody reads in it. */
+/** Above this size the write-ahead log is not folded back, because a reader uses it. */
 const MUCH_LOG = 512 * 1024 * 1024
 /** The library's own view of 2025: the zone data knows the last clock change of Spain. */
 const LAST_CHANGE_2025 = 1_761_440_400
@@ -39,7 +39,7 @@ function exposure({ baseUrl, allowHttp }: Settings): Diagnosis[] {
 /** Whether others on this machine can read the key in `.env`. */
 function envFile(): Diagnosis[] {
   const found = statSync('.env', { throwIfNoEntry: false })
-  // Windows tells no such rights.
+  // Windows has no such permissions.
   if (!found?.isFile() || process.platform === 'win32') return []
   const others = found.mode & 0o077
   return [
@@ -91,7 +91,7 @@ function machine(file: string, { timeZone }: Service): Diagnosis[] {
   ]
 }
 
-/** Whether somebody writes; the name of one that was killed stays until the next one comes. */
+/** Whether there is a writer; the name of a killed one stays until the next one starts. */
 async function lockState(file: string, holder: Holder | undefined): Promise<string> {
   const held = await isHeld(file)
   const who = holder && `process ${holder.pid} on ${holder.host} since ${holder.acquired_at} (${holder.command})`

@@ -15,7 +15,7 @@ import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
 import { packageFile } from '../version.ts'
 
-/** What reads a list and tells its mistakes. */
+/** A schema of a list. */
 interface ListSchema<T> {
   safeParse(
     list: unknown,
@@ -28,7 +28,7 @@ interface Issue {
   readonly message: string
 }
 
-/** Reads a file of faults or scripts; every mistake is told with its place. */
+/** Reads a file of faults or scripts; throws one error with every mistake and its path. */
 function readList<T>(form: ListSchema<T>, file: string, what: string): T {
   const read = form.safeParse(parseYaml(file))
   if (read.success) return read.data

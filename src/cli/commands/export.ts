@@ -10,11 +10,11 @@ import type { Dialect } from '../../products/cells.ts'
 import { datasetsOf, type ExportQuestion, rangeIn, requireHeld, yearsOf } from '../../products/datasets.ts'
 import { type Clock, type Exported, exportLong, exportWide } from '../../products/export.ts'
 import { readSettings } from '../config.ts'
-import type { CommonArgs, DatabaseArgs, RangeArgs } from '../flags.ts'
+import type { CommonArgs, DatabaseArgs, ExportForm, RangeArgs } from '../flags.ts'
 import { millisOf, rangeOf } from '../jobs.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { format, stream } from '../terminal/output.ts'
-import { counted, exportFile, type FileForm, writeFile } from './exportFile.ts'
+import { counted, exportFile, writeFile } from './exportFile.ts'
 import { exportYears } from './partition.ts'
 import { exportStatement } from './statement.ts'
 
@@ -27,7 +27,7 @@ interface ExportArgs extends CommonArgs, DatabaseArgs, RangeArgs, Required<Diale
   readonly wide: boolean
   readonly time: Clock
   readonly partition?: 'year'
-  readonly format: FileForm
+  readonly format: ExportForm
   readonly output?: string
   readonly overwrite: boolean
 }
@@ -82,7 +82,7 @@ async function writeYears(db: Reader, folder: string, question: ExportQuestion, 
   })
   return exportYears(folder, {
     years: await yearsOf(db, question),
-    asked: (year) => zones.map((zone) => rangeOfYear(zone, year)).some(({ from, to }) => from < to),
+    isWanted: (year) => zones.map((zone) => rangeOfYear(zone, year)).some(({ from, to }) => from < to),
     write: (year, file) =>
       writeFile(file, () => exportValues(db, part(year), args), { form: args.format, dialect: args }),
     form: args.format,
@@ -138,7 +138,7 @@ async function write(reader: Reader, output: string | undefined, args: ExportArg
 
 export async function run(args: ExportArgs): Promise<number> {
   checkFlags(args)
-  // Dates that are none are told before anything is opened.
+  // Illegal dates are reported before anything is opened.
   rangeOf(args, SOME_ZONE, Math.floor(Date.now() / 1000))
   if (args.asOf !== undefined) millisOf(args.asOf, SOME_ZONE, Date.now())
   const output = args.output !== undefined && STDOUT.includes(args.output) ? undefined : args.output

@@ -3,16 +3,14 @@ import { partFileOf, removeStalePartsNow } from '../../base/partFiles.ts'
 import { asWriteError, moveIntoPlace, prepareTarget } from '../../base/target.ts'
 import type { Dialect } from '../../products/cells.ts'
 import type { Exported } from '../../products/export.ts'
+import type { ExportForm } from '../flags.ts'
 import { format } from '../terminal/output.ts'
 import { version } from '../version.ts'
 import { IS_OWN_EXPORT } from './ownExports.ts'
 
-/** The forms of an exported file. */
-export type FileForm = 'csv' | 'ndjson' | 'parquet'
-
 /** How a file is written. */
 export interface Form {
-  readonly form: FileForm
+  readonly form: ExportForm
   /** Of CSV. */
   readonly dialect: Dialect
 }
@@ -65,7 +63,7 @@ export async function writeFile(file: string, make: () => Exported | Promise<Exp
 }
 
 /** What may be replaced by an export. */
-export const claimExport = (path: string, form: FileForm, overwrite: boolean, sources: readonly string[]) =>
+export const claimExport = (path: string, form: ExportForm, overwrite: boolean, sources: readonly string[]) =>
   prepareTarget(path, { what: 'an export', overwrite, sources, tidy: removeStalePartsNow, ours: IS_OWN_EXPORT[form] })
 
 /** Makes a file beside its place and puts it there when it is whole; what is no file, such as a pipe, is written into. */
@@ -82,7 +80,7 @@ export async function exportFile(
       try {
         return await writeRows(handle, await make(), form)
       } catch (error) {
-        // Whoever read the pipe has left.
+        // The reader of the pipe has closed it.
         if ((error as NodeJS.ErrnoException).code === 'EPIPE') return 0
         throw error
       } finally {

@@ -4,7 +4,7 @@ import { constants } from 'node:os'
 import { InputError, StoppedError } from '../../base/errors.ts'
 import { EXIT } from '../terminal/fail.ts'
 
-/** Tells the guarded process that it is, and by which one. */
+/** The environment variable that names the parent of a guarded process. */
 const GUARDED = 'INDICATOR_SYNC_GUARDED'
 
 /** The process that guards this one; null when none does. */
@@ -15,7 +15,7 @@ const NO_MEMORY: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGKILL', 'SI
 
 /**
  * Runs the same command in a process that can be ended in the middle of a statement, which nothing inside can do:
- * SQLite answers to nobody while it looks for the first row.
+ * nothing can interrupt SQLite while it searches for the first row.
  */
 export async function guarded(seconds: number): Promise<number> {
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
@@ -44,7 +44,7 @@ export async function guarded(seconds: number): Promise<number> {
       hint: 'Ask less (where series_id = …, indicator_id = …), or allow more: --timeout 600, or 0 for no limit.',
       code: 'timeout',
     })
-  // A runtime that finds no memory says so in its own words, and ends itself.
+  // When Node runs out of memory, it prints its own message and ends the process.
   if (NO_MEMORY.includes(signal) || code === 128 + constants.signals.SIGABRT)
     throw new InputError('The answer needs more memory than there is.', {
       hint: 'Ask for less at once: fewer rows with limit, fewer columns, or --format csv, which holds one row at a time.',

@@ -3,7 +3,7 @@ import { UNSAID, withDefaults } from '../../products/recipes/recipe.ts'
 import { RECIPES } from '../../products/recipes/recipes.ts'
 import { dictionaryRows } from '../../tables/dictionary.ts'
 
-/** What a publisher says of a file; the licence is the source's, which nobody but the publisher can know. */
+/** The publisher's description of a file; only the publisher knows the licence of the data. */
 export interface Publication {
   readonly title: string
   readonly source?: string
@@ -50,21 +50,21 @@ function tables(): Record<string, object> {
   )
 }
 
-/** How a description is known as ours. */
+/** The mark of descriptions by this program. */
 const MARK =
   ' Written by `indicator-sync publish`, which changes the entry of the database that it publishes, and no other.'
 
-/** A description as it stands; null when it is none of ours. */
+/** Reads an existing description; null where it is not by this program. */
 export function readMetadata(text: string): Document | null {
   const document = parseDocument(text)
   if (document.errors.length > 0) return null
   const description = document.get('description')
-  // Those of earlier versions say no mark.
+  // Those of earlier versions have no mark.
   const early = typeof description === 'string' && description.endsWith('See the table data_dictionary.')
   return document.commentBefore?.includes(MARK.trim()) || early ? document : null
 }
 
-/** Datasette's description of a published file: `datasette data.db -m metadata.yaml`. `database` is its name without the ending. What stands there says of other databases is kept. */
+/** Datasette's description of a published file: `datasette data.db -m metadata.yaml`. `database` is its name without the ending. What the file says of other databases is kept. */
 export function metadataText(database: string, publication: Publication, existing: Document | null): string {
   const { facts, databases } = metadataOf(database, publication)
   if (!existing) return `#${MARK}\n${stringify({ ...facts, databases })}`

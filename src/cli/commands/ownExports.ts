@@ -3,7 +3,7 @@ import { parquetMetadata } from 'hyparquet'
 import { headOf } from '../../base/target.ts'
 import { SHARED_COLUMNS } from '../../products/export.ts'
 
-/** A header longer than this is none of ours. */
+/** A longer header is not one of this program. */
 const HEADER_BYTES = 1 << 20
 
 /** Columns with which long exports begin, as they were and as they are. */
@@ -15,7 +15,7 @@ const WIDE = /^(offer_)?\d+_\d+(_[a-z0-9]+)*$/
 const begins = (names: readonly string[], with_: readonly string[]): boolean =>
   with_.every((name, i) => names[i] === name)
 
-/** Whether columns are those of an export of values: those of a statement may be anybody's. */
+/** Whether columns are those of an export of values; a statement may have any columns. */
 function isOurHeader(names: readonly string[]): boolean {
   for (const times of TIMES) {
     if (LONG.some((long) => names.join() === [...long, ...times, 'step_s', 'value'].join())) return true

@@ -3,26 +3,25 @@ import { join, resolve } from 'node:path'
 import { InputError } from '../../base/errors.ts'
 import { partFileOf, removeStaleParts } from '../../base/partFiles.ts'
 import { asWriteError, moveIntoPlace } from '../../base/target.ts'
-import { claimExport, type FileForm } from './exportFile.ts'
-
-const FORMS = ['csv', 'ndjson', 'parquet'] as const satisfies readonly FileForm[]
+import { EXPORT_FORMS, type ExportForm } from '../flags.ts'
+import { claimExport } from './exportFile.ts'
 
 /** A partitioned export: the years that it is about, and how the file of one is made. */
 export interface Partitions {
   /** The years that are held. */
   readonly years: { readonly first: number; readonly last: number } | null
   /** Whether a year is requested, held or not. */
-  readonly asked: (year: number) => boolean
+  readonly isWanted: (year: number) => boolean
   /** Writes the values of a year into a new file; answers how many. */
   readonly write: (year: number, file: string) => Promise<number>
-  readonly form: FileForm
+  readonly form: ExportForm
   readonly overwrite: boolean
   readonly sources: readonly string[]
 }
 
 const partition = (folder: string, year: number): string => join(folder, `year=${String(year).padStart(4, '0')}`)
 
-/** The folder itself, made where there is none; one that is there is never replaced. */
+/** Creates the folder; an existing one is never replaced. */
 function openFolder(path: string): { folder: string; made: boolean } {
   const there = statSync(path, { throwIfNoEntry: false })
   if (there && !there.isDirectory())
@@ -34,7 +33,7 @@ function openFolder(path: string): { folder: string; made: boolean } {
   return { folder: realpathSync(path), made: !there }
 }
 
-/** The years whose partitions stand in a folder. */
+/** The years that have a partition in a folder. */
 const yearsIn = (folder: string): number[] =>
   readdirSync(folder).flatMap((name) => {
     const [, year] = /^year=(\d{4})$/.exec(name) ?? []
@@ -50,7 +49,7 @@ function claimYear(folder: string, year: number, { overwrite, sources }: Partiti
       hint: 'It was not touched. Move it away, or name another folder.',
       code: 'target-exists',
     })
-  return FORMS.filter((form) => there && existsSync(join(place, `data.${form}`))).map((form) =>
+  return EXPORT_FORMS.filter((form) => there && existsSync(join(place, `data.${form}`))).map((form) =>
     claimExport(join(place, `data.${form}`), form, overwrite, sources),
   )
 }
@@ -60,12 +59,12 @@ function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder)
   } catch {
-    // Something else lies in it, and stays.
+    // Other files in it stay.
   }
 }
 
 /** Takes away what an earlier export left of a year. */
-function takeAway(folder: string, year: number, partitions: Partitions, kept: FileForm | null): void {
+function takeAway(folder: string, year: number, partitions: Partitions, kept: ExportForm | null): void {
   for (const { file } of claimYear(folder, year, partitions)) if (!file.endsWith(`.${kept}`)) rmSync(file)
   if (kept === null) removeEmpty(partition(folder, year))
 }
@@ -75,20 +74,20 @@ function takeAway(folder: string, year: number, partitions: Partitions, kept: Fi
  * its place; the years requested are replaced, and everything else in the folder stays.
  */
 export async function exportYears(path: string, partitions: Partitions): Promise<number> {
-  const { years, asked, write, form, overwrite, sources } = partitions
+  const { years, isWanted, write, form, overwrite, sources } = partitions
   try {
     const { folder, made } = openFolder(path)
     const staging = partFileOf(join(folder, 'export'))
     let total = 0
     try {
       removeStaleParts(join(folder, 'export'), Date.now())
-      const old = yearsIn(folder).filter(asked)
+      const old = yearsIn(folder).filter(isWanted)
       const held = years ? Array.from({ length: years.last - years.first + 1 }, (_, i) => years.first + i) : []
-      const all = [...new Set([...old, ...held.filter(asked)])].sort((a, b) => a - b)
+      const all = [...new Set([...old, ...held.filter(isWanted)])].sort((a, b) => a - b)
       for (const year of all) claimYear(folder, year, partitions)
       mkdirSync(staging)
       const full: number[] = []
-      for (const year of held.filter(asked)) {
+      for (const year of held.filter(isWanted)) {
         const rows = await write(year, join(staging, `${year}`))
         if (rows > 0) full.push(year)
         total += rows

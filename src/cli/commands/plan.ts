@@ -48,7 +48,7 @@ function planJob({ args, plannerState, catalogue, now, requested }: PlanContext,
   const later = rest.map((one) => ({ job: applySelectors(one, catalogue), options: optionsOf(one) }))
   const skipped = new Map<string, SkippedItem>()
   const onSkipped = (one: SkippedItem) => skipped.set(`${one.route} ${one.id}`, one)
-  // What jobs before this one request is not requested again; a plan may be looked at several times.
+  // What earlier jobs request is not requested again; a plan may be iterated several times.
   const fresh = (): Planning => ({
     job,
     service,
@@ -62,22 +62,22 @@ function planJob({ args, plannerState, catalogue, now, requested }: PlanContext,
   const unknown = () => skippedText([...skipped.values()])
   if (!needsCatalogue(job)) return { job, requests: () => plan(fresh()), notes: unknown }
   const isKnown = catalogue.length > 0
-  const meant = isKnown
+  const resolved = isKnown
     ? resolveSelectors(job, catalogue)
     : { ...job, series: job.series.filter(({ select }) => select === null) }
   const selected = (where: string, count: number): string =>
     `${where}: ${grouped(count)} of ${quantity(catalogue.length, 'indicator')} of the catalogue.`
   const notes = isKnown
     ? job.series.flatMap(({ where, select }, i) =>
-        select ? [selected(where, meant.series[i]!.indicators.length)] : [],
+        select ? [selected(where, resolved.series[i]!.indicators.length)] : [],
       )
     : ['The catalogue is not held yet and is fetched first; what it selects is planned then.']
   return {
-    job: meant,
+    job: resolved,
     *requests() {
       const planning = fresh()
       yield* planSelection(planning)
-      yield* plan({ ...planning, job: meant })
+      yield* plan({ ...planning, job: resolved })
     },
     notes: () => [...notes, ...unknown()],
   }

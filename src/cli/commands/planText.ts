@@ -10,11 +10,11 @@ import { spreadOverDays } from './runDays.ts'
 
 /* A plan as people read it: a line for the calls of an entry, how long they take, and the days over which they go. */
 
-/** A job that is planned: its requests, made anew each time, and what is to be said of it. */
+/** A planned job: its requests, planned again at each call, and notes. */
 export interface PlannedJob {
   readonly job: Job
   readonly requests: () => Iterable<PlannedRequest>
-  /** Known once its requests were looked at. */
+  /** Known after its requests were planned. */
   readonly notes: () => readonly string[]
 }
 
@@ -23,7 +23,7 @@ export interface PlanTextOptions {
   readonly now: Instant
   /** The zone in which the service counts days. */
   readonly zone: string
-  /** Calls left today within the budget of the job; undefined where nobody knows. */
+  /** Calls left today within the budget of the job; undefined where that is not known. */
   readonly left: number | undefined
 }
 

@@ -12,7 +12,7 @@ const MAX_SKEW_S = 60
 /** A person waits for the answer. */
 const PROBE_TIMEOUT_MS = 20_000
 
-/** What the answer's own clock says of ours; nothing where it has none. */
+/** Compares the clock of the answer with that of this machine; nothing where the answer has none. */
 function clockOf(answer: Answer | null): Diagnosis[] {
   const serverMs = Date.parse(answer?.headers.date ?? '')
   if (Number.isNaN(serverMs)) return []
@@ -24,7 +24,7 @@ function clockOf(answer: Answer | null): Diagnosis[] {
   ]
 }
 
-/** One cheap call to the service, without a repetition: whether it is there, who answers, what it says of the key, and what of the clock. */
+/** One cheap call to the service, without retries: checks that it is reachable, who answers, the key and the clock. */
 export async function probe(settings: Settings): Promise<Diagnosis[]> {
   const abort = new AbortController()
   let client: ReturnType<typeof openClient> | undefined

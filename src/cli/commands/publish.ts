@@ -32,7 +32,7 @@ interface PublishArgs extends CommonArgs, DatabaseArgs {
 
 const METADATA = 'metadata.yaml'
 
-/** Puts a small file in its place, whole; `make` is told what stands there. */
+/** Replaces a small file atomically; `make` gets its present content. */
 function writeWhole(claimIt: () => Target, make: (stands: string | null) => string): void {
   for (let tries = 0; tries < 10; tries++) {
     const target = claimIt()
@@ -72,11 +72,11 @@ function checkAddresses(args: PublishArgs): void {
 }
 
 /** Makes the copy with what describes it. */
-async function publishCopy(source: Reader, said: string, args: PublishArgs): Promise<object & { told: string }> {
+async function publishCopy(source: Reader, path: string, args: PublishArgs): Promise<object & { summary: string }> {
   const { overwrite } = args
-  const folder = dirname(resolve(said))
+  const folder = dirname(resolve(path))
   mkdirSync(folder, { recursive: true })
-  const name = basename(said)
+  const name = basename(path)
   if (name === METADATA)
     throw new InputError(`${METADATA} is where the copy is described.`, {
       hint: 'Name another file.',
@@ -94,19 +94,19 @@ async function publishCopy(source: Reader, said: string, args: PublishArgs): Pro
       overwrite,
       ours: (file) => readMetadata(readFileSync(file, 'utf8')) !== null,
     })
-  // All are looked at before anything is made.
-  claimCopy(said, overwrite, [source.file])
+  // All targets are checked before anything is written.
+  claimCopy(path, overwrite, [source.file])
   claimManifest()
   claimMetadata()
-  const manifest = await publish(source, said, { bookkeeping: args.bookkeeping, overwrite })
+  const manifest = await publish(source, path, { bookkeeping: args.bookkeeping, overwrite })
   const whole = { file: name, program: `indicator-sync ${version()}`, ...manifest }
   writeWhole(claimManifest, () => `${JSON.stringify(whole, null, 2)}\n`)
   const publication = { ...args, sources: await sourcesOf(source) }
   writeWhole(claimMetadata, (stands) =>
     metadataText(basename(name, extname(name)), publication, stands === null ? null : readMetadata(stands)),
   )
-  const told = `${said}: ${quantity(manifest.rows.observation ?? 0, 'value')}, ${grouped(manifest.bytes)} bytes, sha256 ${manifest.sha256}.\nBeside it: ${name}.manifest.json, and metadata.yaml for \`datasette ${name} -m metadata.yaml\`.`
-  return Object.assign(whole, { told })
+  const summary = `${path}: ${quantity(manifest.rows.observation ?? 0, 'value')}, ${grouped(manifest.bytes)} bytes, sha256 ${manifest.sha256}.\nBeside it: ${name}.manifest.json, and metadata.yaml for \`datasette ${name} -m metadata.yaml\`.`
+  return Object.assign(whole, { summary })
 }
 
 /** Makes the page as files. */
@@ -114,8 +114,8 @@ async function publishPage(source: Reader, folder: string, { overwrite, language
   const { writePage } = await import('../../page/folder.ts')
   const now = Math.floor(Date.now() / 1000)
   const made = await writePage(source, folder, { locale: language, now, overwrite, sources: [source.file] })
-  const told = `${folder}: ${quantity(made.files, 'file')}, ${grouped(made.bytes)} bytes. Open ${join(folder, 'index.html')}, or put the folder on a web server.`
-  return { folder, ...made, told }
+  const summary = `${folder}: ${quantity(made.files, 'file')}, ${grouped(made.bytes)} bytes. Open ${join(folder, 'index.html')}, or put the folder on a web server.`
+  return { folder, ...made, summary }
 }
 
 export async function run(args: PublishArgs): Promise<number> {
@@ -130,9 +130,13 @@ export async function run(args: PublishArgs): Promise<number> {
   try {
     const copy = file === undefined ? null : await publishCopy(source, file, args)
     const files = page === undefined ? null : await publishPage(source, page, args)
-    const { told: _, ...whole } = { told: '', ...copy, ...(files ? { page: { ...files, told: undefined } } : {}) }
+    const { summary: _, ...whole } = {
+      summary: '',
+      ...copy,
+      ...(files ? { page: { ...files, summary: undefined } } : {}),
+    }
     if (args.json) print(JSON.stringify(whole, null, 2))
-    else for (const made of [copy, files]) if (made) print(made.told)
+    else for (const made of [copy, files]) if (made) print(made.summary)
     return EXIT.done
   } catch (error) {
     throw asWriteError(error, file ?? page!)

@@ -37,7 +37,7 @@ const COLUMNS = [
   ] as const),
 ]
 
-/** How many more could not be understood of the answers that are told than are kept one by one. */
+/** How many more rejects the listed answers have than are stored. */
 async function notKept({ kysely }: Reader, all: boolean): Promise<number> {
   const answers = await kysely
     .selectFrom('_quarantine as q')
@@ -58,7 +58,7 @@ async function notKept({ kysely }: Reader, all: boolean): Promise<number> {
 const openIn = async ({ kysely }: Reader): Promise<number[]> =>
   (await kysely.selectFrom('_quarantine').select('id').where('resolved_at', 'is', null).execute()).map(({ id }) => id)
 
-/** `quarantine list`: what could not be understood, with its place, the reason and what stood there. */
+/** `quarantine list`: what could not be understood, with path, reason and fragment. */
 async function list(file: string, { all, json }: QuarantineArgs): Promise<number> {
   const reader = openReader(file)
   try {
@@ -85,7 +85,7 @@ async function list(file: string, { all, json }: QuarantineArgs): Promise<number
   }
 }
 
-/** `quarantine dismiss`: closes entries that somebody looked at and says why. All of them, or none. */
+/** `quarantine dismiss`: closes entries with a reason. All of them, or none. */
 async function dismissed(file: string, { ids = [], reason = '', json }: QuarantineArgs): Promise<number> {
   const say = (message: string): never => {
     throw new InputError(message, {

@@ -38,7 +38,7 @@ interface QueryArgs extends CommonArgs, DatabaseArgs {
   readonly lake?: string
 }
 
-/** Rows of a table where nothing is said. */
+/** The default limit of rows of a table. */
 const TABLE_ROWS = 1000
 
 /** The rows of one statement, as many as are wanted; the connection itself cannot write. */
@@ -100,7 +100,7 @@ function readParameter(text: string): [string, string | number | bigint] {
   return [name, parameterOf(value)]
 }
 
-/** What is asked: a statement with its parameters; of a recipe also what no rows mean, and what to tell beside them. */
+/** A statement with its parameters; for a recipe also the message for an empty result, and notes. */
 interface Question {
   readonly sql: string
   readonly parameters: Parameters
@@ -202,7 +202,7 @@ export async function run(args: QueryArgs): Promise<number> {
   const parent = guardian()
   if (timeout > 0 && parent === null) return guarded(timeout)
   if (parent !== null) endWithParent(parent)
-  const tellMore = (): void => {
+  const noteMore = (): void => {
     const rows = limit === 1 ? 'row' : `${limit} rows`
     if (!args.quiet) process.stderr.write(`Only the first ${rows}; --limit 0 shows all.\n`)
   }
@@ -210,7 +210,7 @@ export async function run(args: QueryArgs): Promise<number> {
     const { askLake } = await import('./queryLake.ts')
     const { columns, rows, more } = await askLake(args.lake!, args.sql!, limit)
     await stream(format(how, columns, [rows], { safe, excel }))
-    if (more) tellMore()
+    if (more) noteMore()
     return EXIT.done
   }
   const { sql, parameters, nothing, notes } = await prepare(args, given, recipe)
@@ -238,6 +238,6 @@ export async function run(args: QueryArgs): Promise<number> {
       await iterator.return?.()
     }
   })
-  if (more) tellMore()
+  if (more) noteMore()
   return EXIT.done
 }

@@ -61,7 +61,7 @@ export async function zoneOf({ kysely }: Reader, series: readonly RecipeSeries[]
 const borderText = (zone: string, at: number): string =>
   floorTo(zone, at, 'day') === at ? localDate(zone, at) : formatUtc(at)
 
-/** `from`, `to`, `at` and `date` as SQL takes them, whatever way they were said; a day is the one of the zone. */
+/** `from`, `to`, `at` and `date` in the form for SQL; days are of the zone. */
 export function resolveTimes(
   given: Parameters,
   zone: string,
@@ -70,16 +70,18 @@ export function resolveTimes(
   const text = (name: string) => (given[name] === null || given[name] === undefined ? undefined : String(given[name]))
   const range = rangeOf({ from: text('from'), to: text('to') }, zone, now) ?? { from: EARLIEST, to: LATEST }
   const border = (name: 'from' | 'to') => (text(name) === undefined ? {} : { [name]: borderText(zone, range[name]) })
-  const said = text('at') ?? 'today'
+  const requestedAt = text('at') ?? 'today'
   // Versions are known to the millisecond.
-  const fraction = /\.(\d{1,3})\d*(?:Z|[+-]\d{2}:\d{2})$/.exec(said)?.[1] ?? '0'
+  const fraction = /\.(\d{1,3})\d*(?:Z|[+-]\d{2}:\d{2})$/.exec(requestedAt)?.[1] ?? '0'
   const at =
-    'at' in given ? { at: formatMillis(instantOf('at', said, zone, now) * 1000 + Number(fraction.padEnd(3, '0'))) } : {}
+    'at' in given
+      ? { at: formatMillis(instantOf('at', requestedAt, zone, now) * 1000 + Number(fraction.padEnd(3, '0'))) }
+      : {}
   const date = 'date' in given ? { date: localDate(zone, instantOf('date', text('date') ?? 'today', zone, now)) } : {}
   return { times: { ...border('from'), ...border('to'), ...at, ...date }, range }
 }
 
-/** What is asked of the database when a recipe is run: the parameters made whole, and that what it needs is there. */
+/** Completes the parameters of a recipe and checks that the data it needs are held. */
 export async function prepareRecipe(
   db: Reader,
   recipe: Recipe,

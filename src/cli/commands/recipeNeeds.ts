@@ -24,7 +24,7 @@ const STEPS: Readonly<Record<string, string>> = {
   fifteen_minutes: 'quarter-hour',
 }
 
-/** Says why a recipe cannot be run as it was asked. */
+/** The error for a recipe that cannot be run with its parameters. */
 export const refuse = (message: string, hint: string, code: string): never => {
   throw new InputError(message, { hint, code })
 }
@@ -48,7 +48,7 @@ const readSeriesOf = (db: Reader, ids: readonly number[]) =>
       exists(selectFrom('series_geo as g').select('g.geo_id').whereRef('g.series_id', '=', 's.id')),
     )
 
-/** The series that a need means, each with its number; what is not held is told, with what is held in its place. */
+/** The series of a need, each with its id; throws where one is not held, and lists what is. */
 export async function seriesOf(
   db: Reader,
   { name, parameters: known }: Recipe,

@@ -112,7 +112,7 @@ export async function rebuild(
   }
 }
 
-/** Refuses a place where something stands: a rebuilt database is made only when it is whole, and replaces nothing. */
+/** Throws where the target exists: a rebuilt database replaces nothing. */
 const claimInto = (file: string, into: string): Target =>
   prepareTarget(into, {
     what: 'a rebuilt database',
@@ -152,10 +152,10 @@ export async function run(args: ReplayArgs): Promise<number> {
       code: 'incomplete-in-place',
     })
   const began = performance.now()
-  let told = began
+  let reportedAt = began
   const onProgress = (replies: number): void => {
-    if (performance.now() - told < 10_000) return
-    told = performance.now()
+    if (performance.now() - reportedAt < 10_000) return
+    reportedAt = performance.now()
     log.info(`${quantity(replies, 'reply', 'replies')} read again`)
   }
   if (args.into !== undefined) claimInto(file, args.into)

@@ -28,7 +28,7 @@ interface ScheduleArgs extends CommonArgs, ServiceArgs, RejectArgs, NotifyArgs {
   readonly stall: number
 }
 
-/** The clock is looked at this often at least, so that one that jumps is noticed. */
+/** The clock is read at least this often, so that a jump is noticed. */
 const LOOK_MS = 30_000
 /** How soon a job that found the database taken is tried again. */
 const AGAIN_MS = 30_000
@@ -85,9 +85,9 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
       signal: signals.signal,
       onActivity: reportAlive,
     })
-    // Machines have been told by events.
-    const told = args.logFormat === 'json' ? [] : summaries
-    for (const summary of told) log[summary.outcome === 'done' ? 'info' : 'warn'](summaryText(summary))
+    // The JSON log has events for this.
+    const printed = args.logFormat === 'json' ? [] : summaries
+    for (const summary of printed) log[summary.outcome === 'done' ? 'info' : 'warn'](summaryText(summary))
     return code
   } catch (error) {
     if (args.logFormat === 'json') emit(commandFailed(error))
@@ -102,7 +102,7 @@ export async function run(args: ScheduleArgs): Promise<number> {
   const turn = readChildRun()
   if (turn) return runOnce(args, turn)
   const jobs = readScheduled(args)
-  // Told now, and not at night.
+  // Reported now, not when the job is due.
   const { key } = requireService(readSettings(args))
   rejectPolicy(args)
   if (!(args.stall > 0)) throw new InputError('--stall takes seconds, more than 0.', { code: 'bad-stall' })
@@ -111,13 +111,13 @@ export async function run(args: ScheduleArgs): Promise<number> {
   const emit = eventsTo(log)
   const signals = watchSignals((event) => emit({ ...event, reason: 'Stopping; once more to stop at once.' }))
   const due = new Map(jobs.map((job) => [job, nextTime(job, Date.now())]))
-  const tellNext = (job: Job): void => {
+  const logNext = (job: Job): void => {
     const at = due.get(job)!
     const reason = `next at ${formatLocal(job.timeZone, Math.floor(at / 1000))}`
     emit({ event: 'schedule.next', job: job.name, at: formatMillis(at), reason })
   }
-  jobs.forEach(tellNext)
-  /** Tells of a run that could not tell of itself any more. */
+  jobs.forEach(logNext)
+  /** Reports a run whose process could not report it. */
   const broken = async (job: Job, how: string): Promise<void> => {
     emit({ event: 'schedule.broken', job: job.name, reason: how })
     const notifier = createNotifier([job], notifyTargets(args), { command: 'schedule', log })
@@ -143,7 +143,7 @@ export async function run(args: ScheduleArgs): Promise<number> {
       else if (ended === EXIT.busy) due.set(job, Math.min(due.get(job)!, Date.now() + AGAIN_MS))
       else if (typeof ended === 'string' && !signals.signal.aborted)
         await broken(job, `its process was ended by ${ended}.`)
-      if (!signals.signal.aborted) tellNext(job)
+      if (!signals.signal.aborted) logNext(job)
     }
   } finally {
     signals.release()

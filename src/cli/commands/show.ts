@@ -46,7 +46,7 @@ interface Drawn extends ShownSeries {
   readonly values: (number | null)[]
 }
 
-/** Seconds of values that are drawn when nobody says how many. */
+/** Seconds of values that are drawn by default. */
 const USUAL = 7 * 86_400
 const HEIGHT = 12
 

@@ -6,7 +6,7 @@ import { table } from '../terminal/table.ts'
 
 const number = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
 
-/** Revisions that are told one by one. */
+/** How many revisions are listed. */
 const TOLD = 20
 
 /** When something was revised, the latest first: how much of which time, and by how much at the most. */

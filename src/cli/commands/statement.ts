@@ -28,7 +28,7 @@ function bitsOf(value: unknown): number {
 
 /**
  * The answer of a statement, whole numbers exact to 64 bits. With `typed`, each column has the type that holds all its rows:
- * one of a table says it itself, for the others the statement is asked once more.
+ * a column of a table declares it; for the others the statement is run once more.
  */
 export async function exportStatement({ engine }: Reader, sql: string, typed: boolean): Promise<Exported> {
   // Both see the database at one instant, until it is closed.
@@ -44,7 +44,7 @@ export async function exportStatement({ engine }: Reader, sql: string, typed: bo
   try {
     if (typed && declared.includes(undefined)) types = (await engine.seen(sql, columns.length)).map(typeFor)
   } catch {
-    // What cannot stand inside another statement, such as a pragma, has few rows.
+    // A statement that cannot be a subquery, such as a pragma, has few rows.
     kept = await allRows(answer.rows)
     types = columns.map((_, i) => typeFor(kept!.reduce((seen, row) => seen | bitsOf(row[i]), 0)))
   }

@@ -6,7 +6,7 @@ import { table } from '../terminal/table.ts'
 import { wrapped } from '../terminal/wrap.ts'
 
 const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`
-/** An instant or a moment to the minute, without what the heading says. */
+/** An instant to the minute, without the parts that the heading has. */
 const minute = (text: unknown): string =>
   String(text ?? '')
     .slice(0, 16)
@@ -68,7 +68,7 @@ export const withLag = (row: object): SeriesRow => {
   return { ...rest, lag_hours: lag_hours === null ? null : Math.max(0, lag_hours) } as SeriesRow
 }
 
-/** Cells from which a local time is told with its year. */
+/** The width in cells from which local times have their year. */
 const ROOMY = 80
 
 /** A local time in few cells: within this year the day and the clock, else the date. */
@@ -117,7 +117,7 @@ export function statusText(file: string, status: Status, drawn: string, cells: n
   ].join('\n')
 }
 
-/** How a lake stands to the database, in a sentence. */
+/** How far a lake is behind the database, in a sentence. */
 export function lakeStateText({ folder, snapshot, values, synced_at, fetches_behind }: LakeState, now: number): string {
   const hours = Math.max(0, Math.round(((now - Date.parse(synced_at)) / 3_600_000) * 10) / 10)
   const behind =

@@ -13,7 +13,7 @@ export function scaleOf(values: readonly (number | null)[]): { low: number; high
   return low === high ? { low: low - 1, high: high + 1 } : { low, high }
 }
 
-/** Means of so many stretches of equal length; null where a stretch has no value. */
+/** Means of a number of intervals of equal length; null where an interval has no value. */
 export function shrink(values: readonly (number | null)[], stretches: number): (number | null)[] {
   return Array.from({ length: stretches }, (_, i) => {
     const from = Math.floor((i * values.length) / stretches)
@@ -67,7 +67,7 @@ export interface StateInterval {
 /** Marks of a strip: final, provisional, empty at the source, in doubt, and not held. */
 export const MARKS = { final: '█', provisional: '▒', empty: '░', doubt: '?', none: '·' } as const
 
-/** One mark a stretch of equal length: what most of it is. */
+/** One mark for each interval of equal length: its most frequent state. */
 export function strip(held: readonly StateInterval[], from: number, to: number, stretches: number): string {
   const length = (to - from) / stretches
   return Array.from({ length: stretches }, (_, i) => {

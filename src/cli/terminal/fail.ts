@@ -38,7 +38,7 @@ const BY_CLASS = [
   [SchemaError, EXIT.partial],
 ] as const
 
-/** What the system refuses, by its code: what it means, and whether it lies with what was requested or with the machine. */
+/** Errors of the system by code: the meaning, and whether the cause is the user's input or the machine. */
 const SYSTEM: Readonly<Record<string, readonly [string, typeof InputError | typeof StoreError]>> = {
   ENOENT: ['is not there', InputError],
   EISDIR: ['is a folder', InputError],
@@ -66,7 +66,7 @@ const SYSTEM: Readonly<Record<string, readonly [string, typeof InputError | type
   EPIPE: ['is not read by anybody any more', StoreError],
 }
 
-/** What the system says of a file, in our words, with its own. */
+/** The meaning of an error of the system about a file, with its code. */
 export function systemWords(error: unknown): string {
   const { code = 'unknown' } = error as NodeJS.ErrnoException
   return `${SYSTEM[code]?.[0] ?? 'cannot be used'} (${code})`
@@ -75,7 +75,7 @@ export function systemWords(error: unknown): string {
 /** Limits of the runtime that a large value of the user's own meets. */
 const TOO_LARGE = ['ERR_STRING_TOO_LONG', 'ERR_BUFFER_TOO_LARGE', 'ERR_WORKER_OUT_OF_MEMORY']
 
-/** What the system said, in our words; anything else as it is. */
+/** An error of the system as one of this program; any other error unchanged. */
 export function asOurs(error: unknown): unknown {
   if (error instanceof SyncError || !(error instanceof Error)) return error
   const { code = '', syscall, path } = error as NodeJS.ErrnoException

@@ -75,7 +75,7 @@ async function* visiblePieces(pieces: AsyncIterable<string> | Iterable<string>):
   for await (const piece of pieces) yield visible(piece)
 }
 
-/** What is said of an output whose reader has left, now or before. */
+/** Error codes of an output whose reader has closed it. */
 const LEFT = ['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_PREMATURE_CLOSE']
 
 /** Prints pieces of text as they are made, no faster than they are read. A reader that leaves early, like `head`, is no error. */

@@ -7,7 +7,7 @@ import type { ExportColumn, Exported } from '../../products/export.ts'
 /** Rows that are held at once, and that readers find together. */
 const GROUP = 20_000
 
-/** How Parquet spells the types of columns; instants say that they are UTC, in the old way and the new. */
+/** The Parquet types of columns; instants are marked as UTC in the old and the new way. */
 const TYPES = {
   integer: { type: 'INT64' },
   real: { type: 'DOUBLE' },

@@ -32,16 +32,16 @@ export function watchOutput(atOnce: boolean): void {
       if (atOnce) process.exit(EXIT.done)
       return
     }
-    const told = asOutputError(error)
-    process.stderr.write(`${describe(told)}\n`)
-    process.exit(exitCodeOf(told))
+    const known = asOutputError(error)
+    process.stderr.write(`${describe(known)}\n`)
+    process.exit(exitCodeOf(known))
   })
 }
 
 /** Why the output could not be written. */
 export function asOutputError(error: unknown): unknown {
-  const told = asWriteError(error, 'The output')
-  return told instanceof StoreError
-    ? new StoreError(told.message, { hint: 'Make room and run the command again.', code: told.code, cause: error })
-    : told
+  const known = asWriteError(error, 'The output')
+  return known instanceof StoreError
+    ? new StoreError(known.message, { hint: 'Make room and run the command again.', code: known.code, cause: error })
+    : known
 }

@@ -16,7 +16,7 @@ export interface ProgressDisplay {
 export interface ProgressOptions {
   /** No line at all. */
   readonly quiet: boolean
-  /** Told once a minute where stderr is not a terminal. */
+  /** Called once a minute where stderr is not a terminal. */
   readonly tell: (fields: EventFields) => void
   /** The name of what is fetched, where it is held. */
   readonly nameOf: (planned: PlannedRequest) => Promise<string | undefined>
@@ -24,7 +24,7 @@ export interface ProgressOptions {
 
 const MINUTE_MS = 60_000
 const REDRAW_MS = 100
-/** Fewer cells of a name say nothing. */
+/** The fewest cells of a name that are useful. */
 const LEAST_NAME = 8
 
 /** Letters that take two cells of a terminal. */
@@ -32,7 +32,7 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u
 const cellsOf = (text: string): number => [...text].reduce((sum, letter) => sum + (WIDE.test(letter) ? 2 : 1), 0)
 
-/** Shortens a text to so many cells, with an ellipsis. */
+/** Shortens a text to a number of cells, with an ellipsis. */
 function cutTo(text: string, cells: number): string {
   if (cellsOf(text) <= cells) return text
   let cut = ''
@@ -43,7 +43,7 @@ function cutTo(text: string, cells: number): string {
   return `${cut}…`
 }
 
-/** So many seconds as a person says them. */
+/** A number of seconds as text for people. */
 const duration = (seconds: number): string =>
   seconds < 90
     ? `${Math.ceil(seconds)} s`
@@ -71,7 +71,7 @@ export function progressFields({ planned, counts, done, total, callsLeft }: Prog
   }
 }
 
-/** The line of a progress in so many cells: the name is cut first, then what matters least goes. */
+/** A progress line of at most a number of cells: the name is shortened first, then the least important parts are left out. */
 export function progressLine(progress: Progress, seconds: number, name: string | undefined, cells: number): string {
   const { planned, callsLeft } = progress
   const of = progressFields(progress, seconds)
@@ -93,11 +93,11 @@ export function progressLine(progress: Progress, seconds: number, name: string |
     quantity(of.calls!, 'call'),
   ].filter((part) => part !== '')
   const line = (head: string, count: number): string => {
-    const told = facts.slice(0, count)
-    // The window stands beside what it is of.
+    const shown = facts.slice(0, count)
+    // The window follows the name of its series.
     const days = daysOf(planned)
-    const window = days !== '' && told.includes(days) ? ` ${days}` : ''
-    return [`${head}${window}`, ...told.filter((part) => part !== days)].join(' · ')
+    const window = days !== '' && shown.includes(days) ? ` ${days}` : ''
+    return [`${head}${window}`, ...shown.filter((part) => part !== days)].join(' · ')
   }
   for (let count = facts.length; count > 0; count--) {
     const room = cells - cellsOf(line('', count))
@@ -107,10 +107,10 @@ export function progressLine(progress: Progress, seconds: number, name: string |
   return cutTo(short, cells)
 }
 
-/** Whether a line stands on the terminal that the next thing written has to clear. */
+/** Whether the terminal has a progress line that has to be cleared before anything else is written. */
 let drawn = false
 
-/** What is to be written before anything else is, so that it does not stand behind the line. */
+/** The text that clears the progress line, to be written before anything else. */
 export function clearLine(): string {
   if (!drawn) return ''
   drawn = false

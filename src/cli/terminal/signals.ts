@@ -5,7 +5,7 @@ import { EXIT } from './fail.ts'
 /** The exit code of the first signal that came, if one did. */
 let received: number | undefined
 
-/** The exit code of an error that says that a signal stopped the command; undefined for any other. */
+/** The exit code of an error by which a signal stopped the command; undefined for any other error. */
 export const signalCode = (error: unknown): number | undefined =>
   error instanceof StoppedError && error.code === 'signal' ? received : undefined
 

@@ -3,10 +3,10 @@ import { grouped, quantity } from '../../base/quantity.ts'
 import type { SkippedItem } from '../../job/plannerState.ts'
 import type { Summary } from '../../sync.ts'
 
-/** How many failures are told one by one. */
+/** How many failures are listed. */
 const SHOWN = 10
 
-/** What is said of a job of which `--only` leaves nothing. */
+/** The message for a job of which `--only` leaves nothing. */
 export const NOTHING_SELECTED = 'nothing of it was selected: --only names no indicator of this job.'
 
 /** What the service does not know and was left alone, a line each. */

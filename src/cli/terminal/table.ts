@@ -11,7 +11,7 @@ export interface Result {
   readonly rows: readonly (readonly unknown[])[]
 }
 
-/** A value for people, or so many letters of it. What stood apart comes together when what is not seen is taken out: then it is looked through again. */
+/** A value for people, cut to a number of letters. Removing invisible characters may join the parts of a secret, so the result is redacted again. */
 export function shown(value: unknown, letters = Number.POSITIVE_INFINITY): string {
   const whole = Buffer.isBuffer(value) ? `<${value.length} bytes>` : plain(value)
   const text = whole.length > letters ? `${whole.slice(0, letters)}…` : whole
@@ -19,17 +19,17 @@ export function shown(value: unknown, letters = Number.POSITIVE_INFINITY): strin
   return line === text ? line : redact(line, secrets())
 }
 
-/** No terminal shows more of a line: what is longer is cut before it is looked at letter by letter. */
+/** No terminal shows a longer line: a longer one is cut before it is examined letter by letter. */
 const LETTERS = 4_000
 
-/** Words: the beginning of them tells something, as that of a number, a time or a name to be typed does not. */
+/** Columns of words, which may be shortened; numbers, times and names to be typed may not. */
 const WORDS = /\p{L}\S*\s+\S*\p{L}/u
 /** So much of words is left, and so much of what is too long to be read or typed. */
 const LEAST_WORDS = 8
 const LEAST_LONG = 24
 const LONG = 40
 
-/** The fewest cells in which a column still tells what it holds. */
+/** The smallest useful width of a column, in cells. */
 function leastOf(column: string, texts: readonly string[], most: number): number {
   if (texts.some((text) => WORDS.test(text))) return Math.min(most, Math.max(width(column), LEAST_WORDS))
   return most > LONG ? Math.max(width(column), LEAST_LONG) : most
@@ -55,7 +55,7 @@ function paragraphs(columns: readonly string[], texts: readonly (readonly string
     .join('\n')
 }
 
-/** Cells of a line on a terminal, or as COLUMNS says; a file or a pipe takes lines of any length. */
+/** Cells of a line: of the terminal, or of COLUMNS; unlimited for a file or a pipe. */
 const cellsOfTable = (): number => process.stdout.columns ?? (Number(process.env.COLUMNS) || Number.POSITIVE_INFINITY)
 
 /**

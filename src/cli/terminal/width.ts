@@ -15,7 +15,7 @@ function unicode(): NonNullable<typeof tables> {
 /** Cells that a text takes on a terminal: two for a wide letter, none for a combining mark. */
 export const width = (text: string): number => (isNarrow(text) ? text.length : unicode().width(text))
 
-/** Shortens a text to so many cells, with an ellipsis; a letter with its marks is kept or left out as a whole. */
+/** Shortens a text to a number of cells, with an ellipsis; a letter is kept or left out together with its combining marks. */
 export function cutTo(text: string, cells: number): string {
   if (width(text) <= cells) return text
   if (isNarrow(text)) return `${text.slice(0, Math.max(0, cells - 1))}…`

@@ -1,15 +1,15 @@
 import { width } from './width.ts'
 
-/** Cells that a text may take when nobody knows how wide the place is where it is read: it fits a small terminal and a mail. */
+/** The width in cells where none is known: it fits a small terminal and a mail. */
 const NARROW = 60
 
-/** Cells of a line: what the terminal has, else what COLUMNS says. */
+/** Cells of a line: of the terminal, else of COLUMNS. */
 export function cellsOfLine(): number {
   const columns = process.stdout.columns ?? Number(process.env.COLUMNS)
   return Number.isInteger(columns) && columns >= NARROW ? columns : NARROW
 }
 
-/** A word in pieces of so many cells, broken after what separates the parts of an address where there is such. */
+/** A long word in pieces of at most a number of cells, broken after separators of addresses where possible. */
 function pieces(word: string, cells: number): string[] {
   const found: string[] = []
   let rest = word
@@ -22,7 +22,7 @@ function pieces(word: string, cells: number): string[] {
   return [...found, rest]
 }
 
-/** A text in lines of so many cells, each after an indent; nothing of it is cut. The first line may begin with something else. */
+/** A text wrapped to lines of a number of cells, each with an indent; nothing is cut. The first line may begin with something else. */
 export function wrapped(text: string, cells: number, indent = '', first = indent): string {
   const room = cells - indent.length
   const lines: string[] = []
