@@ -41,7 +41,7 @@ export const LAKE_TABLES = {
       SERIES,
       GEO,
       AT,
-      optional('value', 'double', "The value in the indicator's own unit; null only where the service said null"),
+      optional('value', 'double', "The value in the indicator's own unit; null only where the service sent null"),
       column('step_s', 'int32', 'Length of the period in seconds'),
       optional('fetched_at', 'timestamp', 'When this value came'),
     ],

@@ -55,14 +55,14 @@ export const archive_vocabulary = table(
 )
 
 export const archive_file = table(
-  'A file of an archive that was downloaded. The file itself lies beside the database, under the name of its checksum.',
+  'A file of an archive that was downloaded. The file itself is next to the database; its name is its checksum.',
   {
     url: text('Where it was to be had (archive_edition.url)'),
     sha256: text('Its checksum, hex'),
     bytes: integer('Its size'),
-    content_type: optional(text('Its MIME type, as the answer said')),
-    file_name: optional(text('Its name, as the answer said')),
-    path: text('Where it lies, below the folder of downloads'),
+    content_type: optional(text('Its MIME type, from the answer')),
+    file_name: optional(text('Its name, from the answer')),
+    path: text('Its path below the folder of downloads'),
     fetched_at: moment('When it came'),
   },
   { key: ['url'], silent: ['fetched_at'] },

@@ -71,7 +71,7 @@ export const _fetch = table(
       ),
     ),
     last_at: optional(instant('The last instant with a value in the answer')),
-    doubts: optional(json('What a coarse answer left in doubt, as JSON: stretches from and to, in epoch seconds')),
+    doubts: optional(json('What a coarse answer left in doubt, as JSON: intervals with from and to, in epoch seconds')),
     reason: optional(
       text('Why it was requested: missing, refresh, doubt, absent, restate or retry; NULL before that was recorded'),
     ),
@@ -99,18 +99,18 @@ export const _quarantine = table(
     fetch_id: integer('The fetch that brought it (_fetch.id)'),
     path: text('Where in the body, as a JSON path'),
     reason: text('Why it could not be understood'),
-    fragment: text('What stood there, as JSON, at most 4 kB'),
+    fragment: text('The part of the body that could not be understood, as JSON, at most 4 kB'),
     created_at: moment('When it was found'),
     resolved_at: optional(
-      moment('When another try understood it, its window was read soundly, or somebody dismissed it'),
+      moment('When it was understood by a replay, its window was answered without rejects, or it was dismissed'),
     ),
-    dismissed: optional(text('Why somebody dismissed it; NULL when nobody did')),
+    dismissed: optional(text('The reason of its dismissal; NULL when it was not dismissed')),
     dismissed_after: optional(
       integer(
-        'The last fetch before it was dismissed (_fetch.id): what comes later and says the same is dismissed with it',
+        'The last fetch before it was dismissed (_fetch.id): equal rejects of later answers are dismissed with it',
       ),
     ),
-    geo_id: optional(integer('The geo of the value that it would be; NULL where that is not told')),
+    geo_id: optional(integer('The geo of the value that it would be; NULL where that is not known')),
     at: optional(instant('The instant of the value that it would be')),
   },
   { key: ['id'] },
@@ -132,14 +132,14 @@ export const _source = table(
     host: text('Its host, with the port where one is given'),
     base_url: text('Its base address, without a name or password'),
     service: text('The service that it was taken for'),
-    first_asked_at: moment('When it was first asked'),
-    wait_until: optional(integer('Until when it asked not to be asked (epoch milliseconds, UTC)')),
+    first_asked_at: moment('When it was first called'),
+    wait_until: optional(integer('The end of a pause that it asked for (epoch milliseconds, UTC)')),
   },
   { key: ['host'] },
 )
 
 export const _lock = table(
-  'Who is writing. Only told here: the lock itself is held by the operating system on the file with `.lock` at its end.',
+  'Who is writing, for messages only: the lock itself is held by the operating system on the file with the ending `.lock`.',
   {
     name: text('writer'),
     fence: integer('The number that the holder took (_fence.number)'),
@@ -152,7 +152,7 @@ export const _lock = table(
 )
 
 export const _fence = table(
-  'How often the lock was taken: whoever holds another number than this does not write.',
+  'How often the lock was taken: a writer with an older number must not write.',
   { name: text('writer'), number: integer('It only grows') },
   { key: ['name'] },
 )

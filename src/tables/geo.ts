@@ -4,7 +4,7 @@ export const geo = table(
   'A geographic entity.',
   {
     id: integer('The number that the service gives it'),
-    level: optional(text('country, electric_system, autonomous_community …, when an answer told it')),
+    level: optional(text('country, electric_system, autonomous_community …, where an answer had it')),
   },
   { key: ['id'] },
 )
@@ -26,7 +26,7 @@ export const time_zone_offset = table(
     from_at: integer('First instant with this offset (epoch seconds, UTC)'),
     to_at: integer('First instant with the next one (epoch seconds, UTC)'),
     offset_s: integer('Seconds that local time is ahead of UTC'),
-    zone_data: optional(text('The version of the zone data that told it, such as 2025b')),
+    zone_data: optional(text('The version of the zone data from which it comes, such as 2025b')),
   },
   { key: ['zone', 'from_at'] },
 )

@@ -221,9 +221,9 @@ export const HELD_VIEWS = {
       from_local: 'First instant of the hole',
       to_local: 'First instant after it',
       reason:
-        'unasked: never requested; failed: requested without success; doubt: the answer is not believed as a whole; absent: the service answered without it',
-      step_s: 'Length of a period in seconds, for absent ones; NULL when no value tells it',
-      missing: 'Periods missing, for absent ones; NULL when no value tells their step',
+        'unasked: never requested; failed: requested without success; doubt: the answer is not trusted; absent: the service answered without it',
+      step_s: 'Length of a period in seconds, for absent ones; NULL when no value shows it',
+      missing: 'Periods missing, for absent ones; NULL when no value shows their step',
       next_at:
         'When a sync requests it again at the earliest, for absent ones and those in doubt (UTC); NULL where none does: no job wants it any more, or it was absent for half a year',
     },

@@ -1,7 +1,7 @@
 import { integer, optional, rowid, table, text } from './declare.ts'
 
 export const data_dictionary = table(
-  'What every table, view and column means: this text, for whoever has nothing but the file.',
+  'The meaning of every table, view and column, for users who have only the file.',
   {
     object: text('The table or view'),
     column_name: text('The column; empty for the table or view itself'),

@@ -36,7 +36,7 @@ export const observation = table(
     series_id: integer('The series'),
     geo_id: integer('The geo (geo.id); 0 where the service names none, as for a sum over geos'),
     at: instant('When the period begins'),
-    value: optional(real("The value in the indicator's own unit; NULL only where the service said null")),
+    value: optional(real("The value in the indicator's own unit; NULL only where the service sent null")),
     step_s: integer(
       'Length of the period in seconds: the resolution of the answer in which it came; of events, which follow no step, a guess: that of stored ones beside them, else an hour',
     ),
@@ -119,8 +119,8 @@ export const _absent = table(
     geo_id: integer('The geo; 0 when nothing came for any'),
     from_at: instant('First instant without a value'),
     to_at: instant('First instant after it'),
-    step_s: optional(integer('Length of a period there, in seconds; NULL when no value tells it')),
-    missing: optional(integer('How many periods are missing; NULL when no value tells the step')),
+    step_s: optional(integer('Length of a period there, in seconds; NULL when no value shows it')),
+    missing: optional(integer('How many periods are missing; NULL when no value shows the step')),
     since_at: instant('When it was first past revision and absent'),
     checked_at: instant('When it was last found absent'),
   },
@@ -128,7 +128,7 @@ export const _absent = table(
 )
 
 export const _wanted = table(
-  'What every job wanted of a series when it last ran: what lies outside is requested by none of them.',
+  'What every job wanted of a series when it last ran: nothing outside of it is requested by any job.',
   {
     series_id: integer('The series'),
     job: text('The job'),

@@ -127,7 +127,7 @@ export const TEXT_VIEWS = {
       published_to: 'The day it was last published',
       url: 'Where the file is to be had, as it came: relative to the service',
       first_seen_at: 'When it was first seen here (UTC, ISO 8601 to the millisecond)',
-      path: 'Where the downloaded file lies, below the folder of downloads; NULL when it was not downloaded',
+      path: 'The path of the downloaded file below the folder of downloads; NULL when it was not downloaded',
       bytes: 'Its size',
       sha256: 'Its checksum, hex',
     },
