@@ -66,7 +66,7 @@ export async function replay(
   // The next batch is parsed in another thread while this one is written.
   const replies = batches(readReplies(source, service))
   let batch = await replies.next()
-  await copyRecords(store, source.file)
+  await copyRecords(store, source)
   await useHeldZones(store)
   const restorer = await createSeriesRestorer(source)
   const acceptor = await createAcceptor(store)
@@ -109,6 +109,6 @@ export async function replay(
     await acceptor.upTo(tx, Number.POSITIVE_INFINITY)
     await copyLearned(source, tx)
   })
-  await copyFirstSeen(store, source.file)
+  await copyFirstSeen(store, source)
   return done
 }

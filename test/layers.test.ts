@@ -172,7 +172,15 @@ describe('imports flow downhill', () => {
 
   /** Folders that would hold more than fifteen files are two deep. */
   const DEEP = [
-    ...['db/sqlite/', 'cli/commands/', 'cli/terminal/', 'products/recipes/', 'fetch/files/', 'plan/series/'],
+    ...[
+      'db/sqlite/',
+      'db/postgres/',
+      'cli/commands/',
+      'cli/terminal/',
+      'products/recipes/',
+      'fetch/files/',
+      'plan/series/',
+    ],
     ...['load/coverage/', 'load/days/', 'load/quarantine/', 'load/replies/', 'transform/values/'],
     ...['emulator/bodies/', 'emulator/world/'],
     ...['views', 'queries', 'words', 'style', 'client'].map((folder) => `page/${folder}/`),

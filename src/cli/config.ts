@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { InputError } from '../base/errors.ts'
 import { isHere } from '../base/host.ts'
+import { isAddress, passwordIn, shownName } from '../db/address.ts'
 import { checkKey } from '../services/key.ts'
 import type { Service } from '../services/services.ts'
 import { rememberSecret } from './secrets.ts'
@@ -172,12 +173,17 @@ const NOT_DATABASES: readonly (readonly [RegExp, string])[] = [
   [/-(?:wal|shm|journal)$/i, 'is the name of the log of a database'],
 ]
 
-/** Refuses a name under which SQLite keeps nothing, or something else. */
+/** Refuses a name under which SQLite keeps nothing, or something else. From here on, the address of a server is told without its password. */
 function checkDatabase(database: Setting<string>): Setting<string> {
+  if (isAddress(database.value)) {
+    const password = passwordIn(database.value)
+    if (password !== undefined) rememberSecret(password)
+    return { ...database, value: shownName(database.value) }
+  }
   const [, what] = NOT_DATABASES.find(([form]) => form.test(database.value)) ?? []
   if (what === undefined) return database
   throw new InputError(`The database ${JSON.stringify(database.value)} (from ${database.from}) ${what}.`, {
-    hint: 'Name a file, such as data/indicator-sync.db.',
+    hint: 'Name a file, such as data/indicator-sync.db, or a server: postgres://USER@HOST/DATABASE.',
     code: 'bad-database',
   })
 }

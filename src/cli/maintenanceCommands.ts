@@ -61,7 +61,15 @@ export const MAINTENANCE_COMMANDS = {
   migrate: {
     usage: 'migrate',
     about: 'Bring the schema up to date; this also happens by itself when a sync opens the file',
-    flags: { ...DATABASE, list: { type: 'boolean', default: false, describe: 'Only show the state' }, ...JSON_FLAG },
+    flags: {
+      ...DATABASE,
+      list: { type: 'boolean', default: false, describe: 'Only show the state' },
+      from: {
+        type: 'string',
+        describe: 'Copy the database in this file into that of --database, which is on a server and empty',
+      },
+      ...JSON_FLAG,
+    },
     example: 'migrate --list',
     run: async (args) => (await import('./commands/migrate.ts')).run(args),
   },

@@ -20,6 +20,12 @@ export interface Written {
   readonly revised: number
 }
 
+/** An open database from which something is taken over. */
+export interface Source {
+  readonly file: string
+  readonly kysely: Kysely<Database>
+}
+
 /** Something that a search found, in one of its languages. */
 export interface Found {
   readonly kind: string
@@ -160,9 +166,9 @@ export interface Engine {
     kept: readonly (readonly unknown[])[],
   ): Promise<number>
   /** Takes over tables, row for row, from another database of the same schema. */
-  takeTables(file: string, tables: readonly TableName[]): Promise<void>
+  takeTables(source: Source, tables: readonly TableName[]): Promise<void>
   /** Takes over when rows were first seen in another database of the same schema, where that was earlier; each table with its key. */
-  takeFirstSeen(file: string, tables: Readonly<Record<string, readonly string[]>>): Promise<void>
+  takeFirstSeen(source: Source, tables: Readonly<Record<string, readonly string[]>>): Promise<void>
   /**
    * The texts of some kinds that have words that begin so, the best first, each item once; without words all of them. `most` is of
    * how many texts, of those that have the words, the rest is found out; all where it is left out.

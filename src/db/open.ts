@@ -1,9 +1,13 @@
+import { isAddress } from './address.ts'
 import type { Awaitable } from './engine.ts'
+import { postgres } from './postgres/backend.ts'
 import { sqlite } from './sqlite/backend.ts'
 import type { Backend, Changes, Reader, SchemaState, Store, StoreOptions } from './store.ts'
 
-/** The kind of database that a name stands for: a path is a file of SQLite. The only place that knows which kinds there are. */
-export const backendOf = (_name: string): Backend => sqlite
+/** The kind of database that a name stands for: an address is one on a server, a path a file. The only place that knows which kinds there are. */
+export const backendOf = (name: string): Backend => (isAddress(name) ? postgres : sqlite)
+
+const BACKENDS: readonly Backend[] = [sqlite, postgres]
 
 /** Opens a database for reading only; refused when it is absent, foreign, newer or not yet migrated. */
 export const openReader = (file: string): Reader => backendOf(file).openReader(file)
@@ -14,6 +18,10 @@ export const openStore = (file: string, options: StoreOptions = {}): Promise<Sto
 
 /** The schema of a database, and the migrations that this program knows. */
 export const schemaState = (file: string): Awaitable<SchemaState> => backendOf(file).schemaState(file)
+
+/** Copies every table of an open database into another one, which is empty or where that was begun. */
+export const takeOver = (source: Reader, file: string, onProgress: (table: string, rows: number) => void) =>
+  backendOf(file).takeOver(source, file, onProgress)
 
 /** Removes a database of our own making that nobody has open, with all that belongs to it. */
 export const removeDatabase = (file: string): Awaitable<void> => backendOf(file).remove(file)
@@ -27,6 +35,8 @@ export const watchChanges = (file: string): Changes => backendOf(file).watchChan
 /** A text that is another one whenever something was written into a database. */
 export const stampOf = (file: string): string => backendOf(file).stampOf(file)
 
-/** An error of a database as one of ours; anything else as it is. */
+/** An error of a database as one of ours; anything else as it is. Without a name it may be of any. */
 export const asStoreError = (error: unknown, file = ''): unknown =>
-  backendOf(file).asStoreError(error, file || undefined)
+  file === ''
+    ? BACKENDS.reduce((known, backend) => backend.asStoreError(known), error)
+    : backendOf(file).asStoreError(error, file)

@@ -73,6 +73,13 @@ export interface SchemaState {
   readonly migrations: readonly { readonly name: string; readonly applied: boolean }[]
 }
 
+/** What was copied from another database. */
+export interface TakenOver {
+  readonly tables: number
+  /** Those that were not there yet. */
+  readonly rows: number
+}
+
 /** Tells whether anybody has written to a database since it was last requested. */
 export interface Changes {
   changed(): boolean
@@ -95,6 +102,8 @@ export interface Backend {
   /** Whether somebody holds the lock; undefined when it cannot be told. */
   isHeld(file: string): Awaitable<boolean | undefined>
   schemaState(file: string): Awaitable<SchemaState>
+  /** Copies every table of another database into this one, which is empty or where that was begun; both are locked for it. */
+  takeOver(source: Reader, file: string, onProgress: (table: string, rows: number) => void): Promise<TakenOver>
   /** Removes a database of our own making that nobody has open, with all that belongs to it. */
   remove(file: string): Awaitable<void>
   /** Whether a file is a copy that was published: `unmarked` where only its manifest can tell. */

@@ -90,6 +90,9 @@ function plannedRequestOf(row: StoredRow, service: Service): PlannedRequest {
   }
 }
 
+/** Replies at a time: a body may be some megabytes. */
+const BLOCK = 16
+
 /** The replies of the reply store in the order in which they were loaded; `only`: all, or those with open quarantine entries. */
 export async function* readReplies(
   db: Reader,
@@ -108,18 +111,23 @@ export async function* readReplies(
               .where('q.resolved_at', 'is', null),
           ),
         )
-  for await (const row of rows.stream())
-    yield {
-      fetchId: row.fetchId,
-      runId: row.runId,
-      seriesId: row.seriesId,
-      outcome: row.outcome,
-      doubts: row.doubts === null ? [] : JSON.parse(row.doubts),
-      planned: plannedRequestOf(row, service),
-      packed: { form: row.form, bytes: row.packed },
-      size: row.size,
-      recordedAt: row.recordedAt,
-    }
+  for (let last = 0; ; ) {
+    const block = await rows.where('f.id', '>', last).limit(BLOCK).execute()
+    for (const row of block)
+      yield {
+        fetchId: row.fetchId,
+        runId: row.runId,
+        seriesId: row.seriesId,
+        outcome: row.outcome,
+        doubts: row.doubts === null ? [] : JSON.parse(row.doubts),
+        planned: plannedRequestOf(row, service),
+        packed: { form: row.form, bytes: row.packed },
+        size: row.size,
+        recordedAt: row.recordedAt,
+      }
+    if (block.length < BLOCK) return
+    last = block.at(-1)!.fetchId
+  }
 }
 
 /** What the reply store holds. */

@@ -6,6 +6,7 @@ import { eventsTo } from '../../base/log.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { localDate } from '../../base/zone.ts'
 import { accountCalls } from '../../calls.ts'
+import { isAddress } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader, Store } from '../../db/store.ts'
@@ -151,7 +152,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   const pace = { ...(like ?? normalizeJob({ name: 'archives', series: [] })).pace, concurrency: 1 }
   refuseExposed(reached)
   const log = logFor(args, secretsOf(key))
-  const folder = args.folder ?? join(dirname(file), 'archives')
+  const folder = args.folder ?? join(isAddress(file) ? 'data' : dirname(file), 'archives')
   const store = await openWriter(file, 'archives download')
   const emit = eventsTo(log)
   const signals = watchSignals(emit)

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { openReader } from '../../db/open.ts'
 import { readJob } from '../../job/read.ts'
 import { holdings, SEARCH_SCOPES, type SearchScope, search } from '../../products/search.ts'
 import { secretsOf } from '../../services/key.ts'
 import { readSettings, requireService } from '../config.ts'
+import { isThere } from '../database.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
 import { runJobs } from '../runJobs.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -43,7 +43,7 @@ async function refresh(args: DiscoverArgs, file: string): Promise<number> {
 export async function run(args: DiscoverArgs): Promise<number> {
   const file = readSettings(args).database.value
   const code = args.refresh ? await refresh(args, file) : EXIT.done
-  if (code !== EXIT.done && !existsSync(file)) return code
+  if (code !== EXIT.done && !(await isThere(file))) return code
   const reader = openReader(file)
   try {
     const places = args.in === 'all' ? (Object.keys(SEARCH_SCOPES) as SearchScope[]) : [args.in]

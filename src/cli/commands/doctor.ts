@@ -4,6 +4,7 @@ import { BusyError, StoreError } from '../../base/errors.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { formatLocal, transitions } from '../../base/zone.ts'
 import { missedRuns } from '../../checks/rhythm.ts'
+import { isAddress } from '../../db/address.ts'
 import { type Holder, readHolder } from '../../db/holder.ts'
 import { isHeld } from '../../db/lock.ts'
 import { asStoreError, openReader, schemaState } from '../../db/open.ts'
@@ -70,7 +71,7 @@ function configuration(settings: Settings): Diagnosis[] {
 }
 
 function machine(file: string, { timeZone }: Service): Diagnosis[] {
-  const folder = [dirname(resolve(file)), process.cwd()].find(existsSync) ?? '.'
+  const folder = [isAddress(file) ? process.cwd() : dirname(resolve(file)), process.cwd()].find(existsSync) ?? '.'
   const { bavail, bsize } = statfsSync(folder)
   const free = Math.floor((bavail * bsize) / 1024 / 1024)
   const zoneKnown = transitions(SERVICES.generic.timeZone).some(({ at }) => at === LAST_CHANGE_2025)
@@ -100,6 +101,14 @@ async function lockState(file: string, holder: Holder | undefined): Promise<stri
   return who ? `free; ${who} was ended in the middle` : 'free'
 }
 
+const logState = (log: number): Diagnosis =>
+  (log < MUCH_LOG ? good : bad)(
+    'log',
+    log < MUCH_LOG
+      ? `${grouped(log)} bytes of write-ahead log`
+      : `${grouped(log)} bytes of write-ahead log: a reader has been open for long; close it`,
+  )
+
 async function health(file: string): Promise<Diagnosis[]> {
   const state = await schemaState(file)
   if (!state.exists) return [good('schema', 'no database yet; the first sync makes it')]
@@ -113,17 +122,14 @@ async function health(file: string): Promise<Diagnosis[]> {
     const missed = await missedRuns(reader, Math.floor(Date.now() / 1000))
     return [
       good('schema', `${state.version} of ${state.known}`),
-      (damage === null ? good : bad)('integrity', damage ?? 'ok'),
+      isAddress(file)
+        ? good('integrity', 'a matter of the server: data_checksums, and its log')
+        : (damage === null ? good : bad)('integrity', damage ?? 'ok'),
       (dangling === 0 ? good : bad)(
         'references',
         dangling === 0 ? 'all whole' : `${quantity(dangling, 'row points', 'rows point')} nowhere`,
       ),
-      (log < MUCH_LOG ? good : bad)(
-        'log',
-        log < MUCH_LOG
-          ? `${grouped(log)} bytes of write-ahead log`
-          : `${grouped(log)} bytes of write-ahead log: a reader has been open for long; close it`,
-      ),
+      ...(isAddress(file) ? [] : [logState(log)]),
       good('write lock', await lockState(file, await readHolder(reader.kysely))),
       ...(missed.length === 0
         ? [good('runs', 'none is missed')]

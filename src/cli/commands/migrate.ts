@@ -1,15 +1,56 @@
+import { InputError } from '../../base/errors.ts'
+import { grouped, quantity } from '../../base/quantity.ts'
+import { isAddress } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
-import { schemaState } from '../../db/open.ts'
+import { schemaState, takeOver } from '../../db/open.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { EXIT } from '../terminal/fail.ts'
+import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 
-export async function run(
-  args: CommonArgs & DatabaseArgs & { readonly list: boolean; readonly json: boolean },
-): Promise<number> {
+interface MigrateArgs extends CommonArgs, DatabaseArgs {
+  readonly list: boolean
+  readonly from?: string
+  readonly json: boolean
+}
+
+/** How often it is told how far a copy is. */
+const TOLD_MS = 10_000
+
+/** Copies a database in a file into one on a server; the file is locked meanwhile. */
+async function copy(from: string, into: string, args: MigrateArgs): Promise<void> {
+  if (isAddress(from) || !isAddress(into))
+    throw new InputError('--from takes a file, and --database the address of a server.', {
+      hint: 'indicator-sync migrate --from data/indicator-sync.db --database postgres://USER@HOST/DATABASE',
+      code: 'bad-copy',
+    })
+  // Refuses what is not there: a writer would make it.
+  if (!(await schemaState(from)).exists)
+    throw new InputError(`There is no database ${from}.`, {
+      hint: 'Name the file to copy with --from.',
+      code: 'no-source',
+    })
+  const log = logFor(args, [])
+  const source = await openWriter(from, 'migrate')
+  let told = performance.now()
+  try {
+    const { tables, rows } = await takeOver(source, into, (table, done) => {
+      if (performance.now() - told < TOLD_MS) return
+      told = performance.now()
+      log.info(`${grouped(done)} rows copied, now those of ${table}`)
+    })
+    if (!args.quiet)
+      process.stderr.write(`${quantity(rows, 'row')} of ${tables} tables copied from ${from}; both are equal.\n`)
+  } finally {
+    await source.close()
+  }
+}
+
+export async function run(args: MigrateArgs): Promise<number> {
   const file = readSettings(args).database.value
-  if (!args.list) await (await openWriter(file, 'migrate')).close()
+  if (args.from !== undefined) await copy(args.from, file, args)
+  else if (!args.list) await (await openWriter(file, 'migrate')).close()
   const { exists, version, known, migrations } = await schemaState(file)
   if (args.json) print(JSON.stringify({ database: file, exists, version, known, migrations }, null, 2))
   else

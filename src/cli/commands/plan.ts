@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import type { Instant } from '../../base/instant.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import type { Job } from '../../job/job.ts'
@@ -11,6 +10,7 @@ import { plan } from '../../plan/plan.ts'
 import type { Planning, PlanOptions } from '../../plan/planning.ts'
 import { createRequested, type Requested } from '../../plan/requested.ts'
 import { readSettings } from '../config.ts'
+import { isThere } from '../database.ts'
 import type { CommonArgs, OnlyArgs, RangeArgs, ServiceArgs } from '../flags.ts'
 import { rangeOf, readJobsOf } from '../jobs.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -110,7 +110,7 @@ function noteAll(requested: Requested, requests: Iterable<PlannedRequest>): void
 export async function run(args: PlanArgs): Promise<number> {
   const jobs = readJobsOf(args)
   const { database, baseUrl, service } = readSettings(args)
-  const reader = existsSync(database.value) ? (await import('../../db/open.ts')).openReader(database.value) : null
+  const reader = (await isThere(database.value)) ? (await import('../../db/open.ts')).openReader(database.value) : null
   const readPlanning = reader && (await import('../../state/planning.ts')).readPlanning
   try {
     const now = Math.floor(Date.now() / 1000)

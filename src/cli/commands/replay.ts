@@ -3,6 +3,7 @@ import { formatMillis } from '../../base/instant.ts'
 import { partFileOf, removeStaleParts, removeStalePartsNow } from '../../base/partFiles.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { moveIntoPlace, prepareTarget, type Target } from '../../base/target.ts'
+import { isAddress } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader, openStore, removeDatabase } from '../../db/open.ts'
 import { beginRun, endRun } from '../../load/run.ts'
@@ -122,6 +123,13 @@ const claimInto = (file: string, into: string): Target =>
     copy: () => 'no',
   })
 
+/** A database on a server is not replaced by another one: readers would see a part of it. */
+const notInPlace = (): InputError =>
+  new InputError('A database is rebuilt into a file, not on a server.', {
+    hint: 'Rebuild it with --into FILE.db, then copy that into an empty database: indicator-sync migrate --from FILE.db --database postgres://…/NEW',
+    code: 'rebuild-on-server',
+  })
+
 /** Builds a new database beside. */
 async function rebuildInto(
   file: string,
@@ -151,6 +159,8 @@ export async function run(args: ReplayArgs): Promise<number> {
     throw new InputError('--incomplete goes with --into: a database is never replaced by a part of itself.', {
       code: 'incomplete-in-place',
     })
+  if (args.into === undefined && isAddress(file)) throw notInPlace()
+  if (args.into !== undefined && isAddress(args.into)) throw notInPlace()
   const began = performance.now()
   let reportedAt = began
   const onProgress = (replies: number): void => {

@@ -1,3 +1,4 @@
+import { StoreError } from '../../base/errors.ts'
 import type { Backend } from '../store.ts'
 import { stampOf, watchChanges } from './changes.ts'
 import { copyState } from './copies.ts'
@@ -16,6 +17,13 @@ export const sqlite: Backend = {
   hold: holdLock,
   isHeld,
   schemaState,
+  takeOver: () =>
+    Promise.reject(
+      new StoreError('A database is copied into a file by copying its file.', {
+        hint: 'Copy it with `indicator-sync publish --bookkeeping`, or name postgres://… with --database.',
+        code: 'only-servers',
+      }),
+    ),
   remove: removeDatabase,
   copyState,
   watchChanges,

@@ -1,4 +1,6 @@
+import { isAddress } from '../address.ts'
 import type { Dangling, Engine } from '../engine.ts'
+import { takeFirstSeen, takeTables } from '../takeRows.ts'
 import type { Connection } from './connection.ts'
 import { upsertDays } from './days.ts'
 import { differentDays, rebuildDays, valuesBeyond } from './dayTotals.ts'
@@ -31,18 +33,22 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     differentDays: (...of) => differentDays(kysely, ...of),
     valuesBeyond: (limit) => valuesBeyond(kysely, limit),
     deleteOthers: async (_tx, ...what) => deleteOthers(prepare, ...what),
-    takeTables: (file, tables) =>
-      beside(file, () => {
-        for (const table of tables) raw.exec(`insert into ${table} select * from source.${table}`)
-      }),
-    takeFirstSeen: (file, tables) =>
-      beside(file, () => {
-        for (const [table, key] of Object.entries(tables)) {
-          const same = key.map((column) => `o.${column} = ${table}.${column}`).join(' and ')
-          const first = `(select min(o.first_seen_at, ${table}.first_seen_at) from source.${table} o where ${same})`
-          raw.exec(`update ${table} set first_seen_at = ${first} where first_seen_at > ${first}`)
-        }
-      }),
+    takeTables: (source, tables) =>
+      isAddress(source.file)
+        ? kysely.transaction().execute((tx) => takeTables(tx, source, tables))
+        : beside(source.file, () => {
+            for (const table of tables) raw.exec(`insert into ${table} select * from source.${table}`)
+          }),
+    takeFirstSeen: (source, tables) =>
+      isAddress(source.file)
+        ? kysely.transaction().execute((tx) => takeFirstSeen(tx, source, tables))
+        : beside(source.file, () => {
+            for (const [table, key] of Object.entries(tables)) {
+              const same = key.map((column) => `o.${column} = ${table}.${column}`).join(' and ')
+              const first = `(select min(o.first_seen_at, ${table}.first_seen_at) from source.${table} o where ${same})`
+              raw.exec(`update ${table} set first_seen_at = ${first} where first_seen_at > ${first}`)
+            }
+          }),
     search: async (text, kinds, most) => search(prepare, text, kinds, most),
     values: (of, asOf) => values(raw, of, asOf),
     ...createStretches(raw),

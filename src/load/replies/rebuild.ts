@@ -11,7 +11,8 @@ const RECORD_TABLES = [
 ] as const
 
 /** Copies the records of another database of the same schema into an empty one. */
-export const copyRecords = (store: Store, file: string): Promise<void> => store.engine.takeTables(file, RECORD_TABLES)
+export const copyRecords = (store: Store, source: Reader): Promise<void> =>
+  store.engine.takeTables(source, RECORD_TABLES)
 
 /** Inserts the series of another database, each before its first reply is replayed, so that every "first seen" is as it was. */
 export async function createSeriesRestorer({
@@ -66,4 +67,4 @@ const SEEN = {
 } as const
 
 /** Copies when each row was first seen: where earlier replies are missing in the reply store, a replay would say a later time. */
-export const copyFirstSeen = (store: Store, file: string): Promise<void> => store.engine.takeFirstSeen(file, SEEN)
+export const copyFirstSeen = (store: Store, source: Reader): Promise<void> => store.engine.takeFirstSeen(source, SEEN)

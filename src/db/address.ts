@@ -1,0 +1,46 @@
+import { StoreError } from '../base/errors.ts'
+
+/** Whether the name of a database is the address of one on a server, and not a path. */
+export const isAddress = (name: string): boolean => /^postgres(ql)?:\/\//i.test(name)
+
+/** Addresses as they were given, by how they are shown: a password stands in no message, but it is needed to connect again. */
+const given = new Map<string, string>()
+
+function parse(address: string): URL {
+  try {
+    return new URL(address)
+  } catch (error) {
+    // What cannot be read may hold a password, and is not repeated.
+    throw new StoreError('The address of the database cannot be read.', {
+      hint: 'Write it as postgres://USER@HOST:PORT/DATABASE; what is not plain letters in a password is written as %XX, or stands in PGPASSWORD or in ~/.pgpass.',
+      code: 'bad-address',
+      cause: error instanceof Error ? error.message.replace(address, '…') : error,
+    })
+  }
+}
+
+/** Parameters of an address that name files and modes; whatever else is in it is not shown. */
+const SHOWN = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
+
+/** An address without its password, as it is shown; it is known again by that. */
+export function shownAddress(address: string): string {
+  if (given.has(address)) return address
+  const url = parse(address)
+  const shown = new URL(url)
+  shown.password = ''
+  for (const name of [...shown.searchParams.keys()]) if (!SHOWN.includes(name)) shown.searchParams.delete(name)
+  given.set(shown.href, address)
+  return shown.href
+}
+
+/** An address as it was given, with what is not shown of it. */
+export const givenAddress = (shown: string): string => given.get(shown) ?? shown
+
+/** The password that an address holds, where it holds one. */
+export function passwordIn(address: string): string | undefined {
+  const { password, searchParams } = parse(address)
+  return decodeURIComponent(password) || (searchParams.get('password') ?? undefined)
+}
+
+/** The name of a database as it is shown: an address without its password, a path as it is. */
+export const shownName = (name: string): string => (isAddress(name) ? shownAddress(name) : name)

@@ -1,0 +1,47 @@
+import { shownAddress } from '../address.ts'
+import type { Backend } from '../store.ts'
+import { onlyFiles } from './engine.ts'
+import { asStoreError } from './errors.ts'
+import { isHeld, lockWriter } from './lock.ts'
+import { openReader, openStore } from './open.ts'
+import { schemaState } from './schema.ts'
+import { takeOver } from './takeOver.ts'
+import { stampOf, watchChanges } from './watch.ts'
+
+/** PostgreSQL: a database is on a server, and its name is its address. */
+export const postgres: Backend = {
+  openReader,
+  openStore,
+  async openLocked(file, options) {
+    const address = shownAddress(file)
+    const release = await lockWriter(address)
+    try {
+      return { store: await openStore(address, options), release }
+    } catch (error) {
+      await release()
+      throw error
+    }
+  },
+  lock: (file) => lockWriter(shownAddress(file)),
+  hold: () => {
+    throw onlyFiles('A lock that is a file is taken')
+  },
+  isHeld: (file) => isHeld(shownAddress(file)),
+  schemaState: (file) => schemaState(shownAddress(file)),
+  async takeOver(source, file, onProgress) {
+    const { store, release } = await this.openLocked(file, {})
+    try {
+      return await takeOver(source, store, onProgress)
+    } catch (error) {
+      throw asStoreError(error, store.file)
+    } finally {
+      await store.close()
+      await release()
+    }
+  },
+  remove: () => Promise.reject(onlyFiles('A database is removed')),
+  copyState: () => 'no',
+  watchChanges: (file) => watchChanges(shownAddress(file)),
+  stampOf,
+  asStoreError: (error, file) => asStoreError(error, file === undefined ? undefined : shownAddress(file)),
+}

@@ -1,0 +1,49 @@
+import { OID } from './oids.ts'
+
+/*
+ * Arrays in PostgreSQL's binary form, which the driver hands over as they are: a third of the time that texts of numbers take
+ * here. https://github.com/postgres/postgres/blob/master/src/backend/utils/adt/arrayfuncs.c (array_recv)
+ */
+
+const HEADER = 20
+const NULL = -1
+
+/** An array with its header, and room for so many numbers of eight bytes. */
+function begin(type: number, count: number, hasNull: boolean): Buffer {
+  const bytes = Buffer.allocUnsafe(HEADER + 12 * count)
+  bytes.writeInt32BE(count === 0 ? 0 : 1, 0)
+  bytes.writeInt32BE(hasNull ? 1 : 0, 4)
+  bytes.writeInt32BE(type, 8)
+  bytes.writeInt32BE(count, 12)
+  bytes.writeInt32BE(1, 16)
+  return count === 0 ? bytes.subarray(0, 12) : bytes
+}
+
+/** Whole numbers as `bigint[]`. */
+export function wholeNumbers(numbers: readonly (number | null)[]): Buffer {
+  const bytes = begin(OID.int8, numbers.length, numbers.includes(null))
+  let at = HEADER
+  for (const number of numbers)
+    if (number === null) at = bytes.writeInt32BE(NULL, at)
+    else {
+      at = bytes.writeInt32BE(8, at)
+      // Two halves: a bigint for each would be an object for each.
+      const high = Math.floor(number / 0x1_0000_0000)
+      at = bytes.writeInt32BE(high, at)
+      at = bytes.writeUInt32BE(number - high * 0x1_0000_0000, at)
+    }
+  return numbers.length === 0 ? bytes : bytes.subarray(0, at)
+}
+
+/** Doubles as `float8[]`. */
+export function doubles(numbers: readonly (number | null)[]): Buffer {
+  const bytes = begin(OID.float8, numbers.length, numbers.includes(null))
+  let at = HEADER
+  for (const number of numbers)
+    if (number === null) at = bytes.writeInt32BE(NULL, at)
+    else {
+      at = bytes.writeInt32BE(8, at)
+      at = bytes.writeDoubleBE(number, at)
+    }
+  return numbers.length === 0 ? bytes : bytes.subarray(0, at)
+}

@@ -1,0 +1,85 @@
+import { StoreError } from '../../base/errors.ts'
+import type { Dangling, Engine } from '../engine.ts'
+import type { Connection } from './connection.ts'
+import { upsertDays } from './days.ts'
+import { differentDays, rebuildDays, valuesBeyond } from './dayTotals.ts'
+import { deleteOthers } from './deleteOthers.ts'
+import { upsertObservations, withdrawObservations } from './observations.ts'
+import { rowsOf } from './run.ts'
+import { search } from './search.ts'
+import { query, seen } from './statement.ts'
+import { extremesOf, heldIn, knownValues, supersededIn, values } from './values.ts'
+import { changedVersions, revisionsOf, valuesThen } from './versions.ts'
+
+/** What is made of a file can only be made of a file. */
+export const onlyFiles = (what: string): StoreError =>
+  new StoreError(`${what} only with a database in a file.`, {
+    hint: 'Keep a file beside the server with the same job (it asks what it has not), and do it there; docs/scale.md says what else there is.',
+    code: 'only-files',
+  })
+
+/** PostgreSQL's part of what the program asks of a database. */
+export function createEngine(connection: Connection): Engine {
+  const { kysely } = connection
+  return {
+    upsertObservations,
+    withdrawObservations,
+    upsertDays,
+    rebuildDays,
+    differentDays: (...of) => differentDays(kysely, ...of),
+    valuesBeyond: (limit) => valuesBeyond(kysely, limit),
+    deleteOthers,
+    takeTables: () => Promise.reject(onlyFiles('Tables are taken over from another database')),
+    takeFirstSeen: () => Promise.reject(onlyFiles('Tables are taken over from another database')),
+    search: (text, kinds) => search(kysely, text, kinds),
+    values: (of, asOf) => values(kysely, of, asOf),
+    heldIn: (of) => heldIn(kysely, of),
+    supersededIn: (of) => supersededIn(kysely, of),
+    valuesThen: (of, then) => valuesThen(kysely, of, then),
+    knownValues: (...of) => knownValues(kysely, ...of),
+    extremes: (...of) => extremesOf(kysely, ...of),
+    revisions: (of, after) => revisionsOf(kysely, of, after),
+    changedVersions: (...of) => changedVersions(kysely, ...of),
+    query: (sql, parameters) => query(connection, sql, parameters),
+    seen: (sql, columns) => seen(connection, sql, columns),
+    // The server has limits of its own: work_mem, temp_file_limit.
+    limitMemory: () => undefined,
+    limitCache: () => undefined,
+    freeze: () => connection.freeze(),
+    finishCopy: () => Promise.reject(onlyFiles('A copy is published')),
+    async tables() {
+      const rows = await rowsOf<{ name: string }>(
+        kysely,
+        `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+         and not relispartition order by 1`,
+        [],
+      )
+      return rows.map(({ name }) => name)
+    },
+    // The server refuses what would point to nothing; values have no keys of their own.
+    async dangling() {
+      const rows = await rowsOf<{ series_id: number }>(
+        kysely,
+        'select series_id from series_geo g where not exists (select from series s where s.id = g.series_id)',
+        [],
+      )
+      return rows.map(({ series_id }): Dangling => ({ table: 'series_geo', row: series_id, parent: 'series' }))
+    },
+    // Checksums of its pages are the server's: it refuses to read what is damaged.
+    damage: async () => null,
+    logBytes: async () => 0,
+    async bytes() {
+      const [row] = await rowsOf<{ bytes: number }>(kysely, 'select pg_database_size(current_database()) as bytes', [])
+      return row!.bytes
+    },
+    async rowsAtLeast(table) {
+      const [row] = await rowsOf<{ rows: number | null }>(
+        kysely,
+        `select sum(greatest(reltuples, 0)) as rows from pg_class
+         where oid in (select relid from pg_partition_tree($1::text::regclass) where isleaf) or oid = $1::text::regclass and relkind = 'r'`,
+        [`public.${table}`],
+      )
+      return row?.rows ?? 0
+    },
+  }
+}

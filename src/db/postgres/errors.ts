@@ -1,0 +1,81 @@
+import { BusyError, StoreError, SyncError } from '../../base/errors.ts'
+
+/** What the server says, with an SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const stateOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'severity' in error && 'code' in error ? String(error.code) : undefined
+
+/** What an error of ours was made of. */
+const rawOf = (error: unknown): unknown => (error instanceof SyncError ? error.cause : error)
+
+/** Of the network, and what the driver itself says of it. */
+const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EPIPE', 'ENOENT', 'EHOSTUNREACH']
+const CUT = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/
+
+const isCut = (error: unknown): boolean => error instanceof Error && CUT.test(error.message)
+
+/** What the network or the driver says; undefined of anything else. */
+const networkOf = (error: unknown): string | undefined => {
+  if (!(error instanceof Error)) return undefined
+  const code = 'code' in error ? String(error.code) : ''
+  return NETWORK.includes(code) ? code : CUT.test(error.message) ? 'lost' : undefined
+}
+
+/** Whether the connection is lost; a transaction that was not committed on it has changed nothing. */
+export function isLost(error: unknown): boolean {
+  const raw = rawOf(error)
+  return networkOf(raw) !== undefined || /^(08|57P0[123])/.test(stateOf(raw) ?? '')
+}
+
+/** What another transaction did; the same work succeeds when it is done again: serialization, deadlock, a row that another one made meanwhile. */
+export const isConflict = (error: unknown): boolean =>
+  ['40001', '40P01', '23505', '55P03'].includes(stateOf(rawOf(error)) ?? '')
+
+const CONNECT = 'See that the server runs, and the address: postgres://USER@HOST:PORT/DATABASE.'
+
+/** By SQLSTATE, by its class, or by the code of the network: what is said, and what to do. */
+const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>> = {
+  ECONNREFUSED: ['The server of the database{} does not answer.', CONNECT],
+  ENOTFOUND: ['The server of the database{} is not known by that name.', CONNECT],
+  EAI_AGAIN: ['The server of the database{} cannot be found: the name service does not answer.', CONNECT],
+  '28': [
+    'The server refused the user of the database{}.',
+    'Give the right user in the address; the password in PGPASSWORD or ~/.pgpass, or in the address.',
+  ],
+  '3D000': [
+    'There is no database{} on that server.',
+    'Make it once, as a user who may: createdb NAME. Then `indicator-sync migrate` makes its tables.',
+  ],
+  '42501': [
+    'This user may not do that in the database{}.',
+    'Give it the rights of its role: docs/scale.md has the script for writers, workers and readers.',
+  ],
+  '53100': ['The disk of the server of the database{} is full.', 'Make room; what was committed is kept.'],
+  '53300': [
+    'The server of the database{} has too many connections.',
+    'Each process needs up to six. Raise max_connections, or run fewer.',
+  ],
+  '57014': [
+    'The server ended a statement on the database{} that took too long.',
+    'Ask for less at once, or raise statement_timeout in the address (?statement_timeout=…, in milliseconds).',
+  ],
+  '25006': ['The database{} is read only.', 'Name the primary server, not a replica that only follows it.'],
+  '0A000': ['The server of the database{} does not know what is needed.', 'PostgreSQL 15 or later is needed.'],
+  XX: ['The database{} is damaged, or its server has a fault.', 'See the log of the server.'],
+}
+
+/** Says in our words what the server said in its own; passes on what is no error of the database. */
+export function asStoreError(error: unknown, address?: string): unknown {
+  // Without an address it is not known whether the network was that of the database.
+  const code = stateOf(error) ?? (address !== undefined || isCut(error) ? networkOf(error) : undefined)
+  if (code === undefined) return error
+  const where = address === undefined ? '' : ` ${address}`
+  const said = (error as Error).message
+  const [message, hint] =
+    REASONS[code] ??
+    REASONS[code.slice(0, 2)] ??
+    (isLost(error)
+      ? [`The connection to the database{} was lost (${said}).`, 'Run the command again; what was committed is kept.']
+      : [`The database{} refused: ${said}.`, 'Run `indicator-sync doctor` to see its state.'])
+  const Kind = isConflict(error) ? BusyError : StoreError
+  return new Kind(message.replace('{}', where), { hint, code: code.toLowerCase(), cause: error })
+}

@@ -1,0 +1,77 @@
+import type pg from 'pg'
+import { BusyError } from '../../base/errors.ts'
+import { connectAlone } from './connection.ts'
+import { asStoreError } from './errors.ts'
+
+/** `INDS` in ASCII, and what is locked: the writer of a database, or its schema while it is changed. */
+const PROGRAM = 0x494e_4453
+const WRITER = 1
+
+/** Two that try at the same moment: the one that is about to end is waited for so long. */
+const MEETING_MS = 200
+
+/** How long a holder that was cut off may still be thought to live by the server. */
+const KEEPALIVE = 'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3'
+
+async function holderOf(client: pg.Client): Promise<string | undefined> {
+  const { rows } = await client.query<{ told: string }>(
+    `select format('Process %s on %s has been writing to', l.pid, l.host) as told, l.acquired_at, l.command
+     from public._lock l where l.name = 'writer'`,
+  )
+  return rows[0]?.told
+}
+
+/**
+ * Takes the lock of a writer on a connection of its own, and answers how to give it back: it ends with the connection, and so
+ * with the process, however that ends. Throws BusyError while another one has it.
+ */
+export async function lockWriter(address: string): Promise<() => Promise<void>> {
+  let client: pg.Client | undefined
+  try {
+    client = await connectAlone(address)
+    await client.query(`${KEEPALIVE}`)
+    const began = performance.now()
+    for (;;) {
+      const { rows } = await client.query<{ taken: 0 | 1 }>('select pg_try_advisory_lock($1, $2) as taken', [
+        PROGRAM,
+        WRITER,
+      ])
+      if (rows[0]!.taken === 1) break
+      if (performance.now() - began < MEETING_MS) {
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        continue
+      }
+      const told = await holderOf(client).catch(() => undefined)
+      throw new BusyError(told ? `${told} ${address}.` : `Another process is writing to ${address}.`, {
+        hint: 'Wait for it, or stop it; readers are not affected.',
+        code: 'writer-locked',
+      })
+    }
+    const holder = client
+    return async () => {
+      await holder.end().catch(() => undefined)
+    }
+  } catch (error) {
+    await client?.end().catch(() => undefined)
+    throw asStoreError(error, address)
+  }
+}
+
+/** Whether somebody holds a database for writing; undefined when it cannot be told. */
+export async function isHeld(address: string): Promise<boolean | undefined> {
+  try {
+    const client = await connectAlone(address)
+    try {
+      const { rows } = await client.query(
+        `select 1 from pg_locks where locktype = 'advisory' and classid = $1 and objid = $2 and granted
+         and database = (select oid from pg_database where datname = current_database())`,
+        [PROGRAM, WRITER],
+      )
+      return rows.length > 0
+    } finally {
+      await client.end()
+    }
+  } catch {
+    return undefined
+  }
+}

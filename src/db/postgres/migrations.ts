@@ -1,0 +1,21 @@
+import type { Migration } from 'kysely/migration'
+
+/** Every migration of a database on a server, oldest first, in a numbering of their own. */
+export const MIGRATIONS: Readonly<Record<string, () => Promise<Migration>>> = {
+  '0001_first_schema': () => import('../../../migrations/postgres/0001_first_schema.ts'),
+  '0002_workers': () => import('../../../migrations/postgres/0002_workers.ts'),
+}
+
+/** The number of a migration, as its name begins. */
+export const numberOf = (name: string): number => Number.parseInt(name, 10)
+
+/** The schema that this program speaks. */
+export const SCHEMA_VERSION = Math.max(...Object.keys(MIGRATIONS).map(numberOf))
+
+/** All of them, loaded. */
+export const readMigrations = async (): Promise<Record<string, Migration>> =>
+  Object.fromEntries(
+    await Promise.all(
+      Object.entries(MIGRATIONS).map(async ([name, read]) => [name, await read()] satisfies [string, Migration]),
+    ),
+  )

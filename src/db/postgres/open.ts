@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Transaction } from 'kysely'
+import { BusyError, StoreError } from '../../base/errors.ts'
+import { stoppedBySignal } from '../../base/stopped.ts'
+import type { Database } from '../../tables/schema.ts'
+import { shownAddress } from '../address.ts'
+import { writeDictionary } from '../dictionary.ts'
+import type { Reader, Store, StoreOptions } from '../store.ts'
+import { refreshZones, rememberZone } from '../zones.ts'
+import { type Connection, connect } from './connection.ts'
+import { createEngine, onlyFiles } from './engine.ts'
+import { asStoreError, isConflict, isLost } from './errors.ts'
+import { SCHEMA_VERSION } from './migrations.ts'
+import { rowsOf } from './run.ts'
+import { checkReadable, migrate, schemaState } from './schema.ts'
+import { tidy } from './tidy.ts'
+
+/** What can only be asked of a database in this process. */
+const notHere = (): never => {
+  throw new Error('A database on a server answers no statement at once: ask by Kysely, or by the engine.')
+}
+
+function readerOf(connection: Connection, address: string): Reader {
+  return {
+    file: address,
+    schema: SCHEMA_VERSION,
+    kysely: connection.kysely,
+    engine: createEngine(connection),
+    get: notHere,
+    all: notHere,
+    rows: notHere,
+    each: notHere,
+    copyInto: () => Promise.reject(onlyFiles('A copy is made')),
+    close: () => connection.close(),
+  }
+}
+
+/** Opens a database for reading only; what cannot be read is refused when the first query connects. */
+export function openReader(file: string): Reader {
+  const address = shownAddress(file)
+  return readerOf(
+    connect(address, (client) => checkReadable(client, address)),
+    address,
+  )
+}
+
+/** How often the same work is done again, and how long between two tries at first. */
+const TRIES = 8
+const PAUSE_MS = 50
+
+const takenOver = (address: string): BusyError =>
+  new BusyError(`Another process has taken over the writing to ${address}; this one writes nothing more.`, {
+    hint: 'Its connection was lost and another command took its place. Run the command again when that one is done.',
+    code: 'taken-over',
+  })
+
+/** Opens a database for writing: its tables made when absent, migrated when older, refused when newer or foreign. */
+export async function openStore(file: string, { durability = 'normal', signal }: StoreOptions = {}): Promise<Store> {
+  const address = shownAddress(file)
+  const { version } = await schemaState(address)
+  const connection = connect(address, async (client) => {
+    // A crash of the server may take the last half second, whole transactions of it: a sync asks again what is not there.
+    await client.query(`set synchronous_commit = ${durability === 'full' ? 'on' : 'off'}`)
+  })
+  const { kysely } = connection
+  const reader = readerOf(connection, address)
+  try {
+    if (version < SCHEMA_VERSION) {
+      await migrate(kysely)
+      const zones = await kysely.selectFrom('series').select('time_zone').distinct().execute()
+      for (const { time_zone } of zones)
+        await kysely.transaction().execute((tx) => rememberZone(tx, reader.engine, time_zone))
+    }
+    await refreshZones(kysely, reader.engine)
+    const described = await kysely.selectFrom('data_dictionary').select('object').limit(1).executeTakeFirst()
+    if (version < SCHEMA_VERSION || !described) await writeDictionary(kysely)
+  } catch (error) {
+    await connection.close()
+    throw asStoreError(error, address)
+  }
+
+  let ours: number | null = null
+  /** The number of a transaction; no other writer takes over before it ends. */
+  async function begin(tx: Transaction<Database>): Promise<string> {
+    if (ours === null) return (await rowsOf<{ id: string }>(tx, 'select pg_current_xact_id()::text as id', []))[0]!.id
+    const [row] = await rowsOf<{ id: string; number: number }>(
+      tx,
+      `select pg_current_xact_id()::text as id, number from _fence where name = 'writer' for share`,
+      [],
+    )
+    if (row?.number !== ours) throw takenOver(address)
+    return row.id
+  }
+
+  /** Whether a transaction was committed whose connection was lost while it was. */
+  async function isCommitted(id: string): Promise<boolean> {
+    for (let tries = 0; tries < TRIES; tries++)
+      try {
+        const [row] = await rowsOf<{ status: string | null }>(
+          kysely,
+          'select pg_xact_status($1::text::xid8) as status',
+          [id],
+        )
+        if (row?.status === 'committed' || row?.status === 'aborted') return row.status === 'committed'
+        await sleep(PAUSE_MS * 2 ** tries)
+      } catch (error) {
+        if (!isLost(error)) throw error
+        await sleep(PAUSE_MS * 2 ** tries)
+      }
+    throw new StoreError(`The connection to ${address} was lost in the middle of a commit.`, {
+      hint: 'Run the command again: it asks what is not there.',
+      code: 'commit-unknown',
+    })
+  }
+
+  async function attempt<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T> {
+    for (let tries = 0; ; tries++) {
+      let id: string | undefined
+      let done: { readonly result: T } | undefined
+      try {
+        return await kysely.transaction().execute(async (tx) => {
+          id = await begin(tx)
+          const result = await work(tx)
+          done = { result }
+          return result
+        })
+      } catch (error) {
+        if (isLost(error) && id !== undefined && done && (await isCommitted(id))) return done.result
+        if (!(isConflict(error) || isLost(error)) || tries + 1 >= TRIES) throw asStoreError(error, address)
+        if (signal?.aborted) throw stoppedBySignal(error)
+        // By chance a little more or less, so that two that met do not meet again.
+        await sleep(PAUSE_MS * 2 ** Math.min(tries, 6) * (0.5 + Math.random()))
+      }
+    }
+  }
+
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    ...reader,
+    // One after the other, as everything that is written expects; readers are not held up.
+    write(work) {
+      const turn = last.then(() => attempt(work))
+      last = turn.catch(() => undefined)
+      return turn
+    },
+    run: notHere,
+    tidy: () => tidy(kysely),
+    async check() {
+      if (ours === null) return
+      const row = await kysely.selectFrom('_fence').select('number').where('name', '=', 'writer').executeTakeFirst()
+      if (row?.number !== ours) throw takenOver(address)
+    },
+    fence(number) {
+      ours = number
+    },
+    fenced: () => ours !== null,
+    async close() {
+      await last
+      await connection.close()
+    },
+  }
+}

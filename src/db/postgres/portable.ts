@@ -1,0 +1,87 @@
+/*
+ * Views, recipes and statements are written once. PostgreSQL reads them as they are, with the functions of the schema
+ * `compat`, but for a few words of which this makes others. What stands in quotes, and in comments, stays as it is.
+ */
+
+/** Strings, quoted names, comments, dollar quotes, casts, parameters, numbers, words, space, and any other sign. */
+const TOKEN =
+  /(e'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\w*)\$[\s\S]*?\$\2\$)|(::|:=)|(:[a-z_]\w*)|(\d+\.\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d+)|([a-z_][\w$]*)|(\s+)|[\s\S]/gi
+
+type Kind = 'quoted' | 'parameter' | 'decimal' | 'word' | 'space' | 'sign'
+interface Token {
+  readonly kind: Kind
+  text: string
+}
+
+const tokensOf = (sql: string): Token[] =>
+  [...sql.matchAll(TOKEN)].map(([text, quoted, , cast, parameter, number, word, space]): Token => {
+    if (quoted !== undefined) return { kind: text.startsWith('--') || text.startsWith('/*') ? 'space' : 'quoted', text }
+    if (parameter !== undefined) return { kind: 'parameter', text }
+    if (number !== undefined) return { kind: /\D/.test(number) ? 'decimal' : 'sign', text }
+    if (word !== undefined) return { kind: 'word', text }
+    return { kind: space === undefined || cast !== undefined ? 'sign' : 'space', text }
+  })
+
+/** What may follow `is` in both languages. */
+const AFTER_IS = ['null', 'true', 'false', 'distinct', 'unknown', 'document', 'json', 'normalized']
+/** What ends the table of a join. */
+const ENDS_JOIN = ['join', 'left', 'right', 'full', 'inner', 'cross', 'natural', 'where', 'group', 'order', 'limit']
+const MORE_ENDS = ['union', 'except', 'intersect', 'window', 'having', 'select']
+/** What follows a table that has no name of its own. */
+const NO_ALIAS = [...ENDS_JOIN, ...MORE_ENDS, 'on', 'using', 'offset', 'fetch', 'for', 'tablesample']
+/** Functions of ours that PostgreSQL would take for one, or for a type, of its own. */
+const OURS = ['date', 'round']
+
+/** A statement as PostgreSQL understands it; `parameter` writes what stands for the value of a name. */
+export function portable(sql: string, parameter: (name: string) => string = (name) => `:${name}`): string {
+  const tokens = tokensOf(sql)
+  const is = (token: Token | undefined, ...words: readonly string[]): boolean =>
+    token?.kind === 'word' && words.includes(token.text.toLowerCase())
+  const next = (from: number): number => {
+    let i = from + 1
+    while (tokens[i]?.kind === 'space') i++
+    return i
+  }
+  const last = (from: number): number => {
+    let i = from - 1
+    while (tokens[i]?.kind === 'space') i--
+    return i
+  }
+  /** Whether the table of a join that begins here has a condition. */
+  const hasCondition = (from: number): boolean => {
+    for (let i = from, depth = 0; i < tokens.length; i++) {
+      const token = tokens[i]!
+      if (token.text === '(') depth++
+      else if (token.text === ')' && --depth < 0) return false
+      else if (depth > 0) continue
+      else if (is(token, 'on', 'using')) return true
+      else if (token.text === ',' || is(token, ...ENDS_JOIN, ...MORE_ENDS)) return false
+    }
+    return false
+  }
+  const open: boolean[] = []
+  let unnamed = 0
+  for (let i = 0; i < tokens.length; i++) {
+    const token = tokens[i]!
+    if (token.kind === 'decimal') token.text = `${token.text}::float8`
+    else if (token.kind === 'parameter') token.text = parameter(token.text.slice(1))
+    else if (is(token, 'is')) {
+      const after = next(i)
+      const negated = is(tokens[after], 'not')
+      if (is(tokens[negated ? next(after) : after], ...AFTER_IS)) continue
+      if (negated) tokens[after]!.text = 'distinct from'
+      else token.text = 'is not distinct from'
+    } else if (is(token, 'cross') && is(tokens[next(i)], 'join')) {
+      if (hasCondition(next(i) + 1)) token.text = ''
+    } else if (is(token, ...OURS) && tokens[i + 1]?.text === '(' && tokens[last(i)]?.text !== '.')
+      token.text = `compat.${token.text}`
+    else if (token.text === '(') open.push(is(tokens[last(i)], 'from', 'join') && is(tokens[next(i)], 'select', 'with'))
+    else if (token.text === ')' && open.pop()) {
+      const after = tokens[next(i)]
+      const named = (after?.kind === 'word' && !is(after, ...NO_ALIAS)) || after?.text.startsWith('"')
+      // PostgreSQL before 16 wants a name.
+      if (!named) token.text = `) as unnamed_${++unnamed}`
+    }
+  }
+  return tokens.map(({ text }) => text).join('')
+}

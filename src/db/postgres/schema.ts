@@ -1,0 +1,84 @@
+import type { Kysely } from 'kysely'
+import type pg from 'pg'
+import { StoreError } from '../../base/errors.ts'
+import type { Database } from '../../tables/schema.ts'
+import type { SchemaState } from '../store.ts'
+import { connectAlone } from './connection.ts'
+import { asStoreError } from './errors.ts'
+import { MIGRATIONS, numberOf, readMigrations, SCHEMA_VERSION } from './migrations.ts'
+
+/** The number of the last migration that a database has seen; 0 where it has none of our tables. */
+async function versionOf(client: pg.ClientBase): Promise<number> {
+  const { rows } = await client.query<{ there: string | null; tables: number }>(
+    `select to_regclass('public._migration')::text as there,
+       (select count(*) from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace) as tables`,
+  )
+  if (rows[0]!.there === null && rows[0]!.tables > 0) return Number.NaN
+  if (rows[0]!.there === null) return 0
+  const { rows: names } = await client.query<{ name: string }>('select name from public._migration')
+  return Math.max(0, ...names.map(({ name }) => numberOf(name)))
+}
+
+/** Refuses a database of another program and one of a newer version of this one, before anything of it is touched. */
+export async function checkOwner(client: pg.ClientBase, address: string): Promise<number> {
+  const version = await versionOf(client)
+  if (Number.isNaN(version))
+    throw new StoreError(`The database ${address} has tables of another program.`, {
+      hint: 'Name another database with --database; this one was not touched. Tables of your own belong into a schema of their own.',
+      code: 'foreign-database',
+    })
+  if (version > SCHEMA_VERSION)
+    throw new StoreError(
+      `The database ${address} has schema ${version}; this version of indicator-sync knows up to ${SCHEMA_VERSION}.`,
+      { hint: 'Update indicator-sync; the database was not touched.', code: 'newer-schema' },
+    )
+  return version
+}
+
+/** Refuses what cannot be read. */
+export async function checkReadable(client: pg.ClientBase, address: string): Promise<void> {
+  const version = await checkOwner(client, address)
+  if (version === SCHEMA_VERSION) return
+  throw version === 0
+    ? new StoreError(`There is nothing in the database ${address} yet.`, {
+        hint: 'Run `indicator-sync sync <job>` or `indicator-sync migrate` first.',
+        code: 'no-database',
+      })
+    : new StoreError(`The database ${address} has the older schema ${version}; this version reads ${SCHEMA_VERSION}.`, {
+        hint: 'Run `indicator-sync migrate` once.',
+        code: 'older-schema',
+      })
+}
+
+/** Brings the schema up to date: all missing migrations in one transaction, under a lock that others wait for. */
+export async function migrate(db: Kysely<Database>): Promise<void> {
+  const { Migrator } = await import('kysely/migration')
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: readMigrations },
+    migrationTableName: '_migration',
+    migrationLockTableName: '_migration_lock',
+  })
+  const { error } = await migrator.migrateToLatest()
+  if (error) throw error
+}
+
+/** The schema of a database, and the migrations that this program knows. */
+export async function schemaState(address: string): Promise<SchemaState> {
+  try {
+    const client = await connectAlone(address)
+    try {
+      const version = await checkOwner(client, address)
+      return {
+        exists: version > 0,
+        version,
+        known: SCHEMA_VERSION,
+        migrations: Object.keys(MIGRATIONS).map((name) => ({ name, applied: numberOf(name) <= version })),
+      }
+    } finally {
+      await client.end()
+    }
+  } catch (error) {
+    throw asStoreError(error, address)
+  }
+}

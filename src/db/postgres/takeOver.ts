@@ -1,0 +1,132 @@
+import { sql } from 'kysely'
+import { StoreError } from '../../base/errors.ts'
+import { TABLE_NAMES, type TableName, tableOf } from '../../tables/schema.ts'
+import type { Reader, Store, TakenOver } from '../store.ts'
+import { type Row, tableBlocks } from '../tableBlocks.ts'
+import { doubles, wholeNumbers } from './binary.ts'
+import { changedBy, rowsOf, run } from './run.ts'
+
+/** Who writes, and what is said of the schema: each database has its own. */
+const OWN: readonly TableName[] = ['_lock', '_fence', 'data_dictionary']
+/** The index of texts has its numbers before the texts come, which are found by them. */
+const TABLES: readonly TableName[] = ['search_item', ...TABLE_NAMES.filter((name) => name !== 'search_item')].filter(
+  (name): name is TableName => !OWN.includes(name as TableName),
+)
+
+const ARRAYS = { integer: 'bigint', real: 'float8', text: 'text', blob: 'bytea' } as const
+
+/** The values of a column as one parameter. */
+function packed(store: keyof typeof ARRAYS, values: readonly unknown[]): unknown {
+  if (store === 'integer') return wholeNumbers(values as (number | null)[])
+  if (store === 'real') return doubles(values as (number | null)[])
+  return store === 'blob' ? values : values.map((value) => (value as string | null)?.replaceAll('\0', '\uFFFD') ?? null)
+}
+
+/** The statement that writes rows of a table, column by column. */
+function insertOf(table: TableName): string {
+  const columns = Object.entries(tableOf(table).columns)
+  return `insert into ${table} (${columns.map(([name]) => name).join(', ')})
+    select * from unnest(${columns.map(([, { store }], i) => `$${i + 1}::${ARRAYS[store]}[]`).join(', ')})`
+}
+
+/** The last key of a table: rows were written in its order, so all before it are there. */
+async function lastKey({ kysely }: Store, table: TableName): Promise<Row | undefined> {
+  const { key } = tableOf(table)
+  const order = key.map((name) => `${name} desc`).join(', ')
+  return (await rowsOf<Row>(kysely, `select ${key.join(', ')} from ${table} order by ${order} limit 1`, []))[0]
+}
+
+/** What a table holds, in numbers that two databases have in common. */
+async function summary({ kysely }: Reader, table: TableName): Promise<string> {
+  const whole = Object.entries(tableOf(table).columns).filter(
+    ([, { store, nullable }]) => store === 'integer' && !nullable,
+  )
+  const sums = whole.map(
+    ([name]) => sql`cast(coalesce(sum(${sql.ref(name)} % 1000003), 0) as bigint) as ${sql.ref(name)}`,
+  )
+  const values = Object.entries(tableOf(table).columns)
+    .filter(([, { store }]) => store === 'real')
+    .flatMap(([name]) => [
+      sql`count(${sql.ref(name)}) as ${sql.ref(`${name}_count`)}`,
+      sql`min(${sql.ref(name)}) as ${sql.ref(`${name}_min`)}`,
+      sql`max(${sql.ref(name)}) as ${sql.ref(`${name}_max`)}`,
+    ])
+  const { rows } =
+    await sql<Row>`select ${sql.join([sql`count(*) as rows_in_all`, ...sums, ...values])} from ${sql.table(table)}`.execute(
+      kysely,
+    )
+  return JSON.stringify(rows[0])
+}
+
+/** What is written beside `_run` while it is taken over, so that it is gone on with, and by nothing else. */
+const markOf = (source: string): string => `taken over from ${source}`
+
+async function readMark({ kysely }: Store): Promise<string | null> {
+  const [row] = await rowsOf<{ mark: string | null }>(
+    kysely,
+    `select obj_description('public._run'::regclass) as mark`,
+    [],
+  )
+  return row?.mark ?? null
+}
+
+const writeMark = ({ kysely }: Store, mark: string | null) =>
+  run(kysely, `comment on table _run is ${mark === null ? 'null' : `'${mark.replaceAll("'", "''")}'`}`, [])
+
+/** What a source is known by: when its first run began. */
+async function identityOf({ kysely }: Reader): Promise<string> {
+  const first = await kysely.selectFrom('_run').select('started_at').orderBy('id').limit(1).executeTakeFirst()
+  return first?.started_at ?? 'nothing'
+}
+
+/**
+ * Copies every table of another database of the same schema, in transactions of many rows. Whoever ends it in the middle calls
+ * it again: it goes on after the last row that is there. At the end both are counted and summed, table by table.
+ */
+export async function takeOver(
+  source: Reader,
+  target: Store,
+  onProgress: (table: string, rows: number) => void,
+): Promise<TakenOver> {
+  const mark = markOf(await identityOf(source))
+  const held = await readMark(target)
+  if (held !== mark && (await lastKey(target, '_run')) !== undefined)
+    throw new StoreError(`The database ${target.file} has rows already, which are not those of ${source.file}.`, {
+      hint: 'Name an empty database: createdb NAME makes one.',
+      code: 'not-empty',
+    })
+  await writeMark(target, mark)
+  let rows = 0
+  for (const table of TABLES) {
+    const insert = insertOf(table)
+    const columns = Object.entries(tableOf(table).columns)
+    for await (const block of tableBlocks(source, table, await lastKey(target, table))) {
+      const parameters = columns.map(([name, { store }]) =>
+        packed(
+          store,
+          block.map((row) => row[name]),
+        ),
+      )
+      rows += await target.write((tx) => changedBy(tx, insert, parameters))
+      onProgress(table, rows)
+    }
+  }
+  const different: string[] = []
+  for (const table of TABLES)
+    if ((await summary(source, table)) !== (await summary(target, table))) different.push(table)
+  if (different.length > 0)
+    throw new StoreError(`The copy in ${target.file} is not equal to ${source.file}: ${different.join(', ')}.`, {
+      hint: 'Somebody wrote to it meanwhile. Drop the database, make it anew, and copy again.',
+      code: 'copy-differs',
+    })
+  for (const table of TABLES)
+    if (tableOf(table).columns.id?.generated)
+      await rowsOf(
+        target.kysely,
+        `select setval(pg_get_serial_sequence('public.${table}', 'id'), coalesce(max(id), 1), max(id) is not null) from ${table}`,
+        [],
+      )
+  await writeMark(target, null)
+  await target.tidy()
+  return { tables: TABLES.length, rows }
+}

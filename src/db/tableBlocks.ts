@@ -1,0 +1,25 @@
+import { sql } from 'kysely'
+import { type TableName, tableOf } from '../tables/schema.ts'
+import type { Blocks, Source } from './engine.ts'
+
+/** A row by the names of its columns. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** Rows at a time; of bodies, which are large, few. */
+const ROWS = 20_000
+const BODIES = 100
+
+/** The rows of a table in the order of its key, from after a key on where one is given. */
+export async function* tableBlocks({ kysely }: Pick<Source, 'kysely'>, table: TableName, from?: Row): Blocks<Row> {
+  const { columns, key } = tableOf(table)
+  const refs = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)))
+  const limit = table === '_reply' ? BODIES : ROWS
+  for (let after = from; ; ) {
+    const later = after ? sql`where (${refs(key)}) > (${sql.join(key.map((name) => after![name]))})` : sql``
+    const { rows } = await sql<Row>`select ${refs(Object.keys(columns))} from ${sql.table(table)} ${later}
+      order by ${refs(key)} limit ${sql.lit(limit)}`.execute(kysely)
+    if (rows.length > 0) yield rows
+    if (rows.length < limit) return
+    after = rows.at(-1)!
+  }
+}

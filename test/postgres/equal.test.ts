@@ -1,0 +1,131 @@
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { allRows } from '../../src/db/allRows.ts'
+import { openReader, openStore, takeOver } from '../../src/db/open.ts'
+import type { Reader, Store } from '../../src/db/store.ts'
+import { RECIPES } from '../../src/products/recipes/recipes.ts'
+import { replay } from '../../src/replay.ts'
+import { TABLE_NAMES, tableOf, VIEWS } from '../../src/tables/schema.ts'
+import { emulate, ms, runJob, tempFolder, tempStore } from '../kit.ts'
+import { tempDatabase } from './database.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+const DAY = 86_400_000
+/** One request after the other: what is numbered as it comes has the same number on both sides. */
+const JOB = `pace: { perSecond: 50, concurrency: 1 }
+catalogue: { locales: [es, en], refresh: 1h }
+series:
+  - { indicators: [600, 1739], window: { from: 2025-09-20, to: +1d }, lookback: 30d, refresh: 1h, chunk: 1w }
+  - { indicators: [1293], timeTrunc: hour, timeAgg: average, window: { last: 5d } }
+  - { indicators: [1293, 544, 551, 1295], window: { last: 3d } }
+  - { indicators: [460], geoIds: [8741], geoAgg: sum, window: { last: 3d } }
+offers: [{ indicators: [25], window: { last: 3d } }]
+content: [{ kinds: [news, glossaries], refresh: 1h }]
+archives: [{ window: { from: 2025-10-01, to: 2025-10-03 } }]
+widgets: { list: true, names: [potencia], window: { last: 1d } }
+`
+
+/** Some nights of a service that revises, refuses, repeats itself and cannot always be understood. */
+async function nights(store: Store): Promise<void> {
+  for (const [night, faults] of [
+    [0, [{ route: 'indicator' as const, every: 3, rows: 'text' as const }]],
+    [
+      1,
+      [
+        { every: 5, body: 'other-root' as const },
+        { every: 4, status: 400 },
+      ],
+    ],
+    [2, [{ route: 'indicator' as const, every: 4, rows: 'revised' as const }]],
+    [3, []],
+  ] as const) {
+    const now = NOW + night * DAY
+    const emulator = await emulate({ now: now / 1000, faults: [...faults] })
+    await runJob(store, emulator, JOB, { now })
+  }
+}
+
+/** What cannot be the same twice: how long it took, the port of the service, who wrote. */
+const APART: Readonly<Record<string, readonly string[]>> = {
+  _fetch: ['ms', 'started_at'],
+  _source: ['host', 'base_url'],
+  _budget: ['host'],
+  runs: ['seconds'],
+}
+const WRITERS: readonly string[] = ['_lock', '_fence']
+
+/** Sums are added in another order, with more care on one side than on the other: twelve digits of a double are compared. */
+const rounded = (value: unknown): unknown =>
+  typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(12)) : value
+const plain = (value: unknown): unknown =>
+  typeof value === 'bigint' ? Number(value) : Buffer.isBuffer(value) ? value.toString('hex') : value
+
+/** Every row of a table or view, in an order that does not depend on the database. */
+async function rowsOf(db: Reader, name: string, columns: readonly string[], computed: boolean): Promise<string[]> {
+  const { rows } = await db.engine.query(`select ${columns.join(', ')} from ${name}`)
+  const all = (await allRows(rows)).map((row) => row.map((value) => (computed ? rounded(plain(value)) : plain(value))))
+  return all.map((row) => JSON.stringify(row)).sort()
+}
+
+async function expectEqual(a: Reader, b: Reader, without: readonly string[] = []): Promise<void> {
+  let compared = 0
+  for (const name of TABLE_NAMES.filter((one) => ![...WRITERS, ...without].includes(one))) {
+    const columns = Object.keys(tableOf(name).columns).filter((column) => !APART[name]?.includes(column))
+    const [one, other] = [await rowsOf(a, name, columns, false), await rowsOf(b, name, columns, false)]
+    expect.soft(other, name).toEqual(one)
+    compared += one.length
+  }
+  for (const [name, view] of Object.entries(VIEWS)) {
+    const columns = Object.keys(view.columns).filter((column) => !APART[name]?.includes(column))
+    if (!without.includes(name))
+      expect.soft(await rowsOf(b, name, columns, true), name).toEqual(await rowsOf(a, name, columns, true))
+  }
+  expect(compared).toBeGreaterThan(1000)
+}
+
+const newServer = async (): Promise<Store> => {
+  const store = await openStore(await tempDatabase())
+  onTestFinished(() => store.close())
+  return store
+}
+
+test('the same nights make the same rows on PostgreSQL as in a file, in every table and view; recipes, copies and replays too', async () => {
+  const file = await tempStore()
+  const server = await newServer()
+  for (const store of [file, server]) await nights(store)
+  await expectEqual(file, server)
+  for (const { name, sql, parameters, shown = {} } of RECIPES.filter((recipe) => recipe.name !== 'search')) {
+    const of = async (db: Reader) =>
+      (await allRows((await db.engine.query(sql, { ...parameters, ...shown })).rows)).map((row) => row.map(plain))
+    const [there, here] = [await of(server), await of(file)]
+    // What lies in the middle between two roundings may be rounded either way.
+    const near = here.map((row) =>
+      row.map((value) => (typeof value === 'number' && !Number.isInteger(value) ? expect.closeTo(value, 1) : value)),
+    )
+    expect.soft(there, name).toEqual(near)
+  }
+
+  // A copy of the file, begun and cut off, and gone on with.
+  const copy = await tempDatabase()
+  const cut = new Error('cut')
+  const begun = takeOver(file, copy, (table) => {
+    if (table === 'observation') throw cut
+  })
+  await expect(begun).rejects.toBe(cut)
+  const done = await takeOver(file, copy, () => undefined)
+  expect(done.rows).toBeGreaterThan(0)
+  const copied = openReader(copy)
+  onTestFinished(() => copied.close())
+  await expectEqual(file, copied)
+  await expect(takeOver(file, copy, () => undefined)).rejects.toThrow(/has rows already/)
+
+  // What was rebuilt from the stored replies of either is the same again.
+  const empty = async (): Promise<Store> => {
+    const store = await openStore(join(tempFolder(), 'rebuilt.db'), { durability: 'none' })
+    onTestFinished(() => store.close())
+    return store
+  }
+  const rebuilt = [await empty(), await empty()] as const
+  for (const [i, source] of [file, copied].entries()) await replay(source, rebuilt[i]!, { now: () => NOW })
+  await expectEqual(rebuilt[0], rebuilt[1])
+})

@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs'
+import { CompiledQuery } from 'kysely'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { BusyError, StoreError } from '../../src/base/errors.ts'
+import { isHeld, openWriter } from '../../src/db/lock.ts'
+import { openReader, openStore } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
+import { emulate, ms, runCli, runJob, tempFolder } from '../kit.ts'
+import { tempDatabase, withClient } from './database.ts'
+
+const open = async (url: string): Promise<Store> => {
+  const store = await openStore(url)
+  onTestFinished(() => store.close())
+  return store
+}
+
+const rowOf = (host: string) => ({ host, base_url: 'x', service: 'x', first_asked_at: 'x', wait_until: null })
+const hosts = async (store: Store): Promise<string[]> =>
+  (await store.kysely.selectFrom('_source').select('host').orderBy('host').execute()).map(({ host }) => host)
+
+describe('a transaction', () => {
+  test('is there whole or not at all, and one comes after the other', async () => {
+    const store = await open(await tempDatabase())
+    const failed = store.write(async (tx) => {
+      await tx.insertInto('_source').values(rowOf('a')).execute()
+      throw new Error('no')
+    })
+    const done = store.write((tx) => tx.insertInto('_source').values(rowOf('b')).execute())
+    await expect(failed).rejects.toThrow('no')
+    await done
+    expect(await hosts(store)).toEqual(['b'])
+  })
+
+  test('whose connection is cut is done again, once', async () => {
+    const url = await tempDatabase()
+    const store = await open(url)
+    let tries = 0
+    await store.write(async (tx) => {
+      await tx.insertInto('_source').values(rowOf('a')).execute()
+      if (++tries > 1) return
+      const { rows } = await tx.executeQuery<{ pid: number }>(CompiledQuery.raw('select pg_backend_pid() as pid'))
+      await withClient(url, (client) => client.query('select pg_terminate_backend($1)', [rows[0]!.pid]))
+      await tx.insertInto('_source').values(rowOf('b')).execute()
+    })
+    expect(tries).toBe(2)
+    expect(await hosts(store)).toEqual(['a'])
+  })
+
+  test('that meets another one in a deadlock is done again', async () => {
+    const url = await tempDatabase()
+    const [one, other] = [await open(url), await open(url)]
+    for (const host of ['a', 'b']) await one.write((tx) => tx.insertInto('_source').values(rowOf(host)).execute())
+    let met = 0
+    let meet!: () => void
+    const both = new Promise<void>((resolve) => {
+      meet = resolve
+    })
+    const cross = (store: Store, order: readonly string[]) => {
+      let tries = 0
+      return store.write(async (tx) => {
+        tries++
+        for (const [i, host] of order.entries()) {
+          await tx
+            .updateTable('_source')
+            .set({ service: `${order}` })
+            .where('host', '=', host)
+            .execute()
+          if (i > 0 || tries > 1) continue
+          if (++met === 2) meet()
+          await both
+        }
+        return tries
+      })
+    }
+    const tries = await Promise.all([cross(one, ['a', 'b']), cross(other, ['b', 'a'])])
+    expect(tries.reduce((sum, n) => sum + n)).toBe(3)
+  })
+
+  test('keeps no NUL, which PostgreSQL cannot hold', async () => {
+    const store = await open(await tempDatabase())
+    await store.write((tx) => tx.insertInto('_source').values(rowOf('a\0b\ud800')).execute())
+    expect(await hosts(store)).toEqual(['a\ufffdb\ufffd'])
+  })
+})
+
+describe('the lock of a writer', () => {
+  test('is held by one, told to the other, and given back', async () => {
+    const url = await tempDatabase()
+    const writer = await openWriter(url, 'sync')
+    expect(await isHeld(url)).toBe(true)
+    await expect(openWriter(url, 'retry')).rejects.toThrow(BusyError)
+    await writer.close()
+    expect(await isHeld(url)).toBe(false)
+    await (await openWriter(url, 'retry')).close()
+  })
+
+  test('that was lost stops whoever had it, where another one has taken over', async () => {
+    const url = await tempDatabase()
+    const writer = await openWriter(url, 'sync')
+    await withClient(url, (client) =>
+      client.query("select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted"),
+    )
+    const next = await openWriter(url, 'retry')
+    await expect(writer.write((tx) => tx.insertInto('_source').values(rowOf('a')).execute())).rejects.toThrow(
+      /taken over/,
+    )
+    await next.write((tx) => tx.insertInto('_source').values(rowOf('b')).execute())
+    expect(await hosts(next)).toEqual(['b'])
+    await next.close()
+    await writer.close()
+  })
+})
+
+describe('an address', () => {
+  test('is told without its password, whatever is wrong', async () => {
+    const secret = 's3cret-word'
+    const url = new URL(await tempDatabase())
+    url.password = secret
+    url.pathname = '/nowhere'
+    const reader = openReader(url.href)
+    const error = await reader.kysely
+      .selectFrom('_run')
+      .selectAll()
+      .execute()
+      .catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(StoreError)
+    expect(reader.file).not.toContain(secret)
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(secret)
+    const { code, out, err } = await runCli(tempFolder(), ['status', '--database', url.href])
+    expect(code).toBe(7)
+    expect(err).toContain('nowhere')
+    expect(`${out}${err}`).not.toContain(secret)
+    expect(() => openReader(`postgres://u:${secret}@ho st/x`)).toThrow(/cannot be read/)
+  })
+})
+
+test('the roles may do what they are for, and nothing else', async () => {
+  const url = await tempDatabase()
+  await withClient(url, (client) => client.query(readFileSync('docs/roles.sql', 'utf8')))
+  const as = (role: string): string => {
+    const one = new URL(url)
+    one.searchParams.set('options', `-c role=indicator_${role}`)
+    return one.href
+  }
+  await (await openStore(as('writer'))).close()
+  const worker = await open(as('worker'))
+  await worker.write((tx) => tx.insertInto('_source').values(rowOf('a')).execute())
+  await expect(withClient(as('worker'), (client) => client.query('drop table _run'))).rejects.toThrow(/owner/)
+  const reader = openReader(as('reader'))
+  onTestFinished(() => reader.close())
+  expect(await reader.kysely.selectFrom('_source').select('host').execute()).toEqual([{ host: 'a' }])
+  expect(await reader.kysely.selectFrom('gaps').selectAll().execute()).toEqual([])
+  await expect(reader.kysely.deleteFrom('_source').execute()).rejects.toThrow(/permission denied/)
+})
+
+test('what is asked again and has not changed writes nothing of its values', async () => {
+  const url = await tempDatabase()
+  const store = await open(url)
+  const NOW = ms('2025-11-04T12:00:00Z')
+  const JOB = `pace: { perSecond: 50, concurrency: 1 }
+series: [{ indicators: [600, 1293, 551], window: { from: 2025-09-01, to: 2025-11-01 } }]
+`
+  const emulator = await emulate({ now: NOW / 1000 })
+  await runJob(store, emulator, JOB, { now: NOW })
+  const ask = async (sql: string, parameters: unknown[] = []) =>
+    (await withClient(url, (client) => client.query(sql, parameters))).rows[0] as Record<string, number>
+  const { values } = (await ask('select count(*)::int as values from observation')) as { values: number }
+  expect(values).toBeGreaterThan(15_000)
+  const before = await ask('select pg_current_xact_id()::text as id, pg_current_wal_insert_lsn() as lsn')
+  await runJob(store, emulator, JOB, { now: NOW + 60_000, options: { restate: true } })
+  const { bytes } = (await ask('select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), $1)::int as bytes', [
+    before.lsn,
+  ])) as { bytes: number }
+  // A row that was written, or only locked, since then has the number of a later transaction.
+  for (const table of ['observation', '_day'])
+    expect(
+      await ask(
+        `select count(*)::int as n from ${table} where greatest(xmin::text::bigint, xmax::text::bigint) >= $1`,
+        [before.id],
+      ),
+      table,
+    ).toEqual({ n: 0 })
+  // Bookkeeping of the requests; a lock of each row would be 56 bytes a value.
+  expect(bytes / values).toBeLessThan(20)
+})
