@@ -13,8 +13,8 @@ import { PAGES } from './pages.ts'
 import type { Site } from './site.ts'
 import { WORDS } from './words/words.ts'
 
-/** What is asked: a page in one of its forms, an endpoint, or what there is not. */
-export interface Asked {
+/** A call: a page in one of its forms, an endpoint, or something that does not exist. */
+export interface PageCall {
   readonly page?: Page
   readonly form?: 'html' | 'json'
   readonly endpoint?: Endpoint
@@ -40,7 +40,7 @@ export function linkTo(path: string, query: Query = {}): string {
 }
 
 /** The request as pages see it. The database is what `store` is; it is not there yet when a page says that it cannot be read. */
-function requestOf(site: Site, { address, params, headers }: Asked, store: Reader): PageRequest {
+function requestOf(site: Site, { address, params, headers }: PageCall, store: Reader): PageRequest {
   const locale = localeOf(address.searchParams, headers)
   return {
     store,
@@ -64,7 +64,7 @@ function requestOf(site: Site, { address, params, headers }: Asked, store: Reade
 const CACHE = 2 * 1024 * 1024
 
 const HTML = { 'Content-Type': 'text/html; charset=utf-8' }
-/** Nothing that is read from the database is kept by anybody but the browser that asked, and it asks again. */
+/** Data of the database may be cached only by the browser, which must revalidate. */
 const DATA = { 'Cache-Control': 'private, no-cache', Vary: 'Cookie, Accept-Language, Accept-Encoding' }
 
 /** A document of its own: something went wrong. */
@@ -85,7 +85,7 @@ function failure(
   return { status, headers: { ...headers, ...HTML }, body: textOf(document) }
 }
 
-/** What went wrong, as an answer: what somebody asked is theirs, what the database refused is told, the rest is ours. */
+/** An error as an answer: mistakes of the user and errors of the database are shown, anything else is a bug. */
 function failed(site: Site, request: PageRequest, isData: boolean, thrown: unknown): Sent {
   const { common } = request.words
   const error = asStoreError(thrown, site.file)
@@ -120,14 +120,14 @@ const ofAnswer = ({ type, file }: Answer): Record<string, string> => ({
 })
 
 /** What a page or an endpoint answers. */
-async function made(asked: Asked, request: PageRequest): Promise<Answer> {
-  const { page, endpoint, form } = asked
+async function made(call: PageCall, request: PageRequest): Promise<Answer> {
+  const { page, endpoint, form } = call
   if (endpoint) return (await endpoint.answer())(request)
   if (!page) throw new NotFound(request.path)
   const view = await page.view()
   const data = await view.read(request)
   if (form === 'json') return json(data)
-  const { search } = asked.address
+  const { search } = call.address
   const document = layout(
     {
       title: view.title?.(data, request) ?? request.words.common.pages[page.name],
@@ -146,28 +146,28 @@ async function made(asked: Asked, request: PageRequest): Promise<Answer> {
 const nothing = (file: string): Reader => ({ file }) as Reader
 
 /** Answers a request: from the database as it is at one instant, or that nothing has changed since it was asked before. */
-export async function answerOf(site: Site, asked: Asked): Promise<Sent> {
-  const { page, endpoint, form, headers } = asked
-  const isData = endpoint !== undefined || form === 'json' || asked.address.pathname.startsWith('/api/')
+export async function answerOf(site: Site, call: PageCall): Promise<Sent> {
+  const { page, endpoint, form, headers } = call
+  const isData = endpoint !== undefined || form === 'json' || call.address.pathname.startsWith('/api/')
   let reader: Reader | undefined
   let isHeld = false
   try {
     reader = openReader(site.file)
     await reader.engine.limitCache(CACHE)
     await reader.engine.freeze()
-    const request = requestOf(site, asked, reader)
+    const request = requestOf(site, call, reader)
     const minute = (page ?? endpoint)?.clock ? Math.floor(request.now / 60) : null
     const etag = await etagOf(reader, [site.version, request.locale, minute])
     const marked = { ...DATA, ETag: etag }
     if ((page || endpoint) && headers['if-none-match']?.split(/\s*,\s*/).includes(etag))
       return { status: 304, headers: marked, body: '' }
-    const answer = await made(asked, request)
+    const answer = await made(call, request)
     const sent = { status: 200, headers: { ...marked, ...ofAnswer(answer) } }
     if (typeof answer.body === 'string' || Buffer.isBuffer(answer.body)) return { ...sent, body: answer.body }
     isHeld = true
     return { ...sent, body: streamed(answer.body, reader) }
   } catch (error) {
-    return failed(site, requestOf(site, asked, reader ?? nothing(site.file)), isData, error)
+    return failed(site, requestOf(site, call, reader ?? nothing(site.file)), isData, error)
   } finally {
     if (!isHeld) await reader?.close()
   }

@@ -1,16 +1,16 @@
-/** A stretch of a text that both versions have, or only one of them. */
+/** A part of a text that both versions have, or only one of them. */
 export interface Piece {
   readonly what: 'same' | 'removed' | 'added'
   readonly text: string
 }
 
-/** Words and what stands between them. */
+/** Words and the characters between them. */
 const wordsOf = (text: string): string[] => text.match(/\s+|[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? []
 
-/** Words of one version times words of the other beyond which what lies between the equal ends is told as a whole. */
+/** Words of one version times words of the other: above this, all between the equal ends counts as one change. */
 const MOST = 4_000_000
 
-/** Joins what changed between two stretches that stayed: what went, then what came. Spaces alone do not stay between two changes. */
+/** Joins the changes between two unchanged parts: removed text, then added text. Spaces alone do not separate two changes. */
 function joined(pieces: readonly Piece[]): Piece[] {
   const done: Piece[] = []
   let [same, removed, added] = ['', '', '']

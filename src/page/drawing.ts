@@ -9,10 +9,10 @@ export interface Line {
 
 /** How something is drawn. */
 export interface Drawing {
-  /** What a reader who cannot see it is told. */
+  /** The alternative text. */
   readonly label: string
   readonly lines: readonly Line[]
-  /** What stands below the ends of the drawing. */
+  /** The labels below the ends of the drawing. */
   readonly ends: readonly [from: string, to: string]
   /** Whether each value holds until the next one. */
   readonly steps?: boolean
@@ -31,7 +31,7 @@ function bounds(values: readonly number[]): readonly [number, number] {
 
 const rounded = (value: number): string => String(Math.round(value * 10) / 10)
 
-/** Points as a path; it begins anew after what has no value. */
+/** Points as a path, interrupted where there is no value. */
 function pathOf(
   points: Line['points'],
   x: (at: number) => number,
@@ -52,7 +52,7 @@ function pathOf(
   return path
 }
 
-/** Lines as a picture that needs no script: it is in a page that is printed, or lies in a folder. */
+/** Lines as a picture without script, for printed pages and pages of files. */
 export function drawing({ label, lines, ends, steps = false, locale }: Drawing): Html {
   const [first, last] = bounds(lines.flatMap(({ points }) => points.map(([x]) => x)))
   const [low, high] = bounds(lines.flatMap(({ points }) => points.flatMap(([, y]) => (y === null ? [] : [y]))))
@@ -69,7 +69,7 @@ ${lines.map(({ points }, i) => html`<path class="line line-${i % 4}" d="${pathOf
 </svg>`
 }
 
-/** Which line is which; how each is drawn says the same as its colour. */
+/** The legend of the lines; they differ in colour and in dashes. */
 export const legend = (lines: readonly Line[]): Html =>
   html`<ul class="keys">${lines.map(
     ({ name }, i) =>

@@ -36,10 +36,10 @@ const NOWHERE = '#not-here'
 /** A page with its slots filled; undefined where none of those that are made has this path. */
 function findPage(path: string): { readonly page: Page; readonly params: Record<string, string> } | undefined {
   for (const page of PAGES.filter(({ path: own }) => own in MADE)) {
-    const [own, asked] = [page.path.split('/'), path.split('/')]
-    if (own.length !== asked.length) continue
-    const slots = own.flatMap((part, i) => (part.startsWith(':') ? [[part.slice(1), asked[i]!] as const] : []))
-    if (own.every((part, i) => part.startsWith(':') || part === asked[i]))
+    const [own, requested] = [page.path.split('/'), path.split('/')]
+    if (own.length !== requested.length) continue
+    const slots = own.flatMap((part, i) => (part.startsWith(':') ? [[part.slice(1), requested[i]!] as const] : []))
+    if (own.every((part, i) => part.startsWith(':') || part === requested[i]))
       return { page, params: Object.fromEntries(slots) }
   }
   return undefined
@@ -80,7 +80,7 @@ const settled = (document: string): string =>
 
 /**
  * Every page that makes sense without a server, as files that lead to one another: what is wanted, and all that it leads to.
- * The database should be a published copy, or one whose bookkeeping anybody may read.
+ * The database should be a published copy, or one whose bookkeeping may be public.
  */
 export async function* pageFiles(
   store: Reader,

@@ -34,7 +34,7 @@ export interface FolderOptions {
 /** Whether a file begins as those do that are made here. */
 const isOurs = (file: string): boolean => headOf(file, 100).includes(MARK)
 
-/** The names of the files that were made here before; a list that is none of ours names nothing. */
+/** The names of the files that were written here before; empty where the list is not by this program. */
 function standing(folder: string): string[] {
   try {
     const { mark, files } = JSON.parse(readFileSync(join(folder, LIST), 'utf8')) as { mark: unknown; files: unknown }
@@ -45,7 +45,7 @@ function standing(folder: string): string[] {
   }
 }
 
-/** The folder itself, made where there is none. */
+/** Creates the folder where there is none. */
 function openFolder(path: string): string {
   const there = statSync(path, { throwIfNoEntry: false })
   if (there && !there.isDirectory())
@@ -69,7 +69,7 @@ function checkFolders(folder: string, name: string): void {
   }
 }
 
-/** The place of a file of the page; refuses where one stands that is not ours. */
+/** The target of a file of the page; throws where another file exists. */
 function claim(folder: string, name: string, { overwrite, sources }: FolderOptions): Target {
   const target = prepareTarget(join(folder, name), { what: 'a file of a page', overwrite, sources, ours: isOurs })
   if (!target.isStream) return target
@@ -89,7 +89,7 @@ function takeAway(folder: string, names: readonly string[]): void {
     try {
       for (let place = dirname(name); place !== '.'; place = dirname(place)) rmdirSync(join(folder, place))
     } catch {
-      // Something else lies in it, and stays.
+      // Other files in it stay.
     }
   }
 }
@@ -118,7 +118,7 @@ export async function writePage(
       }
       const list = JSON.stringify({ mark: MARK, files: names }, null, 2)
       writeFileSync(join(staging, LIST), `${list}\n`)
-      // All are looked at before anything is put anywhere.
+      // All targets are checked before anything is written.
       for (const name of [LIST, ...names]) {
         checkFolders(folder, name)
         if (existsSync(dirname(join(folder, name)))) claim(folder, name, options)

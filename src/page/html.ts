@@ -5,7 +5,7 @@ export interface Html {
 
 const MADE = Symbol('html')
 
-/** What may stand in a place of a template: texts are escaped, lists are joined, and nothing is written for what is absent. */
+/** A value in a template: texts are escaped, lists are joined, and null, undefined and false are empty. */
 export type Part = Html | string | number | bigint | null | undefined | false | readonly Part[]
 
 const ESCAPES: Readonly<Record<string, string>> = {

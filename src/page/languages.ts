@@ -5,7 +5,7 @@ import { isLocale, LOCALES, type Locale } from './words/locale.ts'
 /** The name of the cookie that holds the language. */
 export const LANGUAGE_COOKIE = 'indicator_sync_lang'
 
-/** The first of our languages that a browser would have; English where it says none. */
+/** The first supported language in the browser's list; English where it sends none. */
 function preferred(accepted: string): Locale {
   const wanted = accepted
     .split(',')
@@ -23,7 +23,7 @@ function preferred(accepted: string): Locale {
 
 /** The language of an answer: that of the address, else the one that was chosen before, else the browser's. */
 export function localeOf(query: URLSearchParams, headers: IncomingHttpHeaders): Locale {
-  const [said, chosen] = [query.get('lang'), cookieOf(headers, LANGUAGE_COOKIE)]
-  if (isLocale(said)) return said
+  const [requested, chosen] = [query.get('lang'), cookieOf(headers, LANGUAGE_COOKIE)]
+  if (isLocale(requested)) return requested
   return isLocale(chosen) ? chosen : preferred(headers['accept-language'] ?? '')
 }

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Changes } from '../db/store.ts'
 
-/** How often the database is looked at while somebody follows, in milliseconds. */
+/** How often the database is checked while a browser listens, in milliseconds. */
 const LOOK_MS = 1_000
-/** A line now and then, so that whatever stands between does not take the connection for dead. */
+/** How often a line is sent, so that proxies keep the connection open. */
 const BEAT_EVERY = 20
-/** Nobody has so many windows open. */
+/** The most listeners: no user has so many windows open. */
 const MOST = 200
 
-/** Tells browsers that something was written, so that they ask again: server-sent events. */
+/** Notifies browsers of changes by server-sent events, so that they reload. */
 export interface Live {
   follow(request: IncomingMessage, response: ServerResponse): void
   /** How many follow. */
@@ -16,7 +16,7 @@ export interface Live {
   close(): void
 }
 
-/** Looks at the database, once for all who follow, and not at all while nobody does. */
+/** Watches the database, once for all listeners, and only while there are any. */
 export function createLive(changesOf: () => Changes): Live {
   const followers = new Set<ServerResponse>()
   let watch: { readonly timer: NodeJS.Timeout; readonly close: () => void } | undefined

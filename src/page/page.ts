@@ -3,14 +3,14 @@ import type { Html } from './html.ts'
 import type { Locale } from './words/locale.ts'
 import type { Words } from './words/words.ts'
 
-/** What an address may be given beside its path; what is undefined is left out. */
+/** The query of an address; undefined values are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>
 
 /** What a page is given. */
 export interface PageRequest {
   /** The database, open for this request only and read as it is at one instant. Nothing can be written through it. */
   readonly store: Reader
-  /** The path that was asked for, without `.json`: `/series/600`. */
+  /** The requested path, without `.json`: `/series/600`. */
   readonly path: string
   /** What the slots of the path hold: `:id` of `/series/:id`. */
   readonly params: Readonly<Record<string, string>>
@@ -22,7 +22,7 @@ export interface PageRequest {
   readonly version: string
   /** Epoch seconds. */
   readonly now: number
-  /** The whole address that was asked for, for paper; undefined where no server is behind the page. */
+  /** The whole address that was requested, for paper; undefined where no server is behind the page. */
   readonly address?: string
   /** The folders of lakes that jobs keep up to date. */
   readonly lakes?: () => Promise<readonly string[]>
@@ -54,7 +54,7 @@ export const view = <Data>(declared: View<Data>): AnyView => declared as AnyView
 interface Place {
   /** With slots: `/series/:id`. */
   readonly path: string
-  /** Whether it says something about now (an age), so that it is another one each minute. */
+  /** Whether it depends on the time (an age), so that it changes every minute. */
   readonly clock?: true
   /** Whether only our own pages may lead to it, because asking is work: SQL. */
   readonly own?: true
@@ -92,7 +92,7 @@ export interface Endpoint extends Place {
 /** Data as JSON. */
 export const json = (data: unknown): Answer => ({ type: 'application/json; charset=utf-8', body: JSON.stringify(data) })
 
-/** There is no such thing: becomes a page that says so, with status 404. */
+/** Thrown where something does not exist: becomes a page with status 404. */
 export class NotFound extends Error {
   readonly what: string
   constructor(what: string) {

@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 
 /** Who may ask. */
 export interface Door {
-  /** Names beside those of this machine by which the page may be reached. */
+  /** Further host names by which the page may be reached. */
   readonly names: readonly string[]
   /** What everybody has to show; null where only this machine can ask. */
   readonly token: string | null
@@ -16,7 +16,7 @@ export interface Refusal {
   readonly reason: string
 }
 
-/** Every answer has these: nothing from elsewhere runs in the page, frames it, reads it, or is told where it was. */
+/** Headers of every answer: nothing from elsewhere runs in the page, frames it, reads it, or learns its address. */
 export const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -27,7 +27,7 @@ export const HEADERS = {
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
 } as const
 
-/** The name in a Host header, without the port; undefined where it is none. */
+/** The name in a Host header, without the port; undefined where it is illegal. */
 function nameOf(host: string): string | undefined {
   const [, name] = /^([\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.exec(host) ?? []
   return name?.toLowerCase().replace(/\.$/, '')
@@ -47,7 +47,7 @@ function isOurs(host: string, { names, token }: Door): boolean {
   return token !== null && isIP(name.replace(/^\[|\]$/g, '')) !== 0
 }
 
-/** Whether two texts are equal, in a time that does not tell how much of them is. */
+/** Whether two texts are equal, in constant time. */
 function isEqual(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]
   return left.length === right.length && timingSafeEqual(left, right)
@@ -71,15 +71,15 @@ function isKnown({ headers, url = '' }: IncomingMessage, token: string): boolean
   return shown.some((text) => typeof text === 'string' && isEqual(text, token))
 }
 
-/** Whether another site made the browser ask. Browsers say so in a header that no page can change. */
+/** Whether another site caused the request. Browsers say so in a header that pages cannot change. */
 const isForeign = (headers: IncomingHttpHeaders): boolean =>
   ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
 
-/** Whether it is asked for as the page that a person looks at, as by a link; not as a picture, a frame or data. */
+/** Whether it is requested as a page, as by a link; not as a picture, a frame or data. */
 const isOpened = (headers: IncomingHttpHeaders): boolean =>
   headers['sec-fetch-mode'] === 'navigate' && ['document', undefined].includes(headers['sec-fetch-dest'] as string)
 
-/** Why a request is not answered, whatever it asks for; undefined where it may be. Looked at before anything else is. */
+/** Why a request is refused, whatever it requests; undefined where it is not. Checked first. */
 export function refusal(request: IncomingMessage, door: Door): Refusal | undefined {
   const { method, headers, headersDistinct, url = '' } = request
   const hosts = headersDistinct.host ?? []

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
 import createRouter from 'find-my-way'
 import { watchChanges } from '../db/open.ts'
-import { type Asked, answerOf, type Sent } from './answer.ts'
+import { answerOf, type PageCall, type Sent } from './answer.ts'
 import { assets } from './assets.ts'
 import { LANGUAGE_COOKIE } from './languages.ts'
 import { createLive } from './live.ts'
@@ -27,7 +27,7 @@ const line = (status: number, text: string): Sent => ({
   body: `${text}\n`,
 })
 
-/** Says why something is not answered. */
+/** Answers with the reason of a refusal. */
 function refuse(response: ServerResponse, { status, reason }: Refusal): void {
   if (status === 405) response.setHeader('Allow', 'GET, HEAD')
   // What else comes with it is not waited for.
@@ -60,20 +60,20 @@ async function send(request: IncomingMessage, response: ServerResponse, sent: Se
   if (body instanceof Readable) {
     response.writeHead(status, headers)
     if (request.method === 'HEAD') body.destroy()
-    // Whoever goes away in the middle is no fault.
+    // A client that disconnects is not an error.
     else return pipeline(body, response).catch(() => undefined)
     response.end()
     return
   }
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const isPacked = bytes.length >= SMALL && takesGzip(request)
-  const told = isPacked ? (gzip ?? gzipSync(bytes, { level: 1 })) : bytes
+  const payload = isPacked ? (gzip ?? gzipSync(bytes, { level: 1 })) : bytes
   response.writeHead(status, {
     ...headers,
     ...(isPacked ? { 'Content-Encoding': 'gzip' } : {}),
-    ...(status === 304 ? {} : { 'Content-Length': told.length }),
+    ...(status === 304 ? {} : { 'Content-Length': payload.length }),
   })
-  response.end(told)
+  response.end(payload)
 }
 
 /** The address of a request; one that begins with two slashes would name another server in a link. */
@@ -109,15 +109,15 @@ export function buildServer(site: Site): Server {
     request: IncomingMessage,
     response: ServerResponse,
     params: Params,
-    asked: Omit<Asked, 'headers' | 'address' | 'params'> & { readonly own?: true },
+    call: Omit<PageCall, 'headers' | 'address' | 'params'> & { readonly own?: true },
   ): Promise<void> => {
-    const refused = asked.own && foreignRefusal(request.headers)
+    const refused = call.own && foreignRefusal(request.headers)
     if (refused) return send(request, response, line(refused.status, refused.reason))
     const moved = remember(request, response, site.door)
     if (moved) return send(request, response, moved)
     const address = addressOf(request)
     const { headers } = request
-    await send(request, response, await answerOf(site, { ...asked, headers, address, params: params as never }))
+    await send(request, response, await answerOf(site, { ...call, headers, address, params: params as never }))
   }
   type Work = (request: IncomingMessage, response: ServerResponse, params: Params) => Promise<void>
   /** What an error of ours in the middle of an answer does: it is told in the terminal, and the connection ends. */

@@ -12,8 +12,8 @@ export interface Site {
   readonly command: (rest: string) => string
   /** The folders of lakes that jobs keep up to date. */
   readonly lakes?: () => Promise<readonly string[]>
-  /** Is told what went wrong that is no fault of who asked. */
+  /** Called with errors that are not the user's. */
   readonly failed: (error: unknown) => void
-  /** How long a request may take to come, and how often that is looked at, in milliseconds. */
+  /** How long a request may take to arrive, and how often that is checked, in milliseconds. */
   readonly receiveTimeoutMs?: { readonly headers: number; readonly check: number }
 }

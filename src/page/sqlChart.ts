@@ -5,10 +5,10 @@ import type { StatementAnswer } from './statements.ts'
 const TIME = /^\d{4}-\d{2}(?:-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?)?$/
 /** Columns that are numbers and no measures. */
 const NO_MEASURE = /(?:^|_)(?:id|at|s|geo|series)$/
-/** Lines that can be told apart. */
+/** How many lines can be distinguished. */
 const MOST = 4
 
-/** When a cell of the first column is; NaN where it tells no time. */
+/** The instant of a cell of the first column; NaN where it is not a time. */
 const timeOf = (cell: string | number | null): number =>
   typeof cell === 'string' && TIME.test(cell)
     ? Date.parse(/[T ]\d.*(?:Z|[+-]\d{2}:\d{2})$/.test(cell) ? cell : `${cell}${cell.length > 10 ? 'Z' : ''}`)

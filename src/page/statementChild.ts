@@ -5,7 +5,7 @@ import { SyncError } from '../base/errors.ts'
 import { openReader } from '../db/open.ts'
 import { asInputError } from '../products/badStatement.ts'
 import { exactNumber, plain, uniqueNames } from '../products/cells.ts'
-import type { Limits, StatementAnswer, StatementQuestion } from './statements.ts'
+import type { Limits, StatementAnswer, StatementRequest } from './statements.ts'
 
 /** Letters of one cell; what is longer is cut. */
 const CELL = 100_000
@@ -14,27 +14,27 @@ const MEMORY = 256 * 1024 * 1024
 /** How long a process waits for its statement. */
 const PATIENCE_MS = 60_000
 
-/** A value as it can be told in JSON: whole numbers beyond doubles and what is no finite number as text, bytes as base64. */
+/** A value as it can be exact in JSON: whole numbers beyond doubles and what is no finite number as text, bytes as base64. */
 function cellOf(value: unknown): string | number | null {
-  const told = exactNumber(value)
-  if (told === null || (typeof told === 'number' && Number.isFinite(told))) return told as number | null
-  const text = plain(told)
+  const exact = exactNumber(value)
+  if (exact === null || (typeof exact === 'number' && Number.isFinite(exact))) return exact as number | null
+  const text = plain(exact)
   return text.length > CELL ? `${text.slice(0, CELL)}…` : text
 }
 
-async function answer({ file, sql, parameters }: StatementQuestion, { rows, bytes }: Limits): Promise<StatementAnswer> {
+async function answer({ file, sql, parameters }: StatementRequest, { rows, bytes }: Limits): Promise<StatementAnswer> {
   const reader = openReader(file)
   try {
     await reader.engine.limitMemory(MEMORY)
     const found = await reader.engine.query(sql, parameters)
     const taken: (string | number | null)[][] = []
-    let told = 0
+    let size = 0
     let cut: StatementAnswer['cut'] = null
     reading: for await (const block of found.rows)
       for (const row of block) {
         const cells = row.map(cellOf)
-        told += cells.reduce<number>((sum, cell) => sum + String(cell).length + 1, 0)
-        cut = taken.length === rows ? 'rows' : taken.length > 0 && told > bytes ? 'bytes' : null
+        size += cells.reduce<number>((sum, cell) => sum + String(cell).length + 1, 0)
+        cut = taken.length === rows ? 'rows' : taken.length > 0 && size > bytes ? 'bytes' : null
         if (cut) break reading
         taken.push(cells)
       }
@@ -46,7 +46,7 @@ async function answer({ file, sql, parameters }: StatementQuestion, { rows, byte
   }
 }
 
-/** What is said of a failure to the process that asked. */
+/** The message about a failure to the parent process. */
 const toldOf = (error: unknown) =>
   error instanceof SyncError
     ? { message: error.message, hint: error.hint, code: error.code }
@@ -55,13 +55,13 @@ const toldOf = (error: unknown) =>
 endWithParent(process.ppid)
 process.on('disconnect', () => process.exit())
 const idle = setTimeout(() => process.exit(), PATIENCE_MS)
-process.once('message', ({ question, limits }: { question: StatementQuestion; limits: Limits }) => {
+process.once('message', ({ request, limits }: { request: StatementRequest; limits: Limits }) => {
   clearTimeout(idle)
-  answer(question, limits)
+  answer(request, limits)
     .then(
       (done) => ({ done }),
       (error) => ({ error: toldOf(error) }),
     )
-    .then((said) => process.send!(said, () => process.exit()))
+    .then((message) => process.send!(message, () => process.exit()))
 })
 process.send!('ready')

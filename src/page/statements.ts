@@ -4,14 +4,14 @@ import { dirname } from 'node:path'
 import PQueue from 'p-queue'
 import { BusyError, InputError, StoppedError } from '../base/errors.ts'
 
-/** A statement of somebody's own, with the values of its parameters. */
-export interface StatementQuestion {
+/** A user's statement, with the values of its parameters. */
+export interface StatementRequest {
   readonly file: string
   readonly sql: string
   readonly parameters: Readonly<Record<string, string | number | bigint | null>>
 }
 
-/** How much of an answer is told, and how long it may take. */
+/** The limits of an answer: size and time. */
 export interface Limits {
   readonly rows: number
   /** Letters of all cells together. */
@@ -26,23 +26,25 @@ export interface StatementAnswer {
   readonly cut: 'rows' | 'bytes' | null
 }
 
-/** Asks statements of anybody's in processes of their own. */
-export interface Asker {
+/** Runs users' statements in processes of their own. */
+export interface StatementRunner {
   /** The answer; throws InputError for what is wrong with the statement, and StoppedError when it took too long. */
-  ask(question: StatementQuestion): Promise<StatementAnswer>
+  run(request: StatementRequest): Promise<StatementAnswer>
   /** Starts a process for the next statement, which is then answered sooner. */
   warm(): void
   /** Ends all processes. */
   close(): void
 }
 
-/** What one page of the box asks for. */
+/** The limits of the SQL page. */
 export const LIMITS: Limits = { rows: 1000, bytes: 1_000_000, ms: 3000 }
 /** Statements that are answered at once, and those that wait for one of them. */
 const AT_ONCE = 2
 const WAITING = 8
 
-type Said = { readonly done: StatementAnswer } | { readonly error: { message: string; hint?: string; code: string } }
+type ChildMessage =
+  | { readonly done: StatementAnswer }
+  | { readonly error: { message: string; hint?: string; code: string } }
 
 /** A process that was started for one statement, and when it can take it: false when it ended before. */
 interface Waiting {
@@ -54,7 +56,7 @@ function start(): Waiting {
   const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const cache = getCompileCacheDir()
   const child = fork(new URL(`./statementChild.${ending}`, import.meta.url), {
-    // Nothing of our environment: what answers anybody's statement knows no key.
+    // Without our environment: a process that runs users' statements must not have the key.
     env: cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) },
     execArgv: ['--max-old-space-size=256'],
     serialization: 'advanced',
@@ -70,28 +72,32 @@ function start(): Waiting {
   return { child, ready }
 }
 
-/** What one process says to a statement; null when it ended before. */
-function said(child: ChildProcess, question: StatementQuestion, limits: Limits): Promise<Said | 'late' | null> {
+/** The message of a process about its statement; null when it ended before. */
+function answerOf(
+  child: ChildProcess,
+  request: StatementRequest,
+  limits: Limits,
+): Promise<ChildMessage | 'late' | null> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       resolve('late')
       child.kill('SIGKILL')
     }, limits.ms)
-    const settle = (what: Said | null): void => {
+    const settle = (what: ChildMessage | null): void => {
       clearTimeout(timer)
       resolve(what)
     }
     child.once('message', settle)
     child.once('exit', () => settle(null))
-    child.send({ question, limits }, (error) => error && settle(null))
+    child.send({ request, limits }, (error) => error && settle(null))
   })
 }
 
 /**
- * Creates what asks statements: each in a process of its own, for nothing inside a process can end SQLite in the middle of a
+ * Creates a runner of statements: each has a process of its own, because nothing inside a process can interrupt SQLite in a
  * statement. The next process is started beforehand.
  */
-export function createAsker(limits: Limits = LIMITS): Asker {
+export function createStatementRunner(limits: Limits = LIMITS): StatementRunner {
   const children = new Set<ChildProcess>()
   const queue = new PQueue({ concurrency: AT_ONCE })
   let spare: Waiting | null = null
@@ -108,13 +114,13 @@ export function createAsker(limits: Limits = LIMITS): Asker {
     })
   }
 
-  async function answered(question: StatementQuestion): Promise<StatementAnswer> {
+  async function answered(request: StatementRequest): Promise<StatementAnswer> {
     warm()
     const { child, ready } = spare!
     spare = null
     child.ref()
     child.channel?.ref()
-    const what = (await ready) ? await said(child, question, limits) : null
+    const what = (await ready) ? await answerOf(child, request, limits) : null
     if (what === 'late')
       throw new StoppedError(`The statement took longer than ${limits.ms / 1000} s and was ended.`, {
         hint: 'Ask less (where series_id = …, limit …), or ask it in a terminal, where it may take longer.',
@@ -131,10 +137,10 @@ export function createAsker(limits: Limits = LIMITS): Asker {
 
   return {
     warm,
-    async ask(question) {
+    async run(request) {
       if (queue.size >= WAITING)
         throw new BusyError('Too many statements are being answered.', { hint: 'Ask again in a moment.', code: 'busy' })
-      return queue.add(() => answered(question))
+      return queue.add(() => answered(request))
     },
     close() {
       for (const child of children) child.kill('SIGKILL')

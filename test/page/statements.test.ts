@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openStore } from '../../src/db/open.ts'
-import { createAsker, LIMITS, type Limits } from '../../src/page/statements.ts'
+import { createStatementRunner, LIMITS, type Limits } from '../../src/page/statements.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
 
 /** More than a slow machine needs to begin. */
@@ -19,16 +19,16 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-function asker(limits: Limits = PATIENT) {
-  const made = createAsker(limits)
+function runner(limits: Limits = PATIENT) {
+  const made = createStatementRunner(limits)
   onTestFinished(() => made.close())
-  return (sql: string, parameters = {}) => made.ask({ file, sql, parameters })
+  return (sql: string, parameters = {}) => made.run({ file, sql, parameters })
 }
 
 describe('a statement of anybody', () => {
   test('is answered with its columns, each named once, and values that JSON can tell', async () => {
     const sql = `select at_utc, value, value, 9007199254740993 as big, 1e999 as endless, x'00ff' as bytes, null as none from observations where geo_id = :geo`
-    expect(await asker()(sql, { geo: 3n })).toEqual({
+    expect(await runner()(sql, { geo: 3n })).toEqual({
       columns: ['at_utc', 'value', 'value_2', 'big', 'endless', 'bytes', 'none'],
       rows: [['2025-05-01T00:00:00Z', 1.5, 1.5, '9007199254740993', 'Infinity', 'AP8=', null]],
       cut: null,
@@ -36,24 +36,24 @@ describe('a statement of anybody', () => {
   })
 
   test('that does not end is ended, and the next one is answered', async () => {
-    const made = createAsker({ ...LIMITS, ms: 300 })
+    const made = createStatementRunner({ ...LIMITS, ms: 300 })
     onTestFinished(() => made.close())
-    await expect(made.ask({ file, sql: ENDLESS, parameters: {} })).rejects.toMatchObject({ code: 'timeout' })
-    expect((await asker()('select 1 as one')).rows).toEqual([[1]])
+    await expect(made.run({ file, sql: ENDLESS, parameters: {} })).rejects.toMatchObject({ code: 'timeout' })
+    expect((await runner()('select 1 as one')).rows).toEqual([[1]])
   })
 
   test('ends with whoever asked, also in the middle', async () => {
-    const made = createAsker(PATIENT)
-    const asked = made.ask({ file, sql: ENDLESS, parameters: {} })
+    const made = createStatementRunner(PATIENT)
+    const asked = made.run({ file, sql: ENDLESS, parameters: {} })
     made.close()
     await expect(asked).rejects.toThrow()
   })
 
   test('is cut after so many rows or letters, and says so', async () => {
     const many = 'with recursive n (i) as (select 1 union all select i + 1 from n) select i from n'
-    const rows = await asker({ ...PATIENT, rows: 7 })(many)
+    const rows = await runner({ ...PATIENT, rows: 7 })(many)
     expect(rows).toMatchObject({ cut: 'rows', rows: { length: 7 } })
-    const bytes = await asker({ ...PATIENT, bytes: 1000 })(`select printf('%.*c', 300, 'x') from (${many})`)
+    const bytes = await runner({ ...PATIENT, bytes: 1000 })(`select printf('%.*c', 300, 'x') from (${many})`)
     expect(bytes).toMatchObject({ cut: 'bytes', rows: { length: 3 } })
   })
 
@@ -66,11 +66,11 @@ describe('a statement of anybody', () => {
     ['is several', 'select 1; select 2'],
     ['lacks a parameter', 'select :x'],
   ])('that %s is refused with a sentence', async (_, sql) => {
-    await expect(asker()(sql)).rejects.toMatchObject({ name: 'InputError', message: expect.stringMatching(/\.$/) })
+    await expect(runner()(sql)).rejects.toMatchObject({ name: 'InputError', message: expect.stringMatching(/\.$/) })
   })
 
   test('cannot turn writing on for itself or the next one', async () => {
-    const ask = asker()
+    const ask = runner()
     await ask('pragma query_only = off').catch(() => undefined)
     await expect(ask(`insert into geo (id) values (9) returning id`)).rejects.toThrow()
     const store = await openStore(file)
@@ -79,7 +79,7 @@ describe('a statement of anybody', () => {
   })
 
   test('that needs more memory than there is ends alone', async () => {
-    const ask = asker()
+    const ask = runner()
     await expect(
       ask(`select length(group_concat(hex(zeroblob(1000000)))) from observation, generate_series(1, 1000)`),
     ).rejects.toThrow()
@@ -89,7 +89,7 @@ describe('a statement of anybody', () => {
   })
 
   test('waits its turn behind others, and is refused only when very many wait', async () => {
-    const ask = asker()
+    const ask = runner()
     const answers = await Promise.allSettled(Array.from({ length: 30 }, (_, i) => ask('select :i as i', { i })))
     const done = answers.filter(({ status }) => status === 'fulfilled')
     expect(done.length).toBe(10)
@@ -100,7 +100,7 @@ describe('a statement of anybody', () => {
   test('is asked in a process that knows nothing of our environment', async () => {
     process.env.INDICATOR_SYNC_API_KEY = 'k'.repeat(64)
     onTestFinished(() => void delete process.env.INDICATOR_SYNC_API_KEY)
-    const made = createAsker(PATIENT)
+    const made = createStatementRunner(PATIENT)
     onTestFinished(() => made.close())
     made.warm()
     if (process.platform !== 'linux') return
@@ -115,6 +115,6 @@ describe('a statement of anybody', () => {
       })
     expect(children.length).toBeGreaterThan(0)
     for (const pid of children) expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('API_KEY')
-    await made.ask({ file, sql: 'select 1', parameters: {} })
+    await made.run({ file, sql: 'select 1', parameters: {} })
   })
 })

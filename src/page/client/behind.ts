@@ -1,7 +1,7 @@
-/* What stands behind the lines of a chart: stretches that are not final, and changes of the step. */
+/* What stands behind the lines of a chart: intervals that are not final, and changes of the step. */
 import type uPlot from 'uplot'
 
-/** What is not final of a stretch. */
+/** What is not final of an interval. */
 export type StateRow = readonly [from: number, to: number, state: string]
 
 /** The colours of the style, as the canvas takes them. */
@@ -29,7 +29,7 @@ const STRIPES: Readonly<Record<string, readonly [distance: number, mark: string]
   unasked: [0, '·'],
 }
 
-/** Stretches that are not final: stripes, a letter, and a bar at the foot of the picture. */
+/** Intervals that are not final: stripes, a letter, and a bar at the foot of the picture. */
 export function drawStates(u: uPlot, states: readonly StateRow[], colour: (name: string) => string): void {
   const { ctx, bbox } = u
   ctx.save()

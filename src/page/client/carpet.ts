@@ -46,14 +46,14 @@ function draw(canvas: HTMLCanvasElement, { slots, days }: Carpet, low: number, h
 }
 
 /** Lets the arrow keys and the mouse go from cell to cell, and says what is there. */
-function follow(canvas: HTMLCanvasElement, carpet: Carpet, { chart, locale, words }: Given, told: Element): void {
+function follow(canvas: HTMLCanvasElement, carpet: Carpet, { chart, locale, words }: Given, status: Element): void {
   const { slots, days } = carpet
   const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 })
   let [x, y] = [0, 0]
   const say = (): void => {
     const value = days[x]!.hours[y]
     const what = value === false ? words.noHour : value === null ? '–' : number.format(value!)
-    told.textContent = `${days[x]!.date} ${slotText(slots[y]!)} · ${what}${typeof value === 'number' && chart.unit ? ` ${chart.unit}` : ''}`
+    status.textContent = `${days[x]!.date} ${slotText(slots[y]!)} · ${what}${typeof value === 'number' && chart.unit ? ` ${chart.unit}` : ''}`
   }
   const MOVES: Readonly<Record<string, readonly [number, number]>> = {
     ...{ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] },
@@ -79,11 +79,11 @@ async function show(place: HTMLElement, given: Given): Promise<void> {
   const answer = await fetch(`${given.carpet}${location.search}`)
   const carpet = answer.ok ? ((await answer.json()) as Carpet | null) : null
   place.replaceChildren()
-  const told = document.createElement('p')
-  told.setAttribute('role', 'status')
+  const status = document.createElement('p')
+  status.setAttribute('role', 'status')
   if (!carpet || carpet.days.length === 0) {
-    told.textContent = (answer.ok ? given.words.carpetMuch : given.words.failed) ?? ''
-    place.append(told)
+    status.textContent = (answer.ok ? given.words.carpetMuch : given.words.failed) ?? ''
+    place.append(status)
     return
   }
   const numbers = carpet.days.flatMap(({ hours }) => hours.filter((value) => typeof value === 'number'))
@@ -111,9 +111,9 @@ async function show(place: HTMLElement, given: Given): Promise<void> {
   scale.className = 'soft'
   const number = new Intl.NumberFormat(given.locale, { maximumFractionDigits: 3 })
   scale.textContent = `${carpet.days[0]!.date} – ${carpet.days.at(-1)!.date} · ${number.format(low)} – ${number.format(high)} ${given.chart.unit ?? ''}`
-  place.append(both, scale, told)
+  place.append(both, scale, status)
   draw(canvas, carpet, low, high)
-  follow(canvas, carpet, given, told)
+  follow(canvas, carpet, given, status)
 }
 
 /** Shows the hours when their part of the page is opened. */

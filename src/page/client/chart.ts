@@ -20,14 +20,14 @@ export interface Shown {
 export interface ChartEvents {
   /** The cursor is at an instant, or nowhere. */
   readonly cursor: (at: number | null) => void
-  /** A stretch was drawn up with the mouse, or asked for by a key. */
+  /** An interval was drawn up with the mouse, or asked for by a key. */
   readonly zoom: (from: number, to: number) => void
 }
 
 /** A chart on the page. */
 export interface Chart {
   show(shown: Shown): void
-  /** Stretches what is there to another range until more is known. */
+  /** Intervals what is there to another range until more is known. */
   stretch(from: number, to: number): void
   /** Moves the cursor to the next or an earlier period. */
   move(by: number): void

@@ -1,6 +1,6 @@
 /** Keeps a page up to date while a sync writes: the server says that something changed, and the page asks for itself again. */
 
-const told = document.querySelector('#told')
+const status = document.querySelector('#status')
 const CHANGED =
   document.documentElement.lang === 'es'
     ? 'La base de datos ha cambiado; la página se ha actualizado.'
@@ -28,7 +28,7 @@ async function refresh(): Promise<void> {
   main.replaceChildren(...fresh.childNodes)
   document.dispatchEvent(new Event('page:changed'))
   if (focused >= 0) main.querySelectorAll<HTMLElement>('a, button, [tabindex]')[focused]?.focus({ preventScroll: true })
-  if (told) told.textContent = CHANGED
+  if (status) status.textContent = CHANGED
 }
 
 let last = document.querySelector('main')?.innerHTML

@@ -1,6 +1,6 @@
 /** What every page has: commands can be copied by a button, and paper has the address. Without this module commands are text to be marked. */
 
-const said =
+const labels =
   document.documentElement.lang === 'es' ? { copy: 'Copiar', copied: 'Copiado' } : { copy: 'Copy', copied: 'Copied' }
 
 /** Puts a button beside each command that has none. */
@@ -8,13 +8,13 @@ export function addButtons(): void {
   for (const code of document.querySelectorAll<HTMLElement>('code[data-copy]:not(:has(+ button))')) {
     const button = document.createElement('button')
     button.type = 'button'
-    button.textContent = said.copy
-    button.setAttribute('aria-label', `${said.copy}: ${code.textContent}`)
+    button.textContent = labels.copy
+    button.setAttribute('aria-label', `${labels.copy}: ${code.textContent}`)
     button.addEventListener('click', async () => {
       await navigator.clipboard.writeText(code.textContent ?? '')
-      button.textContent = said.copied
-      const told = document.querySelector('#told')
-      if (told) told.textContent = said.copied
+      button.textContent = labels.copied
+      const status = document.querySelector('#status')
+      if (status) status.textContent = labels.copied
     })
     code.after(button)
   }

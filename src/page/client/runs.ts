@@ -19,7 +19,7 @@ export interface BandRun {
   readonly mean: (number | null)[]
 }
 
-/** The values of a stretch as they are, where a picture has room for them; else what each of its columns holds. */
+/** The values of an interval as they are, where a picture has room for them; else what each of its columns holds. */
 export type Drawn =
   | { readonly kind: 'values'; readonly runs: readonly ValueRun[] }
   | { readonly kind: 'extremes'; readonly runs: readonly BandRun[] }

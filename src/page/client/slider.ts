@@ -1,4 +1,4 @@
-/** A state of the past that can be looked at. */
+/** A past state that can be selected. */
 export interface Moment {
   readonly at: string
   readonly text: string
@@ -28,9 +28,9 @@ export function createSlider(
   Object.assign(input, { type: 'range', min: '0', max: String(moments.length), step: '1', id: 'moment' })
   const held = moments.findLastIndex(({ at }) => asOf !== null && at <= asOf)
   input.value = String(asOf === null ? moments.length : Math.max(0, held))
-  const told = place.appendChild(document.createElement('output'))
+  const output = place.appendChild(document.createElement('output'))
   const differ = place.appendChild(document.createElement('span'))
-  told.htmlFor.add('moment')
+  output.htmlFor.add('moment')
   const ticks = place.appendChild(document.createElement('datalist'))
   ticks.id = 'moments'
   for (let i = 0; i <= moments.length && moments.length <= 100; i++)
@@ -42,7 +42,7 @@ export function createSlider(
   const chosen = (): Moment | undefined => moments[Number(input.value)]
   const show = (): void => {
     const text = chosen()?.text ?? String(words.now)
-    told.textContent = text
+    output.textContent = text
     input.setAttribute('aria-valuetext', text)
     if (choose) choose.value = chosen()?.at ?? ''
   }

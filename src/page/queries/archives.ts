@@ -40,7 +40,7 @@ async function namesOf({ kysely }: Reader, ids: readonly number[], locale: strin
 
 const COLUMNS = ['e.kind', 'e.id', 'e.date', 'e.date_times', 'e.publication_dates', 'f.path', 'f.bytes'] as const
 
-/** The days between which something lies, from a JSON array of none, one or two. */
+/** The first and last day, from a JSON array of none, one or two. */
 function daysOf(json: string): { from: string | null; to: string | null } {
   const days = JSON.parse(json) as string[]
   return { from: days[0] ?? null, to: days.at(-1) ?? null }

@@ -3,7 +3,7 @@ import { formatMillis } from '../../base/instant.ts'
 import { GOOD } from '../../db/outcomes.ts'
 import type { Reader } from '../../db/store.ts'
 
-/** A state of the past that is looked at: the last fetch of a series that had been recorded by a moment. */
+/** A past state: the last fetch of a series that had been recorded by a moment. */
 export interface AsOf {
   /** UTC, to the millisecond. */
   readonly moment: string
@@ -11,7 +11,7 @@ export interface AsOf {
   readonly fetchId: number
 }
 
-/** The moment that an address asks for, to the millisecond; null for now. */
+/** The moment in an address, to the millisecond; null for now. */
 export function momentOf(query: URLSearchParams): string | null {
   const text = query.get('asof')
   if (text === null || text === '' || text === 'now') return null

@@ -12,7 +12,7 @@ export interface Slot {
   readonly again: boolean
 }
 
-/** The days of a stretch hour by hour: the mean of each over time. */
+/** The days of an interval hour by hour: the mean of each over time. */
 export interface Carpet {
   readonly slots: readonly Slot[]
   readonly days: readonly CarpetDay[]
@@ -39,7 +39,7 @@ function slotOf(zone: string, at: number): Slot {
 
 const keyOf = ({ hour, again }: Slot): number => 2 * hour + (again ? 1 : 0)
 
-/** Reads the days of a stretch hour by hour; undefined where there are too many of them for a picture. */
+/** Reads the days of an interval hour by hour; undefined where there are too many of them for a picture. */
 export async function readCarpet(
   db: Reader,
   line: Line,

@@ -2,7 +2,7 @@ import type { Interval } from '../../base/interval.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Line } from './window.ts'
 
-/** A run that changed something of a stretch: what was known of it before is not what was known after. */
+/** A run that changed something of an interval: what was known of it before is not what was known after. */
 export interface Change {
   readonly run: number
   readonly job: string
@@ -18,7 +18,7 @@ export interface Change {
 /** Days of which every value is looked at; of more, the records of the requests tell. */
 const LOOKED_AT = 400
 
-/** How many versions of values each fetch brought and ended in a stretch. */
+/** How many versions of values each fetch brought and ended in an interval. */
 async function countVersions(
   { kysely }: Reader,
   { seriesId, geoId }: Line,
@@ -48,7 +48,7 @@ async function countVersions(
   return counts
 }
 
-/** The fetches that changed something in windows that have a part in a stretch. */
+/** The fetches that changed something in windows that have a part in an interval. */
 async function countFetches(
   { kysely }: Reader,
   { seriesId, geoId }: Line,
@@ -72,7 +72,7 @@ async function countFetches(
   )
 }
 
-/** The runs that changed something of a stretch, in order: between two of them nothing else was ever known of it. */
+/** The runs that changed something of an interval, in order: between two of them nothing else was ever known of it. */
 export async function readChanges(db: Reader, line: Line, range: Interval): Promise<Change[]> {
   const few = range.to - range.from <= LOOKED_AT * 86_400
   const counts = await (few ? countVersions : countFetches)(db, line, range)

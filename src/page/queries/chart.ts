@@ -37,7 +37,7 @@ export interface ChartData extends Interval {
 export const COLUMNS = 300
 const MOST_COLUMNS = 1_000
 
-/** What is said of a stretch is told for so many parts of it at most. */
+/** What is said of an interval is told for so many parts of it at most. */
 const MOST_STATES = 400
 
 /** The offsets of a zone in a range: the one at its beginning, and the changes. */
@@ -79,14 +79,14 @@ async function readSecond(
 }
 
 /** What an address asks for: a range of a series of one geo, as of now or of a moment. */
-export interface Asked {
+export interface ChartQuery {
   readonly dataset: Dataset
   readonly range: Interval
   readonly asOf: AsOf | null
 }
 
 /** Reads which series, range and moment an address means. */
-export async function readAsked(request: PageRequest): Promise<Asked> {
+export async function readChartQuery(request: PageRequest): Promise<ChartQuery> {
   const { store, params, query, now } = request
   const dataset = await readDataset(request, params.id, params.geo ?? query.get('geo'))
   const range = rangeOf(dataset.zone, query, dataset.last ?? now)
@@ -96,14 +96,14 @@ export async function readAsked(request: PageRequest): Promise<Asked> {
 
 /** How many columns the picture has that somebody asks for. */
 export const columnsOf = (query: URLSearchParams): number => {
-  const asked = Number(query.get('px') ?? COLUMNS)
-  return Number.isFinite(asked) ? Math.min(MOST_COLUMNS, Math.max(50, Math.round(asked))) : COLUMNS
+  const chartQuery = Number(query.get('px') ?? COLUMNS)
+  return Number.isFinite(chartQuery) ? Math.min(MOST_COLUMNS, Math.max(50, Math.round(chartQuery))) : COLUMNS
 }
 
 /** All that a chart shows of what is asked, with what is known of each part of the range. */
 export async function readChart(
   request: PageRequest,
-  { dataset, range, asOf: then }: Asked,
+  { dataset, range, asOf: then }: ChartQuery,
   states: readonly StateStretch[],
 ): Promise<ChartData> {
   const { store, query } = request

@@ -7,7 +7,7 @@ import { type Painted, type Shares, type Stretch, sharesOf, stretchesOf, timelin
 
 /** Series on one page. */
 const SERIES_A_PAGE = 40
-/** Holes that are told one by one. */
+/** How many gaps are listed. */
 const HOLES = 25
 
 type Lines = ReadonlyMap<number, readonly Painted[]>
@@ -21,7 +21,7 @@ function extentOf(lines: Lines): { from: number; to: number } | undefined {
 
 const yearOf = (zone: string, at: number): number => Number(localDate(zone, at).slice(0, 4))
 
-/** The local years of a stretch of time, and their borders. */
+/** The local years of an interval, and their borders. */
 function yearsOf(zone: string, { from, to }: { from: number; to: number }): { years: number[]; borders: number[] } {
   const [first, last] = [yearOf(zone, from), yearOf(zone, to - 1)]
   const years = Array.from({ length: last - first + 1 }, (_, i) => first + i)

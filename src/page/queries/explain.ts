@@ -21,7 +21,7 @@ export interface Origin {
   readonly reply: string | null
 }
 
-/** Where a value stands in a stored answer. */
+/** The position of a value in a stored answer. */
 export interface Place {
   /** JSON path. */
   readonly path: string
@@ -46,7 +46,7 @@ export interface Explained {
   readonly at: Instant
   /** The newest first; the first one is the one of now unless it was withdrawn. */
   readonly versions: readonly ExplainedVersion[]
-  /** The last answer that told of this instant, whether it changed anything or not. */
+  /** The last answer that covered this instant, whether it changed anything or not. */
   readonly confirmed: Origin | null
 }
 
@@ -75,7 +75,7 @@ async function originsOf({ kysely }: Reader, ids: readonly number[]): Promise<Ma
 const geoIn = ({ geo_id: id, geo_ids: ids }: Readonly<Record<string, unknown>>): unknown =>
   id ?? (Array.isArray(ids) && ids.length === 1 ? ids[0] : 0)
 
-/** The last place of an answer in which the value of an instant and geo stands: of two the later one holds. */
+/** The last position of the value of an instant and geo in an answer: of two, the later one counts. */
 function findValue(body: unknown, { geoId }: Line, at: Instant): Place | undefined {
   if (!isObject(body)) return undefined
   for (const [name, dataset] of Object.entries(body)) {
@@ -114,7 +114,7 @@ async function placeOf({ kysely }: Reader, line: Line, at: Instant, hash: string
   }
 }
 
-/** The last answer that told of an instant of a series and geo. */
+/** The last answer that covered an instant of a series and geo. */
 async function confirmedBy({ kysely }: Reader, { seriesId, geoId }: Line, at: Instant): Promise<number | null> {
   const rows = await kysely
     .selectFrom('_fetch')

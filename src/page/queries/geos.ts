@@ -32,7 +32,7 @@ export interface Dataset extends Line {
   readonly last: Instant | null
 }
 
-type Asked = Pick<PageRequest, 'store' | 'locale'>
+type LocaleRequest = Pick<PageRequest, 'store' | 'locale'>
 
 /** The geo of a series that is meant: the one that is named, else a main one of the service, else the first. */
 function chosen(series: SeriesRow, ids: readonly number[], named: string | null): number {
@@ -43,8 +43,12 @@ function chosen(series: SeriesRow, ids: readonly number[], named: string | null)
   return id
 }
 
-/** A series of one geo, by what an address says of it. */
-export async function readDataset(request: Asked, name: string | undefined, geo: string | null): Promise<Dataset> {
+/** A series of one geo, from an address. */
+export async function readDataset(
+  request: LocaleRequest,
+  name: string | undefined,
+  geo: string | null,
+): Promise<Dataset> {
   const series = await findSeries(request, name)
   const held = await request.store.kysely
     .selectFrom('series_geo')

@@ -14,7 +14,7 @@ import { type Shares, sharesOf, stretchesOf, timelines } from './stretches.ts'
 export const STRIP_DAYS = 90
 /** Series on one page. */
 export const SERIES_A_PAGE = 40
-/** Failures that are told one by one. */
+/** How many failures are listed. */
 const FAILURES = 20
 const RUNS = 5
 
@@ -67,7 +67,7 @@ async function lakesOf({ store, lakes }: PageRequest): Promise<{ folder: string;
   return found
 }
 
-/** The job that last asked for something. */
+/** The job that last requested something. */
 async function jobOf({ store }: PageRequest, target: string): Promise<string | null> {
   const row = await store.kysely
     .selectFrom('_fetch as f')

@@ -5,7 +5,7 @@ import { seriesOf } from './search.ts'
 /** Indicators that one page shows. */
 export const INDICATORS = 40
 
-/** What is asked of the catalogue. */
+/** A query of the catalogue. */
 export interface CatalogueQuestion {
   /** Words to look for; all indicators when empty. */
   readonly text: string

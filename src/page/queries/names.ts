@@ -1,7 +1,7 @@
 import type { PageRequest } from '../page.ts'
 import { inLanguage } from './locale.ts'
 
-type Asked = Pick<PageRequest, 'store' | 'locale'>
+type LocaleRequest = Pick<PageRequest, 'store' | 'locale'>
 
 interface NameRow<K> {
   readonly key: K
@@ -9,7 +9,7 @@ interface NameRow<K> {
   readonly name: string | null
 }
 
-/** The name of each thing in the language that is asked for, else in another one. */
+/** The name of each item in the requested language, else in another one. */
 const byLocale = <K>(rows: readonly NameRow<K>[], locale: string): ReadonlyMap<K, string> =>
   new Map(
     [
@@ -22,7 +22,7 @@ const byLocale = <K>(rows: readonly NameRow<K>[], locale: string): ReadonlyMap<K
 
 /** The names of indicators, by `kind id`, in the language of a request where they are held in it. */
 export async function indicatorNames(
-  { store, locale }: Asked,
+  { store, locale }: LocaleRequest,
   ids: readonly number[],
 ): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map()
@@ -39,7 +39,10 @@ export async function indicatorNames(
 }
 
 /** The names of geos, by number, in the language of a request where they are held in it. */
-export async function geoNames({ store, locale }: Asked, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+export async function geoNames(
+  { store, locale }: LocaleRequest,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
   if (ids.length === 0) return new Map()
   const rows = await store.kysely
     .selectFrom('geo_text')

@@ -7,10 +7,10 @@ import { addUnits, floorTo, formatLocal, localClock, startOfDate, type Unit } fr
 export const SPANS = ['day', 'week', 'month', 'year'] as const
 export type Span = (typeof SPANS)[number]
 
-/** Local days that are shown when nobody says how many, up to the last one with a value. */
+/** How many local days are shown by default, up to the last one with a value. */
 const USUAL_DAYS = 30
 
-/** The longest stretch of time that is shown at once: a century. */
+/** The longest interval of time that is shown at once: a century. */
 const LONGEST = 100 * 366 * 86_400
 
 const HINT = 'Give a local day, 2025-10-01, or an instant with its offset, 2025-10-01T12:00:00+02:00.'
@@ -29,7 +29,7 @@ export function textOf(zone: string, at: Instant): string {
   return floorTo(zone, at, 'day') === at ? local.slice(0, 10) : local
 }
 
-/** The range that an address asks for, or its one local `day`; `last` is the last instant with a value. */
+/** The range in an address, or its one local `day`; `last` is the last instant with a value. */
 export function rangeOf(zone: string, query: URLSearchParams, last: Instant): Interval {
   const [first, end, day] = [query.get('from'), query.get('to'), query.get('day')]
   if (day && !first && !end) return spanAt(zone, momentOf(zone, 'day', day), 'day')

@@ -9,7 +9,7 @@ export type Level = 'values' | 'hour' | 'day' | 'month' | 'year'
 
 /** A row of the table beside a chart. */
 export interface Row extends Interval, Omit<Extremes, 'seconds'> {
-  /** The mean as it was known then; left out where nobody asks for it. */
+  /** The mean as it was known then; left out where no moment is given. */
   readonly before?: number | null
 }
 
@@ -19,9 +19,9 @@ export interface Rows {
   readonly rows: readonly Row[]
 }
 
-/** Single values that are told one by one. */
+/** How many single values are listed. */
 const SINGLE = 100
-/** The longest stretch, in days, that is told by each step. */
+/** The longest interval, in days, that is told by each step. */
 const LONGEST: readonly (readonly [Unit & Level, number])[] = [
   ['hour', 3],
   ['day', 62],

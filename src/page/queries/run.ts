@@ -7,7 +7,7 @@ export const REQUESTS = 40
 /** Requests that are drawn and added up by route: a run may have a hundred thousand. */
 export const DRAWN = 1000
 
-/** What is asked of `_fetch`: the requests of a run, the latest first. */
+/** The requests of a run from `_fetch`, the latest first. */
 const requestsOf = ({ kysely }: Reader, run: number) =>
   kysely.selectFrom('_fetch as f').where('f.run_id', '=', run).orderBy('f.id', 'desc')
 

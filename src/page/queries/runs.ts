@@ -22,7 +22,7 @@ export function runsOf(values: readonly ValueAt[]): ValueRun[] {
 /** Digits of a mean: enough for every picture. */
 const rounded = (mean: number | null): number | null => (mean === null ? null : Number(mean.toPrecision(6)))
 
-/** Stretches with what they hold as runs; those that hold nothing at the ends are left out. */
+/** Intervals with what they hold as runs; those that hold nothing at the ends are left out. */
 export function bandsOf(stretches: readonly (readonly [Interval, Extremes])[]): BandRun[] {
   const runs: BandRun[] = []
   for (const [{ from, to }, { count, min, max, mean }] of stretches) {

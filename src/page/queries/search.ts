@@ -7,10 +7,10 @@ import { seriesPath } from './series.ts'
 export const RESULTS = 40
 /** Texts, in any language, of which it is found out what they are: a common word is in most of them. */
 const MOST = 1000
-/** Letters of a text around the first word that was looked for. */
+/** How many letters of a text are shown around the first match. */
 const AROUND = 90
 
-/** A piece of a text; `hit` where it is what was looked for. */
+/** A piece of a text; `hit`: whether it matches. */
 export interface Excerpt {
   readonly text: string
   readonly hit: boolean

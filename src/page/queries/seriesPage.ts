@@ -2,14 +2,14 @@ import type { Interval } from '../../base/interval.ts'
 import type { PageRequest } from '../page.ts'
 import type { AsOf } from './asOf.ts'
 import { type Change, readChanges } from './changes.ts'
-import { type ChartData, readAsked, readChart } from './chart.ts'
+import { type ChartData, readChart, readChartQuery } from './chart.ts'
 import type { Dataset } from './geos.ts'
 import { type Neighbours, neighboursOf } from './range.ts'
 import { type Rows, readRows } from './rows.ts'
 import { showOf, sqlOf } from './shownSql.ts'
 import { readStates, type StateStretch } from './states.ts'
 
-/** All that the page on a series says. */
+/** The data of the page on a series. */
 export interface SeriesData {
   readonly dataset: Dataset
   readonly range: Interval
@@ -25,17 +25,17 @@ export interface SeriesData {
   readonly command: string | null
 }
 
-/** Reads all that the page on a series says. */
+/** Reads the data of the page on a series. */
 export async function readSeries(request: PageRequest): Promise<SeriesData> {
   const { store, now } = request
-  const asked = await readAsked(request)
-  const { dataset, range, asOf: then } = asked
+  const chartQuery = await readChartQuery(request)
+  const { dataset, range, asOf: then } = chartQuery
   const states = await readStates(store, dataset, range, now)
   return {
     ...{ dataset, range, asOf: then },
     neighbours: neighboursOf(dataset.zone, range, dataset.last ?? now),
     changes: await readChanges(store, dataset, range),
-    chart: await readChart(request, asked, states),
+    chart: await readChart(request, chartQuery, states),
     table: await readRows(store, dataset, range, then?.fetchId ?? null),
     open: states.filter(({ state }) => state !== 'final'),
     sql: sqlOf(dataset, range, then),

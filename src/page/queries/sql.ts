@@ -2,7 +2,7 @@ import { SyncError } from '../../base/errors.ts'
 import { parameterOf } from '../../products/badStatement.ts'
 import { RECIPES } from '../../products/recipes/recipes.ts'
 import type { PageRequest } from '../page.ts'
-import { createAsker, type StatementAnswer } from '../statements.ts'
+import { createStatementRunner, type StatementAnswer } from '../statements.ts'
 import type { NamedGeo } from './geos.ts'
 import { geoNames } from './names.ts'
 
@@ -11,8 +11,8 @@ const LONGEST = 20_000
 /** Begins the names of fields that hold the parameters of a statement. */
 export const FIELD = 'p.'
 
-/** Statements are asked in processes that all pages share; they end with this one. */
-const asker = createAsker()
+/** Statements run in processes that all pages share and that end with this one. */
+const runner = createStatementRunner()
 
 /** A parameter of a statement, as it was written; empty for no value. */
 export interface Parameter {
@@ -20,8 +20,8 @@ export interface Parameter {
   readonly value: string
 }
 
-/** What is asked, and what came of it. */
-export interface Asked {
+/** A statement and its result. */
+export interface SqlQuery {
   readonly sql: string
   /** The recipe that the statement was taken from, to be changed or run. */
   readonly recipe: string | null
@@ -36,8 +36,8 @@ export function parametersIn(sql: string): string[] {
   return [...new Set([...bare.matchAll(/[:@$]([A-Za-z_]\w*)/g)].map(([, name]) => name!))]
 }
 
-/** What an address asks for: a statement with its parameters, or a recipe with those that it has when nobody says. */
-export function questionOf(query: URLSearchParams): Pick<Asked, 'sql' | 'recipe' | 'parameters'> {
+/** The statement in an address with its parameters, or a recipe with its defaults. */
+export function questionOf(query: URLSearchParams): Pick<SqlQuery, 'sql' | 'recipe' | 'parameters'> {
   const recipe = RECIPES.find(({ name }) => name === query.get('recipe'))
   const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, LONGEST)
   const parameters = parametersIn(sql).map((name) => ({
@@ -48,25 +48,25 @@ export function questionOf(query: URLSearchParams): Pick<Asked, 'sql' | 'recipe'
 }
 
 /** Asks a statement in a process that can be ended. What is wrong with it is part of the answer. */
-export async function askStatement(file: string, query: URLSearchParams): Promise<Asked> {
+export async function runSqlQuery(file: string, query: URLSearchParams): Promise<SqlQuery> {
   const question = questionOf(query)
   const { sql, parameters } = question
-  // Whoever opens the box will ask something.
+  // A user who opens the page will run a statement.
   if (!query.has('sql') || sql.trim() === '') {
-    asker.warm()
+    runner.warm()
     return { ...question, answer: null, refused: null }
   }
   const values = Object.fromEntries(
     parameters.map(({ name, value }) => [name, value === '' ? null : parameterOf(value)]),
   )
   try {
-    return { ...question, answer: await asker.ask({ file, sql, parameters: values }), refused: null }
+    return { ...question, answer: await runner.run({ file, sql, parameters: values }), refused: null }
   } catch (error) {
     if (!(error instanceof SyncError)) throw error
     const { message, hint = null, code } = error
     return { ...question, answer: null, refused: { message, hint, code } }
   } finally {
-    asker.warm()
+    runner.warm()
   }
 }
 
@@ -74,7 +74,7 @@ export async function askStatement(file: string, query: URLSearchParams): Promis
 const GEOS = 200
 
 /** The geos that a question may be asked for, where it has a parameter `geo`: those of its indicator, or all that have values. */
-export async function geosOf(request: PageRequest, { parameters }: Pick<Asked, 'parameters'>): Promise<NamedGeo[]> {
+export async function geosOf(request: PageRequest, { parameters }: Pick<SqlQuery, 'parameters'>): Promise<NamedGeo[]> {
   const given = new Map(parameters.map(({ name, value }) => [name, value]))
   if (!given.has('geo')) return []
   const indicator = Number(given.get('indicator') || Number.NaN)

@@ -3,23 +3,23 @@ import { type Interval, intersect, subtract } from '../../base/interval.ts'
 import type { Reader } from '../../db/store.ts'
 import { listed } from './stretches.ts'
 
-/** What is known of a stretch of a series, from the best to the worst. */
+/** What is known of an interval of a series, from the best to the worst. */
 export const STATES = ['final', 'provisional', 'empty', 'doubt', 'absent', 'failed', 'unasked'] as const
 export type State = (typeof STATES)[number]
 
-/** A stretch of one state. */
+/** An interval of one state. */
 export interface StateStretch extends Interval {
   readonly state: State
   /** Periods without a value, where the service answered without them and their step is known. */
   readonly missing?: number | null
-  /** When a sync asks it again by itself at the earliest (UTC); null where none does. */
+  /** The earliest time at which a sync requests it again (UTC); null where none will. */
   readonly nextAt?: string | null
 }
 
 /** What is told later in this list goes before what is told earlier. */
 const WORSE: readonly State[] = ['final', 'provisional', 'empty', 'absent', 'doubt', 'failed']
 
-/** Stretches of which each instant has the last one that tells of it, in order. */
+/** Intervals of which each instant has the last one that tells of it, in order. */
 function layered(stretches: readonly StateStretch[]): StateStretch[] {
   const borders = [...new Set(stretches.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
   const byBegin = stretches
@@ -80,11 +80,11 @@ export async function readStates(
       .map(({ from, to, reason, missing, nextAt }) => ({ from, to, state: reason as State, missing, nextAt }))
       .sort((a, b) => order(a) - order(b)),
   ]
-  const told = layered(geos.flatMap(layersOf))
+  const known = layered(geos.flatMap(layersOf))
   const past = { from: range.from, to: Math.min(range.to, Math.max(range.from, now)) }
-  const unasked = subtract([past], told).map((hole): StateStretch => ({ ...hole, state: 'unasked' }))
+  const unasked = subtract([past], known).map((hole): StateStretch => ({ ...hole, state: 'unasked' }))
   return [
-    ...told.flatMap((stretch) => intersect([stretch], [range]).map((part) => ({ ...stretch, ...part }))),
+    ...known.flatMap((stretch) => intersect([stretch], [range]).map((part) => ({ ...stretch, ...part }))),
     ...unasked,
   ]
     .sort((a, b) => a.from - b.from)

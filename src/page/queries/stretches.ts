@@ -1,11 +1,11 @@
 import { expressionBuilder } from 'kysely'
 import type { PageRequest } from '../page.ts'
 
-/** What may be the case for a stretch of a series: nobody asked, or from the best to the worst of what was answered. */
+/** What may be the case for an interval of a series: never requested, or from the best to the worst of what was answered. */
 export const STATES = ['none', 'final', 'provisional', 'empty', 'doubt', 'failed'] as const
 export type State = (typeof STATES)[number]
 
-/** A stretch of a series and geo in one state (epoch seconds), with what is known of it. */
+/** An interval of a series and geo in one state (epoch seconds), with what is known of it. */
 export interface Stretch {
   readonly geoId: number
   readonly from: number
@@ -58,7 +58,7 @@ export async function stretchesOf(
   return found
 }
 
-/** A stretch of a timeline that has one state, without what is known of it. */
+/** An interval of a timeline that has one state, without what is known of it. */
 export interface Painted {
   readonly from: number
   readonly to: number
@@ -66,7 +66,7 @@ export interface Painted {
 }
 
 /**
- * The timelines of a series, one a geo that was asked for (0: all at once): disjoint stretches in order. Of what lies upon one
+ * The timelines of a series, one a geo that was requested (0: all at once): disjoint intervals in order. Of what lies upon one
  * another, what is missing covers what is held, and what was told of a geo covers what was told of all.
  */
 export function timelines(stretches: readonly Stretch[]): ReadonlyMap<number, Painted[]> {
@@ -84,7 +84,7 @@ export function timelines(stretches: readonly Stretch[]): ReadonlyMap<number, Pa
 
 const layerOf = ({ geoId, reason }: Stretch, geo: number): number => (geoId === geo ? 2 : 0) + (reason === null ? 0 : 1)
 
-/** Disjoint stretches: between two borders the uppermost layer holds, of equal ones the worst state. */
+/** Disjoint intervals: between two borders the uppermost layer holds, of equal ones the worst state. */
 function painted(stretches: readonly Stretch[], geo: number): Painted[] {
   const begins = [...stretches].sort((a, b) => a.from - b.from)
   const borders = [...new Set(stretches.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
@@ -129,9 +129,9 @@ export function sharesOf(lines: ReadonlyMap<number, readonly Painted[]>, borders
 
 /** Seconds by state as shares of a whole, of which the rest was never asked. Rounded, so that a program reads little. */
 function sharesIn(seconds: Partial<Record<State, number>>, whole: number): Shares {
-  const { none = 0, ...told } = seconds
-  const rest = whole - Object.values(told).reduce((sum, part) => sum + part, 0) - none
-  const all = { ...told, ...(none + rest > 0 || whole === 0 ? { none: none + rest } : {}) }
+  const { none = 0, ...known } = seconds
+  const rest = whole - Object.values(known).reduce((sum, part) => sum + part, 0) - none
+  const all = { ...known, ...(none + rest > 0 || whole === 0 ? { none: none + rest } : {}) }
   if (whole === 0) return { none: 1 }
   return Object.fromEntries(
     STATES.flatMap((state) =>

@@ -96,16 +96,16 @@ export async function readText(
   db: Reader,
   kind: TextKind,
   id: number,
-  asked: { readonly locale: string; readonly version: number | null; readonly against: number | null },
+  wanted: { readonly locale: string; readonly version: number | null; readonly against: number | null },
 ) {
   const locales = await localesOf(db, kind, id)
-  const locale = inLanguage(locales, asked.locale)?.locale
+  const locale = inLanguage(locales, wanted.locale)?.locale
   if (locale === undefined) return null
   const versions = await versionsOf(db, kind, id, locale)
-  const place = asked.version === null ? 0 : versions.findIndex(({ fetch }) => fetch === asked.version)
+  const place = wanted.version === null ? 0 : versions.findIndex(({ fetch }) => fetch === wanted.version)
   const shown = versions[place]
   if (!shown) return null
-  const other = versions.find(({ fetch }) => fetch === asked.against) ?? versions[place + 1]
+  const other = versions.find(({ fetch }) => fetch === wanted.against) ?? versions[place + 1]
   // The converter is loaded only when a text is shown.
   const { plainText } = await import('../../transform/plain.ts')
   const plain = (html: string | null): string => (html === null ? '' : plainText(html)).slice(0, SHOWN + 1)

@@ -36,7 +36,7 @@ export interface Vintage extends Change {
 
 /** How the values of a range were revised. */
 export interface Vintages {
-  /** The range that is looked at: the end of the one that was asked for where that is longer than can be. */
+  /** The range that is looked at: the end of the one that was requested where that is longer than can be. */
   readonly range: Interval
   readonly changes: readonly Change[]
   /** A few of the states, from the first to the last. */

@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/store.ts'
 import { inLanguage } from './locale.ts'
 
-/** Letters of what the service says of a widget that one page shows. */
+/** How many letters of a widget's JSON a page shows. */
 const PAYLOAD = 20_000
 
 /** Every widget with its name in a language: a service has some hundred. */
@@ -36,7 +36,7 @@ const readable = (json: string | null) => {
   return { text: text.slice(0, PAYLOAD), letters: text.length, cut: text.length > PAYLOAD }
 }
 
-/** One widget with all that the service says of it; null when there is none. */
+/** One widget with all its fields; null when there is none. */
 export async function readWidget({ kysely }: Reader, id: number, locale: string) {
   const widget = await kysely.selectFrom('widget').selectAll().where('id', '=', id).executeTakeFirst()
   if (!widget) return null

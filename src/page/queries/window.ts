@@ -24,7 +24,7 @@ const NOTHING: Extremes = { count: 0, seconds: 0, min: null, max: null, mean: nu
 const least = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.min(a, b))
 const most = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.max(a, b))
 
-/** Two stretches as one. */
+/** Two intervals as one. */
 export function together(a: Extremes, b: Extremes): Extremes {
   if (a.count === 0 || b.count === 0) return a.count === 0 ? b : a
   const seconds = a.seconds + b.seconds
@@ -32,7 +32,7 @@ export function together(a: Extremes, b: Extremes): Extremes {
   return { count: a.count + b.count, seconds, min: least(a.min, b.min), max: most(a.max, b.max), mean }
 }
 
-/** The beginning of the period that lasts into a stretch, where there is one, or that of the stretch. */
+/** The beginning of the period that lasts into an interval, where there is one, or that of the interval. */
 async function beginOf({ kysely }: Reader, { seriesId, geoId, from }: SeriesRange): Promise<Instant> {
   let begin = from
   for (const table of ['observation', 'observation_revision'] as const) {
@@ -50,7 +50,7 @@ async function beginOf({ kysely }: Reader, { seriesId, geoId, from }: SeriesRang
   return begin
 }
 
-/** The local days of a stretch, the ends included. */
+/** The local days of an interval, the ends included. */
 function daysOf(zone: string, { from, to }: Interval): LocalDay[] {
   const [first, last] = [dayIntervalAt(zone, from).day, dayIntervalAt(zone, to - 1).day]
   return Array.from({ length: last - first + 1 }, (_, i) => localDay(zone, first + i)).filter(
@@ -79,7 +79,7 @@ async function totalsOf({ kysely }: Reader, { seriesId, geoId }: Line, days: rea
   return days.map((day) => byDay.get(keyOf(day)) ?? NOTHING)
 }
 
-/** The stretches that fetches told of, up to one of them and after it. */
+/** The intervals that fetches told of, up to one of them and after it. */
 async function toldOf({ kysely }: Reader, { seriesId, geoId }: Line, fetchId: number) {
   const rows = await kysely
     .selectFrom('_fetch')
@@ -117,7 +117,7 @@ async function totalsThen(db: Reader, line: Line, days: readonly LocalDay[], fet
   return totals
 }
 
-/** What every local day of a stretch holds, the days at its ends as a whole: as it is, or as it was known after a fetch. */
+/** What every local day of an interval holds, the days at its ends as a whole: as it is, or as it was known after a fetch. */
 export async function readDays(
   db: Reader,
   line: Line,
@@ -130,7 +130,7 @@ export async function readDays(
   return days.map((day, i) => [day, totals[i]!])
 }
 
-/** A stretch by local days, so many together that they fit into the columns of a picture. */
+/** An interval by local days, so many together that they fit into the columns of a picture. */
 async function byDays(
   db: Reader,
   line: Line,
@@ -149,7 +149,7 @@ async function byDays(
   return bandsOf(stretches)
 }
 
-/** A stretch by columns of a picture, each equally long. */
+/** An interval by columns of a picture, each equally long. */
 async function byColumns(
   db: Reader,
   line: Line,
@@ -164,7 +164,7 @@ async function byColumns(
   return bandsOf(found.map((extremes, i) => [{ from: borders[i]!, to: borders[i + 1]! }, extremes]))
 }
 
-/** What a picture with so many columns shows of a stretch: as it is, or as it was known after a fetch. Never more than two values a column are answered. */
+/** What a picture with a number of columns shows of an interval: as it is, or as it was known after a fetch. Never more than two values a column are answered. */
 export async function readWindow(
   db: Reader,
   line: Line,

@@ -3,7 +3,7 @@ import { NotFound, view } from '../page.ts'
 import { readArchive } from '../queries/archives.ts'
 import { dayIn, days } from './archives.ts'
 import { scrolled } from './parts.ts'
-import { facts, lines, moment, number, pager, said } from './pieces.ts'
+import { facts, lines, moment, number, pager, serviceText } from './pieces.ts'
 
 type Data = NonNullable<Awaited<ReturnType<typeof readArchive>>>
 
@@ -21,8 +21,8 @@ export const archive = view<Data>({
     const { archives: own } = words
     return html`${description !== null && lines(description, locale)}
 ${facts([
-  [own.kind, said(one.archive_type)],
-  [own.horizon, said(one.horizon)],
+  [own.kind, serviceText(one.archive_type)],
+  [own.horizon, serviceText(one.horizon)],
   [own.firstSeen, moment(one.first_seen_at)],
 ])}
 <h2>${own.editions}</h2>
@@ -36,7 +36,7 @@ ${editions.map(
     html`<tr><th scope="row">${live ? html`<a href="${link('/archives', { date: edition.date })}">${edition.date}</a>` : edition.date}</th><td>${days(edition.about)}</td><td>${days(edition.published)}</td><td class="number">${
       edition.bytes === null
         ? own.notHeld
-        : html`${number(request, edition.bytes)} B <code>${said(edition.path)}</code>`
+        : html`${number(request, edition.bytes)} B <code>${serviceText(edition.path)}</code>`
     }</td></tr>\n`,
 )}</tbody></table>`,
 )}

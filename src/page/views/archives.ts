@@ -2,14 +2,14 @@ import { type Html, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { EDITIONS, readArchives } from '../queries/archives.ts'
 import { scrolled } from './parts.ts'
-import { command, number, pager, said } from './pieces.ts'
+import { command, number, pager, serviceText } from './pieces.ts'
 
 type Data = Awaited<ReturnType<typeof readArchives>>
 
 /** The day after one. */
 const dayAfter = (day: string): string => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
 
-/** A day of the address; null where there is none. */
+/** The day of an address; null where there is none. */
 export const dayIn = (query: URLSearchParams, name: string): string | null => {
   const day = query.get(name) ?? ''
   return /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day)) ? day : null
@@ -17,12 +17,12 @@ export const dayIn = (query: URLSearchParams, name: string): string | null => {
 
 /** Two days as one text. */
 export const days = ({ from, to }: { readonly from: string | null; readonly to: string | null }) =>
-  from === null ? null : html`${said(from)}${to !== from && html` … ${said(to)}`}`
+  from === null ? null : html`${serviceText(from)}${to !== from && html` … ${serviceText(to)}`}`
 
 const row = (one: Data['editions'][number], request: PageRequest): Html => {
   const { words, link } = request
-  return html`<tr><th scope="row"><a href="${link(`/archives/${one.kind}/${one.id}`)}">${said(one.name, one.locale) ?? one.id}</a></th>
-<td>${said(one.archive_type)}</td><td>${said(one.horizon)}</td><td>${days(one.about)}</td><td>${days(one.published)}</td>
+  return html`<tr><th scope="row"><a href="${link(`/archives/${one.kind}/${one.id}`)}">${serviceText(one.name, one.locale) ?? one.id}</a></th>
+<td>${serviceText(one.archive_type)}</td><td>${serviceText(one.horizon)}</td><td>${days(one.about)}</td><td>${days(one.published)}</td>
 <td class="number">${one.bytes === null ? words.archives.notHeld : `${number(request, one.bytes)} B`}</td></tr>
 `
 }

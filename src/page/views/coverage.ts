@@ -82,7 +82,7 @@ ${scrolled(
 )}${bars.drawn()}${pager(request, data.page, data.pages)}`
 }
 
-/** Which geo is looked at, of several. */
+/** The choice of a geo. */
 function geoForm(data: CoverageOf, request: PageRequest): Part {
   const { words, link, path, live } = request
   if (data.geos.length <= 1 || !live) return null

@@ -7,7 +7,7 @@ const list = (title: string, rows: readonly ObjectRow[], { link }: PageRequest):
 
 import { scrolled } from './parts.ts'
 
-/** `/dictionary`: what there is to be asked. */
+/** `/dictionary`: tables, views and columns. */
 export const dictionary = view({
   read: async () => ({ objects: objects() }),
   show({ objects: rows }, request) {

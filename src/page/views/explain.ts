@@ -71,17 +71,17 @@ function version(one: ExplainedVersion, data: ExplainData, request: PageRequest)
 function show(data: ExplainData, request: PageRequest): Html {
   const { dataset, at, versions, confirmed } = data
   const { words, link } = request
-  const { explain: said } = words
+  const { explain: labels } = words
   const day = floorTo(dataset.zone, at, 'day')
   const range = { from: textOf(dataset.zone, day), to: textOf(dataset.zone, addUnits(dataset.zone, day, 'day', 1)) }
   const other = (to: Instant | null, rel: string, text: string): Part =>
     to !== null && html`<a rel="${rel}" href="${link(`/explain/${dataset.path}/${dataset.geoId}/${to}`)}">${text}</a> `
   return html`<p><bdi>${dataset.indicator} ${dataset.name}</bdi> · <bdi>${dataset.geo.name ?? dataset.geo.id}</bdi> · ${timeText(dataset.zone, at)}</p>
-<p>${other(data.previous, 'prev', said.previous)}${other(data.next, 'next', said.next)}<a href="${link(`/series/${dataset.path}`, { geo: dataset.geoId, ...range })}">${said.back}</a></p>
-${versions[0]?.until !== null && html`<p class="bad">${said.withdrawn}</p>`}
+<p>${other(data.previous, 'prev', labels.previous)}${other(data.next, 'next', labels.next)}<a href="${link(`/series/${dataset.path}`, { geo: dataset.geoId, ...range })}">${labels.back}</a></p>
+${versions[0]?.until !== null && html`<p class="bad">${labels.withdrawn}</p>`}
 <ol class="versions">${versions.map((one) => version(one, data, request))}</ol>
-${confirmed && html`<p>${said.confirmed(momentText(dataset.zone, confirmed.at))}</p>`}
-<h2>${said.elsewhere}</h2><pre>${data.sql}</pre>`
+${confirmed && html`<p>${labels.confirmed(momentText(dataset.zone, confirmed.at))}</p>`}
+<h2>${labels.elsewhere}</h2><pre>${data.sql}</pre>`
 }
 
 /** Where a value comes from. */

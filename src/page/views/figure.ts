@@ -17,7 +17,7 @@ export interface Figure {
   readonly lines: readonly FigureLine[]
   /** What is missing or may still change, drawn behind the lines. */
   readonly states?: readonly (readonly [from: number, to: number, state: State])[]
-  /** What the picture shows, for whoever does not see it. */
+  /** The alternative text of the picture. */
   readonly label: string
 }
 
@@ -40,7 +40,7 @@ export function ticksOf(low: number, high: number, count = 5): number[] {
 
 const short = (number: number): string => String(Math.round(number * 10) / 10)
 
-/** A pen that writes a path of SVG: lines along an axis are told by one number. */
+/** Writes a path of SVG; lines along an axis need only one number. */
 function pathPen(): Pen & { done(): string } {
   let path = ''
   let [px, py] = ['', '']

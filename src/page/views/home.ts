@@ -35,7 +35,7 @@ function health(data: Home, request: PageRequest): Html {
 function lakes({ lakes: all }: Home, request: PageRequest): Part {
   const { home, common } = request.words
   if (all.length === 0) return null
-  const told = (state: Home['lakes'][number]['state']): Part => {
+  const lakeText = (state: Home['lakes'][number]['state']): Part => {
     if (state === null) return home.noLake
     if (typeof state === 'string') return html`<span lang="en">${visible(state)}</span>`
     const length = common.ago(lengthText(request, request.now - Date.parse(state.synced_at) / 1000))
@@ -43,7 +43,7 @@ function lakes({ lakes: all }: Home, request: PageRequest): Part {
   }
   return html`<ul class="lakes">${all.map(({ folder, state }) => {
     const isFresh = state !== null && typeof state === 'object' && state.fetches_behind === 0
-    return html`<li>${home.lakeName} <code>${visible(folder)}</code>: ${told(state)} ${!isFresh && commandLine(request.command(`lake sync ${quoted(folder)}`))}</li>\n`
+    return html`<li>${home.lakeName} <code>${visible(folder)}</code>: ${lakeText(state)} ${!isFresh && commandLine(request.command(`lake sync ${quoted(folder)}`))}</li>\n`
   })}</ul>`
 }
 
@@ -112,7 +112,7 @@ ${[run.requests, run.failed, run.rows_new, run.rows_revised].map((count) => html
 )}`
 }
 
-/** An open failure: what was asked, what went wrong, and the command that mends it. */
+/** An open failure: the request, the error, and the command that fixes it. */
 function failureRow(failure: Home['failures'][number], request: PageRequest): Html {
   const { home } = request.words
   const { entry, target, failed_at, message, hint, next_at, job } = failure
@@ -123,7 +123,7 @@ function failureRow(failure: Home['failures'][number], request: PageRequest): Ht
 
 function failuresTable(data: Home, request: PageRequest): Part {
   const { home } = request.words
-  // What was requested, and what the service said of it, is for whoever can do something about it.
+  // Requests and messages of the service are only for users who can act on them.
   if (data.failures.length === 0 || !request.live) return null
   const more = data.health.failures - data.failures.length
   return html`<h2>${home.failuresHeading}</h2>

@@ -2,7 +2,7 @@ import { type Html, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { readIndicators } from '../queries/indicators.ts'
 import { scrolled } from './parts.ts'
-import { command, pager, said, wholeOf } from './pieces.ts'
+import { command, pager, serviceText, wholeOf } from './pieces.ts'
 
 type Data = Awaited<ReturnType<typeof readIndicators>>
 
@@ -12,8 +12,8 @@ function row(one: Data['indicators'][number], { words, link }: PageRequest): Htm
   const { indicators: own, common } = words
   const { first_utc: first, last_utc: last } = one
   return html`<tr><th scope="row">${one.id}</th>
-<td>${!!one.name && html`<a href="${link(`/texts/${one.kind}/${one.id}`)}">${said(one.name, one.locale)}</a>`}${one.kind !== 'indicator' && html` (${common.offer})`}${one.withdrawn_at !== null && html` <span class="soft">${own.withdrawn}</span>`}</td>
-<td>${said(one.unit)}</td>
+<td>${!!one.name && html`<a href="${link(`/texts/${one.kind}/${one.id}`)}">${serviceText(one.name, one.locale)}</a>`}${one.kind !== 'indicator' && html` (${common.offer})`}${one.withdrawn_at !== null && html` <span class="soft">${own.withdrawn}</span>`}</td>
+<td>${serviceText(one.unit)}</td>
 <td>${
     first === null || last === null
       ? html`${own.not}`

@@ -8,5 +8,5 @@ export const metrics: Answering = async ({ store, version }) => ({
   body: await prometheusText(store, { version, callsLeft: [] }),
 })
 
-/** `/status.json`: what `status --json` says. */
+/** `/status.json`: the same as `status --json`. */
 export const status: Answering = async ({ store }) => json({ database: store.file, ...(await readStatus(store)) })

@@ -3,7 +3,7 @@ import type { PageRequest } from '../page.ts'
 
 /* Pieces that several pages show. */
 
-/** A length of time as a person says it: minutes, hours, days. */
+/** A duration as text: minutes, hours, days. */
 export function lengthText({ words: { common } }: PageRequest, seconds: number): string {
   const size = Math.abs(seconds)
   if (size < 5_400) return common.minutes(Math.round(size / 60))
@@ -17,7 +17,7 @@ export const moment = (text: string | null): Part =>
 /** A command to be copied; the button comes with the script, and without it the text is there all the same. */
 export const commandLine = (text: string): Html => html`<span class="command"><code data-copy>${text}</code></span>`
 
-/** What a text of the service says: whichever way it is written, it stays in its place. */
+/** A text of the service, isolated so that its writing direction does not affect the page. */
 export const bdi = (text: string | null | undefined): Part => text && html`<bdi>${text}</bdi>`
 
 /** Commands that are given a job. */
@@ -36,7 +36,7 @@ export function commandIn(hint: string | null, job: string | null): string {
 export const scrolled = (label: string, table: Html): Html =>
   html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">${table}</div>`
 
-/** Where a series stands in a list: its number and what the service groups it by. */
+/** The path of a series: its number and its aggregation. */
 export const stepText = (
   { words: { common } }: PageRequest,
   { timeTrunc, geoAgg }: { readonly timeTrunc: string | null; readonly geoAgg: string | null },

@@ -7,8 +7,8 @@ import { commandLine } from './parts.ts'
 export const moment = (text: string | null | undefined): Part =>
   text ? html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')} UTC</time>` : null
 
-/** A text of the service in a line of ours: it cannot turn the direction of what stands beside it. */
-export const said = (text: string | null | undefined, lang?: string | null): Part =>
+/** A text of the service inside a line, isolated so that it cannot change the writing direction around it. */
+export const serviceText = (text: string | null | undefined, lang?: string | null): Part =>
   text ? html`<bdi${lang && html` lang="${lang}"`}>${oneLine(text)}</bdi>` : null
 
 /** A text of the service with its lines. */

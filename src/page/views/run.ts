@@ -2,14 +2,14 @@ import { type Html, html } from '../html.ts'
 import { NotFound, type PageRequest, view } from '../page.ts'
 import { type Dot, DRAWN, type RequestRow, type RouteRow, readRun } from '../queries/run.ts'
 import { scrolled } from './parts.ts'
-import { command, duration, facts, moment, number, pager, said, wholeOf } from './pieces.ts'
+import { command, duration, facts, moment, number, pager, serviceText, wholeOf } from './pieces.ts'
 import { outcomeOf } from './runs.ts'
 
 type Data = NonNullable<Awaited<ReturnType<typeof readRun>>>
 
 const LANE = { width: 300, height: 16 }
 
-/** When the requests of a route were under way, each a stroke as long as it took; those that failed stand higher. */
+/** When the requests of a route were under way, each a line of its duration; failed ones are higher. */
 function lane(dots: readonly Dot[], seconds: number, { words }: PageRequest): Html {
   const scale = LANE.width / Math.max(seconds, 0.001)
   const path = (failed: boolean): string =>
@@ -26,7 +26,7 @@ function lane(dots: readonly Dot[], seconds: number, { words }: PageRequest): Ht
 function routes({ routes: rows, dots, run, cut }: Data, request: PageRequest): Html {
   const { runs: own } = request.words
   const seconds = run.seconds ?? Math.max(0, ...dots.map(({ at, ms }) => at + ms / 1000))
-  const line = (route: RouteRow): Html => html`<tr><th scope="row">${said(route.route)}</th>
+  const line = (route: RouteRow): Html => html`<tr><th scope="row">${serviceText(route.route)}</th>
 <td class="number">${number(request, route.requests)}</td><td class="number">${number(request, route.failed)}</td>
 <td class="number">${number(request, route.attempts)}</td><td class="number">${number(request, route.bytes)}</td>
 <td class="number">${route.median} ms</td><td class="number">${route.slowest} ms</td>
@@ -47,9 +47,9 @@ ${rows.map(line)}</tbody></table>`,
 }
 
 const requestRow = (one: RequestRow, request: PageRequest): Html => html`<tr><th scope="row">${one.id}</th>
-<td>${moment(one.started_at)}</td><td><code>${said(one.target === '' ? one.route : one.target)}</code>${one.message && html`<br>${said(one.message, 'en')}`}${one.hint && html`<br>→ ${said(one.hint, 'en')}`}</td>
-<td>${said(one.outcome)}${one.status !== null && html` ${one.status}`}</td><td class="number">${one.ms} ms</td>
-<td>${said(one.reason)}</td><td class="number">${number(request, one.rows_new)}</td><td class="number">${number(request, one.rows_revised)}</td></tr>
+<td>${moment(one.started_at)}</td><td><code>${serviceText(one.target === '' ? one.route : one.target)}</code>${one.message && html`<br>${serviceText(one.message, 'en')}`}${one.hint && html`<br>→ ${serviceText(one.hint, 'en')}`}</td>
+<td>${serviceText(one.outcome)}${one.status !== null && html` ${one.status}`}</td><td class="number">${one.ms} ms</td>
+<td>${serviceText(one.reason)}</td><td class="number">${number(request, one.rows_new)}</td><td class="number">${number(request, one.rows_revised)}</td></tr>
 `
 
 function requests(rows: readonly RequestRow[], label: string, request: PageRequest): Html {
@@ -84,8 +84,8 @@ export const run = view<Data>({
       [own.rejected, one.rows_rejected],
     ] as const
     return html`${facts([
-      [own.what, said(one.command)],
-      [own.job, said(one.job)],
+      [own.what, serviceText(one.command)],
+      [own.job, serviceText(one.job)],
       [own.outcome, outcomeOf(one.outcome, request)],
       [own.started, moment(one.started_at)],
       [own.ended, one.finished_at === null ? own.gone : moment(one.finished_at)],
@@ -94,9 +94,12 @@ export const run = view<Data>({
       [own.failed, number(request, one.failed)],
       [own.bytes, number(request, one.bytes)],
       [own.rows, rows.map(([name, count]) => `${number(request, count)} ${name}`).join(', ')],
-      [own.schedule, one.schedule !== null && html`<code>${said(one.schedule)}</code> ${said(one.time_zone)}`],
-      [own.version, said(one.version)],
-      [own.message, said(one.message, 'en')],
+      [
+        own.schedule,
+        one.schedule !== null && html`<code>${serviceText(one.schedule)}</code> ${serviceText(one.time_zone)}`,
+      ],
+      [own.version, serviceText(one.version)],
+      [own.message, serviceText(one.message, 'en')],
     ])}
 ${one.rows_rejected > 0 && html`<p>${own.quarantine}</p>${command(request.command('quarantine list'))}`}
 ${

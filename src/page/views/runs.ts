@@ -2,7 +2,7 @@ import { type Html, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type RunRow, readRuns } from '../queries/runList.ts'
 import { scrolled } from './parts.ts'
-import { command, duration, moment, number, pager, said, wholeOf } from './pieces.ts'
+import { command, duration, moment, number, pager, serviceText, wholeOf } from './pieces.ts'
 
 const BAR = { width: 10, height: 48 }
 
@@ -17,7 +17,7 @@ function strip(runs: readonly RunRow[], { words }: PageRequest): Html {
   return html`<svg class="durations" viewBox="0 0 ${runs.length * BAR.width} ${BAR.height}" width="${runs.length * BAR.width}" height="${BAR.height}" role="img" aria-label="${words.runs.strip(runs.length, duration(longest))}">${bars}</svg>`
 }
 
-/** What became of a run, in a word and a mark. */
+/** The outcome of a run: a word and a sign. */
 export const outcomeOf = (outcome: string, { words }: PageRequest): Html =>
   html`<span class="${outcome === 'done' ? 'good' : outcome === 'running' ? 'running' : 'bad'}">${words.runs.outcomes[outcome] ?? outcome}</span>`
 
@@ -25,11 +25,11 @@ const row = (run: RunRow, request: PageRequest): Html => {
   const { link } = request
   return html`<tr>
 <th scope="row"><a href="${link(`/runs/${run.id}`)}">${run.id}</a></th>
-<td>${said(run.command)} ${said(run.job)}</td><td>${moment(run.started_at)}</td>
+<td>${serviceText(run.command)} ${serviceText(run.job)}</td><td>${moment(run.started_at)}</td>
 <td class="number">${run.seconds === null ? '' : duration(run.seconds)}</td><td>${outcomeOf(run.outcome, request)}</td>
 <td class="number">${number(request, run.requests)}</td><td class="number">${number(request, run.failed)}</td>
 <td class="number">${number(request, run.rows_new)}</td><td class="number">${number(request, run.rows_revised)}</td>
-<td>${said(run.message)}</td></tr>
+<td>${serviceText(run.message)}</td></tr>
 `
 }
 

@@ -3,7 +3,7 @@ import { SEARCH_SCOPES, type SearchScope } from '../../products/search.ts'
 import { type Html, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { readSearch } from '../queries/search.ts'
-import { said } from './pieces.ts'
+import { serviceText } from './pieces.ts'
 
 type Data = Awaited<ReturnType<typeof readSearch>>
 type Result = Data['results'][number]
@@ -13,14 +13,14 @@ const WHERE = ['all', ...(Object.keys(SEARCH_SCOPES) as SearchScope[])] as const
 /** A piece of a text in a line. */
 const spaced = (text: string): string => visible(text.replaceAll(/\s+/g, ' '))
 
-/** Where a thing that was found stands. */
+/** The address of a search result. */
 const addressOf = ({ kind, id }: Result): string =>
   kind.startsWith('archive') ? `/archives/${kind}/${id}` : `/texts/${kind}/${id}`
 
 function item(result: Result, { words, link }: PageRequest): Html {
   const { search: own, common } = words
-  return html`<li><p><a href="${link(addressOf(result))}">${said(result.name, result.locale) ?? result.id}</a> <span class="soft">${own.kinds[result.kind] ?? result.kind} ${result.id}</span></p>
-${result.more && html`<p>${said(result.more, result.locale)}</p>`}
+  return html`<li><p><a href="${link(addressOf(result))}">${serviceText(result.name, result.locale) ?? result.id}</a> <span class="soft">${own.kinds[result.kind] ?? result.kind} ${result.id}</span></p>
+${result.more && html`<p>${serviceText(result.more, result.locale)}</p>`}
 ${result.excerpt.length > 0 && html`<p lang="${result.locale}"><bdi>${result.excerpt.map(({ text, hit }) => (hit ? html`<mark>${text}</mark>` : spaced(text)))}</bdi></p>`}
 ${
   result.series.length > 0 &&

@@ -86,7 +86,7 @@ const geos = ({ dataset }: SeriesData, { words, link, path }: PageRequest): Part
       html`<a href="${link(path, { geo: id })}"${id === dataset.geoId && html` aria-current="true"`}><bdi>${name ?? id}</bdi></a> `,
   )}</nav>`
 
-/** The lines of a picture: what was known then lies over what is known now. */
+/** The lines of a chart: what was known then is drawn over what is known now. */
 const linesOf = ({ now, before, second }: ChartData): FigureLine[] => [
   ...(second ? [{ drawn: second.drawn, style: 'second' as const }] : []),
   { drawn: now, style: 'now' },
@@ -109,7 +109,7 @@ function picture(data: SeriesData, request: PageRequest): Html {
   const [from, to] = [timeText(dataset.zone, range.from), timeText(dataset.zone, range.to)]
   const label = words.series.label(nameOf(dataset), from, to)
   const isNothing = linesOf(chart).every(({ drawn }) => drawn.runs.length === 0)
-  const { series: said } = words
+  const { series: labels } = words
   const given = {
     ...{ chart, label, locale: request.locale },
     changes: momentsOf(data, request),
@@ -117,9 +117,9 @@ function picture(data: SeriesData, request: PageRequest): Html {
     carpet: link(`/api/carpet/${dataset.path}/${dataset.geoId}`),
     explain: link(`/explain/${dataset.path}/${dataset.geoId}/`),
     words: {
-      ...{ asOf: said.asOf, now: said.now, earlier: said.previous, later: said.next, failed: said.failed },
-      ...{ states: said.states, differ: said.differ('{}'), thenValue: said.thenValue('{}') },
-      ...{ noHour: said.noHour, carpetMuch: said.carpetMuch, carpetHint: said.carpetHint, carpet: said.carpet },
+      ...{ asOf: labels.asOf, now: labels.now, earlier: labels.previous, later: labels.next, failed: labels.failed },
+      ...{ states: labels.states, differ: labels.differ('{}'), thenValue: labels.thenValue('{}') },
+      ...{ noHour: labels.noHour, carpetMuch: labels.carpetMuch, carpetHint: labels.carpetHint, carpet: labels.carpet },
     },
   }
   return html`<section aria-labelledby="chart-title">

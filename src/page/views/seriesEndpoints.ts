@@ -4,20 +4,20 @@ import { sideBySide } from '../../products/sideBySide.ts'
 import { type Answering, json, type PageRequest } from '../page.ts'
 import { readCarpet } from '../queries/carpet.ts'
 import { readChanges } from '../queries/changes.ts'
-import { type Asked, columnsOf, readAsked, readChart } from '../queries/chart.ts'
+import { type ChartQuery, columnsOf, readChart, readChartQuery } from '../queries/chart.ts'
 import { textOf } from '../queries/range.ts'
 import { readStates } from '../queries/states.ts'
 import { readWindow } from '../queries/window.ts'
 
 /** `/api/series/…`: what a chart shows, or of it only what was known then: what changes while the slider is moved. */
 export const chart: Answering = async (request) => {
-  const asked = await readAsked(request)
-  const { dataset, range, asOf: then } = asked
+  const chartQuery = await readChartQuery(request)
+  const { dataset, range, asOf: then } = chartQuery
   if (request.query.get('only') === 'before' && then) {
     const known = await readWindow(request.store, dataset, range, columnsOf(request.query), then.fetchId)
     return json({ before: known, asOf: then.moment })
   }
-  return json(await readChart(request, asked, await readStates(request.store, dataset, range, request.now)))
+  return json(await readChart(request, chartQuery, await readStates(request.store, dataset, range, request.now)))
 }
 
 /** Characters that are handed on at once. */
@@ -35,8 +35,11 @@ async function* together(lines: AsyncIterable<string>): AsyncGenerator<string, v
   yield text
 }
 
-/** The lines of a range as CSV: as they are, and beside them as they were known then where a moment is named. */
-async function* csvLines({ store }: PageRequest, { dataset, range, asOf: then }: Asked): AsyncGenerator<string, void> {
+/** The values of a range as CSV: as known now and, where a moment is given, as known then. */
+async function* csvLines(
+  { store }: PageRequest,
+  { dataset, range, asOf: then }: ChartQuery,
+): AsyncGenerator<string, void> {
   const { zone } = dataset
   const line = (at: number, cells: readonly (string | number | null)[]): string =>
     `${[formatUtc(at), formatLocal(zone, at), ...cells].map((cell) => cell ?? '').join(',')}\n`
@@ -61,24 +64,24 @@ async function* csvLines({ store }: PageRequest, { dataset, range, asOf: then }:
 
 /** `/api/vintages/…`: the moments of change. */
 export const vintages: Answering = async (request) => {
-  const { dataset, range } = await readAsked(request)
+  const { dataset, range } = await readChartQuery(request)
   return json(await readChanges(request.store, dataset, range))
 }
 
 /** `/api/carpet/…`: the hours of days. */
 export const carpet: Answering = async (request) => {
-  const { dataset, range, asOf: then } = await readAsked(request)
+  const { dataset, range, asOf: then } = await readChartQuery(request)
   return json((await readCarpet(request.store, dataset, range, then?.fetchId ?? null)) ?? null)
 }
 
 /** `/api/csv/…`: every value. */
 export const csv: Answering = async (request) => {
-  const asked = await readAsked(request)
-  const { dataset, range } = asked
+  const chartQuery = await readChartQuery(request)
+  const { dataset, range } = chartQuery
   const [from, to] = [range.from, range.to].map((at) => textOf(dataset.zone, at).slice(0, 10))
   return {
     type: 'text/csv; charset=utf-8',
-    body: together(csvLines(request, asked)),
+    body: together(csvLines(request, chartQuery)),
     file: `${dataset.path}-${dataset.geoId}-${from}-${to}.csv`,
   }
 }

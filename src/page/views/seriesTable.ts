@@ -10,7 +10,7 @@ import { countText, momentText, numberText, timeText } from './text.ts'
 /** The signs of coverage, and those of what only a series tells apart. */
 const MARKS: Readonly<Record<string, string>> = { ...SIGNS, absent: '–', unasked: SIGNS.none }
 
-/** The most stretches that are named one by one. */
+/** How many intervals are listed. */
 const NAMED = 20
 
 /** What is missing, or may still change, with the reason. */
@@ -32,13 +32,13 @@ ${open.length > NAMED && html`<p>${words.more(countText(open.length - NAMED, loc
 </section>`
 }
 
-/** A row's period as its level tells it. */
+/** The period of a row in the form of its level. */
 const periodText = (zone: string, level: Level, from: number): string =>
   level === 'values' || level === 'hour'
     ? timeText(zone, from)
     : localDate(zone, from).slice(0, { day: 10, month: 7, year: 4 }[level])
 
-/** The table beside the chart: it says the same, and each row leads on. */
+/** The table next to the chart: the same data, and each row has a link. */
 export function rowsTable(
   { dataset, table, asOf }: SeriesData,
   here: (range: Interval) => string,

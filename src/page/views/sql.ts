@@ -7,7 +7,7 @@ import { type Html, html, type Part } from '../html.ts'
 import { type Answering, type PageRequest, view } from '../page.ts'
 import { objects } from '../queries/dictionary.ts'
 import type { NamedGeo } from '../queries/geos.ts'
-import { type Asked, askStatement, FIELD, geosOf } from '../queries/sql.ts'
+import { FIELD, geosOf, runSqlQuery, type SqlQuery } from '../queries/sql.ts'
 import { linesOf } from '../sqlChart.ts'
 import { LIMITS, type StatementAnswer } from '../statements.ts'
 import { scrolled } from './parts.ts'
@@ -19,7 +19,7 @@ const CELL = 200
 
 type Cell = string | number | null
 
-/** A cell of the table; a long one is cut and says so. */
+/** A cell of the table; a long one is cut and marked. */
 function cell(value: Cell, { words }: PageRequest): Html {
   if (value === null) return html`<td class="soft">${words.sql.noValue}</td>`
   if (typeof value === 'number') return html`<td class="number">${value}</td>`
@@ -37,14 +37,14 @@ function shownRows({ rows }: StatementAnswer): StatementAnswer['rows'] {
 }
 
 /** The question as the terminal takes it, where it may take longer. */
-const inTerminal = ({ sql, parameters }: Asked): string =>
+const inTerminal = ({ sql, parameters }: SqlQuery): string =>
   [
     `query ${quoted(sql.trim())}`,
     ...parameters.filter(({ value }) => value !== '').map(({ name, value }) => `--param ${quoted(`${name}=${value}`)}`),
   ].join(' ')
 
 /** What the address of a question holds. */
-const addressOf = ({ sql, recipe, parameters }: Asked) => ({
+const addressOf = ({ sql, recipe, parameters }: SqlQuery) => ({
   sql,
   recipe: recipe ?? undefined,
   ...Object.fromEntries(parameters.map(({ name, value }) => [`${FIELD}${name}`, value])),
@@ -58,7 +58,7 @@ function chart(answer: StatementAnswer, { words, locale }: PageRequest): Part {
   return html`<h2>${words.sql.chart}</h2><figure>${drawing({ label, lines, ends, locale })}${legend(lines)}</figure>`
 }
 
-function result(asked: Asked, answer: StatementAnswer, request: PageRequest): Html {
+function result(sqlQuery: SqlQuery, answer: StatementAnswer, request: PageRequest): Html {
   const { words, link } = request
   const { sql: own } = words
   const { columns, rows, cut } = answer
@@ -66,8 +66,8 @@ function result(asked: Asked, answer: StatementAnswer, request: PageRequest): Ht
   return html`${chart(answer, request)}
 <h2>${own.answer}</h2>
 <p role="status">${rows.length === 0 ? own.empty : own.rows(shown.length, rows.length)} ${cut === 'rows' && own.cut.rows(LIMITS.rows)}${cut === 'bytes' && own.cut.bytes}
-${rows.length > 0 && html`<a href="${link('/sql.csv', addressOf(asked))}">${own.csv}</a>`}</p>
-${cut !== null && html`<p>${own.whole}</p>${command(request.command(inTerminal(asked)))}`}
+${rows.length > 0 && html`<a href="${link('/sql.csv', addressOf(sqlQuery))}">${own.csv}</a>`}</p>
+${cut !== null && html`<p>${own.whole}</p>${command(request.command(inTerminal(sqlQuery)))}`}
 ${
   rows.length > 0 &&
   html`${scrolled(
@@ -83,18 +83,18 @@ ${shown.map((row) => html`<tr>${row.map((value) => cell(value, request))}</tr>\n
 /** Lines of the box: those of the statement, within bounds. */
 const linesOfBox = (sql: string): number => Math.min(16, Math.max(5, sql.split('\n').length + 1))
 
-function form(asked: Asked & { readonly geos: readonly NamedGeo[] }, { words, link }: PageRequest): Html {
+function form(sqlQuery: SqlQuery & { readonly geos: readonly NamedGeo[] }, { words, link }: PageRequest): Html {
   const { sql: own } = words
   return html`<form action="${link('/sql')}" class="question">
-${asked.recipe !== null && html`<input type="hidden" name="recipe" value="${asked.recipe}">`}
+${sqlQuery.recipe !== null && html`<input type="hidden" name="recipe" value="${sqlQuery.recipe}">`}
 <label for="sql">${own.statement}</label>
-<textarea id="sql" name="sql" rows="${linesOfBox(asked.sql)}" cols="80" spellcheck="false" autocapitalize="off" required>${asked.sql || 'select * from latest limit 20'}</textarea>
+<textarea id="sql" name="sql" rows="${linesOfBox(sqlQuery.sql)}" cols="80" spellcheck="false" autocapitalize="off" required>${sqlQuery.sql || 'select * from latest limit 20'}</textarea>
 ${
-  asked.parameters.length > 0 &&
-  html`<fieldset><legend>${own.parameters}</legend><p class="soft">${own.parameterHint}</p>${asked.parameters.map(
+  sqlQuery.parameters.length > 0 &&
+  html`<fieldset><legend>${own.parameters}</legend><p class="soft">${own.parameterHint}</p>${sqlQuery.parameters.map(
     ({ name, value }) =>
       html`<label><code>${name}</code> <input name="${FIELD}${name}" value="${value}" size="14" autocomplete="off"${name === 'geo' && html` list="geos"`}></label> `,
-  )}${asked.geos.length > 0 && html`<datalist id="geos">${asked.geos.map((geo) => html`<option value="${geo.id}">${geo.name}</option>`)}</datalist>`}</fieldset>`
+  )}${sqlQuery.geos.length > 0 && html`<datalist id="geos">${sqlQuery.geos.map((geo) => html`<option value="${geo.id}">${geo.name}</option>`)}</datalist>`}</fieldset>`
 }
 <button>${own.run}</button></form>`
 }
@@ -116,31 +116,31 @@ function beside({ words, link, locale }: PageRequest): Html {
 }
 
 /** `/sql?sql=`: anything else. */
-export const sql = view<Asked & { readonly geos: readonly NamedGeo[] }>({
+export const sql = view<SqlQuery & { readonly geos: readonly NamedGeo[] }>({
   read: async (request) => {
-    const asked = await askStatement(request.store.file, request.query)
-    return { ...asked, geos: await geosOf(request, asked) }
+    const sqlQuery = await runSqlQuery(request.store.file, request.query)
+    return { ...sqlQuery, geos: await geosOf(request, sqlQuery) }
   },
-  show(asked, request) {
+  show(sqlQuery, request) {
     const { sql: own } = request.words
-    const { answer, refused } = asked
+    const { answer, refused } = sqlQuery
     return html`<p>${own.about}</p><div class="beside"><div>
-${form(asked, request)}
+${form(sqlQuery, request)}
 ${
   refused !== null &&
   html`<div role="alert"><p class="bad"><strong>${own.refused}.</strong> <span lang="en">${visible(refused.message)}</span></p>${refused.hint !== null && html`<p lang="en">${refused.hint}</p>`}</div>${
     refused.code === 'timeout' &&
-    html`<p>${own.whole}</p>${command(request.command(`${inTerminal(asked)} --timeout 600`))}`
+    html`<p>${own.whole}</p>${command(request.command(`${inTerminal(sqlQuery)} --timeout 600`))}`
   }`
 }
-${answer !== null && result(asked, answer, request)}
+${answer !== null && result(sqlQuery, answer, request)}
 </div>${beside(request)}</div>`
   },
 })
 
 /** `/sql.csv?sql=`: the same answer as a file. A browser hands it to a spreadsheet: no text of the service is a formula there. */
 export const sqlCsv: Answering = async ({ store, query }) => {
-  const { answer, refused } = await askStatement(store.file, query)
+  const { answer, refused } = await runSqlQuery(store.file, query)
   if (!answer) {
     throw new InputError(refused?.message ?? 'There is no statement.', {
       hint: refused?.hint ?? 'Give one: /sql.csv?sql=select …',

@@ -32,7 +32,7 @@ export function together(days: readonly Shares[]): Shares {
   return Object.fromEntries([...sums].map(([state, sum]) => [state, sum / days.length]))
 }
 
-/** How high what is held stands: each state has its own height beside its own colour. */
+/** The height of each state: states differ in height and colour. */
 const HEIGHT: Readonly<Record<State, number>> = { final: 12, provisional: 8, empty: 3, none: 0, doubt: 12, failed: 12 }
 
 interface Block {
@@ -56,13 +56,13 @@ function blocks(days: readonly Shares[]): Block[] {
 
 /** The rectangles of a block: of several states each has its share of the height. */
 function rectangles({ from, to, shares }: Block): Html[] {
-  const told = STATES.filter((state) => state !== 'none' && (shares[state] ?? 0) > 0)
-  if (told.length === 1 && shares[told[0]!]! >= 1) {
-    const height = HEIGHT[told[0]!]
-    return [html`<rect class="${told[0]}" x="${from}" y="${12 - height}" width="${to - from}" height="${height}"/>`]
+  const present = STATES.filter((state) => state !== 'none' && (shares[state] ?? 0) > 0)
+  if (present.length === 1 && shares[present[0]!]! >= 1) {
+    const height = HEIGHT[present[0]!]
+    return [html`<rect class="${present[0]}" x="${from}" y="${12 - height}" width="${to - from}" height="${height}"/>`]
   }
   let top = 12
-  return told.map((state) => {
+  return present.map((state) => {
     // What is missing is seen however little it is.
     const height = Math.max(shares[state]! * 12, state === 'doubt' || state === 'failed' ? 2 : 0)
     top -= height
@@ -70,7 +70,7 @@ function rectangles({ from, to, shares }: Block): Html[] {
   })
 }
 
-/** A strip of days as a picture, with the same in words for whoever does not see it. */
+/** A strip of days as a picture, with an alternative text. */
 export function strip(request: PageRequest, days: readonly Shares[]): Html {
   const text = sharesText(request, together(days))
   return html`<svg class="strip" viewBox="0 0 ${days.length} 12" preserveAspectRatio="none" role="img" aria-label="${text}"><title>${text}</title>${blocks(days).map(rectangles)}</svg>`

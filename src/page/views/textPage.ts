@@ -3,14 +3,14 @@ import type { Piece } from '../difference.ts'
 import { type Html, html } from '../html.ts'
 import { NotFound, type PageRequest, view } from '../page.ts'
 import { readText, TEXT_KINDS } from '../queries/text.ts'
-import { command, facts, lines, moment, said, wholeOf } from './pieces.ts'
+import { command, facts, lines, moment, serviceText, wholeOf } from './pieces.ts'
 
 type Data = NonNullable<Awaited<ReturnType<typeof readText>>>
 
 /** Letters of what stayed the same that are shown on each side of a change. */
 const AROUND = 160
 
-/** What stayed the same, cut to what stands beside a change. */
+/** Unchanged text, cut to the context of a change. */
 function kept(text: string, first: boolean, last: boolean): string {
   const [head, tail] = [first ? '' : text.slice(0, AROUND), last ? '' : text.slice(-AROUND)]
   return text.length <= head.length + tail.length ? text : `${head} … ${tail}`
@@ -50,7 +50,7 @@ function versions(data: Data, { words, link, live }: PageRequest): Html | null {
   return html`<h2>${own.versions}</h2>
 <ol class="found">${data.versions.map(
     ({ fetch, from, to, title }, i) =>
-      html`<li>${moment(from)}${to !== null && html` ${own.until} ${moment(to)}`} ${i === 0 && html`(${own.current})`} ${said(title, data.locale)} ${
+      html`<li>${moment(from)}${to !== null && html` ${own.until} ${moment(to)}`} ${i === 0 && html`(${own.current})`} ${serviceText(title, data.locale)} ${
         live &&
         fetch !== data.fetch &&
         html`<a href="${address(fetch)}">${own.show}</a> <a href="${address(data.fetch, fetch)}#change">${own.compare}</a>`
@@ -63,12 +63,12 @@ export const text = view<Data>({
   async read({ store, params, query, locale }) {
     const kind = TEXT_KINDS.find((one) => one === params.kind)
     const id = /^\d{1,15}$/.test(params.id ?? '') ? Number(params.id) : null
-    const asked = {
+    const wanted = {
       locale: query.get('locale') ?? locale,
       version: wholeOf(query, 'version'),
       against: wholeOf(query, 'against'),
     }
-    const found = kind && id !== null ? await readText(store, kind, id, asked) : null
+    const found = kind && id !== null ? await readText(store, kind, id, wanted) : null
     if (!found) throw new NotFound(`text ${params.kind} ${params.id}`)
     return found
   },
@@ -80,17 +80,17 @@ export const text = view<Data>({
     const { published_at, updated_at, expires_at, first_seen_at, withdrawn_at, unit, series } = data.facts
     return html`<p class="soft">${own.kinds[data.kind]} ${data.id}</p>
 ${!data.current && html`<p class="bad">${own.earlier} <a href="${link(path, { locale: data.locale })}">${own.showCurrent}</a></p>`}
-${data.summary && html`<p><strong>${said(data.summary, data.locale)}</strong></p>`}
+${data.summary && html`<p><strong>${serviceText(data.summary, data.locale)}</strong></p>`}
 ${data.text === '' ? html`<p>${own.empty}</p>` : lines(data.text, data.locale)}
 ${data.cut && html`<p>${own.cut}</p>${command(request.command(data.whole))}`}
 ${facts([
-  [own.published, said(published_at)],
-  [own.updated, said(updated_at)],
-  [own.expires, said(expires_at)],
+  [own.published, serviceText(published_at)],
+  [own.updated, serviceText(updated_at)],
+  [own.expires, serviceText(expires_at)],
   [own.since, moment(data.from)],
   [own.first, moment(first_seen_at)],
   [own.withdrawn, moment(withdrawn_at)],
-  [own.unit, said(unit)],
+  [own.unit, serviceText(unit)],
   [
     own.values,
     series.length > 0 &&

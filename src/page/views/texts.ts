@@ -1,11 +1,11 @@
 import { type Html, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { CONTENT_KINDS, readTexts } from '../queries/texts.ts'
-import { command, moment, pager, said, wholeOf } from './pieces.ts'
+import { command, moment, pager, serviceText, wholeOf } from './pieces.ts'
 
 type Data = Awaited<ReturnType<typeof readTexts>>
 
-/** The routes by which the kinds are asked for. */
+/** The routes of the kinds. */
 const JOB = {
   news: 'news',
   glossary: 'glossaries',
@@ -19,15 +19,15 @@ const day = (text: string | null): Html | null =>
 
 function item(one: Data['texts'][number], kind: string, { words, link }: PageRequest): Html {
   const { texts: own } = words
-  return html`<li><p><a href="${link(`/texts/${kind}/${one.id}`)}">${said(one.title, one.locale) ?? `${own.untitled} (${one.id})`}</a> ${day(one.published_at)} ${
+  return html`<li><p><a href="${link(`/texts/${kind}/${one.id}`)}">${serviceText(one.title, one.locale) ?? `${own.untitled} (${one.id})`}</a> ${day(one.published_at)} ${
     one.superseded > 0 && html`<span class="soft">${own.changes(one.superseded)}</span>`
   } ${one.withdrawn_at !== null && html`<span class="soft">${own.withdrawn} ${moment(one.withdrawn_at)}</span>`}</p>${
-    one.summary !== null && html`<p>${said(one.summary, one.locale)}</p>`
+    one.summary !== null && html`<p>${serviceText(one.summary, one.locale)}</p>`
   }</li>
 `
 }
 
-/** `/texts`: what the operator says, by kind. */
+/** `/texts`: texts of the service, by kind. */
 export const texts = view<Data>({
   read({ store, query, locale }) {
     const kind = CONTENT_KINDS.find((one) => one === query.get('kind')) ?? 'news'

@@ -1,6 +1,6 @@
 import { type Html, html, type Part } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
-import { offsetsOf, readAsked } from '../queries/chart.ts'
+import { offsetsOf, readChartQuery } from '../queries/chart.ts'
 import type { Dataset } from '../queries/geos.ts'
 import { textOf } from '../queries/range.ts'
 import { AGES, readVintages, type Vintages } from '../queries/vintages.ts'
@@ -12,7 +12,7 @@ interface VintagesData extends Vintages {
 }
 
 async function read(request: PageRequest): Promise<VintagesData> {
-  const { dataset, range } = await readAsked(request)
+  const { dataset, range } = await readChartQuery(request)
   return { dataset, ...(await readVintages(request.store, dataset, range)) }
 }
 
@@ -38,11 +38,11 @@ ${figure({
 /** The runs that changed something, each with a link to what was known after it. */
 function changes({ dataset, range, changes: all }: VintagesData, request: PageRequest): Html {
   const { words, locale, link } = request
-  const { vintages: said } = words
+  const { vintages: labels } = words
   const [from, to] = [range.from, range.to].map((at) => textOf(dataset.zone, at)) as [string, string]
-  return html`<section><h2 id="changes">${said.changes}</h2>
+  return html`<section><h2 id="changes">${labels.changes}</h2>
 <div class="scroll" tabindex="0" role="region" aria-labelledby="changes"><table>
-<thead><tr><th scope="col">${said.at}</th><th scope="col">${said.run}</th><th scope="col">${said.job}</th><th scope="col" class="number">${said.brought}</th><th scope="col" class="number">${said.replaced}</th></tr></thead>
+<thead><tr><th scope="col">${labels.at}</th><th scope="col">${labels.run}</th><th scope="col">${labels.job}</th><th scope="col" class="number">${labels.brought}</th><th scope="col" class="number">${labels.replaced}</th></tr></thead>
 <tbody>${all
     .toReversed()
     .map(
@@ -101,12 +101,12 @@ ${days.map(
 function show(data: VintagesData, request: PageRequest): Html {
   const { dataset, range } = data
   const { words, link } = request
-  const { vintages: said } = words
+  const { vintages: labels } = words
   const [from, to] = [range.from, range.to].map((at) => textOf(dataset.zone, at)) as [string, string]
   const isRevised = data.byAge.some(({ count }) => count > 0)
-  return html`<p>${said.intro} ${said.range(timeText(dataset.zone, range.from), timeText(dataset.zone, range.to))} <a href="${link(`/series/${dataset.path}`, { geo: dataset.geoId, from, to })}">${said.back}</a></p>
+  return html`<p>${labels.intro} ${labels.range(timeText(dataset.zone, range.from), timeText(dataset.zone, range.to))} <a href="${link(`/series/${dataset.path}`, { geo: dataset.geoId, from, to })}">${labels.back}</a></p>
 ${fan(data, request)}
-${isRevised ? [byAge(data, request), heat(data, request)] : html`<p>${said.none}</p>`}
+${isRevised ? [byAge(data, request), heat(data, request)] : html`<p>${labels.none}</p>`}
 ${changes(data, request)}`
 }
 

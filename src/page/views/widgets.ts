@@ -2,7 +2,7 @@ import { html } from '../html.ts'
 import { NotFound, view } from '../page.ts'
 import { readWidget, readWidgets } from '../queries/widgets.ts'
 import { scrolled } from './parts.ts'
-import { command, facts, moment, number, said } from './pieces.ts'
+import { command, facts, moment, number, serviceText } from './pieces.ts'
 
 type List = Awaited<ReturnType<typeof readWidgets>>
 type One = NonNullable<Awaited<ReturnType<typeof readWidget>>>
@@ -21,13 +21,13 @@ ${scrolled(
 <tbody>
 ${rows.map(
   (one) =>
-    html`<tr><th scope="row"><a href="${link(`/widgets/${one.id}`)}">${said(one.name, one.locale) ?? one.id}</a>${one.subtitle && html` ${said(one.subtitle, one.locale)}`}</th><td>${said(one.slug)}</td><td>${said(one.type)}${one.withdrawn_at !== null && html` ${own.withdrawn} ${moment(one.withdrawn_at)}`}</td></tr>\n`,
+    html`<tr><th scope="row"><a href="${link(`/widgets/${one.id}`)}">${serviceText(one.name, one.locale) ?? one.id}</a>${one.subtitle && html` ${serviceText(one.subtitle, one.locale)}`}</th><td>${serviceText(one.slug)}</td><td>${serviceText(one.type)}${one.withdrawn_at !== null && html` ${own.withdrawn} ${moment(one.withdrawn_at)}`}</td></tr>\n`,
 )}</tbody></table>`,
 )}`
   },
 })
 
-/** `/widgets/7`: one widget with all that the service says of it. */
+/** `/widgets/7`: one widget with all its fields. */
 export const widget = view<One>({
   async read({ store, params: { id = '' }, locale }) {
     const found = /^\d{1,15}$/.test(id) ? await readWidget(store, Number(id), locale) : null
@@ -40,10 +40,10 @@ export const widget = view<One>({
     const payload = (title: string, part: One['list']) =>
       part !== null &&
       html`<h2>${title}</h2>${part.cut && html`<p>${own.cut(part.letters)}</p>`}<pre dir="ltr" tabindex="0">${part.text}</pre>`
-    return html`${subtitle && html`<p>${said(subtitle, locale)}</p>`}
+    return html`${subtitle && html`<p>${serviceText(subtitle, locale)}</p>`}
 ${facts([
-  [own.slug, said(one.slug)],
-  [own.type, said(one.type)],
+  [own.slug, serviceText(one.slug)],
+  [own.type, serviceText(one.type)],
   [own.firstSeen, moment(one.first_seen_at)],
   [own.withdrawn, moment(one.withdrawn_at)],
   ['ID', number(request, one.id)],

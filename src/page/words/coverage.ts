@@ -36,7 +36,7 @@ export const en = {
   mend: 'What mends it',
   reasons: {
     absent: 'The source answered without these values.',
-    doubt: 'The answer is not believed as a whole.',
+    doubt: 'The answer is not trusted.',
     failed: 'The request failed.',
     unasked: 'Nobody asked for it.',
   },

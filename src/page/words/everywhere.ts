@@ -49,7 +49,7 @@ export const en = {
     month: 'month',
     year: 'year',
   } as Readonly<Record<string, string>>,
-  /** What may be the case for a stretch of a series. */
+  /** What may be the case for an interval of a series. */
   states: {
     final: 'final',
     provisional: 'provisional',

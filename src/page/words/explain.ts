@@ -1,6 +1,6 @@
 import type { Translated } from './locale.ts'
 
-/** Words of the page that says where a value comes from. */
+/** Texts of the page on the origin of a value. */
 export const en = {
   title: (value: string, at: string) => `${value} at ${at}`,
   now: 'now',

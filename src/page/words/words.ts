@@ -12,7 +12,7 @@ import * as sql from './sql.ts'
 import * as texts from './texts.ts'
 import * as vintages from './vintages.ts'
 
-/** A part of the words for each file beside this one, which says them in every language. */
+/** The texts of all pages, from the files of this folder. */
 const PARTS = { common, archives, coverage, explain, home, indicators, runs, search, series, sql, texts, vintages }
 
 /** The page's own words in one language, by part. */
