@@ -14,12 +14,12 @@ export function loggingText(): string {
   })
   return `${[
     '# Logging',
-    'Results go to stdout; what happens goes to stderr, a line each. This page is made from the code: `npm run docs` writes it anew.',
-    '- By default a person sees what needs attention, and a line that tells how far the run is (on a terminal it keeps itself up to date; elsewhere one comes each minute).',
-    '- `--verbose` tells the outcome of every request, too: status, milliseconds, rows, and what was asked.',
-    '- `--quiet` tells what did not cure itself, and nothing where all went well.',
-    '- `--log-format json` writes one JSON object a line, for every event, with or without `--verbose`. Its names and fields are stable; others may be added.',
-    '- The key stands in no line, and neither does anything that moves a cursor or forges a line.',
+    'Results go to stdout, events to stderr, one line each. This page is generated from the code by `npm run docs`.',
+    '- By default people see what needs attention, and the progress of the run (on a terminal a line that is updated, elsewhere one line a minute).',
+    '- `--verbose` also shows the outcome of every request: status, milliseconds, rows, and path and query.',
+    '- `--quiet` shows only errors and warnings that the run does not recover from by itself.',
+    '- `--log-format json` writes one JSON object for each event, with or without `--verbose`. Its names and fields are stable; others may be added.',
+    '- No line contains the key, or characters that move the cursor or forge a line.',
     '```sh\nindicator-sync sync job.yaml --log-format json 2> run.ndjson\n```',
     '## Fields of every line',
     'These are the names of [pino](https://getpino.io), so that its tools read the lines.',
@@ -30,7 +30,7 @@ export function loggingText(): string {
       '| `msg` | The same as a sentence for people; it may change |',
     ]),
     '## Events',
-    'The columns *pretty* and *quiet* say who is told: in pretty form always or with `--verbose` only, and with `--quiet`.',
+    'The columns *pretty* and *quiet* say where an event is shown: in the pretty log always or only with `--verbose`, and with `--quiet`.',
     rows('| event | level | pretty | quiet | when | fields |', events),
     '## Fields',
     rows(

@@ -32,7 +32,7 @@ async function recipeText(
   return [
     `## ${name}`,
     question,
-    ...(defaults.length > 0 ? [`When nobody says otherwise: ${defaults.join(', ')}.`] : []),
+    ...(defaults.length > 0 ? [`Defaults: ${defaults.join(', ')}.`] : []),
     ...Object.entries(example).map(([key, value]) => `The answer below is that for \`:${key}\` = ${value}.`),
     `\`\`\`sql\n${sql}\n\`\`\``,
     `${answer}${more}`.trimEnd(),
@@ -44,8 +44,8 @@ export async function recipesText(store: Store): Promise<string> {
   const parts = await Promise.all(RECIPES.map((recipe) => recipeText(store, recipe)))
   return `${[
     '# Recipes',
-    `Questions that analysts ask, with their SQL. Each is plain SQLite: run it here with \`indicator-sync query --recipe NAME\` (\`--indicator\`, \`--geo\`, \`--series\`, \`--from\`, \`--to\`, \`--param name=value\`), or paste it elsewhere: Datasette and DBeaver ask for the values of \`:name\`, pandas takes them as \`params\`, the \`sqlite3\` shell by \`.parameter set :name value\`. \`:from\` and \`:to\`, which is not included, are local days \`YYYY-MM-DD\` or instants \`YYYY-MM-DDTHH:MM:SSZ\`; the command also takes \`-30d\` and the like.`,
-    `One indicator may be several series, as it came (native) and grouped by the service. Each recipe reads one: the native one, unless \`:series\` names another by its number (\`query --recipe reach\` lists them). Averages are weighted by time. Where what a recipe needs is not held, the command says so and exits 2.`,
+    `Queries of analysts, with their SQL. Each is plain SQL: run it here with \`indicator-sync query --recipe NAME\` (\`--indicator\`, \`--geo\`, \`--series\`, \`--from\`, \`--to\`, \`--param name=value\`), or paste it elsewhere: Datasette and DBeaver ask for the values of \`:name\`, pandas takes them as \`params\`, the \`sqlite3\` shell by \`.parameter set :name value\`. \`:from\` and \`:to\`, which is not included, are local days \`YYYY-MM-DD\` or instants \`YYYY-MM-DDTHH:MM:SSZ\`; the command also takes \`-30d\` and the like.`,
+    `One indicator may be several series: the native one, and those that the service has grouped. Each recipe reads one: the native one, unless \`:series\` names another by its number (\`query --recipe reach\` lists them). Averages are weighted by time. Where the data that a recipe needs are not held, the command says so and exits 2.`,
     `The answers are those of the demo database as \`jobs/demo.yaml\` fills it on the nights of ${NIGHTS.map((night) => night.slice(0, 10)).join(' and ')}: invented values of the embedded service. A test runs every statement and compares them (SQLite before 3.43 adds with less care: a last digit may differ there); \`npm run docs\` writes this page anew.`,
     ...parts,
   ].join('\n\n')}\n`
