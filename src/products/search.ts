@@ -41,8 +41,9 @@ export async function holdings({ kysely }: Reader): Promise<ReadonlyMap<string, 
   const rows = await kysely
     .selectFrom('freshness as f')
     .innerJoin('series as s', 's.id', 'f.series_id')
-    .select(['f.kind', 'f.indicator_id as id', 's.time_zone as zone'])
+    .select(['f.kind', 'f.indicator_id as id'])
     .select(({ fn }) => [
+      fn.min('s.time_zone').as('zone'),
       fn.count<number>('f.series_id').distinct().as('series'),
       fn.count<number>('f.geo_id').distinct().as('geos'),
       fn.min('f.first_utc').as('first'),

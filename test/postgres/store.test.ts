@@ -153,6 +153,51 @@ test('the roles may do what they are for, and nothing else', async () => {
   await expect(reader.kysely.deleteFrom('_source').execute()).rejects.toThrow(/permission denied/)
 })
 
+test('the commands work with an address, and what does not says what to do instead', async () => {
+  const [cwd, url, other] = [tempFolder(), await tempDatabase(), await tempDatabase()]
+  const NOW = ms('2025-11-04T12:00:00Z')
+  const emulator = await emulate({ now: NOW / 1000 })
+  const store = await open(url)
+  const JOB = `catalogue: true
+series: [{ indicators: [600, 1293], window: { from: 2025-10-01, to: 2025-10-03 } }]
+content: [{ kinds: [news] }]
+`
+  await runJob(store, emulator, JOB, { now: NOW })
+  const command = (...args: string[]) => runCli(cwd, args, { INDICATOR_SYNC_DATABASE: url })
+  for (const args of [
+    ...[['status'], ['gaps'], ['check'], ['show', '600'], ['discover', 'precio'], ['quarantine', 'list'], ['doctor']],
+    ['diff', '--from', '2020-01-01', '--to', '2030-01-01'],
+    ['status', '--format', 'prometheus'],
+    ['query', '--recipe', 'daily-average'],
+    ['query', 'select count(*) from observations where indicator_id is not :n', '--param', 'n=1293'],
+    ['export', '--indicator', '600', '--geo', '3', '--output', 'a.csv'],
+    ['export', '--sql', 'select indicator_id, count(*) as n from observations group by 1', '--output', 'b.parquet'],
+    ['lake', 'sync', 'lake'],
+    ['replay', '--into', 'rebuilt.db'],
+    ['migrate', '--from', 'rebuilt.db', '--database', other],
+  ]) {
+    const { code, err } = await command(...args)
+    // The key is not set, which `doctor` says.
+    expect([args.join(' '), code, args[0] === 'doctor' || err.includes('→')]).toEqual([
+      args.join(' '),
+      args[0] === 'doctor' ? 6 : 0,
+      args[0] === 'doctor',
+    ])
+  }
+  for (const args of [['publish', 'copy.db'], ['replay'], ['query', '--recipe', 'search']]) {
+    const { code, err } = await command(...args)
+    expect([2, 7], args.join(' ')).toContain(code)
+    expect(err, args.join(' ')).toContain('→')
+  }
+  const copied = await open(other)
+  const count = ({ kysely }: Store) =>
+    kysely
+      .selectFrom('observation')
+      .select(({ fn }) => fn.countAll<number>().as('n'))
+      .execute()
+  expect(await count(copied)).toEqual(await count(store))
+})
+
 test('what is asked again and has not changed writes nothing of its values', async () => {
   const url = await tempDatabase()
   const store = await open(url)

@@ -8,9 +8,13 @@ import { changedBy, rowsOf, run } from './run.ts'
 
 /** Who writes, and what is said of the schema: each database has its own. */
 const OWN: readonly TableName[] = ['_lock', '_fence', 'data_dictionary']
-/** The index of texts has its numbers before the texts come, which are found by them. */
-const TABLES: readonly TableName[] = ['search_item', ...TABLE_NAMES.filter((name) => name !== 'search_item')].filter(
-  (name): name is TableName => !OWN.includes(name as TableName),
+/** What others point to; and the index of texts, whose numbers are there before the texts that are found by them. */
+const FIRST: readonly TableName[] = [
+  ...(['search_item', 'geo', 'vocabulary', 'taxonomy_term', 'indicator', 'content', 'archive', 'widget'] as const),
+  ...(['series', '_run', '_fetch'] as const),
+]
+const TABLES: readonly TableName[] = [...FIRST, ...TABLE_NAMES.filter((name) => !FIRST.includes(name))].filter(
+  (name) => !OWN.includes(name),
 )
 
 const ARRAYS = { integer: 'bigint', real: 'float8', text: 'text', blob: 'bytea' } as const
