@@ -9,8 +9,8 @@ import { setFlagsFromString } from 'node:v8'
  */
 const SMALL = ['--max-semi-space-size=4', '--optimize-for-size']
 const STAYING_SMALL = ['--semi-space-growth-factor=1', '--optimize-for-size']
-/** Commands that have something to fetch, or to read again. */
-const FETCHING = ['backfill', 'restate', 'retry', 'schedule', 'replay', 'demo']
+/** Commands that have something to fetch, or to read again; and one that stays up beside others. */
+const FETCHING = ['backfill', 'restate', 'retry', 'schedule', 'replay', 'demo', 'serve']
 
 /** The file of the database as a command line or the environment names it; a guess, for nothing is read yet. */
 function databaseOf(argv: readonly string[]): string {
@@ -31,8 +31,8 @@ export const canShrinkHeap = (): boolean =>
   !/semi[-_]space|optimize[-_]for[-_]size/.test([...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' '))
 
 /**
- * Keeps the heap of a process small that stays up beside others and answers people: `serve`. What is young does not grow
- * beyond the megabyte with which it begins, which can be said to a process that runs; so nobody waits until it begins again.
+ * Keeps the heap of a process small that stays up beside others: `serve`. What is young does not grow beyond the megabyte with
+ * which it begins; this can be said to a process that runs, and so also where it cannot begin once more.
  */
 export function keepHeapSmall(argv: readonly string[]): void {
   if (argv[0] === 'serve') for (const flag of STAYING_SMALL) setFlagsFromString(flag)
@@ -40,11 +40,14 @@ export function keepHeapSmall(argv: readonly string[]): void {
 
 /** Begins this command once more with a small heap, in the same process; nothing may be open that has to be closed. */
 export function shrinkHeap(): never {
+  // Threads that each keep memory of their own need 10 MB more, which is much for a page that waits and nothing for a sync.
+  const { MALLOC_ARENA_MAX = '1' } = process.env
+  const env = process.argv[2] === 'serve' ? { ...process.env, MALLOC_ARENA_MAX } : process.env
   // What was compiled so far is kept at the end of a process, and this one does not come to it.
   flushCompileCache()
   return process.execve!(
     process.execPath,
     [process.execPath, ...process.execArgv, ...SMALL, ...process.argv.slice(1)],
-    process.env,
+    env,
   )
 }
