@@ -119,6 +119,26 @@ describe('in a browser', () => {
     await page.waitForURL(/\/series\/600\?day=2025-10-02$/)
   })
 
+  test('the bar of a mixed month has the colours of its states', async () => {
+    const { url } = await servePage(await sharedFile())
+    const page = await window()
+    await page.goto(`${url}/coverage/600`)
+    const bar = page.locator('.grid td.mixed svg').first()
+    const picture = `data:image/png;base64,${(await bar.screenshot()).toString('base64')}`
+    const colours = (await page.evaluate(`new Promise((done) => {
+      const image = new Image()
+      image.onload = () => {
+        const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height })
+        const pen = canvas.getContext('2d')
+        pen.drawImage(image, 0, 0)
+        done([0.02, 0.98].map((at) => [...pen.getImageData(at * image.width, image.height / 2, 1, 1).data].slice(0, 3)))
+      }
+      image.src = '${picture}'
+    })`)) as [number, number, number][]
+    for (const [red, green, blue] of colours) expect(Math.max(red, green, blue)).toBeGreaterThan(60)
+    expect(new Set(colours.map(String)).size).toBe(2)
+  })
+
   test('everything is there without scripts', async () => {
     const { url } = await servePage(await sharedFile())
     const page = await window({ javaScriptEnabled: false })

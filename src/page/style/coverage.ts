@@ -1,11 +1,14 @@
 import { SIGNS } from '../signs.ts'
 
-/** The colour of each state; in a table its sign stands for the words of the cell, which are there for whoever does not see it. */
+/**
+ * The colour of each state; in a table its sign stands for the words of the cell, which are there for whoever does not see it. A bar
+ * that several cells show by reference has no `svg` above it that a selector could name.
+ */
 const STATES: string = Object.entries(SIGNS)
   .map(
     ([state, sign]) => `.cell.${state}, .grid td.${state} { background: var(--${state}); }
 .grid td.${state} a::before { content: "${sign}"; content: "${sign}" / ""; }
-svg rect.${state} { fill: var(--${state}); }`,
+rect.${state} { fill: var(--${state}); }`,
   )
   .join('\n')
 
@@ -15,7 +18,7 @@ export const COVERAGE = `
 span.cell { display: inline-block; min-width: 1.5rem; border-radius: .2rem; }
 ${STATES}
 .cell.none, .grid td.none { color: var(--soft); background: var(--band); }
-svg rect.none { fill: var(--band); }
+rect.none { fill: var(--band); }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding: 0; list-style: none; }
 .grid td[class] { padding: 0; border: 1px solid var(--paper); min-width: 1.75rem; }
 .grid td.mixed { color: var(--ink); background: var(--paper); border-color: var(--line); }
