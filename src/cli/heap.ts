@@ -9,8 +9,8 @@ import { setFlagsFromString } from 'node:v8'
  */
 const SMALL = ['--max-semi-space-size=4', '--optimize-for-size']
 const STAYING_SMALL = ['--semi-space-growth-factor=1', '--optimize-for-size']
-/** Commands that have something to fetch, or to read again; and one that stays up beside others. */
-const FETCHING = ['backfill', 'restate', 'retry', 'schedule', 'replay', 'demo', 'serve']
+/** Commands that have something to fetch, or to read again and to write elsewhere; and one that stays up beside others. */
+const FETCHING = ['backfill', 'restate', 'retry', 'schedule', 'replay', 'demo', 'lake', 'serve']
 
 /** The file of the database as a command line or the environment names it; a guess, for nothing is read yet. */
 function databaseOf(argv: readonly string[]): string {

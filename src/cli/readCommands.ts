@@ -227,6 +227,11 @@ export const READ_COMMANDS = {
         default: 60,
         describe: 'sync: minutes that a snapshot stays after it was replaced, for those who read it',
       },
+      ducklake: {
+        type: 'string',
+        describe:
+          'sync: registers the files with a DuckLake catalogue, a file or postgres://…, where the package @duckdb/node-api is installed',
+      },
       ...JSON_FLAG,
     },
     example: 'lake sync data/lake',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { zstdCompressSync } from 'node:zlib'
-import type { SchemaElement } from 'hyparquet'
+import type { DecodedArray, SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import type { LakeColumn, LakeType } from './schema.ts'
 
@@ -27,15 +27,66 @@ const TYPES: Readonly<Record<LakeType, Partial<SchemaElement>>> = {
 }
 const AS_DIFFERENCES: readonly LakeType[] = ['int64', 'int32', 'timestamp', 'date']
 
-/** A value as Parquet keeps it: long numbers are 64 bits, instants milliseconds, dates days since 1970. */
-const CONVERT: Readonly<Record<LakeType, (value: unknown) => unknown>> = {
-  int64: (value) => BigInt(value as number),
-  timestamp: (value) => BigInt(value as number),
-  int32: (value) => value,
-  double: (value) => value,
-  date: (value) => value,
-  boolean: (value) => value === 1,
-  string: (value) => value,
+/** The values of a column that are held until a group is full. */
+interface Held {
+  put(value: unknown, at: number): void
+  /** The first values, as the writer takes them. */
+  first(count: number): DecodedArray
+}
+
+/** Numbers lie side by side, for whole groups of objects would have to be moved again and again by who collects them. */
+function numbers<T extends BigInt64Array | Int32Array | Float64Array>(
+  array: T,
+  set: (array: T, at: number, value: number) => void,
+): Held {
+  const missing = new Set<number>()
+  return {
+    put(value, at) {
+      if (typeof value === 'number') set(array, at, value)
+      else missing.add(at)
+    },
+    first(count) {
+      if (missing.size === 0) return array.subarray(0, count)
+      const all: unknown[] = Array.from<unknown>(array.subarray(0, count))
+      for (const at of missing) all[at] = null
+      missing.clear()
+      return all
+    },
+  }
+}
+
+function others(convert: (value: unknown) => unknown): Held {
+  const array: unknown[] = []
+  return {
+    put(value, at) {
+      array[at] = value === null || value === undefined ? null : convert(value)
+    },
+    first: (count) => array.slice(0, count),
+  }
+}
+
+const longs = (): Held =>
+  numbers(new BigInt64Array(GROUP), (array, at, value) => {
+    array[at] = BigInt(value)
+  })
+const integers = (): Held =>
+  numbers(new Int32Array(GROUP), (array, at, value) => {
+    array[at] = value
+  })
+const doubles = (): Held =>
+  numbers(new Float64Array(GROUP), (array, at, value) => {
+    array[at] = value
+  })
+
+/** A column as Parquet keeps it: long numbers are 64 bits, instants milliseconds, dates days since 1970. */
+const HELD: Readonly<Record<LakeType, () => Held>> = {
+  int64: longs,
+  timestamp: longs,
+  int32: integers,
+  date: integers,
+  double: doubles,
+  boolean: () => others((value) => value === 1),
+  string: () => others((value) => value),
 }
 
 /** A row: its values in the order of the columns; instants are epoch milliseconds, dates days since 1970-01-01. */
@@ -111,32 +162,26 @@ export async function writeParquetFile(
       kvMetadata: columns.map(({ name, about }) => ({ key: `about.${name}`, value: about })),
       createdBy: CREATED_BY,
     })
-    let held: unknown[][] = columns.map(() => [])
+    const held = columns.map(({ type }) => HELD[type]())
     let rows = 0
     const put = (): void => {
-      const count = held[0]?.length ?? 0
-      if (count === 0) return
+      const count = rows % GROUP || GROUP
       const columnData = columns.map(({ name, type }, i) => {
-        const data = held[i]!
+        const data = held[i]!.first(count)
         // A dictionary takes -0 for 0.
-        const plain = type === 'double' && data.some((value) => Object.is(value, -0))
+        const plain = type === 'double' && data.some((value: unknown) => Object.is(value, -0))
         const encoding = AS_DIFFERENCES.includes(type) ? 'DELTA_BINARY_PACKED' : plain ? 'PLAIN' : undefined
         return { name, data, ...(encoding ? { encoding: encoding as 'PLAIN' } : {}) }
       })
       // What the writer keeps for the end is written when it has it: nothing is waited for.
       void writer.write({ columnData, rowGroupSize: count })
-      held = columns.map(() => [])
     }
-    const converters = columns.map(({ type }) => CONVERT[type])
     for await (const block of blocks)
       for (const row of block) {
-        for (let i = 0; i < converters.length; i++) {
-          const value = row[i]
-          held[i]!.push(value === null || value === undefined ? null : converters[i]!(value))
-        }
+        for (let i = 0; i < held.length; i++) held[i]!.put(row[i], rows % GROUP)
         if (++rows % GROUP === 0) put()
       }
-    put()
+    if (rows % GROUP > 0) put()
     void writer.finish()
     fsyncSync(handle)
     return { rows, bytes: size, sha256: hash.digest('hex'), ...rangesOf(columns, writer.row_groups) }

@@ -50,6 +50,8 @@ test('a statement on a lake needs the folder, and an engine that is installed', 
   const run = (...args: string[]) => runCli(dir, ['query', '--engine', 'duckdb', ...args])
   expect(await run('select 1')).toMatchObject({ code: 2, err: expect.stringContaining('--lake data/lake') })
   expect(await run('--lake', 'lake', '--recipe', 'reach')).toMatchObject({ code: 2 })
+  const ducklake = ['lake', 'sync', 's3://market/lake', '--ducklake', 'x']
+  expect(await runCli(dir, ducklake)).toMatchObject({ code: 2, err: expect.stringContaining('into a folder') })
   // Nobody but who asks for it has it.
   expect((await run('--lake', 'lake', 'select 1')).err).toMatch(
     /@duckdb\/node-api, which is not installed|is not a lake/,

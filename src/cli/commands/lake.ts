@@ -3,9 +3,11 @@ import { grouped, quantity } from '../../base/quantity.ts'
 import { asWriteError } from '../../base/target.ts'
 import { openReader } from '../../db/open.ts'
 import { checkLake } from '../../lake/check.ts'
+import { registerFiles } from '../../lake/ducklake.ts'
 import { type LakeSummary, syncLake } from '../../lake/sync.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { rememberSecret } from '../secrets.ts'
 import { withLake } from '../storage.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
@@ -17,6 +19,7 @@ interface LakeArgs extends CommonArgs, DatabaseArgs {
   readonly folder: string
   readonly full: boolean
   readonly grace: number
+  readonly ducklake?: string
   readonly json: boolean
 }
 
@@ -45,12 +48,22 @@ async function sync(args: LakeArgs): Promise<number> {
     )
     if (args.json) print(JSON.stringify(done, null, 2))
     else if (!args.quiet) print(lakeText(done))
+    if (args.ducklake !== undefined) await register(args, args.ducklake)
     return EXIT.done
   } catch (error) {
     throw asWriteError(error, args.folder)
   } finally {
     await reader.close()
   }
+}
+
+/** Tells a catalogue of DuckLake the files of the lake. */
+async function register({ folder, json, quiet }: LakeArgs, catalogue: string): Promise<void> {
+  const password = URL.canParse(catalogue) ? decodeURIComponent(new URL(catalogue).password) : ''
+  if (password !== '') rememberSecret(password)
+  const isNew = await registerFiles(folder, catalogue)
+  if (!json && !quiet)
+    print(isNew ? 'The DuckLake catalogue has its files.' : 'The DuckLake catalogue had them already.')
 }
 
 async function check({ folder, json }: LakeArgs): Promise<number> {
@@ -70,5 +83,10 @@ async function check({ folder, json }: LakeArgs): Promise<number> {
 export async function run(args: LakeArgs): Promise<number> {
   if (args.folder.trim() === '') throw new InputError('The name of the folder is empty.', { code: 'empty-flag' })
   if (!(args.grace >= 0)) throw new InputError('--grace takes minutes, from 0 on.', { code: 'bad-grace' })
+  if (args.ducklake !== undefined && (args.action !== 'sync' || args.ducklake === '' || /^s3:/i.test(args.folder)))
+    throw new InputError('--ducklake goes with lake sync into a folder, and names a file or postgres://….', {
+      hint: 'indicator-sync lake sync data/lake --ducklake data/lake.ducklake',
+      code: 'usage',
+    })
   return args.action === 'sync' ? sync(args) : check(args)
 }

@@ -1,31 +1,8 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { InputError } from '../../base/errors.ts'
-import { loadPeer } from '../../base/peer.ts'
+import { duckWords, loadDuckDb, quoted } from '../../lake/duckdb.ts'
 import { requireManifest } from '../../lake/manifest.ts'
-
-/** As much of `@duckdb/node-api` as is used; it is installed by who wants it, and so its own types are not at hand. */
-interface DuckDb {
-  readonly DuckDBInstance: {
-    create(path: string): Promise<{ connect(): Promise<Connection>; closeSync(): void }>
-  }
-  readonly StatementType: { readonly SELECT: number; readonly EXPLAIN: number }
-}
-interface Connection {
-  run(sql: string): Promise<unknown>
-  extractStatements(sql: string): Promise<{ readonly count: number; prepare(index: number): Promise<Prepared> }>
-  closeSync(): void
-}
-interface Prepared {
-  readonly statementType: number
-  stream(): Promise<{
-    deduplicatedColumnNames(): string[]
-    columnTypes(): { toString(): string }[]
-    yieldRowsJson(): AsyncIterable<unknown[][]>
-  }>
-}
-
-const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 /** Statements that make the tables of a lake views, all of one snapshot, and let nothing else be read or written. */
 function viewsOf(lake: string): string[] {
@@ -66,11 +43,7 @@ export async function askLake(
   sql: string,
   most: number,
 ): Promise<{ readonly columns: string[]; readonly rows: unknown[][]; readonly more: boolean }> {
-  const { DuckDBInstance, StatementType } = await loadPeer<DuckDb>(
-    '@duckdb/node-api',
-    '--engine duckdb',
-    'leave out --engine',
-  )
+  const { DuckDBInstance, StatementType } = await loadDuckDb('--engine duckdb')
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   try {
@@ -93,7 +66,7 @@ export async function askLake(
     return { columns: answer.deduplicatedColumnNames(), rows, more: false }
   } catch (error) {
     if (error instanceof InputError || !(error instanceof Error)) throw error
-    throw new InputError(`DuckDB: ${error.message.split('\n')[0]}`, {
+    throw new InputError(`DuckDB: ${duckWords(error)}`, {
       hint: `The tables are those of docs/lake.md: ${Object.keys(requireManifest(lake).tables).join(', ')}, and observations.`,
       code: 'bad-statement',
       cause: error,

@@ -1,9 +1,11 @@
-/* Reads a lake with engines and compares with SQLite: `npm run test:lake` (duckdb polars pandas; `query` where @duckdb/node-api is installed), `npm run test:spark`. PYTHON is one that has them. */
+/* Reads a lake with engines and compares with SQLite: `npm run test:lake` (duckdb polars pandas; `query` and `ducklake` where @duckdb/node-api is installed), `npm run test:spark`. PYTHON is one that has them. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { openReader } from '../../../src/db/open.ts'
+import { loadDuckDb } from '../../../src/lake/duckdb.ts'
+import { registerFiles } from '../../../src/lake/ducklake.ts'
 import { folderPlace } from '../../../src/lake/folder.ts'
 import { syncLake } from '../../../src/lake/sync.ts'
 import { RECIPES } from '../../../src/products/recipes/recipes.ts'
@@ -55,6 +57,34 @@ function byQuery(): string {
   return JSON.stringify({ totals: ask(TOTALS), recipes, seconds: (performance.now() - began) / 1000 })
 }
 
+/** What a catalogue of DuckLake answers in which the files were registered, twice; DUCKLAKE names another one than a file. */
+async function byDuckLake(): Promise<string> {
+  const catalogue = process.env.DUCKLAKE ?? join(folder, 'lake.ducklake')
+  const news = [await registerFiles(lake, catalogue), await registerFiles(lake, catalogue)]
+  if (news.join() !== 'true,false') throw new Error(`The catalogue was written ${news}`)
+  const began = performance.now()
+  const { DuckDBInstance } = await loadDuckDb('this')
+  const connection = await (await DuckDBInstance.create(':memory:')).connect()
+  for (const statement of [
+    `attach 'ducklake:${process.env.DUCKLAKE ? 'postgres:' : ''}${catalogue}' as lake`,
+    'use lake',
+    `set timezone = 'UTC'`,
+    `create temp view observations as
+       select o.*, s.* exclude (series_id), cast(o.at_utc at time zone s.time_zone as date) as local_date
+       from observation o join series s using (series_id)`,
+  ])
+    await connection.run(statement)
+  const ask = async (sql: string): Promise<unknown[]> => {
+    const rows = await connection.runAndReadAll(sql)
+    return rows
+      .getRowsJson()
+      .map((row) => row.map((value) => (typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value)))
+  }
+  const recipes: Record<string, unknown> = {}
+  for (const [name, sql] of Object.entries(LAKE_RECIPES)) recipes[name] = await ask(sql)
+  return JSON.stringify({ totals: await ask(TOTALS), recipes, seconds: (performance.now() - began) / 1000 })
+}
+
 const sorted = (rows: readonly Row[]): Row[] =>
   [...rows].sort((a, b) => Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1]))
 
@@ -75,12 +105,14 @@ try {
     const said =
       engine === 'query'
         ? byQuery()
-        : execFileSync(process.env.PYTHON ?? 'python3', [resolve('test/lake/engines/read.py'), engine, lake], {
-            input: JSON.stringify(LAKE_RECIPES),
-            encoding: 'utf8',
-            stdio: ['pipe', 'pipe', 'inherit'],
-            maxBuffer: 1 << 28,
-          })
+        : engine === 'ducklake'
+          ? await byDuckLake()
+          : execFileSync(process.env.PYTHON ?? 'python3', [resolve('test/lake/engines/read.py'), engine, lake], {
+              input: JSON.stringify(LAKE_RECIPES),
+              encoding: 'utf8',
+              stdio: ['pipe', 'pipe', 'inherit'],
+              maxBuffer: 1 << 28,
+            })
     const got = JSON.parse(said.trim().split('\n').at(-1)!) as Answers
     const faults = compare('totals', sorted(got.totals), expected)
     for (const [name, rows] of answers)

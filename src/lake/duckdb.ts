@@ -1,0 +1,35 @@
+import { loadPeer } from '../base/peer.ts'
+
+/** As much of `@duckdb/node-api` as is used; it is installed by who wants it, and so its own types are not at hand. */
+export interface DuckDb {
+  readonly DuckDBInstance: {
+    create(path: string): Promise<{ connect(): Promise<DuckConnection>; closeSync(): void }>
+  }
+  readonly StatementType: { readonly SELECT: number; readonly EXPLAIN: number }
+}
+/** A connection to it. */
+export interface DuckConnection {
+  run(sql: string): Promise<unknown>
+  runAndReadAll(sql: string): Promise<{ getRowsJson(): unknown[][] }>
+  extractStatements(sql: string): Promise<{ readonly count: number; prepare(index: number): Promise<DuckStatement> }>
+  closeSync(): void
+}
+/** One statement of it. */
+export interface DuckStatement {
+  readonly statementType: number
+  stream(): Promise<{
+    deduplicatedColumnNames(): string[]
+    columnTypes(): { toString(): string }[]
+    yieldRowsJson(): AsyncIterable<unknown[][]>
+  }>
+}
+
+/** DuckDB, where it is installed; `what` needs it, for the message. */
+export const loadDuckDb = (what: string): Promise<DuckDb> =>
+  loadPeer<DuckDb>('@duckdb/node-api', what, `leave out ${what}`)
+
+/** A text in a statement. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+/** What DuckDB said, in its first line. */
+export const duckWords = (error: unknown): string => (error as Error).message.split('\n')[0]!
