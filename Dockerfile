@@ -6,7 +6,9 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY migrations migrations
+COPY build build
 RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json \
+ && node build/packages.ts \
  && npm prune --omit=dev --ignore-scripts \
  && rm -rf node_modules/better-sqlite3/deps node_modules/better-sqlite3/src
 

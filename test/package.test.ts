@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -51,6 +51,7 @@ describe('what is installed', () => {
         ...['--outDir', join(folder, 'app/dist')],
       ])
     const app = join(folder, 'app')
+    execFileSync(node, ['build/packages.ts', join(app, 'dist')])
     for (const file of ['package.json', 'src/cli/bin.js', ...readdirSync('jobs').map((name) => `jobs/${name}`)]) {
       mkdirSync(join(app, file, '..'), { recursive: true })
       writeFileSync(join(app, file), read(file))
@@ -60,6 +61,13 @@ describe('what is installed', () => {
     execFileSync('ln', ['-s', resolve('node_modules'), join(app, 'node_modules')])
     const out = execFileSync(node, [join(app, 'src/cli/bin.js'), 'migrate'], { cwd: folder, encoding: 'utf8' })
     expect(out).toMatch(/has schema/)
+    // Packages of many modules are a file each, and none is loaded beside it.
+    for (const file of globSync('dist/{src,migrations}/**/*.js', { cwd: app }))
+      expect(read(join(app, file)), file).not.toMatch(/^import .* from '(kysely|yaml|zod)/m)
+    for (const name of ['kysely', 'yaml', 'zod'])
+      expect(read(join(app, 'dist/packages/LICENSES'))).toContain(
+        `${name} ${lock.packages[`node_modules/${name}`].version}`,
+      )
     execFileSync(node, [join(app, 'src/cli/bin.js'), 'init'], { cwd: folder })
     execFileSync(
       node,
