@@ -39,8 +39,11 @@ async function waitFor(host: string, { store, service, now, signal, onHold }: Se
   })
 }
 
-/** Accounts for every call in the database: the budget, the hosts that were called, and the pauses that they asked for. */
-export function accountCalls(caller: ServiceCaller, pace: Pace): Required<Pick<FetchOptions, 'beforeCall' | 'onWait'>> {
+/** Accounts for every call in the database: the budget, the hosts that were called, and the pauses that they asked for. Where `pace` is null, the budget is spent by whoever gives the turns. */
+export function accountCalls(
+  caller: ServiceCaller,
+  pace: Pace | null,
+): Required<Pick<FetchOptions, 'beforeCall' | 'onWait'>> {
   const { store, service, baseUrl, now } = caller
   const own = hostOf(baseUrl)
   // Pauses asked for in this process are the fetcher's; those of earlier processes are waited for before the first call to a host.
@@ -55,7 +58,7 @@ export function accountCalls(caller: ServiceCaller, pace: Pace): Required<Pick<F
       const waited = ready.get(host) ?? first(host)
       ready.set(host, waited)
       await waited
-      await spendCall(store, host, pace, now())
+      if (pace) await spendCall(store, host, pace, now())
     },
     // A database that cannot be written ends the run elsewhere.
     onWait: (ms, host) => void rememberWait(store, host, now() + ms).catch(() => undefined),

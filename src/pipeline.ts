@@ -4,6 +4,7 @@ import { redactorOf } from './base/redact.ts'
 import { accountCalls, type ServiceCaller } from './calls.ts'
 import { createFetcher, type FetchOptions } from './fetch/fetch.ts'
 import { forEachConcurrently } from './fetch/pace.ts'
+import type { Turns } from './fetch/turns.ts'
 import { ingest } from './ingest.ts'
 import type { IngestContext, IngestResult, RejectPolicy } from './ingestContext.ts'
 import type { Job } from './job/job.ts'
@@ -15,6 +16,8 @@ import { createSizes } from './load/sizes.ts'
 export interface PipelineOptions
   extends ServiceCaller,
     Pick<FetchOptions, 'key' | 'onFailure' | 'breaker' | 'limits' | 'retryMs'> {
+  /** Decides when a call may begin, together with others; this process by itself when left out. */
+  readonly turns?: ((pace: Job['pace']) => Turns) | undefined
   readonly version: string
   readonly job: Job
   readonly runId: number
@@ -43,7 +46,8 @@ export function openPipeline(options: PipelineOptions): Pipeline {
     ...options,
     userAgent: `indicator-sync/${options.version}`,
     pace: job.pace,
-    ...accountCalls(options, job.pace),
+    turns: options.turns?.(job.pace),
+    ...accountCalls(options, options.turns ? null : job.pace),
   })
   const loading: Loading = { store, runId, keep: job.keep, now, redactor: redactorOf(options.key) }
   const context: IngestContext = {

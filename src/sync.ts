@@ -8,6 +8,7 @@ import { lockForRun } from './db/lock.ts'
 import type { Store } from './db/store.ts'
 import { ensureZone } from './db/zones.ts'
 import type { FetchOptions } from './fetch/fetch.ts'
+import type { Turns } from './fetch/turns.ts'
 import { eventRows, type RejectPolicy } from './ingestContext.ts'
 import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
@@ -51,11 +52,24 @@ export interface SyncContext {
   /** Milliseconds before the first retry. */
   readonly retryMs?: number | undefined
   readonly rejects?: RejectPolicy
+  /** Decides when a call may begin, together with others; this process by itself when left out. */
+  readonly turns?: ((pace: Job['pace']) => Turns) | undefined
+  /** Carries out what was planned in place of this process: others may write meanwhile. */
+  readonly carryOut?: CarryOut | undefined
   /** What earlier jobs of the same command requested: it is not requested again. */
   readonly requested?: Requested
   /** Later jobs of the same command: where one of them needs all geos of a series, all are requested at once. */
   readonly later?: readonly JobWithOptions[]
 }
+
+/** Carries out the planned requests of a job; `total` is how many there are, null where they were not counted. */
+export type CarryOut = (
+  context: SyncContext,
+  job: Job,
+  command: string,
+  requests: Iterable<PlannedRequest>,
+  total: number | null,
+) => Promise<Summary>
 
 /** A request that failed for good. */
 export interface Failed {
@@ -100,7 +114,8 @@ export async function sync(
   options: PlanOptions = {},
 ): Promise<Summary> {
   const { store, service, now, later = [] } = context
-  const unlock = await lockForRun(store, `${command} ${job.name}`, now)
+  const { carryOut = ingestAll } = context
+  const unlock = context.carryOut ? async () => undefined : await lockForRun(store, `${command} ${job.name}`, now)
   const requested = context.requested ?? createRequested()
   const skipped = new Map<string, SkippedItem>()
   const planningOf = async (of: Job): Promise<Planning> => ({
@@ -135,7 +150,7 @@ export async function sync(
     // Counted first for the estimate of the time left. Planning is quick, and the plan is never in memory as a whole.
     const total = await countOf(plan({ ...planning, requested: requested.copy() }), context.signal)
     if (first === null) await context.onPlanned?.(total)
-    const rest = await ingestAll(context, job, command, plan(planning), total)
+    const rest = await carryOut(context, job, command, plan(planning), total)
     if (!options.range) await rememberWanted(store, job.name, wantedOf(planning), options.part)
     const selected = namesAnything(planning.job)
     return { ...(first ? joined(first, rest) : rest), skipped: [...skipped.values()], selected }

@@ -55,6 +55,15 @@ export const JSON_FLAG = { json: { type: 'boolean', default: false, describe: 'T
 /** The job files of a command. */
 export const JOBS = { jobs: { type: 'string', array: true, describe: 'Job files (YAML)' } } as const
 
+/** Who carries out a plan. */
+export const DISTRIBUTED = {
+  distributed: {
+    type: 'boolean',
+    default: false,
+    describe: 'Hand what is planned to workers (`indicator-sync worker`), and wait for them; on PostgreSQL only',
+  },
+} as const satisfies Record<string, Options>
+
 /** How sure a commit is. */
 export const DURABILITY = {
   durability: { choices: ['normal', 'full'], default: 'normal', describe: 'full survives a loss of power' },

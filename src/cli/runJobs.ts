@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Interval } from '../base/interval.ts'
 import { eventsTo, type Logger } from '../base/log.ts'
+import { isAddress } from '../db/address.ts'
 import { openWriter } from '../db/lock.ts'
+import { openStore } from '../db/open.ts'
 import type { Durability, Store } from '../db/store.ts'
 import type { Job } from '../job/job.ts'
 import type { Notify } from '../job/notify.ts'
@@ -17,6 +19,7 @@ import { createNotifier, type Notifier } from './notify.ts'
 import { EXIT, exitCodeOf } from './terminal/fail.ts'
 import { createProgress } from './terminal/progress.ts'
 import { watchSignals } from './terminal/signals.ts'
+import type { Together } from './together.ts'
 import { version } from './version.ts'
 
 /** What running jobs needs beside the jobs. */
@@ -32,6 +35,8 @@ export interface RunOptions extends RangeArgs, Pick<SyncContext, 'service' | 'ba
   readonly notify?: readonly Notify[]
   /** The options of the planner, given the range of `--from` and `--to`. */
   readonly optionsFor?: (range: Interval | undefined) => PlanOptions
+  /** Whether what is planned is handed to workers. */
+  readonly distributed?: boolean | undefined
   /** Ends the run early; the signals of the process when left out. */
   readonly signal?: AbortSignal
   /** Called for every event. */
@@ -81,19 +86,24 @@ async function runAll(
   refuseExposed(options)
   const stopping = new AbortController()
   const signal = options.signal ?? stopping.signal
-  const store = await openWriter(file, `${command} ${jobs.map(({ name }) => name).join(' ')}`, {
-    durability: options.durability ?? 'normal',
-    signal,
-  })
+  const opening = { durability: options.durability ?? 'normal', signal } as const
+  // Whoever hands out what is planned writes beside others.
+  const store = options.distributed
+    ? await openStore(file, opening)
+    : await openWriter(file, `${command} ${jobs.map(({ name }) => name).join(' ')}`, opening)
   const emitLog = eventsTo(log)
   // Not before the database is open: until then there is nothing to finish, and a signal ends the process at once.
   const signals = watchSignals(emitLog, stopping)
   signal.addEventListener('abort', emit.hurry, { once: true })
   const summaries: Summary[] = []
   const begun = new Set<Job>()
-  const requested = createRequested()
+  let together: Together | undefined
   try {
-    await afterLastCall(store)
+    if (isAddress(file)) {
+      const { openTogether } = await import('./together.ts')
+      together = await openTogether(file, store, { ...options, signal }, options.distributed ?? false)
+    } else await afterLastCall(store)
+    const requested = together?.context.requested ?? createRequested()
     const withOptions = (job: Job) => {
       const range = rangeOf(options, job.timeZone, Math.floor(Date.now() / 1000))
       return { job, options: options.optionsFor?.(range) ?? {} }
@@ -111,11 +121,15 @@ async function runAll(
         later: jobs.slice(i + 1).map(withOptions),
         version: version(),
         now: Date.now,
+        ...together?.context,
         signal,
-        onProgress: progress.show,
+        onProgress: (shown) => {
+          options.onActivity?.()
+          return progress.show(shown)
+        },
         // A command that has something to fetch restarts itself with the heap for that, before anything is reported.
         onPlanned: async (requests) => {
-          if (options.signal || i > 0 || requests === 0 || !canShrinkHeap()) return
+          if (options.signal || together || i > 0 || requests === 0 || !canShrinkHeap()) return
           await store.close()
           shrinkHeap()
         },
@@ -140,6 +154,7 @@ async function runAll(
   } finally {
     signals.release()
     signal.removeEventListener('abort', emit.hurry)
+    await together?.close()
     await store.close()
   }
   return { code: signals.code() ?? worstCode(summaries), summaries }

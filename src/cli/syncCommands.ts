@@ -1,5 +1,17 @@
 import type { Command } from './command.ts'
-import { DATABASE, DURABILITY, JOBS, JSON_FLAG, MOMENT, NOTIFY, ONLY, RANGE, REJECTS, SERVICE } from './flags.ts'
+import {
+  DATABASE,
+  DISTRIBUTED,
+  DURABILITY,
+  JOBS,
+  JSON_FLAG,
+  MOMENT,
+  NOTIFY,
+  ONLY,
+  RANGE,
+  REJECTS,
+  SERVICE,
+} from './flags.ts'
 
 const NEWEST_FIRST = { type: 'boolean', default: false, describe: 'The latest windows of all series first' } as const
 
@@ -70,6 +82,7 @@ export const SYNC_COMMANDS = {
       ...ONLY,
       'newest-first': NEWEST_FIRST,
       'dry-run': { type: 'boolean', default: false, describe: 'The same as plan' },
+      ...DISTRIBUTED,
       ...DURABILITY,
       ...REJECTS,
       ...NOTIFY,
@@ -129,7 +142,7 @@ export const SYNC_COMMANDS = {
     about: 'Stay up and run jobs at their cron times, in their time zones, one at a time',
     positionals: JOBS,
     flags: {
-      ...{ ...DATABASE, ...SERVICE, ...DURABILITY, ...REJECTS, ...NOTIFY },
+      ...{ ...DATABASE, ...SERVICE, ...DISTRIBUTED, ...DURABILITY, ...REJECTS, ...NOTIFY },
       stall: {
         type: 'number',
         default: 3600,
@@ -138,6 +151,18 @@ export const SYNC_COMMANDS = {
     },
     example: 'schedule jobs/nightly.yaml --service esios',
     run: async (args) => (await import('./commands/schedule.ts')).run(args),
+  },
+  worker: {
+    usage: 'worker',
+    about:
+      'Take requests that others have planned (`sync --distributed`) from a database on PostgreSQL, fetch and load them',
+    flags: {
+      ...{ ...DATABASE, ...SERVICE, ...REJECTS },
+      concurrency: { type: 'number', default: 4, describe: 'Requests in hand at once' },
+      'until-empty': { type: 'boolean', default: false, describe: 'End when nothing is left to do' },
+    },
+    example: 'worker --database postgres://worker@db.internal/market --service esios',
+    run: async (args) => (await import('./commands/worker.ts')).run(args),
   },
   archives: {
     usage: 'archives <action>',

@@ -34,5 +34,5 @@ export async function openClock(db: Kysely<ClusterDatabase>): Promise<{ readonly
     )
   }, LOOK_MS)
   timer.unref()
-  return { now: () => performance.now() + offset, close: () => clearInterval(timer) }
+  return { now: () => Math.round(performance.now() + offset), close: () => clearInterval(timer) }
 }

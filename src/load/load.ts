@@ -27,6 +27,8 @@ export interface Loading {
   readonly now: () => number
   /** Removes the key from texts that are derived from a reply; the reply itself does not contain it any more. */
   readonly redactor?: Redactor
+  /** Called at the end of the transaction that records an answer, or that a request failed: what it writes is there with the answer, or not at all. */
+  readonly settle?: (tx: Transaction<Database>, planned: PlannedRequest, error: SyncError | null) => Promise<void>
 }
 
 /** The rows of a reply, and its packed body for the reply store where it is packed already. */
@@ -40,7 +42,7 @@ export interface ParsedReply {
  * the counters of the run. After a crash all of it is there, or nothing.
  */
 export async function load(
-  { store, runId, keep, now, redactor }: Loading,
+  { store, runId, keep, now, redactor, settle }: Loading,
   planned: PlannedRequest,
   reply: Reply,
   { rows: parsedRows, packed }: ParsedReply,
@@ -68,6 +70,7 @@ export async function load(
       rows_rejected: applied.rejected,
     }
     await countRun(tx, runId, counts)
+    await settle?.(tx, planned, null)
     return counts
   })
 }
@@ -166,7 +169,7 @@ export async function loadUnanswered(
 
 /** Records a request that failed for good, with its reply when one came; what could not be parsed is quarantined. */
 export async function loadFailure(
-  { store, runId, now }: Loading,
+  { store, runId, now, settle }: Loading,
   planned: PlannedRequest,
   error: SyncError,
   reply: Reply | null,
@@ -197,6 +200,7 @@ export async function loadFailure(
     const { rows_rejected } = counts
     await tx.updateTable('_fetch').set({ rows_rejected }).where('id', '=', fetchId).execute()
     await countRun(tx, runId, counts)
+    await settle?.(tx, planned, error)
     return counts
   })
 }

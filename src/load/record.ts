@@ -2,7 +2,7 @@ import type { Insertable, Transaction } from 'kysely'
 import { KeyError, PermanentError, SchemaError, type SyncError, TransientError } from '../base/errors.ts'
 import { formatMillis } from '../base/instant.ts'
 import { canonical } from '../base/json.ts'
-import { prepared, preparedInsert } from '../db/prepared.ts'
+import { prepared } from '../db/prepared.ts'
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Reply } from '../services/reply.ts'
 import type { Database } from '../tables/schema.ts'
@@ -21,7 +21,15 @@ export const outcomeOf = (error: SyncError): string => KINDS.find(([kind]) => er
 const heldReply = prepared((db, of: { hash: string }) =>
   db.selectFrom('_reply').select('hash').where('hash', '=', of.hash),
 )
-const insertReply = preparedInsert('_reply', ['hash', 'body', 'bytes', 'first_seen_at', 'form'])
+const insertReply = prepared((db, row: Insertable<Database['_reply']>) =>
+  db
+    .insertInto('_reply')
+    .values({
+      ...{ hash: row.hash, body: row.body, bytes: row.bytes, first_seen_at: row.first_seen_at, form: row.form },
+    })
+    // Another process may keep the same body at this moment.
+    .onConflict((conflict) => conflict.doNothing()),
+)
 
 /** Stores a body in the reply store; equal bodies once. */
 export async function keepReply(

@@ -38,7 +38,10 @@ const countsOfRun = prepared((db, of: { runId: number }) =>
   db.selectFrom('_run').select(NAMES).where('id', '=', of.runId),
 )
 
-/** Inserts the record of a run and returns its id. Runs that a crash left open are closed first. */
+/** The command under which what workers do is recorded: several of them run at once. */
+export const WORKER = 'worker'
+
+/** Inserts the record of a run and returns its id. Runs that a crash left open are closed first, but for those of workers. */
 export async function beginRun(
   store: Store,
   run: {
@@ -51,11 +54,13 @@ export async function beginRun(
   },
 ): Promise<number> {
   return store.write(async (tx) => {
-    await tx
-      .updateTable('_run')
-      .set({ outcome: 'stopped', message: 'the process ended before the run did' })
-      .where('outcome', '=', 'running')
-      .execute()
+    if (run.command !== WORKER)
+      await tx
+        .updateTable('_run')
+        .set({ outcome: 'stopped', message: 'the process ended before the run did' })
+        .where('outcome', '=', 'running')
+        .where('command', '<>', WORKER)
+        .execute()
     const { id } = await tx
       .insertInto('_run')
       .values({

@@ -1,41 +1,15 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import pg from 'pg'
 import { inject, onTestFinished } from 'vitest'
+import { createDatabase } from './create.ts'
+
+export { createDatabase, withClient } from './create.ts'
 
 /** The address of the superuser of the run's server of PostgreSQL; the first who asks waits until it is started. */
 export async function serverUrl(): Promise<string> {
   const said = await text(connect(inject('postgresPort'), '127.0.0.1'))
   if (said.startsWith('error: ')) throw new Error(said)
   return said
-}
-
-/** Does something with a connection of its own. */
-export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
-
-let made = 0
-
-/** A new database on a server: its address, and how to remove it again. A copy of another one where a template is named. */
-export async function createDatabase(
-  server: string,
-  template = 'template1',
-): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> {
-  const name = `test_${process.pid}_${++made}_${Date.now().toString(36)}`
-  await withClient(server, (client) => client.query(`create database ${name} template ${template}`))
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  const drop = async (): Promise<void> => {
-    await withClient(server, (client) => client.query(`drop database if exists ${name} with (force)`))
-  }
-  return { url: url.href, drop }
 }
 
 /** A new database that goes with the test; a copy of another one where a template is named. */

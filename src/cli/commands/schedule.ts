@@ -19,9 +19,9 @@ import { logFor } from '../terminal/logging.ts'
 import { signalCode, watchSignals } from '../terminal/signals.ts'
 import { summaryText } from '../terminal/summary.ts'
 import { type ChildRun, readChildRun, reportAlive, runInChild } from './childRun.ts'
-import { type RejectArgs, rejectPolicy } from './sync.ts'
+import { type DistributedArgs, isDistributed, type RejectArgs, rejectPolicy } from './sync.ts'
 
-interface ScheduleArgs extends CommonArgs, ServiceArgs, RejectArgs, NotifyArgs {
+interface ScheduleArgs extends CommonArgs, ServiceArgs, RejectArgs, NotifyArgs, DistributedArgs {
   readonly jobs: string[]
   readonly durability: Durability
   /** Seconds. */
@@ -76,6 +76,7 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
     const { code, summaries } = await runJobs([job], {
       ...service,
       file,
+      distributed: isDistributed(args, readSettings(args)),
       command: 'schedule',
       log,
       quiet: args.quiet,

@@ -1,6 +1,7 @@
 import { prometheusText } from '../../checks/metrics.ts'
 import { readStatus } from '../../checks/status.ts'
 import { coveredSeries } from '../../checks/strips.ts'
+import { isAddress } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
 import { type LakeState, lakeState, lakeStateIn } from '../../lake/state.ts'
 import { callsLeft } from '../../load/budget.ts'
@@ -15,6 +16,7 @@ import { print } from '../terminal/output.ts'
 import { strips } from '../terminal/strips.ts'
 import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
 import { version } from '../version.ts'
+import { machinesMetrics, machinesText } from './machinesText.ts'
 import { lakeStateText, statusText, withLag } from './statusText.ts'
 
 export async function run(
@@ -34,6 +36,8 @@ export async function run(
     const lakes: LakeState[] = []
     for (const folder of new Set([...(args.lake ?? []), ...jobs.flatMap(({ lake }) => lake ?? [])]))
       lakes.push(await withLake(folder, (place) => lakeState(reader, place)))
+    // Only a database on a server has workers.
+    const machines = isAddress(file) ? await (await import('../../cluster/machines.ts')).readMachines(reader) : null
     if (args.format === 'prometheus') {
       const host = baseUrl ? new URL(baseUrl.value).host : ''
       const known: { job: string; calls: number }[] = []
@@ -42,6 +46,7 @@ export async function run(
         if (calls !== undefined) known.push({ job, calls })
       }
       print((await prometheusText(reader, { version: version(), callsLeft: known, lakes })).trimEnd())
+      if (machines) print(machinesMetrics(machines))
       return EXIT.done
     }
     const named = new Set(lakes.map(({ folder }) => folder))
@@ -55,12 +60,13 @@ export async function run(
     const read = await readStatus(reader)
     const status = { ...read, series: read.series.map(withLag) }
     if (args.json || args.format === 'json') {
-      print(JSON.stringify({ database: file, ...status, lakes }, null, 2))
+      print(JSON.stringify({ database: file, ...status, lakes, ...(machines ? { machines } : {}) }, null, 2))
       return EXIT.done
     }
     const cells = cellsOfLine()
     const covered = await coveredSeries(reader)
     print(statusText(file, status, covered.length === 0 ? '' : strips(covered, service.value.timeZone, cells), cells))
+    if (machines) for (const line of machinesText(machines)) print(wrapped(line, cells, '  ', ''))
     for (const lake of lakes) print(`\n${wrapped(lakeStateText(lake, Date.now()), cells, '  ', '')}`)
     for (const text of without) print(`\n${wrapped(text, cells, '  ', '')}`)
     return EXIT.done

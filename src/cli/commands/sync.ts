@@ -1,4 +1,5 @@
 import { InputError } from '../../base/errors.ts'
+import { isAddress } from '../../db/address.ts'
 import type { Durability } from '../../db/store.ts'
 import type { RejectPolicy } from '../../ingestContext.ts'
 import type { Job } from '../../job/job.ts'
@@ -7,7 +8,7 @@ import { planRetry } from '../../plan/retry.ts'
 import { secretsOf } from '../../services/key.ts'
 import { failedRequests } from '../../state/failures.ts'
 import { ingestAll } from '../../sync.ts'
-import { readSettings, requireService } from '../config.ts'
+import { readSettings, requireService, type Settings } from '../config.ts'
 import type { CommonArgs, OnlyArgs, RangeArgs, ServiceArgs } from '../flags.ts'
 import { readJobs, readJobsOf } from '../jobs.ts'
 import { type NotifyArgs, notifyTargets } from '../notify.ts'
@@ -23,10 +24,15 @@ export interface RejectArgs {
   readonly maxRejects?: number
 }
 
-interface SyncArgs extends CommonArgs, ServiceArgs, RangeArgs, OnlyArgs, RejectArgs, NotifyArgs {
+interface SyncArgs extends CommonArgs, ServiceArgs, RangeArgs, OnlyArgs, RejectArgs, NotifyArgs, DistributedArgs {
   readonly jobs: string[]
   readonly durability: Durability
   readonly json: boolean
+}
+
+/** Whether what is planned is handed to workers. */
+export interface DistributedArgs {
+  readonly distributed?: boolean
 }
 
 /** The latest windows of all series first. */
@@ -74,6 +80,16 @@ export function retry(args: Omit<SyncArgs, 'jobs'> & { readonly job?: string }):
   )
 }
 
+/** Whether what is planned is handed to workers. Only a database on a server has some. */
+export function isDistributed({ distributed = false }: DistributedArgs, { database }: Settings): boolean {
+  if (distributed && !isAddress(database.value))
+    throw new InputError(`${database.value} is a file of one machine, and workers share a database on a server.`, {
+      hint: 'Name one: --database postgres://user@host/name, or leave --distributed out.',
+      code: 'no-server',
+    })
+  return distributed
+}
+
 /** Puts the settings together, runs the jobs and prints what they did. */
 async function go(
   args: Omit<SyncArgs, 'jobs'>,
@@ -93,6 +109,7 @@ async function go(
     to: args.to,
     quiet: args.quiet,
     durability: args.durability,
+    distributed: isDistributed(args, settings),
     rejects: rejectPolicy(args),
     notify: notifyTargets(args),
     file: settings.database.value,

@@ -1,0 +1,69 @@
+import { InputError } from '../../base/errors.ts'
+import { eventsTo } from '../../base/log.ts'
+import { quantity } from '../../base/quantity.ts'
+import type { Ask } from '../../cluster/ask.ts'
+import { openClock } from '../../cluster/clock.ts'
+import { openQueue } from '../../cluster/queue.ts'
+import { work } from '../../cluster/worker.ts'
+import { isAddress } from '../../db/address.ts'
+import { openStore } from '../../db/open.ts'
+import { hostOf } from '../../load/source.ts'
+import { secretsOf } from '../../services/key.ts'
+import { readSettings, refuseExposed, requireService } from '../config.ts'
+import type { CommonArgs, ServiceArgs } from '../flags.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { logFor } from '../terminal/logging.ts'
+import { print } from '../terminal/output.ts'
+import { watchSignals } from '../terminal/signals.ts'
+import { version } from '../version.ts'
+import { type RejectArgs, rejectPolicy } from './sync.ts'
+
+interface WorkerArgs extends CommonArgs, ServiceArgs, RejectArgs {
+  readonly concurrency: number
+  readonly untilEmpty: boolean
+}
+
+/** `worker`: takes what others have planned from the queue of a database that machines share. */
+export async function run(args: WorkerArgs): Promise<number> {
+  const settings = readSettings(args)
+  const service = requireService(settings)
+  refuseExposed(service)
+  const file = settings.database.value
+  if (!isAddress(file))
+    throw new InputError(`${file} is a file of one machine, and workers share a database on a server.`, {
+      hint: 'Name it: --database postgres://user@host/name, or INDICATOR_SYNC_DATABASE. For a file, `sync` does it all.',
+      code: 'no-server',
+    })
+  if (!(Number.isInteger(args.concurrency) && args.concurrency >= 1 && args.concurrency <= 100))
+    throw new InputError('--concurrency takes a whole number from 1 to 100.', { code: 'bad-concurrency' })
+  const onEvent = eventsTo(logFor(args, secretsOf(service.key)))
+  const [store, signs] = [await openStore(file), await openStore(file, { durability: 'full' })]
+  const signals = watchSignals(onEvent)
+  const clock = await openClock(signs.kysely)
+  try {
+    const queue = await openQueue<Ask>(signs, hostOf(service.baseUrl), {
+      supervises: true,
+      onError: (error) => onEvent({ event: 'note', reason: `The queue: ${error.message}` }),
+    })
+    try {
+      const { done, failed, stop } = await work(
+        {
+          ...{ ...service, store, signs, version: version(), now: clock.now, signal: signals.signal, onEvent },
+          rejects: rejectPolicy(args),
+        },
+        queue,
+        args,
+      )
+      if (!args.quiet) print(`${quantity(done, 'request')} done, ${failed} of them failed.`)
+      if (stop) throw stop
+      return signals.code() ?? (failed > 0 ? EXIT.partial : EXIT.done)
+    } finally {
+      await queue.close()
+    }
+  } finally {
+    clock.close()
+    signals.release()
+    await store.close()
+    await signs.close()
+  }
+}

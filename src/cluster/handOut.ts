@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type StoppedError, SyncError } from '../base/errors.ts'
+import { formatMillis } from '../base/instant.ts'
+import { quantity } from '../base/quantity.ts'
+import { stoppedBySignal } from '../base/stopped.ts'
+import { NO_FAILURE } from '../db/outcomes.ts'
+import type { Store } from '../db/store.ts'
+import type { Job } from '../job/job.ts'
+import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
+import { callsLeft } from '../load/budget.ts'
+import { beginRun, type Counts, endRun, WORKER } from '../load/run.ts'
+import { seriesIdOf } from '../load/series.ts'
+import { hostOf } from '../load/source.ts'
+import { planRequest } from '../plan/planning.ts'
+import { createRequested, type Requested } from '../plan/requested.ts'
+import type { AnyParams } from '../services/routes.ts'
+import type { Service } from '../services/services.ts'
+import { failures } from '../state/failures.ts'
+import type { CarryOut, Failed, SyncContext } from '../sync.ts'
+import { type Ask, askOf, plannedOf } from './ask.ts'
+import { shared } from './clock.ts'
+import type { Queue, Queued } from './queue.ts'
+
+/** A plan that others carry out. */
+export interface HandOut {
+  /** What is queued or in hand already: it is not planned again. */
+  readonly requested: Requested
+  /** Puts planned requests into the queue, and waits until nothing of their job is left there. */
+  readonly carryOut: CarryOut
+}
+
+/** How often it is looked how far the others are. */
+const LOOK_MS = 1_000
+/** How often in a row the database may not answer before the wait ends. */
+const TRIES = 60
+/** Requests that are queued at once. */
+const BATCH = 2_000
+
+/** The last answer that is recorded. */
+async function lastFetch({ kysely }: Pick<Store, 'kysely'>): Promise<number> {
+  const { id } = await kysely
+    .selectFrom('_fetch')
+    .select(({ fn }) => fn.max('id').as('id'))
+    .executeTakeFirstOrThrow()
+  return id ?? 0
+}
+
+/** What workers did for a job since an answer. */
+async function countsSince({ kysely }: Pick<Store, 'kysely'>, job: string, after: number): Promise<Counts> {
+  const { failed, requests, ...sums } = await kysely
+    .selectFrom('_fetch as f')
+    .innerJoin('_run as r', 'r.id', 'f.run_id')
+    .where('f.id', '>', after)
+    .where('r.command', '=', WORKER)
+    .where('r.job', '=', job)
+    .select(({ fn }) => [
+      fn.countAll<number>().as('requests'),
+      fn.count<number>('f.id').filterWhere('f.outcome', 'not in', NO_FAILURE).as('failed'),
+      fn.sum<number | null>('f.bytes').as('bytes'),
+      fn.sum<number | null>('f.rows_new').as('rows_new'),
+      fn.sum<number | null>('f.rows_unchanged').as('rows_unchanged'),
+      fn.sum<number | null>('f.rows_revised').as('rows_revised'),
+      fn.sum<number | null>('f.rows_withdrawn').as('rows_withdrawn'),
+      fn.sum<number | null>('f.rows_rejected').as('rows_rejected'),
+    ])
+    .executeTakeFirstOrThrow()
+  const numbers = Object.entries(sums).map(([name, sum]) => [name, Number(sum ?? 0)])
+  return { requests: Number(requests), failed: Number(failed), ...Object.fromEntries(numbers) } as Counts
+}
+
+/** What failed for good since an answer, and was not answered later. */
+async function failedSince(store: Store, service: Service, now: number, after: number): Promise<Failed[]> {
+  return (await failures(store))
+    .filter(({ fetchId }) => fetchId > after)
+    .map(({ entry, route, params, message, hint }) => ({
+      planned: planRequest({ service, now: Math.floor(now / 1000) }, entry, route, JSON.parse(params) as AnyParams),
+      error: new SyncError(message ?? 'it failed', hint === null ? {} : { hint }),
+    }))
+}
+
+/** Whether any worker takes requests to a host. */
+const hasWorkers = async (store: Store, host: string, now: number): Promise<boolean> =>
+  (await shared(store.kysely)
+    .selectFrom('_worker')
+    .select('id')
+    .where('host', '=', host)
+    .where('seen_at', '>', now - 60_000)
+    .executeTakeFirst()) !== undefined
+
+/** Begins a plan that is handed to workers: what they have already is read before anything is planned. */
+export async function openHandOut(store: Store, queue: Queue<Ask>, service: Service): Promise<HandOut> {
+  const requested = createRequested()
+  for (const ask of await queue.open())
+    if (ask.series && ask.window) requested.add(seriesKey(ask.series), ask.geoIds, [ask.window])
+    else requested.takes(plannedOf(ask, service).request.target)
+  // Whatever is answered from now on is known to whoever fetches, also where the plan does not see it yet.
+  const after = await lastFetch(store)
+
+  async function insert(job: Job, requests: Iterable<PlannedRequest>, now: number) {
+    let batch: Queued<Ask>[] = []
+    let sent = 0
+    const made = new Set<string>()
+    /** Queues what was collected; the series that it is of are made before, so that no two workers make the same. */
+    const send = async (): Promise<void> => {
+      const fresh = new Map(batch.flatMap(({ data }) => (data.series ? [[seriesKey(data.series), data] as const] : [])))
+      for (const key of made) fresh.delete(key)
+      if (fresh.size > 0)
+        await store.write(async (tx) => {
+          for (const ask of fresh.values()) await seriesIdOf(tx, ask, now)
+        })
+      for (const key of fresh.keys()) made.add(key)
+      sent += await queue.insert(batch)
+      batch = []
+    }
+    let last: PlannedRequest | null = null
+    for (const planned of requests) {
+      last = planned
+      batch.push(askOf(job, planned, after, Math.floor(now / 1000)))
+      if (batch.length >= BATCH) await send()
+    }
+    await send()
+    return { sent, last }
+  }
+
+  /** Waits until nothing is left of a job; tells why it ended early where it did. */
+  async function settled(
+    context: SyncContext,
+    job: Job,
+    sent: number,
+    last: PlannedRequest | null,
+  ): Promise<StoppedError | null> {
+    const { now, signal, baseUrl } = context
+    let warned = false
+    /** Looks how far the others are; true when nothing is left. */
+    const look = async (): Promise<boolean> => {
+      const left = await queue.left(job.name)
+      const counts = await countsSince(store, job.name, after)
+      const calls = await callsLeft(store, hostOf(baseUrl), job.pace, now())
+      const total = Math.max(sent, left)
+      if (last) await context.onProgress?.({ planned: last, counts, done: total - left, total, callsLeft: calls })
+      if (left === 0) return true
+      if (!warned && !(await hasWorkers(store, hostOf(baseUrl), now()))) {
+        warned = true
+        const reason = `${quantity(left, 'request waits', 'requests wait')}, and no worker is there to take them: start one with \`indicator-sync worker\`.`
+        context.onEvent?.({ event: 'note', job: job.name, reason })
+      }
+      return false
+    }
+    for (let lost = 0; ; ) {
+      try {
+        if (await look()) return null
+        lost = 0
+      } catch (error) {
+        // The workers go on without whoever waits for them, and the wait when the database answers again.
+        if (++lost >= TRIES) throw error
+      }
+      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)
+      if (signal.aborted) return stoppedBySignal()
+    }
+  }
+
+  return {
+    requested,
+    async carryOut(context, job, command, requests) {
+      const { now } = context
+      const began = now()
+      const runId = await beginRun(store, {
+        ...{ command, job: job.name, version: context.version, now: formatMillis(began) },
+        ...{ schedule: job.schedule, timeZone: job.timeZone },
+      })
+      context.onEvent?.({ event: 'run.started', run: runId, job: job.name, command })
+      const { sent, last } = await insert(job, requests, began)
+      await endRun(store, runId, 'done', null, formatMillis(now()))
+      const stop = await settled(context, job, sent, last)
+      const counts = await countsSince(store, job.name, after)
+      const failed = await failedSince(store, service, now(), after)
+      const outcome = stop ? 'stopped' : failed.length + counts.rows_rejected > 0 ? 'partial' : 'done'
+      const seconds = (now() - began) / 1000
+      return { runId, job: job.name, outcome, counts, failures: failed, seconds, stop, skipped: [], selected: true }
+    },
+  }
+}

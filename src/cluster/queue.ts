@@ -1,0 +1,189 @@
+import { CompiledQuery, type Kysely } from 'kysely'
+import { type Db, PgBoss } from 'pg-boss'
+import type { Store } from '../db/store.ts'
+
+/** Where pg-boss keeps its tables. */
+const SCHEMA = 'pgboss'
+
+/** A piece of work as it is queued. */
+export interface Queued<T> {
+  readonly data: T
+  /** Of all that are queued or in hand, only one has it. */
+  readonly key: string
+  /** What belongs together. */
+  readonly group: string
+  /** The highest goes first. */
+  readonly priority: number
+}
+
+/** A piece of work in hand, with the number of the attempt: whoever holds an earlier one holds nothing. */
+export interface Claim<T> {
+  readonly id: string
+  readonly retryCount: number
+  readonly priority: number
+  readonly data: T
+}
+
+/** How many pieces of work there are, by what becomes of them. */
+export interface QueueCounts {
+  /** They wait, some of them for another try. */
+  readonly queued: number
+  /** Somebody has them in hand. */
+  readonly active: number
+  /** They failed too often. */
+  readonly dead: number
+}
+
+/** Pieces of work for one host that many machines take from; each is in one pair of hands at a time. */
+export interface Queue<T extends object> {
+  readonly name: string
+  /** Puts work into the queue, and answers how much of it was not there already. */
+  insert(work: readonly Queued<T>[]): Promise<number>
+  /** Takes up to so many pieces in hand. They are given to others when nothing is heard of them for a while. */
+  claim(count: number): Promise<Claim<T>[]>
+  /** Says that pieces are still in hand. */
+  beat(claims: readonly Claim<T>[]): Promise<void>
+  /** Whether a piece is still in these hands, as part of a transaction: until its end nobody else takes it. */
+  holds(claim: Claim<T>, db: Kysely<never>): Promise<boolean>
+  /** Ends a piece of work, as part of a transaction where one is given. False where it is in these hands no more. */
+  complete(claim: Claim<T>, output: object, db?: Kysely<never>): Promise<boolean>
+  /** The same for what failed: it is tried again later, at growing distances, and then counts as dead. */
+  fail(claim: Claim<T>, output: object, db?: Kysely<never>): Promise<boolean>
+  /** Gives a piece back as it was: it may be taken again after so many seconds, and no attempt is counted. */
+  putBack(claim: Claim<T>, work: Queued<T>, afterS: number): Promise<boolean>
+  /** What is queued or in hand. */
+  open(): Promise<T[]>
+  /** How much is queued or in hand of a group. */
+  left(group: string): Promise<number>
+  /** Queues again what counted as dead, and answers how much that was. */
+  revive(): Promise<number>
+  close(): Promise<void>
+}
+
+/** How long nothing may be heard of a piece of work before others get it, in seconds; pg-boss takes no less. */
+const HEARTBEAT_S = 10
+/** Attempts after the first one. */
+const RETRIES = 8
+/** Pieces that are put into the queue at once. */
+const BATCH = 2_000
+
+/** Only these states are open. */
+const OPEN = ['created', 'retry', 'active'] as const
+
+/** Whether a statement about one attempt found it: the types of pg-boss leave out what it answers. */
+const found = (response: object): boolean => (response as { readonly affected: number }).affected === 1
+
+/** What was queued: a connection may hand out JSON as the text that it is. */
+const asData = <T>(data: unknown): T => (typeof data === 'string' ? JSON.parse(data) : data) as T
+
+/** The tables of pg-boss, as far as they are read here. */
+export interface BossTables {
+  readonly job: {
+    readonly name: string
+    readonly state: string
+    readonly data: unknown
+    readonly group_id: string | null
+    readonly output: unknown
+    readonly source_name: string | null
+  }
+}
+export const bossTables = (db: Kysely<never>): Kysely<BossTables> =>
+  (db as unknown as Kysely<BossTables>).withSchema(SCHEMA)
+
+/** The names of the queue of a host, and of that for its dead. */
+export const queueOf = (host: string): { readonly asks: string; readonly dead: string } => {
+  const name = host.replaceAll(/[^\w.-]/g, '_')
+  return { asks: `asks.${name}`, dead: `dead.${name}` }
+}
+
+const send = async (db: Kysely<never>, text: string, values: readonly unknown[]) => ({
+  rows: (await db.executeQuery(CompiledQuery.raw(text, [...values]))).rows,
+})
+
+/** The connection of a store, or a transaction on it, as pg-boss wants it: statements as they are. */
+const asDb = (db: Kysely<never>, isClosed = (): boolean => false): Db => ({
+  executeSql: async (text, values = []) => {
+    // A pass that is under way while pg-boss stops begins another one, which would ask a connection that is gone: that one never ends.
+    if (isClosed()) return new Promise(() => undefined)
+    if (values.length > 0 || !/^\s*begin\b/i.test(text)) return send(db, text, values)
+    // A text with a transaction of its own that fails leaves the connection inside of it.
+    return db.connection().execute(async (one) => {
+      try {
+        return await send(one, text, values)
+      } catch (error) {
+        await send(one, 'rollback', []).catch(() => undefined)
+        throw error
+      }
+    })
+  },
+})
+
+/** Opens the queue of a host in a database; `supervises` also watches for work of which nothing is heard. */
+export async function openQueue<T extends object>(
+  { kysely, write }: Pick<Store, 'kysely' | 'write'>,
+  host: string,
+  { supervises, onError }: { readonly supervises: boolean; readonly onError: (error: Error) => void },
+): Promise<Queue<T>> {
+  const db = kysely as unknown as Kysely<never>
+  let closed = false
+  const boss = new PgBoss({
+    ...{ db: asDb(db, () => closed), schema: SCHEMA, schedule: false, supervise: supervises, monitorVacuum: false },
+    ...(supervises ? { superviseIntervalSeconds: 2, monitorIntervalSeconds: 2 } : {}),
+  })
+  boss.on('error', onError)
+  await boss.start()
+  const { asks: name, dead } = queueOf(host)
+  const kept = { retentionSeconds: 90 * 86_400, deleteAfterSeconds: 3_600 }
+  await boss.createQueue(dead, { policy: 'standard', ...kept })
+  await boss.createQueue(name, {
+    ...{ policy: 'exclusive', deadLetter: dead, heartbeatSeconds: HEARTBEAT_S, expireInSeconds: 6 * 3_600, ...kept },
+    ...{ retryLimit: RETRIES, retryDelay: 2, retryBackoff: true, retryDelayMax: 600 },
+  })
+  const attempt = ({ id, retryCount }: Claim<T>) => ({ id, retryCount })
+  const on = (tx: Kysely<never> | undefined) => (tx ? { db: asDb(tx) } : {})
+  const inserted = async (work: readonly Queued<T>[], options: object, tx?: Kysely<never>): Promise<number> => {
+    const rows = work.map(({ data, key, group, priority }) => ({
+      ...{ data, priority, singletonKey: key, group: { id: group }, ...options },
+    }))
+    return (await boss.insert(name, rows, { ...on(tx), returnId: true }))?.length ?? 0
+  }
+  const waiting = () => bossTables(db).selectFrom('job').where('name', '=', name).where('state', 'in', OPEN)
+  return {
+    name,
+    async insert(work) {
+      let count = 0
+      for (let i = 0; i < work.length; i += BATCH) count += await inserted(work.slice(i, i + BATCH), {})
+      return count
+    },
+    async claim(count) {
+      const jobs = await boss.fetch<T>(name, { batchSize: count, includeMetadata: true })
+      return jobs.map(({ id, retryCount, priority, data }) => ({ id, retryCount, priority, data: asData<T>(data) }))
+    },
+    async beat(claims) {
+      if (claims.length > 0) await boss.touch(name, claims.map(attempt))
+    },
+    holds: async (claim, tx) => found(await boss.touch(name, attempt(claim), on(tx))),
+    complete: async (claim, output, tx) => found(await boss.complete(name, attempt(claim), output, on(tx))),
+    fail: async (claim, output, tx) => found(await boss.fail(name, attempt(claim), output, on(tx))),
+    putBack: (claim, work, afterS) =>
+      write(async (tx) => {
+        const inside = tx as unknown as Kysely<never>
+        const ours = found(await boss.complete(name, attempt(claim), { putBack: true }, on(inside)))
+        if (ours) await inserted([work], { startAfter: afterS }, inside)
+        return ours
+      }),
+    open: async () => (await waiting().select('data').execute()).map(({ data }) => asData<T>(data)),
+    async left(group) {
+      const { count } = await waiting()
+        .where('group_id', '=', group)
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow()
+      return Number(count)
+    },
+    revive: () => boss.redrive(dead),
+    async close() {
+      await boss.stop({ graceful: false, close: false })
+      closed = true
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import { hostname } from 'node:os'
+import { formatMillis } from '../base/instant.ts'
+import type { Store } from '../db/store.ts'
+import { databaseClock, shared } from './clock.ts'
+
+/** A worker of which nothing was heard for so long is dead. */
+const DEAD_MS = 60_000
+
+/** What a worker tells of itself. */
+export interface Sign {
+  readonly claims: number
+  readonly done: number
+  readonly draining: 0 | 1
+  readonly runs: string
+  readonly holding: string | null
+}
+
+/** A worker among all that share the database. */
+export interface Registered {
+  /** Says that it lives, and what it does; closes what dead ones left open. */
+  sign(sign: Sign): Promise<void>
+  leave(): Promise<void>
+}
+
+/** Notes a worker in the database. */
+export async function register(store: Store, host: string, version: string): Promise<Registered> {
+  const db = shared(store.kysely)
+  const now = await databaseClock(db)
+  const { id } = await db
+    .insertInto('_worker')
+    .values({
+      ...{ machine: hostname(), pid: process.pid, version, host, started_at: now, seen_at: now },
+      ...{ claims: 0, done: 0, draining: 0, runs: '', holding: null },
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+
+  /** Ends the runs of workers that died. */
+  const bury = (at: number): Promise<void> =>
+    store.write(async (tx) => {
+      const gone = await shared(tx)
+        .deleteFrom('_worker')
+        .where('seen_at', '<', at - DEAD_MS)
+        .returning('runs')
+        .execute()
+      const runs = gone.flatMap((row) => row.runs.split(',').filter(Boolean).map(Number))
+      if (runs.length === 0) return
+      await tx
+        .updateTable('_run')
+        .set({ outcome: 'stopped', message: 'its worker ended without a word', finished_at: formatMillis(at) })
+        .where('id', 'in', runs)
+        .where('outcome', '=', 'running')
+        .execute()
+    })
+
+  return {
+    async sign(sign) {
+      const at = await databaseClock(db)
+      await db
+        .updateTable('_worker')
+        .set({ ...sign, seen_at: at })
+        .where('id', '=', id)
+        .execute()
+      await bury(at)
+    },
+    async leave() {
+      await db.deleteFrom('_worker').where('id', '=', id).execute()
+    },
+  }
+}

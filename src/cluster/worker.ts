@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { KeyError, StoppedError, SyncError } from '../base/errors.ts'
+import { redactorOf } from '../base/redact.ts'
+import { ingest } from '../ingest.ts'
+import type { Loading } from '../load/load.ts'
+import { createSizes } from '../load/sizes.ts'
+import { hostOf } from '../load/source.ts'
+import { type Ask, keyOf, plannedOf } from './ask.ts'
+import { holdClaim, leftOf, settleBy } from './claims.ts'
+import type { Claim, Queue } from './queue.ts'
+import { register } from './registry.ts'
+import { createStints, type WorkerContext } from './stints.ts'
+
+/** How a worker works. */
+export interface WorkOptions {
+  /** Requests in hand at once. */
+  readonly concurrency: number
+  /** Ends when nothing is left to do, instead of waiting for more. */
+  readonly untilEmpty?: boolean | undefined
+}
+
+/** What a worker did. */
+export interface Worked {
+  /** Requests that it ended, those that failed among them. */
+  readonly done: number
+  readonly failed: number
+  /** Why it ended, where nobody told it to. */
+  readonly stop: SyncError | null
+}
+
+/** How often it is looked for work while there is none. */
+const IDLE_MS = 1_000
+/** How often a worker says that it lives: several times before it counts as dead. */
+const BEAT_MS = 3_000
+/** How long a worker leaves a host alone whose budget is spent, or that asked for it, until it looks again. */
+const PAUSE_S = 30
+
+/**
+ * Takes requests from the queue, and fetches, transforms and loads each as any run does, until it is told to stop: then it finishes
+ * what is on its way, and gives the rest back.
+ */
+export async function work(context: WorkerContext, queue: Queue<Ask>, options: WorkOptions): Promise<Worked> {
+  const { store, signs, service, signal, now } = context
+  const host = hostOf(context.baseUrl)
+  const registered = await register(signs, host, context.version)
+  const stints = createStints(context)
+  const probes = new Map<string, Promise<unknown>>()
+  const inHand = new Map<Claim<Ask>, Promise<void>>()
+  let [done, failed] = [0, 0]
+  let stop = null as SyncError | null
+  let pause = null as { readonly until: number; readonly reason: string } | null
+  const note = (reason: string): void => context.onEvent?.({ event: 'note', reason })
+
+  /** What becomes of a request that ended with an error that is not about its answer. */
+  async function giveUp(claim: Claim<Ask>, error: unknown): Promise<void> {
+    if (error instanceof KeyError) stop ??= error
+    else if (error instanceof StoppedError && error.code === 'claim-lost') return note(error.message)
+    else if (error instanceof StoppedError && error.code !== 'signal')
+      pause ??= { until: performance.now() + PAUSE_S * 1000, reason: error.message }
+    else if (!(error instanceof StoppedError)) {
+      // Where the database does not answer, others take it over when nothing is heard of it.
+      note(`${claim.data.where}: ${(error as Error).message}`)
+      if (!(error instanceof SyncError)) await queue.fail(claim, { message: (error as Error).message })
+      return
+    }
+    const { data, priority } = claim
+    const again = { data, priority, key: keyOf(plannedOf(data, service)), group: data.job }
+    await queue.putBack(claim, again, pause ? PAUSE_S : 0)
+  }
+
+  async function handle(claim: Claim<Ask>): Promise<void> {
+    const { data: ask } = claim
+    try {
+      const left = await leftOf(store, plannedOf(ask, service), ask.after)
+      const held = holdClaim(store, queue, claim, left.length === 1 ? left[0]! : null)
+      let error: SyncError | null = null
+      if (left.length > 0) {
+        const { runId, emit, fetcher } = await stints.of(ask)
+        const { settle, store: ours } = held
+        const redactor = redactorOf(context.key)
+        const loading: Loading = { store: ours, runId, keep: ask.keep, now, redactor, settle }
+        const shared = { service, fetcher, loading, rejects: context.rejects, emit, probes }
+        for (const one of left) {
+          const result = await ingest({ ...shared, sizes: createSizes(loading) }, one)
+          if (result.error instanceof KeyError) throw result.error
+          error ??= result.error
+        }
+      }
+      if (!held.settled()) await settleBy(queue, claim, error)
+      done++
+      if (error) failed++
+    } catch (error) {
+      await giveUp(claim, error).catch((reason: Error) => note(reason.message))
+    }
+  }
+
+  const sign = async (): Promise<void> => {
+    await queue.beat([...inHand.keys()])
+    await registered.sign({
+      ...{ claims: inHand.size, done, draining: signal.aborted ? 1 : 0 },
+      ...{ runs: stints.runs().join(','), holding: pause?.reason ?? null },
+    })
+  }
+  let signing: Promise<void> = Promise.resolve()
+  const beat = setInterval(() => {
+    // While the database does not answer there is nothing to say.
+    signing = signing.then(sign).catch(() => undefined)
+  }, BEAT_MS)
+
+  const idle = async (ms: number): Promise<void> => {
+    await Promise.race([sleep(ms, undefined, { signal }).catch(() => undefined), ...inHand.values()])
+  }
+
+  /** Takes what there is and what there are hands for; false where there was nothing. */
+  async function take(): Promise<boolean> {
+    const claims = await queue.claim(options.concurrency - inHand.size)
+    for (const claim of claims)
+      inHand.set(
+        claim,
+        handle(claim).finally(() => inHand.delete(claim)),
+      )
+    return claims.length > 0
+  }
+
+  /** Looks what there is to do; false when there is nothing more. */
+  async function step(): Promise<boolean> {
+    if (pause && performance.now() >= pause.until) pause = null
+    if (pause) {
+      if (inHand.size === 0) await stints.end(pause.reason)
+    } else if (inHand.size < options.concurrency) {
+      if (await take()) return true
+      if (inHand.size === 0) {
+        await stints.end(null)
+        if (options.untilEmpty) return false
+      }
+    }
+    await idle(IDLE_MS)
+    return true
+  }
+
+  try {
+    for (let more = true; more && !signal.aborted && stop === null; )
+      more = await step().catch(async (error: Error) => {
+        note(`The database does not answer: ${error.message}`)
+        await idle(IDLE_MS)
+        return true
+      })
+  } finally {
+    await Promise.all(inHand.values())
+    clearInterval(beat)
+    await signing
+    await stints.end(stop?.message ?? null).catch((error: Error) => note(error.message))
+    await registered.leave().catch((error: Error) => note(error.message))
+  }
+  return { done, failed, stop }
+}

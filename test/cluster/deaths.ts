@@ -1,0 +1,36 @@
+/**
+ * Loaded before a worker (`node --import`): it dies by SIGKILL at one of the statements that it sends, and its clock may be wrong.
+ * The program knows nothing of this. `DIES_AT`: a regular expression; `DIES_WHEN`: before or after; `DIES_NTH`: at which time;
+ * `CLOCK_MS`: by how much its clock is ahead.
+ */
+import pg from 'pg'
+
+const { DIES_AT, DIES_WHEN = 'after', DIES_NTH = '1', CLOCK_MS = '0' } = process.env
+
+const ahead = Number(CLOCK_MS)
+if (ahead !== 0) {
+  const now = Date.now
+  Date.now = () => now() + ahead
+}
+
+if (DIES_AT) {
+  const at = new RegExp(DIES_AT, 'i')
+  let left = Number(DIES_NTH)
+  const die = (): void => {
+    process.kill(process.pid, 'SIGKILL')
+  }
+  const client = pg.Client.prototype as { query: (...args: unknown[]) => unknown }
+  const { query } = client
+  client.query = function (...args) {
+    const [first] = args
+    const text = typeof first === 'string' ? first : ((first as { text?: string } | undefined)?.text ?? '')
+    if (!at.test(text) || --left !== 0) return query.apply(this, args)
+    if (DIES_WHEN === 'before') {
+      die()
+      return new Promise(() => undefined)
+    }
+    const answer = query.apply(this, args)
+    if (answer instanceof Promise) void answer.then(die, die)
+    return answer
+  }
+}

@@ -1,0 +1,31 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { resolve } from 'node:path'
+
+const BIN = resolve('src/cli/bin.js')
+export const KEY = 'k'.repeat(64)
+
+/** A process of the command, with what it said. */
+export interface Machine {
+  readonly child: ChildProcess
+  readonly said: () => string
+  readonly ended: Promise<number | null>
+}
+
+/** Starts the command as one of several machines that share a database. */
+export function machine(
+  database: string,
+  service: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Machine {
+  const child = spawn(process.execPath, [BIN, ...args, '--database', database, '--base-url', service], {
+    env: { PATH: process.env.PATH ?? '', INDICATOR_SYNC_API_KEY: KEY, NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.on('data', (text) => {
+      said = `${said}${text}`.slice(-20_000)
+    })
+  return { child, said: () => said, ended: new Promise((done) => child.once('close', (code) => done(code))) }
+}

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { openQueue, type Queue } from '../../src/cluster/queue.ts'
+import { bareDatabase, bareStore } from './bare.ts'
+
+interface Work {
+  readonly n: number
+}
+
+const queued = (n: number, key = `${n}`, group = 'job') => ({ data: { n }, key, group, priority: n })
+
+async function open(url: string): Promise<Queue<Work>> {
+  const queue = await openQueue<Work>(bareStore(url), 'service.test:8080', {
+    supervises: true,
+    onError: (error) => expect(String(error)).toBe(''),
+  })
+  onTestFinished(() => queue.close())
+  return queue
+}
+
+test('the same is queued once, as long as it is queued or in hand, and the highest goes first', async () => {
+  const queue = await open(await bareDatabase())
+  expect(await queue.insert([1, 2, 3].map((n) => queued(n)))).toBe(3)
+  expect(await queue.insert([2, 3, 4].map((n) => queued(n)))).toBe(1)
+  const [four] = await queue.claim(1)
+  expect(four!.data).toEqual({ n: 4 })
+  expect(await queue.insert([queued(4)])).toBe(0)
+  expect((await queue.open()).length).toBe(4)
+  expect(await queue.left('job')).toBe(4)
+  expect(await queue.complete(four!, {})).toBe(true)
+  expect(await queue.insert([queued(4)])).toBe(1)
+})
+
+test('two who take at once never take the same', async () => {
+  const url = await bareDatabase()
+  const [one, other] = [await open(url), await open(url)]
+  await one.insert(Array.from({ length: 60 }, (_, n) => queued(n)))
+  const taken: number[] = []
+  const takeAll = async (queue: Queue<Work>): Promise<void> => {
+    for (let claims = await queue.claim(3); claims.length > 0; claims = await queue.claim(3))
+      taken.push(...claims.map(({ data }) => data.n))
+  }
+  await Promise.all([takeAll(one), takeAll(other)])
+  expect(taken.sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, n) => n))
+})
+
+test('what nobody is heard of is given to others, and who had it can end it no more', async () => {
+  const url = await bareDatabase()
+  const [one, other] = [await open(url), await open(url)]
+  await one.insert([queued(1), queued(2)])
+  const claims = await one.claim(2)
+  const [silent, told] = claims.sort((a, b) => a.data.n - b.data.n) as [(typeof claims)[0], (typeof claims)[0]]
+  let again: typeof claims = []
+  while (again.length === 0) {
+    await one.beat([told])
+    await sleep(500)
+    again = await other.claim(2)
+  }
+  expect(again.map(({ data }) => data.n)).toEqual([1])
+  expect(again[0]!.retryCount).toBe(silent.retryCount + 1)
+  const store = bareStore(url)
+  const inside = (work: (tx: Kysely<never>) => Promise<boolean>) =>
+    store.write((tx) => work(tx as unknown as Kysely<never>))
+  expect(await inside((tx) => one.holds(silent, tx))).toBe(false)
+  expect(await inside((tx) => one.complete(silent, {}, tx))).toBe(false)
+  expect(await one.fail(silent, {})).toBe(false)
+  expect(await inside((tx) => other.holds(again[0]!, tx))).toBe(true)
+  expect(await one.complete(told, {})).toBe(true)
+})
+
+test('what is ended in a transaction that is rolled back is not ended', async () => {
+  const url = await bareDatabase()
+  const queue = await open(url)
+  await queue.insert([queued(1)])
+  const [claim] = await queue.claim(1)
+  const store = bareStore(url)
+  const rolledBack = store.write(async (tx) => {
+    expect(await queue.complete(claim!, {}, tx as unknown as Kysely<never>)).toBe(true)
+    throw new Error('rolled back')
+  })
+  await expect(rolledBack).rejects.toThrow('rolled back')
+  expect(await queue.left('job')).toBe(1)
+  expect(await queue.complete(claim!, {})).toBe(true)
+  expect(await queue.left('job')).toBe(0)
+})
+
+test('what is put back is as it was, and comes again', async () => {
+  const queue = await open(await bareDatabase())
+  await queue.insert([queued(1)])
+  const [claim] = await queue.claim(1)
+  expect(await queue.putBack(claim!, queued(1), 0)).toBe(true)
+  expect(await queue.putBack(claim!, queued(1), 0)).toBe(false)
+  const [again] = await queue.claim(1)
+  expect(again).toMatchObject({ data: { n: 1 }, retryCount: 0, priority: 1 })
+})

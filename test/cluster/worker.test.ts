@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Ask } from '../../src/cluster/ask.ts'
+import { askOf } from '../../src/cluster/ask.ts'
+import { holdClaim } from '../../src/cluster/claims.ts'
+import { openClock } from '../../src/cluster/clock.ts'
+import { openHandOut } from '../../src/cluster/handOut.ts'
+import { readMachines } from '../../src/cluster/machines.ts'
+import { openQueue } from '../../src/cluster/queue.ts'
+import { createSharedTurns } from '../../src/cluster/turns.ts'
+import { work } from '../../src/cluster/worker.ts'
+import { openStore } from '../../src/db/open.ts'
+import type { Job } from '../../src/job/job.ts'
+import { EMPTY_STATE } from '../../src/job/plannerState.ts'
+import { readJob } from '../../src/job/read.ts'
+import { hostOf } from '../../src/load/source.ts'
+import { plan } from '../../src/plan/plan.ts'
+import { SERVICES } from '../../src/services/services.ts'
+import { type Summary, type SyncContext, sync } from '../../src/sync.ts'
+import { emulate, ms } from '../kit.ts'
+import { tempDatabase } from '../postgres/database.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z') / 1000
+const JOB = readJob(
+  `name: shared
+pace: { perSecond: 50, concurrency: 8 }
+series:
+  - { indicators: [600], geoIds: [3], window: { from: 2025-10-30, to: 2025-11-04 }, chunk: 1d }
+`,
+  'shared.yaml',
+)
+
+/** A process that shares a database with others. */
+async function join(file: string, baseUrl: string, key: string) {
+  const [store, signs] = [await openStore(file), await openStore(file)]
+  const clock = await openClock(signs.kysely)
+  const queue = await openQueue<Ask>(signs, hostOf(baseUrl), { supervises: true, onError: () => undefined })
+  onTestFinished(async () => {
+    await queue.close()
+    clock.close()
+    await store.close()
+    await signs.close()
+  })
+  const context = {
+    ...{ store, signs, service: SERVICES.generic, baseUrl, key, version: 'test', retryMs: 5, now: () => NOW * 1000 },
+    ...{ signal: new AbortController().signal, rejects: { onReject: 'quarantine', maxRejects: 1e9 } as const },
+  }
+  return { store, queue, context }
+}
+
+type Process = Awaited<ReturnType<typeof join>>
+
+/** Hands a plan to workers, and waits for them. */
+async function handOut({ store, queue, context }: Process, job: Job): Promise<Summary> {
+  const { requested, carryOut } = await openHandOut(store, queue, SERVICES.generic)
+  const turns: SyncContext['turns'] = (pace) =>
+    createSharedTurns({ store: context.signs, pace, signal: context.signal })
+  return sync({ ...context, requested, carryOut, turns }, job)
+}
+
+test('what is planned is fetched and loaded by workers, each request by one of them, and again nothing is', async () => {
+  const emulator = await emulate({ now: NOW })
+  const file = await tempDatabase()
+  const [planner, ...workers] = [
+    await join(file, emulator.url, emulator.key),
+    await join(file, emulator.url, emulator.key),
+    await join(file, emulator.url, emulator.key),
+  ]
+  const stopping = new AbortController()
+  const working = workers.map(({ context, queue }) =>
+    work({ ...context, signal: stopping.signal }, queue, { concurrency: 2 }),
+  )
+  const summary = await handOut(planner!, JOB)
+  expect(summary).toMatchObject({ outcome: 'done', counts: { requests: 5, failed: 0 } })
+  expect(summary.counts.rows_new).toBeGreaterThan(100)
+  const { workers: known, queues } = await readMachines(planner!.store)
+  expect(known).toHaveLength(2)
+  expect(queues).toEqual([])
+  expect(await handOut(planner!, JOB)).toMatchObject({ outcome: 'done', counts: { requests: 0 } })
+  stopping.abort()
+  expect((await Promise.all(working)).reduce((sum, { done }) => sum + done, 0)).toBe(5)
+  expect(new Set(emulator.requests.map(({ url }) => url)).size).toBe(5)
+  expect(emulator.requests).toHaveLength(5)
+  expect((await readMachines(planner!.store)).workers).toEqual([])
+})
+
+test('what was answered since it was planned is not requested, and of the rest only what is left', async () => {
+  const emulator = await emulate({ now: NOW })
+  const file = await tempDatabase()
+  const one = await join(file, emulator.url, emulator.key)
+  const whole = readJob(
+    'name: whole\nseries:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-10-30, to: 2025-11-04 } }\n',
+    'whole.yaml',
+  )
+  const planned = [...plan({ job: whole, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })]
+  expect(planned).toHaveLength(1)
+  // Another one has answered three of its five days meanwhile.
+  const range = { from: ms('2025-10-30T23:00:00Z') / 1000, to: ms('2025-11-02T23:00:00Z') / 1000 }
+  const turns: SyncContext['turns'] = (pace) =>
+    createSharedTurns({ store: one.context.signs, pace, signal: one.context.signal })
+  await sync({ ...one.context, turns }, JOB, 'sync', { range: { interval: range, how: 'narrow' } })
+  const before = emulator.requests.length
+  await one.queue.insert(planned.map((request) => askOf(whole, request, 0, NOW)))
+  expect(await work(one.context, one.queue, { concurrency: 1, untilEmpty: true })).toMatchObject({ done: 1, failed: 0 })
+  const asked = emulator.requests.slice(before).map(({ url }) => new URL(url, emulator.url).searchParams)
+  expect(asked.map((search) => [search.get('start_date'), search.get('end_date')])).toEqual([
+    ['2025-10-29T23:00:00Z', '2025-10-30T22:59:59Z'],
+    ['2025-11-02T23:00:00Z', '2025-11-03T22:59:59Z'],
+  ])
+  await one.queue.insert(planned.map((request) => askOf(whole, request, 0, NOW)))
+  await work(one.context, one.queue, { concurrency: 1, untilEmpty: true })
+  expect(emulator.requests).toHaveLength(before + 2)
+})
+
+test('who was given up writes nothing more: the answer of a worker whose request others have is rolled back', async () => {
+  const emulator = await emulate({ now: NOW })
+  const { store, queue } = await join(await tempDatabase(), emulator.url, emulator.key)
+  const [planned] = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
+  await queue.insert([askOf(JOB, planned!, 0, NOW)])
+  const [claim] = await queue.claim(1)
+  const late = holdClaim(store, queue, claim!, planned!)
+  // Given to another one, as it is when nothing is heard of a worker.
+  await queue.fail(claim!, {})
+  let [again] = await queue.claim(1)
+  while (!again) {
+    await sleep(200)
+    ;[again] = await queue.claim(1)
+  }
+  const write = (held: typeof late) =>
+    held.store.write(async (tx) => {
+      await tx.insertInto('_budget').values({ host: 'x', called_at: 1 }).execute()
+      await held.settle(tx, planned!, null)
+    })
+  await expect(write(late)).rejects.toMatchObject({ code: 'claim-lost' })
+  expect(await store.kysely.selectFrom('_budget').selectAll().execute()).toEqual([])
+  const held = holdClaim(store, queue, again, planned!)
+  await write(held)
+  expect(held.settled()).toBe(true)
+  expect(await store.kysely.selectFrom('_budget').selectAll().execute()).toHaveLength(1)
+  expect(await queue.left(JOB.name)).toBe(0)
+})
+
+test('a refused key ends a worker, and its requests are there for others; what may pass is tried again', async () => {
+  const emulator = await emulate({
+    now: NOW,
+    faults: [{ route: 'indicator', every: 4, status: 500 }],
+  })
+  const file = await tempDatabase()
+  const [wrong, right] = [await join(file, emulator.url, 'w'.repeat(64)), await join(file, emulator.url, emulator.key)]
+  const planned = [...plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })]
+  await wrong.queue.insert(planned.map((request) => askOf(JOB, request, 0, NOW)))
+  const { stop } = await work(wrong.context, wrong.queue, { concurrency: 1, untilEmpty: true })
+  expect(stop).toMatchObject({ name: 'KeyError' })
+  expect(await right.queue.left(JOB.name)).toBe(5)
+  await work(right.context, right.queue, { concurrency: 2, untilEmpty: true })
+  expect(await right.queue.left(JOB.name)).toBe(0)
+})
