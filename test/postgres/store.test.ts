@@ -18,6 +18,13 @@ const rowOf = (host: string) => ({ host, base_url: 'x', service: 'x', first_aske
 const hosts = async (store: Store): Promise<string[]> =>
   (await store.kysely.selectFrom('_source').select('host').orderBy('host').execute()).map(({ host }) => host)
 
+test('a new database that several open at once is made by one of them, while the others wait', async () => {
+  const url = await tempDatabase()
+  const stores = await Promise.all(Array.from({ length: 4 }, () => open(url)))
+  for (const { kysely } of stores)
+    expect(await kysely.selectFrom('data_dictionary').select('object').limit(1).execute()).toHaveLength(1)
+})
+
 describe('a transaction', () => {
   test('is there whole or not at all, and one comes after the other', async () => {
     const store = await open(await tempDatabase())

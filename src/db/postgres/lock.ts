@@ -6,6 +6,7 @@ import { asStoreError } from './errors.ts'
 /** `INDS` in ASCII, and what is locked: the writer of a database, or its schema while it is changed. */
 const PROGRAM = 0x494e_4453
 const WRITER = 1
+const SCHEMA = 2
 
 /** Two that try at the same moment: the one that is about to end is waited for so long. */
 const MEETING_MS = 200
@@ -54,6 +55,20 @@ export async function lockWriter(address: string): Promise<() => Promise<void>> 
   } catch (error) {
     await client?.end().catch(() => undefined)
     throw asStoreError(error, address)
+  }
+}
+
+/** Does something while no other process makes or changes the schema of a database; one that does is waited for. */
+export async function withSchemaLock<T>(address: string, work: () => Promise<T>): Promise<T> {
+  let client: pg.Client | undefined
+  try {
+    client = await connectAlone(address)
+    await client.query('select pg_advisory_lock($1, $2)', [PROGRAM, SCHEMA])
+    return await work()
+  } catch (error) {
+    throw asStoreError(error, address)
+  } finally {
+    await client?.end().catch(() => undefined)
   }
 }
 

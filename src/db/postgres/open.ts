@@ -10,6 +10,7 @@ import { refreshZones, rememberZone } from '../zones.ts'
 import { type Connection, connect } from './connection.ts'
 import { createEngine, onlyFiles } from './engine.ts'
 import { asStoreError, isConflict, isLost } from './errors.ts'
+import { withSchemaLock } from './lock.ts'
 import { SCHEMA_VERSION } from './migrations.ts'
 import { rowsOf } from './run.ts'
 import { checkReadable, migrate, schemaState } from './schema.ts'
@@ -54,10 +55,22 @@ const takenOver = (address: string): BusyError =>
     code: 'taken-over',
   })
 
+/** Makes the tables where they are absent, migrates older ones, and brings what is derived from this program up to date. */
+async function prepare({ kysely, engine }: Reader, address: string): Promise<void> {
+  const { version } = await schemaState(address)
+  if (version < SCHEMA_VERSION) {
+    await migrate(kysely)
+    const zones = await kysely.selectFrom('series').select('time_zone').distinct().execute()
+    for (const { time_zone } of zones) await kysely.transaction().execute((tx) => rememberZone(tx, engine, time_zone))
+  }
+  await refreshZones(kysely, engine)
+  const described = await kysely.selectFrom('data_dictionary').select('object').limit(1).executeTakeFirst()
+  if (version < SCHEMA_VERSION || !described) await writeDictionary(kysely)
+}
+
 /** Opens a database for writing: its tables made when absent, migrated when older, refused when newer or foreign. */
 export async function openStore(file: string, { durability = 'normal', signal }: StoreOptions = {}): Promise<Store> {
   const address = shownAddress(file)
-  const { version } = await schemaState(address)
   const connection = connect(address, async (client) => {
     // A crash of the server may take the last half second, whole transactions of it: a sync asks again what is not there.
     await client.query(`set synchronous_commit = ${durability === 'full' ? 'on' : 'off'}`)
@@ -65,18 +78,10 @@ export async function openStore(file: string, { durability = 'normal', signal }:
   const { kysely } = connection
   const reader = readerOf(connection, address)
   try {
-    if (version < SCHEMA_VERSION) {
-      await migrate(kysely)
-      const zones = await kysely.selectFrom('series').select('time_zone').distinct().execute()
-      for (const { time_zone } of zones)
-        await kysely.transaction().execute((tx) => rememberZone(tx, reader.engine, time_zone))
-    }
-    await refreshZones(kysely, reader.engine)
-    const described = await kysely.selectFrom('data_dictionary').select('object').limit(1).executeTakeFirst()
-    if (version < SCHEMA_VERSION || !described) await writeDictionary(kysely)
+    await withSchemaLock(address, () => prepare(reader, address))
   } catch (error) {
     await connection.close()
-    throw asStoreError(error, address)
+    throw error
   }
 
   let ours: number | null = null
