@@ -105,7 +105,7 @@ describe('the command line', () => {
       export: ['--indicator', '1739'],
     }
     const ranged = (Object.entries(COMMANDS) as [string, { flags: object }][]).filter(
-      ([, { flags }]) => 'from' in flags,
+      ([, { flags }]) => 'from' in flags && 'to' in flags,
     )
     expect(ranged.map(([name]) => name).sort()).toEqual(Object.keys(of).sort())
     for (const [name] of ranged) {
