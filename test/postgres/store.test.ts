@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { CompiledQuery } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { BusyError, StoreError } from '../../src/base/errors.ts'
+import { BusyError, InputError, StoreError } from '../../src/base/errors.ts'
 import { isHeld, openWriter } from '../../src/db/lock.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
@@ -139,6 +139,23 @@ describe('an address', () => {
     expect(`${out}${err}`).not.toContain(secret)
     expect(() => openReader(`postgres://u:${secret}@ho st/x`)).toThrow(/cannot be read/)
   })
+})
+
+test.each([
+  'select 1; commit; create table taken (a int); select 1',
+  'explain select 1; commit; create table taken (a int)',
+  'with gone as (delete from data_dictionary returning 1) select * from gone',
+  "select set_config('transaction_read_only', 'off', true)",
+])('a statement of a user is one statement, and reads: %s', async (sql) => {
+  const url = await tempDatabase()
+  const { engine } = await open(url)
+  const read = async () => {
+    for await (const _ of (await engine.query(sql)).rows);
+  }
+  await expect(read()).rejects.toThrow(/multiple commands|data-modifying|must be set before/)
+  await expect(engine.seen('select 1) q; commit; create table taken (a int); --', 1)).rejects.toThrow(InputError)
+  const { rows } = await withClient(url, (client) => client.query("select to_regclass('public.taken') as taken"))
+  expect(rows).toEqual([{ taken: null }])
 })
 
 test('the roles may do what they are for, and nothing else', async () => {

@@ -41,6 +41,9 @@ const written = (sql: string, parameters: Readonly<Record<string, unknown>>): st
     .trim()
     .replace(/;+\s*$/, '')
 
+/** The protocol that takes one statement only: behind a `;` another one would end the transaction that only reads. */
+const ALONE = { queryMode: 'extended' } as const
+
 /** Statements that a cursor can be opened for. */
 const WITH_ROWS = /^(\s|\(|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(select|with|values|table)\b/i
 
@@ -88,7 +91,7 @@ export async function query(
   const client = await connection.reading()
   try {
     const name = `answer_${++answers}`
-    const ask = (statement: string) => client.query({ text: statement, rowMode: 'array', types })
+    const ask = (statement: string) => client.query({ ...ALONE, text: statement, rowMode: 'array', types })
     if (!WITH_ROWS.test(text)) {
       const { fields, rows } = await ask(text)
       await client.end()
@@ -143,7 +146,7 @@ export async function seen(connection: Connection, sql: string, count: number): 
   const client = await connection.reading()
   try {
     const text = written(sql, {})
-    const { fields } = await client.query({ text: `select * from (${text}\n) q limit 0` })
+    const { fields } = await client.query({ ...ALONE, text: `select * from (${text}\n) q limit 0` })
     const sums = fields.map(({ dataTypeID }, i) => (dataTypeID === OID.numeric ? i : -1)).filter((i) => i >= 0)
     const names = Array.from({ length: count }, (_, i) => `c${i}`)
     const whole =
@@ -151,6 +154,7 @@ export async function seen(connection: Connection, sql: string, count: number): 
         ? []
         : (
             await client.query({
+              ...ALONE,
               text: `select ${sums.map((i) => `coalesce(bool_and(c${i} = trunc(c${i})), true)::int`)} from (${text}\n) q (${names})`,
               rowMode: 'array',
             })
