@@ -1,110 +1,21 @@
 import { countOf } from './base/count.ts'
-import { KeyError, SchemaError, StoppedError, SyncError } from './base/errors.ts'
-import type { EmitEvent, OnEvent } from './base/events.ts'
-import { formatMillis } from './base/instant.ts'
-import { quantity } from './base/quantity.ts'
-import { stoppedBySignal } from './base/stopped.ts'
 import { lockForRun } from './db/lock.ts'
-import type { Store } from './db/store.ts'
 import { ensureZone } from './db/zones.ts'
-import type { FetchOptions } from './fetch/fetch.ts'
-import type { Turns } from './fetch/turns.ts'
-import { eventRows, type RejectPolicy } from './ingestContext.ts'
+import { ingestAll, type Summary, type SyncContext } from './ingestAll.ts'
 import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
 import type { SkippedItem } from './job/plannerState.ts'
 import { applySelectors, namesAnything, needsCatalogue, resolveSelectors } from './job/select.ts'
-import { callsLeft } from './load/budget.ts'
-import { closeQuarantine } from './load/quarantine/closeQuarantine.ts'
-import { addCounts, beginRun, type Counts, countsOf, endRun } from './load/run.ts'
-import { hostOf } from './load/source.ts'
+import { addCounts } from './load/run.ts'
 import { rememberWanted } from './load/wanted.ts'
 import { namesGeos } from './plan/entries.ts'
 import { planSelection } from './plan/listings.ts'
 import { plan } from './plan/plan.ts'
-import type { JobWithOptions, Planning, PlanOptions } from './plan/planning.ts'
-import { createRequested, type Requested } from './plan/requested.ts'
+import type { Planning, PlanOptions } from './plan/planning.ts'
+import { createRequested } from './plan/requested.ts'
 import { wantedOf } from './plan/wanted.ts'
-import type { Service } from './services/services.ts'
 import { readCatalogue } from './state/catalogue.ts'
 import { readPlannerState } from './state/coverage.ts'
-
-/** What a run needs from outside. */
-export interface SyncContext {
-  readonly store: Store
-  readonly service: Service
-  readonly baseUrl: string
-  readonly key: string
-  readonly version: string
-  /** Epoch milliseconds. */
-  readonly now: () => number
-  readonly signal: AbortSignal
-  /** Called for every event (`EVENTS` lists them), in the middle of the work: it must return soon and throw nothing. */
-  readonly onEvent?: OnEvent | undefined
-  /** Called before the first request is sent, with the number of requests of the job; null where there are too many to count. */
-  readonly onPlanned?: ((requests: number | null) => Promise<void>) | undefined
-  /** Called after every request. */
-  readonly onProgress?: (progress: Progress) => void | Promise<void>
-  readonly onFailure?: FetchOptions['onFailure'] | undefined
-  readonly onHold?: FetchOptions['onHold'] | undefined
-  readonly breaker?: FetchOptions['breaker']
-  readonly limits?: FetchOptions['limits']
-  /** Milliseconds before the first retry. */
-  readonly retryMs?: number | undefined
-  readonly rejects?: RejectPolicy
-  /** Decides when a call may begin, together with others; this process by itself when left out. */
-  readonly turns?: ((pace: Job['pace']) => Turns) | undefined
-  /** Carries out what was planned in place of this process: others may write meanwhile. */
-  readonly carryOut?: CarryOut | undefined
-  /** What earlier jobs of the same command requested: it is not requested again. */
-  readonly requested?: Requested
-  /** Later jobs of the same command: where one of them needs all geos of a series, all are requested at once. */
-  readonly later?: readonly JobWithOptions[]
-}
-
-/** Carries out the planned requests of a job; `total` is how many there are, null where they were not counted. */
-export type CarryOut = (
-  context: SyncContext,
-  job: Job,
-  command: string,
-  requests: Iterable<PlannedRequest>,
-  total: number | null,
-) => Promise<Summary>
-
-/** A request that failed for good. */
-export interface Failed {
-  readonly planned: PlannedRequest
-  readonly error: SyncError
-}
-
-/** The progress of a run. */
-export interface Progress {
-  readonly planned: PlannedRequest
-  readonly counts: Counts
-  /** Requests that are done, and how many there are in all; null where they were not counted. */
-  readonly done: number
-  readonly total: number | null
-  /** Calls left within the job's budget; undefined where it has none. */
-  readonly callsLeft: number | undefined
-}
-
-/** What a run did. */
-export interface Summary {
-  readonly runId: number
-  readonly job: string
-  readonly outcome: 'done' | 'partial' | 'stopped' | 'failed'
-  readonly counts: Counts
-  readonly failures: readonly Failed[]
-  readonly seconds: number
-  /** Why it ended early, when it did. */
-  readonly stop: SyncError | null
-  /** What was not requested because the service does not know it. */
-  readonly skipped: readonly SkippedItem[]
-  /** Whether anything of the job was selected: `--only` may leave nothing. */
-  readonly selected: boolean
-}
-
-const QUARANTINE_ALL: RejectPolicy = { onReject: 'quarantine', maxRejects: Number.POSITIVE_INFINITY }
 
 /** A job is planned into requests, requests are fetched into replies, replies are transformed into rows, rows are loaded. */
 export async function sync(
@@ -167,94 +78,3 @@ const joined = (first: Summary, rest: Summary): Summary => ({
   failures: [...first.failures, ...rest.failures],
   seconds: first.seconds + rest.seconds,
 })
-
-/** Ingests planned requests concurrently, as they come; ends early when the key is refused, the budget is spent or a signal comes. */
-export async function ingestAll(
-  context: SyncContext,
-  job: Job,
-  command: string,
-  requests: Iterable<PlannedRequest>,
-  total: number | null = null,
-): Promise<Summary> {
-  const { store, baseUrl, now, signal } = context
-  const began = now()
-  const runId = await beginRun(store, {
-    ...{ command, job: job.name, version: context.version, now: formatMillis(began) },
-    ...{ schedule: job.schedule, timeZone: job.timeZone },
-  })
-  const emit: EmitEvent = (event, fields) => context.onEvent?.({ event, run: runId, job: job.name, command, ...fields })
-  const onHold = (ms: number, reason: string): void => {
-    emit('calls.held', { wait_ms: Math.round(ms), reason })
-    context.onHold?.(ms, reason)
-  }
-  emit('run.started', {})
-  const rejects = context.rejects ?? QUARANTINE_ALL
-  const ended = async (outcome: Summary['outcome'], error: SyncError | null): Promise<void> => {
-    const { requests: calls, failed, bytes, ...rows } = await countsOf(store, runId)
-    const stopped = { code: error?.code ?? null, reason: error?.message ?? null, hint: error?.hint ?? null }
-    const ms = now() - began
-    emit('run.ended', { outcome, ms, calls, failed, bytes, rows: eventRows(rows), ...stopped })
-  }
-  // Loaded only when there is something to fetch: most scheduled runs have nothing.
-  const pipeline =
-    total === 0 ? null : (await import('./pipeline.ts')).openPipeline({ ...context, job, runId, rejects, emit, onHold })
-  const failures: Failed[] = []
-  let done = 0
-  // Paths that the service has just answered with 404: their other windows are not requested.
-  const unknown = new Set<string>()
-  let stop: SyncError | null = null
-  try {
-    const isWanted = (planned: PlannedRequest): boolean => !unknown.has(pathOf(planned))
-    const reason = await pipeline?.ingestEach(requests, isWanted, async (planned, { error }) => {
-      const counts = await countsOf(store, runId)
-      if (error) failures.push({ planned, error })
-      if (error?.code === 'not-found') unknown.add(pathOf(planned))
-      done++
-      const left = await callsLeft(store, hostOf(baseUrl), job.pace, now())
-      await context.onProgress?.({ planned, counts, done, total, callsLeft: left })
-      if (error instanceof KeyError) return error
-      const limit = rejects.onReject === 'fail' ? 0 : rejects.maxRejects
-      return counts.rows_rejected > limit ? tooManyRejects(counts.rows_rejected, limit) : null
-    })
-    stop = reason ?? (signal.aborted ? stoppedBySignal() : null)
-  } catch (error) {
-    // The fetcher throws these two when no more requests may be sent; the run then ends in order.
-    if (!(error instanceof KeyError || error instanceof StoppedError)) {
-      // On a full disk the record of the run cannot be written either.
-      const message = error instanceof SyncError ? error.message : 'an unexpected error'
-      await endRun(store, runId, 'failed', message, formatMillis(now())).catch(() => undefined)
-      await ended('failed', error instanceof SyncError ? error : new SyncError(message, { code: 'bug' }))
-      throw error
-    }
-    stop = error
-  } finally {
-    await pipeline?.close()
-  }
-  await closeQuarantine(store, now())
-  const counts = await countsOf(store, runId)
-  const outcome = outcomeOf(stop, failures.length + counts.rows_rejected)
-  await endRun(store, runId, outcome, stop?.message ?? null, formatMillis(now()))
-  await ended(outcome, stop)
-  // A run without requests writes so little that closing the database is enough.
-  if (pipeline) await store.tidy()
-  const seconds = (now() - began) / 1000
-  return { runId, job: job.name, outcome, counts, failures, seconds, stop, skipped: [], selected: true }
-}
-
-const pathOf = ({ request }: PlannedRequest): string => request.target.split('?')[0]!
-
-const tooManyRejects = (found: number, limit: number): SchemaError =>
-  new SchemaError(
-    `${quantity(found, 'row')} could not be understood, and ${limit} ${limit === 1 ? 'is' : 'are'} allowed.`,
-    {
-      path: '$',
-      hint: 'See them with `indicator-sync quarantine list`; what came before them is loaded.',
-      code: 'too-many-rejects',
-    },
-  )
-
-function outcomeOf(stop: SyncError | null, troubles: number): Summary['outcome'] {
-  if (stop instanceof KeyError || stop instanceof SchemaError) return 'failed'
-  if (stop) return 'stopped'
-  return troubles === 0 ? 'done' : 'partial'
-}

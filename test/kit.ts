@@ -10,12 +10,13 @@ import { openStore } from '../src/db/open.ts'
 import type { Store } from '../src/db/store.ts'
 import { type EmulatorOptions, startEmulator } from '../src/emulator/emulator.ts'
 import type { BreakerOptions } from '../src/fetch/breaker.ts'
+import type { Summary } from '../src/ingestAll.ts'
 import type { RejectPolicy } from '../src/ingestContext.ts'
 import { readJob } from '../src/job/read.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
 import type { Requested } from '../src/plan/requested.ts'
 import { SERVICES } from '../src/services/services.ts'
-import { type Summary, sync } from '../src/sync.ts'
+import { sync } from '../src/sync.ts'
 
 /** A folder that goes with the test. */
 export function tempFolder(): string {

@@ -3,6 +3,7 @@ import { InputError, StoppedError, SyncError } from '../base/errors.ts'
 import { formatMillis } from '../base/instant.ts'
 import { eventsTo, type Logger } from '../base/log.ts'
 import { redact } from '../base/redact.ts'
+import type { Summary } from '../ingestAll.ts'
 import type { Job } from '../job/job.ts'
 import {
   eventsOf,
@@ -13,7 +14,6 @@ import {
   type NotifyStyle,
   styleOf,
 } from '../job/notify.ts'
-import type { Summary } from '../sync.ts'
 import { environment } from './config.ts'
 import { rememberSecret, secrets } from './secrets.ts'
 import { summaryJson, summaryText } from './terminal/summary.ts'

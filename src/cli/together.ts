@@ -3,8 +3,8 @@ import { openHandOut } from '../cluster/handOut.ts'
 import { createSharedTurns } from '../cluster/turns.ts'
 import { openStore } from '../db/open.ts'
 import type { Store } from '../db/store.ts'
+import type { SyncContext } from '../ingestAll.ts'
 import { hostOf } from '../load/source.ts'
-import type { SyncContext } from '../sync.ts'
 
 /** What a run does together with other machines: what it needs of its context for that. */
 export interface Together {

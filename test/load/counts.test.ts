@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { formatUtc } from '../../src/base/instant.ts'
 import { prometheusText } from '../../src/checks/metrics.ts'
 import type { Store } from '../../src/db/store.ts'
+import type { Summary } from '../../src/ingestAll.ts'
 import { failures } from '../../src/state/failures.ts'
-import type { Summary } from '../../src/sync.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')

@@ -1,5 +1,5 @@
 /* What a command must ask, may ask and must not ask, told before it runs; and whether it did. */
-import type { Summary } from '../../src/sync.ts'
+import type { Summary } from '../../src/ingestAll.ts'
 import { border, DAY, HOUR, SERVICE_ZONE, startOf, type Unit, unitsOf } from './calendar.ts'
 import type { Taken } from './intake.ts'
 import { concerns, type Duty, dutyOf, type Oracle, type SeriesTruth, standingOf, truthOf } from './oracle.ts'

@@ -1,6 +1,6 @@
 /* What the program wrote down of a command, put beside what the service answered; the oracle believes from it what can be believed. */
 import type { RequestLogEntry } from '../../src/emulator/server.ts'
-import type { Summary } from '../../src/sync.ts'
+import type { Summary } from '../../src/ingestAll.ts'
 import { believe, note, truthOf } from './oracle.ts'
 import { differ, type Scene } from './run.ts'
 import { SCOPE } from './scope.ts'

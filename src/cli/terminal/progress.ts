@@ -2,9 +2,9 @@ import type { EventFields } from '../../base/eventFields.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { oneLine } from '../../base/visible.ts'
 import { formatLocal } from '../../base/zone.ts'
+import type { Progress } from '../../ingestAll.ts'
 import { eventRequest } from '../../ingestContext.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
-import type { Progress } from '../../sync.ts'
 
 /** On a terminal a line that keeps itself up to date, elsewhere an event a minute. */
 export interface ProgressDisplay {

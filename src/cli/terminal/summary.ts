@@ -1,7 +1,7 @@
 import { formatUtc } from '../../base/instant.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
+import type { Summary } from '../../ingestAll.ts'
 import type { SkippedItem } from '../../job/plannerState.ts'
-import type { Summary } from '../../sync.ts'
 
 /** How many failures are listed. */
 const SHOWN = 10

@@ -2,7 +2,7 @@ import { addUnits, floorTo, formatLocal, localDate, startOfDate } from '../../ba
 import { NotFound, type PageRequest } from '../page.ts'
 import { type Days, daysBetween } from './days.ts'
 import { geoNames, indicatorNames } from './names.ts'
-import { allSeries, findSeries, type SeriesRow, seriesPath } from './series.ts'
+import { allSeries, findSeries, seriesHead } from './series.ts'
 import { type Painted, type Shares, type Stretch, sharesOf, stretchesOf, timelines } from './stretches.ts'
 
 /** Series on one page. */
@@ -31,16 +31,6 @@ function yearsOf(zone: string, { from, to }: { from: number; to: number }): { ye
   }
 }
 
-/** What a series is called on the pages about coverage. */
-const headOf = (row: SeriesRow, names: ReadonlyMap<string, string>) => ({
-  path: seriesPath(row),
-  kind: row.kind,
-  indicatorId: row.indicator_id,
-  name: names.get(`${row.kind} ${row.indicator_id}`) ?? null,
-  timeTrunc: row.time_trunc,
-  geoAgg: row.geo_agg,
-})
-
 /** Every series with the shares of its years. */
 export async function readCoverage(request: PageRequest) {
   const all = await allSeries(request)
@@ -61,7 +51,7 @@ export async function readCoverage(request: PageRequest) {
     const extent = extentOf(lines)
     const { years, borders } = extent ? yearsOf(row.time_zone, extent) : { years: [], borders: [] }
     const shares = sharesOf(lines, borders)
-    series.push({ ...headOf(row, names), years: years.map((year, i) => ({ year, shares: shares[i]! })) })
+    series.push({ ...seriesHead(row, names), years: years.map((year, i) => ({ year, shares: shares[i]! })) })
   }
   return { series, page, pages }
 }
@@ -126,7 +116,7 @@ export async function readCoverageOf(request: PageRequest) {
   const names = await indicatorNames(request, [row.indicator_id])
   const geos = await geoNames(request, [...all.keys()])
   const head = {
-    ...headOf(row, names),
+    ...seriesHead(row, names),
     jobs: await jobsOf(request, row.id),
     geo,
     geos: [...all.keys()].map((id) => ({ id, name: geos.get(id) ?? null })),

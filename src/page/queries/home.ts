@@ -7,7 +7,7 @@ import type { LakeState } from '../../lake/state.ts'
 import type { PageRequest } from '../page.ts'
 import { lastDays } from './days.ts'
 import { geoNames, indicatorNames } from './names.ts'
-import { allSeries, type SeriesRow, seriesPath } from './series.ts'
+import { allSeries, type SeriesRow, seriesHead } from './series.ts'
 import { type Shares, sharesOf, stretchesOf, timelines } from './stretches.ts'
 
 /** Days of the strip. */
@@ -116,12 +116,7 @@ async function lines(
     const of = geos.get(row.id) ?? []
     const { borders } = lastDays(row.time_zone, request.now, STRIP_DAYS)
     found.push({
-      path: seriesPath(row),
-      kind: row.kind,
-      indicatorId: row.indicator_id,
-      name: names.get(`${row.kind} ${row.indicator_id}`) ?? null,
-      timeTrunc: row.time_trunc,
-      geoAgg: row.geo_agg,
+      ...seriesHead(row, names),
       geo: of.length === 1 ? (named.get(of[0]!) ?? null) : null,
       geos: of.length,
       lastLocal: lastAt === null ? null : formatLocal(row.time_zone, lastAt),

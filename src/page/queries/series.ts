@@ -45,3 +45,13 @@ export async function findSeries(request: Pick<PageRequest, 'store'>, name: stri
 /** Every series, in the order of their indicators. */
 export const allSeries = (request: Pick<PageRequest, 'store'>): Promise<SeriesRow[]> =>
   rows(request).orderBy('s.kind').orderBy('s.indicator_id').orderBy('s.id').execute()
+
+/** What a series is called where many are listed. */
+export const seriesHead = (row: SeriesRow, names: ReadonlyMap<string, string>) => ({
+  path: seriesPath(row),
+  kind: row.kind,
+  indicatorId: row.indicator_id,
+  name: names.get(`${row.kind} ${row.indicator_id}`) ?? null,
+  timeTrunc: row.time_trunc,
+  geoAgg: row.geo_agg,
+})
