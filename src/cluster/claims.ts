@@ -1,12 +1,9 @@
 import type { Kysely, Transaction } from 'kysely'
 import { KeyError, StoppedError, type SyncError, TransientError } from '../base/errors.ts'
-import { merge } from '../base/interval.ts'
-import { createAnswered } from '../db/answered.ts'
 import { findSeries } from '../db/series.ts'
 import type { Store } from '../db/store.ts'
-import { ALL_GEOS, identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
+import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Loading } from '../load/load.ts'
-import { withWindow } from '../plan/resolution.ts'
 import type { Database } from '../tables/schema.ts'
 import type { Ask } from './ask.ts'
 import type { Claim, Queue } from './queue.ts'
@@ -71,28 +68,4 @@ export function holdClaim(store: Store, queue: Queue<Ask>, claim: Claim<Ask>, wh
       },
     },
   }
-}
-
-/** What of a planned request no answer brought since it was planned: all of it, some parts, or nothing. */
-export async function leftOf(
-  store: Pick<Store, 'kysely'>,
-  planned: PlannedRequest,
-  after: number,
-): Promise<readonly PlannedRequest[]> {
-  const { series, window, geoIds, request } = planned
-  const seriesId = (series && (await findSeries(store.kysely, identityRow(series)))?.id) ?? null
-  if (series && seriesId === null) return [planned]
-  const left = await createAnswered(
-    store.kysely,
-    false,
-  )({
-    ...{ fetchId: after, target: request.target, seriesId, window },
-    geoIds: geoIds.length === 0 || geoIds.includes(ALL_GEOS) ? null : geoIds,
-  })
-  if (left.length === 0) return []
-  const intervals = merge(left.flatMap((one) => one.intervals))
-  const [first] = intervals
-  if (!window || !first || (intervals.length === 1 && first.from === window.from && first.to === window.to))
-    return [planned]
-  return intervals.map((interval) => withWindow(planned.service, planned, interval))
 }

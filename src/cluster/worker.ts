@@ -6,7 +6,8 @@ import type { Loading } from '../load/load.ts'
 import { createSizes } from '../load/sizes.ts'
 import { hostOf } from '../load/source.ts'
 import { type Ask, keyOf, plannedOf } from './ask.ts'
-import { holdClaim, leftOf, settleBy } from './claims.ts'
+import { createAsking } from './asking.ts'
+import { holdClaim, settleBy } from './claims.ts'
 import type { Claim, Queue } from './queue.ts'
 import { register } from './registry.ts'
 import { createStints, type WorkerContext } from './stints.ts'
@@ -44,6 +45,7 @@ export async function work(context: WorkerContext, queue: Queue<Ask>, options: W
   const host = hostOf(context.baseUrl)
   const registered = await register(signs, host, context.version)
   const stints = createStints(context)
+  const asking = createAsking(store, signs, signal)
   const probes = new Map<string, Promise<unknown>>()
   const inHand = new Map<Claim<Ask>, Promise<void>>()
   let [done, failed] = [0, 0]
@@ -71,7 +73,7 @@ export async function work(context: WorkerContext, queue: Queue<Ask>, options: W
   async function handle(claim: Claim<Ask>): Promise<void> {
     const { data: ask } = claim
     try {
-      const left = await leftOf(store, plannedOf(ask, service), ask.after)
+      const left = await asking.begin(claim, plannedOf(ask, service))
       const held = holdClaim(store, queue, claim, left.length === 1 ? left[0]! : null)
       let error: SyncError | null = null
       if (left.length > 0) {
@@ -91,11 +93,15 @@ export async function work(context: WorkerContext, queue: Queue<Ask>, options: W
       if (error) failed++
     } catch (error) {
       await giveUp(claim, error).catch((reason: Error) => note(reason.message))
+    } finally {
+      // What is not forgotten now is forgotten when it is renewed no more.
+      await asking.end(claim).catch(() => undefined)
     }
   }
 
   const sign = async (): Promise<void> => {
     await queue.beat([...inHand.keys()])
+    await asking.renew([...inHand.keys()])
     await registered.sign({
       ...{ claims: inHand.size, done, draining: signal.aborted ? 1 : 0 },
       ...{ runs: stints.runs().join(','), holding: pause?.reason ?? null },

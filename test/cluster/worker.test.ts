@@ -113,6 +113,35 @@ test('what was answered since it was planned is not requested, and of the rest o
   expect(emulator.requests).toHaveLength(before + 2)
 })
 
+test('two who ask of the same series at the same time never ask for the same stretch of it', async () => {
+  const emulator = await emulate({ now: NOW, latencyMs: 500 })
+  const file = await tempDatabase()
+  const processes = [await join(file, emulator.url, emulator.key), await join(file, emulator.url, emulator.key)]
+  // Planned at the same instant: neither plan knows of the other.
+  const windows = ['{ from: 2025-10-28, to: 2025-11-02 }', '{ from: 2025-10-31, to: 2025-11-04 }']
+  for (const [i, window] of windows.entries()) {
+    const job = readJob(
+      `name: job-${i}\nseries:\n  - { indicators: [600], geoIds: [3], window: ${window} }\n`,
+      `job${i}.yaml`,
+    )
+    const planned = plan({ job, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
+    await processes[0]!.queue.insert([...planned].map((request) => askOf(job, request, 0, NOW)))
+  }
+  const worked = await Promise.all(
+    processes.map(({ context, queue }) => work(context, queue, { concurrency: 1, untilEmpty: true })),
+  )
+  expect(worked.reduce((sum, { done }) => sum + done, 0)).toBe(2)
+  const asked = emulator.requests
+    .map(({ url }) => new URL(url, emulator.url).searchParams)
+    .map((search) => [ms(search.get('start_date')!), ms(search.get('end_date')!)] as const)
+    .sort(([a], [b]) => a - b)
+  expect(asked.length).toBe(2)
+  expect(asked[0]![1]).toBeLessThan(asked[1]![0])
+  expect(await processes[0]!.store.kysely.selectFrom('_coverage').select(['from_at', 'to_at']).execute()).toEqual([
+    { from_at: ms('2025-10-27T23:00:00Z') / 1000, to_at: ms('2025-11-03T23:00:00Z') / 1000 },
+  ])
+})
+
 test('who was given up writes nothing more: the answer of a worker whose request others have is rolled back', async () => {
   const emulator = await emulate({ now: NOW })
   const { store, queue } = await join(await tempDatabase(), emulator.url, emulator.key)

@@ -4,6 +4,7 @@ import type { Migration } from 'kysely/migration'
 export const MIGRATIONS: Readonly<Record<string, () => Promise<Migration>>> = {
   '0001_first_schema': () => import('../../../migrations/postgres/0001_first_schema.ts'),
   '0002_workers': () => import('../../../migrations/postgres/0002_workers.ts'),
+  '0003_asking': () => import('../../../migrations/postgres/0003_asking.ts'),
 }
 
 /** The number of a migration, as its name begins. */
