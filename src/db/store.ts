@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Database } from '../tables/schema.ts'
+import type { Database, TableName } from '../tables/schema.ts'
 import type { Awaitable, Engine } from './engine.ts'
 
 /** The values of a statement's parameters, by place or by name. */
@@ -31,6 +31,11 @@ export interface Store extends Reader {
   write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T>
   /** Runs a statement with positional parameters on this connection and answers how many rows it changed; prepared once a text. */
   run(sql: string, parameters: readonly unknown[]): number
+  /**
+   * Takes some tables of a database that was rebuilt from this one in place of its own, in one transaction: readers see the old rows or
+   * the new ones. A file takes all of it.
+   */
+  become(rebuilt: Reader, tables: readonly TableName[]): Promise<void>
   /** Tidies, as far as others let it: statistics for the query planner, and what was written folded into the database. */
   tidy(): Awaitable<void>
   /** Throws when nothing may be written any more: the database is not the one that was opened, or another writer has taken it over. */

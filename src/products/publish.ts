@@ -6,6 +6,7 @@ import { formatMillis } from '../base/instant.ts'
 import { partFileOf } from '../base/partFiles.ts'
 import { quantity } from '../base/quantity.ts'
 import { moveIntoPlace } from '../base/target.ts'
+import { copyInto } from '../db/copyInto.ts'
 import { writeDictionary } from '../db/dictionary.ts'
 import { openReader, openStore, removeDatabase } from '../db/open.ts'
 import type { Reader } from '../db/store.ts'
@@ -73,7 +74,7 @@ export async function publish(
   const copy = partFileOf(file, 'copy')
   const part = partFileOf(file)
   try {
-    await source.copyInto(copy)
+    await copyInto(source, copy)
     const store = await openStore(copy, { durability: 'none', copies: true })
     await writeDictionary(store.kysely)
     await store.engine.finishCopy(part, bookkeeping)

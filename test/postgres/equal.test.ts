@@ -1,13 +1,16 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { rebuild } from '../../src/cli/commands/replay.ts'
 import { allRows } from '../../src/db/allRows.ts'
+import { copyInto } from '../../src/db/copyInto.ts'
 import { openReader, openStore, takeOver } from '../../src/db/open.ts'
 import type { Reader, Store } from '../../src/db/store.ts'
 import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { replay } from '../../src/replay.ts'
+import { SERVICES } from '../../src/services/services.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from '../../src/tables/schema.ts'
 import { emulate, ms, runJob, tempFolder, tempStore } from '../kit.ts'
-import { tempDatabase } from './database.ts'
+import { tempDatabase, withClient } from './database.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const DAY = 86_400_000
@@ -118,6 +121,43 @@ test('the same nights make the same rows on PostgreSQL as in a file, in every ta
   onTestFinished(() => copied.close())
   await expectEqual(file, copied)
   await expect(takeOver(file, copy, () => undefined)).rejects.toThrow(/has rows already/)
+
+  // A copy of the server in a file, as `publish` makes one.
+  const taken = join(tempFolder(), 'taken.db')
+  const reading = openReader(server.file)
+  onTestFinished(() => reading.close())
+  await copyInto(reading, taken)
+  const inFile = openReader(taken)
+  onTestFinished(() => inFile.close())
+  await expectEqual(file, inFile)
+
+  // In place: what was damaged is as it was, and what was not is not touched.
+  const ask = (text: string) => withClient(server.file, (client) => client.query(text))
+  const { rowCount: lost } = await ask('delete from observation where at % 3600 = 0')
+  for (const damage of [
+    "update indicator_text set name = 'x' where id % 2 = 0",
+    'delete from _coverage where series_id = 1',
+    'insert into vocabulary values (-1)',
+  ])
+    expect((await ask(damage)).rowCount, damage).toBeGreaterThan(0)
+  const { id } = (await ask('select pg_current_xact_id()::text as id')).rows[0]
+  await rebuild(server.file, SERVICES.generic, () => undefined)
+  await expectEqual(file, server, ['_run', 'runs', 'search_item', 'texts'])
+  const written = await ask(`select 1 from observation where xmin::text::bigint >= ${id}`)
+  expect(written.rowCount).toBe(lost)
+  // What workers loaded meanwhile is not lost.
+  const before = openReader(copy)
+  onTestFinished(() => before.close())
+  await before.engine.freeze()
+  await withClient(copy, (client) =>
+    client.query(
+      `insert into _fetch select (jsonb_populate_record(f, '{"id": 1000000}')).* from _fetch f where id = 1`,
+    ),
+  )
+  const later = await openStore(copy)
+  onTestFinished(() => later.close())
+  await expect(later.become(before, ['_absent'])).rejects.toThrow(/Something was loaded/)
+  await withClient(copy, (client) => client.query('delete from _fetch where id = 1000000'))
 
   // What was rebuilt from the stored replies of either is the same again.
   const empty = async (): Promise<Store> => {

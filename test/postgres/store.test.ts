@@ -197,7 +197,11 @@ content: [{ kinds: [news] }]
     ['export', '--indicator', '600', '--geo', '3', '--output', 'a.csv'],
     ['export', '--sql', 'select indicator_id, count(*) as n from observations group by 1', '--output', 'b.parquet'],
     ['lake', 'sync', 'lake'],
+    ['publish', 'copy.db', '--page', 'public'],
+    ['replay'],
     ['replay', '--into', 'rebuilt.db'],
+    ['prune', '--older-than', '1d'],
+    ['archives', 'list'],
     ['migrate', '--from', 'rebuilt.db', '--database', other],
   ]) {
     const { code, err } = await command(...args)
@@ -208,7 +212,12 @@ content: [{ kinds: [news] }]
       args[0] === 'doctor',
     ])
   }
-  for (const args of [['publish', 'copy.db'], ['replay'], ['query', '--recipe', 'search']]) {
+  for (const args of [
+    ['publish', 'postgres://x/y'],
+    ['replay', '--into', other],
+    ['demo', '--database', url],
+    ['query', '--recipe', 'search'],
+  ]) {
     const { code, err } = await command(...args)
     expect([2, 7], args.join(' ')).toContain(code)
     expect(err, args.join(' ')).toContain('→')

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs'
 import { InputError } from '../../base/errors.ts'
 import { grouped } from '../../base/quantity.ts'
 import { openStore } from '../../db/open.ts'
 import { startEmulator } from '../../emulator/emulator.ts'
 import { SERVICES } from '../../services/services.ts'
+import { isThere } from '../database.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readJobs } from '../jobs.ts'
 import { runJobs } from '../runJobs.ts'
@@ -40,7 +40,7 @@ from content_text where kind = 'glossary' and locale = 'en' and body_text like '
 
 /** Refuses a database with values of a real service: those of the demo are made up, and would lie among them. */
 async function checkTarget(file: string): Promise<void> {
-  if (!existsSync(file)) return
+  if (!(await isThere(file))) return
   const store = await openStore(file)
   try {
     const real = await store.kysely

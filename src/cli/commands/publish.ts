@@ -4,6 +4,7 @@ import { InputError } from '../../base/errors.ts'
 import { partFileOf, removeStaleParts } from '../../base/partFiles.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { asWriteError, prepareTarget, type Target, tryMoveIntoPlace } from '../../base/target.ts'
+import { isAddress } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Locale } from '../../page/words/locale.ts'
@@ -126,6 +127,12 @@ export async function run(args: PublishArgs): Promise<number> {
       hint: 'indicator-sync publish public/market.db, or publish --page public',
       code: 'nothing-to-publish',
     })
+  for (const target of [file, page])
+    if (target !== undefined && isAddress(target))
+      throw new InputError('What is published is a file, or a folder of files: an address of a server is neither.', {
+        hint: 'Name the file that is to be made; readers of a server need no copy, only the role that reads (docs/scale.md).',
+        code: 'publish-on-server',
+      })
   const source = openReader(readSettings(args).database.value)
   try {
     const copy = file === undefined ? null : await publishCopy(source, file, args)

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { InputError, StoreError } from '../../base/errors.ts'
 import { formatMillis } from '../../base/instant.ts'
 import { partFileOf, removeStaleParts, removeStalePartsNow } from '../../base/partFiles.ts'
@@ -6,6 +9,8 @@ import { moveIntoPlace, prepareTarget, type Target } from '../../base/target.ts'
 import { isAddress } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader, openStore, removeDatabase } from '../../db/open.ts'
+import type { Store } from '../../db/store.ts'
+import { REBUILT_TABLES } from '../../load/replies/rebuild.ts'
 import { beginRun, endRun } from '../../load/run.ts'
 import { type Replayed, replay } from '../../replay.ts'
 import type { Service } from '../../services/service.ts'
@@ -89,16 +94,19 @@ export async function rebuild(
   onProgress: (replies: number) => void,
 ): Promise<Replayed> {
   await checkReplies(file, false)
-  const scratch = partFileOf(file)
-  const store = await openWriter(file, 'replay')
+  const server = isAddress(file)
+  const folder = server ? mkdtempSync(join(tmpdir(), 'indicator-sync-replay-')) : null
+  const scratch = folder === null ? partFileOf(file) : join(folder, 'rebuilt.db')
+  let store: Store | undefined
   try {
-    removeStaleParts(file, Date.now())
+    store = await openWriter(file, 'replay')
+    if (!server) removeStaleParts(file, Date.now())
     const done = await build(file, scratch, service, onProgress)
     checkDamage(file, done)
     const built = await openStore(scratch, { durability: 'none' })
     try {
       await store.check()
-      await built.copyInto(file)
+      await store.become(built, REBUILT_TABLES)
     } finally {
       await built.close()
     }
@@ -109,7 +117,8 @@ export async function rebuild(
     return done
   } finally {
     removeDatabase(scratch)
-    await store.close()
+    if (folder !== null) rmSync(folder, { recursive: true, force: true })
+    await store?.close()
   }
 }
 
@@ -123,9 +132,9 @@ const claimInto = (file: string, into: string): Target =>
     copy: () => 'no',
   })
 
-/** A database on a server is not replaced by another one: readers would see a part of it. */
-const notInPlace = (): InputError =>
-  new InputError('A database is rebuilt into a file, not on a server.', {
+/** What is rebuilt beside is a file. */
+const intoFile = (): InputError =>
+  new InputError('A database is rebuilt beside another one in a file, not on a server.', {
     hint: 'Rebuild it with --into FILE.db, then copy that into an empty database: indicator-sync migrate --from FILE.db --database postgres://…/NEW',
     code: 'rebuild-on-server',
   })
@@ -159,8 +168,7 @@ export async function run(args: ReplayArgs): Promise<number> {
     throw new InputError('--incomplete goes with --into: a database is never replaced by a part of itself.', {
       code: 'incomplete-in-place',
     })
-  if (args.into === undefined && isAddress(file)) throw notInPlace()
-  if (args.into !== undefined && isAddress(args.into)) throw notInPlace()
+  if (args.into !== undefined && isAddress(args.into)) throw intoFile()
   const began = performance.now()
   let reportedAt = began
   const onProgress = (replies: number): void => {

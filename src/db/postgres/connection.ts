@@ -166,7 +166,8 @@ export function connect(
     async freeze() {
       if (frozen) return
       const client = await take()
-      await client.query('begin isolation level repeatable read read only')
+      // The first query is what it is read as of.
+      await client.query('begin isolation level repeatable read read only; select 1')
       frozen = client
     },
     async close() {

@@ -7,6 +7,7 @@ import { shownAddress } from '../address.ts'
 import { writeDictionary } from '../dictionary.ts'
 import type { Reader, Store, StoreOptions } from '../store.ts'
 import { refreshZones, rememberZone } from '../zones.ts'
+import { become } from './become.ts'
 import { type Connection, connect } from './connection.ts'
 import { createEngine, onlyFiles } from './engine.ts'
 import { asStoreError, isConflict, isLost } from './errors.ts'
@@ -140,7 +141,7 @@ export async function openStore(file: string, { durability = 'normal', signal }:
   }
 
   let last: Promise<unknown> = Promise.resolve()
-  return {
+  const store: Store = {
     ...reader,
     // One after the other, as everything that is written expects; readers are not held up.
     write(work) {
@@ -149,6 +150,7 @@ export async function openStore(file: string, { durability = 'normal', signal }:
       return turn
     },
     run: notHere,
+    become: (rebuilt, tables) => become(rebuilt, store, tables),
     tidy: () => tidy(kysely),
     async check() {
       if (ours === null) return
@@ -164,4 +166,5 @@ export async function openStore(file: string, { durability = 'normal', signal }:
       await connection.close()
     },
   }
+  return store
 }

@@ -3,7 +3,7 @@ import { StoreError } from '../../base/errors.ts'
 import { TABLE_NAMES, type TableName, tableOf } from '../../tables/schema.ts'
 import type { Reader, Store, TakenOver } from '../store.ts'
 import { type Row, tableBlocks } from '../tableBlocks.ts'
-import { doubles, wholeNumbers } from './binary.ts'
+import { insertOf, packed, raiseNumbers } from './rowArrays.ts'
 import { changedBy, rowsOf, run } from './run.ts'
 
 /** Who writes, and what is said of the schema: each database has its own. */
@@ -16,22 +16,6 @@ const FIRST: readonly TableName[] = [
 const TABLES: readonly TableName[] = [...FIRST, ...TABLE_NAMES.filter((name) => !FIRST.includes(name))].filter(
   (name) => !OWN.includes(name),
 )
-
-const ARRAYS = { integer: 'bigint', real: 'float8', text: 'text', blob: 'bytea' } as const
-
-/** The values of a column as one parameter. */
-function packed(store: keyof typeof ARRAYS, values: readonly unknown[]): unknown {
-  if (store === 'integer') return wholeNumbers(values as (number | null)[])
-  if (store === 'real') return doubles(values as (number | null)[])
-  return store === 'blob' ? values : values.map((value) => (value as string | null)?.replaceAll('\0', '\uFFFD') ?? null)
-}
-
-/** The statement that writes rows of a table, column by column. */
-function insertOf(table: TableName): string {
-  const columns = Object.entries(tableOf(table).columns)
-  return `insert into ${table} (${columns.map(([name]) => name).join(', ')})
-    select * from unnest(${columns.map(([, { store }], i) => `$${i + 1}::${ARRAYS[store]}[]`).join(', ')})`
-}
 
 /** The last key of a table: rows were written in its order, so all before it are there. */
 async function lastKey({ kysely }: Store, table: TableName): Promise<Row | undefined> {
@@ -103,14 +87,8 @@ export async function takeOver(
   let rows = 0
   for (const table of TABLES) {
     const insert = insertOf(table)
-    const columns = Object.entries(tableOf(table).columns)
     for await (const block of tableBlocks(source, table, await lastKey(target, table))) {
-      const parameters = columns.map(([name, { store }]) =>
-        packed(
-          store,
-          block.map((row) => row[name]),
-        ),
-      )
+      const parameters = packed(table, block)
       rows += await target.write((tx) => changedBy(tx, insert, parameters))
       onProgress(table, rows)
     }
@@ -123,13 +101,7 @@ export async function takeOver(
       hint: 'Somebody wrote to it meanwhile. Drop the database, make it anew, and copy again.',
       code: 'copy-differs',
     })
-  for (const table of TABLES)
-    if (tableOf(table).columns.id?.generated)
-      await rowsOf(
-        target.kysely,
-        `select setval(pg_get_serial_sequence('public.${table}', 'id'), coalesce(max(id), 1), max(id) is not null) from ${table}`,
-        [],
-      )
+  await raiseNumbers(target.kysely, TABLES)
   await writeMark(target, null)
   await target.tidy()
   return { tables: TABLES.length, rows }

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Reader, Store } from '../../db/store.ts'
-import type { Database } from '../../tables/schema.ts'
+import { type Database, TABLE_NAMES, type TableName } from '../../tables/schema.ts'
 import { insertIndicator } from '../series.ts'
 
 /** Tables of records, which no reply contains: they are copied as they are. */
@@ -9,6 +9,12 @@ const RECORD_TABLES = [
   // The writer's lock, too: the rebuilt database may replace the other one while a writer holds it.
   ...['_lock', '_fence'],
 ] as const
+
+/** Tables that a rebuilt database has rows of its own in. */
+export const REBUILT_TABLES: readonly TableName[] = [
+  ...TABLE_NAMES.filter((name) => name !== 'data_dictionary' && !(RECORD_TABLES as readonly string[]).includes(name)),
+  '_quarantine',
+]
 
 /** Copies the records of another database of the same schema into an empty one. */
 export const copyRecords = (store: Store, source: Reader): Promise<void> =>

@@ -1,0 +1,23 @@
+import { TABLE_NAMES, type TableName } from '../tables/schema.ts'
+import { isAddress } from './address.ts'
+import { openStore } from './open.ts'
+import type { Reader } from './store.ts'
+
+/** Who writes, and what is said of the schema: each database has its own. */
+const OWN: readonly TableName[] = ['_lock', '_fence', 'data_dictionary']
+/** Texts find the numbers by which they are searched there, and keep them. */
+const FIRST: readonly TableName[] = ['search_item']
+
+const COPIED = [...FIRST, ...TABLE_NAMES.filter((name) => !FIRST.includes(name) && !OWN.includes(name))]
+
+/** Makes a file equal to an open database as it is now; it is made where there is none. Others may write to that meanwhile. */
+export async function copyInto(source: Reader, file: string): Promise<void> {
+  if (!isAddress(source.file)) return source.copyInto(file)
+  await source.engine.freeze()
+  const copy = await openStore(file, { durability: 'none' })
+  try {
+    await copy.engine.takeTables(source, COPIED)
+  } finally {
+    await copy.close()
+  }
+}

@@ -1,0 +1,87 @@
+import type { Transaction } from 'kysely'
+import { StoreError } from '../../base/errors.ts'
+import { type Database, type TableName, tableOf } from '../../tables/schema.ts'
+import type { Reader, Store } from '../store.ts'
+import { type Row, tableBlocks } from '../tableBlocks.ts'
+import { arraysOf, columnsOf, packed, raiseNumbers } from './rowArrays.ts'
+import { changedBy, rowsOf, run } from './run.ts'
+
+/** Follows its texts by itself, with numbers of its own. */
+const BY_ITSELF: readonly TableName[] = ['search_item']
+
+type Tx = Transaction<Database>
+
+/** How many fetches a database has, and the last of them. */
+async function recorded(db: Reader['kysely']): Promise<string> {
+  const of = await db
+    .selectFrom('_fetch')
+    .select(({ fn }) => [fn.countAll<number>().as('count'), fn.max('id').as('last')])
+    .executeTakeFirst()
+  return JSON.stringify([of?.count ?? 0, of?.last ?? null])
+}
+
+/** The rows between two keys that are not, or not so, in what is given are deleted; what is missing then is written. An update would leave a history. */
+async function writeBlock(tx: Tx, table: TableName, rows: readonly Row[], after: Row | undefined): Promise<void> {
+  const { key, columns } = tableOf(table)
+  const count = Object.keys(columns).length
+  const bound = (first: number): string =>
+    `(${key.map((name, i) => `$${first + i}::${columns[name]!.store === 'integer' ? 'bigint' : 'text'}`)})`
+  const range = `(${key.map((name) => `t.${name}`)}) <= ${bound(count + 1)}
+    ${after ? `and (${key.map((name) => `t.${name}`)}) > ${bound(count + 1 + key.length)}` : ''}`
+  const same = key.map((name) => `n.${name} = t.${name}`).join(' and ')
+  const last = rows.at(-1)!
+  const parameters = [
+    ...packed(table, rows),
+    ...key.map((name) => last[name]),
+    ...(after ? key.map((name) => after[name]) : []),
+  ]
+  const given = `${arraysOf(table)} n (${columnsOf(table)})`
+  await changedBy(
+    tx,
+    `delete from ${table} t where ${range} and not exists (
+       select from ${given} where ${same} and (${columnsOf(table, 'n')}) is not distinct from (${columnsOf(table, 't')}))`,
+    parameters,
+  )
+  await changedBy(
+    tx,
+    `insert into ${table} (${columnsOf(table)}) select ${columnsOf(table, 'n')} from ${given}
+     where not exists (select from ${table} t where ${range} and ${same})`,
+    parameters,
+  )
+}
+
+/** Deletes what lies behind the last row that was given; everything where none was. */
+async function deleteRest(tx: Tx, table: TableName, last: Row | undefined): Promise<void> {
+  const { key } = tableOf(table)
+  const rest = last ? `where (${key}) > (${key.map((_, i) => `$${i + 1}`)})` : ''
+  await changedBy(tx, `delete from ${table} ${rest}`, last ? key.map((name) => last[name]) : [])
+}
+
+/**
+ * Writes the rows of some tables of another database in place of one's own, in one transaction; what is equal stays as it is, so
+ * that nothing grows. Workers wait for it; where they have loaded something since the other one was made, nothing is written.
+ */
+export function become(source: Reader, target: Store, tables: readonly TableName[]): Promise<void> {
+  return target.write(async (tx) => {
+    // A plan that goes through a list for each row is the slowest of all, and lists have no statistics.
+    await run(tx, 'set local enable_nestloop = off', [])
+    await run(tx, 'lock table _fetch in share row exclusive mode', [])
+    if ((await recorded(tx)) !== (await recorded(source.kysely)))
+      throw new StoreError(`Something was loaded into ${target.file} while it was rebuilt; it stays as it is.`, {
+        hint: 'End the workers, and run it again.',
+        code: 'written-meanwhile',
+      })
+    const replaced = tables.filter((table) => !BY_ITSELF.includes(table))
+    for (const table of replaced) {
+      let last: Row | undefined
+      for await (const block of tableBlocks(source, table)) {
+        await writeBlock(tx, table, block, last)
+        last = block.at(-1)!
+      }
+      await deleteRest(tx, table, last)
+    }
+    await raiseNumbers(tx, replaced)
+    // What refers to nothing is found here, where it can be told, and not at the end.
+    await rowsOf(tx, 'set constraints all immediate', [])
+  })
+}
