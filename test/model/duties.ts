@@ -2,7 +2,16 @@
 import type { Summary } from '../../src/ingestAll.ts'
 import { border, DAY, HOUR, SERVICE_ZONE, startOf, type Unit, unitsOf } from './calendar.ts'
 import type { Taken } from './intake.ts'
-import { concerns, type Duty, dutyOf, type Oracle, type SeriesTruth, standingOf, truthOf } from './oracle.ts'
+import {
+  concerns,
+  type Duty,
+  dutyOf,
+  type Oracle,
+  type SeriesTruth,
+  standingOf,
+  truthOf,
+  type Version,
+} from './oracle.ts'
 import { differ, type Scene } from './run.ts'
 import { SCOPE } from './scope.ts'
 import { type Question, resolutionAt } from './service.ts'
@@ -99,14 +108,26 @@ function isAbsentDue(
       concerns(question, geo),
   )
   const last = tries.at(-1)
-  const since = tries.find(({ at }) => at >= unit.to + lookback) ?? last
+  // A row that could not be read may have been what is missing.
+  const since = tries.find(({ at, rejects }) => at >= unit.to + lookback && rejects.length === 0) ?? last
   if (!last || !since) return true
+  // What was withdrawn is absent since then, whatever the unit lacked before.
+  const begun = Math.max(since.at, withdrawnAt(values, unit, geo))
   // Events, by the hour or as they come, look regular here and there: whoever was told so first is asked anew.
   if (!isPromised(scene, key, trunc)) return scene.now - last.at >= DAY - 2 * HOUR
   const whole = geo === null ? emptySince(events, values, unit, lookback) : null
   // What became one row with its neighbour goes by the times of the older one: a day either way.
   if (whole !== null && whole < since.at) return scene.now - last.at >= Math.max(DAY, last.at - whole - DAY) - 2 * HOUR
-  return scene.now - last.at >= Math.max(DAY, last.at - since.at) - 2 * HOUR
+  return scene.now - last.at >= Math.max(DAY, last.at - begun) - 2 * HOUR
+}
+
+/** When the newest of the values that are gone from a unit was withdrawn. */
+function withdrawnAt(values: SeriesTruth['values'], unit: { from: number; to: number }, geo: number | null): number {
+  const versions = geo === null ? [...values.values()] : [values.get(geo) ?? new Map<number, Version[]>()]
+  return versions
+    .flatMap((one) => [...one])
+    .filter(([at]) => at >= unit.from && at < unit.to)
+    .reduce((newest, [, all]) => Math.max(newest, all.at(-1)?.to ?? 0), 0)
 }
 
 /** Whether the last answer for all geos had nothing at all: what some of them are answered later does not tell of the others. */
