@@ -32,7 +32,24 @@ describe('the command line', () => {
 
   test.each<[string, string[], Record<string, string>, number, RegExp]>([
     ['no command', [], {}, 2, /Say what to do/],
-    ['an unknown command', ['snyc'], {}, 2, /sync/],
+    ['an unknown command', ['snyc'], {}, 2, /"snyc" is not a command\. Did you mean "sync"\?/],
+    ['no job', ['sync'], {}, 2, /^sync needs <jobs>: .*\n.*sync --help/m],
+    ['no action', ['archives'], {}, 2, /^archives needs <action>: list, download\.\n.*archives --help/m],
+    ['half of what is needed', ['lake', 'sync'], {}, 2, /^lake needs <folder>: The folder of the lake/m],
+    [
+      'a flag of few values',
+      ['status', '--format', 'jsn'],
+      {},
+      2,
+      /^--format "jsn" is not legal; legal: text, json, prometheus\. Did you mean "json"\?/m,
+    ],
+    [
+      'another action',
+      ['archives', 'lst'],
+      {},
+      2,
+      /^<action> "lst" is not legal; legal: list, download\. Did you mean "list"\?/m,
+    ],
     [
       'an unknown flag',
       ['status', '--fromat', 'x'],
@@ -41,7 +58,7 @@ describe('the command line', () => {
       /status has no flag --fromat\. Did you mean "--format"\?\n.*status --help/,
     ],
     ['an unknown flag that took the job', ['plan', '--url', 'job.yaml'], {}, 2, /plan has no flag --url\..*"--urls"/],
-    ['a flag without its value', ['sync', 'job.yaml', '--max-rejects'], {}, 2, /max-rejects/],
+    ['a flag without its value', ['sync', 'job.yaml', '--max-rejects'], {}, 2, /^--max-rejects needs a value\./m],
     ['no base address', ['sync', 'job.yaml'], {}, 2, /No base address.*\n.*INDICATOR_SYNC_BASE_URL.*demo/],
     ['no key', ['sync', 'job.yaml', '--service', 'esios'], {}, 2, /No API key.*\n.*INDICATOR_SYNC_API_KEY/],
     [
