@@ -1,14 +1,20 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, globSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { schemaText } from '../src/products/dictionary.ts'
 import { ROUTE_NAMES, routeOf } from '../src/services/routes.ts'
+import { SERVICES } from '../src/services/services.ts'
 import { TABLE_NAMES, VIEWS } from '../src/tables/schema.ts'
 import { STALE } from './docs/pages.ts'
 import { tempFolder } from './kit.ts'
+import { installPacked } from './packed.ts'
 
 const read = (file: string) => readFileSync(file, 'utf8')
 const manifest = JSON.parse(read('package.json'))
@@ -42,30 +48,20 @@ describe('what is installed', () => {
       expect(manifest.scripts).not.toHaveProperty(name)
   })
 
-  test('a package of it runs in an empty folder', () => {
+  test('a package of it runs in an empty folder', async () => {
     const folder = tempFolder()
     const node = process.execPath
-    for (const project of ['tsconfig.build.json', 'src/page/client'])
-      execFileSync(node, [
-        ...[resolve('node_modules/typescript/bin/tsc'), '-p', project, '--noEmit', 'false'],
-        ...['--outDir', join(folder, 'app/dist')],
-      ])
-    const app = join(folder, 'app')
-    execFileSync(node, ['build/packages.ts', join(app, 'dist')])
-    for (const file of ['package.json', 'src/cli/bin.js', ...readdirSync('jobs').map((name) => `jobs/${name}`)]) {
-      mkdirSync(join(app, file, '..'), { recursive: true })
-      writeFileSync(join(app, file), read(file))
-    }
+    const app = installPacked(folder)
     for (const file of manifest.files)
       expect(['dist', 'src/cli/bin.js', 'jobs', 'docs', 'CHANGELOG.md']).toContain(file)
-    execFileSync('ln', ['-s', resolve('node_modules'), join(app, 'node_modules')])
     const out = execFileSync(node, [join(app, 'src/cli/bin.js'), 'migrate'], { cwd: folder, encoding: 'utf8' })
     expect(out).toMatch(/has schema/)
-    // Packages of many modules are a file each, and none is loaded beside it.
-    for (const file of globSync('dist/{src,migrations}/**/*.js', { cwd: app }))
-      expect(read(join(app, file)), file).not.toMatch(/^import .* from '(kysely|yaml|zod)/m)
-    for (const name of ['kysely', 'yaml', 'zod'])
-      expect(read(join(app, 'dist/packages/LICENSES'))).toContain(
+    // The program is few files of one folder, and packages of many modules are in them, with their licences.
+    for (const file of globSync('dist/program/*.js', { cwd: app }))
+      expect(read(join(app, file)), file).not.toMatch(/^import .* from ["'](kysely|yaml|yargs|zod|\.\.)/m)
+    expect(globSync('dist/{src,migrations}/**/*.js', { cwd: app })).toEqual([])
+    for (const name of ['kysely', 'yaml', 'yargs', 'zod'])
+      expect(read(join(app, 'dist/program/LICENSES'))).toContain(
         `${name} ${lock.packages[`node_modules/${name}`].version}`,
       )
     execFileSync(node, [join(app, 'src/cli/bin.js'), 'init'], { cwd: folder })
@@ -78,39 +74,62 @@ describe('what is installed', () => {
       ],
       { cwd: app },
     )
-    // What runs in the browser is read from its folder, and is JavaScript there.
-    const served = execFileSync(
-      node,
-      [
-        '--input-type=module',
-        '-e',
-        `import { assets } from ${JSON.stringify(pathToFileURL(join(app, 'dist/src/page/assets.js')).href)}
-         const { names, read } = assets()
-         const files = names.map(async (name) => [name, String((await read(name)).body)])
-         process.stdout.write(JSON.stringify(await Promise.all(files)))`,
-      ],
-      { encoding: 'utf8' },
+    // What a night without anything to do, and the first page, load: a file costs as much to find as a large one to run.
+    const witness = join(folder, 'witness.mjs')
+    writeFileSync(
+      witness,
+      `import { registerHooks } from 'node:module'
+       let files = 0
+       registerHooks({ load: (url, context, next) => { if (url.startsWith('file:')) files++; return next(url, context) } })
+       process.on('exit', () => process.stderr.write(' files: ' + files))`,
     )
-    const files = new Map(JSON.parse(served) as [string, string][])
-    expect([...files.keys()].filter((name) => name.endsWith('.ts'))).toEqual([])
-    for (const file of readdirSync('src/page/client').filter((name) => name.endsWith('.ts')))
-      expect([...files.keys()]).toContain(file.replace('.ts', '.js'))
-    expect(files.get('series.js')).toMatch(/from '\.\/chart\.js'/)
-    // The other threads are files of their own, which nothing imports; without them a load would be slow and say nothing.
-    const at = (file: string): string => JSON.stringify(pathToFileURL(join(app, 'dist/src', file)).href)
-    execFileSync(node, [
-      '--input-type=module',
-      '-e',
-      `import { zstdCompressSync } from 'node:zlib'
-       import { createWorkerClient } from ${at('threads/client.js')}
-       import { SERVICES } from ${at('services/services.js')}
-       const buffer = new ArrayBuffer(1024)
-       const arranged = await createWorkerClient(${at('threads/read.js')}, 'readWorker').request({ buffer, length: 8 }, [buffer])
-       const packed = { form: 'zstd', bytes: zstdCompressSync('{"news":[]}') }
-       const planned = { route: 'news', params: {}, locale: 'es', complete: true, geoIds: [], series: null, window: null, service: SERVICES.generic }
-       const readStored = await createWorkerClient(${at('threads/readStored.js')}, 'readStoredWorker').request({ packed, size: 11, outcome: 'ok', planned })
-       process.exit(arranged?.form === 'zstd' && readStored !== null ? 0 : 1)`,
-    ])
+    const env = { ...process.env, NODE_OPTIONS: `--import=${pathToFileURL(witness).href}` }
+    const { stderr } = spawnSync(node, [join(app, 'src/cli/bin.js'), 'status'], { cwd: folder, encoding: 'utf8', env })
+    expect(Number(/files: (\d+)/.exec(stderr)?.[1])).toBeLessThan(60)
+    // What runs in the browser is JavaScript there, under the names that the modules call each other by.
+    const server = spawn(node, [join(app, 'src/cli/bin.js'), 'serve', '--port', '0'], { cwd: folder })
+    let url = ''
+    for await (const line of createInterface({ input: server.stdout })) {
+      url = /http:\S+(?=\/ )/.exec(line)?.[0] ?? ''
+      if (url !== '') break
+    }
+    const page = await (await fetch(url)).text()
+    const client = /\/-\/[\w-]+\//.exec(page)![0]
+    for (const file of readdirSync('src/page/client').filter((name) => name.endsWith('.ts'))) {
+      const answer = await fetch(`${url}${client}${file.replace('.ts', '.js')}`)
+      expect([answer.status, answer.headers.get('content-type')], file).toEqual([200, 'text/javascript; charset=utf-8'])
+      const text = await answer.text()
+      expect(text).not.toMatch(/^(interface|type) /m)
+      for (const [, imported] of text.matchAll(/\bfrom\s*'([^']+)'/g)) expect(imported).toMatch(/^\.\/[\w-]+\.js$/)
+    }
+    // A statement is run by a process of its own.
+    expect(await (await fetch(`${url}/sql.json?sql=select+41%2B1`)).text()).toContain('42')
+    server.kill()
+    // The other threads are files of their own beside what starts them; without them a load would be slow and say nothing.
+    const program = join(app, 'dist/program')
+    const starting = globSync('*.js', { cwd: program })
+      .map((file) => read(join(program, file)))
+      .join('')
+    for (const name of ['readWorker', 'readStoredWorker']) {
+      expect(starting).toContain(`createWorkerClient(import.meta.url, "${name}")`)
+      expect(existsSync(join(program, `${name}.js`)), name).toBe(true)
+    }
+    const ask = async (name: string, payload: object): Promise<{ payload: Record<string, unknown> }> => {
+      const worker = new Worker(join(program, `${name}.js`))
+      worker.postMessage({ id: 0, payload })
+      const [answer] = await once(worker, 'message')
+      await worker.terminate()
+      return answer
+    }
+    const arranged = await ask('readWorker', { buffer: new ArrayBuffer(1024), length: 8 })
+    expect(arranged.payload.form).toBe('zstd')
+    const packed = { form: 'zstd', bytes: zstdCompressSync('{"news":[]}') }
+    const planned = {
+      ...{ route: 'news', params: {}, locale: 'es', complete: true, geoIds: [], series: null, window: null },
+      service: SERVICES.generic,
+    }
+    const stored = await ask('readStoredWorker', { packed, size: 11, outcome: 'ok', planned })
+    expect(stored.payload).not.toBeNull()
   })
 })
 

@@ -22,7 +22,7 @@ export function installPacked(folder: string): string {
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
   for (const project of ['tsconfig.build.json', 'src/page/client'])
     execFileSync(node, [tsc, '-p', project, '--noEmit', 'false'], { cwd: copy })
-  execFileSync(node, ['build/packages.ts', join(copy, 'dist')])
+  execFileSync(node, ['build/program.ts', join(copy, 'dist')])
   // Built above: npm's own way there goes through a shell and is no different.
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent'], { cwd: copy, stdio: 'pipe' })
   const archive = readdirSync(copy).find((name) => name.endsWith('.tgz'))!

@@ -23,7 +23,7 @@ try {
 }
 // A clone has the source and runs it as it is; a package has only what was built of it.
 const source = new URL('./main.ts', import.meta.url)
-const [folder, ending] = existsSync(source) ? ['.', 'ts'] : ['../../dist/src/cli', 'js']
+const [folder, ending] = existsSync(source) ? ['.', 'ts'] : ['../../dist/program', 'js']
 const load = (name) => import(new URL(`${folder}/${name}.${ending}`, import.meta.url).href)
 const { canShrinkHeap, isFetching, keepHeapSmall, shrinkHeap } = await load('heap')
 keepHeapSmall(process.argv.slice(2))

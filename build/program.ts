@@ -1,0 +1,88 @@
+/*
+ * Makes the program of a package: `node build/program.ts [dist]` writes what the compiler would make of `src` and `migrations`
+ * as few files in one folder, `dist/program`, with the packages in them that have many modules and are loaded by every
+ * command. Node takes a fifth of a millisecond and more to find and link a module, however small it is. What is imported on
+ * demand stays a file of its own, and is loaded on demand.
+ */
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { type OutputOptions, rolldown } from 'rolldown'
+
+/** What is begun with, by the name of its file: the library, and the two that `bin.js` loads. */
+const ENTRIES = ['src/index.ts', 'src/cli/main.ts', 'src/cli/heap.ts']
+/** Other threads and the process of statements: a file each with all that it needs, which is little. */
+const ALONE = ['src/threads/readWorker.ts', 'src/threads/readStoredWorker.ts', 'src/page/statementChild.ts']
+
+/** Packages that become part of the program, with what they need themselves. All others are loaded from where they are installed. */
+const INSIDE = [
+  ...['@date-fns/utc', 'croner', 'date-fns', 'fastest-levenshtein', 'find-my-way', 'kysely', 'p-queue', 'p-retry'],
+  ...['yaml', 'yargs', 'zod'],
+]
+
+/**
+ * What is loaded together is one file: each of these takes the modules that match and all that they import, but for what one
+ * before it has. So a file imports only those before it.
+ */
+const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
+  ['help', /cli.(main|heap|help)\.ts$/],
+  ['terminal', /cli.parse\.ts$/],
+  ['database', /db.(sqlite.)?open\.ts$/],
+  ['checks', /\/checks.(status|metrics|gaps)\.ts$/],
+  ['command', /cli.(config|terminal.output)\.ts$/],
+  ['page', /(commands.serve|views.home)\.ts$/],
+  ['job', /job.(file|read)\.ts$/],
+  ['sync', /commands.sync\.ts$/],
+  ['status', /commands.(status|query|show)\.ts$/],
+]
+
+const root = resolve(import.meta.dirname, '..')
+const dist = resolve(process.argv[2] ?? join(root, 'dist'))
+const folder = join(dist, 'program')
+
+const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const outside = Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !INSIDE.includes(name))
+
+/** Whether a module is looked for where the program is installed: one of Node, or of a package that our own modules name. */
+const isOutside = (id: string, importer = ''): boolean =>
+  id.startsWith('node:') ||
+  (!importer.includes('node_modules') && outside.some((name) => id === name || id.startsWith(`${name}/`)))
+
+/** Writes the files of some modules that are begun with, and answers the modules that they are made of. */
+async function write(
+  entries: readonly string[],
+  codeSplitting: NonNullable<OutputOptions['codeSplitting']>,
+): Promise<string[]> {
+  const bundle = await rolldown({
+    cwd: root,
+    input: Object.fromEntries(entries.map((file) => [basename(file, '.ts'), file])),
+    external: isOutside,
+    platform: 'node',
+    // What yaml has for Node alone is no ECMAScript module, and what it exports would have no names here.
+    resolve: { conditionNames: ['import', 'default'] },
+    onLog: (level, { message }) => {
+      if (level === 'warn') throw new Error(message)
+    },
+  })
+  const names = { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' }
+  const { output } = await bundle.write({ dir: folder, format: 'esm', ...names, codeSplitting })
+  await bundle.close()
+  return output.flatMap((one) => (one.type === 'chunk' ? one.moduleIds : []))
+}
+
+/** The licences of the packages that modules belong to, for each of them wants its own to go with it. */
+function licencesOf(modules: readonly string[]): string {
+  const packages = new Set(modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []))
+  return [...packages]
+    .map((path) => {
+      const { name, version } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'))
+      const [file] = globSync('{LICENSE,LICENCE,license}*', { cwd: path })
+      if (file === undefined) throw new Error(`${path} has no licence to go with it.`)
+      return `${name} ${version}\n\n${readFileSync(join(path, file), 'utf8').trim()}\n`
+    })
+    .join('\n---\n\n')
+}
+
+const groups = FILES.map(([name, test], i) => ({ name, test, priority: FILES.length - i }))
+const modules = [await write(ENTRIES, { groups })]
+for (const entry of ALONE) modules.push(await write([entry], false))
+writeFileSync(join(folder, 'LICENSES'), licencesOf(modules.flat()))
