@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { zstdCompressSync } from 'node:zlib'
-import type { DecodedArray, SchemaElement } from 'hyparquet'
+import type { DecodedArray, SchemaElement, Statistics } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import type { LakeColumn, LakeType } from './schema.ts'
 
@@ -27,30 +27,44 @@ const TYPES: Readonly<Record<LakeType, Partial<SchemaElement>>> = {
 }
 const AS_DIFFERENCES: readonly LakeType[] = ['int64', 'int32', 'timestamp', 'date']
 
+/** A group of values as the writer takes them, and what is known of them; without it the writer looks for itself. */
+interface Group {
+  readonly data: DecodedArray
+  readonly statistics?: Statistics
+}
+
 /** The values of a column that are held until a group is full. */
 interface Held {
   put(value: unknown, at: number): void
-  /** The first values, as the writer takes them. */
-  first(count: number): DecodedArray
+  /** The first values; the next ones begin a new group. */
+  take(count: number): Group
 }
 
-/** Numbers lie side by side, for whole groups of objects would have to be moved again and again by who collects them. */
-function numbers<T extends BigInt64Array | Int32Array | Float64Array>(
-  array: T,
-  set: (array: T, at: number, value: number) => void,
-): Held {
+/**
+ * Numbers lie side by side, for whole groups of objects would have to be moved again and again by who collects them. The least and the
+ * largest are found as they come: the writer would make an object of each number for it.
+ */
+function numbers(array: Int32Array | Float64Array, inFile: (value: number) => number | bigint): Held {
   const missing = new Set<number>()
+  let min = Number.POSITIVE_INFINITY
+  let max = Number.NEGATIVE_INFINITY
   return {
     put(value, at) {
-      if (typeof value === 'number') set(array, at, value)
-      else missing.add(at)
+      if (typeof value !== 'number') return void missing.add(at)
+      array[at] = value
+      if (value < min) min = value
+      if (value > max) max = value
     },
-    first(count) {
-      if (missing.size === 0) return array.subarray(0, count)
-      const all: unknown[] = Array.from<unknown>(array.subarray(0, count))
-      for (const at of missing) all[at] = null
+    take(count) {
+      const data = missing.size === 0 ? array.subarray(0, count) : Array.from<unknown>(array.subarray(0, count))
+      for (const at of missing) (data as unknown[])[at] = null
+      // Of both zeros the smaller one is the least, and the larger one the largest.
+      const range = min <= max ? { min_value: inFile(min || -0), max_value: inFile(max || 0) } : {}
+      const statistics = { ...range, null_count: BigInt(missing.size) }
       missing.clear()
-      return all
+      min = Number.POSITIVE_INFINITY
+      max = Number.NEGATIVE_INFINITY
+      return { data, statistics }
     },
   }
 }
@@ -61,22 +75,16 @@ function others(convert: (value: unknown) => unknown): Held {
     put(value, at) {
       array[at] = value === null || value === undefined ? null : convert(value)
     },
-    first: (count) => array.slice(0, count),
+    take: (count) => ({ data: array.slice(0, count) }),
   }
 }
 
-const longs = (): Held =>
-  numbers(new BigInt64Array(GROUP), (array, at, value) => {
-    array[at] = BigInt(value)
-  })
-const integers = (): Held =>
-  numbers(new Int32Array(GROUP), (array, at, value) => {
-    array[at] = value
-  })
-const doubles = (): Held =>
-  numbers(new Float64Array(GROUP), (array, at, value) => {
-    array[at] = value
-  })
+/** As it is, but that there is one zero only. */
+const whole = (value: number): number => value + 0
+/** Exact, for what is told as a number is; 64 bits only in the file. */
+const longs = (): Held => numbers(new Float64Array(GROUP), BigInt)
+const integers = (): Held => numbers(new Int32Array(GROUP), whole)
+const doubles = (): Held => numbers(new Float64Array(GROUP), (value) => value)
 
 /** A column as Parquet keeps it: long numbers are 64 bits, instants milliseconds, dates days since 1970. */
 const HELD: Readonly<Record<LakeType, () => Held>> = {
@@ -166,15 +174,18 @@ export async function writeParquetFile(
     let rows = 0
     const put = (): void => {
       const count = rows % GROUP || GROUP
+      const groups = held.map((of) => of.take(count))
       const columnData = columns.map(({ name, type }, i) => {
-        const data = held[i]!.first(count)
+        const { data, statistics } = groups[i]!
         // A dictionary takes -0 for 0.
         const plain = type === 'double' && data.some((value: unknown) => Object.is(value, -0))
         const encoding = AS_DIFFERENCES.includes(type) ? 'DELTA_BINARY_PACKED' : plain ? 'PLAIN' : undefined
-        return { name, data, ...(encoding ? { encoding: encoding as 'PLAIN' } : {}) }
+        return { name, data, statistics: !statistics, ...(encoding ? { encoding: encoding as 'PLAIN' } : {}) }
       })
       // What the writer keeps for the end is written when it has it: nothing is waited for.
       void writer.write({ columnData, rowGroupSize: count })
+      for (const [i, { statistics }] of groups.entries())
+        if (statistics) writer.row_groups.at(-1)!.columns[i]!.meta_data!.statistics = statistics
     }
     for await (const block of blocks)
       for (const row of block) {

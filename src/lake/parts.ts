@@ -20,7 +20,7 @@ export const NO_ROWS = 'none'
 /** Every part that a snapshot of the database has. */
 export async function partsOf(db: Reader, changed: ReadonlySet<Month> | null, source: Source): Promise<Part[]> {
   const timelines = await timelinesOf(db)
-  const timeOf = await fetchTimes(db)
+  const timesOf = fetchTimes(db)
   const dirty = (months: readonly Month[]): boolean => changed === null || months.some((month) => changed.has(month))
   const monthly = (table: 'observation' | 'observation_revision'): Part[] => {
     const ranges = timelines.flatMap(({ held, superseded }) => (table === 'observation' ? held : superseded) ?? [])
@@ -32,7 +32,7 @@ export async function partsOf(db: Reader, changed: ReadonlySet<Month> | null, so
       part: monthText(month),
       name: `${table}/year=${yearText(yearOf(month))}/${monthText(month)}`,
       dirty: dirty([month]),
-      blocks: async () => read(db, timelines, month, timeOf),
+      blocks: async () => read(db, timelines, month, timesOf),
     }))
   }
   const years = [...new Set(Object.keys(source.months).map((month) => yearOf(Number(month))))].sort((a, b) => a - b)

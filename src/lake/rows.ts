@@ -48,11 +48,40 @@ export async function timelinesOf({ kysely }: Reader): Promise<Timeline[]> {
   }))
 }
 
-/** When fetches were recorded, in epoch milliseconds: nearly every row asks for the one that the row before it asked for. */
-export async function fetchTimes({ kysely }: Reader): Promise<(id: number) => number | null> {
-  const rows = await kysely.selectFrom('_fetch').select(['id', 'finished_at']).execute()
-  const times = new Map(rows.map(({ id, finished_at }) => [id, Date.parse(finished_at)]))
-  return (id) => times.get(id) ?? null
+/** When fetches were recorded, in epoch milliseconds; null for one that is not there any more. */
+type TimesOf = (fetches: Iterable<number>) => Promise<(fetch: number) => number | null>
+
+/** Fetches that are looked up together: neighbours brought values of the same nights. */
+const NEIGHBOURS = 4096
+
+/**
+ * When fetches were recorded. There may be millions, of which a sync needs the latest: they are read some at a time, when one of them
+ * is first asked for, and kept as bare numbers.
+ */
+export function fetchTimes({ kysely }: Reader): TimesOf {
+  const held = new Map<number, Float64Array>()
+  const read = async (first: number): Promise<Float64Array> => {
+    const times = new Float64Array(NEIGHBOURS).fill(Number.NaN)
+    const rows = await kysely
+      .selectFrom('_fetch')
+      .select(['id', 'finished_at'])
+      .where('id', '>=', first)
+      .where('id', '<', first + NEIGHBOURS)
+      .execute()
+    for (const { id, finished_at } of rows) times[id - first] = Date.parse(finished_at)
+    return times
+  }
+  const timeOf = (fetch: number): number | null => {
+    const time = held.get(Math.floor(fetch / NEIGHBOURS))![fetch % NEIGHBOURS]!
+    return Number.isNaN(time) ? null : time
+  }
+  return async (fetches) => {
+    for (const fetch of fetches) {
+      const block = Math.floor(fetch / NEIGHBOURS)
+      if (!held.has(block)) held.set(block, await read(block * NEIGHBOURS))
+    }
+    return timeOf
+  }
 }
 
 const touches = (a: Interval | null, b: Interval): boolean => a !== null && a.from < b.to && b.from < a.to
@@ -62,12 +91,13 @@ export async function* observations(
   { engine }: Reader,
   timelines: readonly Timeline[],
   month: Month,
-  timeOf: (fetch: number) => number | null,
+  timesOf: TimesOf,
 ): AsyncGenerator<LakeRow[]> {
   const interval = monthInterval(month)
   for (const { seriesId, geoId, held } of timelines) {
     if (!touches(held, interval)) continue
     const values = await engine.heldIn({ seriesId, geoId, ...interval })
+    const timeOf = await timesOf(new Set(values.map(([, , , fetch]) => fetch)))
     yield values.map(([at, value, step, fetch]) => [seriesId, geoId, at * 1000, value, step, timeOf(fetch)])
   }
 }
@@ -77,12 +107,13 @@ export async function* revisions(
   { engine }: Reader,
   timelines: readonly Timeline[],
   month: Month,
-  timeOf: (fetch: number) => number | null,
+  timesOf: TimesOf,
 ): AsyncGenerator<LakeRow[]> {
   const interval = monthInterval(month)
   for (const { seriesId, geoId, superseded } of timelines) {
     if (!touches(superseded, interval)) continue
     const values = await engine.supersededIn({ seriesId, geoId, ...interval })
+    const timeOf = await timesOf(new Set(values.flatMap(([, , , fetch, by]) => [fetch, by])))
     yield values.map(([at, value, step, fetch, by]) => [
       seriesId,
       geoId,

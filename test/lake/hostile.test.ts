@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import SQLite from 'better-sqlite3'
-import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { openReader } from '../../src/db/open.ts'
 import { checkLake } from '../../src/lake/check.ts'
@@ -155,6 +155,17 @@ describe('what a lake may meet', () => {
       ...[Number(series_id), Number(geo_id), (at_utc as Date).getTime() / 1000, value, step_s],
     ])
     expect(rows).toEqual(expected)
+    // What is said of a group is what is in it.
+    const { folder, tables } = requireManifest(lake())
+    const { path } = tables.observation.files.find(({ part }) => part === '2023-10')!
+    const { row_groups } = await parquetMetadataAsync(await asyncBufferFromFile(join(lake(), folder, path)))
+    const said = row_groups[0]!.columns.map(({ meta_data }) => meta_data!.statistics)
+    expect(said.slice(0, 4)).toMatchObject([
+      { min_value: 1n, max_value: 1n, null_count: 0n },
+      { min_value: 9007199254740991n, max_value: 9007199254740991n },
+      { min_value: new Date(from * 1000), max_value: new Date((from + 7 * 3600) * 1000) },
+      { min_value: -1.7976931348623157e308, max_value: Number.POSITIVE_INFINITY, null_count: 1n },
+    ])
     const [geo] = own((db) => db.prepare(`select name from geo_text`).raw().all()) as [string][]
     expect((await rowsOf('geo')).map(({ name }) => name)).toContain(geo![0])
     expect(requireManifest(lake()).tables.observation.files.map(({ part }) => part)).toEqual([

@@ -5,6 +5,10 @@ import { allRows } from '../../src/db/allRows.ts'
 import { copyInto } from '../../src/db/copyInto.ts'
 import { openReader, openStore, takeOver } from '../../src/db/open.ts'
 import type { Reader, Store } from '../../src/db/store.ts'
+import { checkLake } from '../../src/lake/check.ts'
+import { folderPlace } from '../../src/lake/folder.ts'
+import { filesOf } from '../../src/lake/manifest.ts'
+import { syncLake } from '../../src/lake/sync.ts'
 import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { replay } from '../../src/replay.ts'
 import { SERVICES } from '../../src/services/services.ts'
@@ -86,6 +90,25 @@ async function expectEqual(a: Reader, b: Reader, without: readonly string[] = []
   expect(compared).toBeGreaterThan(1000)
 }
 
+/** The files of a lake of a database, with their checksums; a second sync finds nothing new. */
+async function lakeOf(db: Reader): Promise<ReadonlyMap<string, string>> {
+  const place = folderPlace(join(tempFolder(), 'lake'))
+  // What a lake is made from is read as it was when it began, until it is closed: a reader of its own.
+  const sync = async () => {
+    const reader = openReader(db.file)
+    try {
+      return await syncLake(reader, place, { program: 'test', now: Date.now })
+    } finally {
+      await reader.close()
+    }
+  }
+  expect((await sync()).rows.observation_revision).toBeGreaterThan(0)
+  expect(await sync()).toMatchObject({ changed: false })
+  const { manifest, findings } = await checkLake(place)
+  expect(findings).toEqual([])
+  return new Map(filesOf(manifest).map(({ path, sha256 }) => [path, sha256]))
+}
+
 const newServer = async (): Promise<Store> => {
   const store = await openStore(await tempDatabase())
   onTestFinished(() => store.close())
@@ -121,6 +144,11 @@ test('the same nights make the same rows on PostgreSQL as in a file, in every ta
   onTestFinished(() => copied.close())
   await expectEqual(file, copied)
   await expect(takeOver(file, copy, () => undefined)).rejects.toThrow(/has rows already/)
+
+  // The lakes of all three have the same files, byte for byte.
+  const [lake, ...others] = await Promise.all([file, server, copied].map(lakeOf))
+  expect(lake!.size).toBeGreaterThan(10)
+  for (const other of others) expect(other).toEqual(lake)
 
   // A copy of the server in a file, as `publish` makes one.
   const taken = join(tempFolder(), 'taken.db')
