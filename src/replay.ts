@@ -74,19 +74,26 @@ export async function replay(
   const one = async (tx: Transaction<Database>, stored: StoredReply, rows: StoredRows): Promise<void> => {
     await restorer.upTo(tx, stored.fetchId)
     await acceptor.upTo(tx, stored.fetchId)
-    const { fetchId, runId, seriesId, planned } = stored
+    const { fetchId, runId, seriesId, planned, outcome } = stored
     if (rows === 'damaged') {
       done = { ...done, replies: done.replies + 1, damaged: [...done.damaged, fetchId] }
       return
     }
     const ms = Date.parse(stored.recordedAt)
-    if (stored.outcome === 'coarse') {
+    if (outcome === 'coarse') {
       await leaveInDoubt(tx, seriesId!, planned, stored.doubts, ms)
       done = { ...done, replies: done.replies + 1 }
       return
     }
     if (rows) {
-      const { fresh, revised, rejects } = await applyRows(tx, store.engine, { fetchId, seriesId, planned, rows, ms })
+      const { fresh, revised, rejects } = await applyRows(tx, store.engine, {
+        fetchId,
+        seriesId,
+        planned,
+        rows,
+        ms,
+        outcome,
+      })
       done = { ...done, rows: done.rows + fresh + revised }
       await requarantine(tx, { fetchId, runId, ms }, rejects, now())
     }

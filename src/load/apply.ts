@@ -6,6 +6,7 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Observations, Reject, Rows } from '../tables/rows.ts'
 import { type Database, tableOf } from '../tables/schema.ts'
 import { cover } from './coverage/coverage.ts'
+import { groupsOf } from './coverage/regular.ts'
 import { writeDays } from './days/days.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { likeStored } from './observations.ts'
@@ -21,6 +22,8 @@ export interface RecordedReply {
   readonly rows: Rows
   /** When it was recorded (epoch milliseconds). */
   readonly ms: number
+  /** The outcome under which it was recorded. */
+  readonly outcome: string
 }
 
 /** What loading the rows of a reply changed. */
@@ -38,7 +41,7 @@ export interface Applied extends Written {
 export async function applyRows(
   tx: Transaction<Database>,
   engine: Engine,
-  { fetchId, seriesId, planned, rows, ms }: RecordedReply,
+  { fetchId, seriesId, planned, rows, ms, outcome }: RecordedReply,
 ): Promise<Applied> {
   const now = formatMillis(ms)
   const open = await undismissed(tx, { seriesId, target: planned.request.target, fetchId }, rows)
@@ -58,7 +61,7 @@ export async function applyRows(
     const upserted = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
     written = addWritten(written, upserted)
     const known = await readSeries(tx, seriesId)
-    const newGeoIds = [...new Set(observations.geoIds)].filter((geoId) => !known.geoIds.includes(geoId))
+    const newGeoIds = [...groupsOf(observations).keys()].filter((geoId) => !known.geoIds.includes(geoId))
     for (const geoId of newGeoIds) await insertGeo.run(tx, { series_id: seriesId, geo_id: geoId })
     const sound = rows.rejects.length === 0
     const window = sound ? planned.window : null
@@ -78,7 +81,8 @@ export async function applyRows(
       dismissed,
     })
   }
-  await renameOutcome.run(tx, { fetchId, outcome: answeredAs(rows) })
+  const understood = answeredAs(rows)
+  if (understood !== outcome) await renameOutcome.run(tx, { fetchId, outcome: understood })
   await closeFetch.run(tx, {
     fetchId,
     rows_new: written.fresh,
@@ -102,7 +106,7 @@ export const answeredAs = ({ empty }: Rows): 'ok' | 'empty' => (empty ? 'empty' 
 
 /** The outcome by itself, for it stands in indexes and is as a rule what it was. */
 const renameOutcome = prepared((db, of: { fetchId: number; outcome: string }) =>
-  db.updateTable('_fetch').set({ outcome: of.outcome }).where('id', '=', of.fetchId).where('outcome', '<>', of.outcome),
+  db.updateTable('_fetch').set({ outcome: of.outcome }).where('id', '=', of.fetchId),
 )
 
 /** The columns of a request's record that are known once its reply is loaded. */

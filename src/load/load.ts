@@ -55,9 +55,10 @@ export async function load(
     const seriesId = await seriesIdOf(tx, planned, ms)
     if (stored) await keepReply(tx, stored, reply.body.length, ms)
     const hash = stored?.hash ?? null
-    const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome: answeredAs(rows), reply, hash, ms })
+    const outcome = answeredAs(rows)
+    const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome, reply, hash, ms })
     if (keep === 'latest' && hash !== null) await dropEarlier(tx, planned.request.target, fetchId, hash)
-    const applied = await applyRows(tx, store.engine, { fetchId, seriesId, planned, rows, ms })
+    const applied = await applyRows(tx, store.engine, { fetchId, seriesId, planned, rows, ms, outcome })
     await quarantine(tx, { fetchId, runId, ms }, applied.rejects)
     const counts: Counts = {
       ...NO_COUNTS,

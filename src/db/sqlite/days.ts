@@ -10,11 +10,8 @@ const BATCH = 64
 const UPSERTS = Array.from({ length: BATCH + 1 }, (_, days) =>
   days === 0
     ? ''
-    : `with common (series_id, count, hours, energy, first_s, last_s, missing) as (values (?, ?, ?, ?, ?, ?, ?))
-   insert into _day (series_id, geo_id, month, day, count, hours, min, max, sum, energy, first_s, last_s, missing)
-   select c.series_id, v.column1, v.column2, v.column3, c.count, c.hours, v.column4, v.column5, v.column6, c.energy, c.first_s,
-     c.last_s, c.missing
-   from common c cross join (values ${Array.from({ length: days }, () => '(?, ?, ?, ?, ?, ?)')}) v where true
+    : `insert into _day (series_id, geo_id, month, day, min, max, sum, count, hours, energy, first_s, last_s, missing)
+   values ${Array.from({ length: days }, () => '(:series, ?, ?, ?, ?, ?, ?, :count, :hours, :energy, :first, :last, :missing)')}
    on conflict (series_id, geo_id, month, day) do update
    set count = excluded.count, hours = excluded.hours, min = excluded.min, max = excluded.max, sum = excluded.sum,
      energy = excluded.energy, first_s = excluded.first_s, last_s = excluded.last_s, missing = excluded.missing
@@ -38,11 +35,13 @@ export function upsertDays(prepare: Prepare, seriesId: number, days: readonly Da
   for (let first = 0, end = 0; first < days.length; first = end) {
     const [, , common] = days[first]!
     const { count, hours, energy, firstS, lastS, missing } = common
-    const parameters: unknown[] = [seriesId, count, hours, energy, firstS, lastS, missing]
+    const parameters: unknown[] = []
     do {
       const [geoId, { month, dayOfMonth }, { min, max, sum }] = days[end++]!
       parameters.push(geoId, month, dayOfMonth, min, max, sum)
     } while (end < days.length && end - first < BATCH && isAlike(days[end]![2], common))
-    prepare(UPSERTS[end - first]!).run(parameters)
+    prepare(UPSERTS[end - first]!).run(parameters, {
+      ...{ series: seriesId, count, hours, energy, first: firstS, last: lastS, missing },
+    })
   }
 }

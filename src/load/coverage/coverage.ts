@@ -9,7 +9,7 @@ import type { StoredSeries } from '../series.ts'
 import { recordAbsences, seriesPeriods } from './absent.ts'
 import { endAbsences, recordEarlierAbsences } from './earlier.ts'
 import { firstOf, followsStep, holds, lastOf } from './held.ts'
-import { withObservations } from './regular.ts'
+import { groupsOf, withObservations } from './regular.ts'
 import { type Covered, clearDoubtOfAll, endOf, limitSettled, putCoverage, subsume } from './timeline.ts'
 
 /** The longest lookback that a series was requested with so far, this request included. */
@@ -101,7 +101,7 @@ export async function cover(
   if (!window) return endAbsences(tx, { series, planned, rows, now })
   const seriesId = series.id
   const lookbackS = await longestLookback(tx, series, planned)
-  const present = new Set(rows.geoIds)
+  const present = new Set(groupsOf(rows).keys())
   const keys = dismissed.flatMap((key) => key ?? [])
   const answered = new Set([...present, ...keys.map(({ geoId }) => geoId)])
   const followed = await seriesPeriods(tx, { series, planned, window, rows })
