@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { onTestFinished } from 'vitest'
 import { openStore } from '../src/db/open.ts'
@@ -17,6 +16,8 @@ import type { PlanOptions } from '../src/plan/planning.ts'
 import type { Requested } from '../src/plan/requested.ts'
 import { SERVICES } from '../src/services/services.ts'
 import { sync } from '../src/sync.ts'
+
+export { type Done, runCli, runCommand, whenSaid } from './command.ts'
 
 /** A folder that goes with the test. */
 export function tempFolder(): string {
@@ -138,49 +139,4 @@ export async function changing(changeUtc: string, indicatorId = 777) {
         : { id: 218, name: 'Quince minutos' }
     json(response, { indicator: { id: indicatorId, name: 'x', tiempo: [tiempo], geos: [], values: rows } })
   })
-}
-
-const BIN = resolve('src/cli/bin.js')
-
-/** What a command did. */
-export interface Done {
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
-}
-
-/** Does something once, as soon as a process has said something on stderr. */
-export function whenSaid(child: ChildProcess, what: string | RegExp, then: () => unknown): void {
-  let said = ''
-  const listen = (data: Buffer): void => {
-    said += data
-    if (said.search(what) < 0) return
-    child.stderr!.off('data', listen)
-    then()
-  }
-  child.stderr!.on('data', listen)
-}
-
-/** Runs the command as a user would: a process of its own, in a folder of its own, without our environment. */
-export function runCli(
-  cwd: string,
-  args: readonly string[],
-  env: Record<string, string> = {},
-  during?: (child: ChildProcess) => void,
-): Promise<Done> {
-  const child = spawn(process.execPath, [BIN, ...args], {
-    cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: cwd, TZ: process.env.TZ ?? '', ...env },
-  })
-  child.stdin.end()
-  let out = ''
-  let err = ''
-  child.stdout.on('data', (data) => {
-    out += data
-  })
-  child.stderr.on('data', (data) => {
-    err += data
-  })
-  during?.(child)
-  return new Promise((done) => child.on('close', (code) => done({ code, out, err })))
 }

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MARK, redact, redactorOf, unquoted } from '../../src/base/redact.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
-import { json, runCli, serve, tempFolder } from '../kit.ts'
+import { json, runCommand, serve, tempFolder } from '../kit.ts'
 
 const KEY = 'f00dfacecafe0123'.repeat(4)
 
@@ -203,7 +203,7 @@ widgets: { list: true }
     ['replay', '--into', 'again.db'],
     ['plan', 'job.yaml', '--verbose'],
   ]) {
-    const { out, err, code: exit } = await runCli(folder, args, env)
+    const { out, err, code: exit } = await runCommand(folder, args, env)
     expect(exit, `${args} ${err}`).toBeLessThan(8)
     expectNoKey(out, `stdout of ${args}`)
     expectNoKey(err, `stderr of ${args}`)
@@ -235,7 +235,7 @@ test('a key that comes together only where a text is made of HTML is taken out t
   const folder = tempFolder()
   writeFileSync(join(folder, 'job.yaml'), 'name: derived\ncatalogue: true\n')
   const env = { INDICATOR_SYNC_BASE_URL: server.url, INDICATOR_SYNC_API_KEY: KEY }
-  expect((await runCli(folder, ['sync', 'job.yaml'], env)).code).toBe(0)
+  expect((await runCommand(folder, ['sync', 'job.yaml'], env)).code).toBe(0)
   const reader = openReader(join(folder, 'data/indicator-sync.db'))
   expect(reader.get('select description_text from indicator_text')).toBe('x [secret] y')
   expect(reader.get('select count(*) from _reply')).toBe(0)
@@ -250,7 +250,7 @@ test('what comes together when a terminal is written is looked through again', a
   const sql = `with t (x) as (values ${values}) select x from t`
   for (const format of ['table', 'markdown', 'csv', 'json', 'ndjson'])
     for (const more of format === 'csv' ? [[], ['--safe'], ['--excel']] : [[]]) {
-      const { out, code, err } = await runCli(
+      const { out, code, err } = await runCommand(
         folder,
         ['query', sql, '--database', 'x.db', '--format', format, ...more],
         { INDICATOR_SYNC_API_KEY: KEY },
@@ -262,7 +262,7 @@ test('what comes together when a terminal is written is looked through again', a
 
 test('a key in an error of the program itself is not told', async () => {
   const folder = tempFolder()
-  const { err, out } = await runCli(folder, ['sync', KEY], {
+  const { err, out } = await runCommand(folder, ['sync', KEY], {
     INDICATOR_SYNC_BASE_URL: 'http://127.0.0.1:9',
     INDICATOR_SYNC_API_KEY: KEY,
   })

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { type Done, emulate, json, runCli, serve, tempFolder, whenSaid } from '../kit.ts'
+import { type Done, emulate, json, runCli, runCommand, serve, tempFolder, whenSaid } from '../kit.ts'
 
 const SERIES =
   'name: one\npace: { perSecond: 50 }\nseries:\n  - { indicators: [1739], window: { from: 2025-01-01, to: 2025-02-01 } }\n'
@@ -20,12 +20,12 @@ const to = (url: string, key = 'k'.repeat(64)) => ({ INDICATOR_SYNC_BASE_URL: ur
 
 describe('the command line', () => {
   test('help names every command, and every command’s help has an example', async () => {
-    const { code, out } = await runCli(tempFolder(), ['--help'])
+    const { code, out } = await runCommand(tempFolder(), ['--help'])
     expect(code).toBe(0)
     for (const name of Object.keys(COMMANDS)) expect(out).toContain(`indicator-sync ${name}`)
-    const helps = await Promise.all(Object.keys(COMMANDS).map((name) => runCli(tempFolder(), [name, '--help'])))
+    const helps = await Promise.all(Object.keys(COMMANDS).map((name) => runCommand(tempFolder(), [name, '--help'])))
     for (const { out: text } of helps) expect(text).toContain('Examples:')
-    expect((await runCli(tempFolder(), ['help', 'status'])).out).toBe(
+    expect((await runCommand(tempFolder(), ['help', 'status'])).out).toBe(
       helps[Object.keys(COMMANDS).indexOf('status')]!.out,
     )
   })
@@ -84,7 +84,7 @@ describe('the command line', () => {
     ['the log of a database', ['status', '--database', 'h.db-wal'], {}, 2, /is the name of the log/],
     ['no database yet', ['status'], {}, 7, /no database data\/indicator-sync\.db yet/],
   ])('%s', async (_name, args, env, code, message) => {
-    const result = await runCli(folder(), args, env)
+    const result = await runCommand(folder(), args, env)
     expect(result.err).toMatch(message)
     expect(result.code).toBe(code)
   })
@@ -96,7 +96,7 @@ describe('the command line', () => {
         'from: 1989-12-31, to: 2024-01-01 }, chunk: 1d',
       ),
     })
-    const { code, err } = await runCli(dir, ['validate', 'job.yaml'])
+    const { code, err } = await runCommand(dir, ['validate', 'job.yaml'])
     expect(err).toMatch(/series\[0\]\.window\.from lies before 1990/)
     expect(err).toMatch(/needs 4,967,600 calls, 2 days at its pace/)
     expect(code).toBe(0)
@@ -108,7 +108,7 @@ describe('the command line', () => {
       'job.yaml': SERIES.replace('window: { from: 2025-01-01, to: 2025-02-01 }', 'window: { last: 60d }'),
     })
     const env = to(emulator.url, emulator.key)
-    expect((await runCli(dir, ['sync', 'job.yaml'], env)).code).toBe(0)
+    expect((await runCommand(dir, ['sync', 'job.yaml'], env)).code).toBe(0)
     const range = ['--from', '-30d', '--to', '-2d']
     const of: Record<string, string[]> = {
       plan: ['job.yaml'],
@@ -126,12 +126,12 @@ describe('the command line', () => {
     )
     expect(ranged.map(([name]) => name).sort()).toEqual(Object.keys(of).sort())
     for (const [name] of ranged) {
-      const { code, err } = await runCli(dir, [name, ...of[name]!, ...range], env)
+      const { code, err } = await runCommand(dir, [name, ...of[name]!, ...range], env)
       expect({ name, code, err: err.replace(/^.*(rows|requests).*$/gm, '') }).toMatchObject({ name, code: 0 })
     }
-    const days = JSON.parse((await runCli(dir, ['query', ...of.query!, ...range, '--json'])).out) as object[]
+    const days = JSON.parse((await runCommand(dir, ['query', ...of.query!, ...range, '--json'])).out) as object[]
     expect(days).toHaveLength(28)
-    const { code, err } = await runCli(dir, ['plan', 'job.yaml', '--from', '-30d', '--from', '-3d'])
+    const { code, err } = await runCommand(dir, ['plan', 'job.yaml', '--from', '-30d', '--from', '-3d'])
     expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/--from is given twice/) })
   })
 
@@ -169,22 +169,22 @@ describe('the command line', () => {
   test('diff tells what a run changed, every row where a program reads it', async () => {
     const { url, key } = await emulate()
     const dir = folder()
-    await runCli(dir, ['sync', 'job.yaml'], to(url, key))
-    const shown = await runCli(dir, ['diff', '--run', '1', '--limit', '2', '--what', 'value'])
+    await runCommand(dir, ['sync', 'job.yaml'], to(url, key))
+    const shown = await runCommand(dir, ['diff', '--run', '1', '--limit', '2', '--what', 'value'])
     expect(shown.out).toMatch(/: 744 values new\.$/m)
     expect(shown.err).toMatch(/The first 2 of 744/)
-    const all = await runCli(dir, ['diff', '--run', '1', '--what', 'value', '--format', 'csv'])
+    const all = await runCommand(dir, ['diff', '--run', '1', '--what', 'value', '--format', 'csv'])
     expect(all.out.trim().split('\n')).toHaveLength(745)
-    const none = await runCli(dir, ['diff', '--from', '+1d', '--to', '+2d', '--json'])
+    const none = await runCommand(dir, ['diff', '--from', '+1d', '--to', '+2d', '--json'])
     expect(JSON.parse(none.out)).toEqual([])
-    const wrong = await runCli(dir, ['diff', '--run', '9'])
+    const wrong = await runCommand(dir, ['diff', '--run', '9'])
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/There is no run 9/)])
   })
 
   test('mistakes of job files are all told before anything is sent', async () => {
     const dir = folder({ 'job.yaml': 'name: x\nseris: []\nwidgets: {}\n', 'other.yaml': '' })
     for (const command of ['validate', 'sync', 'plan']) {
-      const { code, out, err } = await runCli(dir, [command, 'job.yaml', 'other.yaml'], to('http://x'))
+      const { code, out, err } = await runCommand(dir, [command, 'job.yaml', 'other.yaml'], to('http://x'))
       expect(code).toBe(2)
       expect(out + err).toMatch(/job\.yaml:2:1 {2}seris.*Did you mean "series"/)
       expect(out + err).toMatch(/other\.yaml:1:1.*is empty/)
@@ -236,8 +236,8 @@ describe('the command line', () => {
     ['with x as (select 1 as a) select a from x', 0, /a/],
   ])('query %j exits %i', async (sql, code, message) => {
     const dir = folder()
-    await runCli(dir, ['migrate'])
-    const result = await runCli(dir, ['query', sql])
+    await runCommand(dir, ['migrate'])
+    const result = await runCommand(dir, ['query', sql])
     expect(result.out + result.err).toMatch(message)
     expect(result.code).toBe(code)
   })
@@ -245,29 +245,31 @@ describe('the command line', () => {
   test('export writes a whole file or none, as known now or before anything was', async () => {
     const emulator = await emulate()
     const dir = folder()
-    await runCli(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))
+    await runCommand(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))
     const more = ['export', '--indicator', '1739', '--from', '2025-01-01', '--to', '2025-01-03']
-    const { err } = await runCli(dir, [...more, '--output', 'a.csv'])
+    const { err } = await runCommand(dir, [...more, '--output', 'a.csv'])
     expect(err).toBe('48 rows in a.csv.\n')
     const lines = readFileSync(join(dir, 'a.csv'), 'utf8').trim().split('\n')
     expect(lines).toHaveLength(49)
     expect(lines[1]).toMatch(/^\d+,indicator,1739,.*,3,España,2024-12-31T23:00:00Z,2025-01-01T00:00:00\+01:00,3600,/)
-    const ndjson = await runCli(dir, [...more, '--format', 'ndjson', '--geo', '3'])
+    const ndjson = await runCommand(dir, [...more, '--format', 'ndjson', '--geo', '3'])
     expect(
       ndjson.out
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line).step_s),
     ).toHaveLength(48)
-    expect((await runCli(dir, [...more, '--as-of', '2020-01-01', '--quiet'])).out.trim().split('\n')).toHaveLength(1)
-    expect((await runCli(dir, [...more, '--as-of', '+1d', '--quiet'])).out.trim().split('\n')).toHaveLength(49)
-    expect((await runCli(dir, [...more, '--output', 'none/a.csv'])).code).toBe(2)
+    expect((await runCommand(dir, [...more, '--as-of', '2020-01-01', '--quiet'])).out.trim().split('\n')).toHaveLength(
+      1,
+    )
+    expect((await runCommand(dir, [...more, '--as-of', '+1d', '--quiet'])).out.trim().split('\n')).toHaveLength(49)
+    expect((await runCommand(dir, [...more, '--output', 'none/a.csv'])).code).toBe(2)
     expect(readdirSync(dir).filter((name) => name.includes('part'))).toEqual([])
   })
 
   test('a wrong key exits 3 and is not shown', async () => {
     const emulator = await emulate()
-    const result = await runCli(folder(), ['sync', 'job.yaml', '--verbose'], to(emulator.url, 'deadbeef'.repeat(8)))
+    const result = await runCommand(folder(), ['sync', 'job.yaml', '--verbose'], to(emulator.url, 'deadbeef'.repeat(8)))
     expect(result.code).toBe(3)
     expect(result.out).toMatch(/refused the API key/)
     expect(result.out + result.err).not.toContain('deadbeef')
@@ -277,11 +279,11 @@ describe('the command line', () => {
   test('one failure among many exits 1 and says what to do', async () => {
     const emulator = await emulate()
     const dir = folder({ 'job.yaml': SERIES.replace('1739', '1739, 424242') })
-    const result = await runCli(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))
+    const result = await runCommand(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))
     expect(result.code).toBe(1)
     expect(result.out).toMatch(/1 request failed; everything else is kept/)
     expect(result.out).toMatch(/\/indicators\/424242\?.*\n.*404/)
-    expect((await runCli(dir, ['status'])).out).toMatch(/424242/)
+    expect((await runCommand(dir, ['status'])).out).toMatch(/424242/)
   })
 
   test('a spent budget exits 4, and the next process keeps to it', async () => {
@@ -305,13 +307,13 @@ describe('the command line', () => {
       json(response, { indicator: { id: 1739, geos: [], values: [] } }, broken ? 400 : 200),
     )
     const dir = folder({ 'job.yaml': SERIES.replace('50 }', '50, callsPerHour: 1 }') })
-    expect((await runCli(dir, ['sync', 'job.yaml'], to(server.url))).code).toBe(1)
+    expect((await runCommand(dir, ['sync', 'job.yaml'], to(server.url))).code).toBe(1)
     broken = false
-    const spent = await runCli(dir, ['retry', 'job.yaml'], to(server.url))
+    const spent = await runCommand(dir, ['retry', 'job.yaml'], to(server.url))
     expect(spent.out).toMatch(/budget of 1 call an hour is spent/)
     expect(spent.code).toBe(4)
-    expect((await runCli(dir, ['retry', 'jobb.yaml'], to(server.url))).code).toBe(2)
-    expect((await runCli(dir, ['retry'], to(server.url))).code).toBe(0)
+    expect((await runCommand(dir, ['retry', 'jobb.yaml'], to(server.url))).code).toBe(2)
+    expect((await runCommand(dir, ['retry'], to(server.url))).code).toBe(0)
     expect(server.calls).toHaveLength(2)
   })
 
@@ -358,9 +360,11 @@ describe('the command line', () => {
     })
     expect(result.code).toBe(143)
     expect(result.err).toMatch(/once more to stop at once/)
-    expect((await runCli(dir, ['query', 'select count(*) as n from observation', '--json'])).out).toMatch(/"n": ?1\b/)
+    expect((await runCommand(dir, ['query', 'select count(*) as n from observation', '--json'])).out).toMatch(
+      /"n": ?1\b/,
+    )
     const emulator = await emulate()
-    expect((await runCli(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))).code).toBe(0)
+    expect((await runCommand(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))).code).toBe(0)
   })
 
   test('a signal ends the waiting for a program that holds the database', async () => {
@@ -407,7 +411,7 @@ describe('the command line', () => {
     expect(result.err).toMatch(/one: next at 20/)
     expect(result.err).toMatch(/1 request failed/)
     expect(server.calls.length).toBeGreaterThanOrEqual(2)
-    expect((await runCli(dir, ['schedule', 'job.yaml'], {})).code).toBe(2)
+    expect((await runCommand(dir, ['schedule', 'job.yaml'], {})).code).toBe(2)
   })
 
   test('retry asks exactly what failed', async () => {
@@ -426,43 +430,43 @@ describe('the command line', () => {
     })
     const dir = folder({ 'job.yaml': SERIES.replace('1739', '1739, 805, 460') })
     const env = to(server.url)
-    expect((await runCli(dir, ['sync', 'job.yaml'], env)).code).toBe(1)
-    expect((await runCli(dir, ['gaps', '--fail'])).code).toBe(6)
-    expect((await runCli(dir, ['check'])).code).toBe(6)
+    expect((await runCommand(dir, ['sync', 'job.yaml'], env)).code).toBe(1)
+    expect((await runCommand(dir, ['gaps', '--fail'])).code).toBe(6)
+    expect((await runCommand(dir, ['check'])).code).toBe(6)
     broken = false
     const before = server.calls.length
-    expect((await runCli(dir, ['retry'], env)).out).toMatch(/retry: done .* 1 request,/)
+    expect((await runCommand(dir, ['retry'], env)).out).toMatch(/retry: done .* 1 request,/)
     expect(server.calls.slice(before).map(({ url }) => url!.split('?')[0])).toEqual(['/indicators/805'])
-    expect((await runCli(dir, ['retry'], env)).out).toMatch(/nothing to do/)
-    expect((await runCli(dir, ['restate', 'job.yaml', '--from', '2025-01-05', '--to', '2025-01-06'], env)).out).toMatch(
-      /3 requests/,
-    )
+    expect((await runCommand(dir, ['retry'], env)).out).toMatch(/nothing to do/)
     expect(
-      (await runCli(dir, ['backfill', 'job.yaml', '--from', '2024-12-31', '--to', '2025-01-05'], env)).out,
+      (await runCommand(dir, ['restate', 'job.yaml', '--from', '2025-01-05', '--to', '2025-01-06'], env)).out,
     ).toMatch(/3 requests/)
-    expect((await runCli(dir, ['status', '--format', 'prometheus'])).out).toMatch(
+    expect(
+      (await runCommand(dir, ['backfill', 'job.yaml', '--from', '2024-12-31', '--to', '2025-01-05'], env)).out,
+    ).toMatch(/3 requests/)
+    expect((await runCommand(dir, ['status', '--format', 'prometheus'])).out).toMatch(
       /^# HELP indicator_sync_requests_total/m,
     )
   })
 
   test('init writes what is needed to begin, and never overwrites', async () => {
     const dir = folder({})
-    expect((await runCli(dir, ['init', 'mine'])).out).toMatch(/written .*nightly\.yaml/)
+    expect((await runCommand(dir, ['init', 'mine'])).out).toMatch(/written .*nightly\.yaml/)
     // A copy of it will hold a key: nobody else may read it.
     expect(statSync(join(dir, 'mine/.env.example')).mode & 0o077).toBe(0)
-    const again = await runCli(dir, ['init', "it's mine"])
+    const again = await runCommand(dir, ['init', "it's mine"])
     expect(again.out).toContain(`\n  cd 'it'\\''s mine'\n`)
-    expect((await runCli(dir, ['init'])).out).not.toContain('cd ')
-    expect((await runCli(dir, ['validate', 'mine/jobs/nightly.yaml'])).code).toBe(0)
+    expect((await runCommand(dir, ['init'])).out).not.toContain('cd ')
+    expect((await runCommand(dir, ['validate', 'mine/jobs/nightly.yaml'])).code).toBe(0)
     writeFileSync(join(dir, 'mine/.env.example'), 'mine')
-    expect((await runCli(dir, ['init', 'mine'])).out).toMatch(/kept .*\.env\.example/)
+    expect((await runCommand(dir, ['init', 'mine'])).out).toMatch(/kept .*\.env\.example/)
     expect(readFileSync(join(dir, 'mine/.env.example'), 'utf8')).toBe('mine')
   })
 
   test('what init prints can be followed line by line, and everything lies in its folder', async () => {
     const emulator = await emulate({ now: Date.now() / 1000 })
     const dir = folder({})
-    const { out } = await runCli(dir, ['init', 'my-market'])
+    const { out } = await runCommand(dir, ['init', 'my-market'])
     const lines = out.slice(out.indexOf('Next:')).split('\n').slice(1)
     expect(lines[0]).toBe('  cd my-market')
     // As a shell runs them; the long history is left out, and the address is the embedded service's.
@@ -493,10 +497,10 @@ describe('the command line', () => {
   test('status fits 60 columns and cuts no next step', async () => {
     const emulator = await emulate()
     const dir = folder({ 'job.yaml': SERIES.replace('1739', '1739, 1293, 424242').replace('2025-02-01', '2025-01-03') })
-    expect((await runCli(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))).code).toBe(1)
-    const told = (await runCli(dir, ['status'])).out
+    expect((await runCommand(dir, ['sync', 'job.yaml'], to(emulator.url, emulator.key))).code).toBe(1)
+    const told = (await runCommand(dir, ['status'])).out
     expect(told.split('\n').filter((line) => [...line].length > 60)).toEqual([])
-    const [failure] = JSON.parse((await runCli(dir, ['status', '--json'])).out).failures
+    const [failure] = JSON.parse((await runCommand(dir, ['status', '--json'])).out).failures
     const plain = told.replaceAll(/\s/g, '')
     for (const said of [failure.target, failure.message, failure.hint])
       expect(plain).toContain(String(said).replaceAll(/\s/g, ''))
@@ -505,8 +509,8 @@ describe('the command line', () => {
       'job.yaml': SERIES.replace('2025-01-01', 'today').replace('2025-02-01', '+2d').replace('1739', '544'),
     })
     const tomorrow = await emulate({ now: Date.now() / 1000 })
-    expect((await runCli(ahead, ['sync', 'job.yaml'], to(tomorrow.url, tomorrow.key))).code).toBe(0)
-    for (const { lag_hours } of JSON.parse((await runCli(ahead, ['status', '--json'])).out).series)
+    expect((await runCommand(ahead, ['sync', 'job.yaml'], to(tomorrow.url, tomorrow.key))).code).toBe(0)
+    for (const { lag_hours } of JSON.parse((await runCommand(ahead, ['status', '--json'])).out).series)
       expect(lag_hours).toBeGreaterThanOrEqual(0)
   })
 
@@ -524,7 +528,7 @@ describe('the command line', () => {
   })
 
   test('the demo shows rows, and its own next steps', async () => {
-    const result = await runCli(tempFolder(), ['demo'])
+    const result = await runCommand(tempFolder(), ['demo'])
     expect(result.code).toBe(0)
     expect(result.out).toMatch(/data\/demo\.db holds \d{2},\d{3} values of \d+ series/)
     expect(result.out.match(/──/g)!.length).toBeGreaterThanOrEqual(3)

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emulate, runCli, tempFolder } from '../kit.ts'
+import { emulate, runCommand, tempFolder } from '../kit.ts'
 
 const DAY = 86_400_000
 
@@ -22,11 +22,11 @@ async function two(some: string, all: string) {
     writeFileSync(join(dir, `${i}.yaml`), `name: job-${i}\npace: { perSecond: 50, concurrency: 1 }\n${yaml}`)
     return `${i}.yaml`
   })
-  const planned = await runCli(dir, ['plan', ...files, '--urls'], env)
-  const synced = await runCli(dir, ['sync', ...files], env)
+  const planned = await runCommand(dir, ['plan', ...files, '--urls'], env)
+  const synced = await runCommand(dir, ['sync', ...files], env)
   expect([synced.code, synced.err]).toEqual([0, expect.any(String)])
   const again = emulator.requests.length
-  expect((await runCli(dir, ['sync', ...files], env)).code).toBe(0)
+  expect((await runCommand(dir, ['sync', ...files], env)).code).toBe(0)
   expect(emulator.requests.slice(again).map(({ url }) => url)).toEqual([])
   const sent = emulator.requests.map(({ url }) => url)
   return { planned: planned.out.trim().split('\n'), sent, url: emulator.url }
@@ -42,16 +42,16 @@ test('a job of which --only leaves nothing says so, and what the others want bes
     return `${name}.yaml`
   }
   const files = [job('a', '600, 1739'), job('b', '1001')]
-  expect((await runCli(dir, ['sync', ...files], env)).code).toBe(0)
-  const wants = async () => (await runCli(dir, ['query', 'select * from _wanted', '--json'])).out
+  expect((await runCommand(dir, ['sync', ...files], env)).code).toBe(0)
+  const wants = async () => (await runCommand(dir, ['query', 'select * from _wanted', '--json'])).out
   const before = await wants()
   expect(JSON.parse(before)).toHaveLength(3)
-  const narrowed = await runCli(dir, ['sync', ...files, '--only', '600'], env)
+  const narrowed = await runCommand(dir, ['sync', ...files, '--only', '600'], env)
   expect(narrowed.out).toMatch(/a: nothing to do; all that is wanted is held/)
   expect(narrowed.out).toMatch(/b: nothing of it was selected/)
-  expect((await runCli(dir, ['plan', ...files, '--only', '600'], env)).out).toMatch(/b: nothing of it was selected/)
+  expect((await runCommand(dir, ['plan', ...files, '--only', '600'], env)).out).toMatch(/b: nothing of it was selected/)
   expect(await wants()).toBe(before)
-  const told = await runCli(dir, ['sync', ...files, '--only', '600', '--json'], env)
+  const told = await runCommand(dir, ['sync', ...files, '--only', '600', '--json'], env)
   expect(JSON.parse(told.out)).toMatchObject([{ selected: true }, { selected: false }])
 })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { isExposed } from '../../src/cli/config.ts'
 import { checkKey, keyFault } from '../../src/services/key.ts'
-import { runCli, tempFolder } from '../kit.ts'
+import { runCommand, tempFolder } from '../kit.ts'
 
 const KEY = '0123456789abcdef'.repeat(4)
 
@@ -35,11 +35,11 @@ describe('a key that cannot be one', () => {
     const folder = tempFolder()
     writeFileSync(join(folder, 'job.yaml'), 'name: x\ncatalogue: true\n')
     const env = { INDICATOR_SYNC_BASE_URL: 'http://127.0.0.1:9', INDICATOR_SYNC_API_KEY: 'my secret key' }
-    const sync = await runCli(folder, ['sync', 'job.yaml'], env)
+    const sync = await runCommand(folder, ['sync', 'job.yaml'], env)
     expect(sync.code).toBe(2)
     expect(sync.err).toMatch(/has a space in it \(from variable INDICATOR_SYNC_API_KEY\)/)
     expect(sync.out + sync.err).not.toContain('my secret key')
-    expect((await runCli(folder, ['plan', 'job.yaml'], env)).code).toBe(0)
+    expect((await runCommand(folder, ['plan', 'job.yaml'], env)).code).toBe(0)
     expect(readdirSync(folder)).not.toContain('data')
   })
 })
@@ -63,12 +63,12 @@ describe('an address without encryption', () => {
     const folder = tempFolder()
     writeFileSync(join(folder, 'job.yaml'), 'name: x\ncatalogue: true\n')
     const env = { INDICATOR_SYNC_BASE_URL: 'http://no-such-host.invalid', INDICATOR_SYNC_API_KEY: KEY }
-    const refused = await runCli(folder, ['sync', 'job.yaml'], env)
+    const refused = await runCommand(folder, ['sync', 'job.yaml'], env)
     expect(refused.code).toBe(2)
     expect(refused.err).toMatch(/unencrypted[\s\S]*--allow-http/)
     const [flag, variable] = await Promise.all([
-      runCli(folder, ['sync', 'job.yaml', '--allow-http', '--timeout', '5'], env),
-      runCli(folder, ['sync', 'job.yaml', '--database', 'other.db'], { ...env, INDICATOR_SYNC_ALLOW_HTTP: '1' }),
+      runCommand(folder, ['sync', 'job.yaml', '--allow-http', '--timeout', '5'], env),
+      runCommand(folder, ['sync', 'job.yaml', '--database', 'other.db'], { ...env, INDICATOR_SYNC_ALLOW_HTTP: '1' }),
     ])
     for (const { code, out } of [flag, variable]) {
       expect(code).toBe(1)

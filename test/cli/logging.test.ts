@@ -9,7 +9,7 @@ import { NO_COUNTS } from '../../src/load/run.ts'
 import { plan } from '../../src/plan/plan.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { readPlannerState } from '../../src/state/coverage.ts'
-import { json, runCli, serve, tempFolder, tempStore } from '../kit.ts'
+import { json, runCli, runCommand, serve, tempFolder, tempStore } from '../kit.ts'
 
 const KEY = 'c0ffee'.repeat(10)
 const NASTY = `no \u001b[2J\u0085\u202e"such"\u2028 thing ${KEY}`
@@ -67,7 +67,7 @@ describe('what a run tells', () => {
   test('is JSON with the facts of every request, however it ended', async () => {
     const dir = folderFor('1, 2, 3, 4')
     const env = await misbehaving()
-    const { code, err } = await runCli(dir, ['sync', 'job.yaml', '--log-format', 'json'], env)
+    const { code, err } = await runCommand(dir, ['sync', 'job.yaml', '--log-format', 'json'], env)
     expect(code).toBe(1)
     const lines = linesOf(err)
     const of = (event: string, indicator?: number): Line[] =>
@@ -102,7 +102,7 @@ describe('what a run tells', () => {
       rows,
     })
     // The request that failed once more, by the command for it, and what was asked for is all there is.
-    const retried = await runCli(dir, ['retry', '--log-format', 'json', '--quiet'], env)
+    const retried = await runCommand(dir, ['retry', '--log-format', 'json', '--quiet'], env)
     expect(retried.code).toBe(1)
     expect(linesOf(retried.err).map(({ event, job }) => [event, job])).toEqual([
       ['request.failed', 'retry'],
@@ -124,13 +124,17 @@ describe('what a run tells', () => {
   })
 
   test('is a line a request in words where it is asked for, and nothing where all went well in the end', async () => {
-    const verbose = await runCli(folderFor('1, 2'), ['sync', 'job.yaml', '--verbose'], await misbehaving())
+    const verbose = await runCommand(folderFor('1, 2'), ['sync', 'job.yaml', '--verbose'], await misbehaving())
     expect(verbose.code).toBe(0)
     expect(verbose.err).toMatch(/indicator \/indicators\/1\?\S+: status 200 in \d+ ms, \d+ new/)
     expect(verbose.err).toMatch(/\/indicators\/2\?\S+: attempt 1 failed, sent again: .*503/)
     expect(verbose.err).toMatch(/\/indicators\/2\?\S+: status 200 in \d+ ms at attempt 2, \d+ new/)
     for (const more of [[], ['--log-format', 'json']]) {
-      const quiet = await runCli(folderFor('1, 2, 4'), ['sync', 'job.yaml', '--quiet', ...more], await misbehaving())
+      const quiet = await runCommand(
+        folderFor('1, 2, 4'),
+        ['sync', 'job.yaml', '--quiet', ...more],
+        await misbehaving(),
+      )
       expect(quiet).toEqual({ code: 0, out: '', err: '' })
     }
   })
@@ -140,7 +144,7 @@ describe('what a run tells', () => {
       ['sync', 'none.yaml'],
       ['sync', 'job.yaml', '--nonsense'],
     ]) {
-      const { code, err } = await runCli(folderFor('1'), [...args, '--log-format', 'json'], await misbehaving())
+      const { code, err } = await runCommand(folderFor('1'), [...args, '--log-format', 'json'], await misbehaving())
       expect(code).toBe(2)
       expect(linesOf(err)).toMatchObject([{ event: 'command.failed', level: 50, reason: expect.any(String) }])
     }

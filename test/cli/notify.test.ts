@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { deliver } from '../../src/fetch/notify.ts'
 import { findMistakes, mistakeText } from '../../src/job/read.ts'
-import { json, runCli, serve, tempFolder } from '../kit.ts'
+import { json, runCli, runCommand, serve, tempFolder } from '../kit.ts'
 
 const KEY = 'deadbeef'.repeat(8)
 const job = (more = ''): string =>
@@ -54,7 +54,7 @@ const env = (url: string, more: Record<string, string> = {}) => ({
 describe('a run tells how it ended', () => {
   test('as JSON, with every field that the page names, and without the key', async () => {
     const { url, heard } = await listener()
-    const { code, err } = await runCli(
+    const { code, err } = await runCommand(
       folder(),
       ['sync', 'job.yaml', '--notify', `${url}/hook/t0ken-t0ken?x=1`],
       env((await service()).url),
@@ -83,11 +83,11 @@ describe('a run tells how it ended', () => {
     const { url, paths, heard } = await listener()
     const dir = folder(job('notify:\n  - { url: $CHECK }\n'))
     const more = { CHECK: `${url}/ping/abc/?rid=7` }
-    expect((await runCli(dir, ['sync', 'job.yaml'], env((await service()).url, more))).code).toBe(0)
+    expect((await runCommand(dir, ['sync', 'job.yaml'], env((await service()).url, more))).code).toBe(0)
     expect(paths()).toEqual(['POST /ping/abc/start?rid=7', 'POST /ping/abc/?rid=7'])
     expect(heard[1]!.body).toMatch(/^one: done/)
     const failing = folder(job('notify: $CHECK\n'))
-    expect((await runCli(failing, ['sync', 'job.yaml'], env((await service(404)).url, more))).code).toBe(1)
+    expect((await runCommand(failing, ['sync', 'job.yaml'], env((await service(404)).url, more))).code).toBe(1)
     expect(paths().slice(2)).toEqual(['POST /ping/abc/start?rid=7', 'POST /ping/abc/fail?rid=7'])
     expect(heard[3]!.body).toMatch(/1 request failed/)
   })
@@ -97,9 +97,9 @@ describe('a run tells how it ended', () => {
     const text = job(
       `notify:\n  - { url: "${url}/trouble", on: [partial, failed] }\n  - { url: "${url}/good", on: [done] }\n  - ${url}/any\n`,
     )
-    await runCli(folder(text), ['sync', 'job.yaml'], env((await service()).url))
+    await runCommand(folder(text), ['sync', 'job.yaml'], env((await service()).url))
     expect(paths().sort()).toEqual(['POST /any', 'POST /good'])
-    await runCli(folder(text), ['sync', 'job.yaml'], env((await service(404)).url))
+    await runCommand(folder(text), ['sync', 'job.yaml'], env((await service(404)).url))
     expect(paths().slice(2).sort()).toEqual(['POST /any', 'POST /trouble'])
   })
 
@@ -108,10 +108,14 @@ describe('a run tells how it ended', () => {
     const dir = folder()
     writeFileSync(join(dir, 'no.db'), 'this is no database, and long enough to be seen as what it is not'.repeat(40))
     const flags = ['--notify', `${url}/x`]
-    const broken = await runCli(dir, ['sync', 'job.yaml', '--database', 'no.db', ...flags], env('http://127.0.0.1:9'))
+    const broken = await runCommand(
+      dir,
+      ['sync', 'job.yaml', '--database', 'no.db', ...flags],
+      env('http://127.0.0.1:9'),
+    )
     expect(broken.code).toBe(7)
     const refusing = await serve((_request, response) => json(response, { message: KEY }, 401))
-    expect((await runCli(folder(), ['sync', 'job.yaml', ...flags], env(refusing.url))).code).toBe(3)
+    expect((await runCommand(folder(), ['sync', 'job.yaml', ...flags], env(refusing.url))).code).toBe(3)
     const [first, second] = heard.map(({ body }) => JSON.parse(body))
     expect(first).toMatchObject({ event: 'failed', ok: false, job: 'one', stop: { code: expect.any(String) } })
     expect(second).toMatchObject({ event: 'failed', ok: false, stop: { message: expect.stringMatching(/refused/) } })
@@ -122,7 +126,7 @@ describe('a run tells how it ended', () => {
     const { url, paths } = await listener(404)
     const gone = 'http://127.0.0.1:9/t0ken-gone'
     const args = ['sync', 'job.yaml', '--notify', `${url}/t0ken-here`, '--notify', gone, '--verbose']
-    const { code, out, err } = await runCli(folder(), args, env((await service()).url))
+    const { code, out, err } = await runCommand(folder(), args, env((await service()).url))
     expect(code).toBe(0)
     expect(paths()).toHaveLength(1)
     expect(err).toMatch(/127\.0\.0\.1:\d+ could not be told of done: answered 404/)
@@ -131,10 +135,10 @@ describe('a run tells how it ended', () => {
   })
 
   test('--quiet says nothing where all is done, and all where something is not', async () => {
-    expect(await runCli(folder(), ['sync', 'job.yaml', '--quiet'], env((await service()).url))).toEqual({
+    expect(await runCommand(folder(), ['sync', 'job.yaml', '--quiet'], env((await service()).url))).toEqual({
       ...{ code: 0, out: '', err: '' },
     })
-    const bad = await runCli(folder(), ['sync', 'job.yaml', '--quiet'], env((await service(404)).url))
+    const bad = await runCommand(folder(), ['sync', 'job.yaml', '--quiet'], env((await service(404)).url))
     expect(bad.code).toBe(1)
     expect(bad.out).toMatch(/1 request failed/)
   })
@@ -194,7 +198,7 @@ describe('an address that is not one', () => {
   test.each(['ftp://host/t0ken', 'not-an-address-t0ken', 'https://user:t0ken@host/x'])(
     '%s is refused, unseen',
     async (url) => {
-      const flag = await runCli(folder(), ['sync', 'job.yaml', '--notify', url], env('http://127.0.0.1:9'))
+      const flag = await runCommand(folder(), ['sync', 'job.yaml', '--notify', url], env('http://127.0.0.1:9'))
       expect(flag.code).toBe(2)
       expect(flag.err).toMatch(/legal: an address such as https:\/\/host\/path/)
       expect(flag.out + flag.err).not.toContain('t0ken')
@@ -212,11 +216,13 @@ describe('an address that is not one', () => {
 
   test('a schedule says so at its start, and not at night', async () => {
     const dir = folder(job('schedule: "15 21 * * *"\nnotify: $NOWHERE\n'))
-    expect((await runCli(dir, ['schedule', 'job.yaml'], env('http://127.0.0.1:9'))).err).toMatch(/NOWHERE is not set/)
+    expect((await runCommand(dir, ['schedule', 'job.yaml'], env('http://127.0.0.1:9'))).err).toMatch(
+      /NOWHERE is not set/,
+    )
   })
 
   test('a variable that is not set is named', async () => {
-    const { code, err } = await runCli(
+    const { code, err } = await runCommand(
       folder(job('notify: $NOWHERE\n')),
       ['sync', 'job.yaml'],
       env('http://127.0.0.1:9'),

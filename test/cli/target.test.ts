@@ -21,7 +21,7 @@ import { parse } from 'yaml'
 import { partFileOf } from '../../src/base/partFiles.ts'
 import { moveIntoPlace, prepareTarget } from '../../src/base/target.ts'
 import { openStore } from '../../src/db/open.ts'
-import { type Done, runCli } from '../kit.ts'
+import { type Done, runCli, runCommand } from '../kit.ts'
 import { addSeries, fillBy } from './filled.ts'
 
 let template: string
@@ -50,7 +50,7 @@ beforeEach(() => {
 })
 
 const path = (name: string): string => join(dir, name)
-const run = (...args: string[]): Promise<Done> => runCli(dir, args, { INDICATOR_SYNC_DATABASE: 'own.db' })
+const run = (...args: string[]): Promise<Done> => runCommand(dir, args, { INDICATOR_SYNC_DATABASE: 'own.db' })
 const exportTo = (output: string, ...more: string[]): Promise<Done> =>
   run('export', '--indicator', '600', '--output', output, ...more)
 

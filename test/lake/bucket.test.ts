@@ -11,7 +11,7 @@ import { openPlace } from '../../src/lake/open.ts'
 import type { Place } from '../../src/lake/place.ts'
 import { syncLake } from '../../src/lake/sync.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
-import { runCli, tempFolder } from '../kit.ts'
+import { runCommand, tempFolder } from '../kit.ts'
 import { storage } from './storage.ts'
 
 const LAKE = 's3://market/a/lake'
@@ -48,7 +48,7 @@ beforeEach(async () => {
 
 test('a lake in a bucket has the files of one in a folder, goes on by months, and check tells what is wrong', async () => {
   const { env, fileOf } = await storage()
-  const run = (...args: string[]) => runCli(dir, [...args, '--database', 'own.db'], env)
+  const run = (...args: string[]) => runCommand(dir, [...args, '--database', 'own.db'], env)
   const first = await run('lake', 'sync', LAKE)
   expect(first).toMatchObject({ code: 0, err: '' })
   expect(first.out).toMatch(
@@ -145,7 +145,7 @@ test.each([true, false])(
     await expect(first.confirm(first.before!)).rejects.toThrow(BusyError)
     first.close()
     another(2)
-    const run = () => runCli(dir, ['lake', 'sync', LAKE, '--database', 'own.db'], own.env)
+    const run = () => runCommand(dir, ['lake', 'sync', LAKE, '--database', 'own.db'], own.env)
     const codes = (await Promise.all([run(), run(), run()])).map(({ code }) => code)
     expect(codes).toContain(0)
     expect([0, 5]).toEqual(expect.arrayContaining(codes))
@@ -166,7 +166,7 @@ test.each<[string, string, Record<string, string>, RegExp, number]>([
   const own = await storage()
   writeFileSync(own.fileOf('notes'), 'x')
   const args = ['lake', 'sync', address, '--database', 'own.db']
-  const done = await runCli(dir, args, { ...own.env, ...env, AWS_EC2_METADATA_DISABLED: 'true' })
+  const done = await runCommand(dir, args, { ...own.env, ...env, AWS_EC2_METADATA_DISABLED: 'true' })
   expect(done.err).toMatch(message)
   expect(done.code).toBe(code)
 })
@@ -179,5 +179,5 @@ test('the key of a storage may stand in the file of settings, and is never print
       .map(([name, value]) => `${name}=${value}\n`)
       .join(''),
   )
-  expect((await runCli(dir, ['lake', 'sync', LAKE, '--database', 'own.db'])).code).toBe(0)
+  expect((await runCommand(dir, ['lake', 'sync', LAKE, '--database', 'own.db'])).code).toBe(0)
 })

@@ -20,7 +20,7 @@ import { folderPlace } from '../../src/lake/folder.ts'
 import { requireManifest } from '../../src/lake/manifest.ts'
 import { syncLake } from '../../src/lake/sync.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
-import { type Done, runCli, tempFolder } from '../kit.ts'
+import { type Done, runCommand, tempFolder } from '../kit.ts'
 import { fillMarket } from '../market.ts'
 
 let dir: string
@@ -41,7 +41,7 @@ async function sync(options: { full?: boolean; graceMs?: number; now?: number } 
   }
 }
 
-const run = (...args: string[]): Promise<Done> => runCli(dir, args, { INDICATOR_SYNC_DATABASE: 'own.db' })
+const run = (...args: string[]): Promise<Done> => runCommand(dir, args, { INDICATOR_SYNC_DATABASE: 'own.db' })
 
 /** The rows of a table of the lake, as its manifest has them. */
 async function rowsOf(

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emulate, runCli, tempFolder, whenSaid } from '../kit.ts'
+import { emulate, runCli, runCommand, tempFolder, whenSaid } from '../kit.ts'
 
 const job = (lake: string, to: string): string => `name: nightly
 pace: { perSecond: 50 }
@@ -14,7 +14,7 @@ test('the lake of a job is brought up to date after each run; status and the fig
   const dir = tempFolder()
   const emulator = await emulate()
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
-  const run = (...args: string[]) => runCli(dir, args, env)
+  const run = (...args: string[]) => runCommand(dir, args, env)
   writeFileSync(join(dir, 'job.yaml'), job('lake: lake', '2025-01-02'))
   const first = await run('sync', 'job.yaml')
   expect(first).toMatchObject({ code: 0, err: expect.stringContaining('lake: snapshot 1, ') })
@@ -38,7 +38,7 @@ test('a lake that cannot be written fails the command and nothing that was synce
   const emulator = await emulate()
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
   writeFileSync(join(dir, 'job.yaml'), job('lake: job.yaml', '2025-01-02'))
-  const done = await runCli(dir, ['sync', 'job.yaml'], env)
+  const done = await runCommand(dir, ['sync', 'job.yaml'], env)
   expect(done.code).toBe(2)
   expect(done.err).toContain('nightly: lake: job.yaml is not a folder')
   expect(done.out).toContain('done')
@@ -47,11 +47,11 @@ test('a lake that cannot be written fails the command and nothing that was synce
 
 test('a statement on a lake needs the folder, and an engine that is installed', async () => {
   const dir = tempFolder()
-  const run = (...args: string[]) => runCli(dir, ['query', '--engine', 'duckdb', ...args])
+  const run = (...args: string[]) => runCommand(dir, ['query', '--engine', 'duckdb', ...args])
   expect(await run('select 1')).toMatchObject({ code: 2, err: expect.stringContaining('--lake data/lake') })
   expect(await run('--lake', 'lake', '--recipe', 'reach')).toMatchObject({ code: 2 })
   const ducklake = ['lake', 'sync', 's3://market/lake', '--ducklake', 'x']
-  expect(await runCli(dir, ducklake)).toMatchObject({ code: 2, err: expect.stringContaining('into a folder') })
+  expect(await runCommand(dir, ducklake)).toMatchObject({ code: 2, err: expect.stringContaining('into a folder') })
   // Nobody but who asks for it has it.
   expect((await run('--lake', 'lake', 'select 1')).err).toMatch(
     /@duckdb\/node-api, which is not installed|is not a lake/,
@@ -62,7 +62,7 @@ test('without being asked, status and the page tell how old the lakes of the job
   const dir = tempFolder()
   const emulator = await emulate()
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
-  const run = (...args: string[]) => runCli(dir, args, env)
+  const run = (...args: string[]) => runCommand(dir, args, env)
   mkdirSync(join(dir, 'jobs'))
   writeFileSync(join(dir, 'jobs/a.yaml'), job('lake: "one lake" # kept fresh', '2025-01-02'))
   writeFileSync(join(dir, 'jobs/b.yaml'), job('lake: none', '2025-01-02'))

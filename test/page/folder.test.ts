@@ -17,7 +17,7 @@ import { openReader } from '../../src/db/open.ts'
 import type { Reader } from '../../src/db/store.ts'
 import { pageFiles } from '../../src/page/files.ts'
 import { writePage } from '../../src/page/folder.ts'
-import { runCli, tempFolder } from '../kit.ts'
+import { runCommand, tempFolder } from '../kit.ts'
 import { fillMarket } from '../market.ts'
 import { accessibilityFaults, window } from './browser.ts'
 
@@ -192,12 +192,15 @@ describe('a folder', () => {
   test('is made by the command, in the language that is said, beside a copy or without one', async () => {
     const cwd = tempFolder()
     const env = { INDICATOR_SYNC_DATABASE: resolve(file) }
-    const done = await runCli(cwd, ['publish', '--page', 'public', '--language', 'es', '--json'], env)
+    const done = await runCommand(cwd, ['publish', '--page', 'public', '--language', 'es', '--json'], env)
     expect(done).toMatchObject({ code: 0, err: '' })
     expect(JSON.parse(done.out)).toEqual({
       page: { folder: 'public', files: expect.any(Number), bytes: expect.any(Number) },
     })
     expect(readFileSync(join(cwd, 'public/index.html'), 'utf8')).toContain('<html lang="es">')
-    expect(await runCli(cwd, ['publish'], env)).toMatchObject({ code: 2, err: expect.stringMatching(/--page public/) })
+    expect(await runCommand(cwd, ['publish'], env)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/--page public/),
+    })
   })
 })

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createRequested } from '../../src/plan/requested.ts'
-import { emulate, json, ms, runCli, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { emulate, json, ms, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 
 const KEY = 'k'.repeat(64)
 const JOB = `name: market
@@ -18,25 +18,29 @@ test('a job names indicators by the catalogue, which is fetched first; plan says
   const folder = tempFolder()
   const env = { INDICATOR_SYNC_BASE_URL: url, INDICATOR_SYNC_API_KEY: KEY }
   writeFileSync(join(folder, 'job.yaml'), JOB)
-  const before = await runCli(folder, ['plan', 'job.yaml'], env)
+  const before = await runCommand(folder, ['plan', 'job.yaml'], env)
   expect(before.out).toMatch(/The catalogue is not held yet and is fetched first/)
   expect(before.out).toMatch(/: 1 call,/)
-  const done = await runCli(folder, ['sync', 'job.yaml'], env)
+  const done = await runCommand(folder, ['sync', 'job.yaml'], env)
   expect(done.code, done.err).toBe(0)
-  const held = await runCli(folder, ['query', 'select distinct indicator_id from series', '--format', 'csv'], env)
+  const held = await runCommand(folder, ['query', 'select distinct indicator_id from series', '--format', 'csv'], env)
   const ids = held.out.trim().split('\n').slice(1).map(Number)
   expect(ids.length).toBeGreaterThan(1)
   expect(ids).not.toContain(600)
-  const named = await runCli(
+  const named = await runCommand(
     folder,
     ['query', `select count(*) from indicator_text where lower(name) like '%precio%' and id <> 600`, '--format', 'csv'],
     env,
   )
   expect(Number(named.out.trim().split('\n')[1])).toBe(ids.length)
-  const again = await runCli(folder, ['plan', 'job.yaml'], env)
+  const again = await runCommand(folder, ['plan', 'job.yaml'], env)
   expect(again.out).toMatch(new RegExp(`series\\[0\\]: ${ids.length} of [\\d,]+ indicators of the catalogue`))
   expect(again.out).toMatch(/nothing to request/)
-  const only = await runCli(folder, ['plan', 'job.yaml', '--only', `${ids[0]}`, '--from', '2025-06-01', '--urls'], env)
+  const only = await runCommand(
+    folder,
+    ['plan', 'job.yaml', '--only', `${ids[0]}`, '--from', '2025-06-01', '--urls'],
+    env,
+  )
   expect(only.out).toBe('')
   expect(requests.filter(({ url }) => url.startsWith('/indicators?')).length).toBe(1)
 })

@@ -5,7 +5,7 @@ import { BusyError, InputError, StoreError } from '../../src/base/errors.ts'
 import { isHeld, openWriter } from '../../src/db/lock.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
-import { emulate, ms, runCli, runJob, tempFolder } from '../kit.ts'
+import { emulate, ms, runCommand, runJob, tempFolder } from '../kit.ts'
 import { tempDatabase, withClient } from './database.ts'
 
 const open = async (url: string): Promise<Store> => {
@@ -133,7 +133,7 @@ describe('an address', () => {
     expect(error).toBeInstanceOf(StoreError)
     expect(reader.file).not.toContain(secret)
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(secret)
-    const { code, out, err } = await runCli(tempFolder(), ['status', '--database', url.href])
+    const { code, out, err } = await runCommand(tempFolder(), ['status', '--database', url.href])
     expect(code).toBe(7)
     expect(err).toContain('nowhere')
     expect(`${out}${err}`).not.toContain(secret)
@@ -187,7 +187,7 @@ series: [{ indicators: [600, 1293], window: { from: 2025-10-01, to: 2025-10-03 }
 content: [{ kinds: [news] }]
 `
   await runJob(store, emulator, JOB, { now: NOW })
-  const command = (...args: string[]) => runCli(cwd, args, { INDICATOR_SYNC_DATABASE: url })
+  const command = (...args: string[]) => runCommand(cwd, args, { INDICATOR_SYNC_DATABASE: url })
   for (const args of [
     ...[['status'], ['gaps'], ['check'], ['show', '600'], ['discover', 'precio'], ['quarantine', 'list'], ['doctor']],
     ['diff', '--from', '2020-01-01', '--to', '2030-01-01'],

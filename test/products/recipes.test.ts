@@ -13,7 +13,7 @@ import { startEmulator } from '../../src/emulator/emulator.ts'
 import { withDefaults } from '../../src/products/recipes/recipe.ts'
 import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { SERVICES } from '../../src/services/services.ts'
-import { ms, runCli, runJob, tempStore } from '../kit.ts'
+import { ms, runCommand, runJob, tempStore } from '../kit.ts'
 import { fillMarket } from '../market.ts'
 
 type Row = Record<string, number | string | null>
@@ -387,7 +387,7 @@ describe('times', () => {
 
   test('the command takes them with a space, and says what is wrong with exit 2', async () => {
     const env = { INDICATOR_SYNC_DATABASE: join(folder, 'own.db') }
-    const run = (...args: string[]) => runCli(process.cwd(), ['query', '--timeout', '0', ...args], env)
+    const run = (...args: string[]) => runCommand(process.cwd(), ['query', '--timeout', '0', ...args], env)
     const [json, sql, bad, none] = await Promise.all([
       run('--recipe', 'daily-average', '--from', '2025-10-30', '--to', '2025-11-01', '--json'),
       run(

@@ -9,7 +9,7 @@ import { buildRequest } from '../../src/services/request.ts'
 import { type Params, ROUTES, type RouteName } from '../../src/services/routes.ts'
 import { SERVICES, type Service } from '../../src/services/services.ts'
 import { sync } from '../../src/sync.ts'
-import { json, runCli, serve, tempFolder, tempStore } from '../kit.ts'
+import { json, runCommand, serve, tempFolder, tempStore } from '../kit.ts'
 
 /** A route that the specification does not have, of a shape that it has: one row. */
 const events = { ...ROUTES.news, path: '/{language}/events', item: 'event', about: 'Events.' }
@@ -68,7 +68,7 @@ describe('a route of a known shape is one row of a service', () => {
     writeFileSync(join(folder, 'my.json'), JSON.stringify(DECLARED))
     writeFileSync(join(folder, 'job.yaml'), JOB)
     const args = ['--service', './my.json', '--base-url', server.url, '--allow-http']
-    const { code, err } = await runCli(folder, ['sync', 'job.yaml', ...args], {
+    const { code, err } = await runCommand(folder, ['sync', 'job.yaml', ...args], {
       INDICATOR_SYNC_API_KEY: 'k'.repeat(64),
     })
     expect(err).not.toMatch(/A bug of/)

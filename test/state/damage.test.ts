@@ -4,7 +4,7 @@ import { pack } from '../../src/base/pack.ts'
 import { openReader } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
 import { dump } from '../dump.ts'
-import { emulate, ms, runCli, runJob, tempFolder, tempStore } from '../kit.ts'
+import { emulate, ms, runCommand, runJob, tempFolder, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const JOB = `series: [{ indicators: [1739, 805], geoIds: [3, 8741], window: { from: 2025-10-01, to: 2025-10-08 } }]
@@ -52,14 +52,14 @@ describe('a body of the reply store that something has changed', () => {
     const before = dump(store)
     const env = { INDICATOR_SYNC_DATABASE: store.file }
     const into = join(tempFolder(), 'again.db')
-    const beside = await runCli(tempFolder(), ['replay', '--into', into, '--json'], env)
+    const beside = await runCommand(tempFolder(), ['replay', '--into', into, '--json'], env)
     expect(beside.code, beside.err).toBe(1)
     expect(beside.err).toMatch(new RegExp(`fetch ${fetchId}\\).*skipped`))
     expect(JSON.parse(beside.out)).toMatchObject({ damaged: [fetchId] })
     const again = openReader(into)
     expect(again.get('select count(*) from observation')).toBeGreaterThan(0)
     await again.close()
-    const inPlace = await runCli(tempFolder(), ['replay'], env)
+    const inPlace = await runCommand(tempFolder(), ['replay'], env)
     expect(inPlace.code).toBe(7)
     expect(inPlace.err).toMatch(new RegExp(`fetch ${fetchId}\\).*stays as it is`))
     expect(inPlace.err).not.toMatch(/bug/)

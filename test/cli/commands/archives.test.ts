@@ -2,12 +2,12 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openReader } from '../../../src/db/open.ts'
-import { emulate, runCli, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
+import { emulate, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
 
 const NOW = Date.parse('2025-11-04T12:00:00Z')
 const KEY = '0123456789abcdef'.repeat(4)
 
-const cli = (args: readonly string[], env: Record<string, string>) => runCli(tempFolder(), args, env)
+const cli = (args: readonly string[], env: Record<string, string>) => runCommand(tempFolder(), args, env)
 
 test('files of archives are downloaded once, recorded, and kept by a replay; what fails is told', async () => {
   const store = await tempStore()
@@ -107,7 +107,7 @@ test('what a killed download left is tidied, and its budget is that of a job', a
   store.run('update archive_edition set url = ? where rowid = (select min(rowid) from archive_edition)', [
     `http://127.0.0.1:${port}/elsewhere`,
   ])
-  const run = await runCli(folder, ['archives', 'download', '--limit', '3', '--json'], env)
+  const run = await runCommand(folder, ['archives', 'download', '--limit', '3', '--json'], env)
   expect(JSON.parse(run.out)).toMatchObject({
     files: 2,
     failed: [{ reason: expect.stringMatching(/--allow-host 127\.0\.0\.1:/) }],
@@ -117,10 +117,10 @@ test('what a killed download left is tidied, and its budget is that of a job', a
   const spent = store.get('select count(*) from _budget where host = ?', [host]) as number
   expect(spent).toBeGreaterThanOrEqual(3)
   for (let i = spent; i < 59; i++) store.run('insert into _budget (host, called_at) values (?, ?)', [host, Date.now()])
-  const over = await runCli(folder, ['archives', 'download', '--job', 'job.yaml', '--json'], env)
+  const over = await runCommand(folder, ['archives', 'download', '--job', 'job.yaml', '--json'], env)
   expect(over.code).toBe(4)
   expect(JSON.parse(over.out)).toMatchObject({ files: 1, stop: expect.stringMatching(/budget of 60 calls/) })
-  const all = await runCli(folder, ['archives', 'download', '--limit', '0', '--json'], env)
+  const all = await runCommand(folder, ['archives', 'download', '--limit', '0', '--json'], env)
   expect(all.code).toBe(1)
   expect(JSON.parse(all.out).failed).toMatchObject([{ reason: expect.stringMatching(/--allow-host 127\.0\.0\.1:/) }])
 })

@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { emulate, runCli, type Script, serve, tempFolder } from '../../kit.ts'
+import { emulate, runCommand, type Script, serve, tempFolder } from '../../kit.ts'
 
 const KEY = 'f00dfacecafe0123'.repeat(4)
 const to = (url: string, key = KEY) => ({ INDICATOR_SYNC_BASE_URL: url, INDICATOR_SYNC_API_KEY: key })
@@ -11,19 +11,19 @@ describe('doctor', () => {
     const folder = tempFolder()
     writeFileSync(join(folder, '.env'), `INDICATOR_SYNC_API_KEY=${KEY}\nINDICATOR_SYNC_BASE_URL=https://api.example\n`)
     chmodSync(join(folder, '.env'), 0o644)
-    const open = await runCli(folder, ['doctor'])
+    const open = await runCommand(folder, ['doctor'])
     expect(open.code).toBe(0)
     expect(open.out).toMatch(/^WARN \.env .*mode 644.*chmod 600 \.env$/m)
     chmodSync(join(folder, '.env'), 0o600)
-    expect((await runCli(folder, ['doctor'])).out).toMatch(/^ok {3}\.env .*owner only$/m)
+    expect((await runCommand(folder, ['doctor'])).out).toMatch(/^ok {3}\.env .*owner only$/m)
   })
 
   test('tells a key that cannot be one, and an address that would show it', async () => {
-    const { code, out } = await runCli(tempFolder(), ['doctor'], to('http://api.example', 'your-api-key'))
+    const { code, out } = await runCommand(tempFolder(), ['doctor'], to('http://api.example', 'your-api-key'))
     expect(code).toBe(6)
     expect(out).toMatch(/^FIX +key .*placeholder/m)
     expect(out).toMatch(/^FIX +encryption .*--allow-http/m)
-    const allowed = await runCli(tempFolder(), ['doctor', '--allow-http'], to('http://api.example'))
+    const allowed = await runCommand(tempFolder(), ['doctor', '--allow-http'], to('http://api.example'))
     expect(allowed.code).toBe(0)
     expect(allowed.out).toMatch(/^WARN encryption/m)
   })
@@ -41,7 +41,7 @@ describe('doctor', () => {
     ['sends us elsewhere', (_q, s) => s.writeHead(301, { Location: 'https://x' }).end(), /^FIX +service .*elsewhere/m],
   ])('--online asks once a service that %s', async (_name, script, says) => {
     const server = await serve(script)
-    const { code, out } = await runCli(tempFolder(), ['doctor', '--online'], to(server.url))
+    const { code, out } = await runCommand(tempFolder(), ['doctor', '--online'], to(server.url))
     expect(out).toMatch(says)
     expect(code).toBe(/^FIX/m.test(out) ? 6 : 0)
     expect(out).not.toContain(KEY)
@@ -49,11 +49,11 @@ describe('doctor', () => {
   })
 
   test('--online tells a host that is not there, and asks a real one for little', async () => {
-    const none = await runCli(tempFolder(), ['doctor', '--online'], to('https://no-such-host.invalid'))
+    const none = await runCommand(tempFolder(), ['doctor', '--online'], to('https://no-such-host.invalid'))
     expect(none.code).toBe(6)
     expect(none.out).toMatch(/^FIX +service .*no address/m)
     const emulator = await emulate()
-    const well = await runCli(tempFolder(), ['doctor', '--online', '--json'], to(emulator.url, emulator.key))
+    const well = await runCommand(tempFolder(), ['doctor', '--online', '--json'], to(emulator.url, emulator.key))
     expect(JSON.parse(well.out)).toContainEqual(expect.objectContaining({ what: 'service', good: true }))
     expect(emulator.requests).toHaveLength(1)
   })

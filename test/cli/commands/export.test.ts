@@ -7,7 +7,7 @@ import { exportFile } from '../../../src/cli/commands/exportFile.ts'
 import { exportStatement } from '../../../src/cli/commands/statement.ts'
 import { openReader } from '../../../src/db/open.ts'
 import { csvCell, uniqueNames } from '../../../src/products/cells.ts'
-import { type Done, runCli } from '../../kit.ts'
+import { type Done, runCommand } from '../../kit.ts'
 import { addFetch, addSeries, fillBy } from '../filled.ts'
 
 let dir: string
@@ -56,7 +56,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 
-const run = (...args: string[]): Promise<Done> => runCli(dir, args, { INDICATOR_SYNC_DATABASE: 'own.db' })
+const run = (...args: string[]): Promise<Done> => runCommand(dir, args, { INDICATOR_SYNC_DATABASE: 'own.db' })
 
 /** Reads CSV as RFC 4180 has it: an empty cell is no value, `""` an empty text. */
 function readCsv(text: string, between = ','): (string | null)[][] {

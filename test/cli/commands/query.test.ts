@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { openStore } from '../../../src/db/open.ts'
-import { runCli, tempFolder } from '../../kit.ts'
+import { runCli, runCommand, tempFolder } from '../../kit.ts'
 
 async function folder(): Promise<string> {
   const dir = tempFolder()
@@ -36,7 +36,7 @@ test.each([
   ['select zeroblob(500000000) as v', 'json'],
   ['select zeroblob(1500000000) as v', 'table'],
 ])('%s as %s is ended with a sentence', async (sql, format) => {
-  const { code, err } = await runCli(await folder(), ['query', sql, '--format', format, '--database', 'x.db'])
+  const { code, err } = await runCommand(await folder(), ['query', sql, '--format', format, '--database', 'x.db'])
   expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/too large.*\n {2}→ Ask for less/) })
 })
 
@@ -44,6 +44,6 @@ test.each([
   ['zeroblob(500000000)', '500000000 bytes'],
   ['hex(zeroblob(250000000))', '000…'],
 ])('a table of %s shows as much as a terminal does', async (value, shown) => {
-  const { code, out } = await runCli(await folder(), ['query', `select ${value} as v`, '--database', 'x.db'])
+  const { code, out } = await runCommand(await folder(), ['query', `select ${value} as v`, '--database', 'x.db'])
   expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(shown) })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { json, ms, runCli, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
+import { json, ms, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
 
 const stamp = (at: number) => new Date(at * 1000).toISOString().replace('Z', '+00:00')
 
@@ -25,7 +25,7 @@ test('show draws what was said then beside what is said now, and tells what was 
   await sync('2025-01-07T00:00:00Z')
 
   const show = (...args: string[]) =>
-    runCli(tempFolder(), ['show', '600', ...args], { INDICATOR_SYNC_DATABASE: store.file })
+    runCommand(tempFolder(), ['show', '600', ...args], { INDICATOR_SYNC_DATABASE: store.file })
   const valuesAt = async (...args: string[]): Promise<(number | null)[]> =>
     JSON.parse((await show('--json', ...args)).out)[0].values.slice(0, 24)
   const first = Array.from({ length: 24 }, (_, i) => i)

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { createLog } from '../../../src/base/log.ts'
 import { oneLine, visible } from '../../../src/base/visible.ts'
 import { exitCodeOf } from '../../../src/cli/terminal/fail.ts'
-import { json, ms, runCli, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
+import { json, ms, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
 
 const NASTY =
   '\u001b[31mred\u001b[0m\u001b]0;title\u0007\u009b2J\r\nOK forged\u2028line\u202eright\u2066\u200b\u0000\ufeff\u{e0041}end'
@@ -84,7 +84,7 @@ series: [{ indicators: [1739, 7, 8, 9], window: { from: 2025-10-01, to: 2025-10-
       ['retry'],
       ['sync', 'job.yaml', '--verbose'],
     ]) {
-      const { out, err, code } = await runCli(folder, args, env)
+      const { out, err, code } = await runCommand(folder, args, env)
       expect([0, 1, 6], `${args} ${err}`).toContain(code)
       expect(out, args.join(' ')).not.toMatch(HIDDEN)
       expect(err, args.join(' ')).not.toMatch(HIDDEN)

@@ -1,0 +1,127 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import type { Readable } from 'node:stream'
+import { END, type HostedCommand } from './commandHost.ts'
+
+const BIN = resolve('src/cli/bin.js')
+
+/** All that a command gets of our environment. */
+const OURS = { PATH: process.env.PATH ?? '', TZ: process.env.TZ ?? '' }
+
+/** What a command did. */
+export interface Done {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** Does something once, as soon as a process has said something on stderr. */
+export function whenSaid(child: ChildProcess, what: string | RegExp, then: () => unknown): void {
+  let said = ''
+  const listen = (data: Buffer): void => {
+    said += data
+    if (said.search(what) < 0) return
+    child.stderr!.off('data', listen)
+    then()
+  }
+  child.stderr!.on('data', listen)
+}
+
+/** Runs the command as a user would: a process of its own, in a folder of its own, without our environment. */
+export function runCli(
+  cwd: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  during?: (child: ChildProcess) => void,
+): Promise<Done> {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    cwd,
+    env: { ...OURS, HOME: cwd, ...env },
+  })
+  child.stdin.end()
+  let out = ''
+  let err = ''
+  child.stdout.on('data', (data) => {
+    out += data
+  })
+  child.stderr.on('data', (data) => {
+    err += data
+  })
+  during?.(child)
+  return new Promise((done) => child.on('close', (code) => done({ code, out, err })))
+}
+
+/** Processes of this file's tests that run commands, and those of them that wait for one. */
+const hosts = new Set<ChildProcess>()
+const idle: ChildProcess[] = []
+
+/** Ends the processes that `runCommand` started. */
+export const endHosts = (): Promise<unknown> =>
+  Promise.all(
+    [...hosts].map((host) => {
+      host.disconnect()
+      return once(host, 'exit')
+    }),
+  )
+
+/** A process that waits for a command: one that has run others, or a new one. */
+function takeHost(): ChildProcess {
+  const waiting = idle.pop()
+  if (waiting) return waiting
+  const host = fork(resolve('test/commandHost.ts'), { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  host.stdout!.setEncoding('utf8')
+  host.stderr!.setEncoding('utf8')
+  hosts.add(host)
+  host.once('exit', () => hosts.delete(host))
+  return host
+}
+
+/** What a process writes up to the mark that ends a command, or to its end. */
+function textOf(output: Readable): Promise<string> {
+  return new Promise((done) => {
+    let text = ''
+    const end = (): void => {
+      output.off('data', listen)
+      output.off('end', end)
+      done(text)
+    }
+    const listen = (data: string): void => {
+      text += data
+      if (!text.endsWith(END)) return
+      text = text.slice(0, -END.length)
+      end()
+    }
+    output.on('data', listen)
+    output.on('end', end)
+  })
+}
+
+/**
+ * Runs the command as `runCli` does, but one after another in a process that stays: to start one costs more than most commands.
+ * For tests of what a command says and writes; those of signals, pipes, memory and the end of a process need `runCli`.
+ * With REAL_PROCESSES=1 each has a process of its own here, too.
+ */
+export async function runCommand(
+  cwd: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Done> {
+  if (process.env.REAL_PROCESSES) return runCli(cwd, args, env)
+  const host = takeHost()
+  const texts = Promise.all([textOf(host.stdout!), textOf(host.stderr!)])
+  const ended = new Promise<number | null>((done) => {
+    const end = (code: number | null): void => {
+      host.off('message', end)
+      host.off('exit', end)
+      done(code)
+    }
+    host.once('message', end)
+    host.once('exit', end)
+  })
+  host.send({ cwd, args, env: { ...OURS, HOME: cwd, ...env } } satisfies HostedCommand)
+  const code = await ended
+  const [out, err] = await texts
+  if (host.connected) idle.push(host)
+  return { code, out, err }
+}
