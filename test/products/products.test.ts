@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +15,7 @@ import { dictionaryRows } from '../../src/tables/dictionary.ts'
 import { TABLE_NAMES, VIEWS } from '../../src/tables/schema.ts'
 import { STALE } from '../docs/pages.ts'
 import { recipesText } from '../docs/recipesText.ts'
-import { emulate, tempFolder } from '../kit.ts'
+import { type Done, emulate, runCommand, tempFolder } from '../kit.ts'
 import { fillMarket } from '../market.ts'
 
 let store: Store
@@ -34,27 +33,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-interface Done {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
 /** Runs a command on the demo database, as a user does. */
-function cli(args: readonly string[], env: Record<string, string> = {}): Done {
-  const base = { PATH: process.env.PATH ?? '', HOME: tempFolder(), INDICATOR_SYNC_DATABASE: file, ...env }
-  try {
-    const out = execFileSync(process.execPath, ['src/cli/bin.js', ...args], {
-      encoding: 'utf8',
-      env: base,
-      stdio: 'pipe',
-    })
-    return { code: 0, out, err: '' }
-  } catch (error) {
-    const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string }
-    return { code: status, out: stdout, err: stderr }
-  }
-}
+const cli = (args: readonly string[], env: Record<string, string> = {}): Promise<Done> =>
+  runCommand(tempFolder(), args, { INDICATOR_SYNC_DATABASE: file, ...env })
 
 describe('recipes', () => {
   test('the page is what the statements answer', async () => {
@@ -135,10 +116,10 @@ describe('search', () => {
   })
 
   test('discover answers people and scripts', async () => {
-    expect(cli(['discover', '600']).out).toMatch(
+    expect((await cli(['discover', '600'])).out).toMatch(
       /600 {2}indicator {2}Precio mercado SPOT Diario {2}2025-10-04 … 2025-11-04, 2 geos/,
     )
-    expect(JSON.parse(cli(['discover', 'demanda', '--json']).out)[0]).toMatchObject({
+    expect(JSON.parse((await cli(['discover', 'demanda', '--json'])).out)[0]).toMatchObject({
       id: expect.any(Number),
       kind: 'indicator',
       name: expect.any(String),
@@ -146,47 +127,31 @@ describe('search', () => {
     // One language, whichever matched.
     expect((await found('Actual demand'))[0]).toMatchObject({ name: 'Demanda real', locale: 'es' })
     expect((await found('demand')).every(async ({ locale }) => locale === 'es')).toBe(true)
-    expect(cli(['discover', 'qqqq']).out).toMatch(/Nothing speaks of "qqqq"/)
+    expect((await cli(['discover', 'qqqq'])).out).toMatch(/Nothing speaks of "qqqq"/)
   })
 
   test('discover --refresh fetches the catalogue into an empty database', async () => {
     const emulator = await emulate({})
-    const { spawn } = await import('node:child_process')
-    const env = {
-      PATH: process.env.PATH ?? '',
-      INDICATOR_SYNC_BASE_URL: emulator.url,
-      INDICATOR_SYNC_API_KEY: emulator.key,
-    }
-    const args = [
-      'src/cli/bin.js',
-      'discover',
-      'eolica',
-      '--refresh',
-      '--json',
-      '--database',
-      join(tempFolder(), 'new.db'),
-    ]
-    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
-    let out = ''
-    child.stdout.on('data', (piece) => {
-      out += piece
-    })
-    expect(await new Promise((done) => child.on('close', done))).toBe(0)
+    const { code, out } = await cli(
+      ['discover', 'eolica', '--refresh', '--json', '--database', join(tempFolder(), 'new.db')],
+      { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key },
+    )
+    expect(code).toBe(0)
     expect(JSON.parse(out).length).toBeGreaterThan(3)
   })
 })
 
 describe('query', () => {
-  test('every format', () => {
+  test('every format', async () => {
     const sql = `select 1 as n, 'a|"b",c' as t, null as x`
-    expect(cli(['query', sql, '--format', 'csv']).out).toBe('n,t,x\n1,"a|""b"",c",\n')
-    expect(cli(['query', sql, '--format', 'ndjson']).out).toBe('{"n":1,"t":"a|\\"b\\",c","x":null}\n')
-    expect(JSON.parse(cli(['query', sql, '--json']).out)).toEqual([{ n: 1, t: 'a|"b",c', x: null }])
-    expect(cli(['query', sql, '--format', 'markdown']).out).toBe(
+    expect((await cli(['query', sql, '--format', 'csv'])).out).toBe('n,t,x\n1,"a|""b"",c",\n')
+    expect((await cli(['query', sql, '--format', 'ndjson'])).out).toBe('{"n":1,"t":"a|\\"b\\",c","x":null}\n')
+    expect(JSON.parse((await cli(['query', sql, '--json'])).out)).toEqual([{ n: 1, t: 'a|"b",c', x: null }])
+    expect((await cli(['query', sql, '--format', 'markdown'])).out).toBe(
       '| n | t | x |\n| --- | --- | --- |\n| 1 | a\\|"b",c |  |\n',
     )
-    expect(cli(['query', sql]).out).toMatch(/^n {2}t/)
-    expect(JSON.parse(cli(['query', 'select 1 where false', '--json']).out)).toEqual([])
+    expect((await cli(['query', sql])).out).toMatch(/^n {2}t/)
+    expect(JSON.parse((await cli(['query', 'select 1 where false', '--json'])).out)).toEqual([])
   })
 
   test.each<[string, string[], number, RegExp]>([
@@ -215,22 +180,34 @@ describe('query', () => {
       4,
       /longer than 1 s/,
     ],
-  ])('%s is told', (_, args, code, message) => {
-    const done = cli(args)
+  ])('%s is told', async (_, args, code, message) => {
+    const done = await cli(args)
     expect(done.err).toMatch(message)
     expect(done.code).toBe(code)
   })
 
-  test('parameters and recipes by name', () => {
-    expect(cli(['query', 'select :a + :b as sum', '--param', 'a=2', '--param', 'b=3', '--format', 'csv']).out).toBe(
-      'sum\n5\n',
-    )
+  test('parameters and recipes by name', async () => {
+    expect(
+      (await cli(['query', 'select :a + :b as sum', '--param', 'a=2', '--param', 'b=3', '--format', 'csv'])).out,
+    ).toBe('sum\n5\n')
     const rows = JSON.parse(
-      cli(['query', '--recipe', 'daily-average', '--geo', '1', '--from', '2025-11-01', '--to', '2025-11-03', '--json'])
-        .out,
+      (
+        await cli([
+          'query',
+          '--recipe',
+          'daily-average',
+          '--geo',
+          '1',
+          '--from',
+          '2025-11-01',
+          '--to',
+          '2025-11-03',
+          '--json',
+        ])
+      ).out,
     )
     expect(rows.map(({ local_date }: { local_date: string }) => local_date)).toEqual(['2025-11-01', '2025-11-02'])
-    const recipes = JSON.parse(cli(['query', '--recipes', '--json']).out) as { name: string }[]
+    const recipes = JSON.parse((await cli(['query', '--recipes', '--json'])).out) as { name: string }[]
     expect(recipes.map(({ name }) => name)).toEqual(RECIPES.map(({ name }) => name))
   })
 })
@@ -238,7 +215,9 @@ describe('query', () => {
 describe('export', () => {
   test('Parquet is read back as it is held, with types and units', async () => {
     const out = join(tempFolder(), 'spot.parquet')
-    expect(cli(['export', '--indicator', '600', '--geo', '3', '--format', 'parquet', '--output', out]).code).toBe(0)
+    expect(
+      (await cli(['export', '--indicator', '600', '--geo', '3', '--format', 'parquet', '--output', out])).code,
+    ).toBe(0)
     const buffer = await asyncBufferFromFile(out)
     const rows = (await parquetReadObjects({ file: buffer })) as { at_utc: Date; value: number; step_s: bigint }[]
     const held = store.all(
@@ -259,9 +238,9 @@ describe('export', () => {
     })
   })
 
-  test('wide has a column a series and geo, and a row an instant', () => {
+  test('wide has a column a series and geo, and a row an instant', async () => {
     const out = join(tempFolder(), 'wide.csv')
-    cli([
+    await cli([
       'export',
       '--indicator',
       '600',
@@ -285,12 +264,12 @@ describe('export', () => {
     ).toBe(Number(spain))
   })
 
-  test('a file a local year, and nothing else in the folder; again in its place', () => {
+  test('a file a local year, and nothing else in the folder; again in its place', async () => {
     const folder = tempFolder()
     const out = join(folder, 'years')
     for (const format of ['csv', 'parquet']) {
       expect(
-        cli(['export', '--indicator', '602', '--partition', 'year', '--format', format, '--output', out]).code,
+        (await cli(['export', '--indicator', '602', '--partition', 'year', '--format', format, '--output', out])).code,
       ).toBe(0)
       expect(readdirSync(folder)).toEqual(['years'])
       expect(readdirSync(out)).toEqual(['year=2025'])
@@ -298,12 +277,25 @@ describe('export', () => {
     }
   })
 
-  test('as of an instant is what was known then', () => {
-    const of = (more: string[]) =>
-      cli(['export', '--indicator', '1293', '--geo', '8741', '--from', '2025-11-03', '--to', '2025-11-04', ...more]).out
-    const then = of(['--as-of', '2025-11-03T18:00:00Z'])
-    expect(then).not.toBe(of([]))
-    expect(then.split('\n').length).toBeLessThan(of([]).split('\n').length)
+  test('as of an instant is what was known then', async () => {
+    const of = async (more: string[]) =>
+      (
+        await cli([
+          'export',
+          '--indicator',
+          '1293',
+          '--geo',
+          '8741',
+          '--from',
+          '2025-11-03',
+          '--to',
+          '2025-11-04',
+          ...more,
+        ])
+      ).out
+    const then = await of(['--as-of', '2025-11-03T18:00:00Z'])
+    expect(then).not.toBe(await of([]))
+    expect(then.split('\n').length).toBeLessThan((await of([])).split('\n').length)
   })
 
   test.each<[string, string[], RegExp]>([
@@ -313,15 +305,15 @@ describe('export', () => {
     ['flags of the other kind', ['export', '--sql', 'select 1', '--wide'], /--sql says everything/],
     ['a folder that is not there', ['export', '--indicator', '600', '--output', '/nowhere/x.csv'], /cannot be written/],
     ['a statement that writes', ['export', '--sql', 'delete from geo'], /only reading/],
-  ])('%s is told, and leaves nothing behind', (_, args, message) => {
-    const done = cli(args)
+  ])('%s is told, and leaves nothing behind', async (_, args, message) => {
+    const done = await cli(args)
     expect(done.err).toMatch(message)
     expect(done.code).toBe(2)
   })
 
   test('a statement goes into any format', async () => {
     const out = join(tempFolder(), 'any.parquet')
-    cli([
+    await cli([
       'export',
       '--sql',
       'select geo_id, value / 2 as half, null as none from observation limit 10',
@@ -337,12 +329,12 @@ describe('export', () => {
 })
 
 describe('what is published', () => {
-  test('has a manifest, a data dictionary, a search, and metadata that name all of it', () => {
+  test('has a manifest, a data dictionary, a search, and metadata that name all of it', async () => {
     const folder = tempFolder()
     const out = join(folder, 'public.db')
-    expect(cli(['publish', out, '--title', 'Market', '--source', 'The operator', '--license', 'CC BY 4.0']).code).toBe(
-      0,
-    )
+    expect(
+      (await cli(['publish', out, '--title', 'Market', '--source', 'The operator', '--license', 'CC BY 4.0'])).code,
+    ).toBe(0)
     expect(readdirSync(folder).sort()).toEqual(['metadata.yaml', 'public.db', 'public.db.manifest.json'])
     const db = new SQLite(out, { readonly: true })
     const said = db.prepare('select object, column_name, meaning from data_dictionary').all()
@@ -445,19 +437,25 @@ describe('pictures', () => {
     expect(strip([], 0, 60, 3)).toBe('···')
   })
 
-  test('show draws a series, compares two, and says what it lacks', () => {
-    const done = cli(['show', '600', '--with', '612'])
+  test('show draws a series, compares two, and says what it lacks', async () => {
+    const done = await cli(['show', '600', '--with', '612'])
     expect(done.out).toMatch(/Precio mercado SPOT Diario, España \(Precio €\/MWh\): mean/)
     expect(done.out).toMatch(/correlation 0\.9\d+/)
     expect(done.out).toMatch(/[\u2801-\u28ff]/)
-    expect(JSON.parse(cli(['show', '1293', '--json']).out)[0].values.length).toBeGreaterThan(100)
-    expect(cli(['show', '600', '--last', 'a week'])).toMatchObject({
+    expect(JSON.parse((await cli(['show', '1293', '--json'])).out)[0].values.length).toBeGreaterThan(100)
+    expect(await cli(['show', '600', '--last', 'a week'])).toMatchObject({
       code: 2,
       err: expect.stringMatching(/is not a valid span/),
     })
-    expect(cli(['show', 'prices'])).toMatchObject({ code: 2, err: expect.stringMatching(/indicator takes a number/) })
-    expect(cli(['show', '4242'])).toMatchObject({ code: 2, err: expect.stringMatching(/No values of indicator 4242/) })
-    expect(cli(['show', '600', '--from', '1999-01-01', '--to', '1999-02-01']).code).toBe(2)
-    expect(cli(['status']).out).toMatch(/600 geo 3 +2025 ·+█+▒?·+\n/)
+    expect(await cli(['show', 'prices'])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/indicator takes a number/),
+    })
+    expect(await cli(['show', '4242'])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/No values of indicator 4242/),
+    })
+    expect((await cli(['show', '600', '--from', '1999-01-01', '--to', '1999-02-01'])).code).toBe(2)
+    expect((await cli(['status'])).out).toMatch(/600 geo 3 +2025 ·+█+▒?·+\n/)
   })
 })
