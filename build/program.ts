@@ -58,7 +58,10 @@ async function write(
     external: isOutside,
     platform: 'node',
     // What yaml has for Node alone is no ECMAScript module, and what it exports would have no names here.
-    resolve: { conditionNames: ['import', 'default'] },
+    resolve: {
+      conditionNames: ['import', 'default'],
+      alias: { 'string-width': join(root, 'build/stringWidth.ts') },
+    },
     onLog: (level, { message }) => {
       if (level === 'warn') throw new Error(message)
     },

@@ -12,6 +12,9 @@ const { existsSync, mkdirSync } = await import('node:fs')
 const { enableCompileCache } = await import('node:module')
 const { tmpdir } = await import('node:os')
 const { join } = await import('node:path')
+// What stays up beside others keeps small what is young. Said before the cache is opened: what was compiled under other options is of
+// no use.
+if (process.argv[2] === 'serve') (await import('node:v8')).setFlagsFromString('--semi-space-growth-factor=1')
 // What was compiled once is not compiled again by the next command; kept in the system's temporary folder. Where that is none,
 // Node would make it wherever it is said to be, or try for ever.
 const cache = join(tmpdir(), 'node-compile-cache')
@@ -25,8 +28,7 @@ try {
 const source = new URL('./main.ts', import.meta.url)
 const [folder, ending] = existsSync(source) ? ['.', 'ts'] : ['../../dist/program', 'js']
 const load = (name) => import(new URL(`${folder}/${name}.${ending}`, import.meta.url).href)
-const { canShrinkHeap, isFetching, keepHeapSmall, shrinkHeap } = await load('heap')
-keepHeapSmall(process.argv.slice(2))
+const { canShrinkHeap, isFetching, shrinkHeap } = await load('heap')
 if (isFetching(process.argv) && canShrinkHeap()) shrinkHeap()
 const { main } = await load('main')
 await main()

@@ -8,9 +8,8 @@ import { setFlagsFromString } from 'node:v8'
  * that fetches begins once more in this same process with them, where the system can do that and nobody has set others.
  */
 const SMALL = ['--max-semi-space-size=4', '--optimize-for-size']
-const STAYING_SMALL = ['--semi-space-growth-factor=1', '--optimize-for-size']
-/** Commands that have something to fetch, or to read again and to write elsewhere; and one that stays up beside others. */
-const FETCHING = ['backfill', 'restate', 'retry', 'schedule', 'replay', 'demo', 'lake', 'serve']
+/** Commands that have something to fetch, or to read again and to write elsewhere. */
+const FETCHING = ['backfill', 'restate', 'retry', 'schedule', 'replay', 'demo', 'lake']
 
 /** The file of the database as a command line or the environment names it; a guess, for nothing is read yet. */
 function databaseOf(argv: readonly string[]): string {
@@ -31,23 +30,22 @@ export const canShrinkHeap = (): boolean =>
   !/semi[-_]space|optimize[-_]for[-_]size/.test([...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' '))
 
 /**
- * Keeps the heap of a process small that stays up beside others: `serve`. What is young does not grow beyond the megabyte with
- * which it begins; this can be said to a process that runs, and so also where it cannot begin once more.
+ * Keeps the heap of a process small from now on, one that stays up beside others and has done what it had to do soon (`bin.js` says
+ * the other half at its start). Said while it runs, for to begin once more takes a fifth of the time to the first page. What was
+ * compiled is kept before: with other options it would be of no use to the next process.
  */
-export function keepHeapSmall(argv: readonly string[]): void {
-  if (argv[0] === 'serve') for (const flag of STAYING_SMALL) setFlagsFromString(flag)
+export function keepHeapSmall(): void {
+  flushCompileCache()
+  setFlagsFromString('--optimize-for-size')
 }
 
 /** Begins this command once more with a small heap, in the same process; nothing may be open that has to be closed. */
 export function shrinkHeap(): never {
-  // Threads that each keep memory of their own need 10 MB more, which is much for a page that waits and nothing for a sync.
-  const { MALLOC_ARENA_MAX = '1' } = process.env
-  const env = process.argv[2] === 'serve' ? { ...process.env, MALLOC_ARENA_MAX } : process.env
   // What was compiled so far is kept at the end of a process, and this one does not come to it.
   flushCompileCache()
   return process.execve!(
     process.execPath,
     [process.execPath, ...process.execArgv, ...SMALL, ...process.argv.slice(1)],
-    env,
+    process.env,
   )
 }

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
@@ -40,6 +40,8 @@ function refuse(response: ServerResponse, { status, reason }: Refusal): void {
 function guardedServer(handler: (request: IncomingMessage, response: ServerResponse) => void, site: Site): Server {
   const { headers, check } = site.receiveTimeoutMs ?? RECEIVE_MS
   const options = { maxHeaderSize: LONGEST, connectionsCheckingInterval: check, keepAliveTimeout: 5_000 }
+  // Not imported: all names of a module of Node are read for that, and some of this one load its client for the network.
+  const { createServer } = process.getBuiltinModule('node:http')
   return createServer({ ...options, headersTimeout: headers, requestTimeout: 2 * headers }, (request, response) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
     const refused = refusal(request, site.door)
@@ -172,6 +174,7 @@ export function buildServer(site: Site): Server {
   const live = createLive(() => watchChanges(site.file))
   on('/api/live', async (request, response) => live.follow(request, response))
   const server = guardedServer((request, response) => router.lookup(request, response), site)
+  server.once('request', (_request, response: ServerResponse) => response.once('close', () => site.answered?.()))
   server.once('close', () => live.close())
   return server
 }

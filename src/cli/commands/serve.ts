@@ -6,9 +6,11 @@ import { hostname } from 'node:os'
 import { InputError } from '../../base/errors.ts'
 import { isHere } from '../../base/host.ts'
 import { openReader } from '../../db/open.ts'
+import { useHeldZones } from '../../db/zones.ts'
 import { type Running, startServer } from '../../page/start.ts'
 import { DEFAULT_DATABASE, databaseSetting } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { keepHeapSmall } from '../heap.ts'
 import { lakesOfJobs } from '../jobLakes.ts'
 import { LISTENING_REFUSED } from '../listening.ts'
 import { called, shellWord } from '../shell.ts'
@@ -61,6 +63,7 @@ async function listening(args: ServeArgs, file: string): Promise<Running> {
     now: () => Math.floor(Date.now() / 1000),
     command: (rest: string) => `${called()} ${rest}${where}`,
     lakes: lakesOfJobs,
+    answered: keepHeapSmall,
     failed: (error: unknown) => {
       process.stderr.write(`${describe(error)}\n`)
     },
@@ -81,7 +84,8 @@ export async function run(args: ServeArgs): Promise<number> {
     throw new InputError('--port takes a whole number from 0 to 65535.', { code: 'bad-port' })
   const file = databaseSetting(args.database).value
   // What is wrong with the file is told at once, not by every page.
-  await openReader(file).close()
+  const reader = openReader(file)
+  await useHeldZones(reader).finally(() => reader.close())
   const signals = watchSignals(() => undefined)
   const running = await listening(args, file).catch((error: NodeJS.ErrnoException) => {
     const reason = LISTENING_REFUSED[error.code ?? '']
