@@ -3,8 +3,8 @@
 import { endWithParent } from '../base/endWithParent.ts'
 import { SyncError } from '../base/errors.ts'
 import { openReader } from '../db/open.ts'
-import { asInputError } from '../products/badStatement.ts'
 import { exactNumber, plain, uniqueNames } from '../products/cells.ts'
+import { asAnswerError } from '../products/statement.ts'
 import type { Limits, StatementAnswer, StatementRequest } from './statements.ts'
 
 /** Letters of one cell; what is longer is cut. */
@@ -40,7 +40,7 @@ async function answer({ file, sql, parameters }: StatementRequest, { rows, bytes
       }
     return { columns: uniqueNames(found.columns.map(({ name }) => name)), rows: taken, cut }
   } catch (error) {
-    throw asInputError(error)
+    throw asAnswerError(error)
   } finally {
     await reader.close()
   }

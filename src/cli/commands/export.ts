@@ -5,10 +5,10 @@ import { quantity } from '../../base/quantity.ts'
 import { startOfDate } from '../../base/zone.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
-import { asInputError } from '../../products/badStatement.ts'
 import type { Dialect } from '../../products/cells.ts'
 import { datasetsOf, type ExportQuestion, rangeIn, requireHeld, yearsOf } from '../../products/datasets.ts'
 import { type Clock, type Exported, exportLong, exportWide } from '../../products/export.ts'
+import { asAnswerError } from '../../products/statement.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs, ExportForm, RangeArgs } from '../flags.ts'
 import { millisOf, rangeOf } from '../jobs.ts'
@@ -148,7 +148,7 @@ export async function run(args: ExportArgs): Promise<number> {
     if (!args.quiet) process.stderr.write(`${quantity(rows, 'row')}${output ? ` in ${output}` : ''}.\n`)
     return EXIT.done
   } catch (error) {
-    throw asInputError(error)
+    throw asAnswerError(error)
   } finally {
     await reader.close()
   }

@@ -3,9 +3,9 @@ import { InputError } from '../../base/errors.ts'
 import { allRows } from '../../db/allRows.ts'
 import type { Blocks } from '../../db/engine.ts'
 import { openReader } from '../../db/open.ts'
-import { asInputError, parameterOf } from '../../products/badStatement.ts'
 import { exactNumber, uniqueNames } from '../../products/cells.ts'
 import type { Recipe } from '../../products/recipes/recipe.ts'
+import { asAnswerError, parameterOf } from '../../products/statement.ts'
 import { readSettings, type Settings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { called } from '../shell.ts'
@@ -54,7 +54,7 @@ async function* rowsOf(rows: Blocks<unknown[]>, limit: number, tooMany: () => vo
       return
     }
   } catch (error) {
-    throw asInputError(error)
+    throw asAnswerError(error)
   }
 }
 
@@ -70,7 +70,7 @@ async function answer<T>(
     const { columns, rows } = await reader.engine.query(sql, parameters)
     return await take(uniqueNames(columns.map(({ name }) => name)), rows)
   } catch (error) {
-    throw asInputError(error)
+    throw asAnswerError(error)
   } finally {
     await reader.close()
   }
@@ -145,8 +145,6 @@ async function prepare(args: QueryArgs, given: Parameters, recipe: Recipe | unde
     const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
     const { times } = resolveTimes(range, await zoneOf(reader, [], service), now)
     return { sql: args.sql!, parameters: { ...given, ...times }, notes: [] }
-  } catch (error) {
-    throw asInputError(error)
   } finally {
     await reader.close()
   }

@@ -1,6 +1,6 @@
 import { SyncError } from '../../base/errors.ts'
-import { parameterOf } from '../../products/badStatement.ts'
 import { RECIPES } from '../../products/recipes/recipes.ts'
+import { parameterOf } from '../../products/statement.ts'
 import type { PageRequest } from '../page.ts'
 import { createStatementRunner, type StatementAnswer } from '../statements.ts'
 import type { NamedGeo } from './geos.ts'
