@@ -19,6 +19,7 @@ const FLOORS = {
   checks: 91,
   products: 56,
   threads: 80,
+  cluster: 82,
   emulator: 95,
   lake: 87,
   page: 75,

@@ -1,4 +1,4 @@
-import type { State } from './queries/stretches.ts'
+import type { State } from './queries/intervals.ts'
 
 /** The sign of each state: never told by its colour alone. */
 export const SIGNS: Readonly<Record<State, string>> = {

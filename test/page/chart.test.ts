@@ -104,7 +104,7 @@ test('the slider goes through what was known when, and Back goes back', async ()
   expect(new URL(page.url()).searchParams.has('asof')).toBe(false)
 })
 
-test('a stretch drawn up with the mouse is zoomed into, and the words beside the chart follow', async () => {
+test('an interval drawn up with the mouse is zoomed into, and the words beside the chart follow', async () => {
   const page = await open('/series/600?from=2025-10-20&to=2025-10-30')
   const before = await page.innerText('[data-part="table"] caption')
   expect(before).toContain('By local day')

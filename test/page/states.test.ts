@@ -71,7 +71,7 @@ test('values that are told as runs are the same values, whatever their steps and
   )
 })
 
-/** A pen that remembers which stretches it drew level. */
+/** A pen that remembers which intervals it drew level. */
 function levels(draw: typeof drawSteps, drawn: Drawn): [from: number, to: number, y: number][] {
   const drawnLevels: [number, number, number][] = []
   let [x, y] = [0, 0]

@@ -27,8 +27,8 @@ export interface ChartEvents {
 /** A chart on the page. */
 export interface Chart {
   show(shown: Shown): void
-  /** Intervals what is there to another range until more is known. */
-  stretch(from: number, to: number): void
+  /** Draws what is there over another range until more is known. */
+  preview(from: number, to: number): void
   /** Moves the cursor to the next or an earlier period. */
   move(by: number): void
   /** How many columns it has. */
@@ -167,7 +167,7 @@ export function createChart(element: HTMLElement, first: Shown, locale: string, 
       if (isOther) again()
       else plot.setData(columnsOf(linesOf()))
     },
-    stretch(from, to) {
+    preview(from, to) {
       shown = { ...shown, from, to }
       plot.setData(plot.data)
     },

@@ -127,7 +127,7 @@ function begin(): (() => void) | undefined {
     const middle = (from + to) / 2
     const half = Math.max(to - from, least) / 2
     const [first, last] = [Math.floor(middle - half), Math.ceil(middle + half)]
-    view.stretch(first, last)
+    view.preview(first, last)
     void load(first, last, chart.asOf, true)
   }
 

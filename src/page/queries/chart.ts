@@ -5,7 +5,7 @@ import type { PageRequest } from '../page.ts'
 import { type AsOf, asOf, momentOf } from './asOf.ts'
 import { type Dataset, readDataset } from './geos.ts'
 import { rangeOf } from './range.ts'
-import type { State, StateStretch } from './states.ts'
+import type { State, StateInterval } from './states.ts'
 import { readWindow } from './window.ts'
 
 /** A second series beside the first one. */
@@ -104,7 +104,7 @@ export const columnsOf = (query: URLSearchParams): number => {
 export async function readChart(
   request: PageRequest,
   { dataset, range, asOf: then }: ChartQuery,
-  states: readonly StateStretch[],
+  states: readonly StateInterval[],
 ): Promise<ChartData> {
   const { store, query } = request
   const columns = columnsOf(query)

@@ -1,9 +1,16 @@
 import { addUnits, floorTo, formatLocal, localDate, startOfDate } from '../../base/zone.ts'
 import { NotFound, type PageRequest } from '../page.ts'
 import { type Days, daysBetween } from './days.ts'
+import {
+  type CoverageInterval,
+  coverageIntervalsOf,
+  type Painted,
+  type Shares,
+  sharesOf,
+  timelines,
+} from './intervals.ts'
 import { geoNames, indicatorNames } from './names.ts'
 import { allSeries, findSeries, seriesHead } from './series.ts'
-import { type Painted, type Shares, type Stretch, sharesOf, stretchesOf, timelines } from './stretches.ts'
 
 /** Series on one page. */
 const SERIES_A_PAGE = 40
@@ -41,13 +48,13 @@ export async function readCoverage(request: PageRequest) {
     request,
     shown.map(({ indicator_id }) => indicator_id),
   )
-  const stretches = await stretchesOf(
+  const intervals = await coverageIntervalsOf(
     request,
     shown.map(({ id }) => id),
   )
   const series = []
   for (const row of shown) {
-    const lines = timelines(stretches.get(row.id)!)
+    const lines = timelines(intervals.get(row.id)!)
     const extent = extentOf(lines)
     const { years, borders } = extent ? yearsOf(row.time_zone, extent) : { years: [], borders: [] }
     const shares = sharesOf(lines, borders)
@@ -88,9 +95,9 @@ function daysOf(lines: Lines, { dates, borders }: Days): { date: string; shares:
 }
 
 /** What is missing between two instants, worst first come first. */
-const holesIn = (stretches: readonly Stretch[], from: number, to: number): Stretch[] =>
-  stretches
-    .filter((stretch) => stretch.reason !== null && stretch.from < to && stretch.to > from)
+const holesIn = (intervals: readonly CoverageInterval[], from: number, to: number): CoverageInterval[] =>
+  intervals
+    .filter((interval) => interval.reason !== null && interval.from < to && interval.to > from)
     .sort((a, b) => a.from - b.from || a.to - b.to)
 
 /** The jobs that want a series. */
@@ -109,8 +116,8 @@ const jobsOf = async ({ store }: PageRequest, seriesId: number): Promise<string[
 export async function readCoverageOf(request: PageRequest) {
   const row = await findSeries(request, request.params.id)
   const zone = row.time_zone
-  const stretches = (await stretchesOf(request, [row.id])).get(row.id)!
-  const all = timelines(stretches)
+  const intervals = (await coverageIntervalsOf(request, [row.id])).get(row.id)!
+  const all = timelines(intervals)
   const geo = await geoOf(request, row.id, all)
   const lines: Lines = geo === null ? all : new Map([[geo, all.get(geo)!]])
   const names = await indicatorNames(request, [row.indicator_id])
@@ -128,7 +135,7 @@ export async function readCoverageOf(request: PageRequest) {
   const nth = years.includes(asked) ? years.indexOf(asked) : years.length - 1
   const [from, to] = [borders[nth]!, borders[nth + 1]!]
   const told = holesIn(
-    geo === null ? stretches : stretches.filter(({ geoId }) => geoId === geo || geoId === 0),
+    geo === null ? intervals : intervals.filter(({ geoId }) => geoId === geo || geoId === 0),
     from,
     to,
   )

@@ -6,9 +6,9 @@ import { openFailures } from '../../checks/status.ts'
 import type { LakeState } from '../../lake/state.ts'
 import type { PageRequest } from '../page.ts'
 import { lastDays } from './days.ts'
+import { coverageIntervalsOf, type Shares, sharesOf, timelines } from './intervals.ts'
 import { geoNames, indicatorNames } from './names.ts'
 import { allSeries, type SeriesRow, seriesHead } from './series.ts'
-import { type Shares, sharesOf, stretchesOf, timelines } from './stretches.ts'
 
 /** Days of the strip. */
 export const STRIP_DAYS = 90
@@ -101,7 +101,7 @@ async function lines(
 ): Promise<SeriesLine[]> {
   const ids = series.map(({ id }) => id)
   const geos = await geosOf(request, ids)
-  const stretches = await stretchesOf(request, ids)
+  const intervals = await coverageIntervalsOf(request, ids)
   const names = await indicatorNames(
     request,
     series.map(({ indicator_id }) => indicator_id),
@@ -121,7 +121,7 @@ async function lines(
       geos: of.length,
       lastLocal: lastAt === null ? null : formatLocal(row.time_zone, lastAt),
       ...{ behindS, usualS, checkedAt, late: late !== null },
-      days: sharesOf(timelines(stretches.get(row.id)!), borders),
+      days: sharesOf(timelines(intervals.get(row.id)!), borders),
     })
   }
   return found

@@ -23,9 +23,9 @@ export function runsOf(values: readonly ValueAt[]): ValueRun[] {
 const rounded = (mean: number | null): number | null => (mean === null ? null : Number(mean.toPrecision(6)))
 
 /** Intervals with what they hold as runs; those that hold nothing at the ends are left out. */
-export function bandsOf(stretches: readonly (readonly [Interval, Extremes])[]): BandRun[] {
+export function bandsOf(intervals: readonly (readonly [Interval, Extremes])[]): BandRun[] {
   const runs: BandRun[] = []
-  for (const [{ from, to }, { count, min, max, mean }] of stretches) {
+  for (const [{ from, to }, { count, min, max, mean }] of intervals) {
     const last = runs.at(-1)
     const follows = last?.step === to - from && last.from + last.min.length * last.step === from
     if (count === 0 && !follows) continue

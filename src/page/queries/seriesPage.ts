@@ -7,7 +7,7 @@ import type { Dataset } from './geos.ts'
 import { type Neighbours, neighboursOf } from './range.ts'
 import { type Rows, readRows } from './rows.ts'
 import { showOf, sqlOf } from './shownSql.ts'
-import { readStates, type StateStretch } from './states.ts'
+import { readStates, type StateInterval } from './states.ts'
 
 /** The data of the page on a series. */
 export interface SeriesData {
@@ -19,7 +19,7 @@ export interface SeriesData {
   readonly chart: ChartData
   readonly table: Rows
   /** What is not final of the range, in order. */
-  readonly open: readonly StateStretch[]
+  readonly open: readonly StateInterval[]
   readonly sql: string
   /** The words of the command that draws the same; null where there is none. */
   readonly command: string | null

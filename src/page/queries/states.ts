@@ -1,14 +1,14 @@
 import type { Instant } from '../../base/instant.ts'
 import { type Interval, intersect, subtract } from '../../base/interval.ts'
 import type { Reader } from '../../db/store.ts'
-import { listed } from './stretches.ts'
+import { listed } from './intervals.ts'
 
 /** What is known of an interval of a series, from the best to the worst. */
 export const STATES = ['final', 'provisional', 'empty', 'doubt', 'absent', 'failed', 'unasked'] as const
 export type State = (typeof STATES)[number]
 
 /** An interval of one state. */
-export interface StateStretch extends Interval {
+export interface StateInterval extends Interval {
   readonly state: State
   /** Periods without a value, where the service answered without them and their step is known. */
   readonly missing?: number | null
@@ -20,24 +20,24 @@ export interface StateStretch extends Interval {
 const WORSE: readonly State[] = ['final', 'provisional', 'empty', 'absent', 'doubt', 'failed']
 
 /** Intervals of which each instant has the last one that tells of it, in order. */
-function layered(stretches: readonly StateStretch[]): StateStretch[] {
-  const borders = [...new Set(stretches.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
-  const byBegin = stretches
-    .map((stretch, layer) => ({ stretch, layer }))
-    .sort((a, b) => a.stretch.from - b.stretch.from)
-  const done: StateStretch[] = []
-  let active: { stretch: StateStretch; layer: number }[] = []
+function layered(intervals: readonly StateInterval[]): StateInterval[] {
+  const borders = [...new Set(intervals.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
+  const byBegin = intervals
+    .map((interval, layer) => ({ interval, layer }))
+    .sort((a, b) => a.interval.from - b.interval.from)
+  const done: StateInterval[] = []
+  let active: { interval: StateInterval; layer: number }[] = []
   let next = 0
   for (const [i, from] of borders.entries()) {
-    while (next < byBegin.length && byBegin[next]!.stretch.from <= from) active.push(byBegin[next++]!)
-    active = active.filter(({ stretch }) => stretch.to > from)
+    while (next < byBegin.length && byBegin[next]!.interval.from <= from) active.push(byBegin[next++]!)
+    active = active.filter(({ interval }) => interval.to > from)
     if (active.length === 0) continue
-    const { stretch } = active.reduce((a, b) => (b.layer > a.layer ? b : a))
+    const { interval } = active.reduce((a, b) => (b.layer > a.layer ? b : a))
     const last = done.at(-1)
     const to = borders[i + 1]!
-    const isSame = last && last.to === from && last.state === stretch.state && last.nextAt === stretch.nextAt
-    if (isSame && last.missing === stretch.missing) done[done.length - 1] = { ...last, to }
-    else done.push({ ...stretch, from, to })
+    const isSame = last && last.to === from && last.state === interval.state && last.nextAt === interval.nextAt
+    if (isSame && last.missing === interval.missing) done[done.length - 1] = { ...last, to }
+    else done.push({ ...interval, from, to })
   }
   return done
 }
@@ -51,7 +51,7 @@ export async function readStates(
   { seriesId, geoId }: { readonly seriesId: number; readonly geoId: number },
   range: Interval,
   now: Instant,
-): Promise<StateStretch[]> {
+): Promise<StateInterval[]> {
   const geos = [...new Set([0, geoId])]
   const covered = await kysely
     .selectFrom('coverage')
@@ -69,8 +69,8 @@ export async function readStates(
     .where('to_at', '>', range.from)
     .where('from_at', '<', range.to)
     .execute()
-  const order = ({ state }: StateStretch): number => WORSE.indexOf(state)
-  const layersOf = (geo: number): StateStretch[] => [
+  const order = ({ state }: StateInterval): number => WORSE.indexOf(state)
+  const layersOf = (geo: number): StateInterval[] => [
     ...covered
       .filter(({ geo_id }) => geo_id === geo)
       .map(({ from, to, state }) => ({ from, to, state: state as State }))
@@ -82,9 +82,9 @@ export async function readStates(
   ]
   const known = layered(geos.flatMap(layersOf))
   const past = { from: range.from, to: Math.min(range.to, Math.max(range.from, now)) }
-  const unasked = subtract([past], known).map((hole): StateStretch => ({ ...hole, state: 'unasked' }))
+  const unasked = subtract([past], known).map((hole): StateInterval => ({ ...hole, state: 'unasked' }))
   return [
-    ...known.flatMap((stretch) => intersect([stretch], [range]).map((part) => ({ ...stretch, ...part }))),
+    ...known.flatMap((interval) => intersect([interval], [range]).map((part) => ({ ...interval, ...part }))),
     ...unasked,
   ]
     .sort((a, b) => a.from - b.from)

@@ -140,13 +140,13 @@ async function byDays(
 ): Promise<readonly BandRun[]> {
   const days = await readDays(db, line, range, fetchId)
   const size = Math.ceil(days.length / columns)
-  const stretches: [Interval, Extremes][] = []
+  const intervals: [Interval, Extremes][] = []
   for (let i = 0; i < days.length; i += size) {
     const some = days.slice(i, i + size)
     const whole = { from: some[0]![0].from, to: some.at(-1)![0].to }
-    stretches.push([whole, some.map(([, extremes]) => extremes).reduce(together)])
+    intervals.push([whole, some.map(([, extremes]) => extremes).reduce(together)])
   }
-  return bandsOf(stretches)
+  return bandsOf(intervals)
 }
 
 /** An interval by columns of a picture, each equally long. */
@@ -172,9 +172,9 @@ export async function readWindow(
   columns: number,
   fetchId: number | null,
 ): Promise<Drawn> {
-  const stretch = { ...line, ...range }
-  const from = await beginOf(db, stretch)
-  const values = await db.engine.knownValues({ ...stretch, from }, fetchId, 2 * columns + 1)
+  const interval = { ...line, ...range }
+  const from = await beginOf(db, interval)
+  const values = await db.engine.knownValues({ ...interval, from }, fetchId, 2 * columns + 1)
   if (values.length <= 2 * columns) return { kind: 'values', runs: runsOf(values) }
   const read = range.to - range.from >= BY_DAYS * 86_400 ? byDays : byColumns
   return { kind: 'extremes', runs: await read(db, line, range, columns, fetchId) }

@@ -50,8 +50,8 @@ export const SERIES = `
 .state-doubt, .state-absent { fill: var(--state-doubt); color: var(--state-doubt); }
 .state-failed { fill: var(--state-failed); color: var(--state-failed); }
 .state-unasked { fill: var(--state-unasked); color: var(--state-unasked); }
-.stretches { list-style: none; padding: 0; }
-.stretches .mark { display: inline-block; width: 1.25rem; text-align: center; font-weight: 700; border: 1px solid currentColor; }
+.intervals { list-style: none; padding: 0; }
+.intervals .mark { display: inline-block; width: 1.25rem; text-align: center; font-weight: 700; border: 1px solid currentColor; }
 [data-part="table"] .scroll { max-height: 32rem; overflow: auto; }
 [data-part="table"] th[scope=row] { white-space: nowrap; }
 [data-part="table"] thead th { position: sticky; top: 0; background: var(--paper); }

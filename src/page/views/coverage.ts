@@ -1,7 +1,7 @@
 import { type Html, html, type Part } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Coverage, type CoverageOf, readCoverage, readCoverageOf } from '../queries/coverage.ts'
-import { type Shares, STATES, worstOf } from '../queries/stretches.ts'
+import { type Shares, STATES, worstOf } from '../queries/intervals.ts'
 import { SIGNS } from '../signs.ts'
 import { bdi, commandLine, pager, scrolled, stepText } from './parts.ts'
 import { legend, sharesText } from './strip.ts'

@@ -6,7 +6,7 @@ import type { Dataset } from '../queries/geos.ts'
 import { SPANS, textOf } from '../queries/range.ts'
 import { readSeries, type SeriesData } from '../queries/seriesPage.ts'
 import { type FigureLine, figure } from './figure.ts'
-import { openStretches, rowsTable } from './seriesTable.ts'
+import { openIntervals, rowsTable } from './seriesTable.ts'
 import { countText, lengthText, momentText, timeText } from './text.ts'
 
 const nameOf = ({ indicator, name }: Dataset): string => `${indicator} ${name}`
@@ -167,7 +167,7 @@ function show(data: SeriesData, request: PageRequest): Html {
 ${live && spans(data, here, request)}
 ${live ? chooser(data, request) : geos(data, request)}
 ${picture(data, request)}
-<div data-part="open">${stepChanges(data, request)}${openStretches(data, request)}</div>
+<div data-part="open">${stepChanges(data, request)}${openIntervals(data, request)}</div>
 ${live && html`<details id="carpet" class="carpet"><summary>${words.series.carpet}</summary><div></div></details>`}
 ${rowsTable(data, here, request)}
 ${elsewhere(data, here, request)}`

@@ -14,14 +14,14 @@ const MARKS: Readonly<Record<string, string>> = { ...SIGNS, absent: '–', unask
 const NAMED = 20
 
 /** What is missing, or may still change, with the reason. */
-export function openStretches(
+export function openIntervals(
   { open, dataset }: SeriesData,
   { words: { series: words }, locale, link, live }: PageRequest,
 ): Part {
   if (open.length === 0) return null
   return html`<section aria-labelledby="open">
 <h2 id="open">${words.open}</h2>
-<ul class="stretches">${open
+<ul class="intervals">${open
     .slice(0, NAMED)
     .map(
       ({ from, to, state, missing, nextAt }) =>

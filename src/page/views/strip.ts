@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts'
 import type { PageRequest } from '../page.ts'
-import { type Shares, STATES, type State } from '../queries/stretches.ts'
+import { type Shares, STATES, type State } from '../queries/intervals.ts'
 import { SIGNS } from '../signs.ts'
 
 /** What the signs and colours mean. */

@@ -51,7 +51,7 @@ export const en = {
   missing: (count: string) => `${count} missing`,
   again: (moment: string) => `asked again from ${moment}`,
   mend: 'Why, and what mends it',
-  more: (count: string) => `and ${count} more stretches`,
+  more: (count: string) => `and ${count} more periods`,
   carpet: 'Day by hour',
   carpetHint: 'Arrow keys go from hour to hour. A day in which the clocks go back has an hour twice.',
   carpetMuch: 'Choose a year at most to see it hour by hour.',

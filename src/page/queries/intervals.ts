@@ -6,7 +6,7 @@ export const STATES = ['none', 'final', 'provisional', 'empty', 'doubt', 'failed
 export type State = (typeof STATES)[number]
 
 /** An interval of a series and geo in one state (epoch seconds), with what is known of it. */
-export interface Stretch {
+export interface CoverageInterval {
   readonly geoId: number
   readonly from: number
   readonly to: number
@@ -28,11 +28,11 @@ const OF_GAP = { absent: 'doubt', doubt: 'doubt', failed: 'failed', unasked: 'no
 export const listed = (ids: readonly number[]) => ids.map((id) => expressionBuilder().val(id))
 
 /** Everything that is known of the coverage of some series: what is held and judged, then what is missing and why. Reads no values. */
-export async function stretchesOf(
+export async function coverageIntervalsOf(
   { store }: Pick<PageRequest, 'store'>,
   ids: readonly number[],
-): Promise<ReadonlyMap<number, Stretch[]>> {
-  const found = new Map(ids.map((id): [number, Stretch[]] => [id, []]))
+): Promise<ReadonlyMap<number, CoverageInterval[]>> {
+  const found = new Map(ids.map((id): [number, CoverageInterval[]] => [id, []]))
   if (ids.length === 0) return found
   const held = await store.kysely
     .selectFrom('coverage')
@@ -69,37 +69,38 @@ export interface Painted {
  * The timelines of a series, one a geo that was requested (0: all at once): disjoint intervals in order. Of what lies upon one
  * another, what is missing covers what is held, and what was told of a geo covers what was told of all.
  */
-export function timelines(stretches: readonly Stretch[]): ReadonlyMap<number, Painted[]> {
-  const geos = [...new Set(stretches.map(({ geoId }) => geoId))].sort((a, b) => a - b)
+export function timelines(intervals: readonly CoverageInterval[]): ReadonlyMap<number, Painted[]> {
+  const geos = [...new Set(intervals.map(({ geoId }) => geoId))].sort((a, b) => a - b)
   return new Map(
     geos.map((geo) => [
       geo,
       painted(
-        stretches.filter(({ geoId }) => geoId === geo || geoId === 0),
+        intervals.filter(({ geoId }) => geoId === geo || geoId === 0),
         geo,
       ),
     ]),
   )
 }
 
-const layerOf = ({ geoId, reason }: Stretch, geo: number): number => (geoId === geo ? 2 : 0) + (reason === null ? 0 : 1)
+const layerOf = ({ geoId, reason }: CoverageInterval, geo: number): number =>
+  (geoId === geo ? 2 : 0) + (reason === null ? 0 : 1)
 
 /** Disjoint intervals: between two borders the uppermost layer holds, of equal ones the worst state. */
-function painted(stretches: readonly Stretch[], geo: number): Painted[] {
-  const begins = [...stretches].sort((a, b) => a.from - b.from)
-  const borders = [...new Set(stretches.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
+function painted(intervals: readonly CoverageInterval[], geo: number): Painted[] {
+  const begins = [...intervals].sort((a, b) => a.from - b.from)
+  const borders = [...new Set(intervals.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
   const result: Painted[] = []
-  let active: Stretch[] = []
+  let active: CoverageInterval[] = []
   let next = 0
   for (const [i, from] of borders.entries()) {
     const to = borders[i + 1]
     if (to === undefined) break
-    active = active.filter((stretch) => stretch.to > from)
+    active = active.filter((interval) => interval.to > from)
     while (next < begins.length && begins[next]!.from <= from) active.push(begins[next++]!)
     if (active.length === 0) continue
-    const { state } = active.reduce((best, stretch) => {
-      const [a, b] = [layerOf(best, geo), layerOf(stretch, geo)]
-      return b > a || (b === a && STATES.indexOf(stretch.state) > STATES.indexOf(best.state)) ? stretch : best
+    const { state } = active.reduce((best, interval) => {
+      const [a, b] = [layerOf(best, geo), layerOf(interval, geo)]
+      return b > a || (b === a && STATES.indexOf(interval.state) > STATES.indexOf(best.state)) ? interval : best
     })
     const last = result.at(-1)
     if (last && last.to === from && last.state === state) result[result.length - 1] = { ...last, to }

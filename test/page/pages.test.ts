@@ -7,7 +7,7 @@ import { excerptOf } from '../../src/page/queries/search.ts'
 import { VIEWS } from '../../src/tables/schema.ts'
 import { tempFolder } from '../kit.ts'
 import { fillMarket } from '../market.ts'
-import { askPage } from './asked.ts'
+import { askPage } from './askPage.ts'
 import { scansOf, stepsOf } from './plans.ts'
 
 let folder: string
