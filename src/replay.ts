@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { Reader, Store } from './db/store.ts'
 import { useHeldZones } from './db/zones.ts'
-import { applyRows } from './load/apply.ts'
+import { applyRows, type HeldTables } from './load/apply.ts'
 import { leaveInDoubt } from './load/load.ts'
 import { createAcceptor } from './load/quarantine/accept.ts'
 import { requarantine } from './load/quarantine/quarantine.ts'
@@ -71,7 +71,12 @@ export async function replay(
   const restorer = await createSeriesRestorer(source)
   const acceptor = await createAcceptor(store)
   let done: Replayed = { replies: 0, rows: 0, unread: 0, damaged: [] }
-  const one = async (tx: Transaction<Database>, stored: StoredReply, rows: StoredRows): Promise<void> => {
+  const one = async (
+    tx: Transaction<Database>,
+    stored: StoredReply,
+    rows: StoredRows,
+    held: HeldTables,
+  ): Promise<void> => {
     await restorer.upTo(tx, stored.fetchId)
     await acceptor.upTo(tx, stored.fetchId)
     const { fetchId, runId, seriesId, planned, outcome } = stored
@@ -93,6 +98,7 @@ export async function replay(
         rows,
         ms,
         outcome,
+        held,
       })
       done = { ...done, rows: done.rows + fresh + revised }
       await requarantine(tx, { fetchId, runId, ms }, rejects, now())
@@ -102,7 +108,8 @@ export async function replay(
   const write = async (batch: readonly Parsing[]): Promise<void> => {
     const rows = await Promise.all(batch.map((one) => one.rows))
     await store.write(async (tx) => {
-      for (const [i, { stored }] of batch.entries()) await one(tx, stored, rows[i] ?? null)
+      const held: HeldTables = new Map()
+      for (const [i, { stored }] of batch.entries()) await one(tx, stored, rows[i] ?? null, held)
     })
     onProgress?.(done.replies)
   }

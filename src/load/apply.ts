@@ -3,7 +3,7 @@ import { formatMillis } from '../base/instant.ts'
 import type { Engine, Written } from '../db/engine.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import type { Observations, Reject, Rows } from '../tables/rows.ts'
+import type { Observations, Reject, Rows, RowValues } from '../tables/rows.ts'
 import { type Database, tableOf } from '../tables/schema.ts'
 import { cover } from './coverage/coverage.ts'
 import { groupsOf } from './coverage/regular.ts'
@@ -24,7 +24,12 @@ export interface RecordedReply {
   readonly ms: number
   /** The outcome under which it was recorded. */
   readonly outcome: string
+  /** What earlier answers of the same transaction said beside values and was stored already, where several are written in one. */
+  readonly held?: HeldTables
 }
+
+/** What answers said beside their values and was stored already, as text; nothing else was written to those tables since. */
+export type HeldTables = Map<string, Written>
 
 /** What loading the rows of a reply changed. */
 export interface Applied extends Written {
@@ -41,15 +46,14 @@ export interface Applied extends Written {
 export async function applyRows(
   tx: Transaction<Database>,
   engine: Engine,
-  { fetchId, seriesId, planned, rows, ms, outcome }: RecordedReply,
+  { fetchId, seriesId, planned, rows, ms, outcome, held }: RecordedReply,
 ): Promise<Applied> {
   const now = formatMillis(ms)
   const open = await undismissed(tx, { seriesId, target: planned.request.target, fetchId }, rows)
-  let written = NOTHING_WRITTEN
   let withdrawn = 0
   const [first] = planned.service.locales
   const stamps = { fetch_id: fetchId, first_seen_at: now }
-  for (const table of rows.tables) written = addWritten(written, await upsertRows(tx, table, stamps, first))
+  let written = await writeTables(tx, rows, stamps, first, held)
   for (const listed of rows.owned) {
     const owned = await onlyUndescribed(tx, listed, first)
     written = addWritten(written, await upsertRows(tx, owned, stamps, first))
@@ -97,6 +101,24 @@ export async function applyRows(
     source_updated_at: rows.sourceUpdatedAt,
   })
   return { ...written, withdrawn, ...open }
+}
+
+/** Writes the rows beside values. Those that an earlier answer of the transaction found stored are not compared again. */
+async function writeTables(
+  tx: Transaction<Database>,
+  { tables, owned, listing }: Rows,
+  stamps: RowValues & { readonly fetch_id: number },
+  first: string,
+  held?: HeldTables,
+): Promise<Written> {
+  const told = owned.length > 0 || listing ? undefined : held && JSON.stringify([first, tables])
+  const known = told && held?.get(told)
+  if (known) return known
+  let written = NOTHING_WRITTEN
+  for (const table of tables) written = addWritten(written, await upsertRows(tx, table, stamps, first))
+  if (told && written.fresh + written.revised === 0) held?.set(told, written)
+  else held?.clear()
+  return written
 }
 
 const insertGeo = preparedInsert('series_geo', ['series_id', 'geo_id'])

@@ -51,13 +51,45 @@ const supersededBy = (prepare: Prepare, fetchId: number, where: readonly number[
     [...where, fetchId],
   )
 
-/** How many values of a geo are held between two instants, both included. */
-const countHeld = (prepare: Prepare, where: readonly number[]): number =>
-  countOf(
-    prepare,
-    'select count(*) as n from observation where series_id = ? and geo_id = ? and at between ? and ?',
-    where,
-  )
+/** The values of one geo in an answer: from index `first` up to `end`, and the instants between which nothing else may be held, both included. */
+interface Stretch {
+  readonly geoId: number
+  readonly first: number
+  readonly end: number
+  readonly from: number
+  readonly to: number
+}
+
+function stretchesOf({ geoIds, at }: Observations, window: Interval | null): Stretch[] {
+  const stretches: Stretch[] = []
+  for (let first = 0, end = 0; first < at.length; first = end) {
+    while (end < at.length && geoIds[end] === geoIds[first]) end++
+    const [from, to] = window ? [window.from, window.to - 1] : [at[first]!, at[end - 1]!]
+    stretches.push({ geoId: geoIds[first]!, first, end, from, to })
+  }
+  return stretches
+}
+
+/** Stretches that are counted in one statement: a statement costs as much as some days of values. */
+const COUNTED = 32
+
+/** The statements that count so many stretches. */
+const COUNTS = Array.from({ length: COUNTED + 1 }, (_, stretches) => {
+  const held = `(select count(*) from observation where series_id = :series and geo_id = ? and at between ? and ?)`
+  return `select ${Array.from({ length: stretches }, (_, i) => `${held} as n${i}`)}`
+})
+
+/** How many values are held in each of some stretches. */
+function countHeld(prepare: Prepare, seriesId: number, stretches: readonly Stretch[]): number[] {
+  const counts: number[] = []
+  for (let first = 0; first < stretches.length; first += COUNTED) {
+    const some = stretches.slice(first, first + COUNTED)
+    const parameters = some.flatMap(({ geoId, from, to }) => [geoId, from, to])
+    const row = prepare(COUNTS[some.length]!).get(parameters, { series: seriesId }) as Readonly<Record<string, number>>
+    for (const i of some.keys()) counts.push(row[`n${i}`]!)
+  }
+  return counts
+}
 
 /**
  * Writes values with statements prepared once; a changed value's old version goes to the history by a trigger. The values
@@ -70,17 +102,16 @@ export function upsertObservations(
   window: Interval | null,
   rows: Observations,
 ): Upserted {
-  const { geoIds, at, values, steps } = rows
+  const { at, values, steps } = rows
   const upsert = rows.guessed ? GUESSED : TOLD
   const stepOf = (i: number): number => (typeof steps === 'number' ? steps : steps[i]!)
   const surplus = new Set<number>()
   let changed = 0
   let revised = 0
-  for (let first = 0, last = 0; first < at.length; first = last) {
-    const geoId = geoIds[first]!
-    while (last < at.length && geoIds[last] === geoId) last++
-    const where = [seriesId, geoId, window?.from ?? at[first]!, window ? window.to - 1 : at[last - 1]!]
-    const held = countHeld(prepare, where)
+  const stretches = stretchesOf(rows, window)
+  const counts = countHeld(prepare, seriesId, stretches)
+  for (const [n, { geoId, first, end: last, from, to }] of stretches.entries()) {
+    const held = counts[n]!
     let written = 0
     for (let i = first; i < last; ) {
       const step = stepOf(i)
@@ -96,7 +127,7 @@ export function upsertObservations(
       i = end
     }
     // Counted where they lie: what the connection changed in all has the index of texts in it.
-    const superseded = held > 0 && written > 0 ? supersededBy(prepare, fetchId, where) : 0
+    const superseded = held > 0 && written > 0 ? supersededBy(prepare, fetchId, [seriesId, geoId, from, to]) : 0
     if (held > last - first - (written - superseded)) surplus.add(geoId)
     changed += written
     revised += superseded
