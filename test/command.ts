@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { END, type HostedCommand } from './commandHost.ts'
+import { commandOnServer } from './onServer.ts'
 
 const BIN = resolve('src/cli/bin.js')
 
@@ -29,15 +30,16 @@ export function whenSaid(child: ChildProcess, what: string | RegExp, then: () =>
 }
 
 /** Runs the command as a user would: a process of its own, in a folder of its own, without our environment. */
-export function runCli(
+export async function runCli(
   cwd: string,
   args: readonly string[],
   env: Record<string, string> = {},
   during?: (child: ChildProcess) => void,
 ): Promise<Done> {
-  const child = spawn(process.execPath, [BIN, ...args], {
+  const [words, variables] = await commandOnServer(cwd, args, env)
+  const child = spawn(process.execPath, [BIN, ...words], {
     cwd,
-    env: { ...OURS, HOME: cwd, ...env },
+    env: { ...OURS, HOME: cwd, ...variables },
   })
   child.stdin.end()
   let out = ''
@@ -108,6 +110,7 @@ export async function runCommand(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Done> {
   if (process.env.REAL_PROCESSES) return runCli(cwd, args, env)
+  const [words, variables] = await commandOnServer(cwd, args, env)
   const host = takeHost()
   const texts = Promise.all([textOf(host.stdout!), textOf(host.stderr!)])
   const ended = new Promise<number | null>((done) => {
@@ -119,7 +122,7 @@ export async function runCommand(
     host.once('message', end)
     host.once('exit', end)
   })
-  host.send({ cwd, args, env: { ...OURS, HOME: cwd, ...env } } satisfies HostedCommand)
+  host.send({ cwd, args: words, env: { ...OURS, HOME: cwd, ...variables } } satisfies HostedCommand)
   const code = await ended
   const [out, err] = await texts
   if (host.connected) idle.push(host)

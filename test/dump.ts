@@ -10,7 +10,7 @@ export function dump(db: Pick<Reader, 'all'>, without: Partial<Record<TableName,
   return Object.fromEntries(
     tables.map((name) => {
       const columns = Object.keys(tableOf(name).columns).filter((column) => !without[name]?.includes(column))
-      return [name, db.all(`select ${columns} from ${name} order by ${columns.map((_, i) => i + 1)}`)]
+      return [name, db.all(`select ${columns} from ${name} order by ${columns.map((_, i) => `${i + 1} nulls first`)}`)]
     }),
   )
 }

@@ -18,6 +18,7 @@ import { SERVICES } from '../src/services/services.ts'
 import { sync } from '../src/sync.ts'
 
 export { type Done, runCli, runCommand, whenSaid } from './command.ts'
+export { ON_SERVER } from './onServer.ts'
 
 /** A folder that goes with the test. */
 export function tempFolder(): string {

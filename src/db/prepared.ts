@@ -7,8 +7,8 @@ export interface Prepared<P, T> {
   all(db: Kysely<Database>, parameters: P): Promise<T[]>
   /** The first row; undefined where there is none. */
   first(db: Kysely<Database>, parameters: P): Promise<T | undefined>
-  /** Changes rows, and answers how many. */
-  run(db: Kysely<Database>, parameters: P): Promise<number>
+  /** Changes rows. A database far away is not waited for: what goes wrong is told by the next statement, or by the end of the transaction. */
+  run(db: Kysely<Database>, parameters: P): Promise<void>
 }
 
 /** What a statement did. */
@@ -26,6 +26,12 @@ const RUN = new WeakMap<object, RunStatement>()
 /** Lets prepared queries of a database run on its connection without going through Kysely, where a transaction has it anyway. */
 export const runDirectly = (adapter: object, run: RunStatement): void => void RUN.set(adapter, run)
 
+/** How a database is told not to be waited for. */
+const UNANSWERED = new WeakMap<object, (sql: string) => string>()
+
+/** Lets prepared changes of a database be sent without waiting for an answer: `mark` makes of the text of one that of such a one. */
+export const answerLater = (adapter: object, mark: (sql: string) => string): void => void UNANSWERED.set(adapter, mark)
+
 /** Marks what stands for a parameter while a query is built, with the name of that. */
 const NAME = Symbol('parameter')
 type Placeholder = { readonly [NAME]: string }
@@ -42,7 +48,7 @@ export function prepared<P extends object, T>(
   build: (db: Kysely<Database>, parameters: P) => Compilable<T>,
 ): Prepared<P, T> {
   const compiled = new WeakMap<object, CompiledQuery<T>>()
-  const execute = async (db: Kysely<Database>, parameters: P): Promise<Ran> => {
+  const execute = async (db: Kysely<Database>, parameters: P, waited = true): Promise<Pick<Ran, 'rows'>> => {
     const executor = db.getExecutor()
     const { adapter, plugins } = executor
     let query = compiled.get(adapter)
@@ -53,13 +59,13 @@ export function prepared<P extends object, T>(
     const bound = query.parameters.map((one) => (isPlaceholder(one) ? parameters[one[NAME] as keyof P] : one))
     const run = db.isTransaction && plugins.length === 0 ? RUN.get(adapter) : undefined
     if (run) return run(query.sql, bound)
-    const { rows, numAffectedRows } = await db.executeQuery({ ...query, parameters: bound })
-    return { rows, changes: Number(numAffectedRows ?? 0n) }
+    const sql = (waited ? undefined : UNANSWERED.get(adapter))?.(query.sql) ?? query.sql
+    return db.executeQuery({ ...query, sql, parameters: bound })
   }
   return {
     all: async (db, parameters) => (await execute(db, parameters)).rows as T[],
     first: async (db, parameters) => (await execute(db, parameters)).rows[0] as T | undefined,
-    run: async (db, parameters) => (await execute(db, parameters)).changes,
+    run: async (db, parameters) => void (await execute(db, parameters, false)),
   }
 }
 

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { CompiledQuery } from 'kysely'
+import { CompiledQuery, type Transaction } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError, InputError, StoreError } from '../../src/base/errors.ts'
 import { isHeld, openWriter } from '../../src/db/lock.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
+import { preparedInsert } from '../../src/db/prepared.ts'
 import type { Store } from '../../src/db/store.ts'
+import type { Database } from '../../src/tables/schema.ts'
 import { emulate, ms, runCommand, runJob, tempFolder } from '../kit.ts'
 import { tempDatabase, withClient } from './database.ts'
 
@@ -81,6 +83,27 @@ describe('a transaction', () => {
     }
     const tries = await Promise.all([cross(one, ['a', 'b']), cross(other, ['b', 'a'])])
     expect(tries.reduce((sum, n) => sum + n)).toBe(3)
+  })
+
+  const insert = preparedInsert('_source', ['host', 'base_url', 'service', 'first_asked_at', 'wait_until'])
+
+  test.each([
+    ['at its end', async () => undefined],
+    ['at the next answer', (tx: Transaction<Database>) => tx.selectFrom('_source').select('host').execute()],
+  ])('tells %s what went wrong in a statement that was not waited for, and leaves nothing', async (_when, then) => {
+    const store = await open(await tempDatabase())
+    let tries = 0
+    const twice = store.write(async (tx) => {
+      tries++
+      for (const host of ['a', 'b', 'a']) await insert.run(tx, rowOf(host))
+      await then(tx)
+    })
+    await expect(twice).rejects.toThrow(/duplicate key/)
+    // A row that another one made meanwhile is seen by the next try; one that is there twice never is.
+    expect(tries).toBe(3)
+    expect(await hosts(store)).toEqual([])
+    await store.write((tx) => insert.run(tx, rowOf('c')))
+    expect(await hosts(store)).toEqual(['c'])
   })
 
   test('keeps no NUL, which PostgreSQL cannot hold', async () => {

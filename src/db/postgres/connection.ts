@@ -3,10 +3,11 @@ import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
 import type { Database } from '../../tables/schema.ts'
 import { givenAddress } from '../address.ts'
+import { answerLater } from '../prepared.ts'
 import { ListCompiler } from './compiler.ts'
 import { asStoreError } from './errors.ts'
 import { OID } from './oids.ts'
-import { prepareOn } from './statements.ts'
+import { later, prepareOn } from './statements.ts'
 
 /** The driver, loaded when the first address is opened: most programs never do. */
 const driver = (): typeof pg => createRequire(import.meta.url)('pg')
@@ -98,6 +99,8 @@ export function connect(
   const pool = new (driver().Pool)({
     ...clientConfig(address),
     max: CONNECTIONS,
+    // Statements are sent one behind the other; whoever needs an answer waits for his own.
+    pipeline: true,
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,
     async onConnect(client) {
@@ -121,7 +124,7 @@ export function connect(
       throw asStoreError(error, address)
     }
   }
-  const giveBack = (client: pg.PoolClient, error?: Error): void => {
+  const giveBack = (client: pg.PoolClient, error?: Error | boolean): void => {
     if (client !== frozen && taken.delete(client)) client.release(error)
   }
   let readings = 0
@@ -132,7 +135,7 @@ export function connect(
         const client = await take()
         return {
           query: client.query.bind(client) as never,
-          release: () => giveBack(client),
+          release: (discarded?: boolean) => giveBack(client, discarded),
         }
       },
       end: async () => undefined,
@@ -140,6 +143,7 @@ export function connect(
   })
   dialect.createQueryCompiler = () => new ListCompiler()
   const kysely = new Kysely<Database>({ dialect })
+  answerLater(kysely.getExecutor().adapter, later)
   return {
     kysely,
     async reading() {

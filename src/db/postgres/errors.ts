@@ -26,9 +26,14 @@ export function isLost(error: unknown): boolean {
   return networkOf(raw) !== undefined || /^(08|57P0[123])/.test(stateOf(raw) ?? '')
 }
 
-/** What another transaction did; the same work succeeds when it is done again: serialization, deadlock, a row that another one made meanwhile. */
-export const isConflict = (error: unknown): boolean =>
-  ['40001', '40P01', '23505', '55P03'].includes(stateOf(rawOf(error)) ?? '')
+/** What another transaction did; the same work succeeds when it is done again: serialization, deadlock, a lock that was waited for in vain. */
+const isConflict = (error: unknown): boolean => ['40001', '40P01', '55P03'].includes(stateOf(rawOf(error)) ?? '')
+
+/** A row that is there already: another one made it meanwhile and the next try sees it, or it is a mistake, and no try heals that. */
+const isTwice = (error: unknown): boolean => stateOf(rawOf(error)) === '23505'
+
+/** How often work is tried in all that ended with an error; once where that does not heal. */
+export const triesFor = (error: unknown): number => (isConflict(error) || isLost(error) ? 8 : isTwice(error) ? 3 : 1)
 
 const CONNECT = 'See that the server runs, and the address: postgres://USER@HOST:PORT/DATABASE.'
 

@@ -5,6 +5,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Migration>>> = {
   '0001_first_schema': () => import('../../../migrations/postgres/0001_first_schema.ts'),
   '0002_workers': () => import('../../../migrations/postgres/0002_workers.ts'),
   '0003_asking': () => import('../../../migrations/postgres/0003_asking.ts'),
+  '0004_moments': () => import('../../../migrations/postgres/0004_moments.ts'),
 }
 
 /** The number of a migration, as its name begins. */

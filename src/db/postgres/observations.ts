@@ -4,7 +4,7 @@ import type { Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 import type { Upserted } from '../engine.ts'
 import { doubles, wholeNumbers } from './binary.ts'
-import { changedBy, rowsOf } from './run.ts'
+import { changedBy, rowsOf, send } from './run.ts'
 
 /*
  * The hot path. What is held in the window is read first, by one look along the key, and compared here: what is equal writes
@@ -126,11 +126,11 @@ export async function upsertObservations(
       after.add(geoId, instant, value, guessed ? old.step_s : step)
     }
   }
-  if (fresh.at.length > 0) await changedBy(tx, INSERT, [seriesId, fetchId, ...fresh.binary()])
+  if (fresh.at.length > 0) await send(tx, INSERT, [seriesId, fetchId, ...fresh.binary()])
   if (after.at.length > 0) {
     const range = rangeOf(after.at)
-    await changedBy(tx, KEEP, [seriesId, fetchId, ...before.binary(), wholeNumbers(before.fetches)])
-    await changedBy(tx, REPLACE, [seriesId, fetchId, ...after.binary(), range.from, range.to - 1])
+    await send(tx, KEEP, [seriesId, fetchId, ...before.binary(), wholeNumbers(before.fetches)])
+    await send(tx, REPLACE, [seriesId, fetchId, ...after.binary(), range.from, range.to - 1])
   }
   return {
     fresh: fresh.at.length,

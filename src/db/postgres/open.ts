@@ -10,7 +10,7 @@ import { refreshZones, rememberZone } from '../zones.ts'
 import { become } from './become.ts'
 import { type Connection, connect } from './connection.ts'
 import { createEngine, onlyFiles } from './engine.ts'
-import { asStoreError, isConflict, isLost } from './errors.ts'
+import { asStoreError, isLost, triesFor } from './errors.ts'
 import { withSchemaLock } from './lock.ts'
 import { SCHEMA_VERSION } from './migrations.ts'
 import { rowsOf } from './run.ts'
@@ -46,7 +46,7 @@ export function openReader(file: string): Reader {
   )
 }
 
-/** How often the same work is done again, and how long between two tries at first. */
+/** How often the end of a transaction is asked for, and how long between two tries at first. */
 const TRIES = 8
 const PAUSE_MS = 50
 
@@ -125,14 +125,16 @@ export async function openStore(file: string, { durability = 'normal', signal }:
       let done: { readonly result: T } | undefined
       try {
         return await kysely.transaction().execute(async (tx) => {
-          id = await begin(tx)
+          const beginning = begin(tx)
+          beginning.catch(() => undefined)
           const result = await work(tx)
+          id = await beginning
           done = { result }
           return result
         })
       } catch (error) {
         if (isLost(error) && id !== undefined && done && (await isCommitted(id))) return done.result
-        if (!(isConflict(error) || isLost(error)) || tries + 1 >= TRIES) throw asStoreError(error, address)
+        if (tries + 1 >= triesFor(error)) throw asStoreError(error, address)
         if (signal?.aborted) throw stoppedBySignal(error)
         // By chance a little more or less, so that two that met do not meet again.
         await sleep(PAUSE_MS * 2 ** Math.min(tries, 6) * (0.5 + Math.random()))

@@ -8,9 +8,19 @@ const KEPT = 400
 const storable = (value: unknown): unknown =>
   typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
 
+const LATER = '/* later */ '
+
+/** Begins a statement whose answer is not waited for, inside of a transaction: each wait costs more than most of ours run. */
+export const later = (sql: string): string => `${LATER}${sql}`
+
+/** What is said of every statement after one that failed. */
+const ABORTED = '25P02'
+const NOTHING = { command: '', rowCount: null, rows: [] }
+
 /**
  * Makes a connection prepare what is asked of it with parameters, once a text: to read and to plan a statement takes longer
- * than most of ours run.
+ * than most of ours run. What is not waited for is sent all the same; where it fails, the next answer is its error, and at the latest that of the
+ * commit, which is none then.
  */
 export function prepareOn(client: pg.ClientBase): void {
   const names = new Map<string, string>()
@@ -22,10 +32,36 @@ export function prepareOn(client: pg.ClientBase): void {
     return name
   }
   const ask = client.query.bind(client) as (query: object) => Promise<pg.QueryResult>
-  client.query = ((text: unknown, values?: readonly unknown[]) => {
-    if (typeof text !== 'string' || values === undefined || values.length === 0)
-      return ask(typeof text === 'string' ? { text } : (text as object))
+  const send = (text: string, values: readonly unknown[] = []): Promise<pg.QueryResult> => {
+    if (values.length === 0) return ask({ text })
     const name = nameOf(text)
     return ask({ text, values: values.map(storable), ...(name === undefined ? {} : { name }) })
+  }
+  /** The first thing that went wrong in the transaction without being waited for. */
+  let failed: unknown
+  let inside = false
+  const told = async (answer: Promise<pg.QueryResult>): Promise<pg.QueryResult> => {
+    try {
+      const result = await answer
+      if (result.command === 'ROLLBACK' && failed !== undefined) throw failed
+      return result
+    } catch (error) {
+      throw (error as { code?: unknown }).code === ABORTED ? (failed ?? error) : error
+    }
+  }
+  client.query = ((text: unknown, values?: readonly unknown[]) => {
+    if (typeof text !== 'string') return ask(text as object)
+    if (text === 'begin') {
+      inside = true
+      failed = undefined
+    } else if (!(inside && text.startsWith(LATER))) {
+      if (text === 'rollback') failed = undefined
+      if (text === 'rollback' || text === 'commit') inside = false
+      return told(send(text, values))
+    }
+    send(text, values).catch((error: unknown) => {
+      failed ??= error
+    })
+    return Promise.resolve(NOTHING)
   }) as typeof client.query
 }

@@ -84,7 +84,7 @@ const deleteRow = prepared((db, of: { seriesId: number; geoId: number; from: Ins
 const insertColumns = preparedInsert('_coverage', [
   ...(['series_id', 'geo_id', 'from_at', 'to_at', 'state', 'fetched_at', 'settled_s', 'since_at'] as const),
 ])
-const insert = (tx: Transaction<Database>, seriesId: number, row: Covered): Promise<number> =>
+const insert = (tx: Transaction<Database>, seriesId: number, row: Covered): Promise<void> =>
   insertColumns.run(tx, {
     ...{ series_id: seriesId, geo_id: row.geoId, from_at: row.from, to_at: row.to, state: row.state },
     ...{ fetched_at: row.fetchedAt, settled_s: row.settledS, since_at: row.sinceAt },

@@ -1,0 +1,17 @@
+import { join, resolve } from 'node:path'
+
+/** Whether the suites run over PostgreSQL (`npm run test:postgres`): a path is a database of its server then. */
+export const ON_SERVER = process.env.INDICATOR_SYNC_TEST_ON === 'postgres'
+
+/** A command as it finds its databases: as it is, and on the server while the suites run over PostgreSQL. */
+export async function commandOnServer(
+  cwd: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<readonly [args: readonly string[], env: Readonly<Record<string, string>>]> {
+  if (!ON_SERVER) return [args, env]
+  const { databaseFor } = await import('./postgres/suites/names.ts')
+  const at = args.indexOf('--database') + 1
+  if (at > 0 && args[at] !== undefined) return [args.with(at, await databaseFor(resolve(cwd, args[at]))), env]
+  return [args, { INDICATOR_SYNC_DATABASE: await databaseFor(join(cwd, 'data/indicator-sync.db')), ...env }]
+}

@@ -1,0 +1,83 @@
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { portable } from '../../../src/db/postgres/portable.ts'
+import type { Bound, Store } from '../../../src/db/store.ts'
+
+/*
+ * Tests look into a database at once, as a file is read: here another thread asks the server, and this one waits for it. What is asked is
+ * written as for SQLite.
+ */
+
+/** What the thread is asked. */
+export interface Question {
+  readonly address: string
+  readonly sql: string
+}
+
+/** What it answers. */
+export type Answer =
+  | { readonly rows: Record<string, unknown>[]; readonly columns: string[]; readonly count: number }
+  | { readonly error: string }
+
+/** Bytes come from another thread without their kind. */
+const asRead = (row: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, value instanceof Uint8Array ? Buffer.from(value) : value]),
+  )
+
+let asking: { ask(question: Question): Exclude<Answer, { error: string }> } | undefined
+
+function begin() {
+  const { port1, port2 } = new MessageChannel()
+  const signal = new Int32Array(new SharedArrayBuffer(4))
+  const worker = new Worker(new URL('atOnceWorker.ts', import.meta.url), {
+    workerData: { port: port2, signal },
+    transferList: [port2],
+  })
+  worker.unref()
+  port1.unref()
+  return {
+    ask(question: Question) {
+      Atomics.store(signal, 0, 0)
+      port1.postMessage(question)
+      Atomics.wait(signal, 0, 0)
+      const answer = receiveMessageOnPort(port1)!.message as Answer
+      if ('error' in answer) throw new Error(`${answer.error}: ${question.sql}`)
+      return { ...answer, rows: answer.rows.map(asRead) }
+    },
+  }
+}
+
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return 'null'
+  if (typeof value === 'number' || typeof value === 'bigint')
+    return Number.isInteger(Number(value)) ? `(${value})::bigint` : `('${value}')::float8`
+  if (value instanceof Uint8Array) return `'\\x${Buffer.from(value).toString('hex')}'::bytea`
+  return `(e'${String(value).replaceAll('\0', '\uFFFD').replaceAll('\\', '\\\\').replaceAll("'", "\\'")}')::text`
+}
+
+/** A statement with the values of its parameters in it. */
+function written(sql: string, parameters: Bound): string {
+  let nth = 0
+  const list = Array.isArray(parameters) ? (parameters as readonly unknown[]) : []
+  const named = parameters as Readonly<Record<string, unknown>>
+  const text = sql.replace(/'(?:[^']|'')*'|\?/g, (part) => (part === '?' ? literal(list[nth++]) : part))
+  return portable(text, (name) => (Object.hasOwn(named, name) ? literal(named[name]) : `:${name}`))
+}
+
+const values = ({ rows, columns }: { rows: Record<string, unknown>[]; columns: string[] }): unknown[][] =>
+  rows.map((row) => columns.map((column) => row[column]))
+
+/** The part of a database that answers at once. */
+export function askAtOnce(address: string): Pick<Store, 'get' | 'all' | 'rows' | 'each' | 'run'> {
+  const ask = (sql: string, parameters: Bound = []) => {
+    asking ??= begin()
+    return asking.ask({ address, sql: written(sql, parameters) })
+  }
+  return {
+    get: (sql, parameters) => values(ask(sql, parameters))[0]?.[0],
+    all: (sql, parameters) => ask(sql, parameters).rows,
+    rows: (sql, parameters) => values(ask(sql, parameters))[Symbol.iterator](),
+    each: (sql, parameters) => ask(sql, parameters).rows[Symbol.iterator](),
+    run: (sql, parameters) => ask(sql, parameters).count,
+  }
+}

@@ -1,0 +1,35 @@
+/* Stands for src/db/open.ts while the suites run over PostgreSQL: the same functions, with the paths of tests as databases of a server. */
+import { isAddress } from '../../../src/db/address.ts'
+import * as real from '../../../src/db/open.ts'
+import type { Backend, Reader, Store, StoreOptions } from '../../../src/db/store.ts'
+import { askAtOnce } from './atOnce.ts'
+import { makeOnServer, onServer } from './names.ts'
+
+export { asStoreError, copyState, removeDatabase, stampOf, takeOver, watchChanges } from '../../../src/db/open.ts'
+
+const synchronous = <R extends Reader>(reader: R): R =>
+  isAddress(reader.file) ? { ...reader, ...askAtOnce(reader.file) } : reader
+
+/** What is thrown away stays a file: so do those that a database is rebuilt into. */
+async function named(file: string, options: StoreOptions): Promise<string> {
+  if (options.durability === 'none' || options.copies) return file
+  const name = onServer(file)
+  return name === file || !isAddress(name) ? name : makeOnServer(file)
+}
+
+export const openReader = (file: string): Reader => synchronous(real.openReader(onServer(file)))
+export const openStore = async (file: string, options: StoreOptions = {}): Promise<Store> =>
+  synchronous(await real.openStore(await named(file, options), options))
+export const schemaState = (file: string) => real.schemaState(onServer(file))
+export const backendOf = (name: string): Backend => {
+  const backend = real.backendOf(onServer(name))
+  return {
+    ...backend,
+    async openLocked(file, options) {
+      const { store, release } = await backend.openLocked(await named(file, options), options)
+      return { store: synchronous(store), release }
+    },
+    lock: (file, now) => backend.lock(onServer(file), now),
+    isHeld: (file) => backend.isHeld(onServer(file)),
+  }
+}

@@ -1,0 +1,25 @@
+import { resolve } from 'node:path'
+import { defineConfig, mergeConfig } from 'vitest/config'
+import base from '../../../vitest.config.ts'
+
+const OPEN = resolve('src/db/open.ts')
+const HERE = import.meta.dirname
+
+/** The suites over PostgreSQL: `npm run test:postgres`, or with the names of some of them. */
+export default mergeConfig(
+  base,
+  defineConfig({
+    root: resolve(HERE, '../../..'),
+    plugins: [
+      {
+        name: 'databases on a server',
+        enforce: 'pre',
+        resolveId(source, importer) {
+          if (!source.endsWith('/open.ts') || importer === undefined || importer.startsWith(`${HERE}/`)) return null
+          return resolve(importer, '..', source) === OPEN ? `${HERE}/open.ts` : null
+        },
+      },
+    ],
+    test: { env: { INDICATOR_SYNC_TEST_ON: 'postgres' } },
+  }),
+)
