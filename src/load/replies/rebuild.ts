@@ -10,10 +10,13 @@ const RECORD_TABLES = [
   ...['_lock', '_fence'],
 ] as const
 
+/** Records that say how an answer was understood: a replay may understand it better. */
+const CORRECTED: readonly TableName[] = ['_fetch', '_quarantine']
+
 /** Tables that a rebuilt database has rows of its own in. */
 export const REBUILT_TABLES: readonly TableName[] = [
   ...TABLE_NAMES.filter((name) => name !== 'data_dictionary' && !(RECORD_TABLES as readonly string[]).includes(name)),
-  '_quarantine',
+  ...CORRECTED,
 ]
 
 /** Copies the records of another database of the same schema into an empty one. */
