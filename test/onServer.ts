@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 
 /** Whether the suites run over PostgreSQL (`npm run test:postgres`): a path is a database of its server then. */
 export const ON_SERVER = process.env.INDICATOR_SYNC_TEST_ON === 'postgres'
@@ -9,9 +9,12 @@ export async function commandOnServer(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<readonly [args: readonly string[], env: Readonly<Record<string, string>>]> {
-  if (!ON_SERVER) return [args, env]
+  const isAddress = (name: string | undefined): boolean => /^postgres/.test(name ?? '')
+  if (!ON_SERVER || isAddress(env.INDICATOR_SYNC_DATABASE)) return [args, env]
   const { databaseFor } = await import('./postgres/suites/names.ts')
   const at = args.indexOf('--database') + 1
+  if (isAddress(args[at])) return [args, env]
   if (at > 0 && args[at] !== undefined) return [args.with(at, await databaseFor(resolve(cwd, args[at]))), env]
-  return [args, { INDICATOR_SYNC_DATABASE: await databaseFor(join(cwd, 'data/indicator-sync.db')), ...env }]
+  const named = env.INDICATOR_SYNC_DATABASE ?? 'data/indicator-sync.db'
+  return [args, { ...env, INDICATOR_SYNC_DATABASE: await databaseFor(resolve(cwd, named)) }]
 }

@@ -3,7 +3,7 @@
 /** Days from the first of March of the year 0 to 1970: from there on, nothing that has a date is negative. */
 const SHIFT = 719_468
 /** The local day of a clock time given as if it were UTC, in days since 1970. */
-const dayOf = (local: string): string => `(${local} + ${SHIFT} * 86400) / 86400 - ${SHIFT}`
+const dayOf = (local: string): string => `(${local} + ${SHIFT * 86_400}) / 86400 - ${SHIFT}`
 /** The part of a clock `z` that lies in the day `d`. */
 const BEGINS = 'max(z.from_at, d.day * 86400 - z.offset_s)'
 const ENDS = 'min(z.to_at, d.day * 86400 + 86400 - z.offset_s)'

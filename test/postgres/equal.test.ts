@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { differingDays } from '../../src/checks/days.ts'
 import { rebuild } from '../../src/cli/commands/replay.ts'
 import { allRows } from '../../src/db/allRows.ts'
 import { copyInto } from '../../src/db/copyInto.ts'
@@ -166,6 +167,7 @@ test('the same nights make the same rows on PostgreSQL as in a file, in every ta
     "update indicator_text set name = 'x' where id % 2 = 0",
     'delete from _coverage where series_id = 1',
     'insert into vocabulary values (-1)',
+    'update _fetch set rows_new = rows_new + 1 where id = 2',
   ])
     expect((await ask(damage)).rowCount, damage).toBeGreaterThan(0)
   const { id } = (await ask('select pg_current_xact_id()::text as id')).rows[0]
@@ -186,6 +188,13 @@ test('the same nights make the same rows on PostgreSQL as in a file, in every ta
   onTestFinished(() => later.close())
   await expect(later.become(before, ['_absent'])).rejects.toThrow(/Something was loaded/)
   await withClient(copy, (client) => client.query('delete from _fetch where id = 1000000'))
+
+  // Totals of days are those of the values, and are made anew as they were.
+  const days = () => rowsOf(server, '_day', Object.keys(tableOf('_day').columns), true)
+  const held = await days()
+  expect(await differingDays(server)).toEqual([])
+  await server.write((tx) => server.engine.rebuildDays(tx, 'Europe/Madrid'))
+  expect(await days()).toEqual(held)
 
   // What was rebuilt from the stored replies of either is the same again.
   const empty = async (): Promise<Store> => {

@@ -54,7 +54,7 @@ function refuseOthers(sql: string): void {
     '`match` is a word of SQLite: on PostgreSQL texts are searched by `indicator-sync discover TEXT`.',
     {
       hint: "In SQL: select t.* from search s join texts t on t.id = s.id where s.words @@ to_tsquery('precio:*')",
-      code: 'bad-statement',
+      code: 'bad-sql',
     },
   )
 }
@@ -72,6 +72,8 @@ async function tablesOf(client: Reading, fields: readonly pg.FieldDef[]): Promis
 
 const typeOf = (oid: number): string | null =>
   WHOLE.includes(oid) ? 'integer' : REAL.includes(oid) ? 'real' : oid === OID.numeric ? null : 'text'
+
+const HINT = 'docs/schema.md lists tables, views and columns; so does `select * from data_dictionary`.'
 
 let answers = 0
 
@@ -129,14 +131,43 @@ async function* once(rows: unknown[][]): QueryResult['rows'] {
   if (rows.length > 0) yield rows
 }
 
+/** By what the server says: the code by which ours know it, and what to do. */
+const WRONG: readonly (readonly [
+  state: RegExp,
+  said: RegExp,
+  message: string | null,
+  hint: string | null,
+  code: string,
+])[] = [
+  [
+    /^(25006|0A000)$/,
+    /read-only transaction|data-modifying/,
+    'A query only reads; this statement writes.',
+    null,
+    'no-writing',
+  ],
+  [/^42601$/, /multiple commands/, 'Give one statement at a time.', null, 'several-statements'],
+  [
+    /^42501$/,
+    /./,
+    null,
+    'A query may read what the user of the address may: docs/scale.md has the roles.',
+    'not-allowed',
+  ],
+  // Syntax and names, data that does not fit, and what is not known or not possible for whoever only reads.
+  [/^(42|22|0A|25001)/, /./, null, HINT, 'bad-sql'],
+]
+
 /** What is wrong with a statement is told in the words of the database; what is wrong with the database in ours. */
 function asStatementError(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  // Syntax and names, data that does not fit, and what is forbidden to whoever only reads.
-  if (!/^(42|22|25006|0A)/.test(code)) return asStoreError(error)
-  return new InputError(`PostgreSQL: ${(error as Error).message}.`, {
-    hint: 'The tables and views are those of docs/schema.md; a reader only reads.',
-    code: 'bad-statement',
+  if (!(error instanceof Error)) return error
+  const code = 'code' in error ? String(error.code) : ''
+  const known = WRONG.find(([state, said]) => state.test(code) && said.test(error.message))
+  if (!known) return asStoreError(error)
+  const [, , message, hint, name] = known
+  return new InputError(message ?? `SQL: ${error.message}.`, {
+    ...(hint === null ? {} : { hint }),
+    code: name,
     cause: error,
   })
 }
