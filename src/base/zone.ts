@@ -188,6 +188,17 @@ export function addUnits(zone: string, border: Instant, unit: Unit, count: numbe
   return startOfDay(zone, unit === 'day' ? day + count : moveDay(day, unit as 'month' | 'year', count))
 }
 
+/** Moves an instant by local days, months or years, as long after midnight as before; the day of the month is kept where the month has it. */
+export function addLocal(zone: string, at: Instant, unit: 'day' | 'month' | 'year', count: number): Instant {
+  const day = floorTo(zone, at, 'day')
+  if (unit === 'day') return addUnits(zone, day, 'day', count) + (at - day)
+  const month = floorTo(zone, day, 'month')
+  const target = addUnits(zone, month, 'month', unit === 'year' ? 12 * count : count)
+  const last = addUnits(zone, addUnits(zone, target, 'month', 1), 'day', -1)
+  const moved = addUnits(zone, target, 'day', Math.round((day - month) / DAY))
+  return Math.min(moved, last) + (at - day)
+}
+
 /** The first border of a local unit at or after an instant. */
 export function ceilTo(zone: string, at: Instant, unit: Unit): Instant {
   const floor = floorTo(zone, at, unit)

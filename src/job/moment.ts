@@ -1,6 +1,6 @@
 import { type Instant, isDate, parseInstant } from '../base/instant.ts'
 import type { Interval } from '../base/interval.ts'
-import { addUnits, atLocal, floorTo, startOfDate, type Unit } from '../base/zone.ts'
+import { addLocal, atLocal, floorTo, startOfDate } from '../base/zone.ts'
 import type { Moment, Span, Window } from './job.ts'
 
 const SUFFIXES = { m: 'minute', h: 'hour', d: 'day', w: 'week', mo: 'month', y: 'year' } as const satisfies Record<
@@ -62,20 +62,7 @@ export const spanSeconds = ({ count, unit }: Span): number => count * SECONDS[un
 export function addSpan(zone: string, at: Instant, { count, unit }: Span, times = 1): Instant {
   const n = count * times
   if (unit === 'minute' || unit === 'hour') return at + n * SECONDS[unit]
-  const [step, factor]: [Unit, number] = unit === 'week' ? ['day', 7] : [unit, 1]
-  const day = floorTo(zone, at, 'day')
-  const target = moveDays(zone, day, step, n * factor)
-  return target + (at - day)
-}
-
-/** Months and years keep the day of the month where the month has it. */
-function moveDays(zone: string, day: Instant, unit: Unit, count: number): Instant {
-  if (unit === 'day') return addUnits(zone, day, 'day', count)
-  const month = floorTo(zone, day, 'month')
-  const target = addUnits(zone, month, 'month', unit === 'year' ? count * 12 : count)
-  const last = addUnits(zone, addUnits(zone, target, 'month', 1), 'day', -1)
-  const offset = Math.round((day - month) / 86_400)
-  return Math.min(addUnits(zone, target, 'day', offset), last)
+  return unit === 'week' ? addLocal(zone, at, 'day', 7 * n) : addLocal(zone, at, unit, n)
 }
 
 /** The instant of a moment in a zone. Spans of days and longer count from the start of today, hours and minutes from now. */

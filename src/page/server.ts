@@ -137,7 +137,7 @@ export function buildServer(site: Site): Server {
     defaultRoute: settled((request, response) => answer(request, response, {}, {})),
     // An address that cannot be decoded names nothing.
     onBadUrl: (_path, request, response) =>
-      settled(() => send(request, response, line(400, 'That is no address.')))(request, response),
+      settled(() => send(request, response, line(400, 'This is not a valid address.')))(request, response),
   })
   const on = (path: string, work: Work): void => router.on(['GET', 'HEAD'], path, settled(work))
 

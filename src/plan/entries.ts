@@ -1,7 +1,6 @@
 import type { Instant } from '../base/instant.ts'
-import type { Interval } from '../base/interval.ts'
 import { type Periods, periodsOf } from '../base/periods.ts'
-import { startOfDate, type Unit } from '../base/zone.ts'
+import { startOfDate } from '../base/zone.ts'
 import type { Job, SeriesEntry } from '../job/job.ts'
 import { spanSeconds } from '../job/moment.ts'
 import { ALL_GEOS, type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
@@ -11,7 +10,6 @@ import type { AnyParams, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import type { Size } from '../services/windows.ts'
 import { firstSize, sizeOf } from './sizes.ts'
-import { cut } from './windows.ts'
 
 /** The series of an entry for one of its indicators. */
 export const identityOf = (entry: SeriesEntry, indicatorId: number): SeriesIdentity => ({
@@ -98,32 +96,3 @@ export function lookbacksOf(job: Job): ReadonlyMap<string, number> {
   return longest
 }
 const lookbacks = new WeakMap<Job, ReadonlyMap<string, number>>()
-
-type Cutter = (hole: Interval, size: Size, changes: readonly Instant[]) => readonly Interval[]
-
-/** The cutter of a zone on borders of a unit, shared by all series of all entries. */
-export function cutterOf(zone: string, unit: Unit): Cutter {
-  const name = `${zone} ${unit}`
-  const cutter = cutters.get(name) ?? createCutter(zone, unit)
-  cutters.set(name, cutter)
-  return cutter
-}
-const cutters = new Map<string, Cutter>()
-
-/** Cuts holes into windows, with a cache: most series of a job miss the same intervals, and calendar arithmetic is slow. */
-function createCutter(zone: string, unit: Unit): Cutter {
-  const remembered = new Map<string, readonly Interval[]>()
-  return (hole, size, changes) => {
-    const key = [hole.from, hole.to, size.count, size.unit, ...changes].join()
-    let windows = remembered.get(key)
-    if (!windows) {
-      windows = [...cut(zone, hole, size, changes, unit)]
-      if (remembered.size >= REMEMBERED) remembered.clear()
-      remembered.set(key, windows)
-    }
-    return windows
-  }
-}
-
-/** How many holes the cache holds. */
-const REMEMBERED = 64

@@ -39,3 +39,32 @@ export function* cut(
 /** The end of a window of a size that begins at a border. */
 export const addSize = (zone: string, from: Instant, { unit, count }: Size): Instant =>
   addUnits(zone, from, unit, count)
+
+type Cutter = (hole: Interval, size: Size, changes: readonly Instant[]) => readonly Interval[]
+
+/** The cutter of a zone on borders of a unit, shared by all series of all entries. */
+export function cutterOf(zone: string, unit: Unit): Cutter {
+  const name = `${zone} ${unit}`
+  const cutter = cutters.get(name) ?? createCutter(zone, unit)
+  cutters.set(name, cutter)
+  return cutter
+}
+const cutters = new Map<string, Cutter>()
+
+/** Cuts holes into windows, with a cache: most series of a job miss the same intervals, and calendar arithmetic is slow. */
+function createCutter(zone: string, unit: Unit): Cutter {
+  const remembered = new Map<string, readonly Interval[]>()
+  return (hole, size, changes) => {
+    const key = [hole.from, hole.to, size.count, size.unit, ...changes].join()
+    let windows = remembered.get(key)
+    if (!windows) {
+      windows = [...cut(zone, hole, size, changes, unit)]
+      if (remembered.size >= REMEMBERED) remembered.clear()
+      remembered.set(key, windows)
+    }
+    return windows
+  }
+}
+
+/** How many holes the cache holds. */
+const REMEMBERED = 64

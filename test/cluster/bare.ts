@@ -6,9 +6,16 @@ import type { Store } from '../../src/db/store.ts'
 import type { Database } from '../../src/tables/schema.ts'
 import { tempDatabase, withClient } from '../postgres/database.ts'
 
+/** A pool whose connections may still be closing when their database is dropped: what the server says of that is no failure. */
+function poolOf(config: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(config)
+  pool.on('connect', (client) => client.on('error', () => undefined))
+  return pool.on('error', () => undefined)
+}
+
 /** A store with a pool of its own, of which only typed queries and transactions are used. */
 export function bareStore(url: string): Store {
-  const pool = new pg.Pool({
+  const pool = poolOf({
     connectionString: url,
     max: 3,
     types: { getTypeParser: (oid, format) => (oid === 20 ? Number : pg.types.getTypeParser(oid, format)) as never },
@@ -22,7 +29,7 @@ export function bareStore(url: string): Store {
 export async function bareDatabase(): Promise<string> {
   const url = await tempDatabase()
   const kysely = new Kysely<unknown>({
-    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 1 }) }),
+    dialect: new PostgresDialect({ pool: poolOf({ connectionString: url, max: 1 }) }),
   })
   await up(kysely)
   await kysely.destroy()

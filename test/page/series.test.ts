@@ -87,8 +87,8 @@ describe('a range', () => {
   })
 
   test.each([
-    ['from=yesterday', 'from=\\"yesterday\\" is no time.'],
-    ['from=2025-02-30', 'from=\\"2025-02-30\\" is no time.'],
+    ['from=yesterday', 'from=\\"yesterday\\" is not a valid time.'],
+    ['from=2025-02-30', 'from=\\"2025-02-30\\" is not a valid time.'],
     ['from=2025-10-02&to=2025-10-01', 'The range ends before it begins.'],
     ['from=1900-01-01', 'longer than a century'],
     ['asof=tomorrow', 'asof=\\"tomorrow\\" is no moment.'],

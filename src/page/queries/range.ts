@@ -19,7 +19,7 @@ const HINT = 'Give a local day, 2025-10-01, or an instant with its offset, 2025-
 function momentOf(zone: string, name: string, text: string): Instant {
   const at = startOfDate(zone, text) ?? parseInstant(text.replace(/ (?=\d\d:\d\d$)/, '+'))
   if (Number.isNaN(at))
-    throw new InputError(`${name}=${JSON.stringify(text)} is no time.`, { hint: HINT, code: 'bad-time' })
+    throw new InputError(`${name}=${JSON.stringify(text)} is not a valid time.`, { hint: HINT, code: 'bad-time' })
   return at
 }
 

@@ -10,7 +10,6 @@ import type { Service } from '../../services/service.ts'
 import type { Size } from '../../services/windows.ts'
 import {
   changesOf,
-  cutterOf,
   entryRoute,
   geosOf,
   identityOf,
@@ -24,7 +23,7 @@ import { settledBefore } from '../held.ts'
 import { type Planning, planRequest, wantedRange } from '../planning.ts'
 import { smaller } from '../sizes.ts'
 import { isSkipped } from '../unknown.ts'
-import { addSize, borderUnit, widen } from '../windows.ts'
+import { addSize, borderUnit, cutterOf, widen } from '../windows.ts'
 import { groupsOf } from './groups.ts'
 import type { MissingLater } from './missingLater.ts'
 

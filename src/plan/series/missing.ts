@@ -1,8 +1,8 @@
 import { type Interval, merge, subtract } from '../../base/interval.ts'
+import type { Periods } from '../../base/periods.ts'
 import type { SeriesEntry } from '../../job/job.ts'
 import { ALL_GEOS } from '../../job/plannedRequest.ts'
 import type { CoveredInterval, SeriesState } from '../../job/plannerState.ts'
-import { knownPeriods } from '../entries.ts'
 import { type Freshness, stillGood } from '../held.ts'
 import type { Planning } from '../planning.ts'
 import { borderUnit } from '../windows.ts'
@@ -25,12 +25,12 @@ export function missingOf(
   { service, now, options }: Planning,
   { timeTrunc, lookback, refresh }: SeriesEntry,
   state: SeriesState,
+  periods: Periods | undefined,
   wanted: Interval,
   geoId: number,
 ): Interval[] {
   if (options.restate || state.coverage.length === 0) return subtract([wanted], [])
   const zone = service.timeZone
-  const periods = knownPeriods(zone, state)
   return subtract(
     [wanted],
     goodOf(geoId, state, { zone, now, lookback, refresh, unit: borderUnit(timeTrunc), periods }),

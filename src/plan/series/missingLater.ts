@@ -1,6 +1,6 @@
 import { type Interval, merge } from '../../base/interval.ts'
 import { ALL_GEOS, seriesKey } from '../../job/plannedRequest.ts'
-import { coversAllGeos, identityOf, keysOf } from '../entries.ts'
+import { coversAllGeos, identityOf, keysOf, knownPeriods } from '../entries.ts'
 import { type Planning, wantedRange } from '../planning.ts'
 import { borderUnit } from '../windows.ts'
 import { missingOf } from './missing.ts'
@@ -20,7 +20,9 @@ function find(planning: Planning): ReadonlyMap<string, readonly Interval[]> {
         const series = identityOf(entry, id)
         const key = seriesKey(series)
         if (!own.has(key)) continue
-        const missing = missingOf(laterPlanning, entry, planning.plannerState.series(series), wanted, ALL_GEOS)
+        const state = planning.plannerState.series(series)
+        const periods = knownPeriods(planning.service.timeZone, state)
+        const missing = missingOf(laterPlanning, entry, state, periods, wanted, ALL_GEOS)
         found.set(key, merge([...(found.get(key) ?? []), ...missing]))
       }
     }

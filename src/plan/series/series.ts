@@ -1,4 +1,5 @@
 import { type Interval, intersect, subtract } from '../../base/interval.ts'
+import type { Periods } from '../../base/periods.ts'
 import type { SeriesEntry } from '../../job/job.ts'
 import { ALL_GEOS, type PlannedRequest, seriesKey } from '../../job/plannedRequest.ts'
 import type { SeriesState } from '../../job/plannerState.ts'
@@ -6,7 +7,6 @@ import { rangeParams } from '../../services/request.ts'
 import {
   changesOf,
   coversAllGeos,
-  cutterOf,
   entryRoute,
   geosOf,
   identityOf,
@@ -19,7 +19,7 @@ import {
 import { settledBefore } from '../held.ts'
 import { type Planning, planRequest, wantedRange } from '../planning.ts'
 import { isSkipped } from '../unknown.ts'
-import { borderUnit } from '../windows.ts'
+import { borderUnit, cutterOf } from '../windows.ts'
 import { type Group, groupsOf } from './groups.ts'
 import { missingOf } from './missing.ts'
 import type { MissingLater } from './missingLater.ts'
@@ -44,12 +44,13 @@ function groupsFor(
   entry: SeriesEntry,
   key: string,
   state: SeriesState,
+  periods: Periods | undefined,
   wanted: Interval,
   whole: MissingLater,
 ): Group[] {
   const missing = geosOf(entry).map((geoId) => ({
     geoId,
-    holes: planning.requested.left(key, geoId, missingOf(planning, entry, state, wanted, geoId)),
+    holes: planning.requested.left(key, geoId, missingOf(planning, entry, state, periods, wanted, geoId)),
   }))
   const ofAll = coversAllGeos(entry) ? [] : whole(key)
   if (ofAll.length === 0) return groupsOf(missing)
@@ -74,9 +75,10 @@ export function* planSeries(planning: Planning, entry: SeriesEntry, whole: Missi
     const series = identityOf(entry, indicatorId)
     const key = seriesKey(series)
     const state = plannerState.series(series)
-    const groups = groupsFor(planning, entry, key, state, wanted, whole)
+    const periods = knownPeriods(zone, state)
+    const groups = groupsFor(planning, entry, key, state, periods, wanted, whole)
     if (groups.length === 0 || isSkipped(planning, entry.where, route, indicatorId)) continue
-    const settled = settledBefore(zone, now, entry.lookback, unit, knownPeriods(zone, state))
+    const settled = settledBefore(zone, now, entry.lookback, unit, periods)
     const lookbackS = Math.max(state.lookbackS ?? 0, lookbacksOf(job).get(key)!)
     const changes = changesOf(service, series, state)
     const windowGroups = groups.map(({ geoIds, holes }): WindowGroup => {
