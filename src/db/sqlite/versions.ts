@@ -32,21 +32,53 @@ export function valuesThen(prepare: Prepare, range: SeriesRange, then: string): 
   return prepare(sql).all(parameters) as ValueAt[]
 }
 
-/** Every time that a value of a range was replaced or withdrawn, after an instant where one is given; the latest first. */
+interface Successor {
+  readonly at: number
+  readonly value: number | null
+  readonly fetch_id: number
+}
+type Superseded = Successor & { readonly superseded_by: number }
+
+/**
+ * Every time that a value of a range was replaced or withdrawn, after an instant where one is given; the latest first. Both tables
+ * are read once, in the order of their keys, and put together here: to look up what follows each version takes three times as long.
+ */
 export function revisionsOf(prepare: Prepare, range: SeriesRange, after: string | null): Revision[] {
-  const rows = prepare(
-    `select old.at, old.value as "before", coalesce(now.value, next.value) as "after",
-       now.at is null and next.at is null as withdrawn, f.finished_at as "revisedAt"
-     from observation_revision old
-     join _fetch f on f.id = old.superseded_by
-     left join observation now on now.series_id = old.series_id and now.geo_id = old.geo_id and now.at = old.at
-       and now.fetch_id = old.superseded_by
-     left join observation_revision next on next.series_id = old.series_id and next.geo_id = old.geo_id and next.at = old.at
-       and next.fetch_id = old.superseded_by
-     where old.series_id = :series and old.geo_id = :geo and old.at >= :from and old.at < :to and f.finished_at > :after
-     order by f.finished_at desc, old.at`,
-  ).all({ ...named(range), after: after ?? '' }) as (Omit<Revision, 'withdrawn'> & { withdrawn: number })[]
-  return rows.map((row) => ({ ...row, withdrawn: row.withdrawn === 1 }))
+  const parameters = named(range)
+  const versions = prepare(
+    `select at, value, fetch_id, superseded_by from observation_revision where ${WHERE} order by at, fetch_id`,
+  ).all(parameters) as Superseded[]
+  if (versions.length === 0) return []
+  const held = prepare(`select at, value, fetch_id from observation where ${WHERE} order by at`).all(
+    parameters,
+  ) as Successor[]
+  const finished = prepare('select finished_at from _fetch where id = :id')
+  // In order of time in each of them, because versions are.
+  const byMoment = new Map<string, Revision[]>()
+  const byFetch = new Map<number, { readonly moment: string; readonly revisions: Revision[] }>()
+  const of = (id: number) => {
+    const known = byFetch.get(id)
+    if (known) return known
+    const { finished_at: moment } = finished.get({ id }) as { finished_at: string }
+    const revisions = byMoment.get(moment) ?? []
+    byMoment.set(moment, revisions)
+    const found = { moment, revisions }
+    byFetch.set(id, found)
+    return found
+  }
+  let next = 0
+  for (const [i, { at, value, superseded_by }] of versions.entries()) {
+    while (next < held.length && held[next]!.at < at) next++
+    const successor = [versions[i + 1], held[next]].find((one) => one?.at === at && one.fetch_id === superseded_by)
+    const { moment, revisions } = of(superseded_by)
+    if (after === null || moment > after)
+      revisions.push({
+        ...{ at, before: value, after: successor?.value ?? null },
+        ...{ withdrawn: successor === undefined, revisedAt: moment },
+      })
+  }
+  const moments = [...byMoment.keys()].sort().reverse()
+  return moments.flatMap((moment) => byMoment.get(moment)!)
 }
 
 /** Versions that began or ended between two instants: all that is needed to know both sides of what changed. */

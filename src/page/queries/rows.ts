@@ -43,10 +43,12 @@ async function byUnit(db: Reader, line: Line, range: Interval, unit: Unit, fetch
     return found.map((extremes, i) => [{ from: borders[i]!, to: borders[i + 1]! }, extremes] as const)
   }
   const whole = { from: borders[0]!, to: borders.at(-1)! }
-  const days = Map.groupBy(await readDays(db, line, whole, fetchId), ([{ from }]) => floorTo(line.zone, from, unit))
-  return [...days].map(([from, some]) => {
+  const days = Map.groupBy(await readDays(db, line, whole, fetchId), ([{ day, month }]) =>
+    unit === 'day' ? day : unit === 'month' ? month : Math.floor(month / 12),
+  )
+  return [...days.values()].map((some) => {
     const extremes = some.map(([, one]) => one).reduce(together)
-    return [{ from, to: some.at(-1)![0].to }, extremes] as const
+    return [{ from: some[0]![0].from, to: some.at(-1)![0].to }, extremes] as const
   })
 }
 

@@ -89,10 +89,15 @@ export async function readVintages(db: Reader, line: Line, asked: Interval): Pro
   const revisions = await db.engine.revisions({ ...line, ...range }, null)
   const byAge: (number | null)[][] = AGES.map(() => [])
   const heat = AGES.map(() => new Array<number>(last - first + 1).fill(0))
+  // Those of one answer follow one another, in order of time: few moments, and few days.
+  let moment = { text: '', second: 0 }
+  let { day, from, to } = dayIntervalAt(zone, range.from)
   for (const { at, before, after, withdrawn, revisedAt } of revisions) {
-    const age = ageOf(floorToSecond(revisedAt) - at)
+    if (revisedAt !== moment.text) moment = { text: revisedAt, second: floorToSecond(revisedAt) }
+    if (at < from || at >= to) ({ day, from, to } = dayIntervalAt(zone, at))
+    const age = ageOf(moment.second - at)
     byAge[age]!.push(withdrawn || before === null || after === null ? null : Math.abs(after - before))
-    heat[age]![dayIntervalAt(zone, at).day - first]!++
+    heat[age]![day - first]!++
   }
   const days = Array.from({ length: last - first + 1 }, (_, i) => localDate(zone, localDay(zone, first + i).from))
   return { range, changes, fan, byAge: byAge.map(summary), days, heat }

@@ -106,9 +106,31 @@ function touched(days: readonly LocalDay[], intervals: readonly Interval[]): boo
   })
 }
 
+/** Local days of a series with their totals, and what they held after a fetch. */
+interface KeptDays {
+  readonly key: string
+  readonly days: readonly LocalDay[]
+  readonly totals: readonly Extremes[]
+  readonly past: Map<number, readonly Extremes[]>
+}
+
+/** What was read last: the chart and the table beside it ask for the same days, now and then. */
+const kept = new WeakMap<Reader, KeptDays>()
+
+async function keptDays(db: Reader, line: Line, range: Interval): Promise<KeptDays> {
+  const key = `${line.seriesId} ${line.geoId} ${range.from} ${range.to}`
+  const known = kept.get(db)
+  if (known?.key === key) return known
+  const days = daysOf(line.zone, range)
+  const totals = days.length === 0 ? [] : await totalsOf(db, line, days)
+  const found = { key, days, totals, past: new Map() }
+  kept.set(db, found)
+  return found
+}
+
 /** What days held after a fetch: of those of which no later one told that is what they hold, and of the rest the versions are looked at. */
-async function totalsThen(db: Reader, line: Line, days: readonly LocalDay[], fetchId: number): Promise<Extremes[]> {
-  const totals = await totalsOf(db, line, days)
+async function totalsThen(db: Reader, line: Line, { days, ...kept }: KeptDays, fetchId: number): Promise<Extremes[]> {
+  const totals = [...kept.totals]
   const { before, after } = await toldOf(db, line, fetchId)
   const [unsure, later] = [touched(days, intersect(before, after)), touched(days, after)]
   for (const [i, { from, to }] of days.entries())
@@ -124,9 +146,11 @@ export async function readDays(
   range: Interval,
   fetchId: number | null,
 ): Promise<(readonly [LocalDay, Extremes])[]> {
-  const days = daysOf(line.zone, range)
-  if (days.length === 0) return []
-  const totals = fetchId === null ? await totalsOf(db, line, days) : await totalsThen(db, line, days, fetchId)
+  const found = await keptDays(db, line, range)
+  if (found.days.length === 0) return []
+  const { days, past } = found
+  if (fetchId !== null && !past.has(fetchId)) past.set(fetchId, await totalsThen(db, line, found, fetchId))
+  const totals = fetchId === null ? found.totals : past.get(fetchId)!
   return days.map((day, i) => [day, totals[i]!])
 }
 
