@@ -1,13 +1,16 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { serverUrl } from '../postgres/database.ts'
 import { campaign } from './campaign.ts'
+import { hasPooler, startPooler } from './pooler.ts'
 
-test('workers are killed and connections cut while two plans are carried out: the rows are those of an undisturbed run', async () => {
+test('workers are killed and connections cut while three plans are carried out: the rows are those of an undisturbed run', async () => {
   const said: string[] = []
+  const url = await serverUrl()
+  const pooler = hasPooler() ? await startPooler(url) : null
+  onTestFinished(async () => pooler?.close())
   const found = await campaign({
     ...{ kills: 2, workers: 2, days: 5, cuts: 1, restarts: 0, say: (text) => said.push(text) },
-    server: { url: await serverUrl(), restart: null },
-    random: Math.random,
+    ...{ server: { url, restart: null }, pooler, random: Math.random },
   })
   expect(found, said.join('\n')).toMatchObject({ different: [], twice: 0 })
 })

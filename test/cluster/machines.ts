@@ -4,6 +4,12 @@ import { resolve } from 'node:path'
 const BIN = resolve('src/cli/bin.js')
 export const KEY = 'k'.repeat(64)
 
+/** Those that live: none outlives whoever started it. */
+const living = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of living) child.kill('SIGKILL')
+})
+
 /** A process of the command, with what it said. */
 export interface Machine {
   readonly child: ChildProcess
@@ -22,6 +28,8 @@ export function machine(
     env: { PATH: process.env.PATH ?? '', INDICATOR_SYNC_API_KEY: KEY, NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  living.add(child)
+  child.once('close', () => living.delete(child))
   let said = ''
   for (const stream of [child.stdout!, child.stderr!])
     stream.on('data', (text) => {

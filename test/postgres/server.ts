@@ -26,12 +26,13 @@ export interface Server {
 }
 
 /** Whoever the server runs as: PostgreSQL refuses to be root. */
-interface Account {
+export interface Account {
   readonly uid?: number
   readonly gid?: number
 }
 
-function accountOf(): Account {
+/** Whose the server is. */
+export function accountOf(): Account {
   if (process.getuid?.() !== 0) return {}
   for (const name of ['postgres', 'nobody']) {
     const { status, stdout } = spawnSync('id', ['-u', name], { encoding: 'utf8' })
@@ -60,7 +61,8 @@ function nativeFolder(): string {
   return native
 }
 
-const freePort = (): Promise<number> =>
+/** A port that nobody has. */
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer()
     probe.once('error', reject)

@@ -288,3 +288,27 @@ series: [{ indicators: [600, 1293, 551], window: { from: 2025-09-01, to: 2025-11
   // Bookkeeping of the requests; a lock of each row would be 56 bytes a value.
   expect(bytes / values).toBeLessThan(20)
 })
+
+test('a pooler that hands out connections for one transaction needs settings in the database, and is told which', async () => {
+  const url = await tempDatabase()
+  const pooled = `${url}?pooling=transaction`
+  const name = new URL(url).pathname.slice(1)
+  await expect(openStore(pooled)).rejects.toMatchObject({
+    code: 'not-set-up',
+    hint: expect.stringContaining(`alter database "${name}" set search_path = public, compat`),
+  })
+  await expect(openStore(`${url}?pooling=statement`)).rejects.toThrow('says pooling=statement')
+  for (const setting of ['search_path = public, compat', "timezone = 'UTC'"])
+    await withClient(url, (client) => client.query(`alter database "${name}" set ${setting}`))
+  const store = await openWriter(pooled, 'sync')
+  await store.write((tx) => tx.insertInto('_source').values(rowOf('a')).execute())
+  expect(await hosts(store)).toEqual(['a'])
+  const kept = await store.kysely.executeQuery<{ count: number }>(
+    CompiledQuery.raw('select count(*) as count from pg_prepared_statements'),
+  )
+  expect(kept.rows).toEqual([{ count: 0 }])
+  expect(await isHeld(pooled)).toBe(true)
+  await expect(openWriter(pooled, 'sync')).rejects.toBeInstanceOf(BusyError)
+  await store.close()
+  expect(await isHeld(pooled)).toBe(false)
+})

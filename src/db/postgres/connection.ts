@@ -7,7 +7,8 @@ import { answerLater } from '../prepared.ts'
 import { ListCompiler } from './compiler.ts'
 import { asStoreError } from './errors.ts'
 import { OID } from './oids.ts'
-import { later, prepareOn } from './statements.ts'
+import { beginAlone, beginSession } from './session.ts'
+import { later } from './statements.ts'
 
 /** The driver, loaded when the first address is opened: most programs never do. */
 const driver = (): typeof pg => createRequire(import.meta.url)('pg')
@@ -43,19 +44,6 @@ const types: pg.CustomTypesConfig = {
   },
 }
 
-/** What every connection begins with: names found in one place only, one clock, and an end to whatever hangs. */
-const SETTINGS = [
-  'search_path = public, compat',
-  "timezone = 'UTC'",
-  'statement_timeout = 900000',
-  'lock_timeout = 60000',
-  'idle_in_transaction_session_timeout = 300000',
-  'client_min_messages = warning',
-  // Compiling a statement for the processor takes longer than any of ours runs.
-  'jit = off',
-]
-const SET = SETTINGS.map((setting) => `set ${setting}`).join('; ')
-
 /** How many connections a process has at the most, beside that of its lock. */
 const CONNECTIONS = 4
 const CONNECT_MS = 20_000
@@ -69,6 +57,7 @@ function driverAddress(address: string): string {
   // The driver takes some modes for stricter ones unless it is told.
   if (url.searchParams.has('sslmode') && !url.searchParams.has('uselibpqcompat'))
     url.searchParams.set('uselibpqcompat', 'true')
+  url.searchParams.delete('pooling')
   return url.href
 }
 
@@ -87,15 +76,18 @@ export async function connectAlone(address: string): Promise<pg.Client> {
   // Whoever waits for an answer is told; where nobody does, the next question tells.
   client.on('error', () => undefined)
   await client.connect()
-  await client.query(SET)
+  await beginAlone(client, address)
   return client
 }
 
-/** Opens a pool; nobody connects before the first query. `first` is done on every new connection before anything else. */
-export function connect(
-  address: string,
-  first: (client: pg.ClientBase) => Promise<void> = async () => undefined,
-): Connection {
+/** What a pool does with each new connection before anything else. */
+export interface ConnectOptions {
+  readonly settings?: readonly string[]
+  readonly first?: (client: pg.ClientBase) => Promise<void>
+}
+
+/** Opens a pool; nobody connects before the first query. */
+export function connect(address: string, { settings, first }: ConnectOptions = {}): Connection {
   const pool = new (driver().Pool)({
     ...clientConfig(address),
     max: CONNECTIONS,
@@ -106,9 +98,8 @@ export function connect(
     async onConnect(client) {
       // Also while somebody works with it: his next question is told.
       client.on('error', () => undefined)
-      await client.query(SET)
-      await first(client)
-      prepareOn(client)
+      await beginSession(client, address, settings)
+      await first?.(client)
     },
   })
   pool.on('error', () => undefined)

@@ -40,10 +40,7 @@ function readerOf(connection: Connection, address: string): Reader {
 /** Opens a database for reading only; what cannot be read is refused when the first query connects. */
 export function openReader(file: string): Reader {
   const address = shownAddress(file)
-  return readerOf(
-    connect(address, (client) => checkReadable(client, address)),
-    address,
-  )
+  return readerOf(connect(address, { first: (client) => checkReadable(client, address) }), address)
 }
 
 /** How often the end of a transaction is asked for, and how long between two tries at first. */
@@ -72,10 +69,8 @@ async function prepare({ kysely, engine }: Reader, address: string): Promise<voi
 /** Opens a database for writing: its tables made when absent, migrated when older, refused when newer or foreign. */
 export async function openStore(file: string, { durability = 'normal', signal }: StoreOptions = {}): Promise<Store> {
   const address = shownAddress(file)
-  const connection = connect(address, async (client) => {
-    // A crash of the server may take the last half second, whole transactions of it: a sync asks again what is not there.
-    await client.query(`set synchronous_commit = ${durability === 'full' ? 'on' : 'off'}`)
-  })
+  // A crash of the server may take the last half second, whole transactions of it: a sync asks again what is not there.
+  const connection = connect(address, { settings: [`synchronous_commit = ${durability === 'full' ? 'on' : 'off'}`] })
   const { kysely } = connection
   const reader = readerOf(connection, address)
   try {

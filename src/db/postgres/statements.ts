@@ -20,13 +20,13 @@ const NOTHING = { command: '', rowCount: null, rows: [] }
 /**
  * Makes a connection prepare what is asked of it with parameters, once a text: to read and to plan a statement takes longer
  * than most of ours run. What is not waited for is sent all the same; where it fails, the next answer is its error, and at the latest that of the
- * commit, which is none then.
+ * commit, which is none then. Where it may be somebody else's for the next transaction, nothing is `kept`.
  */
-export function prepareOn(client: pg.ClientBase): void {
+export function prepareOn(client: pg.ClientBase, kept = true): void {
   const names = new Map<string, string>()
   const nameOf = (text: string): string | undefined => {
     const known = names.get(text)
-    if (known !== undefined || names.size >= KEPT) return known
+    if (!kept || known !== undefined || names.size >= KEPT) return known
     const name = createHash('sha256').update(text).digest('base64url').slice(0, 40)
     names.set(text, name)
     return name

@@ -1,0 +1,120 @@
+import { withClient } from '../postgres/create.ts'
+
+/** A call, when it came to the service. */
+export interface Arrival {
+  readonly at: number
+  readonly target: string
+}
+
+/** What a campaign found. */
+export interface Findings {
+  readonly requests: number
+  /** Requests of what was in hand of a worker that died, or whose connection was cut. */
+  readonly again: number
+  /** Requests of what had been loaded already, also as a part of something else. */
+  readonly twice: number
+  /** The most calls that came in any second, and in any minute. */
+  readonly mostASecond: number
+  readonly mostAMinute: number
+  /** Tables whose rows differ from those of an undisturbed run. */
+  readonly different: readonly string[]
+  /** The longest time between a call whose answer was lost and the next one for the same, in seconds, and that of nine in ten. */
+  readonly resumed: number
+  readonly resumedMostly: number
+}
+
+/** Asked by two jobs in windows that overlap: which of them has what they have in common is left to chance. */
+export const SHARED = 1293
+
+const ALONE = `target not like '%/indicators/${SHARED}%'`
+const of = (columns: string, table: string): string =>
+  `select s.indicator_id, ${columns} from ${table} x join series s on s.id = x.series_id`
+
+const SAME: Readonly<Record<string, string>> = {
+  observation: of('geo_id, at, value, step_s', 'observation'),
+  observation_revision: of('geo_id, at, value, step_s', 'observation_revision'),
+  _coverage: of('geo_id, from_at, to_at, state', '_coverage'),
+  _absent: of('geo_id, from_at, to_at, x.step_s, missing', '_absent'),
+  _day: of('geo_id, month, day, count, min, max, missing', '_day'),
+  _resolution: of('from_at, x.step_s', '_resolution'),
+  _reply: `select distinct r.hash, r.bytes from _reply r join _fetch f on f.reply_hash = r.hash where ${ALONE}`,
+  indicator: 'select kind, id from indicator',
+  fetches: `select target, outcome, count(*) from _fetch where outcome in ('ok', 'empty') and ${ALONE} group by 1, 2`,
+}
+
+const most = (times: readonly number[], ms: number): number => {
+  const sorted = [...times].sort((a, b) => a - b)
+  let [from, found] = [0, 0]
+  for (const [to, time] of sorted.entries()) {
+    while (sorted[from]! <= time - ms) from++
+    found = Math.max(found, to - from + 1)
+  }
+  return found
+}
+
+const rowsOf = (url: string, sql: string): Promise<string[]> =>
+  withClient(url, async (client) =>
+    (await client.query({ text: sql, rowMode: 'array' })).rows.map((row) => JSON.stringify(row)).sort(),
+  )
+
+/** What a target asks for: a stretch of a path, or all of it. */
+function stretchOf(target: string): { readonly path: string; readonly from: number; readonly to: number } {
+  const { pathname, searchParams } = new URL(target, 'http://service')
+  const [from, to] = [searchParams.get('start_date'), searchParams.get('end_date')]
+  return { path: from && to ? pathname : target, from: Date.parse(from ?? '0'), to: Date.parse(to ?? '1') }
+}
+
+/** Calls for what had been loaded when they came, in whatever windows. */
+async function loadedBefore(url: string, arrivals: readonly Arrival[]): Promise<number> {
+  const loaded = await withClient(
+    url,
+    async (client) =>
+      (await client.query(`select target, finished_at from _fetch where outcome in ('ok', 'empty')`)).rows,
+  )
+  const byPath = new Map<string, { readonly from: number; readonly to: number; readonly at: number }[]>()
+  for (const { target, finished_at } of loaded) {
+    const { path, from, to } = stretchOf(target)
+    byPath.set(path, [...(byPath.get(path) ?? []), { from, to, at: Date.parse(finished_at) }])
+  }
+  return arrivals.filter(({ at, target }) => {
+    const { path, from, to } = stretchOf(target)
+    return byPath.get(path)?.some((one) => one.at < at && one.from < to && from < one.to)
+  }).length
+}
+
+/** Compares a database with that of an undisturbed run, and counts the calls that came to the service. */
+export async function findOut(of: {
+  readonly calm: string
+  readonly rough: string
+  readonly arrivals: readonly Arrival[]
+  readonly say: (text: string) => void
+}): Promise<Findings> {
+  const different: string[] = []
+  for (const [name, sql] of Object.entries(SAME)) {
+    const [one, other] = [await rowsOf(of.calm, sql), await rowsOf(of.rough, sql)]
+    if (one.join('\n') === other.join('\n')) continue
+    different.push(name)
+    const [ours, theirs] = [new Set(one), new Set(other)]
+    const more = other.filter((row) => !ours.has(row)).slice(0, 3)
+    const fewer = one.filter((row) => !theirs.has(row)).slice(0, 3)
+    of.say(`${name}: ${one.length} and ${other.length} rows; ${more} / ${fewer}`)
+  }
+  const times = of.arrivals.map(({ at }) => at)
+  const last = new Map<string, number>()
+  const gaps: number[] = []
+  for (const { at, target } of [...of.arrivals].sort((a, b) => a.at - b.at)) {
+    if (last.has(target)) gaps.push((at - last.get(target)!) / 1000)
+    last.set(target, at)
+  }
+  gaps.sort((a, b) => a - b)
+  return {
+    requests: times.length,
+    again: gaps.length,
+    twice: await loadedBefore(of.rough, of.arrivals),
+    mostASecond: most(times, 1000),
+    mostAMinute: most(times, 60_000),
+    different,
+    resumed: gaps.at(-1) ?? 0,
+    resumedMostly: gaps[Math.floor(gaps.length * 0.9)] ?? 0,
+  }
+}
