@@ -10,16 +10,16 @@ import type { Job } from '../job/job.ts'
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { callsLeft } from '../load/budget.ts'
 import { beginRun, type Counts, endRun, WORKER } from '../load/run.ts'
-import { seriesIdOf } from '../load/series.ts'
 import { hostOf } from '../load/source.ts'
 import { planRequest } from '../plan/planning.ts'
 import { createRequested, type Requested } from '../plan/requested.ts'
 import type { AnyParams } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
 import { failures } from '../state/failures.ts'
-import { type Ask, askOf, plannedOf } from './ask.ts'
+import { type Ask, plannedOf } from './ask.ts'
 import { shared } from './clock.ts'
-import type { Queue, Queued } from './queue.ts'
+import { enqueue } from './enqueue.ts'
+import type { Queue } from './queue.ts'
 
 /** A plan that others carry out. */
 export interface HandOut {
@@ -33,8 +33,6 @@ export interface HandOut {
 const LOOK_MS = 1_000
 /** How often in a row the database may not answer before the wait ends. */
 const TRIES = 60
-/** Requests that are queued at once. */
-const BATCH = 2_000
 
 /** The last answer that is recorded. */
 async function lastFetch({ kysely }: Pick<Store, 'kysely'>): Promise<number> {
@@ -96,32 +94,6 @@ export async function openHandOut(store: Store, queue: Queue<Ask>, service: Serv
   // Whatever is answered from now on is known to whoever fetches, also where the plan does not see it yet.
   const after = await lastFetch(store)
 
-  async function insert(job: Job, requests: Iterable<PlannedRequest>, now: number) {
-    let batch: Queued<Ask>[] = []
-    let sent = 0
-    const made = new Set<string>()
-    /** Queues what was collected; the series that it is of are made before, so that no two workers make the same. */
-    const send = async (): Promise<void> => {
-      const fresh = new Map(batch.flatMap(({ data }) => (data.series ? [[seriesKey(data.series), data] as const] : [])))
-      for (const key of made) fresh.delete(key)
-      if (fresh.size > 0)
-        await store.write(async (tx) => {
-          for (const ask of fresh.values()) await seriesIdOf(tx, ask, now)
-        })
-      for (const key of fresh.keys()) made.add(key)
-      sent += await queue.insert(batch)
-      batch = []
-    }
-    let last: PlannedRequest | null = null
-    for (const planned of requests) {
-      last = planned
-      batch.push(askOf(job, planned, after, Math.floor(now / 1000)))
-      if (batch.length >= BATCH) await send()
-    }
-    await send()
-    return { sent, last }
-  }
-
   /** Waits until nothing is left of a job; tells why it ended early where it did. */
   async function settled(
     context: SyncContext,
@@ -169,7 +141,7 @@ export async function openHandOut(store: Store, queue: Queue<Ask>, service: Serv
         ...{ schedule: job.schedule, timeZone: job.timeZone },
       })
       context.onEvent?.({ event: 'run.started', run: runId, job: job.name, command })
-      const { sent, last } = await insert(job, requests, began)
+      const { sent, last } = await enqueue(queue, job, requests, after, began)
       await endRun(store, runId, 'done', null, formatMillis(now()))
       const stop = await settled(context, job, sent, last)
       const counts = await countsSince(store, job.name, after)

@@ -1,0 +1,42 @@
+/* Plans ten years of 2,000 series and queues them in a database on a server, then takes some in hand. */
+
+import type { Ask } from '../../src/cluster/ask.ts'
+import { enqueue } from '../../src/cluster/enqueue.ts'
+import { openQueue } from '../../src/cluster/queue.ts'
+import { openStore } from '../../src/db/open.ts'
+import { EMPTY_STATE } from '../../src/job/plannerState.ts'
+import { readJob } from '../../src/job/read.ts'
+import { plan } from '../../src/plan/plan.ts'
+import { SERVICES } from '../../src/services/services.ts'
+
+const [file = '', series = '2000'] = process.argv.slice(2)
+const ids = Array.from({ length: Number(series) }, (_, i) => 600 + i)
+const job = readJob(
+  `name: bench\nseries:\n  - indicators: [${ids.join(', ')}]\n    window: { from: 2015-01-01, to: 2025-01-01 }\n`,
+  'bench.yaml',
+)
+const store = await openStore(file)
+const queue = await openQueue<Ask>(store, 'service.test', {
+  supervises: false,
+  onError: (error) => {
+    throw error
+  },
+})
+const now = Math.floor(Date.parse('2025-11-04T12:00:00Z') / 1000)
+const began = performance.now()
+const requests = plan({ job, service: SERVICES.generic, plannerState: EMPTY_STATE, now, options: {} })
+const { sent } = await enqueue(queue, job, requests, 0, now * 1000)
+const seconds = (performance.now() - began) / 1000
+const times: number[] = []
+for (let i = 0; i < 300; i++) {
+  const asked = performance.now()
+  await queue.claim(1)
+  times.push(performance.now() - asked)
+}
+times.sort((a, b) => a - b)
+const { user, system } = process.cpuUsage()
+process.stdout.write(
+  `${JSON.stringify({ sent, seconds, claimMs: times[150], claimP99Ms: times[297], cpu: (user + system) / 1e6 })}\n`,
+)
+await queue.close()
+await store.close()

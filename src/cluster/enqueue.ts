@@ -1,0 +1,48 @@
+import { setImmediate as yieldOnce } from 'node:timers/promises'
+import type { Job } from '../job/job.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { type Ask, askOf } from './ask.ts'
+import type { Queue, Queued } from './queue.ts'
+
+/** Requests that are queued at once. */
+const BATCH = 2_000
+
+/** What was queued: how much of it was not there already, and the last of it. */
+export interface Enqueued {
+  readonly sent: number
+  readonly last: PlannedRequest | null
+}
+
+/**
+ * Puts planned requests into the queue as they are planned: while the server takes some, the next ones are planned. `after` is the
+ * last answer that the plan knew of.
+ */
+export async function enqueue(
+  queue: Queue<Ask>,
+  job: Job,
+  requests: Iterable<PlannedRequest>,
+  after: number,
+  nowMs: number,
+): Promise<Enqueued> {
+  const now = Math.floor(nowMs / 1000)
+  let sent = 0
+  let sending: Promise<number> = Promise.resolve(0)
+  const send = async (batch: readonly Queued<Ask>[]): Promise<void> => {
+    sent += await sending
+    sending = queue.insert(batch)
+    // Whoever waits for it is told; until then it is nobody's error.
+    sending.catch(() => undefined)
+    await yieldOnce()
+  }
+  let batch: Queued<Ask>[] = []
+  let last: PlannedRequest | null = null
+  for (const planned of requests) {
+    last = planned
+    batch.push(askOf(job, planned, after, now))
+    if (batch.length < BATCH) continue
+    await send(batch)
+    batch = []
+  }
+  await send(batch)
+  return { sent: sent + (await sending), last }
+}
