@@ -17,6 +17,7 @@ import { single } from './cases/single.ts'
 import { start } from './cases/start.ts'
 import { views } from './cases/views.ts'
 import { wire } from './cases/wire.ts'
+import { workers } from './cases/workers.ts'
 
 const CASES: Readonly<Record<string, Case>> = {
   load,
@@ -29,6 +30,7 @@ const CASES: Readonly<Record<string, Case>> = {
   single,
   views,
   page,
+  workers,
   large,
 }
 /** Bytes on disk that a value of the large case may need: row, replies, log and the copy of the peak. */
