@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readMachines } from '../../src/checks/machines.ts'
 import type { Ask } from '../../src/cluster/ask.ts'
 import { enqueue } from '../../src/cluster/enqueue.ts'
-import { readMachines } from '../../src/cluster/machines.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
 import { openStore } from '../../src/db/open.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
@@ -45,7 +45,7 @@ series:
     machine(url, emulator.url, ['worker', '--service', 'generic', '--concurrency', '1', '--quiet']),
   )
   try {
-    while ((await readMachines(store)).workers.length < workers) await sleep(100)
+    while (((await readMachines(store))?.workers.length ?? 0) < workers) await sleep(100)
     const requests = [...plan({ job, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })]
     // Faster than a job may be: it is the workers that are measured.
     const fast = { ...job, pace: { ...job.pace, perSecond: 1_000 } }

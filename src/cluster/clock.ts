@@ -1,17 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { Store } from '../db/store.ts'
+import { databaseClock } from '../db/shared.ts'
 import type { ClusterDatabase } from '../tables/cluster.ts'
-
-/** A database that many machines share, seen with the tables that only such a one has. */
-export const shared = (db: Store['kysely']): Kysely<ClusterDatabase> => db as unknown as Kysely<ClusterDatabase>
-
-/** The clock of the database, in whole epoch milliseconds: the only one that all machines agree on. */
-export async function databaseClock(db: Kysely<ClusterDatabase>): Promise<number> {
-  const { seconds } = await db
-    .selectNoFrom(({ fn, val }) => fn<number>('date_part', [val('epoch'), fn('clock_timestamp', [])]).as('seconds'))
-    .executeTakeFirstOrThrow()
-  return Math.floor(seconds * 1000)
-}
 
 /** How long the clock of the database is believed before it is looked at again. */
 const LOOK_MS = 60_000

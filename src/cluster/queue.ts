@@ -1,9 +1,7 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { type Db, PgBoss } from 'pg-boss'
+import { BOSS_SCHEMA, bossTables } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
-
-/** Where pg-boss keeps its tables. */
-const SCHEMA = 'pgboss'
 
 /** A piece of work as it is queued. */
 export interface Queued<T> {
@@ -76,20 +74,6 @@ const found = (response: object): boolean => (response as { readonly affected: n
 /** What was queued: a connection may hand out JSON as the text that it is. */
 const asData = <T>(data: unknown): T => (typeof data === 'string' ? JSON.parse(data) : data) as T
 
-/** The tables of pg-boss, as far as they are read here. */
-export interface BossTables {
-  readonly job: {
-    readonly name: string
-    readonly state: string
-    readonly data: unknown
-    readonly group_id: string | null
-    readonly output: unknown
-    readonly source_name: string | null
-  }
-}
-export const bossTables = (db: Kysely<never>): Kysely<BossTables> =>
-  (db as unknown as Kysely<BossTables>).withSchema(SCHEMA)
-
 /** The names of the queue of a host, and of that for its dead. */
 export const queueOf = (host: string): { readonly asks: string; readonly dead: string } => {
   const name = host.replaceAll(/[^\w.-]/g, '_')
@@ -127,7 +111,13 @@ export async function openQueue<T extends object>(
   const db = kysely as unknown as Kysely<never>
   let closed = false
   const boss = new PgBoss({
-    ...{ db: asDb(db, () => closed), schema: SCHEMA, schedule: false, supervise: supervises, monitorVacuum: false },
+    ...{
+      db: asDb(db, () => closed),
+      schema: BOSS_SCHEMA,
+      schedule: false,
+      supervise: supervises,
+      monitorVacuum: false,
+    },
     ...(supervises ? { superviseIntervalSeconds: 2, monitorIntervalSeconds: 2 } : {}),
   })
   boss.on('error', onError)

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { formatMillis } from '../base/instant.ts'
+import { databaseClock, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
-import { databaseClock, shared } from './clock.ts'
 
 /** A worker of which nothing was heard for so long is dead. */
 const DEAD_MS = 60_000

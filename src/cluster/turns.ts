@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import { stoppedBySignal } from '../base/stopped.ts'
+import { databaseClock, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import { BREAKER, type BreakerOptions } from '../fetch/breaker.ts'
 import { MAX_WAIT_MS, type Turns, tooLong } from '../fetch/turns.ts'
 import type { Pace } from '../job/job.ts'
 import { spendIn } from '../load/budget.ts'
 import type { Database } from '../tables/schema.ts'
-import { databaseClock, shared } from './clock.ts'
 
 /** A call that begins later than this after its turn gives the turn up: the next one may be too near. */
 const LATE_MS = 100

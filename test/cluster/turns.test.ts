@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { databaseClock, shared } from '../../src/cluster/clock.ts'
 import { createSharedTurns } from '../../src/cluster/turns.ts'
+import { databaseClock, shared } from '../../src/db/shared.ts'
 import type { Turns } from '../../src/fetch/turns.ts'
 import type { Pace } from '../../src/job/job.ts'
 import { bareDatabase, bareStore } from './bare.ts'

@@ -1,15 +1,17 @@
+import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { readMachines } from '../../src/checks/machines.ts'
 import type { Ask } from '../../src/cluster/ask.ts'
 import { askOf } from '../../src/cluster/ask.ts'
 import { holdClaim } from '../../src/cluster/claims.ts'
 import { openClock } from '../../src/cluster/clock.ts'
 import { openHandOut } from '../../src/cluster/handOut.ts'
-import { readMachines } from '../../src/cluster/machines.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
 import { createSharedTurns } from '../../src/cluster/turns.ts'
 import { work } from '../../src/cluster/worker.ts'
 import { openStore } from '../../src/db/open.ts'
+import { shared } from '../../src/db/shared.ts'
 import type { Summary, SyncContext } from '../../src/ingestAll.ts'
 import type { Job } from '../../src/job/job.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
@@ -19,6 +21,7 @@ import { plan } from '../../src/plan/plan.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { sync } from '../../src/sync.ts'
 import { emulate, ms } from '../kit.ts'
+import { askPage } from '../page/asked.ts'
 import { tempDatabase } from '../postgres/database.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z') / 1000
@@ -74,15 +77,17 @@ test('what is planned is fetched and loaded by workers, each request by one of t
   const summary = await handOut(planner!, JOB)
   expect(summary).toMatchObject({ outcome: 'done', counts: { requests: 5, failed: 0 } })
   expect(summary.counts.rows_new).toBeGreaterThan(100)
-  const { workers: known, queues } = await readMachines(planner!.store)
+  const { workers: known, queues } = (await readMachines(planner!.store))!
   expect(known).toHaveLength(2)
   expect(queues).toEqual([])
+  const { html } = await askPage(planner!.store, '/runs')
+  expect(html.split(`${hostname()} ${process.pid}`)).toHaveLength(3)
   expect(await handOut(planner!, JOB)).toMatchObject({ outcome: 'done', counts: { requests: 0 } })
   stopping.abort()
   expect((await Promise.all(working)).reduce((sum, { done }) => sum + done, 0)).toBe(5)
   expect(new Set(emulator.requests.map(({ url }) => url)).size).toBe(5)
   expect(emulator.requests).toHaveLength(5)
-  expect((await readMachines(planner!.store)).workers).toEqual([])
+  expect((await readMachines(planner!.store))?.workers).toEqual([])
 })
 
 test('what was answered since it was planned is not requested, and of the rest only what is left', async () => {
@@ -140,6 +145,25 @@ test('two who ask of the same series at the same time never ask for the same str
   expect(await processes[0]!.store.kysely.selectFrom('_coverage').select(['from_at', 'to_at']).execute()).toEqual([
     { from_at: ms('2025-10-27T23:00:00Z') / 1000, to_at: ms('2025-11-03T23:00:00Z') / 1000 },
   ])
+})
+
+test('a worker that is told to stop ends what is on its way, and gives the rest back at once', async () => {
+  const emulator = await emulate({ now: NOW, latencyMs: 500 })
+  const { context, queue } = await join(await tempDatabase(), emulator.url, emulator.key)
+  const planned = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
+  await queue.insert([...planned].map((request) => askOf(JOB, request, 0, NOW)))
+  const stopping = new AbortController()
+  const working = work({ ...context, signal: stopping.signal }, queue, { concurrency: 3 })
+  while (emulator.requests.length === 0) await sleep(20)
+  stopping.abort()
+  const { done, failed, stop } = await working
+  expect({ failed, stop }).toEqual({ failed: 0, stop: null })
+  // Whatever was on its way has come, and was loaded.
+  expect(emulator.requests).toHaveLength(done)
+  expect(done).toBeLessThan(5)
+  expect(await queue.left(JOB.name)).toBe(5 - done)
+  expect(await queue.claim(5)).toHaveLength(5 - done)
+  expect(await shared(context.store.kysely).selectFrom('_asking').selectAll().execute()).toEqual([])
 })
 
 test('who was given up writes nothing more: the answer of a worker whose request others have is rolled back', async () => {

@@ -1,7 +1,7 @@
+import { machinesMetrics, readMachines } from '../../checks/machines.ts'
 import { prometheusText } from '../../checks/metrics.ts'
 import { readStatus } from '../../checks/status.ts'
 import { coveredSeries } from '../../checks/strips.ts'
-import { isAddress } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
 import { type LakeState, lakeState, lakeStateIn } from '../../lake/state.ts'
 import { callsLeft } from '../../load/budget.ts'
@@ -16,7 +16,7 @@ import { print } from '../terminal/output.ts'
 import { strips } from '../terminal/strips.ts'
 import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
 import { version } from '../version.ts'
-import { machinesMetrics, machinesText } from './machinesText.ts'
+import { machinesText } from './machinesText.ts'
 import { lakeStateText, statusText, withLag } from './statusText.ts'
 
 export async function run(
@@ -36,8 +36,7 @@ export async function run(
     const lakes: LakeState[] = []
     for (const folder of new Set([...(args.lake ?? []), ...jobs.flatMap(({ lake }) => lake ?? [])]))
       lakes.push(await withLake(folder, (place) => lakeState(reader, place)))
-    // Only a database on a server has workers.
-    const machines = isAddress(file) ? await (await import('../../cluster/machines.ts')).readMachines(reader) : null
+    const machines = await readMachines(reader)
     if (args.format === 'prometheus') {
       const host = baseUrl ? new URL(baseUrl.value).host : ''
       const known: { job: string; calls: number }[] = []

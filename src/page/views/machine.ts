@@ -1,12 +1,15 @@
+import { machinesMetrics, readMachines } from '../../checks/machines.ts'
 import { prometheusText } from '../../checks/metrics.ts'
 import { readStatus } from '../../checks/status.ts'
 import { type Answering, json } from '../page.ts'
 
 /** `/metrics`: the figures of `status --format prometheus`. */
-export const metrics: Answering = async ({ store, version }) => ({
-  type: 'text/plain; version=0.0.4; charset=utf-8',
-  body: await prometheusText(store, { version, callsLeft: [] }),
-})
+export const metrics: Answering = async ({ store, version }) => {
+  const machines = await readMachines(store)
+  const figures = await prometheusText(store, { version, callsLeft: [] })
+  const body = machines ? `${figures}${machinesMetrics(machines)}\n` : figures
+  return { type: 'text/plain; version=0.0.4; charset=utf-8', body }
+}
 
 /** `/status.json`: the same as `status --json`. */
 export const status: Answering = async ({ store }) => json({ database: store.file, ...(await readStatus(store)) })

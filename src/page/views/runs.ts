@@ -1,8 +1,10 @@
+import { readMachines } from '../../checks/machines.ts'
 import { type Html, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type RunRow, readRuns } from '../queries/runList.ts'
 import { scrolled } from './parts.ts'
 import { command, duration, moment, number, pager, serviceText, wholeOf } from './pieces.ts'
+import { workersOf } from './workers.ts'
 
 const BAR = { width: 10, height: 48 }
 
@@ -35,12 +37,17 @@ const row = (run: RunRow, request: PageRequest): Html => {
 
 /** `/runs`: what ran, what failed. */
 export const runs = view({
-  read: ({ store, query }) => readRuns(store, wholeOf(query, 'before')),
-  show({ runs: rows, older }, request) {
+  async read({ store, query }) {
+    const list = await readRuns(store, wholeOf(query, 'before'))
+    // Only a database on a server has workers.
+    const machines = query.has('before') ? null : await readMachines(store)
+    return { ...list, ...(machines ? { machines } : {}) }
+  },
+  show({ runs: rows, older, machines }, request) {
     const { words, query } = request
     const { runs: own } = words
     if (rows.length === 0)
-      return html`<p>${own.none} ${own.noneHint}</p>${command(request.command('sync my-market.yaml'))}`
+      return html`<p>${own.none} ${own.noneHint}</p>${command(request.command('sync my-market.yaml'))}${machines && workersOf(machines, request)}`
     return html`<p>${own.about}</p>
 <figure>${strip(rows, request)}</figure>
 ${scrolled(
@@ -50,6 +57,7 @@ ${scrolled(
 <tbody>
 ${rows.map((run) => row(run, request))}</tbody></table>`,
 )}
-${pager(request, '/runs', { before: query.has('before') ? {} : null, after: older === null ? null : { before: older } })}`
+${pager(request, '/runs', { before: query.has('before') ? {} : null, after: older === null ? null : { before: older } })}
+${machines && workersOf(machines, request)}`
   },
 })

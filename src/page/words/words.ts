@@ -11,9 +11,24 @@ import * as series from './series.ts'
 import * as sql from './sql.ts'
 import * as texts from './texts.ts'
 import * as vintages from './vintages.ts'
+import * as workers from './workers.ts'
 
 /** The texts of all pages, from the files of this folder. */
-const PARTS = { common, archives, coverage, explain, home, indicators, runs, search, series, sql, texts, vintages }
+const PARTS = {
+  common,
+  archives,
+  coverage,
+  explain,
+  home,
+  indicators,
+  runs,
+  search,
+  series,
+  sql,
+  texts,
+  vintages,
+  workers,
+}
 
 /** The page's own words in one language, by part. */
 export type Words = { readonly [P in keyof typeof PARTS]: (typeof PARTS)[P]['en'] }

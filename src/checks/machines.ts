@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import type { Store } from '../db/store.ts'
-import { databaseClock, shared } from './clock.ts'
-import { bossTables } from './queue.ts'
+import { isAddress } from '../db/address.ts'
+import { BOSS_SCHEMA, bossTables, databaseClock, shared } from '../db/shared.ts'
+import type { Reader } from '../db/store.ts'
 
 /** A worker as `status` tells of it. */
 export interface WorkerState {
@@ -45,15 +45,16 @@ const hasTable = async (db: Kysely<never>, schema: string, name: string): Promis
     .where('table_name', '=', name)
     .executeTakeFirst()) !== undefined
 
-/** Reads who works on a database that machines share. */
-export async function readMachines({ kysely }: Pick<Store, 'kysely'>): Promise<Machines> {
+/** Reads who works on a database; null where it is a file, which no machines share. */
+export async function readMachines({ kysely, file }: Pick<Reader, 'kysely' | 'file'>): Promise<Machines | null> {
+  if (!isAddress(file)) return null
   const now = await databaseClock(shared(kysely))
   const rows = await shared(kysely).selectFrom('_worker').selectAll().orderBy('id').execute()
   const workers = rows.map(({ id: _, runs: _runs, started_at, seen_at, draining, ...row }) => ({
     ...{ ...row, startedAt: started_at, seenAt: seen_at, draining: draining === 1 },
   }))
   const db = kysely as unknown as Kysely<never>
-  if (!(await hasTable(db, 'pgboss', 'job'))) return { now, workers, queues: [] }
+  if (!(await hasTable(db, BOSS_SCHEMA, 'job'))) return { now, workers, queues: [] }
   const counts = await bossTables(db)
     .selectFrom('job')
     .where('state', 'in', ['created', 'retry', 'active'])
@@ -69,4 +70,23 @@ export async function readMachines({ kysely }: Pick<Store, 'kysely'>): Promise<M
     queue[kind === 'dead' ? 'dead' : state === 'active' ? 'active' : 'queued'] += Number(count)
   }
   return { now, workers, queues: [...queues.values()].sort((a, b) => (a.host < b.host ? -1 : 1)) }
+}
+
+/** A worker of which nothing was heard for so many milliseconds is told to be silent. */
+export const SILENT_MS = 15_000
+
+/** The workers and their queues as figures for monitors. */
+export function machinesMetrics({ workers, queues, now }: Machines): string {
+  const alive = workers.filter(({ seenAt }) => now - seenAt <= SILENT_MS).length
+  const lines = [
+    '# HELP indicator_sync_workers Processes that take requests from the queue and were heard of within 15 s.',
+    '# TYPE indicator_sync_workers gauge',
+    `indicator_sync_workers ${alive}`,
+    '# HELP indicator_sync_queue_requests Requests in the queue of a host: they wait, are in hand, or failed too often.',
+    '# TYPE indicator_sync_queue_requests gauge',
+  ]
+  for (const { host, ...states } of queues)
+    for (const state of ['queued', 'active', 'dead'] as const)
+      lines.push(`indicator_sync_queue_requests{host="${host}",state="${state}"} ${states[state]}`)
+  return lines.join('\n')
 }

@@ -1,0 +1,31 @@
+import type { Kysely } from 'kysely'
+import type { ClusterDatabase } from '../tables/cluster.ts'
+import type { Store } from './store.ts'
+
+/** A database that many machines share, seen with the tables that only such a one has. */
+export const shared = (db: Store['kysely']): Kysely<ClusterDatabase> => db as unknown as Kysely<ClusterDatabase>
+
+/** The clock of the database, in whole epoch milliseconds: the only one that all machines agree on. */
+export async function databaseClock(db: Kysely<ClusterDatabase>): Promise<number> {
+  const { seconds } = await db
+    .selectNoFrom(({ fn, val }) => fn<number>('date_part', [val('epoch'), fn('clock_timestamp', [])]).as('seconds'))
+    .executeTakeFirstOrThrow()
+  return Math.floor(seconds * 1000)
+}
+
+/** Where pg-boss keeps its tables. */
+export const BOSS_SCHEMA = 'pgboss'
+
+/** The tables of pg-boss, as far as they are read here. */
+export interface BossTables {
+  readonly job: {
+    readonly name: string
+    readonly state: string
+    readonly data: unknown
+    readonly group_id: string | null
+    readonly output: unknown
+    readonly source_name: string | null
+  }
+}
+export const bossTables = (db: Kysely<never>): Kysely<BossTables> =>
+  (db as unknown as Kysely<BossTables>).withSchema(BOSS_SCHEMA)

@@ -1,0 +1,46 @@
+import { type Machines, SILENT_MS } from '../../checks/machines.ts'
+import { type Html, html } from '../html.ts'
+import type { PageRequest } from '../page.ts'
+import { scrolled } from './parts.ts'
+import { duration, moment, number, serviceText } from './pieces.ts'
+
+/** Who works on a database that machines share, and what waits for them; nothing where nobody does and nothing waits. */
+export function workersOf({ workers, queues, now }: Machines, request: PageRequest): Html | null {
+  const own = request.words.workers
+  if (workers.length + queues.length === 0) return null
+  const waiting = queues.map(
+    ({ host, queued, active, dead }) =>
+      html`<tr><th scope="row">${serviceText(host)}</th><td class="number">${number(request, queued)}</td><td class="number">${number(request, active)}</td><td class="number">${number(request, dead)}</td></tr>
+`,
+  )
+  const rows = workers.map(({ machine, pid, host, version, startedAt, seenAt, claims, done, draining, holding }) => {
+    const silent = now - seenAt > SILENT_MS ? own.silent(duration(Math.round((now - seenAt) / 1000))) : null
+    const state = [silent, draining ? own.draining : null, holding].filter((one) => one !== null)
+    return html`<tr><th scope="row">${serviceText(`${machine} ${pid}`)}</th><td>${serviceText(host)}</td><td>${moment(new Date(startedAt).toISOString())}</td><td class="number">${number(request, claims)}</td><td class="number">${number(request, done)}</td><td>${serviceText(version)}</td><td>${serviceText(state.join('; '))}</td></tr>
+`
+  })
+  const queued =
+    queues.length === 0
+      ? null
+      : scrolled(
+          own.queue,
+          html`<table>
+<thead><tr><th scope="col">${own.host}</th><th scope="col" class="number">${own.waiting}</th><th scope="col" class="number">${own.inHand}</th><th scope="col" class="number">${own.dead}</th></tr></thead>
+<tbody>
+${waiting}</tbody></table>
+<p>${own.deadHint}</p>`,
+        )
+  const working =
+    workers.length === 0
+      ? html`<p>${own.nobody}</p>`
+      : scrolled(
+          own.heading,
+          html`<table>
+<thead><tr><th scope="col">${own.worker}</th><th scope="col">${own.host}</th><th scope="col">${own.since}</th><th scope="col" class="number">${own.inHand}</th><th scope="col" class="number">${own.done}</th><th scope="col">${own.version}</th><th scope="col">${own.state}</th></tr></thead>
+<tbody>
+${rows}</tbody></table>`,
+        )
+  return html`<h2>${own.heading}</h2>
+${working}
+${queued}`
+}
