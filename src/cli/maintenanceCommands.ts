@@ -1,3 +1,4 @@
+import { PROFILE_NAMES } from '../db/postgres/profiles.ts'
 import type { Command } from './command.ts'
 import { DATABASE, JSON_FLAG, SERVICE } from './flags.ts'
 
@@ -67,6 +68,10 @@ export const MAINTENANCE_COMMANDS = {
       from: {
         type: 'string',
         describe: 'Copy the database in this file into that of --database, which is on a server and empty',
+      },
+      'engine-profile': {
+        choices: PROFILE_NAMES,
+        describe: 'Only print the SQL that divides the tables among the machines of such a server, for `psql`',
       },
       ...JSON_FLAG,
     },

@@ -20,6 +20,8 @@ export function bareStore(url: string): Store {
     max: 3,
     types: { getTypeParser: (oid, format) => (oid === 20 ? Number : pg.types.getTypeParser(oid, format)) as never },
   })
+  // Who is thrown out while a connection ends is no error of a test.
+  pool.on('error', () => undefined).on('connect', (client) => void client.on('error', () => undefined))
   const kysely = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
   onTestFinished(() => kysely.destroy())
   return { kysely, write: (work: never) => kysely.transaction().execute(work) } as unknown as Store

@@ -71,6 +71,16 @@ describe('the image', () => {
   })
 })
 
+test('the services of docs/compose run commands that exist, with no rights that they do not need', () => {
+  const { services } = parse(read('docs/compose/postgres.yaml'), { merge: true })
+  for (const [name, service] of Object.entries(services) as [string, Record<string, unknown>][]) {
+    if (name === 'database') continue
+    checkCommand(service.command as string[])
+    expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+  }
+  expect(Object.keys(parse(read('docs/compose/citus.yaml')).services)).toEqual(['database'])
+})
+
 describe('the units', () => {
   const units = readdirSync('docs/systemd')
 

@@ -3,6 +3,7 @@ import { grouped, quantity } from '../../base/quantity.ts'
 import { isAddress } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { schemaState, takeOver } from '../../db/open.ts'
+import { distribution, type PROFILE_NAMES } from '../../db/postgres/profiles.ts'
 import { readSettings } from '../config.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -12,6 +13,7 @@ import { print } from '../terminal/output.ts'
 interface MigrateArgs extends CommonArgs, DatabaseArgs {
   readonly list: boolean
   readonly from?: string
+  readonly engineProfile?: (typeof PROFILE_NAMES)[number]
   readonly json: boolean
 }
 
@@ -48,6 +50,10 @@ async function copy(from: string, into: string, args: MigrateArgs): Promise<void
 }
 
 export async function run(args: MigrateArgs): Promise<number> {
+  if (args.engineProfile !== undefined) {
+    print(distribution(args.engineProfile).join('\n'))
+    return EXIT.done
+  }
   const file = readSettings(args).database.value
   if (args.from !== undefined) await copy(args.from, file, args)
   else if (!args.list) await (await openWriter(file, 'migrate')).close()

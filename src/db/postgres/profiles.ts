@@ -1,0 +1,22 @@
+/**
+ * Engines that speak the protocol of PostgreSQL and divide tables among machines: by which column a table is divided. What is not
+ * named stays whole, on the machine that is asked. Tables with triggers and foreign keys are not named: they stay small.
+ */
+export const PROFILES = {
+  citus: {
+    by: { observation: 'series_id', observation_revision: 'series_id', _day: 'series_id' },
+    /** The statement that divides a table; those after the first lie beside it. */
+    divide: (table: string, column: string, beside: string | null): string =>
+      `select create_distributed_table('public.${table}', '${column}'${beside === null ? '' : `, colocate_with => 'public.${beside}'`});`,
+  },
+} as const
+
+/** The names of the profiles. */
+export const PROFILE_NAMES = Object.keys(PROFILES) as (keyof typeof PROFILES)[]
+
+/** The statements by which the owner of a migrated database divides it among machines, once. */
+export function distribution(name: keyof typeof PROFILES): string[] {
+  const { by, divide } = PROFILES[name]
+  const tables = Object.entries(by)
+  return tables.map(([table, column], i) => divide(table, column, i === 0 ? null : tables[0]![0]))
+}

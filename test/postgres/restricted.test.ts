@@ -1,0 +1,91 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { openStore } from '../../src/db/open.ts'
+import { distribution } from '../../src/db/postgres/profiles.ts'
+import type { Store } from '../../src/db/store.ts'
+import { TABLE_NAMES, tableOf } from '../../src/tables/schema.ts'
+import { emulate, ms, runJob } from '../kit.ts'
+import { tempDatabase, withClient } from './database.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+const JOB = `pace: { perSecond: 50, concurrency: 1 }
+series: [{ indicators: [600, 1293], geoIds: [3], window: { from: 2025-10-01, to: 2025-11-01 }, chunk: 3d }]
+`
+
+/** What engines that divide tables among machines have not: triggers, keys that are checked at the end, parts of a table. */
+const RESTRICT = `do $$ declare r record; begin
+  for r in select conrelid::regclass as of, conname as name from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace
+    and conparentid = 0
+    loop execute format('alter table %s drop constraint %I', r.of, r.name); end loop;
+  for r in select tgrelid::regclass as of, tgname as name from pg_trigger where not tgisinternal
+    loop execute format('drop trigger %I on %s', r.name, r.of); end loop;
+  for r in select inhrelid::regclass as part from pg_inherits where inhparent = 'observation'::regclass
+    loop execute format('drop table %s', r.part); end loop;
+  create table observation_all partition of observation default;
+end $$`
+
+/** One in 23 statements that write to some tables is refused, as it is where transactions are serializable. */
+const REFUSE = `create sequence written;
+create function refuse() returns trigger language plpgsql as $$ begin
+  if nextval('written') % 23 = 0 then raise exception 'restart transaction' using errcode = '40001'; end if;
+  return null;
+end $$;
+create trigger refuse before insert or update or delete on observation for each statement execute function refuse();
+create trigger refuse before insert or update or delete on _fetch for each statement execute function refuse();
+create trigger refuse before insert or update or delete on _coverage for each statement execute function refuse();`
+
+/** Numbers that are lost with what is rolled back, and what tells when. */
+const NUMBERS =
+  /^(id|series_id|run_id|.*fetch.*|superseded_by|ms|attempts|(started|finished|created|first_seen|first_asked)_at)$/
+/** What tells who writes and how often; and what is found by words, which triggers note. */
+const PASSING = ['search_item', '_lock', '_fence', '_run', '_source', '_budget']
+
+async function rowsOf(store: Store): Promise<Record<string, string[]>> {
+  const tables: Record<string, string[]> = {}
+  for (const name of TABLE_NAMES.filter((one) => !PASSING.includes(one))) {
+    const columns = Object.keys(tableOf(name).columns).filter((column) => !NUMBERS.test(column))
+    const { rows } = await withClient(store.file, (client) =>
+      client.query({ text: `select ${columns.map((one) => `"${one}"`)} from ${name}`, rowMode: 'array' }),
+    )
+    tables[name] = rows.map((row) => JSON.stringify(row)).sort()
+  }
+  return tables
+}
+
+test('without triggers, foreign keys and parts of a table, and with transactions refused at random, the rows are the same', async () => {
+  const stores: Store[] = []
+  for (const restricted of [false, true]) {
+    const url = await tempDatabase()
+    const store = await openStore(url)
+    onTestFinished(() => store.close())
+    if (restricted)
+      await withClient(url, async (client) => {
+        await client.query(RESTRICT)
+        await client.query(REFUSE)
+      })
+    await runJob(store, await emulate({ now: NOW / 1000 }), JOB, { now: NOW })
+    stores.push(store)
+  }
+  const [free, restricted] = stores as [Store, Store]
+  const refused = await withClient(restricted.file, (client) => client.query('select last_value from written'))
+  expect(Number(refused.rows[0].last_value)).toBeGreaterThan(50)
+  const found = await rowsOf(restricted)
+  expect(found.observation!.length).toBeGreaterThan(1_000)
+  expect(found).toEqual(await rowsOf(free))
+})
+
+test('what is divided among machines has no triggers and no foreign keys, and its column is in every key', async () => {
+  const url = await tempDatabase()
+  await (await openStore(url)).close()
+  await withClient(url, async (client) => {
+    // It refuses what Citus refuses: https://docs.citusdata.com/en/stable/develop/reference_ddl.html
+    await client.query(`create function create_distributed_table(of regclass, by text, colocate_with text default 'default')
+      returns void language plpgsql as $$ begin
+      if exists (select from pg_trigger where tgrelid = of and not tgisinternal) then raise 'triggers'; end if;
+      if exists (select from pg_constraint where contype = 'f' and of in (conrelid, confrelid)) then raise 'foreign keys'; end if;
+      if exists (select from pg_index i where i.indrelid = of and i.indisunique and not exists (
+        select from pg_attribute a where a.attrelid = of and a.attname = by and a.attnum = any(i.indkey))) then raise 'keys'; end if;
+      if colocate_with <> 'default' and to_regclass(colocate_with) is null then raise 'beside what'; end if;
+    end $$`)
+    for (const statement of distribution('citus')) await client.query(statement)
+  })
+})
