@@ -21,7 +21,7 @@ import { plan } from '../../src/plan/plan.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { sync } from '../../src/sync.ts'
 import { emulate, ms } from '../kit.ts'
-import { askPage } from '../page/asked.ts'
+import { askPage } from '../page/askPage.ts'
 import { tempDatabase } from '../postgres/database.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z') / 1000
