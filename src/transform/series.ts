@@ -54,15 +54,15 @@ function indicatorRows(indicator: JsonObject, id: number, planned: PlannedReques
       : {}),
     ...payloadOf(indicator, KNOWN),
   }
-  const text: RowValues = {
-    kind,
-    id,
-    locale: planned.locale,
-    ...textColumns(indicator),
-  }
+  const text = textColumns(indicator)
   return [
     { table: 'indicator', rows: [row], locale: planned.locale },
-    { table: 'indicator_text', rows: [text], when: 'unlisted' },
+    {
+      table: 'indicator_text',
+      // Without any text there is none: as a row of nulls it would be a version that the first name revises.
+      rows: Object.keys(text).length === 0 ? [] : [{ kind, id, locale: planned.locale, ...text }],
+      when: 'unlisted',
+    },
   ]
 }
 

@@ -52,6 +52,15 @@ describe('absent, null and empty are three things', () => {
     )
   })
 
+  test('a name that comes later than the first answer revises nothing', async () => {
+    const named = { ...full, description: undefined }
+    await nights([{ indicator: { id: 600, values: [] } }, { indicator: named }], (store, night) => {
+      expect(store.all('select name from indicator_text')).toEqual(night === 0 ? [] : [{ name: 'Precio' }])
+      expect(store.get('select count(*) from indicator_revision')).toBe(0)
+      expect(store.get('select sum(rows_revised) from _fetch')).toBe(0)
+    })
+  })
+
   test('what is sent as null is null, and what is sent empty is empty', async () => {
     const gone = { ...full, step_type: null, short_name: '', description: null, composited: null }
     await nights([{ indicator: full }, { indicator: gone }], (store, night) => {
