@@ -14,6 +14,10 @@ interface AnswerFailure {
   readonly coolDownMs?: number
 }
 
+/** Next steps where a window is too large: it was halved down to a day, or a bucket, before this is told. */
+const UNDIVIDED =
+  'Windows are divided down to a day: run `indicator-sync retry` later, or name fewer `geoIds` in the entry.'
+
 /** Whether a body is a page rather than data. Looks at the body, for the service's content types cannot be relied on. */
 const isHtml = ({ body }: Answer): boolean =>
   /^\s*<(?:!doctype|html|head|body|\?xml)/i.test(body.toString('latin1', 0, 512))
@@ -63,7 +67,7 @@ export const ANSWER_FAILURES: readonly AnswerFailure[] = [
     matches: status(413, 504, 408),
     error: TransientError,
     message: 'the window is too large for the service, or it took too long',
-    hint: 'Give the entry a smaller `chunk`, then run `indicator-sync retry`.',
+    hint: UNDIVIDED,
     maxAttempts: 3,
   },
   {
@@ -157,14 +161,14 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     codes: /TIMEOUT|^ETIMEDOUT$/,
     code: 'timeout',
     message: 'the service did not answer in time',
-    hint: 'Give the entry a smaller `chunk`, then run `indicator-sync retry`.',
+    hint: UNDIVIDED,
     maxAttempts: 3,
   },
   {
     codes: /^BODY_TOO_LARGE$/,
     code: 'body-too-large',
     message: 'the answer is larger than can be held',
-    hint: 'Give the entry a smaller `chunk`, then run `indicator-sync retry`.',
+    hint: UNDIVIDED,
     maxAttempts: 1,
     alive: true,
   },

@@ -50,7 +50,7 @@ export function refuseFlood(...parts: readonly Buffer[]): void {
       `over ${MOST_PARSED} values`,
       MOST_PARSED,
       'body-too-large',
-      'Give the entry a smaller `chunk`, then run `indicator-sync retry`.',
+      'Windows are divided down to a day: name fewer `geoIds` in the entry.',
     )
   if (widest >= MOST_FIELDS) throw refused(`an object of ${widest + 1} fields`, MOST_FIELDS, 'too-many-fields', REPORT)
 }
