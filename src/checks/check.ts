@@ -73,9 +73,10 @@ export async function runChecks(
   { deep = false }: { readonly deep?: boolean } = {},
 ): Promise<Finding[]> {
   const found: Finding[] = (await missedRuns(db, now)).map(({ what }) => ({ check: 'no run', what }))
-  for (const { indicator_id, geo_id, from, to, reason, next_at } of await findGaps(db)) {
-    const what = `indicator ${indicator_id}, geo ${geo_id}: ${from} to ${to}${againText(reason, next_at)}`
-    found.push({ check: `gap (${reason})`, what })
+  for (const { indicator_id, time_trunc, geo_id, from, to, reason, next_at } of await findGaps(db)) {
+    const series = `indicator ${indicator_id}${time_trunc === null ? '' : ` by ${time_trunc}`}`
+    const geos = geo_id === 0 ? 'all geos' : `geo ${geo_id}`
+    found.push({ check: `gap (${reason})`, what: `${series}, ${geos}: ${from} to ${to}${againText(reason, next_at)}` })
   }
   const checks = deep ? [...CHECKS, ['day totals', differingDays] as const] : CHECKS
   for (const [check, find] of checks) found.push(...(await find(db, now)).map((what) => ({ check, what })))

@@ -80,6 +80,15 @@ describe('a change of resolution', () => {
 })
 
 describe('what is missing', () => {
+  test('a finding names the series and all geos in words', async () => {
+    const store = await tempStore()
+    const server = await serve((_request, response) => json(response, {}, 400))
+    const yaml =
+      'series: [{ indicators: [5], timeTrunc: month, timeAgg: sum, window: { from: 2025-03-01, to: 2025-04-01 } }]'
+    await runJob(store, server, yaml, now)
+    expect((await runChecks(store))[0]!.what).toMatch(/^indicator 5 by month, all geos: 2025-03-01T/)
+  })
+
   test('a failed window, a hole at the source and a hole that was never asked are told apart', async () => {
     const store = await tempStore()
     let broken = true
