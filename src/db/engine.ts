@@ -155,6 +155,8 @@ export interface Engine {
   rebuildDays(db: Kysely<Database>, zone: string): Promise<void>
   /** The local days of a series and geo (`YYYY-MM-DD`) whose totals are not those of its values, in order. Reads every value. */
   differentDays(seriesId: number, geoId: number): Promise<string[]>
+  /** A print of the totals of the days of every month: it is the same as long as those are. */
+  printDays(): Promise<ReadonlyMap<number, string>>
   /** The values that are larger than something, whatever their sign. */
   valuesBeyond(limit: number): Promise<PlacedValue[]>
   /** Deletes the rows of a table with some values that are not in a list, which has the values of some other columns. Answers how many. */

@@ -1,4 +1,3 @@
-import { sha256 } from '../base/json.ts'
 import type { Reader } from '../db/store.ts'
 import { type Month, monthOf, monthsBetween } from './months.ts'
 
@@ -11,7 +10,7 @@ export interface Source {
   readonly fetched_at: string | null
   /** How many fetches there are, and the rows that they brought: it differs where one was read again. */
   readonly counted?: Counted
-  /** A print of the totals of the days of every local month. */
+  /** A print of the totals of the days of every local month: its values do not change without it, but by exchanging places within a day. */
   readonly months: Readonly<Record<Month, string>>
 }
 
@@ -44,36 +43,8 @@ export async function sourceOf(db: Reader): Promise<Source> {
     fetch: last?.id ?? 0,
     fetched_at: last?.finished_at ?? null,
     counted: await countedUpTo(db, last?.id ?? 0),
-    months: await printsOf(db),
+    months: Object.fromEntries(await db.engine.printDays()),
   }
-}
-
-/** A print of the totals of the days of every month: the values of a month do not change without it, but by exchanging places within a day. */
-async function printsOf({ kysely }: Reader): Promise<Record<Month, string>> {
-  const rows = await kysely
-    .selectFrom('_day')
-    .select((of) => {
-      const { fn } = of
-      const sum = (column: 'sum' | 'count', by: 'day' | 'series_id' | 'geo_id') =>
-        fn.sum<number | null>(of(of.ref(column), '*', of.ref(by)))
-      return [
-        'month',
-        fn.countAll<number>().as('days'),
-        fn.sum<number | null>('hours').as('hours'),
-        fn.sum<number | null>('energy').as('energy'),
-        fn.sum<number | null>('min').as('min'),
-        fn.sum<number | null>('max').as('max'),
-        sum('sum', 'day').as('sumDay'),
-        sum('sum', 'series_id').as('sumSeries'),
-        sum('sum', 'geo_id').as('sumGeo'),
-        sum('count', 'day').as('countDay'),
-        sum('count', 'series_id').as('countSeries'),
-        sum('count', 'geo_id').as('countGeo'),
-      ]
-    })
-    .groupBy('month')
-    .execute()
-  return Object.fromEntries(rows.map(({ month, ...totals }) => [month, sha256(JSON.stringify(totals)).slice(0, 16)]))
 }
 
 /** What the fetches up to one brought; each kind of row counts otherwise, so that one does not stand in for another. */

@@ -2,7 +2,7 @@ import { StoreError } from '../../base/errors.ts'
 import type { Dangling, Engine } from '../engine.ts'
 import type { Connection } from './connection.ts'
 import { upsertDays } from './days.ts'
-import { differentDays, rebuildDays, valuesBeyond } from './dayTotals.ts'
+import { differentDays, printDays, rebuildDays, valuesBeyond } from './dayTotals.ts'
 import { deleteOthers } from './deleteOthers.ts'
 import { upsertObservations, withdrawObservations } from './observations.ts'
 import { rowsOf } from './run.ts'
@@ -27,6 +27,7 @@ export function createEngine(connection: Connection): Engine {
     upsertDays,
     rebuildDays,
     differentDays: (...of) => differentDays(kysely, ...of),
+    printDays: () => printDays(kysely),
     valuesBeyond: (limit) => valuesBeyond(kysely, limit),
     deleteOthers,
     takeTables: () => Promise.reject(onlyFiles('Tables are taken over from another database')),

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { sha256 } from '../../base/json.ts'
 import { dayTotals, differentDaySql } from '../../tables/daySql.ts'
 import type { Database } from '../../tables/schema.ts'
 import type { PlacedValue } from '../engine.ts'
@@ -16,6 +17,19 @@ export async function rebuildDays(db: Kysely<Database>, zone: string): Promise<v
 export async function differentDays(db: Kysely<Database>, series: number, geo: number): Promise<string[]> {
   const { rows } = await sql<{ date: string }>`${sql.raw(differentDaySql(series, geo))}`.execute(db)
   return rows.map(({ date }) => date)
+}
+
+/**
+ * A print of the totals of the days of every month, from sums of which each tells something else: rows come in the order of their key,
+ * and so are added in the same order each time.
+ */
+export async function printDays(db: Kysely<Database>): Promise<Map<number, string>> {
+  const { rows } = await sql<Readonly<Record<string, number | null>> & { readonly month: number }>`
+    select month, count(*) as days, sum(hours) as hours, sum(energy) as energy, sum(min) as min, sum(max) as max,
+      sum(sum * day) as "sumDay", sum(sum * series_id) as "sumSeries", sum(sum * geo_id) as "sumGeo",
+      sum(count * day) as "countDay", sum(count * series_id) as "countSeries", sum(count * geo_id) as "countGeo"
+    from _day group by month`.execute(db)
+  return new Map(rows.map(({ month, ...totals }) => [month, sha256(JSON.stringify(totals)).slice(0, 16)]))
 }
 
 /**

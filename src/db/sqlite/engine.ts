@@ -3,7 +3,7 @@ import type { Dangling, Engine } from '../engine.ts'
 import { takeFirstSeen, takeTables } from '../takeRows.ts'
 import type { Connection } from './connection.ts'
 import { upsertDays } from './days.ts'
-import { differentDays, rebuildDays, valuesBeyond } from './dayTotals.ts'
+import { differentDays, printDays, rebuildDays, valuesBeyond } from './dayTotals.ts'
 import { deleteOthers } from './deleteOthers.ts'
 import { extremesOf, knownValues } from './known.ts'
 import { upsertObservations, withdrawObservations } from './observations.ts'
@@ -31,6 +31,7 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     upsertDays: async (_tx, ...what) => upsertDays(prepare, ...what),
     rebuildDays,
     differentDays: (...of) => differentDays(kysely, ...of),
+    printDays: () => printDays(kysely),
     valuesBeyond: (limit) => valuesBeyond(kysely, limit),
     deleteOthers: async (_tx, ...what) => deleteOthers(prepare, ...what),
     takeTables: (source, tables) =>
