@@ -17,8 +17,7 @@ function textOf(file: string): string {
 }
 
 /**
- * The folders of the lakes that the jobs of the working directory keep up to date, for who asks how old they are and names none.
- * A bucket is asked only by its name, for that needs its secrets. A job with a mistake is not judged here: whoever runs it is told.
+ * The lakes that the jobs of the working directory keep up to date, for who asks how old they are and names none. A job with a mistake is not judged here: whoever runs it is told.
  */
 export async function lakesOfJobs(): Promise<string[]> {
   const isFolder = statSync(JOBS, { throwIfNoEntry: false })?.isDirectory() ?? false
@@ -27,6 +26,5 @@ export async function lakesOfJobs(): Promise<string[]> {
   if (texts.length === 0) return []
   const { parseDocument } = await import('yaml')
   const lakes = texts.map((text) => parseDocument(text, { logLevel: 'silent' }).get('lake'))
-  const folders = lakes.filter((lake): lake is string => typeof lake === 'string' && lake !== '' && !/^s3:/i.test(lake))
-  return [...new Set(folders)]
+  return [...new Set(lakes.filter((lake): lake is string => typeof lake === 'string' && lake !== ''))]
 }

@@ -38,6 +38,9 @@ export interface LakeWriter extends HeldFiles {
   close(): void
 }
 
+/** Whether a name is that of a bucket. */
+export const isBucket = (asWritten: string): boolean => /^s3:/i.test(asWritten)
+
 /** Where a lake lies: a folder, or a bucket of an object storage. */
 export interface Place {
   readonly asWritten: string

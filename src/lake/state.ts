@@ -3,7 +3,7 @@ import type { Reader } from '../db/store.ts'
 import { beganAt } from './changes.ts'
 import { folderPlace } from './folder.ts'
 import { knownManifest } from './manifest.ts'
-import type { Place } from './place.ts'
+import { isBucket, type Place } from './place.ts'
 
 /** How a lake stands to a database. */
 export interface LakeState {
@@ -21,6 +21,8 @@ export interface LakeState {
  * the lake of another database: jobs of one folder may have several.
  */
 export async function lakeStateIn(reader: Reader, folder: string): Promise<LakeState | string | null | undefined> {
+  // A bucket is asked only by its name: that needs its secrets, and a network.
+  if (isBucket(folder)) return `it lies in a bucket, which only this asks: indicator-sync status --lake ${folder}`
   if (!existsSync(folder)) return null
   try {
     const place = folderPlace(folder)
