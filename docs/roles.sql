@@ -27,3 +27,13 @@ grant usage on all sequences in schema public to indicator_worker;
 alter default privileges for role indicator_writer in schema public grant select on tables to indicator_reader;
 alter default privileges for role indicator_writer in schema public grant select, insert, update, delete on tables to indicator_worker;
 alter default privileges for role indicator_writer in schema public grant usage on sequences to indicator_worker;
+
+-- The queue of workers: the first `sync --distributed` of a writer makes it.
+create schema if not exists pgboss authorization indicator_writer;
+grant usage on schema pgboss to indicator_worker, indicator_reader;
+grant select on all tables in schema pgboss to indicator_reader;
+grant select, insert, update, delete on all tables in schema pgboss to indicator_worker;
+grant usage on all sequences in schema pgboss to indicator_worker;
+alter default privileges for role indicator_writer in schema pgboss grant select on tables to indicator_reader;
+alter default privileges for role indicator_writer in schema pgboss grant select, insert, update, delete on tables to indicator_worker;
+alter default privileges for role indicator_writer in schema pgboss grant usage on sequences to indicator_worker;

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { CompiledQuery, type Transaction } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError, InputError, StoreError } from '../../src/base/errors.ts'
+import { readMachines } from '../../src/checks/machines.ts'
+import { openQueue } from '../../src/cluster/queue.ts'
 import { isHeld, openWriter } from '../../src/db/lock.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
 import { preparedInsert } from '../../src/db/prepared.ts'
@@ -190,14 +192,26 @@ test('the roles may do what they are for, and nothing else', async () => {
     one.searchParams.set('options', `-c role=indicator_${role}`)
     return one.href
   }
-  await (await openStore(as('writer'))).close()
+  const writer = await open(as('writer'))
+  const queueOf = async (store: Store) => {
+    const options = { supervises: true, onError: (error: Error) => expect(String(error)).toBe('') }
+    const queue = await openQueue<{ n: number }>(store, 'service.test', options)
+    onTestFinished(() => queue.close())
+    return queue
+  }
+  const planner = await queueOf(writer)
+  await planner.insert([1, 2].map((n) => ({ data: { n }, key: `${n}`, group: 'job', priority: n })))
   const worker = await open(as('worker'))
+  const queue = await queueOf(worker)
+  const [claim] = await queue.claim(1)
+  expect(await queue.complete(claim!, {})).toBe(true)
   await worker.write((tx) => tx.insertInto('_source').values(rowOf('a')).execute())
   await expect(withClient(as('worker'), (client) => client.query('drop table _run'))).rejects.toThrow(/owner/)
   const reader = openReader(as('reader'))
   onTestFinished(() => reader.close())
   expect(await reader.kysely.selectFrom('_source').select('host').execute()).toEqual([{ host: 'a' }])
   expect(await reader.kysely.selectFrom('gaps').selectAll().execute()).toEqual([])
+  expect((await readMachines(reader))?.queues).toEqual([{ host: 'service.test', queued: 1, active: 0, dead: 0 }])
   await expect(reader.kysely.deleteFrom('_source').execute()).rejects.toThrow(/permission denied/)
 })
 
