@@ -11,19 +11,29 @@ const rawOf = (error: unknown): unknown => (error instanceof SyncError ? error.c
 const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EPIPE', 'ENOENT', 'EHOSTUNREACH']
 const CUT = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/
 
-const isCut = (error: unknown): boolean => error instanceof Error && CUT.test(error.message)
+/** What TLS says: who the server is was not proven, or it does not encrypt. */
+const TLS = /^(ERR_(TLS|SSL|OSSL)_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|HOSTNAME_)/
+const PLAIN = /^The server does not support SSL connections/
+
+/** What the driver says where the server asks for a password and it has none. */
+const ASKED = /client password must be a(?: non-empty)? string/
+
+const isCut = (error: unknown): boolean =>
+  error instanceof Error && [CUT, PLAIN, ASKED].some((said) => said.test(error.message))
 
 /** What the network or the driver says; undefined of anything else. */
 const networkOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined
   const code = 'code' in error ? String(error.code) : ''
+  if (ASKED.test(error.message)) return 'no-password'
+  if (TLS.test(code) || PLAIN.test(error.message)) return 'tls'
   return NETWORK.includes(code) ? code : CUT.test(error.message) ? 'lost' : undefined
 }
 
 /** Whether the connection is lost; a transaction that was not committed on it has changed nothing. */
 export function isLost(error: unknown): boolean {
   const raw = rawOf(error)
-  return networkOf(raw) !== undefined || /^(08|57P0[123])/.test(stateOf(raw) ?? '')
+  return !['tls', 'no-password', undefined].includes(networkOf(raw)) || /^(08|57P0[123])/.test(stateOf(raw) ?? '')
 }
 
 /** What another transaction did; the same work succeeds when it is done again: serialization, deadlock, a lock that was waited for in vain. */
@@ -42,6 +52,14 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   ECONNREFUSED: ['The server of the database{} does not answer.', CONNECT],
   ENOTFOUND: ['The server of the database{} is not known by that name.', CONNECT],
   EAI_AGAIN: ['The server of the database{} cannot be found: the name service does not answer.', CONNECT],
+  tls: [
+    'The server of the database{} does not encrypt, or does not prove that it is the one that was named: {said}.',
+    'Give the certificate of its authority (sslrootcert=FILE) and the name that is in its own, or ask for less with sslmode (docs/scale.md).',
+  ],
+  'no-password': [
+    'The server of the database{} asks for a password, and there is none.',
+    'Put it in PGPASSWORD, or in ~/.pgpass (which only you may read: chmod 600), or in the address.',
+  ],
   '28': [
     'The server refused the user of the database{}.',
     'Give the right user in the address; the password in PGPASSWORD or ~/.pgpass, or in the address.',
@@ -82,5 +100,9 @@ export function asStoreError(error: unknown, address?: string): unknown {
       ? [`The connection to the database{} was lost (${said}).`, 'Run the command again; what was committed is kept.']
       : [`The database{} refused: ${said}.`, 'Run `indicator-sync doctor` to see its state.'])
   const Kind = isConflict(error) ? BusyError : StoreError
-  return new Kind(message.replace('{}', where), { hint, code: code.toLowerCase(), cause: error })
+  return new Kind(message.replace('{}', where).replace('{said}', said), {
+    hint,
+    code: code.toLowerCase(),
+    cause: error,
+  })
 }

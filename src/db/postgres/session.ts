@@ -7,13 +7,27 @@ import { prepareOn } from './statements.ts'
 const SETTINGS = [
   'search_path = public, compat',
   "timezone = 'UTC'",
-  'statement_timeout = 900000',
-  'lock_timeout = 60000',
-  'idle_in_transaction_session_timeout = 300000',
   'client_min_messages = warning',
   // Compiling a statement for the processor takes longer than any of ours runs.
   'jit = off',
 ]
+/** How long a statement, a lock and an idle transaction may take, in milliseconds, where the address says nothing else. */
+const TIMEOUTS = {
+  statement_timeout: 900_000,
+  lock_timeout: 60_000,
+  idle_in_transaction_session_timeout: 300_000,
+} as const
+
+/** What is set on a new connection to an address. */
+function settingsOf(address: string): readonly string[] {
+  const { searchParams } = new URL(givenAddress(address))
+  const timeouts = Object.entries(TIMEOUTS).map(([name, ms]) => {
+    const said = searchParams.get(name)
+    return `${name} = ${said !== null && /^\d{1,9}$/.test(said) ? said : ms}`
+  })
+  return [...SETTINGS, ...timeouts]
+}
+
 const set = (settings: readonly string[], how = 'set'): string =>
   settings.map((setting) => `${how} ${setting}`).join('; ')
 
@@ -58,7 +72,7 @@ export async function beginSession(
 ): Promise<void> {
   const pooled = isPooled(address)
   if (pooled) await requireSettings(client, address)
-  else await client.query(set([...SETTINGS, ...more]))
+  else await client.query(set([...settingsOf(address), ...more]))
   prepareOn(client, !pooled)
 }
 
@@ -66,6 +80,6 @@ export async function beginSession(
 export const beginAlone = (client: pg.ClientBase, address: string): Promise<unknown> =>
   client.query(
     isPooled(address)
-      ? `begin; ${set([...SETTINGS, 'idle_in_transaction_session_timeout = 0'], 'set local')}`
-      : set(SETTINGS),
+      ? `begin; ${set([...settingsOf(address), 'idle_in_transaction_session_timeout = 0'], 'set local')}`
+      : set(settingsOf(address)),
   )

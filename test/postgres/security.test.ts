@@ -1,0 +1,216 @@
+import { execFileSync } from 'node:child_process'
+import { chownSync, copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openReader, openStore, schemaState } from '../../src/db/open.ts'
+import { connectAlone } from '../../src/db/postgres/connection.ts'
+import { runCommand, tempFolder } from '../kit.ts'
+import { tempDatabase, withClient } from './database.ts'
+import { type Server, startServer } from './server.ts'
+
+/** A certificate of a name, signed by an authority of its own, made in a folder. */
+function certify(
+  folder: string,
+  name: string,
+): { readonly authority: string; readonly cert: string; readonly key: string } {
+  const run = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
+  const at = (file: string) => join(folder, `${name}-${file}`)
+  writeFileSync(at('san'), `subjectAltName=DNS:${name}\n`)
+  run(
+    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', `/CN=authority of ${name}`],
+    '-keyout',
+    at('ca.key'),
+    '-out',
+    at('ca.pem'),
+  )
+  run(...['req', '-newkey', 'rsa:2048', '-nodes', '-subj', `/CN=${name}`, '-keyout', at('key'), '-out', at('csr')])
+  run(
+    ...['x509', '-req', '-days', '2', '-in', at('csr'), '-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-CAcreateserial'],
+    '-extfile',
+    at('san'),
+    '-out',
+    at('pem'),
+  )
+  return { authority: at('ca.pem'), cert: at('pem'), key: at('key') }
+}
+
+async function withServer(settings: Readonly<Record<string, string>> = {}): Promise<Server> {
+  const server = await startServer(settings)
+  onTestFinished(() => server.close())
+  return server
+}
+
+const address = (server: Server, parameters: string, { host = '127.0.0.1', user = 'postgres' } = {}): string => {
+  const url = new URL(server.url)
+  url.hostname = host
+  url.username = user
+  url.search = parameters
+  return url.href
+}
+
+test('sslmode means what it means to every program of PostgreSQL, and each refusal is told', async () => {
+  const folder = tempFolder()
+  const [ours, another] = [certify(folder, 'localhost'), certify(folder, 'elsewhere')]
+  const server = await withServer()
+  await expect(schemaState(address(server, 'sslmode=require'))).rejects.toMatchObject({ code: 'tls' })
+  // The server reads its key as the user that it runs as, and refuses one that others may read.
+  const data = join(server.folder, 'data')
+  const { uid, gid } = statSync(data)
+  for (const [file, name] of [
+    [ours.cert, 'server.crt'],
+    [ours.key, 'server.key'],
+  ] as const) {
+    copyFileSync(file, join(data, name))
+    chownSync(join(data, name), uid, gid)
+    execFileSync('chmod', ['600', join(data, name)])
+  }
+  await withClient(server.url, async (client) => {
+    await client.query('alter system set ssl = on')
+    await client.query('select pg_reload_conf()')
+  })
+  const encrypted = async (url: string): Promise<boolean> => {
+    const client = await connectAlone(url)
+    try {
+      return (
+        (await client.query('select ssl::int as yes from pg_stat_ssl where pid = pg_backend_pid()')).rows[0].yes === 1
+      )
+    } finally {
+      await client.end()
+    }
+  }
+  const root = (file: string) => `&sslrootcert=${file}`
+  await expect
+    .poll(() => encrypted(address(server, 'sslmode=require')).catch(() => false), { timeout: 60_000 })
+    .toBe(true)
+  expect(await encrypted(address(server, 'sslmode=disable'))).toBe(false)
+  expect(await encrypted(address(server, `sslmode=verify-ca${root(ours.authority)}`))).toBe(true)
+  expect(await encrypted(address(server, `sslmode=verify-full${root(ours.authority)}`, { host: 'localhost' }))).toBe(
+    true,
+  )
+  for (const refused of [
+    address(server, `sslmode=verify-ca${root(another.authority)}`),
+    address(server, `sslmode=verify-full${root(another.authority)}`, { host: 'localhost' }),
+    // The name is another one than that of the certificate.
+    address(server, `sslmode=verify-full${root(ours.authority)}`),
+  ])
+    await expect(schemaState(refused), refused).rejects.toMatchObject({
+      code: 'tls',
+      message: expect.stringContaining('does not prove'),
+    })
+})
+
+test('a password comes from PGPASSWORD or from a file, and is told nowhere', async () => {
+  const server = await withServer()
+  const secret = 'pass-word-nobody-says'
+  await withClient(server.url, (client) => client.query(`create role guest login superuser password '${secret}'`))
+  const hba = join(server.folder, 'data/pg_hba.conf')
+  writeFileSync(hba, `host all guest 127.0.0.1/32 scram-sha-256\n${readFileSync(hba, 'utf8')}`)
+  await withClient(server.url, (client) => client.query('select pg_reload_conf()'))
+  const url = address(server, '', { user: 'guest' })
+  const cwd = tempFolder()
+  const file = join(cwd, 'passwords')
+  writeFileSync(file, `127.0.0.1:*:*:guest:${secret}\n`, { mode: 0o600 })
+  const migrate = async (env: Record<string, string>) => {
+    const { code, out, err } = await runCommand(cwd, ['migrate', '--verbose', '--database', url], env)
+    expect(`${out}${err}`).not.toContain(secret)
+    return code
+  }
+  await expect.poll(() => migrate({}), { timeout: 60_000 }).toBe(7)
+  expect(await migrate({ PGPASSWORD: `${secret}x` })).toBe(7)
+  expect(await migrate({ PGPASSWORD: secret })).toBe(0)
+  expect(await migrate({ PGPASSFILE: file })).toBe(0)
+  // What the driver says of an error has the whole connection in it, and with it the password.
+  process.env.PGPASSWORD = `${secret}x`
+  onTestFinished(() => void delete process.env.PGPASSWORD)
+  const error = await Promise.resolve(schemaState(url)).catch((thrown: unknown) => thrown)
+  expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(secret)
+})
+
+test('names are found in our schemas alone, whatever the user of the address has', async () => {
+  const url = await tempDatabase()
+  const store = await openStore(url)
+  onTestFinished(() => store.close())
+  await withClient(url, (client) =>
+    client.query(`create schema postgres; create view postgres._run as select 666 as id;
+      create schema evil; create function evil.strftime(text, text) returns text language sql as $$ select 'evil' $$;
+      alter role postgres in database ${new URL(url).pathname.slice(1)} set search_path = evil, postgres, public`),
+  )
+  const reader = openReader(url)
+  onTestFinished(() => reader.close())
+  expect(await reader.kysely.selectFrom('_run').select('id').execute()).toEqual([])
+  const { rows } = await reader.engine.query(`select strftime('%Y', '2025-01-01T00:00:00Z')`)
+  for await (const block of rows) expect(block).toEqual([['2025']])
+})
+
+describe('a statement of a user', () => {
+  /** All rows of a statement, or what is wrong with it. */
+  const ask = async (url: string, sql: string): Promise<unknown> => {
+    const reader = openReader(url)
+    try {
+      const all: unknown[] = []
+      for await (const block of (await reader.engine.query(sql)).rows) all.push(...block)
+      return all
+    } catch (error) {
+      return error
+    } finally {
+      await reader.close()
+    }
+  }
+
+  test('of the role that reads reaches nothing but the tables', async () => {
+    const url = await tempDatabase()
+    await withClient(url, (client) => client.query(readFileSync('docs/roles.sql', 'utf8')))
+    const as = (role: string): string => {
+      const one = new URL(url)
+      one.searchParams.set('options', `-c role=indicator_${role}`)
+      return one.href
+    }
+    await (await openStore(as('writer'))).close()
+    // A login of its own: a role that was only taken on could be given up again.
+    await withClient(url, (client) =>
+      client.query(
+        `do $$ begin if to_regrole('visitor') is null then create role visitor login; end if; end $$; grant indicator_reader to visitor`,
+      ),
+    )
+    const visitor = new URL(url)
+    visitor.username = 'visitor'
+    expect(await ask(visitor.href, 'select count(*) as n from series')).toEqual([[0n]])
+    for (const attack of [
+      `select pg_read_file('/etc/passwd')`,
+      `select pg_ls_dir('.')`,
+      `select lo_import('/etc/passwd')`,
+      `select set_config('role', 'postgres', false)`,
+      `select pg_reload_conf()`,
+      `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'postgres'`,
+      `select rolpassword from pg_authid`,
+      `select query_to_xml('delete from series', true, true, '')`,
+      `select query_to_xml('copy series to program ''id''', true, true, '')`,
+      `select nextval(pg_get_serial_sequence('public._run', 'id'))`,
+      `copy series to program 'id'`,
+      'set role postgres',
+      'reset role',
+      'begin; drop table series',
+      `do $$ begin execute 'drop table series'; end $$`,
+      'select * from series for update',
+      'select 1 into temporary t',
+      'explain analyze delete from series',
+      'create extension dblink',
+      'listen x',
+      'call x()',
+      'lock table series',
+    ]) {
+      const answer = await ask(visitor.href, attack)
+      // The server answers null, false or a refusal: of who is superuser, nobody is ended.
+      expect(answer, attack).toBeInstanceOf(Error)
+      expect(answer, attack).toMatchObject({ name: expect.stringMatching(/InputError|StoreError/) })
+    }
+    expect(await ask(visitor.href, 'select count(*) as n from series')).toEqual([[0n]])
+  })
+
+  test('that takes too long is ended by the server; the address may say after how long', async () => {
+    const url = await tempDatabase()
+    await (await openStore(url)).close()
+    const said = await ask(`${url}?statement_timeout=200`, 'select pg_sleep(600)')
+    expect(said).toMatchObject({ code: '57014', message: expect.stringMatching(/took too long/) })
+  })
+})
