@@ -29,21 +29,28 @@ async function countVersions(
     const before = counts.get(id) ?? { brought: 0, replaced: 0 }
     counts.set(id, { brought: before.brought + brought, replaced: before.replaced + replaced })
   }
-  for (const [table, column] of [
-    ['observation', 'fetch_id'],
-    ['observation_revision', 'fetch_id'],
-    ['observation_revision', 'superseded_by'],
-  ] as const) {
-    const rows = await kysely
-      .selectFrom(table)
-      .select(({ fn, ref }) => [ref(column as 'fetch_id').as('id'), fn.countAll<number>().as('n')])
-      .where('series_id', '=', seriesId)
-      .where('geo_id', '=', geoId)
-      .where('at', '>=', from)
-      .where('at', '<', to)
-      .groupBy(column as 'fetch_id')
-      .execute()
-    for (const { id, n } of rows) add(id, column === 'fetch_id' ? n : 0, column === 'fetch_id' ? 0 : n)
+  const held = await kysely
+    .selectFrom('observation')
+    .select(({ fn }) => ['fetch_id', fn.countAll<number>().as('n')])
+    .where('series_id', '=', seriesId)
+    .where('geo_id', '=', geoId)
+    .where('at', '>=', from)
+    .where('at', '<', to)
+    .groupBy('fetch_id')
+    .execute()
+  for (const { fetch_id, n } of held) add(fetch_id, n, 0)
+  const ended = await kysely
+    .selectFrom('observation_revision')
+    .select(({ fn }) => ['fetch_id', 'superseded_by', fn.countAll<number>().as('n')])
+    .where('series_id', '=', seriesId)
+    .where('geo_id', '=', geoId)
+    .where('at', '>=', from)
+    .where('at', '<', to)
+    .groupBy(['fetch_id', 'superseded_by'])
+    .execute()
+  for (const { fetch_id, superseded_by, n } of ended) {
+    add(fetch_id, n, 0)
+    add(superseded_by, 0, n)
   }
   return counts
 }

@@ -5,7 +5,7 @@ import { localDate } from '../../base/zone.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Drawn } from '../client/runs.ts'
 import { type Change, readChanges } from './changes.ts'
-import { type Line, readWindow } from './window.ts'
+import { type Line, readWindows } from './window.ts'
 
 /** The days after a value's period began on which a revision came; the first of them is before it began. */
 export const AGES = [
@@ -83,9 +83,10 @@ export async function readVintages(db: Reader, line: Line, asked: Interval): Pro
   const first = Math.max(dayIntervalAt(zone, asked.from).day, last - MOST_DAYS + 1)
   const range = { from: Math.max(asked.from, localDay(zone, first).from), to: asked.to }
   const changes = await readChanges(db, line, range)
-  const fan: Vintage[] = []
-  for (const change of some(changes, DRAWN))
-    fan.push({ ...change, drawn: await readWindow(db, line, range, COLUMNS, change.fetchId) })
+  const few = some(changes, DRAWN)
+  const ids = few.map(({ fetchId }) => fetchId)
+  const drawn = await readWindows(db, line, range, COLUMNS, ids)
+  const fan = few.map((change, i): Vintage => ({ ...change, drawn: drawn[i]! }))
   const revisions = await db.engine.revisions({ ...line, ...range }, null)
   const byAge: (number | null)[][] = AGES.map(() => [])
   const heat = AGES.map(() => new Array<number>(last - first + 1).fill(0))

@@ -189,17 +189,33 @@ async function byColumns(
 }
 
 /** What a picture with a number of columns shows of an interval: as it is, or as it was known after a fetch. Never more than two values a column are answered. */
-export async function readWindow(
+export const readWindow = async (
   db: Reader,
   line: Line,
   range: Interval,
   columns: number,
   fetchId: number | null,
-): Promise<Drawn> {
-  const interval = { ...line, ...range }
-  const from = await beginOf(db, interval)
-  const values = await db.engine.knownValues({ ...interval, from }, fetchId, 2 * columns + 1)
-  if (values.length <= 2 * columns) return { kind: 'values', runs: runsOf(values) }
+): Promise<Drawn> => (await readWindows(db, line, range, columns, [fetchId]))[0]!
+
+/** The same of several states, in order: where one has too many values, later ones are not asked for theirs. */
+export async function readWindows(
+  db: Reader,
+  line: Line,
+  range: Interval,
+  columns: number,
+  fetchIds: readonly (number | null)[],
+): Promise<Drawn[]> {
+  const stretch = { ...line, ...range, from: await beginOf(db, { ...line, ...range }) }
   const read = range.to - range.from >= BY_DAYS * 86_400 ? byDays : byColumns
-  return { kind: 'extremes', runs: await read(db, line, range, columns, fetchId) }
+  const drawn: Drawn[] = []
+  for (const fetchId of fetchIds) {
+    const values =
+      drawn.at(-1)?.kind === 'extremes' ? null : await db.engine.knownValues(stretch, fetchId, 2 * columns + 1)
+    drawn.push(
+      values !== null && values.length <= 2 * columns
+        ? { kind: 'values', runs: runsOf(values) }
+        : { kind: 'extremes', runs: await read(db, line, range, columns, fetchId) },
+    )
+  }
+  return drawn
 }
