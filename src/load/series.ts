@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { formatMillis } from '../base/instant.ts'
 import { prepared } from '../db/prepared.ts'
-import { findSeries } from '../db/series.ts'
+import { findSeries, geosOf } from '../db/series.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Database } from '../tables/schema.ts'
 
@@ -46,16 +46,11 @@ export interface StoredSeries {
 }
 
 const ofSeries = prepared((db, of: { id: number }) =>
-  db
-    .selectFrom('series as s')
-    .leftJoin('series_geo as g', 'g.series_id', 's.id')
-    .select(['s.lookback_s', 's.time_zone', 'g.geo_id'])
-    .where('s.id', '=', of.id),
+  db.selectFrom('series').select(['lookback_s', 'time_zone']).where('id', '=', of.id),
 )
 
 /** Reads a stored series. */
 export async function readSeries(tx: Transaction<Database>, id: number): Promise<StoredSeries> {
-  const rows = await ofSeries.all(tx, { id })
-  const { lookback_s, time_zone } = rows[0]!
-  return { id, lookbackS: lookback_s, timeZone: time_zone, geoIds: rows.flatMap(({ geo_id }) => geo_id ?? []) }
+  const { lookback_s, time_zone } = (await ofSeries.first(tx, { id }))!
+  return { id, lookbackS: lookback_s, timeZone: time_zone, geoIds: await geosOf(tx, id) }
 }
