@@ -69,6 +69,6 @@ describe('every shell', () => {
   test('another one is told which there are', async () => {
     const { code, err } = await runCli(tempFolder(), ['completion', 'tcsh'])
     expect(code).toBe(2)
-    expect(err).toMatch(/"bash", "zsh", "fish"/)
+    expect(err).toMatch(/<shell> "tcsh" is not legal; legal: bash, zsh, fish\./)
   })
 })
