@@ -42,16 +42,21 @@ export async function runCli(
     env: { ...OURS, HOME: cwd, ...variables },
   })
   child.stdin.end()
-  let out = ''
-  let err = ''
-  child.stdout.on('data', (data) => {
-    out += data
-  })
-  child.stderr.on('data', (data) => {
-    err += data
-  })
+  const texts = outputs(child)
   during?.(child)
-  return new Promise((done) => child.on('close', (code) => done({ code, out, err })))
+  return new Promise((done) => child.on('close', (code) => done({ code, ...texts })))
+}
+
+/** What a process writes, as far as it has come. */
+export function outputs(child: ChildProcess): { out: string; err: string } {
+  const texts = { out: '', err: '' }
+  child.stdout!.on('data', (data) => {
+    texts.out += data
+  })
+  child.stderr!.on('data', (data) => {
+    texts.err += data
+  })
+  return texts
 }
 
 /** Processes of this file's tests that run commands, and those of them that wait for one. */

@@ -1,34 +1,25 @@
-import type { EmitEvent, OnEvent } from '../base/events.ts'
+import type { EmitEvent } from '../base/events.ts'
 import { formatMillis } from '../base/instant.ts'
 import { canonical } from '../base/json.ts'
 import { accountCalls } from '../calls.ts'
 import type { Store } from '../db/store.ts'
-import { createFetcher, type Fetcher, type FetchOptions } from '../fetch/fetch.ts'
+import { createFetcher, type Fetcher } from '../fetch/fetch.ts'
+import type { SyncContext } from '../ingestAll.ts'
 import { eventRows, type RejectPolicy } from '../ingestContext.ts'
 import { closeQuarantine } from '../load/quarantine/closeQuarantine.ts'
 import { beginRun, countsOf, endRun, WORKER } from '../load/run.ts'
-import type { Service } from '../services/services.ts'
 import type { Ask } from './ask.ts'
 import { createSharedTurns } from './turns.ts'
 
-/** What a worker needs from outside. */
-export interface WorkerContext extends Pick<FetchOptions, 'limits' | 'breaker' | 'retryMs' | 'onFailure'> {
-  /** Where answers are loaded. */
-  readonly store: Store
+/** What a worker needs from outside: as a run does. Its clock is the database's; its signal ends waits for turns, and what is on its way is finished. */
+export interface WorkerContext extends Omit<SyncContext, Planned | 'rejects'> {
   /** The same database by another connection, for what cannot wait until an answer is loaded: turns, and signs of life. */
   readonly signs: Store
-  readonly service: Service
-  readonly baseUrl: string
-  readonly key: string
-  readonly version: string
-  /** The clock of the database, in epoch milliseconds. */
-  readonly now: () => number
-  /** Ends waits for turns; what is on its way is finished. */
-  readonly signal: AbortSignal
   readonly rejects: RejectPolicy
-  readonly onEvent?: OnEvent | undefined
-  readonly onHold?: FetchOptions['onHold'] | undefined
 }
+
+/** What only who plans a run needs. */
+type Planned = 'onPlanned' | 'onProgress' | 'turns' | 'carryOut' | 'requested' | 'later'
 
 /** What a worker does of one job while there is something to do: a run of its own. */
 export interface Stint {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { startEmulator } from '../../src/emulator/emulator.ts'
+import { outputs } from '../command.ts'
 import { type Scenario, scenarios, serveFiles } from './commands.ts'
 import { contents, type Ended, JOB, NIGHT, NOW, type Report, randomOf, spawnChild } from './harness.ts'
 
@@ -13,16 +14,9 @@ const PRELOAD = pathToFileURL(resolve('test/crash/preload.ts')).href
 /** Runs a command, watched. */
 function command(args: readonly string[], env: Record<string, string>): Promise<Ended & { code: number | null }> {
   const child = spawn(process.execPath, ['--import', PRELOAD, BIN, ...args], { env: { ...process.env, ...env } })
-  let out = ''
-  let err = ''
-  child.stdout.on('data', (data) => {
-    out += data
-  })
-  child.stderr.on('data', (data) => {
-    err += data
-  })
+  const texts = outputs(child)
   return new Promise((done) =>
-    child.on('close', (code, signal) => done({ code, killed: signal === 'SIGKILL', out, err })),
+    child.on('close', (code, signal) => done({ code, killed: signal === 'SIGKILL', ...texts })),
   )
 }
 

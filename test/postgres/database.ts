@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { inject, onTestFinished } from 'vitest'
-import { createDatabase } from './create.ts'
+import { createDatabase, withClient } from './create.ts'
 
 export { createDatabase, withClient } from './create.ts'
 
@@ -17,4 +18,18 @@ export async function tempDatabase(template?: string): Promise<string> {
   const { url, drop } = await createDatabase(await serverUrl(), template)
   onTestFinished(drop)
   return url
+}
+
+/** A new database with the roles of docs/roles.sql, and its address for who has one of them. */
+export async function databaseWithRoles(): Promise<{ url: string; as(role: 'writer' | 'worker' | 'reader'): string }> {
+  const url = await tempDatabase()
+  await withClient(url, (client) => client.query(readFileSync('docs/roles.sql', 'utf8')))
+  return {
+    url,
+    as: (role) => {
+      const one = new URL(url)
+      one.searchParams.set('options', `-c role=indicator_${role}`)
+      return one.href
+    },
+  }
 }

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { openReader, openStore, schemaState } from '../../src/db/open.ts'
 import { connectAlone } from '../../src/db/postgres/connection.ts'
 import { runCommand, tempFolder } from '../kit.ts'
-import { tempDatabase, withClient } from './database.ts'
+import { databaseWithRoles, tempDatabase, withClient } from './database.ts'
 import { type Server, startServer } from './server.ts'
 
 /** A certificate of a name, signed by an authority of its own, made in a folder. */
@@ -158,13 +158,7 @@ describe('a statement of a user', () => {
   }
 
   test('of the role that reads reaches nothing but the tables', async () => {
-    const url = await tempDatabase()
-    await withClient(url, (client) => client.query(readFileSync('docs/roles.sql', 'utf8')))
-    const as = (role: string): string => {
-      const one = new URL(url)
-      one.searchParams.set('options', `-c role=indicator_${role}`)
-      return one.href
-    }
+    const { url, as } = await databaseWithRoles()
     await (await openStore(as('writer'))).close()
     // A login of its own: a role that was only taken on could be given up again.
     await withClient(url, (client) =>

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { CompiledQuery, type Transaction } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError, InputError, StoreError } from '../../src/base/errors.ts'
@@ -10,7 +9,7 @@ import { preparedInsert } from '../../src/db/prepared.ts'
 import type { Store } from '../../src/db/store.ts'
 import type { Database } from '../../src/tables/schema.ts'
 import { emulate, ms, runCommand, runJob, tempFolder } from '../kit.ts'
-import { tempDatabase, withClient } from './database.ts'
+import { databaseWithRoles, tempDatabase, withClient } from './database.ts'
 import { startServer } from './server.ts'
 
 const open = async (url: string): Promise<Store> => {
@@ -185,13 +184,7 @@ test.each([
 })
 
 test('the roles may do what they are for, and nothing else', async () => {
-  const url = await tempDatabase()
-  await withClient(url, (client) => client.query(readFileSync('docs/roles.sql', 'utf8')))
-  const as = (role: string): string => {
-    const one = new URL(url)
-    one.searchParams.set('options', `-c role=indicator_${role}`)
-    return one.href
-  }
+  const { as } = await databaseWithRoles()
   const writer = await open(as('writer'))
   const queueOf = async (store: Store) => {
     const options = { supervises: true, onError: (error: Error) => expect(String(error)).toBe('') }

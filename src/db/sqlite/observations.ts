@@ -52,7 +52,7 @@ const supersededBy = (prepare: Prepare, fetchId: number, where: readonly number[
   )
 
 /** The values of one geo in an answer: from index `first` up to `end`, and the instants between which nothing else may be held, both included. */
-interface Stretch {
+interface GeoRows {
   readonly geoId: number
   readonly first: number
   readonly end: number
@@ -60,30 +60,30 @@ interface Stretch {
   readonly to: number
 }
 
-function stretchesOf({ geoIds, at }: Observations, window: Interval | null): Stretch[] {
-  const stretches: Stretch[] = []
+function geosOf({ geoIds, at }: Observations, window: Interval | null): GeoRows[] {
+  const geos: GeoRows[] = []
   for (let first = 0, end = 0; first < at.length; first = end) {
     while (end < at.length && geoIds[end] === geoIds[first]) end++
     const [from, to] = window ? [window.from, window.to - 1] : [at[first]!, at[end - 1]!]
-    stretches.push({ geoId: geoIds[first]!, first, end, from, to })
+    geos.push({ geoId: geoIds[first]!, first, end, from, to })
   }
-  return stretches
+  return geos
 }
 
-/** Stretches that are counted in one statement: a statement costs as much as some days of values. */
+/** Geos that are counted in one statement: a statement costs as much as some days of values. */
 const COUNTED = 32
 
-/** The statements that count so many stretches. */
-const COUNTS = Array.from({ length: COUNTED + 1 }, (_, stretches) => {
+/** The statements that count the values of so many geos. */
+const COUNTS = Array.from({ length: COUNTED + 1 }, (_, geos) => {
   const held = `(select count(*) from observation where series_id = :series and geo_id = ? and at between ? and ?)`
-  return `select ${Array.from({ length: stretches }, (_, i) => `${held} as n${i}`)}`
+  return `select ${Array.from({ length: geos }, (_, i) => `${held} as n${i}`)}`
 })
 
-/** How many values are held in each of some stretches. */
-function countHeld(prepare: Prepare, seriesId: number, stretches: readonly Stretch[]): number[] {
+/** How many values of each of some geos are held between their instants. */
+function countHeld(prepare: Prepare, seriesId: number, geos: readonly GeoRows[]): number[] {
   const counts: number[] = []
-  for (let first = 0; first < stretches.length; first += COUNTED) {
-    const some = stretches.slice(first, first + COUNTED)
+  for (let first = 0; first < geos.length; first += COUNTED) {
+    const some = geos.slice(first, first + COUNTED)
     const parameters = some.flatMap(({ geoId, from, to }) => [geoId, from, to])
     const row = prepare(COUNTS[some.length]!).get(parameters, { series: seriesId }) as Readonly<Record<string, number>>
     for (const i of some.keys()) counts.push(row[`n${i}`]!)
@@ -108,9 +108,9 @@ export function upsertObservations(
   const surplus = new Set<number>()
   let changed = 0
   let revised = 0
-  const stretches = stretchesOf(rows, window)
-  const counts = countHeld(prepare, seriesId, stretches)
-  for (const [n, { geoId, first, end: last, from, to }] of stretches.entries()) {
+  const geos = geosOf(rows, window)
+  const counts = countHeld(prepare, seriesId, geos)
+  for (const [n, { geoId, first, end: last, from, to }] of geos.entries()) {
     const held = counts[n]!
     let written = 0
     for (let i = first; i < last; ) {
