@@ -1,5 +1,5 @@
 import { openSync, readFileSync, writeSync } from 'node:fs'
-import { addUnits, startOfDate } from '../src/base/zone.ts'
+import { addUnits, startOfDate } from '../src/base/time/zone.ts'
 import type { PlannedRequest } from '../src/job/plannedRequest.ts'
 import { buildRequest } from '../src/services/request.ts'
 import { SERVICES } from '../src/services/services.ts'

@@ -11,7 +11,7 @@ import { type OutputOptions, rolldown } from 'rolldown'
 /** What is begun with, by the name of its file: the library, and the two that `bin.js` loads. */
 const ENTRIES = ['src/index.ts', 'src/cli/main.ts', 'src/cli/heap.ts']
 /** Other threads and the process of statements: a file each with all that it needs, which is little. */
-const ALONE = ['src/threads/readWorker.ts', 'src/threads/readStoredWorker.ts', 'src/page/statementChild.ts']
+const ALONE = ['src/threads/readWorker.ts', 'src/threads/readStoredWorker.ts', 'src/page/statements/statementChild.ts']
 
 /** Packages that become part of the program, with what they need themselves. All others are loaded from where they are installed. */
 const INSIDE = [
@@ -24,11 +24,11 @@ const INSIDE = [
  * before it has. So a file imports only those before it.
  */
 const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
-  ['help', /cli.(main|heap|help)\.ts$/],
-  ['terminal', /cli.parse\.ts$/],
+  ['help', /cli.(main|heap|commandLine.help)\.ts$/],
+  ['terminal', /commandLine.parse\.ts$/],
   ['database', /db.(sqlite.)?open\.ts$/],
   ['checks', /\/checks.(status|metrics|gaps)\.ts$/],
-  ['command', /cli.(config|terminal.output)\.ts$/],
+  ['command', /cli.(settings.config|terminal.output)\.ts$/],
   ['page', /(commands.serve|views.home)\.ts$/],
   ['job', /job.(file|read)\.ts$/],
   ['sync', /commands.sync\.ts$/],

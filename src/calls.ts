@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoppedError } from './base/errors.ts'
 import { stoppedBySignal } from './base/stopped.ts'
-import { formatLocal } from './base/zone.ts'
+import { formatLocal } from './base/time/zone.ts'
 import type { Store } from './db/store.ts'
 import type { FetchOptions } from './fetch/fetch.ts'
 import type { Pace } from './job/job.ts'

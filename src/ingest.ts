@@ -1,7 +1,7 @@
-import { release } from './base/bytes.ts'
+import { release } from './base/bytes/bytes.ts'
 import { KeyError, SchemaError, type SyncError } from './base/errors.ts'
-import type { Interval } from './base/interval.ts'
-import { findSeries } from './db/series.ts'
+import type { Interval } from './base/time/interval.ts'
+import { findSeries } from './db/queries/series.ts'
 import type { OnRetry } from './fetch/client.ts'
 import { isTooLarge } from './fetch/fetch.ts'
 import {

@@ -1,7 +1,7 @@
 import type { SyncError } from './base/errors.ts'
 import type { EventFields, EventRows } from './base/eventFields.ts'
 import type { EmitEvent } from './base/events.ts'
-import { formatUtc } from './base/instant.ts'
+import { formatUtc } from './base/time/instant.ts'
 import type { Fetcher } from './fetch/fetch.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
 import type { Loading } from './load/load.ts'

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
+import { useHeldZones } from './db/queries/zones.ts'
 import type { Reader, Store } from './db/store.ts'
-import { useHeldZones } from './db/zones.ts'
 import { applyRows, type HeldTables } from './load/apply.ts'
 import { leaveInDoubt } from './load/load.ts'
 import { createAcceptor } from './load/quarantine/accept.ts'

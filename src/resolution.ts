@@ -1,5 +1,5 @@
 import { KeyError } from './base/errors.ts'
-import { type Interval, subtract } from './base/interval.ts'
+import { type Interval, subtract } from './base/time/interval.ts'
 import { emitDone, type IngestContext, type IngestResult, joined, NOTHING_INGESTED } from './ingestContext.ts'
 import { type PlannedRequest, seriesKey } from './job/plannedRequest.ts'
 import { loadCoarse, type ParsedReply, rememberChange } from './load/load.ts'

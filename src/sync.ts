@@ -1,6 +1,6 @@
 import { countOf } from './base/count.ts'
 import { lockForRun } from './db/lock.ts'
-import { ensureZone } from './db/zones.ts'
+import { ensureZone } from './db/queries/zones.ts'
 import { ingestAll, type Summary, type SyncContext } from './ingestAll.ts'
 import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'

@@ -1,4 +1,4 @@
-import { formatUtc } from '../src/base/instant.ts'
+import { formatUtc } from '../src/base/time/instant.ts'
 import type { Store } from '../src/db/store.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
 import { json, ms, runJob, serve } from './kit.ts'

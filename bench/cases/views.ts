@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { VIEWS } from '../../src/tables/views.ts'
+import { VIEWS } from '../../src/tables/sql/views.ts'
 import { type Bench, fixed, grouped, type Section } from '../bench.ts'
 import { type Measured, measure, median } from '../measure.ts'
 

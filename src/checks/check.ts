@@ -1,4 +1,4 @@
-import { formatUtc, type Instant } from '../base/instant.ts'
+import { formatUtc, type Instant } from '../base/time/instant.ts'
 import type { Reader } from '../db/store.ts'
 import { differingDays } from './days.ts'
 import { findGaps, type Gap } from './gaps.ts'

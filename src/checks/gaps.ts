@@ -1,4 +1,4 @@
-import { addUnits, floorTo } from '../base/zone.ts'
+import { addUnits, floorTo } from '../base/time/zone.ts'
 import type { Reader } from '../db/store.ts'
 
 /** A gap in the range of a series: never requested, requested without success, answered in doubt, or absent at the source. */

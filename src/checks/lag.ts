@@ -1,5 +1,5 @@
-import { floorToSecond, formatUtc, type Instant } from '../base/instant.ts'
-import { GOOD } from '../db/outcomes.ts'
+import { floorToSecond, formatUtc, type Instant } from '../base/time/instant.ts'
+import { GOOD } from '../db/queries/outcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { lengthText, quantile } from './rhythm.ts'
 

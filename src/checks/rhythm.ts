@@ -1,5 +1,5 @@
 import { Cron } from 'croner'
-import { floorToSecond, formatUtc, type Instant } from '../base/instant.ts'
+import { floorToSecond, formatUtc, type Instant } from '../base/time/instant.ts'
 import type { Reader } from '../db/store.ts'
 
 /** How many of the last runs of a job are used. */

@@ -1,4 +1,4 @@
-import { formatUtc } from '../base/instant.ts'
+import { formatUtc } from '../base/time/instant.ts'
 import type { Reader } from '../db/store.ts'
 import { unknownNext } from '../job/again.ts'
 import type { AnyParams } from '../services/routes.ts'

@@ -12,8 +12,8 @@ function asksForHelp(argv: readonly string[]): boolean {
 /** Runs the command of the command line; modules are loaded on demand, because most commands need few. */
 export async function main(argv: readonly string[] = process.argv.slice(2)): Promise<void> {
   watchOutput(FOR_READERS.includes(argv[0] ?? ''))
-  if (!asksForHelp(argv)) return (await import('./parse.ts')).runCommand(argv)
-  const { helpText } = await import('./help.ts')
+  if (!asksForHelp(argv)) return (await import('./commandLine/parse.ts')).runCommand(argv)
+  const { helpText } = await import('./commandLine/help.ts')
   process.stdout.write(`${helpText(Math.min(110, process.stdout.columns ?? 110))}\n`)
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Instant } from '../base/instant.ts'
+import type { Instant } from '../base/time/instant.ts'
 import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { buildRequest } from '../services/request.ts'

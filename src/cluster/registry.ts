@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { formatMillis } from '../base/instant.ts'
+import { formatMillis } from '../base/time/instant.ts'
 import { databaseClock, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 

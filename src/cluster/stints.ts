@@ -1,6 +1,6 @@
 import type { EmitEvent } from '../base/events.ts'
-import { formatMillis } from '../base/instant.ts'
 import { canonical } from '../base/json.ts'
+import { formatMillis } from '../base/time/instant.ts'
 import { accountCalls } from '../calls.ts'
 import type { Store } from '../db/store.ts'
 import { createFetcher, type Fetcher } from '../fetch/fetch.ts'

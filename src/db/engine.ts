@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Instant } from '../base/instant.ts'
-import type { Interval } from '../base/interval.ts'
+import type { Instant } from '../base/time/instant.ts'
+import type { Interval } from '../base/time/interval.ts'
 import type { Day } from '../tables/dayTotals.ts'
 import type { Observations, RowValues } from '../tables/rows.ts'
 import type { Database, TableName } from '../tables/schema.ts'

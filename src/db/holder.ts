@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import type { Kysely } from 'kysely'
-import { formatMillis } from '../base/instant.ts'
+import { formatMillis } from '../base/time/instant.ts'
 import type { Database } from '../tables/schema.ts'
 import type { Store } from './store.ts'
 

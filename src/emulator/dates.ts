@@ -1,5 +1,5 @@
-import { type Instant, isDate, parseInstant } from '../base/instant.ts'
-import { offsetAt, startOfDate } from '../base/zone.ts'
+import { type Instant, isDate, parseInstant } from '../base/time/instant.ts'
+import { offsetAt, startOfDate } from '../base/time/zone.ts'
 import { ZONE } from './world/world.ts'
 
 const FORM = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?\s?(Z|[+-]\d{2}:?\d{2})?$/

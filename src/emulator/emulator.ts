@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import type { Instant } from '../base/instant.ts'
+import type { Instant } from '../base/time/instant.ts'
 import { createFaults, type Fault } from './faults.ts'
 import { buildServer, type RequestLogEntry } from './server.ts'
 import type { Script } from './world/script.ts'

@@ -1,4 +1,4 @@
-import type { Instant } from '../base/instant.ts'
+import type { Instant } from '../base/time/instant.ts'
 import type { Kind } from '../services/kinds.ts'
 import { type RouteName, routeOf } from '../services/routes.ts'
 import { readDate } from './dates.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
-import type { Instant } from '../base/instant.ts'
+import type { Instant } from '../base/time/instant.ts'
 import { ROUTE_NAMES, type RouteName, routeOf } from '../services/routes.ts'
 import { answer, type EmulatedAnswer, NOT_FOUND } from './answers.ts'
 import { type Faults, spoil } from './faults.ts'

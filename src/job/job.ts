@@ -1,5 +1,5 @@
-import type { Instant } from '../base/instant.ts'
-import type { LocalDate } from '../base/zone.ts'
+import type { Instant } from '../base/time/instant.ts'
+import type { LocalDate } from '../base/time/zone.ts'
 import type { Choice } from '../services/kinds.ts'
 import type { ContentRoute, Locale, ROUTES } from '../services/routes.ts'
 import type { Notify } from './notify.ts'

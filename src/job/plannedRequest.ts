@@ -1,6 +1,6 @@
-import type { Instant } from '../base/instant.ts'
-import type { Interval } from '../base/interval.ts'
 import { canonical } from '../base/json.ts'
+import type { Instant } from '../base/time/instant.ts'
+import type { Interval } from '../base/time/interval.ts'
 import type { ApiRequest } from '../services/request.ts'
 import type { AnyParams, Locale, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'

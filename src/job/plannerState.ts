@@ -1,6 +1,6 @@
-import type { Instant } from '../base/instant.ts'
-import type { Interval } from '../base/interval.ts'
-import type { Period } from '../base/periods.ts'
+import type { Instant } from '../base/time/instant.ts'
+import type { Interval } from '../base/time/interval.ts'
+import type { Period } from '../base/time/periods.ts'
 import type { RouteName } from '../services/routes.ts'
 import type { SeriesIdentity } from './plannedRequest.ts'
 

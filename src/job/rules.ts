@@ -1,5 +1,5 @@
 import { Cron } from 'croner'
-import { checkZone } from '../base/zone.ts'
+import { checkZone } from '../base/time/zone.ts'
 import type { Service } from '../services/service.ts'
 import { parseMoment, resolveMoment } from './moment.ts'
 import { isNotifyUrl, NOTIFY_FORM } from './notify.ts'

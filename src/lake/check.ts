@@ -1,6 +1,6 @@
 import { quantity } from '../base/quantity.ts'
 import { filesOf, knownManifest, type LakeManifest } from './manifest.ts'
-import type { LakeFinding, Place } from './place.ts'
+import type { LakeFinding, Place } from './places/place.ts'
 
 /** Looks whether a lake is what its manifest says: every file is there, with its bytes, and no other one among them. */
 export async function checkLake(place: Place): Promise<{

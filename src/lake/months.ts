@@ -1,5 +1,5 @@
-import { daysFromCivil, type Instant } from '../base/instant.ts'
-import type { Interval } from '../base/interval.ts'
+import { daysFromCivil, type Instant } from '../base/time/instant.ts'
+import type { Interval } from '../base/time/interval.ts'
 
 /** A month: twelve times the year, and 0 for January to 11 for December. In UTC, where nothing else is said. */
 export type Month = number

@@ -17,8 +17,8 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
 import { InputError } from '../base/errors.ts'
-import { partFileOf, removeStaleParts } from '../base/partFiles.ts'
-import { moveIntoPlace, prepareTarget } from '../base/target.ts'
+import { partFileOf, removeStaleParts } from '../base/files/partFiles.ts'
+import { moveIntoPlace, prepareTarget } from '../base/files/target.ts'
 import { filesOf, type LakeManifest, MANIFEST, manifestText, readManifest } from './manifest.ts'
 
 /** The file that the one who writes to a lake holds. */

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import type { Reader } from '../db/store.ts'
 import { beganAt } from './changes.ts'
-import { folderPlace } from './folder.ts'
 import { knownManifest } from './manifest.ts'
-import { isBucket, type Place } from './place.ts'
+import { folderPlace } from './places/folder.ts'
+import { isBucket, type Place } from './places/place.ts'
 
 /** How a lake stands to a database. */
 export interface LakeState {

@@ -1,5 +1,5 @@
 import type { Transaction, Updateable } from 'kysely'
-import { formatMillis } from '../base/instant.ts'
+import { formatMillis } from '../base/time/instant.ts'
 import type { Engine, Written } from '../db/engine.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'

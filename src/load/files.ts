@@ -1,4 +1,4 @@
-import { formatMillis } from '../base/instant.ts'
+import { formatMillis } from '../base/time/instant.ts'
 import type { Store } from '../db/store.ts'
 
 /** A file of an archive that lies in the folder of downloads now. */

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { SchemaError, type SyncError } from '../base/errors.ts'
-import type { Interval } from '../base/interval.ts'
 import type { Redactor } from '../base/redact.ts'
+import type { Interval } from '../base/time/interval.ts'
 import type { Store } from '../db/store.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Reply } from '../services/reply.ts'

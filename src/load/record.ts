@@ -1,7 +1,7 @@
 import type { Insertable, Transaction } from 'kysely'
 import { KeyError, PermanentError, SchemaError, type SyncError, TransientError } from '../base/errors.ts'
-import { formatMillis } from '../base/instant.ts'
 import { canonical } from '../base/json.ts'
+import { formatMillis } from '../base/time/instant.ts'
 import { prepared } from '../db/prepared.ts'
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Reply } from '../services/reply.ts'

@@ -1,4 +1,4 @@
-import { findSeries } from '../db/series.ts'
+import { findSeries } from '../db/queries/series.ts'
 import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import type { Loading } from './load.ts'
 import { seriesIdOf } from './series.ts'

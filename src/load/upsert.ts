@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { canonical } from '../base/json.ts'
 import type { Written } from '../db/engine.ts'
 import { type Prepared, prepared } from '../db/prepared.ts'
-import { isMerged, type Languages, TEXT_TABLES, upsertRow } from '../db/upsert.ts'
+import { isMerged, type Languages, TEXT_TABLES, upsertRow } from '../db/queries/upsert.ts'
 import type { OwnedRows, RowValues, TableRows } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 

@@ -1,5 +1,5 @@
 import { type Html, html } from './html.ts'
-import { ticksOf } from './views/figure.ts'
+import { ticksOf } from './views/series/figure.ts'
 
 /** A line of a drawing: points in order of x; null where there is no value. */
 export interface Line {

@@ -10,13 +10,17 @@ export const PAGES: readonly Page[] = [
   },
   {
     ...{ path: '/series/:id', name: 'series', scripts: ['series', 'carpet'] },
-    view: async () => (await import('./views/series.ts')).series,
+    view: async () => (await import('./views/series/series.ts')).series,
   },
-  { path: '/series/:id/vintages', name: 'vintages', view: async () => (await import('./views/vintages.ts')).vintages },
+  {
+    path: '/series/:id/vintages',
+    name: 'vintages',
+    view: async () => (await import('./views/series/vintages.ts')).vintages,
+  },
   {
     path: '/explain/:id/:geo/:at',
     name: 'explain',
-    view: async () => (await import('./views/explain.ts')).explainValue,
+    view: async () => (await import('./views/series/explain.ts')).explainValue,
   },
   {
     ...{ path: '/indicators', name: 'indicators', top: true, live: true },
@@ -29,12 +33,26 @@ export const PAGES: readonly Page[] = [
     live: true,
     view: async () => (await import('./views/search.ts')).search,
   },
-  { path: '/texts', name: 'texts', top: true, view: async () => (await import('./views/texts.ts')).texts },
-  { path: '/texts/:kind/:id', name: 'text', view: async () => (await import('./views/textPage.ts')).text },
-  { path: '/archives', name: 'archives', top: true, view: async () => (await import('./views/archives.ts')).archives },
-  { path: '/archives/:kind/:id', name: 'archive', view: async () => (await import('./views/archive.ts')).archive },
-  { path: '/widgets', name: 'widgets', top: true, view: async () => (await import('./views/widgets.ts')).widgets },
-  { path: '/widgets/:id', name: 'widget', view: async () => (await import('./views/widgets.ts')).widget },
+  { path: '/texts', name: 'texts', top: true, view: async () => (await import('./views/texts/texts.ts')).texts },
+  { path: '/texts/:kind/:id', name: 'text', view: async () => (await import('./views/texts/textPage.ts')).text },
+  {
+    path: '/archives',
+    name: 'archives',
+    top: true,
+    view: async () => (await import('./views/texts/archives.ts')).archives,
+  },
+  {
+    path: '/archives/:kind/:id',
+    name: 'archive',
+    view: async () => (await import('./views/texts/archive.ts')).archive,
+  },
+  {
+    path: '/widgets',
+    name: 'widgets',
+    top: true,
+    view: async () => (await import('./views/texts/widgets.ts')).widgets,
+  },
+  { path: '/widgets/:id', name: 'widget', view: async () => (await import('./views/texts/widgets.ts')).widget },
   { path: '/runs', name: 'runs', top: true, view: async () => (await import('./views/runs.ts')).runs },
   { path: '/runs/:id', name: 'run', view: async () => (await import('./views/run.ts')).run },
   {
@@ -51,10 +69,10 @@ export const PAGES: readonly Page[] = [
 
 /** What is no page: numbers, files, figures. They count some tables, or run what somebody wrote, where another site may not ask for them. */
 export const ENDPOINTS: readonly Endpoint[] = [
-  { path: '/api/series/:id/:geo', answer: async () => (await import('./views/seriesEndpoints.ts')).chart },
-  { path: '/api/vintages/:id/:geo', answer: async () => (await import('./views/seriesEndpoints.ts')).vintages },
-  { path: '/api/carpet/:id/:geo', answer: async () => (await import('./views/seriesEndpoints.ts')).carpet },
-  { path: '/api/csv/:id/:geo', answer: async () => (await import('./views/seriesEndpoints.ts')).csv },
+  { path: '/api/series/:id/:geo', answer: async () => (await import('./views/series/seriesEndpoints.ts')).chart },
+  { path: '/api/vintages/:id/:geo', answer: async () => (await import('./views/series/seriesEndpoints.ts')).vintages },
+  { path: '/api/carpet/:id/:geo', answer: async () => (await import('./views/series/seriesEndpoints.ts')).carpet },
+  { path: '/api/csv/:id/:geo', answer: async () => (await import('./views/series/seriesEndpoints.ts')).csv },
   { path: '/sql.csv', own: true, answer: async () => (await import('./views/sql.ts')).sqlCsv },
   { path: '/metrics', clock: true, own: true, answer: async () => (await import('./views/machine.ts')).metrics },
   { path: '/status.json', clock: true, own: true, answer: async () => (await import('./views/machine.ts')).status },

@@ -1,4 +1,4 @@
-import type { Interval } from '../base/interval.ts'
+import type { Interval } from '../base/time/interval.ts'
 import type { ArchivesEntry, ContentEntry, Span, WidgetsEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'

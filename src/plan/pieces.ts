@@ -1,4 +1,4 @@
-import type { Interval } from '../base/interval.ts'
+import type { Interval } from '../base/time/interval.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { borderUnit, cut } from './windows.ts'
 

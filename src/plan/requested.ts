@@ -1,4 +1,4 @@
-import { type Interval, merge, subtract } from '../base/interval.ts'
+import { type Interval, merge, subtract } from '../base/time/interval.ts'
 import { ALL_GEOS } from '../job/plannedRequest.ts'
 
 /** What a run has planned to request, so that nothing is requested twice, by whichever entries and jobs. */

@@ -1,5 +1,5 @@
-import type { Interval } from '../base/interval.ts'
-import { addUnits, floorTo, startOfDate } from '../base/zone.ts'
+import type { Interval } from '../base/time/interval.ts'
+import { addUnits, floorTo, startOfDate } from '../base/time/zone.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Neighbours } from '../job/plannerState.ts'
 import { announcedChanges } from '../services/changes.ts'

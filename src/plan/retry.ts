@@ -1,5 +1,5 @@
-import type { Interval } from '../base/interval.ts'
-import { floorTo } from '../base/zone.ts'
+import type { Interval } from '../base/time/interval.ts'
+import { floorTo } from '../base/time/zone.ts'
 import { spanSeconds } from '../job/moment.ts'
 import { DEFAULTS } from '../job/normalize.ts'
 import { ALL_GEOS, type FailedRequest, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'

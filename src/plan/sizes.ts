@@ -1,4 +1,4 @@
-import { addUnits } from '../base/zone.ts'
+import { addUnits } from '../base/time/zone.ts'
 import type { Span } from '../job/job.ts'
 import type { Size, Windows } from '../services/windows.ts'
 

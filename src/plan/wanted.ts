@@ -1,4 +1,4 @@
-import type { Interval } from '../base/interval.ts'
+import type { Interval } from '../base/time/interval.ts'
 import { ALL_GEOS, type SeriesIdentity } from '../job/plannedRequest.ts'
 import { geosOf, identityOf } from './entries.ts'
 import { type Planning, wantedRange } from './planning.ts'

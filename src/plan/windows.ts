@@ -1,6 +1,6 @@
-import type { Instant } from '../base/instant.ts'
-import type { Interval } from '../base/interval.ts'
-import { addUnits, ceilTo, floorTo, type Unit } from '../base/zone.ts'
+import type { Instant } from '../base/time/instant.ts'
+import type { Interval } from '../base/time/interval.ts'
+import { addUnits, ceilTo, floorTo, type Unit } from '../base/time/zone.ts'
 import type { Size } from '../services/windows.ts'
 
 /** The unit on whose borders a series may be cut: its bucket where that is longer than a day, else the day. */

@@ -1,9 +1,9 @@
 import { InputError } from '../base/errors.ts'
-import type { Instant } from '../base/instant.ts'
-import type { Interval } from '../base/interval.ts'
-import { localDate } from '../base/zone.ts'
-import { endOf } from '../db/ends.ts'
-import { geoNameColumn, indicatorNameColumn } from '../db/names.ts'
+import type { Instant } from '../base/time/instant.ts'
+import type { Interval } from '../base/time/interval.ts'
+import { localDate } from '../base/time/zone.ts'
+import { endOf } from '../db/queries/ends.ts'
+import { geoNameColumn, indicatorNameColumn } from '../db/queries/names.ts'
 import type { Reader } from '../db/store.ts'
 
 /** An end of a range: an instant, or one for the zone of each series. */

@@ -1,10 +1,10 @@
 import type { ExpressionBuilder } from 'kysely'
-import { formatMillis, formatUtc } from '../base/instant.ts'
-import { formatLocal } from '../base/zone.ts'
+import { formatMillis, formatUtc } from '../base/time/instant.ts'
+import { formatLocal } from '../base/time/zone.ts'
 import type { Blocks, Version } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
-import { FIRST_LOCALE } from '../tables/sql.ts'
+import { FIRST_LOCALE } from '../tables/sql/sql.ts'
 
 /** The two instants (UTC, to the millisecond) whose states are compared. */
 export interface DiffQuestion {

@@ -1,5 +1,5 @@
-import { formatUtc, type Instant } from '../base/instant.ts'
-import { formatOffset } from '../base/zone.ts'
+import { formatUtc, type Instant } from '../base/time/instant.ts'
+import { formatOffset } from '../base/time/zone.ts'
 import type { Blocks } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 import { columnOf, type Dataset, datasetsOf, type ExportQuestion, rangeIn } from './datasets.ts'

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
-import { sha256OfFile } from '../base/checksum.ts'
-import { removeStalePartsNow } from '../base/partFiles.ts'
-import { prepareTarget, type Target } from '../base/target.ts'
+import { sha256OfFile } from '../base/files/checksum.ts'
+import { removeStalePartsNow } from '../base/files/partFiles.ts'
+import { prepareTarget, type Target } from '../base/files/target.ts'
 import { copyState } from '../db/open.ts'
 
 /** Reads a manifest; null where it is not one of this program. */

@@ -1,5 +1,5 @@
-import { parseInstant } from '../base/instant.ts'
-import { localDate } from '../base/zone.ts'
+import { parseInstant } from '../base/time/instant.ts'
+import { localDate } from '../base/time/zone.ts'
 import type { Found } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 

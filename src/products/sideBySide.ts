@@ -1,4 +1,4 @@
-import type { Instant } from '../base/instant.ts'
+import type { Instant } from '../base/time/instant.ts'
 import type { Blocks } from '../db/engine.ts'
 
 /** What several ordered rows have at one instant; undefined of those that have nothing there. */

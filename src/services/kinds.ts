@@ -1,4 +1,4 @@
-import type { Instant } from '../base/instant.ts'
+import type { Instant } from '../base/time/instant.ts'
 
 /** The three ways in which the service writes a date on the wire. */
 export type DateForm = 'utc' | 'offset' | 'spaced'

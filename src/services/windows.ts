@@ -1,4 +1,4 @@
-import type { Unit } from '../base/zone.ts'
+import type { Unit } from '../base/time/zone.ts'
 
 /** The size of a window: a number of local units. */
 export interface Size {

@@ -1,6 +1,6 @@
 import type { Reader } from '../db/store.ts'
 import type { Listed } from '../job/select.ts'
-import { FIRST_LOCALE } from '../tables/sql.ts'
+import { FIRST_LOCALE } from '../tables/sql/sql.ts'
 
 /** The indicators that the catalogue lists, with their names in every language and the terms that it was requested by. */
 export async function readCatalogue({ kysely }: Reader): Promise<Listed[]> {

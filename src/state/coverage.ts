@@ -1,6 +1,6 @@
-import { floorToSecond, type Instant } from '../base/instant.ts'
-import { ABSENT, GOOD } from '../db/outcomes.ts'
-import type { IdentityRow } from '../db/series.ts'
+import { floorToSecond, type Instant } from '../base/time/instant.ts'
+import { ABSENT, GOOD } from '../db/queries/outcomes.ts'
+import type { IdentityRow } from '../db/queries/series.ts'
 import type { Reader } from '../db/store.ts'
 import { type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
 import {

@@ -1,5 +1,5 @@
-import { floorToSecond } from '../base/instant.ts'
-import { NO_FAILURE } from '../db/outcomes.ts'
+import { floorToSecond } from '../base/time/instant.ts'
+import { NO_FAILURE } from '../db/queries/outcomes.ts'
 import type { Reader } from '../db/store.ts'
 import type { UnknownItem } from '../job/plannerState.ts'
 import type { AnyParams, RouteName } from '../services/routes.ts'

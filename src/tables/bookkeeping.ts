@@ -86,7 +86,7 @@ export const _reply = table(
     body: blob('The decoded body, packed'),
     bytes: integer('Bytes of the decoded body'),
     first_seen_at: moment('When it first came'),
-    form: text('zstd, or columns: zstd of its values column by column (src/base/pack.ts)'),
+    form: text('zstd, or columns: zstd of its values column by column (src/base/bytes/pack.ts)'),
   },
   { key: ['hash'] },
 )

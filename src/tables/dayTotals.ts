@@ -1,4 +1,4 @@
-import type { LocalDay } from '../base/localDay.ts'
+import type { LocalDay } from '../base/time/localDay.ts'
 
 /** Totals of the values of one series and geo in one local day: a row of `_day` without its key. */
 export interface DayTotals {

@@ -6,8 +6,8 @@ import * as geos from './geo.ts'
 import * as indicators from './indicator.ts'
 import * as product from './product.ts'
 import * as seriesTables from './series.ts'
+import type { ViewRows } from './sql/viewRows.ts'
 import * as taxonomy from './taxonomy.ts'
-import type { ViewRows } from './viewRows.ts'
 import * as widgets from './widget.ts'
 
 /** Every table of the database, in an order in which rows may be written. */
@@ -31,5 +31,5 @@ export const tableOf = (name: TableName): Table => TABLES[name] as unknown as Ta
 /** The database as Kysely sees it: every table and every view. */
 export type Database = { [T in TableName]: RowOf<(typeof TABLES)[T]> } & ViewRows
 
-export { SEVERAL_SERIES } from './valueViews.ts'
-export { VIEWS } from './views.ts'
+export { SEVERAL_SERIES } from './sql/valueViews.ts'
+export { VIEWS } from './sql/views.ts'

@@ -1,5 +1,5 @@
-import { release } from '../base/bytes.ts'
-import type { Interval } from '../base/interval.ts'
+import { release } from '../base/bytes/bytes.ts'
+import type { Interval } from '../base/time/interval.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { ParsedReply } from '../load/load.ts'
 import type { PackedReply } from '../load/replies/packer.ts'

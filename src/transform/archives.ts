@@ -1,5 +1,5 @@
 import { AS, canonical, columnsOf, isObject, type JsonObject, listOf, payloadOf, textOf } from '../base/json.ts'
-import { localDate } from '../base/zone.ts'
+import { localDate } from '../base/time/zone.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { readItems } from './items.ts'

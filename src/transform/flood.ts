@@ -1,4 +1,4 @@
-import { CLOSE, COMMA, END, LIST, OPEN, QUOTE, skipString } from '../base/bytes.ts'
+import { CLOSE, COMMA, END, LIST, OPEN, QUOTE, skipString } from '../base/bytes/bytes.ts'
 import { SchemaError } from '../base/errors.ts'
 import type { Rows } from '../tables/rows.ts'
 

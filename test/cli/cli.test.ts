@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { COMMANDS } from '../../src/cli/commands.ts'
+import { COMMANDS } from '../../src/cli/commandLine/commands.ts'
 import { type Done, emulate, json, runCli, runCommand, serve, tempFolder, whenSaid } from '../kit.ts'
 
 const SERIES =

@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { isExposed } from '../../src/cli/config.ts'
+import { isExposed } from '../../src/cli/settings/config.ts'
 import { checkKey, keyFault } from '../../src/services/key.ts'
 import { runCommand, tempFolder } from '../kit.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { startOfDate } from '../../src/base/zone.ts'
+import { startOfDate } from '../../src/base/time/zone.ts'
+import { rememberZone } from '../../src/db/queries/zones.ts'
 import type { Store } from '../../src/db/store.ts'
-import { rememberZone } from '../../src/db/zones.ts'
 import { tempStore } from '../kit.ts'
 
 const HEAD =

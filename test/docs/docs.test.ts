@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { COMMANDS } from '../../src/cli/commands.ts'
-import { COMMAND_GROUPS, helpText } from '../../src/cli/help.ts'
+import { COMMANDS } from '../../src/cli/commandLine/commands.ts'
+import { COMMAND_GROUPS, helpText } from '../../src/cli/commandLine/help.ts'
 import { PAGES, STALE } from './pages.ts'
 
 describe('what is made from the code', () => {

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { COMMANDS, type CommandName } from '../../src/cli/commands.ts'
-import { COMMON } from '../../src/cli/flags.ts'
-import { VARIABLES } from '../../src/cli/help.ts'
+import { COMMANDS, type CommandName } from '../../src/cli/commandLine/commands.ts'
+import { COMMON } from '../../src/cli/commandLine/flags.ts'
+import { VARIABLES } from '../../src/cli/commandLine/help.ts'
 import { emulate, runCli, tempFolder } from '../kit.ts'
 
 const read = (file: string): string => readFileSync(file, 'utf8')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseInstant } from '../../src/base/instant.ts'
+import { parseInstant } from '../../src/base/time/instant.ts'
 import { addSpan, parseMoment, parseSpan, resolveWindow, spanSeconds } from '../../src/job/moment.ts'
 
 describe('a moment as it is written', () => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { formatUtc } from '../../src/base/instant.ts'
+import { formatUtc } from '../../src/base/time/instant.ts'
 import { prometheusText } from '../../src/checks/metrics.ts'
 import type { Store } from '../../src/db/store.ts'
 import type { Summary } from '../../src/ingestAll.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatUtc } from '../../src/base/instant.ts'
+import { formatUtc } from '../../src/base/time/instant.ts'
 import { findGaps } from '../../src/checks/gaps.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { prometheusText } from '../../src/checks/metrics.ts'
-import { summaryJson, summaryText } from '../../src/cli/terminal/summary.ts'
+import { summaryJson, summaryText } from '../../src/cli/text/summary.ts'
 import type { Store } from '../../src/db/store.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { Running } from '../../src/page/start.ts'
+import type { Running } from '../../src/page/server/start.ts'
 import { accessibilityFaults, window } from './browser.ts'
 import { fillNights, NIGHTS, serveNights } from './nights.ts'
 

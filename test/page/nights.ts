@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { openReader, openStore } from '../../src/db/open.ts'
 import type { Reader, Store } from '../../src/db/store.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import type { Running } from '../../src/page/start.ts'
+import type { Running } from '../../src/page/server/start.ts'
 import { ms, runJob } from '../kit.ts'
 import { startPage } from './site.ts'
 

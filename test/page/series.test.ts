@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openReader, openStore } from '../../src/db/open.ts'
 import type { Reader } from '../../src/db/store.ts'
 import { assets } from '../../src/page/assets.ts'
-import type { Running } from '../../src/page/start.ts'
+import type { Running } from '../../src/page/server/start.ts'
 import { NIGHTS, serveNights } from './nights.ts'
 import { scansOf } from './plans.ts'
 

@@ -5,8 +5,8 @@ import { afterAll, onTestFinished } from 'vitest'
 import { openStore } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import type { Site } from '../../src/page/site.ts'
-import { type Running, startServer } from '../../src/page/start.ts'
+import type { Site } from '../../src/page/server/site.ts'
+import { type Running, startServer } from '../../src/page/server/start.ts'
 import { ms, runJob, tempFolder } from '../kit.ts'
 
 /** When the tests of the page take place. */

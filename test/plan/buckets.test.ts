@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { floorTo, startOfDate, type Unit } from '../../src/base/zone.ts'
+import { floorTo, startOfDate, type Unit } from '../../src/base/time/zone.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { halfOf, piecesOf } from '../../src/plan/pieces.ts'

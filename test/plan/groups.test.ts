@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { intersect, merge } from '../../src/base/interval.ts'
+import { intersect, merge } from '../../src/base/time/interval.ts'
 import { groupsOf, type Missing } from '../../src/plan/series/groups.ts'
 
 const holes = fc

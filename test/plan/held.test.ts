@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseInstant } from '../../src/base/instant.ts'
-import { periodsOf } from '../../src/base/periods.ts'
+import { parseInstant } from '../../src/base/time/instant.ts'
+import { periodsOf } from '../../src/base/time/periods.ts'
 import type { CoveredInterval } from '../../src/job/plannerState.ts'
 import { type Freshness, isDue, settledBefore, stillGood } from '../../src/plan/held.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addUnits, floorTo, formatLocal, startOfDate, transitions } from '../../src/base/zone.ts'
+import { addUnits, floorTo, formatLocal, startOfDate, transitions } from '../../src/base/time/zone.ts'
 import { borderUnit, cut, widen } from '../../src/plan/windows.ts'
 import type { Size } from '../../src/services/windows.ts'
 

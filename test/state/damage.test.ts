@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { pack } from '../../src/base/pack.ts'
+import { pack } from '../../src/base/bytes/pack.ts'
 import { openReader } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
 import { dump } from '../dump.ts'

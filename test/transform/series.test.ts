@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { SchemaError } from '../../src/base/errors.ts'
-import { parseInstant } from '../../src/base/instant.ts'
+import { parseInstant } from '../../src/base/time/instant.ts'
 import type { PlannedRequest, SeriesIdentity } from '../../src/job/plannedRequest.ts'
 import type { AnyParams } from '../../src/services/routes.ts'
 import { SERVICES } from '../../src/services/services.ts'

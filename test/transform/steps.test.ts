@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addUnits, floorTo, startOfDate } from '../../src/base/zone.ts'
+import { addUnits, floorTo, startOfDate } from '../../src/base/time/zone.ts'
 import { STEPS } from '../../src/services/steps.ts'
 import { stepsOf } from '../../src/transform/values/steps.ts'
 import { emulate, ms, runJob, tempStore } from '../kit.ts'

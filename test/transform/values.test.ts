@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseInstant } from '../../src/base/instant.ts'
+import { parseInstant } from '../../src/base/time/instant.ts'
 import { readValues, smallestDistance } from '../../src/transform/values/values.ts'
 
 const MIDNIGHT = parseInstant('2025-07-01T00:00:00Z')

@@ -1,21 +1,21 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { InputError } from '../../base/errors.ts'
-import { partFileOf, removeStaleParts } from '../../base/partFiles.ts'
+import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
+import { asWriteError, prepareTarget, type Target, tryMoveIntoPlace } from '../../base/files/target.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
-import { asWriteError, prepareTarget, type Target, tryMoveIntoPlace } from '../../base/target.ts'
 import { isAddress } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Locale } from '../../page/words/locale.ts'
 import { publish } from '../../products/publish.ts'
 import { claimCopy, readManifest } from '../../products/published.ts'
-import { readSettings } from '../config.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import type { CommonArgs, DatabaseArgs } from '../commandLine/flags.ts'
+import { metadataText, readMetadata } from '../exports/metadata.ts'
+import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { version } from '../version.ts'
-import { metadataText, readMetadata } from './metadata.ts'
 
 interface PublishArgs extends CommonArgs, DatabaseArgs {
   readonly file?: string
@@ -112,7 +112,7 @@ async function publishCopy(source: Reader, path: string, args: PublishArgs): Pro
 
 /** Makes the page as files. */
 async function publishPage(source: Reader, folder: string, { overwrite, language }: PublishArgs) {
-  const { writePage } = await import('../../page/folder.ts')
+  const { writePage } = await import('../../page/folder/folder.ts')
   const now = Math.floor(Date.now() / 1000)
   const made = await writePage(source, folder, { locale: language, now, overwrite, sources: [source.file] })
   const summary = `${folder}: ${quantity(made.files, 'file')}, ${grouped(made.bytes)} bytes. Open ${join(folder, 'index.html')}, or put the folder on a web server.`

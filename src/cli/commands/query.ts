@@ -6,16 +6,16 @@ import { openReader } from '../../db/open.ts'
 import { exactNumber, uniqueNames } from '../../products/cells.ts'
 import type { Recipe } from '../../products/recipes/recipe.ts'
 import { asAnswerError, parameterOf } from '../../products/statement.ts'
-import { readSettings, type Settings } from '../config.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import type { CommonArgs, DatabaseArgs } from '../commandLine/flags.ts'
+import { readSettings, type Settings } from '../settings/config.ts'
 import { called } from '../shell.ts'
+import { guarded, guardian } from '../statements/guard.ts'
+import type { Parameters } from '../statements/recipeNeeds.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { type Format, format, print, stream } from '../terminal/output.ts'
 import type { Result } from '../terminal/table.ts'
 import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
-import { guarded, guardian } from './guard.ts'
 import { prepareRecipe, recipeNamed, resolveTimes, zoneOf } from './recipe.ts'
-import type { Parameters } from './recipeNeeds.ts'
 
 interface QueryArgs extends CommonArgs, DatabaseArgs {
   readonly sql?: string
@@ -205,7 +205,7 @@ export async function run(args: QueryArgs): Promise<number> {
     if (!args.quiet) process.stderr.write(`Only the first ${rows}; --limit 0 shows all.\n`)
   }
   if (args.engine === 'duckdb') {
-    const { askLake } = await import('./queryLake.ts')
+    const { askLake } = await import('../statements/queryLake.ts')
     const { columns, rows, more } = await askLake(args.lake!, args.sql!, limit)
     await stream(format(how, columns, [rows], { safe, excel }))
     if (more) noteMore()

@@ -1,13 +1,20 @@
-import { EARLIEST, formatMillis, formatUtc, LATEST } from '../../base/instant.ts'
-import type { Interval } from '../../base/interval.ts'
 import { didYouMean } from '../../base/suggest.ts'
-import { floorTo, localDate } from '../../base/zone.ts'
+import { EARLIEST, formatMillis, formatUtc, LATEST } from '../../base/time/instant.ts'
+import type { Interval } from '../../base/time/interval.ts'
+import { floorTo, localDate } from '../../base/time/zone.ts'
 import { allRows } from '../../db/allRows.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Need, Recipe } from '../../products/recipes/recipe.ts'
 import type { Service } from '../../services/services.ts'
-import { instantOf, rangeOf } from '../jobs.ts'
-import { chooseGeo, type Parameters, type RecipeSeries, refuse, requireValues, seriesOf } from './recipeNeeds.ts'
+import { instantOf, rangeOf } from '../jobs/jobs.ts'
+import {
+  chooseGeo,
+  type Parameters,
+  type RecipeSeries,
+  refuse,
+  requireValues,
+  seriesOf,
+} from '../statements/recipeNeeds.ts'
 
 /** The recipe of a name. */
 export function recipeNamed(recipes: readonly Recipe[], name: string): Recipe {

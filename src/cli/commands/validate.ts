@@ -1,10 +1,10 @@
 import { findMistakes, mistakeText, readJob } from '../../job/read.ts'
 import { SERVICES } from '../../services/services.ts'
-import type { CommonArgs } from '../flags.ts'
-import { readOther, readText } from '../jobs.ts'
+import type { CommonArgs } from '../commandLine/flags.ts'
+import { readOther, readText } from '../jobs/jobs.ts'
+import { warningsOf } from '../jobs/warnings.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
-import { warningsOf } from './warnings.ts'
 
 /** `validate`: every mistake of job files, and what is legal but hardly meant. Exit 2 on a mistake, not on a warning. */
 export async function run(args: CommonArgs & { readonly jobs: string[]; readonly json: boolean }): Promise<number> {

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { StoreError } from '../../base/errors.ts'
-import { asWriteError } from '../../base/target.ts'
+import { asWriteError } from '../../base/files/target.ts'
 import { describe, EXIT, exitCodeOf } from './fail.ts'
 
 /**

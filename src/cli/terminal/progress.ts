@@ -1,7 +1,7 @@
 import type { EventFields } from '../../base/eventFields.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
+import { formatLocal } from '../../base/time/zone.ts'
 import { oneLine } from '../../base/visible.ts'
-import { formatLocal } from '../../base/zone.ts'
 import type { Progress } from '../../ingestAll.ts'
 import { eventRequest } from '../../ingestContext.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'

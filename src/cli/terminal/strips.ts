@@ -1,5 +1,5 @@
 import { quantity } from '../../base/quantity.ts'
-import { startOfDate } from '../../base/zone.ts'
+import { startOfDate } from '../../base/time/zone.ts'
 import type { CoveredSeries } from '../../checks/strips.ts'
 import { MARKS, strip } from './chart.ts'
 import { wrapped } from './wrap.ts'

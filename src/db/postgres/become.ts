@@ -3,8 +3,8 @@ import { StoreError } from '../../base/errors.ts'
 import { type Database, type TableName, tableOf } from '../../tables/schema.ts'
 import type { Reader, Store } from '../store.ts'
 import { type Row, tableBlocks } from '../tableBlocks.ts'
+import { changedBy, rowsOf, run } from './connection/run.ts'
 import { arraysOf, columnsOf, packed, raiseNumbers } from './rowArrays.ts'
-import { changedBy, rowsOf, run } from './run.ts'
 
 /** Follows its texts by itself, with numbers of its own. */
 const BY_ITSELF: readonly TableName[] = ['search_item']

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { BusyError } from '../../base/errors.ts'
-import { connectAlone } from './connection.ts'
+import { connectAlone } from './connection/connection.ts'
 import { asStoreError } from './errors.ts'
 
 /** `INDS` in ASCII, and what is locked: the writer of a database, or its schema while it is changed. */

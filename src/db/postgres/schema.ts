@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { StoreError } from '../../base/errors.ts'
 import type { Database } from '../../tables/schema.ts'
 import type { SchemaState } from '../store.ts'
-import { connectAlone } from './connection.ts'
+import { connectAlone } from './connection/connection.ts'
 import { asStoreError } from './errors.ts'
 import { MIGRATIONS, numberOf, readMigrations, SCHEMA_VERSION } from './migrations.ts'
 

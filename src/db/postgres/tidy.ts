@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../tables/schema.ts'
-import { rowsOf, run } from './run.ts'
+import { rowsOf, run } from './connection/run.ts'
 
 /** Rows that changed since statistics were made, beyond which they are made anew here: the server itself never does for a table in parts. */
 const CHANGED = 20_000

@@ -1,5 +1,5 @@
 import type { Changes } from '../store.ts'
-import { connectAlone } from './connection.ts'
+import { connectAlone } from './connection/connection.ts'
 
 /** Watches for what others write; each time it is asked, it tells what was found out since the time before. */
 export function watchChanges(address: string): Changes {

@@ -1,10 +1,10 @@
 import { StoreError } from '../../base/errors.ts'
 import type { Backend } from '../store.ts'
-import { stampOf, watchChanges } from './changes.ts'
 import { copyState } from './copies.ts'
+import { stampOf, watchChanges } from './file/changes.ts'
+import { removeDatabase } from './file/remove.ts'
 import { holdLock, isHeld, lockFile, openLocked } from './lock.ts'
 import { openReader, openStore } from './open.ts'
-import { removeDatabase } from './remove.ts'
 import { schemaState } from './schema.ts'
 import { asStoreError } from './storeErrors.ts'
 

@@ -1,5 +1,5 @@
 import { StoreError } from '../../base/errors.ts'
-import { headOf } from '../../base/target.ts'
+import { headOf } from '../../base/files/target.ts'
 import { TABLE_NAMES, tableOf } from '../../tables/schema.ts'
 import { type Connection, connect } from './connection.ts'
 import { APPLICATION_ID } from './schema.ts'

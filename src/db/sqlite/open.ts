@@ -1,15 +1,15 @@
 import { BusyError, StoreError } from '../../base/errors.ts'
-import { writeDictionary } from '../dictionary.ts'
+import { writeDictionary } from '../queries/dictionary.ts'
+import { refreshZones, rememberZone } from '../queries/zones.ts'
 import type { Bound, Durability, Reader, Store, StoreOptions } from '../store.ts'
-import { refreshZones, rememberZone } from '../zones.ts'
 import { backUp, retryWhileBusy } from './busy.ts'
 import { type Connection, connect } from './connection.ts'
 import { addStandIns, checkWhole } from './copies.ts'
 import { createEngine } from './engine.ts'
+import { createLogBound, LOG_LIMIT, watchLength } from './file/wal.ts'
+import { watchFile } from './file/watch.ts'
 import { APPLICATION_ID, checkOwner, migrate, SCHEMA_VERSION } from './schema.ts'
 import { asStoreError, isBusy } from './storeErrors.ts'
-import { createLogBound, LOG_LIMIT, watchLength } from './wal.ts'
-import { watchFile } from './watch.ts'
 
 /** Opens a database for writing: made when absent, migrated when older, refused when newer or foreign. */
 export async function openStore(

@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/instant.ts'
-import { addUnits, floorTo, type Unit } from '../../base/zone.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import { addUnits, floorTo, type Unit } from '../../base/time/zone.ts'
 import type { Point } from '../world/values.ts'
 import { ZONE } from '../world/world.ts'
 

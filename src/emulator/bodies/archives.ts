@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/instant.ts'
-import { addUnits, floorTo, localDate, type Unit } from '../../base/zone.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import { addUnits, floorTo, localDate, type Unit } from '../../base/time/zone.ts'
 import { localeOf, type Query, TooMuchError } from '../query.ts'
 import { dayFrom, dayOf } from '../world/days.ts'
 import { type World, ZONE } from '../world/world.ts'

@@ -1,5 +1,5 @@
-import { formatMillis, type Instant } from '../../base/instant.ts'
-import { floorTo, formatLocal } from '../../base/zone.ts'
+import { formatMillis, type Instant } from '../../base/time/instant.ts'
+import { floorTo, formatLocal } from '../../base/time/zone.ts'
 import type { ContentRoute } from '../../services/routes.ts'
 import { localeOf, type Query } from '../query.ts'
 import { GLOSSARY } from '../world/glossary.ts'

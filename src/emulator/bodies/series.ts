@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/instant.ts'
-import type { Unit } from '../../base/zone.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import type { Unit } from '../../base/time/zone.ts'
 import { localeOf, type Query, TooMuchError } from '../query.ts'
 import { dayOf } from '../world/days.ts'
 import { ancestorOf, geoOf } from '../world/geos.ts'

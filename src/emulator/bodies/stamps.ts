@@ -1,5 +1,5 @@
-import { formatUtc, type Instant } from '../../base/instant.ts'
-import { formatOffset, localClock, offsetAt } from '../../base/zone.ts'
+import { formatUtc, type Instant } from '../../base/time/instant.ts'
+import { formatOffset, localClock, offsetAt } from '../../base/time/zone.ts'
 import { ZONE } from '../world/world.ts'
 
 /** `2021-10-30T20:16:46.000+02:00`: the form of `values_updated_at`. */

@@ -1,4 +1,4 @@
-import { formatUtc } from '../../base/instant.ts'
+import { formatUtc } from '../../base/time/instant.ts'
 import { localeOf, type Query } from '../query.ts'
 import { INDICATORS, OFFERS } from '../world/indicators.ts'
 import { type Both, encode } from '../world/texts.ts'

@@ -1,4 +1,4 @@
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { CurveName } from './curves.ts'
 import { COMMUNITIES } from './geos.ts'
 import type { PublicationName } from './publication.ts'

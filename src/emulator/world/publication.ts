@@ -1,5 +1,5 @@
-import { type Instant, parseInstant } from '../../base/instant.ts'
-import { addUnits } from '../../base/zone.ts'
+import { type Instant, parseInstant } from '../../base/time/instant.ts'
+import { addUnits } from '../../base/time/zone.ts'
 import { clockTime, type Day, dayOf } from './days.ts'
 import { ZONE } from './world.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Instant, parseInstant } from '../../base/instant.ts'
+import { type Instant, parseInstant } from '../../base/time/instant.ts'
 
 const instant = z.union([
   z.int(),

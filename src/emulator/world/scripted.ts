@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/instant.ts'
-import { addUnits, ceilTo, floorTo, type Unit } from '../../base/zone.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import { addUnits, ceilTo, floorTo, type Unit } from '../../base/time/zone.ts'
 import { noise } from './noise.ts'
 import type { Action, Resolution, Script } from './script.ts'
 import { NATIVE, type Source, type Tiempo } from './source.ts'

@@ -1,4 +1,4 @@
-import type { Instant } from '../../base/instant.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import { CURVES, type CurveName } from './curves.ts'
 import { type Day, dayFrom, dayOf } from './days.ts'
 import { COMMUNITIES } from './geos.ts'

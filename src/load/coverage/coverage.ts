@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
-import type { Instant } from '../../base/instant.ts'
-import type { Interval } from '../../base/interval.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import type { Interval } from '../../base/time/interval.ts'
 import { prepared } from '../../db/prepared.ts'
 import { ALL_GEOS, type PlannedRequest } from '../../job/plannedRequest.ts'
 import type { ObservationKey, Observations } from '../../tables/rows.ts'

@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/instant.ts'
-import type { Interval } from '../../base/interval.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import type { Interval } from '../../base/time/interval.ts'
 import type { ObservationKey, Observations } from '../../tables/rows.ts'
 
 /** Instants of one geo in order, and how long the period of each is. */

@@ -1,4 +1,4 @@
-import type { LocalDay } from '../../base/localDay.ts'
+import type { LocalDay } from '../../base/time/localDay.ts'
 import type { DayTotals } from '../../tables/dayTotals.ts'
 
 /** Values side by side with their instants and the length of their periods. */

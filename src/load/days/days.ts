@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
-import type { Instant } from '../../base/instant.ts'
-import type { Interval } from '../../base/interval.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import type { Interval } from '../../base/time/interval.ts'
 import {
   type Civil,
   civilOf,
@@ -9,7 +9,7 @@ import {
   dayIntervalAt,
   dayNumber,
   localDay,
-} from '../../base/localDay.ts'
+} from '../../base/time/localDay.ts'
 import type { Engine } from '../../db/engine.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { Day } from '../../tables/dayTotals.ts'

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
-import { formatMillis } from '../../base/instant.ts'
-import { createAnswered } from '../../db/answered.ts'
+import { formatMillis } from '../../base/time/instant.ts'
+import { createAnswered } from '../../db/queries/answered.ts'
 import type { Store } from '../../db/store.ts'
 import type { Database } from '../../tables/schema.ts'
 

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { formatMillis } from '../../base/instant.ts'
+import { formatMillis } from '../../base/time/instant.ts'
 import { prepared, preparedInsert } from '../../db/prepared.ts'
 import type { Store } from '../../db/store.ts'
 import type { Reject } from '../../tables/rows.ts'

@@ -1,4 +1,4 @@
-import { addUnits, floorTo, formatLocal, localDate, startOfDate } from '../../base/zone.ts'
+import { addUnits, floorTo, formatLocal, localDate, startOfDate } from '../../base/time/zone.ts'
 import { NotFound, type PageRequest } from '../page.ts'
 import { type Days, daysBetween } from './days.ts'
 import {

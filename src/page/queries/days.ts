@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/instant.ts'
-import { addUnits, floorTo, localDate } from '../../base/zone.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import { addUnits, floorTo, localDate } from '../../base/time/zone.ts'
 
 /** Local days that follow one another: their dates, and their borders, of which there is one more. */
 export interface Days {

@@ -1,5 +1,5 @@
-import { formatUtc } from '../../base/instant.ts'
-import { formatLocal } from '../../base/zone.ts'
+import { formatUtc } from '../../base/time/instant.ts'
+import { formatLocal } from '../../base/time/zone.ts'
 import { type Reach, reaches } from '../../checks/lag.ts'
 import { rhythms } from '../../checks/rhythm.ts'
 import { openFailures } from '../../checks/status.ts'

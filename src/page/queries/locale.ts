@@ -1,4 +1,4 @@
-import { FIRST_LOCALE } from '../../tables/sql.ts'
+import { FIRST_LOCALE } from '../../tables/sql/sql.ts'
 
 /** Of the same thing in several languages: the one in a language, else in the first one of the service, else any. */
 export const inLanguage = <T extends { readonly locale: string }>(rows: readonly T[], locale: string): T | undefined =>

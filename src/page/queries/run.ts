@@ -1,4 +1,4 @@
-import { isFailure, NO_FAILURE } from '../../db/outcomes.ts'
+import { isFailure, NO_FAILURE } from '../../db/queries/outcomes.ts'
 import type { Reader } from '../../db/store.ts'
 import { secondsOf } from './runList.ts'
 

@@ -2,9 +2,9 @@ import { SyncError } from '../../base/errors.ts'
 import { RECIPES } from '../../products/recipes/recipes.ts'
 import { parameterOf } from '../../products/statement.ts'
 import type { PageRequest } from '../page.ts'
-import { createStatementRunner, type StatementAnswer } from '../statements.ts'
-import type { NamedGeo } from './geos.ts'
+import { createStatementRunner, type StatementAnswer } from '../statements/statements.ts'
 import { geoNames } from './names.ts'
+import type { NamedGeo } from './series/geos.ts'
 
 /** Letters of a statement. */
 const LONGEST = 20_000

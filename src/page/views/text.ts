@@ -1,6 +1,6 @@
-import { floorToSecond, type Instant } from '../../base/instant.ts'
-import { dayIntervalAt, localDay } from '../../base/localDay.ts'
-import { formatLocal } from '../../base/zone.ts'
+import { floorToSecond, type Instant } from '../../base/time/instant.ts'
+import { dayIntervalAt, localDay } from '../../base/time/localDay.ts'
+import { formatLocal } from '../../base/time/zone.ts'
 
 /** A number as people of a language write it. */
 export const numberText = (value: number | null | undefined, locale: string): string =>

@@ -1,4 +1,4 @@
-import { type Interval, intersect, subtract } from '../../base/interval.ts'
+import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
 
 /** The holes of one geo. */
 export interface Missing {

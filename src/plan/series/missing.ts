@@ -1,5 +1,5 @@
-import { type Interval, merge, subtract } from '../../base/interval.ts'
-import type { Periods } from '../../base/periods.ts'
+import { type Interval, merge, subtract } from '../../base/time/interval.ts'
+import type { Periods } from '../../base/time/periods.ts'
 import type { SeriesEntry } from '../../job/job.ts'
 import { ALL_GEOS } from '../../job/plannedRequest.ts'
 import type { CoveredInterval, SeriesState } from '../../job/plannerState.ts'

@@ -1,4 +1,4 @@
-import { type Interval, merge } from '../../base/interval.ts'
+import { type Interval, merge } from '../../base/time/interval.ts'
 import { ALL_GEOS, seriesKey } from '../../job/plannedRequest.ts'
 import { coversAllGeos, identityOf, keysOf, knownPeriods } from '../entries.ts'
 import { type Planning, wantedRange } from '../planning.ts'

@@ -1,5 +1,5 @@
-import { type Interval, intersect, subtract } from '../../base/interval.ts'
-import type { Periods } from '../../base/periods.ts'
+import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
+import type { Periods } from '../../base/time/periods.ts'
 import type { SeriesEntry } from '../../job/job.ts'
 import { ALL_GEOS, type PlannedRequest, seriesKey } from '../../job/plannedRequest.ts'
 import type { SeriesState } from '../../job/plannerState.ts'

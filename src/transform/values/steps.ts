@@ -1,5 +1,5 @@
 import { integerOf, isObject, listOf } from '../../base/json.ts'
-import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../base/zone.ts'
+import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../base/time/zone.ts'
 import type { Period, Steps } from '../../services/steps.ts'
 import { smallestDistance, type Values } from './values.ts'
 

@@ -1,6 +1,6 @@
-import { type Instant, parseInstant } from '../../base/instant.ts'
-import type { Interval } from '../../base/interval.ts'
 import { brief, isObject } from '../../base/json.ts'
+import { type Instant, parseInstant } from '../../base/time/instant.ts'
+import type { Interval } from '../../base/time/interval.ts'
 import type { ObservationKey, Observations } from '../../tables/rows.ts'
 import { refuseGeos } from '../flood.ts'
 import { gatherRejects, type Rejected, type Rejects } from '../rejects.ts'

@@ -1,6 +1,6 @@
 import { type MessagePort, workerData } from 'node:worker_threads'
 import type pg from 'pg'
-import { connectAlone } from '../../../src/db/postgres/connection.ts'
+import { connectAlone } from '../../../src/db/postgres/connection/connection.ts'
 import type { Answer, Question } from './atOnce.ts'
 
 const { port, signal } = workerData as { port: MessagePort; signal: Int32Array }

@@ -1,0 +1,216 @@
+import {
+  type BigIntStats,
+  closeSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { InputError, StoreError } from '../errors.ts'
+
+/** Where a file will be put, checked before anything is written. */
+export interface Target {
+  /** The path as the user wrote it, for messages. */
+  readonly asWritten: string
+  /** The true path: links are resolved, so that a link stays one. */
+  readonly file: string
+  /** The file that is there and may be replaced; null when there is none. */
+  readonly existing: BigIntStats | null
+  /** A device or pipe, which is written into and never replaced. */
+  readonly isStream: boolean
+  readonly policy: ReplacePolicy
+}
+
+/** Which files may be replaced. */
+export interface ReplacePolicy {
+  /** What is written, for messages: `an export`. */
+  readonly what: string
+  /** Whether a file that is not known to be ours is replaced; never a database, a folder or what belongs to one. */
+  readonly overwrite?: boolean
+  /** Files that are read to make this one. */
+  readonly sources?: readonly string[]
+  /** Removes what killed commands left beside the file, before anything is refused. */
+  readonly tidy?: (file: string) => void
+  /** Whether an existing file is of the same kind and was written by this program. */
+  readonly ours: (file: string) => boolean
+  /**
+   * For what is a database itself. Answers whether the database at a path is a published copy: `yes`, `changed` since it was
+   * made, or `no`. Without it no database is ever replaced.
+   */
+  readonly copy?: (file: string) => 'yes' | 'changed' | 'no'
+}
+
+/** Files beside a database that are part of it. */
+const LOGGED = ['-wal', '-shm', '-journal'] as const
+const COMPANIONS = [...LOGGED, '.lock'] as const
+const SQLITE = Buffer.from('SQLite format 3\0', 'latin1')
+/** How logs begin: the write-ahead log in either order of bytes, and the rollback journal. */
+const LOGS = ['377f0682', '377f0683', 'd9d505f920a163d7'].map((hex) => Buffer.from(hex, 'hex'))
+
+const at = (file: string): BigIntStats | null => statSync(file, { bigint: true, throwIfNoEntry: false }) ?? null
+const refuse = (message: string, hint: string, code = 'target-exists'): never => {
+  throw new InputError(message, { hint, code })
+}
+
+/** The first bytes of a file, fewer where it is shorter. */
+export function headOf(file: string, bytes: number): Buffer {
+  const handle = openSync(file, 'r')
+  try {
+    const head = Buffer.alloc(bytes)
+    return head.subarray(0, readSync(handle, head, 0, bytes, 0))
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** Whether a file is a database of SQLite. */
+export const isDatabase = (file: string): boolean => headOf(file, SQLITE.length).equals(SQLITE)
+
+/** The true path of a file that need not be there; its folder must. */
+function truePath(asWritten: string): string {
+  const path = resolve(asWritten)
+  const link = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+  try {
+    return link ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (link) return refuse(`${asWritten} is a link that leads nowhere.`, 'Remove it, or name another file.')
+    throw new InputError(`${asWritten} cannot be written: ${code === 'ENOENT' ? 'its folder is not there' : code}.`, {
+      hint: 'Name a file in a folder that is there and may be written.',
+      code: 'cannot-write',
+      cause: error,
+    })
+  }
+}
+
+/** Refuses names that are part of something else, whether a file of that name is there or not. */
+function checkName(asWritten: string, file: string, { what, copy }: ReplacePolicy): void {
+  for (const path of [resolve(asWritten), file]) {
+    if (/^\.env(\.|$)/i.test(basename(path)))
+      refuse(`${asWritten} is where settings and keys are kept; ${what} does not go there.`, 'Name another file.')
+    for (const end of COMPANIONS)
+      if (path.toLowerCase().endsWith(end) && at(path.slice(0, -end.length)) !== null)
+        refuse(`${asWritten} belongs to the database ${path.slice(0, -end.length)}.`, 'Name another file.', 'database')
+  }
+  for (const end of LOGGED)
+    if (at(`${file}${end}`) !== null && (copy || at(file) !== null))
+      refuse(
+        `${asWritten}${at(file) ? ` is there already, with ${end}: it` : `${end} is there: ${asWritten}`} is a database in use, or was one.`,
+        'Name another file; nothing was touched.',
+        'database',
+      )
+}
+
+/** Refuses a file that is at a path, unless it may be replaced. */
+function checkExisting(asWritten: string, file: string, existing: BigIntStats, prepareTarget: ReplacePolicy): void {
+  const { what, overwrite, ours, copy } = prepareTarget
+  const instead = overwrite === undefined ? 'Name another file.' : 'Name another file, or replace it: --overwrite.'
+  if (existing.isDirectory()) refuse(`${asWritten} is a folder; ${what} is a file.`, 'Name a file in it.', 'folder')
+  if (!existing.isFile()) refuse(`${asWritten} is a device or a socket.`, 'Name a file.')
+  const head = headOf(file, SQLITE.length)
+  if (LOGS.some((magic) => head.subarray(0, magic.length).equals(magic)))
+    refuse(`${asWritten} is the log of a database.`, 'Name another file.', 'database')
+  if (head.equals(SQLITE)) {
+    const state = copy ? copy(file) : 'no'
+    if (state === 'no')
+      refuse(
+        copy
+          ? `${asWritten} is a database, and not a copy that \`publish\` made; only such a copy is replaced.`
+          : `${asWritten} is a database; ${what} does not replace one.`,
+        'Name another file. If it can go, remove it yourself.',
+        'database',
+      )
+    if (state === 'changed' && !overwrite) refuse(`${asWritten} was written after it was published.`, instead)
+    return
+  }
+  if (overwrite || ours(file)) return
+  refuse(
+    `${asWritten} is there already and is not known as ${what} of the same form that this program wrote.`,
+    `It was not touched. ${instead}`,
+  )
+}
+
+/** Checks that a file may be put at a path; throws InputError where something would be lost. */
+export function prepareTarget(asWritten: string, policy: ReplacePolicy): Target {
+  if (asWritten.trim() === '') refuse('The name of the file is empty.', 'Name it.', 'empty-flag')
+  if (/[\\/]$/.test(asWritten))
+    refuse(`${asWritten} names a folder; ${policy.what} is a file.`, 'Name a file in it.', 'folder')
+  const file = truePath(asWritten)
+  policy.tidy?.(file)
+  const existing = at(file)
+  for (const source of policy.sources ?? []) {
+    const own = at(source)
+    if (own && own.dev === existing?.dev && own.ino === existing.ino)
+      refuse(`${asWritten} is the database itself.`, 'Name another file.', 'same-file')
+  }
+  checkName(asWritten, file, policy)
+  if (existing && !policy.copy && (existing.isFIFO() || existing.isCharacterDevice()))
+    return { asWritten, file, existing, isStream: true, policy }
+  if (existing) checkExisting(asWritten, file, existing, policy)
+  return { asWritten, file, existing, isStream: false, policy }
+}
+
+/** Error codes of file systems without hard links. */
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES']
+
+/** Moves a complete file to its target atomically; returns false and does nothing where the target has changed since it was checked. */
+export function tryMoveIntoPlace(part: string, { file, existing }: Target): boolean {
+  const now = existing ? at(file) : null
+  if (existing && now) {
+    if (!(['dev', 'ino', 'size', 'mtimeNs'] as const).every((field) => now[field] === existing[field])) return false
+    renameSync(part, file)
+    return true
+  }
+  try {
+    // A hard link, unlike a rename, fails where the target exists.
+    linkSync(part, file)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return false
+    if (!NO_LINKS.includes(code)) throw error
+    if (lstatSync(file, { throwIfNoEntry: false })) return false
+    renameSync(part, file)
+    return true
+  }
+  rmSync(part)
+  return true
+}
+
+/** Moves a complete file to its target. A file that has appeared there since the check is replaced only if it is ours, too. */
+export function moveIntoPlace(part: string, target: Target): void {
+  let now = target
+  // What is to be put there lies beside it is not tidied.
+  const { tidy: _, ...policy } = target.policy
+  for (let tries = 0; tries < 10; tries++) {
+    if (tryMoveIntoPlace(part, now)) return
+    now = prepareTarget(target.asWritten, policy.overwrite === undefined ? policy : { ...policy, overwrite: false })
+  }
+  refuse(`${target.asWritten} changes all the time.`, 'Name another file.', 'target-changed')
+}
+
+const WHY_NOT: Readonly<Record<string, string>> = {
+  EIO: 'the disk failed',
+  EFBIG: 'it may not grow as large as it has to (ulimit -f, or the largest file of the disk)',
+}
+
+/** The error for a file that could not be written: something that the user can fix, or a disk that is full or broken. */
+export function asWriteError(error: unknown, asWritten: string): unknown {
+  if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error
+  const code = String(error.code)
+  if (['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'].includes(code))
+    return new StoreError(`${asWritten} cannot be written: ${WHY_NOT[code] ?? 'the disk is full'} (${code}).`, {
+      hint: 'Make room and run the command again; what stood there was not touched.',
+      code: 'disk',
+      cause: error,
+    })
+  return new InputError(`${asWritten} cannot be written: ${code}.`, {
+    hint: 'Name a file in a folder that is there and may be written.',
+    code: 'cannot-write',
+    cause: error,
+  })
+}

@@ -1,0 +1,234 @@
+// The whole class makes formats of dates when it is loaded, which takes longer than all that is planned with it.
+import { UTCDateMini } from '@date-fns/utc/date/mini'
+// One by one: the whole of date-fns takes most of a second to load.
+import { addMonths } from 'date-fns/addMonths'
+import { addYears } from 'date-fns/addYears'
+import { startOfMonth } from 'date-fns/startOfMonth'
+import { startOfYear } from 'date-fns/startOfYear'
+import { InputError } from '../errors.ts'
+import { didYouMean } from '../suggest.ts'
+import { daysFromCivil, type Instant, isDate } from './instant.ts'
+
+/** A day of a local calendar, `YYYY-MM-DD`. */
+export type LocalDate = string
+
+/** From `at` on, local time is UTC plus `offset` seconds. */
+export interface Transition {
+  readonly at: Instant
+  readonly offset: number
+}
+
+const DAY = 86_400
+const FIRST = 0
+/** The first instant of 2100. */
+const LAST = 4_102_444_800
+/** No zone changes its clocks twice within it. */
+const STRIDE = 7 * DAY
+const known = new Map<string, readonly Transition[]>()
+
+/** The names of the zone data of this runtime. */
+const zoneNames = (): readonly string[] => Intl.supportedValuesOf('timeZone')
+
+/** Returns a function for the offset at an instant by the runtime's zone data; slow. Throws InputError for an unknown name. */
+function createOffsets(zone: string): (at: Instant) => number {
+  try {
+    const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
+    return (at) => {
+      const [, sign, ...parts] = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(format.format(at * 1000))!
+      const [hours, minutes, seconds] = parts.map((part) => Number(part ?? 0)) as [number, number, number]
+      return (sign === '-' ? -1 : 1) * (hours * 3600 + minutes * 60 + seconds)
+    }
+  } catch (error) {
+    throw new InputError(`There is no time zone ${JSON.stringify(zone)}.${didYouMean(zone, zoneNames())}`, {
+      hint: 'Use a name of the IANA database, such as Europe/Madrid.',
+      code: 'unknown-zone',
+      cause: error,
+    })
+  }
+}
+
+/** Refuses a name that the zone data of this runtime does not have. */
+export const checkZone = (zone: string): void => {
+  if (!known.has(zone)) createOffsets(zone)
+}
+
+/** Sets the transitions of a zone that were stored earlier from the same zone data: computing them again takes longer than a plan. */
+export function useTransitions(zone: string, rows: readonly Transition[]): void {
+  if (!known.has(zone)) known.set(zone, rows)
+}
+
+/**
+ * Every change of a zone's offset from 1970 to 2100, to the second, oldest first; the first row is the offset of 1970.
+ * Source: the runtime's IANA data, through `Intl`.
+ */
+export function transitions(zone: string): readonly Transition[] {
+  const remembered = known.get(zone)
+  if (remembered) return remembered
+  const offset = createOffsets(zone)
+  const rows: Transition[] = [{ at: FIRST, offset: offset(FIRST) }]
+  for (let from = FIRST; from < LAST; from += STRIDE) {
+    const before = rows.at(-1)!.offset
+    const after = offset(from + STRIDE)
+    if (after === before) continue
+    let low = from
+    let high = from + STRIDE
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2)
+      if (offset(middle) === before) low = middle
+      else high = middle
+    }
+    rows.push({ at: high, offset: after })
+  }
+  known.set(zone, rows)
+  return rows
+}
+
+/** The place of the last change at or before an instant. */
+export function placeOf(rows: readonly Transition[], at: Instant): number {
+  let low = 0
+  let high = rows.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (rows[middle]!.at <= at) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** Seconds that local time is ahead of UTC at an instant. */
+export function offsetAt(zone: string, at: Instant): number {
+  const rows = transitions(zone)
+  return rows[placeOf(rows, at)]!.offset
+}
+
+const pad = (n: number): string => String(n).padStart(2, '0')
+
+/** An offset in seconds as `+01:00`, or with another separator between hours and minutes. */
+export function formatOffset(offset: number, separator = ':'): string {
+  const minutes = Math.abs(offset) / 60
+  return `${offset < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}${separator}${pad(Math.floor(minutes % 60))}`
+}
+
+/** The local clock at an instant without its offset: `2025-10-01T02:00:00`. */
+export const localClock = (zone: string, at: Instant): string =>
+  new Date((at + offsetAt(zone, at)) * 1000).toISOString().slice(0, 19)
+
+/** An instant as local time with its offset: `2025-10-01T02:00:00+02:00`. */
+export const formatLocal = (zone: string, at: Instant): string =>
+  `${localClock(zone, at)}${formatOffset(offsetAt(zone, at))}`
+
+/** The local day in which an instant lies. */
+export const localDate = (zone: string, at: Instant): LocalDate => localClock(zone, at).slice(0, 10)
+
+/** Calendar steps at which windows and buckets may begin, longest last. */
+export const UNITS = ['five_minutes', 'ten_minutes', 'fifteen_minutes', 'hour', 'day', 'month', 'year'] as const
+export type Unit = (typeof UNITS)[number]
+
+const SECONDS = { five_minutes: 300, ten_minutes: 600, fifteen_minutes: 900, hour: 3600 } as const
+
+/** Seconds of a step that is always equally long; undefined for a day, a month and a year. */
+export const fixedSeconds = (unit: Unit): number | undefined => SECONDS[unit as keyof typeof SECONDS]
+
+/** The first instant at which the local calendar has reached a day, given in days since 1970: a day that a zone skipped begins with the next one. */
+function startOfDay(zone: string, day: number): Instant {
+  const rows = transitions(zone)
+  const midnight = day * DAY
+  // No offset is longer than a day.
+  for (let i = placeOf(rows, midnight - DAY); ; i++) {
+    const { at, offset } = rows[i]!
+    const start = i === 0 ? midnight - offset : Math.max(at, midnight - offset)
+    if (start < (rows[i + 1]?.at ?? Number.POSITIVE_INFINITY)) return start
+  }
+}
+
+/** The day of an instant, counted since 1970; after the clocks have gone back over midnight, the later day counts. */
+function dayNumber(zone: string, at: Instant): number {
+  const day = Math.floor((at + offsetAt(zone, at)) / DAY)
+  return startOfDay(zone, day + 1) <= at ? day + 1 : day
+}
+
+/** Months and years of the calendar, which is the same in every zone: days are counted in UTC. */
+const CALENDAR = {
+  month: { start: startOfMonth, add: addMonths },
+  year: { start: startOfYear, add: addYears },
+} as const
+
+/** The first day of the month or year of a day, some units later. */
+function moveDay(day: number, unit: 'month' | 'year', count: number): number {
+  const { start, add } = CALENDAR[unit]
+  return add(start(new UTCDateMini(day * DAY * 1000)), count).getTime() / 1000 / DAY
+}
+
+/** The last border of a local unit at or before an instant. A clock change inside a bucket is a border, too. */
+export function floorTo(zone: string, at: Instant, unit: Unit): Instant {
+  const seconds = fixedSeconds(unit)
+  if (seconds === undefined) {
+    const day = dayNumber(zone, at)
+    return startOfDay(zone, unit === 'day' ? day : moveDay(day, unit as 'month' | 'year', 0))
+  }
+  const rows = transitions(zone)
+  const i = placeOf(rows, at)
+  const past = (at + rows[i]!.offset) % seconds
+  const floor = at - (past < 0 ? past + seconds : past)
+  return i === 0 ? floor : Math.max(floor, rows[i]!.at)
+}
+
+/** Moves a border of a local unit by whole units; the result is a border too, whatever the clocks did in between. */
+export function addUnits(zone: string, border: Instant, unit: Unit, count: number): Instant {
+  const seconds = fixedSeconds(unit)
+  if (seconds !== undefined) {
+    const rows = transitions(zone)
+    let at = border
+    for (let left = count; left > 0; left--)
+      at = Math.min(floorTo(zone, at + seconds, unit), rows[placeOf(rows, at) + 1]?.at ?? Number.POSITIVE_INFINITY)
+    for (let left = count; left < 0; left++) at = floorTo(zone, at - 1, unit)
+    return at
+  }
+  const day = dayNumber(zone, border)
+  return startOfDay(zone, unit === 'day' ? day + count : moveDay(day, unit as 'month' | 'year', count))
+}
+
+/** Moves an instant by local days, months or years, as long after midnight as before; the day of the month is kept where the month has it. */
+export function addLocal(zone: string, at: Instant, unit: 'day' | 'month' | 'year', count: number): Instant {
+  const day = floorTo(zone, at, 'day')
+  if (unit === 'day') return addUnits(zone, day, 'day', count) + (at - day)
+  const month = floorTo(zone, day, 'month')
+  const target = addUnits(zone, month, 'month', unit === 'year' ? 12 * count : count)
+  const last = addUnits(zone, addUnits(zone, target, 'month', 1), 'day', -1)
+  const moved = addUnits(zone, target, 'day', Math.round((day - month) / DAY))
+  return Math.min(moved, last) + (at - day)
+}
+
+/** The first border of a local unit at or after an instant. */
+export function ceilTo(zone: string, at: Instant, unit: Unit): Instant {
+  const floor = floorTo(zone, at, unit)
+  return floor === at ? at : addUnits(zone, floor, unit, 1)
+}
+
+/** The first instant of a local day. Answers undefined for a text that is not a date of the calendar. */
+export function startOfDate(zone: string, date: LocalDate): Instant | undefined {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(date)
+  if (!match) return undefined
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  if (!isDate(year, month, day)) return undefined
+  return startOfDay(zone, daysFromCivil(year, month, day))
+}
+
+/**
+ * The instant at which the clocks show so many seconds of a local day: the first one where they show it twice, and as
+ * much later as they were put forward where they skip it. Answers undefined for a text that is not a date of the calendar.
+ */
+export function atLocal(zone: string, date: LocalDate, second: number): Instant | undefined {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(date)
+  if (!match) return undefined
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  if (!isDate(year, month, day)) return undefined
+  const rows = transitions(zone)
+  const local = daysFromCivil(year, month, day) * DAY + second
+  for (let i = placeOf(rows, local - DAY); ; i++) {
+    const at = local - rows[i]!.offset
+    const next = rows[i + 1]
+    // In time by this offset, or too late by this one and too early by the next: skipped.
+    if (!next || at < next.at || local - next.offset < next.at) return at
+  }
+}

@@ -1,0 +1,125 @@
+import type { Options } from 'yargs'
+import { NOTIFY_EVENTS, NOTIFY_STYLES } from '../../job/notify.ts'
+import { SERVICE_NAMES } from '../../services/services.ts'
+
+/** Flags that every command has. */
+export const COMMON = {
+  quiet: { type: 'boolean', default: false, describe: 'Only results and errors' },
+  verbose: { type: 'boolean', default: false, describe: 'Tell the outcome of every request' },
+  'log-format': { choices: ['pretty', 'json'], default: 'pretty', describe: 'Form of the lines on stderr' },
+} as const satisfies Record<string, Options>
+
+/** Forms in which rows are printed. */
+export const FORMATS = ['table', 'csv', 'json', 'ndjson', 'markdown'] as const
+
+/** Forms of an exported file. */
+export const EXPORT_FORMS = ['csv', 'ndjson', 'parquet'] as const
+export type ExportForm = (typeof EXPORT_FORMS)[number]
+
+/** Where the database is. */
+export const DATABASE = {
+  database: { type: 'string', describe: 'Database file (INDICATOR_SYNC_DATABASE; default data/indicator-sync.db)' },
+} as const satisfies Record<string, Options>
+
+/** Which service is called. */
+export const SERVICE = {
+  service: {
+    type: 'string',
+    describe: `Service: ${SERVICE_NAMES.join(', ')}, or a file that declares one (INDICATOR_SYNC_SERVICE)`,
+  },
+  'base-url': { type: 'string', describe: 'Base address of the service (INDICATOR_SYNC_BASE_URL)' },
+  'api-key-file': { type: 'string', describe: 'File that holds the API key (or INDICATOR_SYNC_API_KEY)' },
+  'allow-http': {
+    type: 'boolean',
+    describe: 'Send the key unencrypted to a host that is not this machine (INDICATOR_SYNC_ALLOW_HTTP=1)',
+  },
+  timeout: { type: 'number', describe: 'Seconds that one answer may take, from the request to its last byte; 600' },
+} as const satisfies Record<string, Options>
+
+/** A time that may begin with a minus sign: with `nargs` the next word is its value, and no flags. */
+export const MOMENT = { type: 'string', nargs: 1 } as const satisfies Options
+
+/** A part of the job's windows. */
+export const RANGE = {
+  from: { ...MOMENT, describe: 'First local day, or an instant: 2025-10-01, -30d' },
+  to: { ...MOMENT, describe: 'First local day after it: 2025-11-01, -2d, +2d' },
+} as const satisfies Record<string, Options>
+
+/** A part of the job's indicators. */
+export const ONLY = {
+  only: { type: 'string', describe: 'Only these indicators of the job: 600,1001' },
+} as const satisfies Record<string, Options>
+
+export const JSON_FLAG = { json: { type: 'boolean', default: false, describe: 'The result as JSON' } } as const
+
+/** The job files of a command. */
+export const JOBS = { jobs: { type: 'string', array: true, describe: 'Job files (YAML)' } } as const
+
+/** Who carries out a plan. */
+export const DISTRIBUTED = {
+  distributed: {
+    type: 'boolean',
+    default: false,
+    describe: 'Hand what is planned to workers (`indicator-sync worker`), and wait for them; on PostgreSQL only',
+  },
+} as const satisfies Record<string, Options>
+
+/** How sure a commit is. */
+export const DURABILITY = {
+  durability: { choices: ['normal', 'full'], default: 'normal', describe: 'full survives a loss of power' },
+} as const
+
+/** What happens to what cannot be understood. */
+export const REJECTS = {
+  'on-reject': {
+    choices: ['quarantine', 'fail'],
+    default: 'quarantine',
+    describe: 'What cannot be understood is set aside, or its reply is not loaded and the run ends',
+  },
+  'max-rejects': { type: 'number', describe: 'End the run when more rows than this are in its quarantine' },
+} as const
+
+/** Who is notified of runs. */
+export const NOTIFY = {
+  notify: {
+    type: 'string',
+    array: true,
+    nargs: 1,
+    describe: 'Address that is told how every run ended, or $NAME of a variable that holds it (INDICATOR_SYNC_NOTIFY)',
+  },
+  'notify-on': {
+    choices: NOTIFY_EVENTS,
+    array: true,
+    nargs: 1,
+    describe: 'Tell only this; all but start when left out, and with pings that, too',
+  },
+  'notify-style': {
+    choices: ['auto', ...NOTIFY_STYLES],
+    default: 'auto',
+    describe: 'ping is the way of healthchecks.io, and taken by itself for its addresses',
+  },
+} as const satisfies Record<string, Options>
+
+/** The values that yargs makes of the flags. */
+export interface CommonArgs {
+  readonly quiet: boolean
+  readonly verbose: boolean
+  readonly logFormat: 'pretty' | 'json'
+}
+export interface DatabaseArgs {
+  readonly database?: string | undefined
+}
+export interface ServiceArgs extends DatabaseArgs {
+  readonly service?: string | undefined
+  readonly baseUrl?: string | undefined
+  readonly apiKeyFile?: string | undefined
+  readonly allowHttp?: boolean | undefined
+  readonly timeout?: number | undefined
+}
+export interface OnlyArgs {
+  readonly only?: string | undefined
+}
+export interface RangeArgs {
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+}

@@ -1,0 +1,240 @@
+import type { Command } from './command.ts'
+import { DATABASE, EXPORT_FORMS, FORMATS, JSON_FLAG, MOMENT, RANGE } from './flags.ts'
+
+/** How CSV is written. */
+const DIALECT = {
+  safe: { type: 'boolean', default: false, describe: 'CSV: text that a spreadsheet takes for a formula gets a quote' },
+  excel: { type: 'boolean', default: false, describe: 'CSV: semicolons, decimal comma, byte order mark; and --safe' },
+} as const
+
+const OVERWRITE = {
+  type: 'boolean',
+  default: false,
+  describe: 'Replace a file that is not known to be ours; never a folder or a database in use',
+} as const
+
+/** Commands that read what is held. */
+export const READ_COMMANDS = {
+  status: {
+    usage: 'status',
+    about: 'Show runs, how far every series reaches, and what failed with its next step',
+    flags: {
+      ...DATABASE,
+      ...JSON_FLAG,
+      format: { choices: ['text', 'json', 'prometheus'], default: 'text', describe: 'Form of the answer' },
+      job: {
+        type: 'string',
+        array: true,
+        nargs: 1,
+        describe: 'A job file whose lake is told, too, and with prometheus its calls left',
+      },
+      lake: {
+        type: 'string',
+        array: true,
+        nargs: 1,
+        describe: 'The folder of a lake, or its s3:// address, whose age is told, too',
+      },
+    },
+    example: 'status --format prometheus',
+    run: async (args) => (await import('../commands/status.ts')).run(args),
+  },
+  gaps: {
+    usage: 'gaps',
+    about:
+      'List holes with exact local instants and when they are requested next: never requested, failed, in doubt, or absent at the source',
+    flags: {
+      ...DATABASE,
+      fail: { type: 'boolean', default: false, describe: 'Exit 6 when there are any' },
+      ...JSON_FLAG,
+    },
+    example: 'gaps --fail',
+    run: async (args) => (await import('../commands/gaps.ts')).run(args),
+  },
+  check: {
+    usage: 'check',
+    about:
+      'Check the data: missed runs, gaps, failures, days too long, series further behind than usual, values out of range; exit 6 on a finding',
+    flags: {
+      ...DATABASE,
+      deep: {
+        type: 'boolean',
+        default: false,
+        describe: 'Compare the totals of days with every value, too; takes long',
+      },
+      ...JSON_FLAG,
+    },
+    example: 'check --json',
+    run: async (args) => (await import('../commands/check.ts')).run(args),
+  },
+  show: {
+    usage: 'show [indicator]',
+    about: 'Draw a series in the terminal, compare two, or what was said then with what is said now',
+    positionals: { indicator: { type: 'number', describe: 'Number of the indicator' } },
+    flags: {
+      ...DATABASE,
+      offer: { type: 'number', describe: 'An offer indicator in its place' },
+      with: { type: 'number', describe: 'Another indicator, drawn below and compared' },
+      geo: { type: 'number', describe: 'The geo; Spain or the first one when left out' },
+      last: { type: 'string', describe: 'So much up to now: 7d, 2mo, 1y; the last week that is held when left out' },
+      ...RANGE,
+      'as-of': { ...MOMENT, describe: 'Draw what was known at this instant: 2025-10-01T00:00:00.000Z, a day, -7d' },
+      revisions: {
+        type: 'boolean',
+        default: false,
+        describe:
+          'Draw what was said first, or with --as-of then, above what is said now, and tell what was revised when',
+      },
+      ...JSON_FLAG,
+    },
+    example: 'show 600 --last 7d --with 612',
+    run: async (args) => (await import('../commands/show.ts')).run(args),
+  },
+  diff: {
+    usage: 'diff',
+    about: 'Tell what changed between two instants or runs: values, texts, the catalogue',
+    flags: {
+      ...DATABASE,
+      from: { ...RANGE.from, describe: 'What was known then is compared …; a day ago when left out' },
+      to: { ...RANGE.to, describe: '… with what was known then; now when left out' },
+      run: {
+        type: 'number',
+        array: true,
+        nargs: 1,
+        describe: 'What this run changed; two of them: what changed between',
+      },
+      indicator: { type: 'number', array: true, describe: 'Only these indicators' },
+      what: { choices: ['all', 'value', 'text', 'catalogue'], default: 'all', describe: 'What is compared' },
+      format: { choices: FORMATS, default: 'table', describe: 'Form of the answer; all but table give every row' },
+      json: { type: 'boolean', default: false, describe: 'The same as --format json' },
+      limit: { type: 'number', default: 50, describe: 'Rows of the table at the most; 0 for all' },
+    },
+    example: 'diff --from -7d --indicator 600 --format csv',
+    run: async (args) => (await import('../commands/diff.ts')).run(args),
+  },
+  query: {
+    usage: 'query [sql]',
+    about: 'Ask the database in SQL, read-only; or run a recipe',
+    positionals: { sql: { type: 'string', describe: 'One SELECT statement' } },
+    flags: {
+      ...DATABASE,
+      recipe: { type: 'string', describe: 'Name of a recipe, in place of SQL' },
+      recipes: { type: 'boolean', default: false, describe: 'List the recipes' },
+      param: { type: 'string', array: true, nargs: 1, describe: 'A value for a :name of the statement: name=value' },
+      indicator: { type: 'number', describe: 'The same as --param indicator=…' },
+      geo: { type: 'number', describe: 'The same as --param geo=…' },
+      series: { type: 'number', describe: 'The same as --param series=…: one series, in place of the native one' },
+      ...RANGE,
+      format: { choices: FORMATS, default: 'table', describe: 'Form of the answer' },
+      json: { type: 'boolean', default: false, describe: 'The same as --format json' },
+      ...DIALECT,
+      limit: { type: 'number', describe: 'Rows at the most, 0 for all; a table shows 1000, other forms all' },
+      timeout: { type: 'number', default: 60, describe: 'Seconds that it may take; 0 for ever' },
+      engine: {
+        choices: ['sqlite', 'duckdb'],
+        default: 'sqlite',
+        describe: 'duckdb asks a lake, where the package @duckdb/node-api is installed',
+      },
+      lake: { type: 'string', describe: 'With duckdb: the folder of the lake' },
+    },
+    example: 'query --recipe daily-average --indicator 600 --from 2025-10-01',
+    run: async (args) => (await import('../commands/query.ts')).run(args),
+  },
+  export: {
+    usage: 'export',
+    about: 'Write values, or the answer of a statement, as CSV, NDJSON or Parquet; as known now or at a past instant',
+    flags: {
+      ...DATABASE,
+      indicator: { type: 'number', array: true, describe: 'Numbers of indicators' },
+      offer: { type: 'number', array: true, describe: 'Numbers of offer indicators' },
+      geo: { type: 'number', array: true, describe: 'Only these geos' },
+      ...RANGE,
+      'as-of': {
+        ...MOMENT,
+        describe: 'What was known at this instant, to the millisecond: 2025-10-01T00:00:00.000Z',
+      },
+      sql: { type: 'string', describe: 'A SELECT statement, in place of --indicator' },
+      wide: { type: 'boolean', default: false, describe: 'A row an instant, a column a series and geo' },
+      time: { choices: ['both', 'utc', 'local'], default: 'both', describe: 'Which time a row tells' },
+      partition: { choices: ['year'], describe: 'A folder with a file a local year: year=2025/data.parquet' },
+      format: { choices: EXPORT_FORMS, default: 'csv', describe: 'Form of the file' },
+      ...DIALECT,
+      output: {
+        type: 'string',
+        describe: 'File, or folder with --partition; stdout when left out, or -. An export that is there is replaced',
+      },
+      overwrite: OVERWRITE,
+    },
+    example: 'export --indicator 600 --geo 3 --from 2025-10-01 --format parquet --output spot.parquet',
+    run: async (args) => (await import('../commands/export.ts')).run(args),
+  },
+  serve: {
+    usage: 'serve',
+    about: 'Serve a local web page on the database: what is held, what is missing and why, charts, runs, SQL',
+    flags: {
+      ...DATABASE,
+      port: { type: 'number', describe: 'Port; 8420, or a free one where that is taken' },
+      host: {
+        type: 'string',
+        default: '127.0.0.1',
+        describe: 'Address to listen on; any but this machine alone needs the token that is printed',
+      },
+      open: { type: 'boolean', default: false, describe: 'Open it in the browser' },
+    },
+    example: 'serve --open',
+    run: async (args) => (await import('../commands/serve.ts')).run(args),
+  },
+  publish: {
+    usage: 'publish [file]',
+    about:
+      'Make a checked single-file copy for readers, with a manifest, or a page of files; the database may be in use',
+    positionals: { file: { type: 'string', describe: 'The copy; one that publish made before is replaced at once' } },
+    flags: {
+      ...DATABASE,
+      page: {
+        type: 'string',
+        describe:
+          'Folder for a page that needs no server: status, coverage, series with their charts, texts. One that is there is replaced',
+      },
+      language: { choices: ['en', 'es'], default: 'en', describe: 'Language of the page' },
+      overwrite: OVERWRITE,
+      bookkeeping: { type: 'boolean', default: false, describe: 'Keep the stored replies and requests too' },
+      title: { type: 'string', default: 'Indicators', describe: 'Title of the publication (metadata.yaml)' },
+      source: { type: 'string', describe: 'Whom to thank for the data; the host that was called when left out' },
+      'source-url': { type: 'string', describe: 'Address of the source' },
+      license: { type: 'string', describe: 'Licence of the data, as the source states it' },
+      'license-url': { type: 'string', describe: 'Address of the licence' },
+      ...JSON_FLAG,
+    },
+    example: 'publish public/market.db',
+    run: async (args) => (await import('../commands/publish.ts')).run(args),
+  },
+  lake: {
+    usage: 'lake <action> <folder>',
+    about: 'Keep the rows as Parquet in a folder or a bucket for DuckDB, Spark, Polars and pandas, or check them',
+    positionals: {
+      action: { type: 'string', choices: ['sync', 'check'], describe: 'What to do' },
+      folder: {
+        type: 'string',
+        describe:
+          'The folder of the lake; one that is not there yet, or empty, becomes one. Or s3://bucket/name, reached as the AWS_* variables and files say',
+      },
+    },
+    flags: {
+      ...DATABASE,
+      full: { type: 'boolean', default: false, describe: 'sync: read everything again, not only what changed' },
+      grace: {
+        type: 'number',
+        default: 60,
+        describe: 'sync: minutes that a snapshot stays after it was replaced, for those who read it',
+      },
+      ducklake: {
+        type: 'string',
+        describe:
+          'sync: registers the files with a DuckLake catalogue, a file or postgres://…, where the package @duckdb/node-api is installed',
+      },
+      ...JSON_FLAG,
+    },
+    example: 'lake sync data/lake',
+    run: async (args) => (await import('../commands/lake.ts')).run(args),
+  },
+} as const satisfies Record<string, Command>

@@ -1,0 +1,101 @@
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
+import { partFileOf, removeStalePartsNow } from '../../base/files/partFiles.ts'
+import { asWriteError, moveIntoPlace, prepareTarget } from '../../base/files/target.ts'
+import type { Dialect } from '../../products/cells.ts'
+import type { Exported } from '../../products/export.ts'
+import type { ExportForm } from '../commandLine/flags.ts'
+import { format } from '../terminal/output.ts'
+import { version } from '../version.ts'
+import { IS_OWN_EXPORT } from './ownExports.ts'
+
+/** How a file is written. */
+export interface Form {
+  readonly form: ExportForm
+  /** Of CSV. */
+  readonly dialect: Dialect
+}
+
+/** Counts rows on their way. */
+export async function* counted(rows: Exported['rows'], count: { rows: number }): Exported['rows'] {
+  for await (const block of rows) {
+    count.rows += block.length
+    yield block
+  }
+}
+
+/** Writes all of a text: a pipe may take a part of it. */
+function writeText(handle: number, text: string): void {
+  const bytes = Buffer.from(text)
+  for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done)
+}
+
+/** Writes an open file; answers how many rows. */
+async function writeRows(handle: number, exported: Exported, { form, dialect }: Form): Promise<number> {
+  const count = { rows: 0 }
+  const rows = counted(exported.rows, count)
+  if (form === 'parquet') {
+    const { writeParquet } = await import('./parquet.ts')
+    await writeParquet(handle, { ...exported, rows }, `indicator-sync ${version()}`)
+    return count.rows
+  }
+  const names = exported.columns.map(({ name }) => name)
+  let text = ''
+  for await (const piece of format(form, names, rows, dialect)) {
+    text += piece
+    if (text.length < 1 << 20) continue
+    writeText(handle, text)
+    text = ''
+  }
+  writeText(handle, text)
+  return count.rows
+}
+
+/** Makes a new file that is safe on the disk; answers how many rows it has. The database is queried when the file is open. */
+export async function writeFile(file: string, make: () => Exported | Promise<Exported>, form: Form): Promise<number> {
+  const handle = openSync(file, 'wx')
+  try {
+    const rows = await writeRows(handle, await make(), form)
+    fsyncSync(handle)
+    return rows
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** What may be replaced by an export. */
+export const claimExport = (path: string, form: ExportForm, overwrite: boolean, sources: readonly string[]) =>
+  prepareTarget(path, { what: 'an export', overwrite, sources, tidy: removeStalePartsNow, ours: IS_OWN_EXPORT[form] })
+
+/** Makes a file beside its place and puts it there when it is whole; what is no file, such as a pipe, is written into. */
+export async function exportFile(
+  path: string,
+  make: () => Exported | Promise<Exported>,
+  form: Form,
+  { overwrite, sources }: { readonly overwrite: boolean; readonly sources: readonly string[] },
+): Promise<number> {
+  try {
+    const target = claimExport(path, form.form, overwrite, sources)
+    if (target.isStream) {
+      const handle = openSync(target.file, 'w')
+      try {
+        return await writeRows(handle, await make(), form)
+      } catch (error) {
+        // The reader of the pipe has closed it.
+        if ((error as NodeJS.ErrnoException).code === 'EPIPE') return 0
+        throw error
+      } finally {
+        closeSync(handle)
+      }
+    }
+    const part = partFileOf(target.file)
+    try {
+      const rows = await writeFile(part, make, form)
+      moveIntoPlace(part, target)
+      return rows
+    } finally {
+      rmSync(part, { force: true })
+    }
+  } catch (error) {
+    throw asWriteError(error, path)
+  }
+}

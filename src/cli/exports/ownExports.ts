@@ -1,0 +1,74 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { parquetMetadata } from 'hyparquet'
+import { headOf } from '../../base/files/target.ts'
+import { SHARED_COLUMNS } from '../../products/export.ts'
+
+/** A longer header is not one of this program. */
+const HEADER_BYTES = 1 << 20
+
+/** Columns with which long exports begin, as they were and as they are. */
+const LONG = [SHARED_COLUMNS, ['indicator_id', 'indicator_name', 'time_trunc', 'time_agg', 'geo_id', 'geo_name']]
+const TIMES = [['at_utc', 'at_local'], ['at_utc'], ['at_local']]
+/** A column of a wide export. */
+const WIDE = /^(offer_)?\d+_\d+(_[a-z0-9]+)*$/
+
+const begins = (names: readonly string[], with_: readonly string[]): boolean =>
+  with_.every((name, i) => names[i] === name)
+
+/** Whether columns are those of an export of values; a statement may have any columns. */
+function isOurHeader(names: readonly string[]): boolean {
+  for (const times of TIMES) {
+    if (LONG.some((long) => names.join() === [...long, ...times, 'step_s', 'value'].join())) return true
+    if (begins(names, times) && names.length > times.length && names.slice(times.length).every((n) => WIDE.test(n)))
+      return true
+  }
+  return false
+}
+
+/** The first line of a text file; null when it has none that is short enough. */
+function firstLine(file: string): string | null {
+  const text = headOf(file, HEADER_BYTES)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+  const end = text.indexOf('\n')
+  return end === -1 ? null : text.slice(0, end).replace(/\r$/, '')
+}
+
+/** The names of a header; none of ours needs quotes. */
+const namesOf = (line: string): string[] => line.split(line.includes(';') ? ';' : ',')
+
+function keysOf(line: string): string[] {
+  try {
+    const parsed: unknown = JSON.parse(line)
+    return parsed && typeof parsed === 'object' ? Object.keys(parsed) : []
+  } catch {
+    return []
+  }
+}
+
+/** Whom a Parquet file names as its maker; empty when it is no Parquet file. */
+function makerOf(file: string): string {
+  const { size } = statSync(file)
+  if (size < 12 || headOf(file, 4).toString('latin1') !== 'PAR1') return ''
+  const handle = openSync(file, 'r')
+  try {
+    const end = Buffer.alloc(8)
+    readSync(handle, end, 0, 8, size - 8)
+    const length = end.readUInt32LE(0) + 8
+    if (end.toString('latin1', 4) !== 'PAR1' || length > size) return ''
+    const footer = new Uint8Array(length)
+    readSync(handle, footer, 0, length, size - length)
+    return parquetMetadata(footer.buffer).created_by ?? ''
+  } catch {
+    return ''
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** How a file of each form is known to be an export of this program. An empty one is an export without rows. */
+export const IS_OWN_EXPORT = {
+  csv: (file) => isOurHeader(namesOf(firstLine(file) ?? '')),
+  ndjson: (file) => statSync(file).size === 0 || isOurHeader(keysOf(firstLine(file) ?? '')),
+  parquet: (file) => makerOf(file).startsWith('indicator-sync '),
+} as const satisfies Record<string, (file: string) => boolean>

@@ -1,0 +1,30 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { readSmall } from '../settings/smallFile.ts'
+
+/** The folder in which jobs lie as a rule. */
+const JOBS = 'jobs'
+/** A line that can be the key of a lake: where no job has one, nothing else is looked at. */
+const KEY = /^\s*['"]?lake['"]?\s*:/m
+
+/** The text of a file; empty where it cannot be read, or is a pipe, which would be waited for. */
+function textOf(file: string): string {
+  try {
+    return statSync(file).isFile() ? readSmall(file, 'job file') : ''
+  } catch {
+    return ''
+  }
+}
+
+/**
+ * The lakes that the jobs of the working directory keep up to date, for who asks how old they are and names none. A job with a mistake is not judged here: whoever runs it is told.
+ */
+export async function lakesOfJobs(): Promise<string[]> {
+  const isFolder = statSync(JOBS, { throwIfNoEntry: false })?.isDirectory() ?? false
+  const files = isFolder ? readdirSync(JOBS).filter((name) => /\.ya?ml$/.test(name)) : []
+  const texts = files.map((name) => textOf(join(JOBS, name))).filter((text) => KEY.test(text))
+  if (texts.length === 0) return []
+  const { parseDocument } = await import('yaml')
+  const lakes = texts.map((text) => parseDocument(text, { logLevel: 'silent' }).get('lake'))
+  return [...new Set(lakes.filter((lake): lake is string => typeof lake === 'string' && lake !== ''))]
+}

@@ -1,0 +1,52 @@
+import { SyncError } from '../../base/errors.ts'
+import { asWriteError } from '../../base/files/target.ts'
+import { eventsTo, type Logger } from '../../base/log.ts'
+import { openReader } from '../../db/open.ts'
+import type { Job } from '../../job/job.ts'
+import { syncLake } from '../../lake/sync.ts'
+import { lakeText } from '../commands/lake.ts'
+import { withLake } from '../settings/storage.ts'
+import { EXIT, exitCodeOf } from '../terminal/fail.ts'
+import { version } from '../version.ts'
+
+interface LakesOptions {
+  readonly file: string
+  readonly command: string
+  readonly log: Logger
+  readonly onActivity?: () => void
+}
+
+/** Brings the lakes of jobs up to date after their runs, each once. Answers the exit code of the first that failed; what was synced stays. */
+export async function syncLakes(
+  jobs: readonly Job[],
+  { file, command, log, onActivity }: LakesOptions,
+): Promise<number> {
+  const emit = eventsTo(log)
+  const done = new Set<string>()
+  let code: number = EXIT.done
+  for (const { name: job, lake } of jobs) {
+    if (lake === null || done.has(lake)) continue
+    done.add(lake)
+    const began = performance.now()
+    const reader = openReader(file)
+    try {
+      const summary = await withLake(lake, (place) =>
+        syncLake(reader, place, {
+          program: `indicator-sync ${version()}`,
+          now: Date.now,
+          onPart: () => onActivity?.(),
+        }),
+      )
+      const ms = performance.now() - began
+      emit({ event: 'lake.synced', job, command, ms, bytes: summary.bytes, reason: lakeText(summary) })
+    } catch (error) {
+      const why = asWriteError(error, lake)
+      if (!(why instanceof SyncError)) throw why
+      emit({ event: 'lake.failed', job, command, code: why.code, reason: why.message, hint: why.hint ?? null })
+      if (code === EXIT.done) code = exitCodeOf(why)
+    } finally {
+      await reader.close()
+    }
+  }
+  return code
+}

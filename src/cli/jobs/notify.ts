@@ -1,0 +1,175 @@
+import { hostname } from 'node:os'
+import { InputError, StoppedError, SyncError } from '../../base/errors.ts'
+import { eventsTo, type Logger } from '../../base/log.ts'
+import { redact } from '../../base/redact.ts'
+import { formatMillis } from '../../base/time/instant.ts'
+import type { Summary } from '../../ingestAll.ts'
+import type { Job } from '../../job/job.ts'
+import {
+  eventsOf,
+  isNotifyUrl,
+  NOTIFY_FORM,
+  type Notify,
+  type NotifyEvent,
+  type NotifyStyle,
+  styleOf,
+} from '../../job/notify.ts'
+import { environment } from '../settings/config.ts'
+import { rememberSecret, secrets } from '../settings/secrets.ts'
+import { summaryJson, summaryText } from '../text/summary.ts'
+import { version } from '../version.ts'
+
+/** The values of the flags about notifications. */
+export interface NotifyArgs {
+  readonly notify?: readonly string[] | undefined
+  readonly notifyOn?: readonly NotifyEvent[] | undefined
+  readonly notifyStyle?: 'auto' | NotifyStyle | undefined
+}
+
+/** How many failures a message lists. */
+const MAX_FAILURES_SHOWN = 10
+/** Characters of a text that goes with a ping. */
+const PING_CHARACTERS = 10_000
+
+/** Who is notified of every run, by the flags or the variable INDICATOR_SYNC_NOTIFY. */
+export function notifyTargets({ notify, notifyOn, notifyStyle }: NotifyArgs): Notify[] {
+  const variable = environment().get('INDICATOR_SYNC_NOTIFY')
+  const urls = notify ?? (variable ? [variable.value] : [])
+  const style = notifyStyle === 'auto' ? null : (notifyStyle ?? null)
+  return urls.map((url) => ({ url, style, on: notifyOn ?? null }))
+}
+
+/** A target of notifications, with all defaults applied. */
+type NotifyTarget = { readonly [K in keyof Notify]: NonNullable<Notify[K]> }
+
+/** A target with its address; what may be a secret in it is shown nowhere from here on. */
+function resolveTarget(target: Notify): NotifyTarget {
+  const name = /^\$(\w+)$/.exec(target.url)?.[1]
+  const url = name === undefined ? target.url : environment().get(name)?.value
+  if (url === undefined)
+    throw new InputError(`The variable ${name} is not set, and a notification goes to the address that it holds.`, {
+      hint: 'Set it, also in .env, or take the notification out of the job.',
+      code: 'no-notify-url',
+    })
+  if (!isNotifyUrl(url) || url.startsWith('$'))
+    throw new InputError(`A notification goes to an address that is not legal; legal: ${NOTIFY_FORM}.`, {
+      hint: 'See --notify, INDICATOR_SYNC_NOTIFY and notify in the job file. The address is not shown here: it may be a secret.',
+      code: 'bad-notify-url',
+    })
+  const { pathname, search, href } = new URL(url)
+  for (const secret of [url, href, `${pathname}${search}`]) rememberSecret(secret)
+  const style = target.style ?? styleOf(url)
+  return { url, style, on: target.on ?? eventsOf(style) }
+}
+
+/** The address of a ping: the given one, or with an event appended to its path. */
+function pingUrl(address: string, word: '' | 'start' | 'fail'): string {
+  const url = new URL(address)
+  if (word !== '') url.pathname = `${url.pathname.replace(/\/$/, '')}/${word}`
+  return url.href
+}
+
+/** The fields of a message about a run. */
+interface Notification {
+  readonly event: NotifyEvent
+  readonly job: string
+  readonly text: string
+  /** Whether nothing is wrong: all is done, or the run will be resumed when there is budget again. */
+  readonly ok: boolean
+  readonly more: object
+}
+
+/** Sends notifications while runs continue; only `finish` waits for them. */
+export interface Notifier {
+  started(job: Job): void
+  ended(job: Job, summary: Summary): void
+  /** A run that did not even begin, or broke. */
+  broke(job: Job, error: unknown): void
+  /** The run was stopped: undelivered messages are given up, and the last ones are sent within a second or two. */
+  hurry(): void
+  /** Waits until everything is delivered or given up. */
+  finish(): Promise<void>
+}
+
+/** What a run did, with the first of its failures. */
+const summaryOf = (summary: Summary): object =>
+  summaryJson({ ...summary, failures: summary.failures.slice(0, MAX_FAILURES_SHOWN) })
+
+/** Notifies the targets of the flags and of each job. A message that cannot be delivered is a warning, never an error. */
+export function createNotifier(
+  jobs: readonly Job[],
+  flags: readonly Notify[],
+  { command, log }: { readonly command: string; readonly log: Logger },
+): Notifier {
+  const always = flags.map(resolveTarget)
+  const targets = new Map(jobs.map((job) => [job, [...always, ...job.notify.map(resolveTarget)]]))
+  /** Messages to one target are sent in order. */
+  const queues = new Map<string, Promise<void>>()
+  const stop = new AbortController()
+  const send = ({ url, style }: NotifyTarget, { event, job, text, ok, more }: Notification): void => {
+    const redacted = redact(text, secrets())
+    const payload = {
+      ...{
+        event,
+        ok,
+        job,
+        command,
+        text: redacted,
+        host: hostname(),
+        version: version(),
+        at: formatMillis(Date.now()),
+      },
+      ...more,
+    }
+    const message =
+      style === 'ping'
+        ? {
+            url: pingUrl(url, event === 'start' ? 'start' : ok ? '' : 'fail'),
+            type: 'text/plain; charset=utf-8' as const,
+            body: event === 'start' ? '' : redacted.slice(0, PING_CHARACTERS),
+          }
+        : { url, type: 'application/json' as const, body: redact(JSON.stringify(payload), secrets()) }
+    const before = queues.get(url) ?? Promise.resolve()
+    const delivered = before
+      .then(async () => {
+        // Loaded with the first message.
+        const { deliver, HURRY } = await import('../../fetch/notify.ts')
+        const named = { ...message, userAgent: `indicator-sync/${version()}` }
+        return stop.signal.aborted ? deliver(named, HURRY) : deliver(named, {}, stop.signal)
+      })
+      .then((reason) => {
+        if (reason === null) return
+        const { host } = new URL(url)
+        eventsTo(log)({ event: 'notify.failed', job, reason: `${host} could not be told of ${event}: ${reason}.` })
+      })
+    queues.set(url, delivered)
+  }
+  const notifyTargets = (job: Job, notification: Omit<Notification, 'job'>): void => {
+    for (const target of targets.get(job) ?? [])
+      if (target.on.includes(notification.event)) send(target, { ...notification, job: job.name })
+  }
+  return {
+    started: (job) => notifyTargets(job, { event: 'start', ok: true, text: `${job.name}: begun.`, more: {} }),
+    ended: (job, summary) => {
+      const { outcome, stop } = summary
+      const ok = outcome === 'done' || (stop instanceof StoppedError && stop.code === 'budget')
+      notifyTargets(job, { event: outcome, ok, text: summaryText(summary), more: summaryOf(summary) })
+    },
+    broke: (job, error) => {
+      const ours = error instanceof SyncError
+      const text = ours ? error.message : 'an unexpected error'
+      const code = ours ? error.code : 'bug'
+      const stop = { code, message: text, hint: ours ? (error.hint ?? null) : null }
+      notifyTargets(job, {
+        event: 'failed',
+        ok: false,
+        text: `${job.name}: ${text}`,
+        more: { outcome: 'failed', stop },
+      })
+    },
+    hurry: () => stop.abort(),
+    finish: async () => {
+      await Promise.all(queues.values())
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import { openClock } from '../../cluster/clock.ts'
+import { openHandOut } from '../../cluster/handOut.ts'
+import { createSharedTurns } from '../../cluster/turns.ts'
+import { openStore } from '../../db/open.ts'
+import type { Store } from '../../db/store.ts'
+import type { SyncContext } from '../../ingestAll.ts'
+import { hostOf } from '../../load/source.ts'
+
+/** What a run does together with other machines: what it needs of its context for that. */
+export interface Together {
+  readonly context: Pick<SyncContext, 'turns' | 'carryOut' | 'now'> & Partial<Pick<SyncContext, 'requested'>>
+  close(): Promise<void>
+}
+
+/** Joins the machines that share a database: takes turns with them, by its clock; where `distributed`, hands them what is planned. */
+export async function openTogether(
+  file: string,
+  store: Store,
+  {
+    service,
+    baseUrl,
+    signal,
+    onHold,
+    breaker,
+  }: Pick<SyncContext, 'service' | 'baseUrl' | 'signal' | 'onHold' | 'breaker'>,
+  distributed: boolean,
+): Promise<Together> {
+  // Turns do not wait until an answer is loaded.
+  const signs = await openStore(file, { durability: 'full' })
+  const clock = await openClock(signs.kysely)
+  const closers: (() => unknown)[] = [() => signs.close(), clock.close]
+  const context = {
+    now: clock.now,
+    turns: (pace: Parameters<NonNullable<SyncContext['turns']>>[0]) =>
+      createSharedTurns({ store: signs, pace, signal, breaker, onHold }),
+  }
+  const close = async (): Promise<void> => {
+    for (const closer of closers.reverse()) await closer()
+  }
+  if (!distributed) return { context, close }
+  const { openQueue } = await import('../../cluster/queue.ts')
+  const queue = await openQueue<never>(signs, hostOf(baseUrl), { supervises: false, onError: () => undefined })
+  closers.push(queue.close)
+  const { requested, carryOut } = await openHandOut(store, queue, service)
+  return { context: { ...context, requested, carryOut }, close }
+}

@@ -1,0 +1,68 @@
+import { KeyError, SyncError } from '../base/errors.ts'
+import { classifyAnswer } from '../fetch/classify.ts'
+import { AttemptError, openClient } from '../fetch/client.ts'
+import { type Answer, send } from '../fetch/http.ts'
+import { buildRequest } from '../services/request.ts'
+import { bad, type Diagnosis, good } from './diagnosis.ts'
+import { refuseExposed, requireService, type Settings } from './settings/config.ts'
+import { version } from './version.ts'
+
+/** A clock that is off by more than this puts histories out of order. */
+const MAX_SKEW_S = 60
+/** A person waits for the answer. */
+const PROBE_TIMEOUT_MS = 20_000
+
+/** Compares the clock of the answer with that of this machine; nothing where the answer has none. */
+function clockOf(answer: Answer | null): Diagnosis[] {
+  const serverMs = Date.parse(answer?.headers.date ?? '')
+  if (Number.isNaN(serverMs)) return []
+  const skewS = Math.round((Date.now() - serverMs) / 1000)
+  if (Math.abs(skewS) <= MAX_SKEW_S) return [good('clock online', 'agrees with that of the service')]
+  const how = skewS > 0 ? 'ahead of' : 'behind'
+  return [
+    bad('clock online', `is ${Math.abs(skewS)} s ${how} that of the service: set it, for histories are told by it`),
+  ]
+}
+
+/** One cheap call to the service, without retries: checks that it is reachable, who answers, the key and the clock. */
+export async function probe(settings: Settings): Promise<Diagnosis[]> {
+  const abort = new AbortController()
+  let client: ReturnType<typeof openClient> | undefined
+  try {
+    const reached = requireService(settings)
+    refuseExposed(reached)
+    const limits = { timeoutMs: PROBE_TIMEOUT_MS, totalMs: PROBE_TIMEOUT_MS, ...reached.limits }
+    const pace = { perSecond: 1, concurrency: 1 }
+    const userAgent = `indicator-sync/${version()}`
+    const opened = openClient({ ...reached, limits, pace, userAgent, signal: abort.signal })
+    client = opened
+    const request = buildRequest(reached.service, 'widgets', { locale: reached.service.locales[0] })
+    const url = `${opened.baseUrl}${request.target}`
+    const headers = { ...request.headers, ...opened.key, ...opened.userAgentHeader }
+    const began = performance.now()
+    const answer = await opened.call(
+      { route: request.route, url },
+      () => send({ ...opened.sending, url, headers }),
+      classifyAnswer,
+    )
+    const ms = Math.round(performance.now() - began)
+    const isJson = /^\s*[[{]/.test(answer.body.toString('latin1', 0, 64))
+    return [
+      (isJson ? good : bad)(
+        'service',
+        isJson
+          ? `answers in ${ms} ms and takes the key`
+          : 'what answers does not speak JSON: is the base address right?',
+      ),
+      ...clockOf(answer),
+    ]
+  } catch (thrown) {
+    const error = thrown instanceof AttemptError ? thrown.failure.error : thrown
+    if (!(error instanceof SyncError)) throw error
+    const answer = thrown instanceof AttemptError ? thrown.failure.answer : null
+    const what = error instanceof KeyError ? 'key online' : 'service'
+    return [bad(what, [error.message, error.hint].filter(Boolean).join(' ')), ...clockOf(answer)]
+  } finally {
+    await client?.close()
+  }
+}

@@ -1,0 +1,227 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { InputError } from '../../base/errors.ts'
+import { isHere } from '../../base/host.ts'
+import { isAddress, passwordIn, shownName } from '../../db/address.ts'
+import { checkKey } from '../../services/key.ts'
+import type { Service } from '../../services/services.ts'
+import { systemWords } from '../terminal/fail.ts'
+import { rememberSecret } from './secrets.ts'
+import { serviceOf } from './service.ts'
+import { readSmall } from './smallFile.ts'
+
+/** A setting with the place it came from, for `doctor`. */
+export interface Setting<T> {
+  readonly value: T
+  readonly from: string
+}
+
+/** The flags that settings can come from. */
+export interface SettingFlags {
+  readonly service?: string | undefined
+  readonly baseUrl?: string | undefined
+  readonly apiKeyFile?: string | undefined
+  readonly allowHttp?: boolean | undefined
+  readonly timeout?: number | undefined
+  readonly database?: string | undefined
+}
+
+/** Where every setting of a run came from; what is missing is null. */
+export interface Settings {
+  readonly service: Setting<Service>
+  readonly baseUrl: Setting<string> | null
+  readonly key: Setting<string> | null
+  /** What is wrong with the given key; reported by commands that need one. */
+  readonly keyFault: InputError | null
+  /** Whether the key may be sent unencrypted to another machine. */
+  readonly allowHttp: Setting<boolean>
+  readonly timeoutMs: number | null
+  readonly database: Setting<string>
+}
+
+export const DEFAULT_DATABASE = 'data/indicator-sync.db'
+
+function readEnv(file: string): string {
+  try {
+    return readSmall(file, 'file of settings')
+  } catch (error) {
+    if (error instanceof InputError) throw error
+    throw new InputError(`${file} ${systemWords(error)}.`, {
+      hint: 'Make it a file that this user may read, or take it away.',
+      code: 'no-env-file',
+      cause: error,
+    })
+  }
+}
+
+/** The environment with what a `.env` file in the working directory adds; real variables win. */
+export function environment(directory = process.cwd()): ReadonlyMap<string, Setting<string>> {
+  const file = join(directory, '.env')
+  const written = existsSync(file) ? parseEnv(readEnv(file)) : {}
+  const rows: [string, Setting<string>][] = [
+    ...Object.entries(written).map(
+      ([name, value]) => [name, { value: value ?? '', from: '.env' }] satisfies [string, Setting<string>],
+    ),
+    ...Object.entries(process.env).map(
+      ([name, value]) => [name, { value: value ?? '', from: `variable ${name}` }] satisfies [string, Setting<string>],
+    ),
+  ]
+  return new Map(rows.filter(([, { value }]) => value !== ''))
+}
+
+function checkUrl({ value, from }: Setting<string>): Setting<string> {
+  const url = URL.canParse(value) ? new URL(value) : null
+  if (
+    !url ||
+    !['http:', 'https:'].includes(url.protocol) ||
+    url.username !== '' ||
+    url.search !== '' ||
+    url.hash !== ''
+  )
+    throw new InputError(`The base address ${JSON.stringify(value)} (from ${from}) is not the address of a service.`, {
+      hint: 'Give it as https://host or https://host/path, without user, query or fragment.',
+      code: 'bad-base-url',
+    })
+  return { value: value.replace(/\/+$/, ''), from }
+}
+
+function readKeyFile(file: string): Setting<string> {
+  try {
+    return { value: readSmall(file, 'key'), from: `file ${file}` }
+  } catch (error) {
+    if (error instanceof InputError) throw error
+    throw new InputError(`The key file ${file} ${systemWords(error)}.`, { code: 'no-key-file', cause: error })
+  }
+}
+
+/** The value of a flag that must not be empty: `--database "$UNSET"` means nothing. */
+function filled(name: string, value: string): string {
+  if (value.trim() === '')
+    throw new InputError(`--${name} is empty.`, {
+      hint: `Give it a value, or leave --${name} out.`,
+      code: 'empty-flag',
+    })
+  return value
+}
+
+/** The key that was given, or what is wrong with it. */
+function readKey(given: Setting<string> | undefined): Pick<Settings, 'key' | 'keyFault'> {
+  if (!given) return { key: null, keyFault: null }
+  try {
+    return { key: { value: checkKey(given.value, given.from), from: given.from }, keyFault: null }
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    return { key: null, keyFault: error }
+  }
+}
+
+/** The longest time for one answer that a timer can hold. */
+const LONGEST_S = 86_400
+
+/** `--timeout` in milliseconds. */
+function timeoutOf(seconds: number | undefined): number | null {
+  if (seconds === undefined) return null
+  if (seconds > 0 && seconds <= LONGEST_S) return seconds * 1000
+  throw new InputError(`--timeout takes seconds, over 0 and up to ${LONGEST_S}.`, { code: 'bad-timeout' })
+}
+
+/** Whether the key would be sent unencrypted to another machine. */
+export const isExposed = (baseUrl: string): boolean => new URL(baseUrl).protocol === 'http:' && !isHere(baseUrl)
+
+/** Where the database is, for a command that must not know the key: of the file `.env` this one line is kept. */
+export function databaseSetting(flag: string | undefined, directory = process.cwd()): Setting<string> {
+  const name = 'INDICATOR_SYNC_DATABASE'
+  const set =
+    flag === undefined ? environment(directory).get(name) : { value: filled('database', flag), from: 'flag --database' }
+  return checkDatabase(set ?? { value: DEFAULT_DATABASE, from: 'default' })
+}
+
+/** Puts the settings together: flags over variables over `.env` over defaults. */
+export function readSettings(flags: SettingFlags, directory = process.cwd()): Settings {
+  const env = environment(directory)
+  const pick = (flag: string | undefined, name: string, variable: string): Setting<string> | null =>
+    flag === undefined ? (env.get(variable) ?? null) : { value: filled(name, flag), from: `flag --${name}` }
+  const named = pick(flags.service, 'service', 'INDICATOR_SYNC_SERVICE') ?? { value: 'generic', from: 'default' }
+  const service = serviceOf(named.value, named.from)
+  const url = pick(flags.baseUrl, 'base-url', 'INDICATOR_SYNC_BASE_URL')
+  const given = flags.apiKeyFile === undefined ? env.get('INDICATOR_SYNC_API_KEY') : readKeyFile(flags.apiKeyFile)
+  // Whatever it is, it is not printed.
+  if (given) rememberSecret(given.value)
+  const { key, keyFault } = readKey(given)
+  const plain = env.get('INDICATOR_SYNC_ALLOW_HTTP')
+  return {
+    service: { value: service, from: named.from },
+    baseUrl: url ? checkUrl(url) : service.baseUrl ? { value: service.baseUrl, from: `profile ${service.name}` } : null,
+    key,
+    keyFault,
+    allowHttp: flags.allowHttp
+      ? { value: true, from: 'flag --allow-http' }
+      : { value: /^(1|true|yes|on)$/i.test(plain?.value ?? ''), from: plain?.from ?? 'default' },
+    timeoutMs: timeoutOf(flags.timeout),
+    database: checkDatabase(
+      pick(flags.database, 'database', 'INDICATOR_SYNC_DATABASE') ?? { value: DEFAULT_DATABASE, from: 'default' },
+    ),
+  }
+}
+
+/** Names that are not those of a database, with what they are. */
+const NOT_DATABASES: readonly (readonly [RegExp, string])[] = [
+  [/^:memory:$|^file:/i, 'is not a file: what is written there is gone when the command ends, or has another name'],
+  [/[\\/]$/, 'is the name of a folder'],
+  [/\.lock$/i, 'is the name of the lock of a database'],
+  [/-(?:wal|shm|journal)$/i, 'is the name of the log of a database'],
+]
+
+/** Refuses a name under which SQLite keeps nothing, or something else. From here on, the address of a server is told without its password. */
+function checkDatabase(database: Setting<string>): Setting<string> {
+  if (isAddress(database.value)) {
+    const password = passwordIn(database.value)
+    if (password !== undefined) rememberSecret(password)
+    return { ...database, value: shownName(database.value) }
+  }
+  const [, what] = NOT_DATABASES.find(([form]) => form.test(database.value)) ?? []
+  if (what === undefined) return database
+  throw new InputError(`The database ${JSON.stringify(database.value)} (from ${database.from}) ${what}.`, {
+    hint: 'Name a file, such as data/indicator-sync.db, or a server: postgres://USER@HOST/DATABASE.',
+    code: 'bad-database',
+  })
+}
+
+/** Refuses to send the key unencrypted to another machine, unless that is allowed. */
+export function refuseExposed({
+  baseUrl,
+  allowHttp = false,
+}: Pick<Reached, 'baseUrl'> & Partial<Pick<Reached, 'allowHttp'>>): void {
+  if (allowHttp || !isExposed(baseUrl)) return
+  throw new InputError(`${baseUrl} would be sent the key unencrypted, for all on the way to read.`, {
+    hint: 'Use https://. In a network that you trust, say --allow-http or INDICATOR_SYNC_ALLOW_HTTP=1.',
+    code: 'plain-http',
+  })
+}
+
+/** What a command needs that goes to the service. */
+export interface Reached {
+  readonly service: Service
+  readonly baseUrl: string
+  readonly key: string
+  readonly allowHttp: boolean
+  readonly limits: { readonly totalMs?: number; readonly timeoutMs?: number }
+}
+
+/** The base address and the key, for a command that goes to the service. */
+export function requireService({ service, baseUrl, key, keyFault, allowHttp, timeoutMs }: Settings): Reached {
+  if (!baseUrl)
+    throw new InputError(`No base address is set, and the service ${service.value.name} has none of its own.`, {
+      hint: 'Set INDICATOR_SYNC_BASE_URL or --base-url, or use --service esios for the live service. To try without a service: indicator-sync demo.',
+      code: 'no-base-url',
+    })
+  if (keyFault) throw keyFault
+  if (!key)
+    throw new InputError('No API key is set.', {
+      hint: 'Set INDICATOR_SYNC_API_KEY (a .env file will do) or --api-key-file.',
+      code: 'no-key',
+    })
+  const limits = timeoutMs === null ? {} : { totalMs: timeoutMs, timeoutMs: Math.min(timeoutMs, 120_000) }
+  return { service: service.value, baseUrl: baseUrl.value, key: key.value, allowHttp: allowHttp.value, limits }
+}

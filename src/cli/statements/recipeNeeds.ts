@@ -1,0 +1,163 @@
+import { InputError } from '../../base/errors.ts'
+import type { Interval } from '../../base/time/interval.ts'
+import { formatLocal } from '../../base/time/zone.ts'
+import { indicatorNameColumn } from '../../db/queries/names.ts'
+import type { Reader } from '../../db/store.ts'
+import type { Need, Recipe } from '../../products/recipes/recipe.ts'
+import type { Service } from '../../services/services.ts'
+import { FIRST_LOCALE } from '../../tables/sql/sql.ts'
+
+/** The values of a statement's parameters. */
+export type Parameters = Readonly<Record<string, string | number | bigint | null>>
+
+/** A series that a recipe reads, for a geo. */
+export interface RecipeSeries {
+  readonly id: number
+  readonly indicatorId: number
+  readonly name: string | null
+  readonly zone: string
+}
+
+const STEPS: Readonly<Record<string, string>> = {
+  five_minutes: 'five minutes',
+  ten_minutes: 'ten minutes',
+  fifteen_minutes: 'quarter-hour',
+}
+
+/** The error for a recipe that cannot be run with its parameters. */
+export const refuse = (message: string, hint: string, code: string): never => {
+  throw new InputError(message, { hint, code })
+}
+
+const and = (words: readonly (string | number)[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+
+/** Series as recipes read them. */
+const readSeries = ({ kysely }: Reader) =>
+  kysely
+    .selectFrom('series as s')
+    .select(['s.id', 's.indicator_id as indicatorId', 's.time_zone as zone'])
+    .select(indicatorNameColumn('s.kind', 's.indicator_id'))
+
+/** Series of some indicators that have any values. */
+const readSeriesOf = (db: Reader, ids: readonly number[]) =>
+  readSeries(db)
+    .where('s.kind', '=', 'indicator')
+    .where('s.indicator_id', 'in', ids)
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('series_geo as g').select('g.geo_id').whereRef('g.series_id', '=', 's.id')),
+    )
+
+/** The series of a need, each with its id; throws where one is not held, and lists what is. */
+export async function seriesOf(
+  db: Reader,
+  { name, parameters: known }: Recipe,
+  need: Need,
+  parameters: Parameters,
+): Promise<RecipeSeries[]> {
+  const wanted = need.series === undefined ? null : (parameters.series ?? null)
+  if (wanted !== null) {
+    const found = await readSeries(db).where('s.id', '=', Number(wanted)).executeTakeFirst()
+    return [found ?? refuse(`There is no series ${wanted}.`, 'See which are held: query --recipe reach.', 'no-series')]
+  }
+  const ids = [...new Set(String(parameters[need.of]).split(',').map(Number))]
+  // As they came, without the service's own aggregation.
+  const found = await readSeriesOf(db, ids).where('s.time_trunc', 'is', null).where('s.geo_agg', 'is', null).execute()
+  const lacking = ids.filter((id) => !found.some(({ indicatorId }) => indicatorId === id))
+  if (lacking.length === 0) return ids.map((id) => found.find(({ indicatorId }) => indicatorId === id)!)
+  const others = await readSeriesOf(db, lacking)
+    .select(['s.indicator_id as indicator', 's.time_trunc as step', 's.geo_agg as agg'])
+    .orderBy('s.indicator_id')
+    .orderBy('s.id')
+    .execute()
+  const none = lacking.filter((id) => !others.some(({ indicator }) => indicator === id))
+  const ways = [
+    ...new Set(
+      others.map(({ step, agg }) =>
+        [step ? `by the ${STEPS[step] ?? step}` : '', agg ? `as ${agg} of geos` : ''].filter(Boolean).join(' '),
+      ),
+    ),
+  ]
+  const grouped = lacking.filter((id) => !none.includes(id))
+  const says = [
+    ...(grouped.length > 0
+      ? [`you hold ${none.length > 0 ? and(grouped) : grouped.length > 1 ? 'them' : 'it'} ${and(ways)}`]
+      : []),
+    ...(none.length > 0 ? [`nothing ${grouped.length > 0 ? `of ${and(none)} ` : ''}is held`] : []),
+  ]
+  const own = 'series' in known && others[0] ? ` Or take what you hold: --series ${others[0].id}.` : ''
+  return refuse(
+    `${name} needs native ${and(lacking)}; ${and(says)}.`,
+    `A job fetches ${lacking.length > 1 ? 'them' : 'it'} without timeTrunc: series: [{ indicators: [${lacking.join(', ')}], window: { last: 30d } }].${own}`,
+    'not-held',
+  )
+}
+
+/** The geo that is meant: the named one, else the default, else one that all series have, a main one of the service first. */
+export async function chooseGeo(
+  { kysely }: Reader,
+  series: readonly RecipeSeries[],
+  { mainGeos }: Service,
+  { parameter, geo, isNamed }: { readonly parameter: string; readonly geo: number; readonly isNamed: boolean },
+): Promise<number> {
+  const held: ReadonlySet<number>[] = []
+  for (const { id } of series) {
+    const geos = kysely.selectFrom('series_geo').select('geo_id').where('series_id', '=', id).orderBy('geo_id')
+    held.push(new Set((await geos.execute()).map(({ geo_id }) => geo_id)))
+  }
+  if (held.every((ids) => ids.has(geo))) return geo
+  const common = [...held[0]!].filter((id) => held.every((ids) => ids.has(id)))
+  if (!isNamed) {
+    const other = mainGeos.find((id) => common.includes(id)) ?? (common.length === 1 ? common[0] : undefined)
+    if (other !== undefined) return other
+  }
+  const place = held.findIndex((ids) => !ids.has(geo))
+  const own = [...held[place]!]
+  const names = await kysely
+    .selectFrom('geo_text')
+    .select(['id', 'name'])
+    .where('id', 'in', [geo, ...own])
+    .orderBy((of) => of('locale', '<>', FIRST_LOCALE))
+    .orderBy('locale')
+    .execute()
+  const named = (id: number): string => {
+    const name = names.find((one) => one.id === id)?.name
+    return name ? `${id} (${name})` : String(id)
+  }
+  return refuse(
+    `Nothing of indicator ${series[place]!.indicatorId} is held for geo ${named(geo)}; held: ${and(own.map(named))}.`,
+    `Name one of them: ${parameter === 'geo' ? '--geo' : `--param ${parameter}`}${parameter === 'geo' ? ' ' : '='}${common[0] ?? own[0]}.`,
+    'geo-not-held',
+  )
+}
+
+/** Refuses a time of which nothing is held, and periods that are too long for what is requested. */
+export async function requireValues(
+  { kysely }: Reader,
+  { id, indicatorId, zone }: RecipeSeries,
+  geo: number,
+  range: Interval,
+  need: Need,
+  name: string,
+): Promise<void> {
+  const values = kysely.selectFrom('observation').where('series_id', '=', id).where('geo_id', '=', geo)
+  const inside = values.where('at', '>=', range.from).where('at', '<', range.to).select('at').limit(1)
+  if ((await inside.executeTakeFirst()) === undefined) {
+    const end = async (order: 'asc' | 'desc') =>
+      (await values.select('at').orderBy('at', order).limit(1).executeTakeFirst())?.at
+    const [first, last] = [await end('asc'), await end('desc')]
+    refuse(
+      `Nothing of indicator ${indicatorId}, geo ${geo} is held of this time.`,
+      first === undefined || last === undefined
+        ? 'A sync fetches it.'
+        : `What is held goes from ${formatLocal(zone, first)} to ${formatLocal(zone, last)}: change --from and --to, or sync more.`,
+      'nothing-held',
+    )
+  }
+  if (need.hourly && (await inside.where('step_s', '>', 3600).executeTakeFirst()) !== undefined)
+    refuse(
+      `${name} compares hours; indicator ${indicatorId} (series ${id}) has periods that are longer.`,
+      'Ask for a series with values of an hour or less.',
+      'too-coarse',
+    )
+}

@@ -1,0 +1,123 @@
+import { grouped, quantity } from '../../base/quantity.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import { formatLocal } from '../../base/time/zone.ts'
+import type { Job } from '../../job/job.ts'
+import type { PlannedRequest } from '../../job/plannedRequest.ts'
+import { namesAnything } from '../../job/select.ts'
+import { spreadOverDays } from '../jobs/runDays.ts'
+import { type Result, table } from '../terminal/table.ts'
+import { NOTHING_SELECTED } from './summary.ts'
+
+/* A plan as people read it: a line for the calls of an entry, how long they take, and the days over which they go. */
+
+/** A planned job: its requests, planned again at each call, and notes. */
+export interface PlannedJob {
+  readonly job: Job
+  readonly requests: () => Iterable<PlannedRequest>
+  /** Known after its requests were planned. */
+  readonly notes: () => readonly string[]
+}
+
+/** When and where a plan is shown. */
+export interface PlanTextOptions {
+  readonly now: Instant
+  /** The zone in which the service counts days. */
+  readonly zone: string
+  /** Calls left today within the budget of the job; undefined where that is not known. */
+  readonly left: number | undefined
+}
+
+/** Calls side by side with the limits of the job: how long they take at least, and on how many days. */
+function estimate(job: Job, calls: number): string {
+  const seconds = Math.ceil(calls / job.pace.perSecond)
+  const days = job.pace.callsPerDay ? Math.ceil(calls / job.pace.callsPerDay) : 1
+  const time =
+    seconds < 120
+      ? `${seconds} s`
+      : seconds < 7200
+        ? `${Math.ceil(seconds / 60)} min`
+        : `${Math.ceil(seconds / 3600)} h`
+  return `${quantity(calls, 'call')}, at least ${time} at ${job.pace.perSecond} a second${days > 1 ? `, over ${days} days within ${job.pace.callsPerDay} calls a day` : ''}`
+}
+
+/** The calls of one entry for one thing, in one line. */
+interface Line {
+  readonly where: string
+  readonly what: string
+  readonly reason: string
+  calls: number
+  from: Instant | undefined
+  to: Instant | undefined
+}
+
+/** Entries of more indicators than this have one line for all of them. */
+const MAX_LINES_PER_ENTRY = 20
+
+const whatOf = ({ where, route, params, series }: PlannedRequest, many: ReadonlyMap<string, number>): string =>
+  [
+    ...(series && many.has(where) ? [`${grouped(many.get(where)!)} indicators`] : [route, params.id ?? '']),
+    series?.timeTrunc ?? '',
+    params.locale && !series ? params.locale : '',
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
+
+const local = (zone: string, at: Instant | undefined | null): string =>
+  at === undefined || at === null ? '' : formatLocal(zone, at).slice(0, 16).replace('T00:00', '')
+
+/** The plan of a job as text: a table of its calls by what they are about, its notes and an estimate. */
+export function planText(planned: PlannedJob, options: PlanTextOptions): string {
+  const { job, requests, notes } = planned
+  const { zone } = options
+  const many = new Map(
+    job.series.flatMap(({ where, indicators }) =>
+      indicators.length > MAX_LINES_PER_ENTRY ? [[where, indicators.length]] : [],
+    ),
+  )
+  const lines = new Map<string, Line>()
+  let calls = 0
+  for (const one of requests()) {
+    calls++
+    const { where, reason, window } = one
+    const what = whatOf(one, many)
+    const key = `${where} ${what} ${reason}`
+    const line = lines.get(key) ?? { where, what, reason, calls: 0, from: window?.from, to: window?.to }
+    line.calls++
+    if (window) {
+      line.from = Math.min(line.from ?? window.from, window.from)
+      line.to = Math.max(line.to ?? window.to, window.to)
+    }
+    lines.set(key, line)
+  }
+  if (calls === 0)
+    return [
+      ...notes(),
+      `${job.name}: ${namesAnything(job) ? 'nothing to request; all that is wanted is held.' : NOTHING_SELECTED}`,
+    ].join('\n')
+  const result: Result = {
+    columns: ['entry', 'what', 'why', 'calls', 'from', 'to'],
+    rows: [...lines.values()].map((line) => [
+      ...[line.where, line.what, line.reason, line.calls, local(zone, line.from), local(zone, line.to)],
+    ]),
+  }
+  const summary = `${job.name}: ${estimate(job, calls)}`
+  const calendar = calendarOf(planned, options)
+  return [table(result), ...notes(), summary, ...(calendar ? [calendar] : [])].join('\n\n')
+}
+
+/** Nights that are shown; the rest is counted. */
+const SHOWN_NIGHTS = 30
+
+/** The days on which the calls go, where the budget of a day does not let all through at once. */
+function calendarOf({ job, requests }: PlannedJob, { now, zone, left }: PlanTextOptions): string | undefined {
+  const perDay = job.pace.callsPerDay
+  if (perDay === null) return undefined
+  const days = [...spreadOverDays(requests(), job, perDay, Math.min(left ?? perDay, perDay), now)]
+  const last = days.at(-1)
+  if (!last || days.length < 2) return undefined
+  const rows = days
+    .slice(0, SHOWN_NIGHTS)
+    .map(({ date, calls, from, to }, i) => [i + 1, date, calls, local(zone, from), local(zone, to)])
+  const more = days.length > SHOWN_NIGHTS ? `\n… and ${days.length - SHOWN_NIGHTS} more, the last on ${last.date}` : ''
+  return `${table({ columns: ['night', 'date', 'calls', 'from', 'to'], rows })}${more}`
+}

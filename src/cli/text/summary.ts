@@ -1,0 +1,85 @@
+import { grouped, quantity } from '../../base/quantity.ts'
+import { formatUtc } from '../../base/time/instant.ts'
+import type { Summary } from '../../ingestAll.ts'
+import type { SkippedItem } from '../../job/plannerState.ts'
+
+/** How many failures are listed. */
+const SHOWN = 10
+
+/** The message for a job of which `--only` leaves nothing. */
+export const NOTHING_SELECTED = 'nothing of it was selected: --only names no indicator of this job.'
+
+/** What the service does not know and was left alone, a line each. */
+export const skippedText = (skipped: readonly SkippedItem[]): string[] =>
+  skipped.map(
+    ({ where, route, id, since, nextAt }) =>
+      `${where}: the service does not know ${route} ${id} since ${formatUtc(since)}; requested again from ${formatUtc(nextAt)} on (restate requests it now).`,
+  )
+
+/** What a run did, for a person. */
+export function summaryText({ job, outcome, counts, failures, seconds, stop, skipped, selected }: Summary): string {
+  const rows = [
+    `${grouped(counts.rows_new)} new`,
+    `${grouped(counts.rows_unchanged)} unchanged`,
+    `${grouped(counts.rows_revised)} revised`,
+    `${grouped(counts.rows_withdrawn)} withdrawn`,
+  ].join(', ')
+  const lines =
+    counts.requests === 0 && !stop
+      ? [`${job}: ${selected ? 'nothing to do; all that is wanted is held.' : NOTHING_SELECTED}`]
+      : [`${job}: ${outcome} in ${seconds.toFixed(1)} s. ${quantity(counts.requests, 'request')}, rows: ${rows}.`]
+  if (stop)
+    lines.push(
+      stop.code === 'signal' ? stop.message : `Stopped: ${stop.message}`,
+      ...(stop.hint ? [`  → ${stop.hint}`] : []),
+    )
+  if (counts.rows_rejected > 0)
+    lines.push(
+      `${quantity(counts.rows_rejected, 'row')} could not be understood and ${counts.rows_rejected === 1 ? 'is' : 'are'} kept in quarantine:`,
+      '  → indicator-sync quarantine list',
+    )
+  lines.push(...skippedText(skipped))
+  if (failures.length > 0) {
+    lines.push(`${quantity(failures.length, 'request')} failed; everything else is kept:`)
+    for (const { planned, error } of failures.slice(0, SHOWN))
+      lines.push(
+        `  ${planned.where}  ${planned.request.target}`,
+        `    ${error.message}`,
+        ...(error.hint ? [`    → ${error.hint}`] : []),
+      )
+    if (failures.length > SHOWN) lines.push(`  … and ${failures.length - SHOWN} more: indicator-sync status`)
+  }
+  return lines.join('\n')
+}
+
+/** What a run did, for a machine. */
+export const summaryJson = ({
+  runId,
+  job,
+  outcome,
+  counts,
+  failures,
+  seconds,
+  stop,
+  skipped,
+  selected,
+}: Summary): object => ({
+  run: runId,
+  job,
+  outcome,
+  seconds,
+  selected,
+  ...counts,
+  stop: stop && { code: stop.code, message: stop.message, hint: stop.hint ?? null },
+  unknown: skipped.map(({ where, route, id, since, nextAt }) => ({
+    ...{ entry: where, route, id, since: formatUtc(since), next_at: formatUtc(nextAt) },
+  })),
+  failures: failures.map(({ planned, error }) => ({
+    entry: planned.where,
+    route: planned.route,
+    target: planned.request.target,
+    code: error.code,
+    message: error.message,
+    hint: error.hint ?? null,
+  })),
+})

@@ -1,0 +1,176 @@
+import { createRequire } from 'node:module'
+import { Kysely, PostgresDialect } from 'kysely'
+import type pg from 'pg'
+import type { Database } from '../../../tables/schema.ts'
+import { givenAddress } from '../../address.ts'
+import { answerLater } from '../../prepared.ts'
+import { asStoreError } from '../errors.ts'
+import { ListCompiler } from './compiler.ts'
+import { OID } from './oids.ts'
+import { beginAlone, beginSession } from './session.ts'
+import { later } from './statements.ts'
+
+/** The driver, loaded when the first address is opened: most programs never do. */
+const driver = (): typeof pg => createRequire(import.meta.url)('pg')
+
+/** A transaction that only reads. */
+export interface Reading {
+  query(question: pg.QueryConfig | pg.QueryArrayConfig): Promise<pg.QueryResult>
+  end(): Promise<void>
+}
+
+/** A pool of connections to one database. */
+export interface Connection {
+  readonly kysely: Kysely<Database>
+  /** A transaction that only reads, until it is ended. */
+  reading(): Promise<Reading>
+  /** From now on, until it is closed, every query sees the database as it is now. */
+  freeze(): Promise<void>
+  close(): Promise<void>
+}
+
+const TEXTS: readonly number[] = [
+  ...[OID.date, OID.time, OID.timestamp, OID.timestamptz, OID.timetz, OID.interval],
+  ...[OID.json, OID.jsonb],
+]
+
+/** Whole numbers of 64 bits and sums as numbers, truth as 1 and 0, as SQLite answers them; times and JSON as their text. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser(oid, format) {
+    if (oid === OID.int8 || oid === OID.numeric) return Number
+    if (oid === OID.bool) return (text: string) => (text === 't' ? 1 : 0)
+    if (TEXTS.includes(oid)) return String
+    return driver().types.getTypeParser(oid, format)
+  },
+}
+
+/** How many connections a process has at the most, beside that of its lock. */
+const CONNECTIONS = 4
+const CONNECT_MS = 20_000
+
+/**
+ * The address for the driver. Modes of TLS mean what they mean to every other program of PostgreSQL; what the address does
+ * not say is taken from the usual variables (PGHOST, PGUSER, PGPASSWORD, PGPASSFILE …).
+ */
+function driverAddress(address: string): string {
+  const url = new URL(givenAddress(address))
+  // The driver takes some modes for stricter ones unless it is told.
+  if (url.searchParams.has('sslmode') && !url.searchParams.has('uselibpqcompat'))
+    url.searchParams.set('uselibpqcompat', 'true')
+  url.searchParams.delete('pooling')
+  return url.href
+}
+
+/** What the driver needs to know of an address. */
+export const clientConfig = (address: string): pg.ClientConfig => ({
+  connectionString: driverAddress(address),
+  application_name: 'indicator-sync',
+  connectionTimeoutMillis: CONNECT_MS,
+  keepAlive: true,
+  types,
+})
+
+/** A connection of its own, with our settings. */
+export async function connectAlone(address: string): Promise<pg.Client> {
+  const client = new (driver().Client)(clientConfig(address))
+  // Whoever waits for an answer is told; where nobody does, the next question tells.
+  client.on('error', () => undefined)
+  await client.connect()
+  await beginAlone(client, address)
+  return client
+}
+
+/** What a pool does with each new connection before anything else. */
+export interface ConnectOptions {
+  readonly settings?: readonly string[]
+  readonly first?: (client: pg.ClientBase) => Promise<void>
+}
+
+/** Opens a pool; nobody connects before the first query. */
+export function connect(address: string, { settings, first }: ConnectOptions = {}): Connection {
+  const pool = new (driver().Pool)({
+    ...clientConfig(address),
+    max: CONNECTIONS,
+    // Statements are sent one behind the other; whoever needs an answer waits for his own.
+    pipeline: true,
+    idleTimeoutMillis: 30_000,
+    allowExitOnIdle: true,
+    async onConnect(client) {
+      // Also while somebody works with it: his next question is told.
+      client.on('error', () => undefined)
+      await beginSession(client, address, settings)
+      await first?.(client)
+    },
+  })
+  pool.on('error', () => undefined)
+  let frozen: pg.PoolClient | undefined
+  const taken = new Set<pg.PoolClient>()
+  const take = async (): Promise<pg.PoolClient> => {
+    if (frozen) return frozen
+    try {
+      const client = await pool.connect()
+      taken.add(client)
+      return client
+    } catch (error) {
+      throw asStoreError(error, address)
+    }
+  }
+  const giveBack = (client: pg.PoolClient, error?: Error | boolean): void => {
+    if (client !== frozen && taken.delete(client)) client.release(error)
+  }
+  let readings = 0
+  const dialect = new PostgresDialect({
+    pool: {
+      options: {},
+      async connect() {
+        const client = await take()
+        return {
+          query: client.query.bind(client) as never,
+          release: (discarded?: boolean) => giveBack(client, discarded),
+        }
+      },
+      end: async () => undefined,
+    },
+  })
+  dialect.createQueryCompiler = () => new ListCompiler()
+  const kysely = new Kysely<Database>({ dialect })
+  answerLater(kysely.getExecutor().adapter, later)
+  return {
+    kysely,
+    async reading() {
+      const client = await take()
+      // What fails inside of a frozen view ends alone.
+      const name = `reading_${++readings}`
+      const [begin, end] = frozen
+        ? [`savepoint ${name}`, `rollback to savepoint ${name}; release savepoint ${name}`]
+        : ['begin read only', 'rollback']
+      let open = true
+      await client.query(begin)
+      return {
+        query: (question) => client.query(question),
+        async end() {
+          if (!open) return
+          open = false
+          await client.query(end).then(
+            () => giveBack(client),
+            (error: Error) => giveBack(client, error),
+          )
+        },
+      }
+    },
+    async freeze() {
+      if (frozen) return
+      const client = await take()
+      // The first query is what it is read as of.
+      await client.query('begin isolation level repeatable read read only; select 1')
+      frozen = client
+    },
+    async close() {
+      await kysely.destroy()
+      // An answer that was not read to its end holds nobody up.
+      for (const client of taken) client.release(true)
+      taken.clear()
+      if (!pool.ended) await pool.end()
+    },
+  }
+}

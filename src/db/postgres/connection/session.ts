@@ -1,0 +1,85 @@
+import type pg from 'pg'
+import { StoreError } from '../../../base/errors.ts'
+import { givenAddress } from '../../address.ts'
+import { prepareOn } from './statements.ts'
+
+/** What every connection begins with: names found in one place only, one clock, and an end to whatever hangs. */
+const SETTINGS = [
+  'search_path = public, compat',
+  "timezone = 'UTC'",
+  'client_min_messages = warning',
+  // Compiling a statement for the processor takes longer than any of ours runs.
+  'jit = off',
+]
+/** How long a statement, a lock and an idle transaction may take, in milliseconds, where the address says nothing else. */
+const TIMEOUTS = {
+  statement_timeout: 900_000,
+  lock_timeout: 60_000,
+  idle_in_transaction_session_timeout: 300_000,
+} as const
+
+/** What is set on a new connection to an address. */
+function settingsOf(address: string): readonly string[] {
+  const { searchParams } = new URL(givenAddress(address))
+  const timeouts = Object.entries(TIMEOUTS).map(([name, ms]) => {
+    const said = searchParams.get(name)
+    return `${name} = ${said !== null && /^\d{1,9}$/.test(said) ? said : ms}`
+  })
+  return [...SETTINGS, ...timeouts]
+}
+
+const set = (settings: readonly string[], how = 'set'): string =>
+  settings.map((setting) => `${how} ${setting}`).join('; ')
+
+/** The settings without which a statement would mean something else. */
+const NEEDED = ['search_path', 'timezone'] as const
+const FOUND: Readonly<Record<(typeof NEEDED)[number], string>> = { search_path: 'public, compat', timezone: 'UTC' }
+
+/**
+ * Whether an address is that of a pooler which hands out a connection of the server for one transaction (`?pooling=transaction`):
+ * what is set, prepared or locked there for a session meets somebody else.
+ */
+export function isPooled(address: string): boolean {
+  const pooling = new URL(givenAddress(address)).searchParams.get('pooling')
+  if (pooling === null || pooling === 'session' || pooling === 'transaction') return pooling === 'transaction'
+  throw new StoreError(`The address of the database says pooling=${pooling}.`, {
+    hint: 'Legal: session (as without it), transaction (a pooler that hands out connections for one transaction).',
+    code: 'bad-address',
+  })
+}
+
+/** Refuses a pooler whose database does not have the settings that its sessions cannot be given. */
+async function requireSettings(client: pg.ClientBase, address: string): Promise<void> {
+  const { rows } = await client.query<Record<string, string>>(
+    `select ${NEEDED.map((name) => `current_setting('${name}') as ${name}`).join(', ')}, current_database() as name`,
+  )
+  const wrong = NEEDED.filter((name) => rows[0]![name] !== FOUND[name])
+  if (wrong.length === 0) return
+  const name = `"${rows[0]!.name!.replaceAll('"', '""')}"`
+  throw new StoreError(`${address} is pooled by transactions, and its ${wrong.join(' and ')} are not set.`, {
+    hint: `Once, as its owner: ${SETTINGS.slice(0, NEEDED.length)
+      .map((setting) => `alter database ${name} set ${setting};`)
+      .join(' ')} Then restart the pooler's connections.`,
+    code: 'not-set-up',
+  })
+}
+
+/** Makes a connection of a pool ours. */
+export async function beginSession(
+  client: pg.ClientBase,
+  address: string,
+  more: readonly string[] = [],
+): Promise<void> {
+  const pooled = isPooled(address)
+  if (pooled) await requireSettings(client, address)
+  else await client.query(set([...settingsOf(address), ...more]))
+  prepareOn(client, !pooled)
+}
+
+/** Makes a connection ours alone until it ends, with what is locked on it: a pooler leaves us one only as long as a transaction lasts. */
+export const beginAlone = (client: pg.ClientBase, address: string): Promise<unknown> =>
+  client.query(
+    isPooled(address)
+      ? `begin; ${set([...settingsOf(address), 'idle_in_transaction_session_timeout = 0'], 'set local')}`
+      : set(settingsOf(address)),
+  )

@@ -1,0 +1,24 @@
+import type { Transaction } from 'kysely'
+import type { RowValues } from '../../../tables/rows.ts'
+import { type Database, type TableName, tableOf } from '../../../tables/schema.ts'
+import { changedBy } from '../connection/run.ts'
+
+/** Deletes the rows of a table with some values that are not in a list, which has the values of some other columns. Answers how many. */
+export function deleteOthers(
+  tx: Transaction<Database>,
+  table: TableName,
+  same: RowValues,
+  columns: readonly string[],
+  kept: readonly (readonly unknown[])[],
+): Promise<number> {
+  const owner = Object.keys(same).map((column, i) => `${column} = $${i + 2}`)
+  const values = columns.map(
+    (column, i) => `(row ->> ${i})${tableOf(table).columns[column]!.store === 'text' ? '' : '::bigint'}`,
+  )
+  return changedBy(
+    tx,
+    `delete from ${table} where ${owner.join(' and ')}
+     and (${columns.join(', ')}) not in (select ${values.join(', ')} from jsonb_array_elements($1::jsonb) row)`,
+    [JSON.stringify(kept), ...Object.values(same)],
+  )
+}

@@ -1,0 +1,166 @@
+import type { Transaction } from 'kysely'
+import type { Interval } from '../../../base/time/interval.ts'
+import type { Observations } from '../../../tables/rows.ts'
+import type { Database } from '../../../tables/schema.ts'
+import type { Upserted } from '../../engine.ts'
+import { doubles, wholeNumbers } from '../connection/binary.ts'
+import { changedBy, rowsOf, send } from '../connection/run.ts'
+
+/*
+ * The hot path. What is held in the window is read first, by one look along the key, and compared here: what is equal writes
+ * nothing, not even a lock of its row, and what changes leaves its old version to the history without a trigger that would
+ * have to look for it.
+ */
+
+type Tx = Transaction<Database>
+
+interface Held {
+  readonly geo_id: number
+  readonly at: number
+  readonly value: number | null
+  readonly step_s: number
+  readonly fetch_id: number
+}
+
+const HELD = `select geo_id, at, value, step_s, fetch_id from observation
+  where series_id = $1 and geo_id = any($2::bigint[]) and at >= $3 and at < $4`
+
+const INSERT = `insert into observation (series_id, geo_id, at, value, step_s, fetch_id)
+  select $1::bigint, *, $2::bigint from unnest($3::bigint[], $4::bigint[], $5::float8[], $6::bigint[])`
+
+const KEEP = `insert into observation_revision (series_id, superseded_by, geo_id, at, value, step_s, fetch_id)
+  select $1::bigint, $2::bigint, * from unnest($3::bigint[], $4::bigint[], $5::float8[], $6::bigint[], $7::bigint[])`
+
+// The whole range beside the keys: so only the parts of the table are opened that have some of them.
+const REPLACE = `update observation o set value = n.value, step_s = n.step_s, fetch_id = $2
+  from unnest($3::bigint[], $4::bigint[], $5::float8[], $6::bigint[]) n (geo_id, at, value, step_s)
+  where o.series_id = $1 and o.geo_id = n.geo_id and o.at = n.at and o.at >= $7 and o.at <= $8`
+
+/** Rows that are written together, column by column. */
+class Columns {
+  readonly geoIds: number[] = []
+  readonly at: number[] = []
+  readonly values: (number | null)[] = []
+  readonly steps: number[] = []
+  readonly fetches: number[] = []
+
+  add(geoId: number, at: number, value: number | null, step: number, fetchId = 0): void {
+    this.geoIds.push(geoId)
+    this.at.push(at)
+    this.values.push(value)
+    this.steps.push(step)
+    this.fetches.push(fetchId)
+  }
+
+  binary(): [Buffer, Buffer, Buffer, Buffer] {
+    return [wholeNumbers(this.geoIds), wholeNumbers(this.at), doubles(this.values), wholeNumbers(this.steps)]
+  }
+}
+
+/** The first and the last instant of some rows; those of a geo stand in the order of their instants. */
+function rangeOf(at: readonly number[]): Interval {
+  let [from, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const one of at) {
+    if (one < from) from = one
+    if (one > last) last = one
+  }
+  return { from, to: last + 1 }
+}
+
+/** What is held of some geos in a range, by geo and instant. */
+async function heldOf(
+  tx: Tx,
+  seriesId: number,
+  geoIds: readonly number[],
+  { from, to }: Interval,
+): Promise<Map<number, Map<number, Held>>> {
+  const held = new Map(geoIds.map((geoId) => [geoId, new Map<number, Held>()]))
+  const rows = await rowsOf<Held>(tx, HELD, [seriesId, wholeNumbers(geoIds), from, to])
+  for (const row of rows) held.get(row.geo_id)!.set(row.at, row)
+  return held
+}
+
+/** Of which geos more is held in the window, or between their first and last instant, than was answered. */
+function surplusOf(
+  held: Map<number, Map<number, Held>>,
+  window: Interval | null,
+  { geoIds, at }: Observations,
+): Set<number> {
+  const surplus = new Set<number>()
+  for (let first = 0, last = 0; first < at.length; first = last) {
+    const geoId = geoIds[first]!
+    const ofGeo = held.get(geoId)!
+    while (last < at.length && geoIds[last] === geoId) last++
+    if (ofGeo.size === 0) continue
+    const { from, to } = window ?? { from: at[first]!, to: at[last - 1]! + 1 }
+    const answered = new Set(at.slice(first, last))
+    for (const instant of ofGeo.keys())
+      if (instant >= from && instant < to && !answered.has(instant)) {
+        surplus.add(geoId)
+        break
+      }
+  }
+  return surplus
+}
+
+/** Writes values; an equal one writes nothing, and a changed one's old version goes to the history. */
+export async function upsertObservations(
+  tx: Tx,
+  seriesId: number,
+  fetchId: number,
+  window: Interval | null,
+  rows: Observations,
+): Promise<Upserted> {
+  const { geoIds, at, values, steps, guessed } = rows
+  if (at.length === 0) return { fresh: 0, unchanged: 0, revised: 0, surplus: new Set() }
+  const held = await heldOf(tx, seriesId, [...new Set(geoIds)], window ?? rangeOf(at))
+  const [fresh, before, after] = [new Columns(), new Columns(), new Columns()]
+  for (let i = 0; i < at.length; i++) {
+    const [geoId, instant, value] = [geoIds[i]!, at[i]!, values[i]!]
+    const step = typeof steps === 'number' ? steps : steps[i]!
+    const old = held.get(geoId)!.get(instant)
+    if (old === undefined) fresh.add(geoId, instant, value, step)
+    // A length that is only guessed leaves the stored one alone.
+    else if (old.value !== value || (!guessed && old.step_s !== step)) {
+      before.add(geoId, instant, old.value, old.step_s, old.fetch_id)
+      after.add(geoId, instant, value, guessed ? old.step_s : step)
+    }
+  }
+  if (fresh.at.length > 0) await send(tx, INSERT, [seriesId, fetchId, ...fresh.binary()])
+  if (after.at.length > 0) {
+    const range = rangeOf(after.at)
+    await send(tx, KEEP, [seriesId, fetchId, ...before.binary(), wholeNumbers(before.fetches)])
+    await send(tx, REPLACE, [seriesId, fetchId, ...after.binary(), range.from, range.to - 1])
+  }
+  return {
+    fresh: fresh.at.length,
+    unchanged: at.length - fresh.at.length - after.at.length,
+    revised: after.at.length,
+    surplus: surplusOf(held, window, rows),
+  }
+}
+
+const WITHDRAW = `with gone as (
+    delete from observation where series_id = $1 and geo_id = $3 and at >= $4 and at < $5 and at <> all($6::bigint[])
+    returning geo_id, at, fetch_id, value, step_s
+  )
+  insert into observation_revision (series_id, geo_id, at, fetch_id, value, step_s, superseded_by)
+  select $1::bigint, geo_id, at, fetch_id, value, step_s, $2::bigint from gone`
+
+/** Moves to the history what is stored inside a window for some geos of a complete answer and is not in it. Answers how many rows went. */
+export async function withdrawObservations(
+  tx: Tx,
+  seriesId: number,
+  fetchId: number,
+  { from, to }: Interval,
+  { geoIds, at }: Observations,
+  surplus: ReadonlySet<number>,
+): Promise<number> {
+  let withdrawn = 0
+  for (const geoId of surplus) {
+    const first = geoIds.indexOf(geoId)
+    const answered = wholeNumbers(at.slice(first, geoIds.lastIndexOf(geoId) + 1))
+    withdrawn += await changedBy(tx, WITHDRAW, [seriesId, fetchId, geoId, from, to, answered])
+  }
+  return withdrawn
+}

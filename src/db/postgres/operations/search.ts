@@ -1,0 +1,47 @@
+import type { Kysely } from 'kysely'
+import type { Database } from '../../../tables/schema.ts'
+import { byLocale, FIRST_LOCALE_SQL } from '../../../tables/sql/sql.ts'
+import type { Found } from '../../engine.ts'
+import { rowsOf } from '../connection/run.ts'
+
+/** Everything of some kinds, each once, in the first language where held. */
+const ALL = `select kind, id, name, more, locale from (
+    select kind, item_id as id, name, more, locale,
+      row_number() over (partition by kind, item_id order by ${byLocale('locale')}) as nth
+    from texts where kind = any($1)
+  ) t where nth = 1 order by kind desc, id`
+
+/**
+ * What has words that begin so, without accents and whatever their case: an exact number first, then an exact name, then names
+ * that begin so, then where the words stand in the name, in the short name, in the text. Each item once, whatever language
+ * matched: in the first one where held.
+ */
+const MATCHING = `with question as materialized (
+    select string_agg(quote_literal(word) || ':*', ' & ')::tsquery as words
+    from unnest(tsvector_to_array(compat.words_of($2))) word
+  ), hit as materialized (
+    select t.id as item, t.kind, t.item_id as id, t.name, t.more, t.locale,
+      case when compat.words_of(t.name) @@ q.words then 0 when compat.words_of(t.more) @@ q.words then 1 else 2 end as score
+    from question q join search s on s.words @@ q.words join texts t on t.id = s.id where t.kind = any($1)
+    union all
+    select id, kind, item_id, name, more, locale, 0 from texts where item_id = $3 and kind = any($1)
+  ), ranked as (
+    select *, min(case when id = $3 then 0 when lower(name) = lower($2) then 1
+        when lower(substr(name, 1, length($2))) = lower($2) then 2 else 3 end) over (partition by kind, id) as place,
+      row_number() over (partition by kind, id order by score, ${byLocale('locale')}) as nth
+    from hit
+  )
+  select r.kind, r.id, coalesce(s.name, r.name) as name, case when s.name is null then r.more else s.more end as more,
+    case when s.name is null then r.locale else ${FIRST_LOCALE_SQL} end as locale
+  from ranked r
+  left join search_item i on i.kind = r.kind and i.item_id = r.id and i.locale = ${FIRST_LOCALE_SQL}
+  left join texts s on s.id = i.id
+  where r.nth = 1 order by r.place, r.score, r.kind desc, r.id`
+
+/** Searches the texts of some kinds; without words: all of them. */
+export function search(db: Kysely<Database>, text: string, kinds: readonly string[]): Promise<Found[]> {
+  if (!/[\p{L}\p{N}]/u.test(text)) return rowsOf(db, ALL, [[...kinds]])
+  const trimmed = text.trim()
+  const id = /^\d{1,15}$/.test(trimmed) ? Number(trimmed) : null
+  return rowsOf(db, MATCHING, [[...kinds], trimmed, id])
+}

@@ -1,0 +1,204 @@
+import type pg from 'pg'
+import { InputError } from '../../../base/errors.ts'
+import { type QueryResult, SEEN } from '../../engine.ts'
+import type { Connection, Reading } from '../connection/connection.ts'
+import { OID } from '../connection/oids.ts'
+import { asStoreError } from '../errors.ts'
+import { portable } from '../portable.ts'
+
+/** Rows at a time of somebody's statement: they may be as wide as they like. */
+const BLOCK = 250
+
+const WHOLE: readonly number[] = [OID.int8, OID.int4, OID.int2]
+const REAL: readonly number[] = [OID.float4, OID.float8]
+
+const BYTEA = 17
+
+/** Whole numbers are bigints, as the interface says; times and whatever else there is are told as text. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid) => (value: unknown) => {
+    if (typeof value !== 'string') return value
+    if (WHOLE.includes(oid)) return BigInt(value)
+    if (oid === OID.bool) return value === 't' ? 1n : 0n
+    if (oid === OID.numeric) return /^-?\d+$/.test(value) ? BigInt(value) : Number(value)
+    if (REAL.includes(oid)) return Number(value)
+    return oid === BYTEA && value.startsWith('\\x') ? Buffer.from(value.slice(2), 'hex') : value
+  },
+}
+
+/** A value as it stands in a statement. */
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return 'null'
+  if (typeof value === 'bigint') return `(${value})::bigint`
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? `(${value})::bigint` : `('${value}')::float8`
+  const text = String(value).replaceAll('\0', '\uFFFD')
+  return `(e'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}')::text`
+}
+
+/** A statement as it was written, with the values of its parameters in it. */
+const written = (sql: string, parameters: Readonly<Record<string, unknown>>): string =>
+  portable(sql, (name) => (Object.hasOwn(parameters, name) ? literal(parameters[name]) : `:${name}`))
+    .trim()
+    .replace(/;+\s*$/, '')
+
+/** The protocol that takes one statement only: behind a `;` another one would end the transaction that only reads. */
+const ALONE = { queryMode: 'extended' } as const
+
+/** Statements that a cursor can be opened for. */
+const WITH_ROWS = /^(\s|\(|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(select|with|values|table)\b/i
+
+/** What needs words that only SQLite has. */
+function refuseOthers(sql: string): void {
+  if (!/\bsearch\s+match\b/i.test(sql)) return
+  throw new InputError(
+    '`match` is a word of SQLite: on PostgreSQL texts are searched by `indicator-sync discover TEXT`.',
+    {
+      hint: "In SQL: select t.* from search s join texts t on t.id = s.id where s.words @@ to_tsquery('precio:*')",
+      code: 'bad-sql',
+    },
+  )
+}
+
+/** The tables that columns come from, by their numbers. */
+async function tablesOf(client: Reading, fields: readonly pg.FieldDef[]): Promise<Map<number, string>> {
+  const oids = [...new Set(fields.map(({ tableID }) => tableID))].filter((oid) => oid !== 0)
+  if (oids.length === 0) return new Map()
+  const { rows } = await client.query({
+    text: 'select oid::int8 as oid, relname from pg_class where oid = any($1::oid[])',
+    values: [oids],
+  })
+  return new Map(rows.map(({ oid, relname }) => [Number(oid), relname]))
+}
+
+const typeOf = (oid: number): string | null =>
+  WHOLE.includes(oid) ? 'integer' : REAL.includes(oid) ? 'real' : oid === OID.numeric ? null : 'text'
+
+const HINT = 'docs/schema.md lists tables, views and columns; so does `select * from data_dictionary`.'
+
+let answers = 0
+
+/** Runs a user's own statement in a transaction that only reads, and hands its rows over as they are read. */
+export async function query(
+  connection: Connection,
+  sql: string,
+  parameters: Readonly<Record<string, unknown>> = {},
+): Promise<QueryResult> {
+  refuseOthers(sql)
+  const text = written(sql, parameters)
+  if (!WITH_ROWS.test(text) && !/^\s*(explain|show)\b/i.test(text))
+    throw new InputError('The statement answers no rows; only reading is possible.', {
+      hint: 'Give a SELECT statement.',
+      code: 'no-rows',
+    })
+  const client = await connection.reading()
+  try {
+    const name = `answer_${++answers}`
+    const ask = (statement: string) => client.query({ ...ALONE, text: statement, rowMode: 'array', types })
+    if (!WITH_ROWS.test(text)) {
+      const { fields, rows } = await ask(text)
+      await client.end()
+      return { columns: fields.map(({ name }) => ({ name, table: null, type: null })), rows: once(rows) }
+    }
+    await ask(`declare ${name} no scroll cursor for ${text}`)
+    const { fields } = await ask(`fetch 0 from ${name}`)
+    const tables = await tablesOf(client, fields)
+    const columns = fields.map(({ name, tableID, dataTypeID }) => ({
+      name,
+      table: tables.get(tableID) ?? null,
+      type: typeOf(dataTypeID),
+    }))
+    async function* rows(): QueryResult['rows'] {
+      try {
+        for (;;) {
+          const { rows: block } = await ask(`fetch ${BLOCK} from ${name}`)
+          if (block.length > 0) yield block
+          if (block.length < BLOCK) return
+        }
+      } catch (error) {
+        throw asStatementError(error)
+      } finally {
+        await client.end()
+      }
+    }
+    return { columns, rows: rows() }
+  } catch (error) {
+    await client.end()
+    throw asStatementError(error)
+  }
+}
+
+async function* once(rows: unknown[][]): QueryResult['rows'] {
+  if (rows.length > 0) yield rows
+}
+
+/** By what the server says: the code by which ours know it, and what to do. */
+const WRONG: readonly (readonly [
+  state: RegExp,
+  said: RegExp,
+  message: string | null,
+  hint: string | null,
+  code: string,
+])[] = [
+  [
+    /^(25006|0A000)$/,
+    /read-only transaction|data-modifying/,
+    'A query only reads; this statement writes.',
+    null,
+    'no-writing',
+  ],
+  [/^42601$/, /multiple commands/, 'Give one statement at a time.', null, 'several-statements'],
+  [
+    /^42501$/,
+    /./,
+    null,
+    'A query may read what the user of the address may: docs/scale.md has the roles.',
+    'not-allowed',
+  ],
+  // Syntax and names, data that does not fit, and what is not known or not possible for whoever only reads.
+  [/^(42|22|0A|25001)/, /./, null, HINT, 'bad-sql'],
+]
+
+/** What is wrong with a statement is told in the words of the database; what is wrong with the database in ours. */
+function asStatementError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const code = 'code' in error ? String(error.code) : ''
+  const known = WRONG.find(([state, said]) => state.test(code) && said.test(error.message))
+  if (!known) return asStoreError(error)
+  const [, , message, hint, name] = known
+  return new InputError(message ?? `SQL: ${error.message}.`, {
+    ...(hint === null ? {} : { hint }),
+    code: name,
+    cause: error,
+  })
+}
+
+/** Asks the database what the columns of a statement hold. */
+export async function seen(connection: Connection, sql: string, count: number): Promise<number[]> {
+  const client = await connection.reading()
+  try {
+    const text = written(sql, {})
+    const { fields } = await client.query({ ...ALONE, text: `select * from (${text}\n) q limit 0` })
+    const sums = fields.map(({ dataTypeID }, i) => (dataTypeID === OID.numeric ? i : -1)).filter((i) => i >= 0)
+    const names = Array.from({ length: count }, (_, i) => `c${i}`)
+    const whole =
+      sums.length === 0
+        ? []
+        : (
+            await client.query({
+              ...ALONE,
+              text: `select ${sums.map((i) => `coalesce(bool_and(c${i} = trunc(c${i})), true)::int`)} from (${text}\n) q (${names})`,
+              rowMode: 'array',
+            })
+          ).rows[0]!
+    return fields.map(({ dataTypeID }, i) => {
+      if (WHOLE.includes(dataTypeID) || dataTypeID === OID.bool) return SEEN.integer
+      if (REAL.includes(dataTypeID)) return SEEN.real
+      if (dataTypeID === OID.numeric) return whole[sums.indexOf(i)] === 1 ? SEEN.integer : SEEN.real
+      return SEEN.text
+    })
+  } catch (error) {
+    throw asStatementError(error)
+  } finally {
+    await client.end()
+  }
+}

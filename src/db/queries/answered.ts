@@ -1,0 +1,96 @@
+import type { ExpressionBuilder, Kysely } from 'kysely'
+import { type Interval, intersect, merge, subtract } from '../../base/time/interval.ts'
+import type { Database } from '../../tables/schema.ts'
+import { type Prepared, prepared } from '../prepared.ts'
+import { GOOD } from './outcomes.ts'
+import { geosOf } from './series.ts'
+
+/** A recorded request for a window of a series, or for anything else by its target. */
+export interface Recorded {
+  readonly fetchId: number
+  readonly target: string
+  /** Null where it requested no series. */
+  readonly seriesId: number | null
+  /** Null where it requested no range. */
+  readonly window: Interval | null
+  /** Null for all geos. */
+  readonly geoIds: readonly number[] | null
+}
+
+/** What of a request is not answered yet: all of it, or stretches of a geo (0 for all). */
+export interface Unanswered {
+  readonly geoId: number
+  readonly intervals: readonly Interval[]
+}
+
+/** A later answer, with the geos that it was about; null for all. */
+interface Later extends Interval {
+  readonly geos: readonly number[] | null
+}
+
+const ALL = 0
+
+/** The stretches that later answers brought, of one geo; what was answered for all geos was answered for each. */
+const broughtFor = (later: readonly Later[], geoId: number): Interval[] =>
+  merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))
+
+/** Answers that count: all, or those in which nothing is left that could not be understood, for it was dismissed. */
+function good(db: Kysely<Database>, fetchId: number, sound: boolean) {
+  const all = db.selectFrom('_fetch').where('_fetch.id', '>', fetchId).where('outcome', 'in', GOOD)
+  return sound ? all.where((of) => of.or([of('rows_rejected', '=', 0), isAccepted(of)])) : all
+}
+
+const isAccepted = ({ exists, not, and, selectFrom }: ExpressionBuilder<Database, '_fetch'>) => {
+  const entries = selectFrom('_quarantine as q').select('q.id').whereRef('q.fetch_id', '=', '_fetch.id')
+  return and([
+    exists(entries.where('q.dismissed', 'is not', null)),
+    not(exists(entries.where('q.resolved_at', 'is', null))),
+  ])
+}
+
+const bySoundness = <P extends object, T>(make: (sound: boolean) => Prepared<P, T>) => ({
+  all: make(false),
+  sound: make(true),
+})
+
+const laterOfTarget = bySoundness((sound) =>
+  prepared((db, of: { fetchId: number; target: string }) =>
+    good(db, of.fetchId, sound).select('_fetch.id').where('target', '=', of.target).limit(1),
+  ),
+)
+
+const laterOfSeries = bySoundness((sound) =>
+  prepared((db, of: Interval & { fetchId: number; seriesId: number }) =>
+    good(db, of.fetchId, sound)
+      .select(['from_at as from', 'to_at as to', 'geo_ids'])
+      .where('series_id', '=', of.seriesId)
+      .where('from_at', '<', of.to)
+      .where('to_at', '>', of.from)
+      .$narrowType<Interval>(),
+  ),
+)
+
+/**
+ * Tells of recorded requests what later answers left open, by however many requests and geos they came. `sound`: answers
+ * with something in them that could not be understood do not count. Empty when nothing is left.
+ */
+export function createAnswered(db: Kysely<Database>, sound: boolean): (request: Recorded) => Promise<Unanswered[]> {
+  const which = sound ? 'sound' : 'all'
+  return async ({ fetchId, target, seriesId, window, geoIds }) => {
+    if (seriesId === null || window === null) {
+      const again = await laterOfTarget[which].first(db, { fetchId, target })
+      return again === undefined ? [{ geoId: ALL, intervals: window ? [window] : [] }] : []
+    }
+    const rows = await laterOfSeries[which].all(db, { fetchId, seriesId, ...window })
+    const later = rows.map(({ geo_ids, ...row }) => ({ ...row, geos: geo_ids?.split(',').map(Number) ?? null }))
+    // What was read soundly of every known geo by itself was read of all of them.
+    const known = sound && geoIds === null ? await geosOf(db, seriesId) : []
+    const ofEach = known
+      .map((geoId) => broughtFor(later, geoId))
+      .reduce((a, b) => intersect(a, b), known.length > 0 ? [window] : [])
+    return (geoIds ?? [ALL]).flatMap((geoId): Unanswered[] => {
+      const intervals = subtract([window], [...broughtFor(later, geoId), ...ofEach])
+      return intervals.length === 0 ? [] : [{ geoId, intervals }]
+    })
+  }
+}

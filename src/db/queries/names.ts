@@ -1,0 +1,30 @@
+import { expressionBuilder, sql } from 'kysely'
+import type { Database } from '../../tables/schema.ts'
+import { FIRST_LOCALE } from '../../tables/sql/sql.ts'
+
+const names = expressionBuilder<Database, never>()
+
+/** The name of an indicator in the first language where it is held, else in another one; a column of a query that names its kind and number. */
+export const indicatorNameColumn = (kind: string, id: string) =>
+  names
+    .selectFrom('indicator_text as t')
+    .select('t.name')
+    .where('t.kind', '=', sql.ref<string>(kind))
+    .where('t.id', '=', sql.ref<number>(id))
+    .where('t.name', 'is not', null)
+    .orderBy((of) => of('t.locale', '<>', FIRST_LOCALE))
+    .orderBy('t.locale')
+    .limit(1)
+    .as('name')
+
+/** The same of a geo. */
+export const geoNameColumn = <A extends string>(id: string, alias: A) =>
+  names
+    .selectFrom('geo_text as t')
+    .select('t.name')
+    .where('t.id', '=', sql.ref<number>(id))
+    .where('t.name', 'is not', null)
+    .orderBy((of) => of('t.locale', '<>', FIRST_LOCALE))
+    .orderBy('t.locale')
+    .limit(1)
+    .as(alias)

@@ -1,0 +1,41 @@
+import type { Kysely } from 'kysely'
+import type { Database } from '../../tables/schema.ts'
+import { prepared } from '../prepared.ts'
+
+/** What makes a series, by the columns of its table. */
+export interface IdentityRow {
+  readonly kind: string
+  readonly indicator_id: number
+  readonly time_trunc: string | null
+  readonly time_agg: string | null
+  readonly geo_agg: string | null
+  readonly geo_trunc: string | null
+  readonly geo_ids: string | null
+}
+
+const ofIdentity = prepared((db, row: IdentityRow) =>
+  db
+    .selectFrom('series')
+    .select(['id', 'window_s'])
+    .where('kind', '=', row.kind)
+    .where('indicator_id', '=', row.indicator_id)
+    .where('time_trunc', 'is not distinct from', row.time_trunc)
+    .where('time_agg', 'is not distinct from', row.time_agg)
+    .where('geo_agg', 'is not distinct from', row.geo_agg)
+    .where('geo_trunc', 'is not distinct from', row.geo_trunc)
+    .where('geo_ids', 'is not distinct from', row.geo_ids),
+)
+
+/** The stored series that has this identity; undefined when there is none. */
+export const findSeries = (
+  db: Kysely<Database>,
+  identity: IdentityRow,
+): Promise<{ readonly id: number; readonly window_s: number | null } | undefined> => ofIdentity.first(db, identity)
+
+const geosOfSeries = prepared((db, of: { seriesId: number }) =>
+  db.selectFrom('series_geo').select('geo_id').where('series_id', '=', of.seriesId),
+)
+
+/** The geos of which values of a series ever came. */
+export const geosOf = async (db: Kysely<Database>, seriesId: number): Promise<number[]> =>
+  (await geosOfSeries.all(db, { seriesId })).map(({ geo_id }) => geo_id)

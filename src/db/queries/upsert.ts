@@ -1,0 +1,101 @@
+import { type CompiledQuery, type Expression, type Kysely, type SqlBool, sql } from 'kysely'
+import type { RowValues, TableRows } from '../../tables/rows.ts'
+import { type Database, type TableName, tableOf } from '../../tables/schema.ts'
+
+/** By the kind of database, which each has its own words. */
+const compiled = new WeakMap<object, Map<string, CompiledQuery>>()
+
+/** Columns of an insert that a later row never overwrites. */
+const BORN = 'first_seen_at'
+
+/**
+ * The upsert of a row with some columns of a table: null-safe and guarded, so that an equal row writes nothing, and a
+ * column that was not sent keeps what it has. Built once, prepared once.
+ */
+function upsertOf(
+  db: Kysely<Database>,
+  table: TableName,
+  columns: readonly string[],
+  when: TableRows['when'],
+  { locale, first }: Languages,
+): CompiledQuery {
+  const second = locale === undefined || locale === first ? undefined : TEXT_TABLES[table]
+  const name = `${table} ${columns} ${when} ${second && first}`
+  const { adapter } = db.getExecutor()
+  const ofKind = compiled.get(adapter) ?? new Map<string, CompiledQuery>()
+  compiled.set(adapter, ofKind)
+  const known = ofKind.get(name)
+  if (known) return known
+  const { key, silent } = tableOf(table)
+  const updated = columns.filter((column) => !key.includes(column) && column !== BORN)
+  const telling = updated.filter((column) => !silent.includes(column))
+  const row = Object.fromEntries(columns.map((column) => [column, null]))
+  const insert = db.insertInto(table).values(row as never)
+  const query = insert.onConflict((conflict) => {
+    const target = conflict.columns(key as never)
+    if (when === 'kept' || telling.length === 0) return target.doNothing()
+    // Where another answer has told it better, only what that one leaves open is filled.
+    const better =
+      when === 'unlisted'
+        ? sql<SqlBool>`${sql.ref(`${table}.last_seen_at`)} is not null`
+        : second === undefined
+          ? null
+          : hasFirst(table, second, first)
+    const next = (column: string): Expression<unknown> => {
+      const [held, sent] = [sql.ref(`${table}.${column}`), sql.ref(`excluded.${column}`)]
+      if (better === null || silent.includes(column) || isMerged(table, column)) return sent
+      return sql`case when ${better} then coalesce(${held}, ${sent}) else ${sent} end`
+    }
+    const differs = telling.map(
+      (column) => sql<SqlBool>`${sql.ref(`${table}.${column}`)} is distinct from ${next(column)}`,
+    )
+    return target
+      .doUpdateSet(Object.fromEntries(updated.map((column) => [column, next(column)])) as never)
+      .where(({ or }): Expression<SqlBool> => or(differs))
+  })
+  const compiledQuery = query.compile()
+  ofKind.set(name, compiledQuery)
+  return compiledQuery
+}
+
+/** Writes one row, and answers whether that changed anything. */
+export async function upsertRow(
+  db: Kysely<Database>,
+  table: TableName,
+  row: RowValues,
+  when: TableRows['when'],
+  languages: Languages,
+): Promise<boolean> {
+  const query = upsertOf(db, table, Object.keys(row), when, languages)
+  const { numAffectedRows } = await db.executeQuery({ ...query, parameters: Object.values(row) })
+  return numAffectedRows !== 0n
+}
+
+/** The language of some rows, and the one whose word on what is shared by all holds. */
+export interface Languages {
+  readonly locale?: string | undefined
+  readonly first?: string | undefined
+}
+
+/** Where the texts of what a table holds are, by language. */
+export const TEXT_TABLES: Partial<Readonly<Record<TableName, TableName>>> = {
+  indicator: 'indicator_text',
+  content: 'content_text',
+  content_term: 'content_text',
+  content_vocabulary: 'content_text',
+  archive: 'archive_text',
+  archive_edition: 'archive_text',
+  archive_term: 'archive_text',
+  archive_vocabulary: 'archive_text',
+  widget: 'widget_text',
+}
+
+/** Whether a row's item was told in the first language. */
+const hasFirst = (table: TableName, texts: TableName, first = ''): Expression<SqlBool> => {
+  const keys = ['kind', 'id'].filter((column) => column in tableOf(texts).columns)
+  const same = keys.map((column) => sql`t.${sql.ref(column)} = ${sql.ref(`${table}.${column}`)}`)
+  return sql<SqlBool>`exists (select 1 from ${sql.table(texts)} t where ${sql.join(same, sql` and `)} and t.locale = ${sql.lit(first)})`
+}
+
+/** Fields of an indicator come in two listings, each of which knows others: they are put together before they are written. */
+export const isMerged = (table: TableName, column: string): boolean => table === 'indicator' && column === 'payload'

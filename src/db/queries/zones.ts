@@ -1,0 +1,110 @@
+import type { Kysely } from 'kysely'
+import { InputError } from '../../base/errors.ts'
+import { checkZone, transitions, useTransitions } from '../../base/time/zone.ts'
+import type { Database } from '../../tables/schema.ts'
+import type { Engine } from '../engine.ts'
+import type { Store } from '../store.ts'
+
+/** The version of the zone data of this runtime, such as 2025b. */
+export const ZONE_DATA = process.versions.tz ?? process.versions.icu ?? 'unknown'
+
+/** Whether the clock changes of a zone are held as this version of the zone data tells them. */
+async function isHeld(db: Kysely<Database>, zone: string, version: string): Promise<boolean> {
+  const held = await db
+    .selectFrom('time_zone_offset')
+    .select('zone_data')
+    .where('zone', '=', zone)
+    .limit(1)
+    .executeTakeFirst()
+  return held?.zone_data === version
+}
+
+/** Writes the clock changes of a zone, once a version of the zone data; the views turn instants into local time with them. */
+export async function rememberZone(
+  db: Kysely<Database>,
+  engine: Engine,
+  zone: string,
+  version = ZONE_DATA,
+): Promise<void> {
+  if (await isHeld(db, zone, version)) return
+  const rows = transitions(zone)
+  const before = await clockOf(db, zone)
+  await db.deleteFrom('time_zone_offset').where('zone', '=', zone).execute()
+  await db
+    .insertInto('time_zone_offset')
+    .values(
+      rows.map(({ at, offset }, i) => ({
+        zone,
+        // The first row reaches back for good and the last one ahead, so that every instant lies in one of them.
+        from_at: i === 0 ? -62_135_596_800 : at,
+        to_at: rows[i + 1]?.at ?? 253_402_300_800,
+        offset_s: offset,
+        zone_data: version,
+      })),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  // Other clocks make other days of the same values.
+  if ((await clockOf(db, zone)) !== before) await engine.rebuildDays(db, zone)
+}
+
+/** The same in a transaction of its own, where there is anything to write; what is held is not asked of the runtime again. */
+export async function ensureZone(store: Pick<Store, 'kysely' | 'engine' | 'write'>, zone: string): Promise<void> {
+  if (!(await useHeld(store.kysely, zone))) await store.write((tx) => rememberZone(tx, store.engine, zone))
+}
+
+/** Takes the clock changes of a zone from the database where it holds them as this runtime's zone data tell them. */
+async function useHeld(db: Kysely<Database>, zone: string): Promise<boolean> {
+  if (!(await isHeld(db, zone, ZONE_DATA))) return false
+  const held = await db
+    .selectFrom('time_zone_offset')
+    .select(['from_at', 'offset_s'])
+    .where('zone', '=', zone)
+    .orderBy('from_at')
+    .execute()
+  useTransitions(
+    zone,
+    held.map(({ from_at, offset_s }) => ({ at: Math.max(from_at, 0), offset: offset_s })),
+  )
+  return true
+}
+
+/** The same of all zones that the database holds. */
+export async function useHeldZones({ kysely }: Pick<Store, 'kysely'>): Promise<void> {
+  const zones = await kysely.selectFrom('time_zone_offset').select('zone').distinct().execute()
+  for (const { zone } of zones) await useHeld(kysely, zone)
+}
+
+/** The changes of a zone that are held, as a text. */
+const clockOf = async (db: Kysely<Database>, zone: string): Promise<string> =>
+  JSON.stringify(
+    await db
+      .selectFrom('time_zone_offset')
+      .select(['from_at', 'to_at', 'offset_s'])
+      .where('zone', '=', zone)
+      .orderBy('from_at')
+      .execute(),
+  )
+
+/** Writes the clock changes anew of every zone that other zone data than that of this runtime told. */
+export async function refreshZones(db: Kysely<Database>, engine: Engine, version = ZONE_DATA): Promise<void> {
+  const outdated = await db
+    .selectFrom('time_zone_offset')
+    .select('zone')
+    .distinct()
+    .where((where) => where.or([where('zone_data', 'is', null), where('zone_data', '<>', version)]))
+    .execute()
+  // What this runtime does not know stays as it is.
+  for (const { zone } of outdated.filter((row) => isZone(row.zone)))
+    await db.transaction().execute((tx) => rememberZone(tx, engine, zone, version))
+}
+
+function isZone(zone: string): boolean {
+  try {
+    checkZone(zone)
+    return true
+  } catch (error) {
+    if (error instanceof InputError) return false
+    throw error
+  }
+}

@@ -1,0 +1,78 @@
+import { lstatSync, openSync, readSync, statSync } from 'node:fs'
+import { StoreError } from '../../../base/errors.ts'
+
+/** A write-ahead log begins with a header; each frame has one, too, before its page: https://www.sqlite.org/fileformat2.html#walformat */
+const LOG_HEADER = 32
+const FRAME_HEADER = 24
+const SALT_IN_LOG = 16
+const SALT_IN_FRAME = 8
+
+/**
+ * Refuses a database beside which the log of another file lies, as when a copy was put in the place of one that was being
+ * written when its process was killed: SQLite would write the pages of that log into it. Certain is this: the file was
+ * changed after the log, and not by folding the log back, for then it would have a page of it. To be called by whoever alone
+ * writes, before the file is opened.
+ */
+export function refuseForeignLog(file: string): void {
+  const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
+  const own = statSync(file, { throwIfNoEntry: false })
+  if (!log || !own || log.size <= LOG_HEADER || own.size === 0 || own.mtimeMs <= log.mtimeMs) return
+  // Never closed again: that would give back all locks that this process holds on the file.
+  const [logHandle, handle] = [openSync(`${file}-wal`, 'r'), openSync(file, 'r')]
+  const head = Buffer.alloc(LOG_HEADER)
+  readSync(logHandle, head, 0, LOG_HEADER, 0)
+  const size = head.readUInt32BE(8)
+  if (![512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536].includes(size)) return
+  const salt = head.subarray(SALT_IN_LOG, SALT_IN_LOG + 8)
+  const frame = Buffer.alloc(FRAME_HEADER)
+  const places = new Map<number, number[]>()
+  // Folding back begins with the first page of what may be folded by then: each that was the first so far.
+  const firsts: number[] = []
+  for (let at = LOG_HEADER; at + FRAME_HEADER + size <= log.size; at += FRAME_HEADER + size) {
+    readSync(logHandle, frame, 0, FRAME_HEADER, at)
+    if (!frame.subarray(SALT_IN_FRAME, SALT_IN_FRAME + 8).equals(salt)) break
+    const number = frame.readUInt32BE(0)
+    const known = places.get(number)
+    if (known) known.push(at + FRAME_HEADER)
+    else places.set(number, [at + FRAME_HEADER])
+    if (number < (firsts.at(-1) ?? Number.POSITIVE_INFINITY)) firsts.push(number)
+  }
+  if (firsts.length === 0) return
+  const [page, version] = [Buffer.alloc(size), Buffer.alloc(size)]
+  for (const number of firsts) {
+    readSync(handle, page, 0, size, (number - 1) * size)
+    for (const at of places.get(number)!) {
+      readSync(logHandle, version, 0, size, at)
+      if (page.equals(version)) return
+    }
+  }
+  throw new StoreError(`Beside the database ${file} lies a write-ahead log that is not its own; nothing was touched.`, {
+    hint: `If ${file} was put there from a copy, move ${file}-wal and ${file}-shm away and run the command again. If not, fold the log in with: sqlite3 ${file} "pragma wal_checkpoint"`,
+    code: 'foreign-log',
+  })
+}
+
+/** Where the header of a database says how it is written, and which schema it has: https://www.sqlite.org/fileformat2.html#the_database_header */
+const HEADER = 100
+const VERSIONS = 18
+const USER_VERSION = 60
+const IN_LOG_MODE = 2
+
+/**
+ * Refuses a database of this program beside which a rollback journal lies: once it is made it is written by way of a
+ * write-ahead log alone, and SQLite would write the pages of that journal into it, or remove it where it is none. To be asked
+ * before anything opens the file.
+ */
+export function refuseForeignJournal(file: string): void {
+  const journal = `${file}-journal`
+  const found = lstatSync(journal, { throwIfNoEntry: false })
+  if (!found || (found.isFile() && found.size === 0)) return
+  // Never closed again, as above.
+  const head = Buffer.alloc(HEADER)
+  if (readSync(openSync(file, 'r'), head, 0, HEADER, 0) < HEADER) return
+  if (head[VERSIONS] !== IN_LOG_MODE || head.readUInt32BE(USER_VERSION) === 0) return
+  throw new StoreError(`Beside the database ${file} lies ${journal}, which is not its own; nothing was touched.`, {
+    hint: `Move ${journal} away and run the command again. Only if ${file} was a published copy, and the command that was to write it first was killed, it belongs to it: then fold it in with: sqlite3 ${file} "select 1 from sqlite_schema"`,
+    code: 'foreign-journal',
+  })
+}

@@ -1,0 +1,68 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { BusyError, StoreError } from '../../../base/errors.ts'
+import { removeStaleParts } from '../../../base/files/partFiles.ts'
+import { retryWhileBusy } from '../busy.ts'
+import { holdAlone } from '../connection.ts'
+import { isBusy } from '../storeErrors.ts'
+
+/*
+ * The lock and the write-ahead log of a database go by its path. What leads to one file by several paths, and is no symbolic
+ * link, would have a lock and a log for each: two writers that do not know of each other destroy the file.
+ */
+
+/** How long whoever holds a file under another name, or reads it just now, is waited for. */
+const MEETING_MS = 2_000
+
+/** Whether a path is itself a place where something was mounted, as a single file in a container; unknown, and so false, but on Linux. */
+function isMountPoint(path: string): boolean {
+  try {
+    const said = path.replace(/[\s\\]/g, (letter) => `\\${letter.charCodeAt(0).toString(8).padStart(3, '0')}`)
+    return readFileSync('/proc/self/mountinfo', 'utf8')
+      .split('\n')
+      .some((line) => line.split(' ')[4] === said)
+  } catch {
+    return false
+  }
+}
+
+/** Refuses a file that other paths lead to as well. What a killed command left of its making is tidied first. */
+export function refuseOtherNames(file: string, now: number): void {
+  const names = (): number => statSync(file, { throwIfNoEntry: false })?.nlink ?? 0
+  if (names() > 1) removeStaleParts(file, now)
+  if (names() > 1)
+    throw new StoreError(
+      `The database ${file} has ${names()} names (hard links); its log and its lock would be of one of them only.`,
+      {
+        hint: `Keep one of them: find the others with \`find DISK -samefile ${file}\`, or put a copy of its own in this place (\`indicator-sync publish\`, or \`cp\` while nothing writes). A symbolic link does no harm. Nothing was touched.`,
+        code: 'hard-links',
+      },
+    )
+  if (isMountPoint(file))
+    throw new StoreError(`The database ${file} was mounted as a single file; its log and its lock would stay behind.`, {
+      hint: 'Mount the folder that it lies in, not the file. Nothing was touched.',
+      code: 'mounted-file',
+    })
+}
+
+/**
+ * Makes sure, before a file is opened, that nobody has it open under another name: where no log shows that somebody has it
+ * under this one, the system is asked for the file itself. So a file that was renamed under a writer is not written by a second.
+ */
+export async function requireOneName(file: string): Promise<void> {
+  try {
+    await retryWhileBusy(
+      () => {
+        if (existsSync(file) && !existsSync(`${file}-shm`)) holdAlone(file)
+      },
+      { busyTimeoutMs: MEETING_MS },
+    )
+  } catch (error) {
+    // What else is wrong with it is told by whoever opens it.
+    if (!isBusy(error)) return
+    throw new BusyError(`Another program has the database ${file} open under another name.`, {
+      hint: 'It was renamed, or mounted elsewhere, while that program runs: wait for it, or stop it.',
+      code: 'other-name',
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,44 @@
+import { statSync } from 'node:fs'
+import { StoreError } from '../../../base/errors.ts'
+
+/** Watches that a path still leads to the file that was opened under it. */
+export interface Watch {
+  /** Throws StoreError when the file, or its write-ahead log, was deleted, renamed or replaced since it was opened. */
+  check(): void
+  /** Whether the path leads elsewhere now. */
+  moved(): boolean
+}
+
+/** Which file a path leads to: its device and its number there. */
+function identityOf(path: string): string | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat && `${stat.dev}:${stat.ino}`
+}
+
+/** Watches a database from now on; its log from when it is first there. A database in memory has nothing to watch. */
+export function watchFile(file: string): Watch {
+  if (file === '' || file === ':memory:') return { check: () => undefined, moved: () => false }
+  const log = `${file}-wal`
+  const ours = identityOf(file)
+  // Known from the first transaction on: only then is it certain that SQLite has it open.
+  let ourLog: string | undefined
+  const gone = (what: string, code: string): StoreError =>
+    new StoreError(`${what} while this command was writing to it; nothing was written since.`, {
+      hint: 'See what happened to the file, put the right one in its place, and run the command again; it goes on where that one stopped.',
+      code,
+    })
+  return {
+    check() {
+      const now = identityOf(file)
+      if (now === undefined) throw gone(`The database ${file} was deleted or renamed`, 'file-gone')
+      if (now !== ours) throw gone(`Another file was put in the place of the database ${file}`, 'file-replaced')
+      const logNow = identityOf(log)
+      ourLog ??= logNow
+      if (logNow === ourLog) return
+      throw logNow === undefined
+        ? gone(`The write-ahead log of the database ${file} was deleted`, 'log-gone')
+        : gone(`Another file was put in the place of the write-ahead log of the database ${file}`, 'log-replaced')
+    },
+    moved: () => identityOf(file) !== ours,
+  }
+}

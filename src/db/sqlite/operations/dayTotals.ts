@@ -1,0 +1,51 @@
+import { type Kysely, sql } from 'kysely'
+import { sha256 } from '../../../base/json.ts'
+import type { Database } from '../../../tables/schema.ts'
+import { dayTotals, differentDaySql } from '../../../tables/sql/daySql.ts'
+import type { PlacedValue } from '../../engine.ts'
+
+/** Makes the totals of all days anew, from the values, of the series whose days are counted in a zone. Part of a transaction. */
+export async function rebuildDays(db: Kysely<Database>, zone: string): Promise<void> {
+  const series = db.selectFrom('series').select('id').where('time_zone', '=', zone)
+  await db.deleteFrom('_day').where('series_id', 'in', series).execute()
+  const timelines = await db.selectFrom('series_geo').selectAll().where('series_id', 'in', series).execute()
+  for (const { series_id, geo_id } of timelines)
+    await sql`insert into _day ${sql.raw(dayTotals(series_id, geo_id))}`.execute(db)
+}
+
+/** The local days of a series and geo whose totals are not those of its values, in order. */
+export async function differentDays(db: Kysely<Database>, series: number, geo: number): Promise<string[]> {
+  const { rows } = await sql<{ date: string }>`${sql.raw(differentDaySql(series, geo))}`.execute(db)
+  return rows.map(({ date }) => date)
+}
+
+/**
+ * A print of the totals of the days of every month, from sums of which each tells something else: rows come in the order of their key,
+ * and so are added in the same order each time.
+ */
+export async function printDays(db: Kysely<Database>): Promise<Map<number, string>> {
+  const { rows } = await sql<Readonly<Record<string, number | null>> & { readonly month: number }>`
+    select month, count(*) as days, sum(hours) as hours, sum(energy) as energy, sum(min) as min, sum(max) as max,
+      sum(sum * day) as "sumDay", sum(sum * series_id) as "sumSeries", sum(sum * geo_id) as "sumGeo",
+      sum(count * day) as "countDay", sum(count * series_id) as "countSeries", sum(count * geo_id) as "countGeo"
+    from _day group by month`.execute(db)
+  return new Map(rows.map(({ month, ...totals }) => [month, sha256(JSON.stringify(totals)).slice(0, 16)]))
+}
+
+/**
+ * The values that are larger than something, whatever their sign. Days tell where to look: a value lies at most a day and a
+ * half from the midnight, in UTC, with which its day begins.
+ */
+export async function valuesBeyond(db: Kysely<Database>, limit: number): Promise<PlacedValue[]> {
+  const { rows } = await sql<PlacedValue>`
+    select distinct s.indicator_id as indicator, o.geo_id as geo, o.value, o.at
+    from (
+      select series_id, geo_id, unixepoch(printf('%04d-%02d-%02d', month / 12, month % 12 + 1, day)) as midnight
+      from _day where max > ${limit} or min < ${-limit}
+    ) d
+    join series s on s.id = d.series_id
+    cross join observation o on o.series_id = d.series_id and o.geo_id = d.geo_id
+      and o.at between d.midnight - 129600 and d.midnight + 216000
+    where abs(o.value) > ${limit}`.execute(db)
+  return rows
+}

@@ -1,0 +1,49 @@
+import type { Instant } from '../../../base/time/instant.ts'
+import type { Extremes, SeriesRange, ValueAt } from '../../engine.ts'
+import type { Connection } from '../connection.ts'
+
+/*
+ * Values as they are, or as they were known when a fetch had been recorded. Fetches of a series are numbered in the order in
+ * which they were recorded, so that a version is told by two numbers of its own row, and nothing is looked up.
+ */
+
+type Prepare = Connection['prepare']
+
+const NOW = `select at, value, step_s as step from observation
+  where series_id = :series and geo_id = :geo and at >= :from and at < :to`
+const THEN = `${NOW} and fetch_id <= :fetch
+  union all
+  select at, value, step_s as step from observation_revision
+  where series_id = :series and geo_id = :geo and at >= :from and at < :to and fetch_id <= :fetch and superseded_by > :fetch`
+
+const versions = (fetchId: number | null): string => (fetchId === null ? NOW : THEN)
+
+/** Bound by name; a parameter that a statement does not have is left out by the caller's choice of the statement. */
+const bound = ({ seriesId, geoId, from, to }: SeriesRange, fetchId: number | null): object => ({
+  ...{ series: seriesId, geo: geoId, from, to },
+  ...(fetchId === null ? {} : { fetch: fetchId }),
+})
+
+/** The first values of a stretch in order of time: as they are, or as they were known after a fetch. */
+export const knownValues = (prepare: Prepare, of: SeriesRange, fetchId: number | null, limit: number): ValueAt[] =>
+  prepare(`${versions(fetchId)} order by at limit :limit`).all({ ...bound(of, fetchId), limit }) as ValueAt[]
+
+const totals = (fetchId: number | null): string => `select count(value) as count, min(value) as min, max(value) as max,
+    sum(value * step_s) as weighted, total(iif(value is null, 0, step_s)) as seconds
+  from (${versions(fetchId).replaceAll('step_s as step', 'step_s')})`
+
+type Row = Omit<Extremes, 'mean'> & { readonly weighted: number | null }
+
+/** The extremes and the mean of every stretch between two neighbours of a list of instants; each is one look at the key. */
+export function extremesOf(
+  prepare: Prepare,
+  { seriesId, geoId }: Pick<SeriesRange, 'seriesId' | 'geoId'>,
+  borders: readonly Instant[],
+  fetchId: number | null,
+): Extremes[] {
+  const statement = prepare(totals(fetchId))
+  return borders.slice(1).map((to, i) => {
+    const { weighted, ...row } = statement.get(bound({ seriesId, geoId, from: borders[i]!, to }, fetchId)) as Row
+    return { ...row, mean: weighted === null || row.seconds === 0 ? null : weighted / row.seconds }
+  })
+}

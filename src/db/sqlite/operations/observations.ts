@@ -1,0 +1,163 @@
+import type { Interval } from '../../../base/time/interval.ts'
+import type { Observations } from '../../../tables/rows.ts'
+import type { Upserted } from '../../engine.ts'
+import type { Connection } from '../connection.ts'
+
+/*
+ * The hot path, in statements of its own: no other way to write values was as fast (docs/decisions/006-speed.md). It runs
+ * inside the transaction that is open on the connection, from its beginning to its end without letting anybody else in.
+ */
+
+type Prepare = Connection['prepare']
+
+const countOf = (prepare: Prepare, sql: string, parameters: readonly unknown[]): number =>
+  (prepare(sql).get(parameters) as { n: number }).n
+
+/** Rows a statement: a week of hours. */
+const BATCH = 168
+
+/**
+ * The upsert of so many values of one geo that last equally long: null-safe and guarded, so that an equal value writes
+ * nothing. What they share is bound once, and where each begins when the one before it ends, so are their instants. It stands
+ * in every row: SQLite keeps the rows of a list that is joined with anything in a table of its own first.
+ */
+const upsertOf = (rows: number, told: boolean, even: boolean): string =>
+  `insert into observation (series_id, geo_id, at, value, step_s, fetch_id)
+   values ${Array.from({ length: rows }, (_, i) => `(:series, :geo, ${even ? `:from + ${i} * :step` : '?'}, ?, :step, :fetch)`)}
+   on conflict (series_id, geo_id, at) do update
+   set value = excluded.value${told ? ', step_s = excluded.step_s' : ''}, fetch_id = excluded.fetch_id
+   where observation.value is not excluded.value${told ? ' or observation.step_s is not excluded.step_s' : ''}`
+/** The upserts by number of rows, each built when it is first needed. */
+function upserts(told: boolean, even: boolean): (rows: number) => string {
+  const built: string[] = []
+  return (rows) => (built[rows] ??= upsertOf(rows, told, even))
+}
+/** A length that is only guessed leaves the stored one alone. */
+const TOLD = { even: upserts(true, true), other: upserts(true, false) }
+const GUESSED = { even: upserts(false, true), other: upserts(false, false) }
+
+/** Whether each of some values begins when the one before it ends. */
+function isEven(at: readonly number[], first: number, end: number, step: number): boolean {
+  for (let i = first + 1; i < end; i++) if (at[i]! - at[i - 1]! !== step) return false
+  return true
+}
+
+/** How many versions of values of a geo between two instants, both included, a fetch has superseded. */
+const supersededBy = (prepare: Prepare, fetchId: number, where: readonly number[]): number =>
+  countOf(
+    prepare,
+    `select count(*) as n from observation_revision
+     where series_id = ? and geo_id = ? and at between ? and ? and superseded_by = ?`,
+    [...where, fetchId],
+  )
+
+/** The values of one geo in an answer: from index `first` up to `end`, and the instants between which nothing else may be held, both included. */
+interface GeoRows {
+  readonly geoId: number
+  readonly first: number
+  readonly end: number
+  readonly from: number
+  readonly to: number
+}
+
+function geosOf({ geoIds, at }: Observations, window: Interval | null): GeoRows[] {
+  const geos: GeoRows[] = []
+  for (let first = 0, end = 0; first < at.length; first = end) {
+    while (end < at.length && geoIds[end] === geoIds[first]) end++
+    const [from, to] = window ? [window.from, window.to - 1] : [at[first]!, at[end - 1]!]
+    geos.push({ geoId: geoIds[first]!, first, end, from, to })
+  }
+  return geos
+}
+
+/** Geos that are counted in one statement: a statement costs as much as some days of values. */
+const COUNTED = 32
+
+/** The statements that count the values of so many geos. */
+const COUNTS = Array.from({ length: COUNTED + 1 }, (_, geos) => {
+  const held = `(select count(*) from observation where series_id = :series and geo_id = ? and at between ? and ?)`
+  return `select ${Array.from({ length: geos }, (_, i) => `${held} as n${i}`)}`
+})
+
+/** How many values of each of some geos are held between their instants. */
+function countHeld(prepare: Prepare, seriesId: number, geos: readonly GeoRows[]): number[] {
+  const counts: number[] = []
+  for (let first = 0; first < geos.length; first += COUNTED) {
+    const some = geos.slice(first, first + COUNTED)
+    const parameters = some.flatMap(({ geoId, from, to }) => [geoId, from, to])
+    const row = prepare(COUNTS[some.length]!).get(parameters, { series: seriesId }) as Readonly<Record<string, number>>
+    for (const i of some.keys()) counts.push(row[`n${i}`]!)
+  }
+  return counts
+}
+
+/**
+ * Writes values with statements prepared once; a changed value's old version goes to the history by a trigger. The values
+ * of a geo stand together, lie in the window, and none is there twice.
+ */
+export function upsertObservations(
+  prepare: Prepare,
+  seriesId: number,
+  fetchId: number,
+  window: Interval | null,
+  rows: Observations,
+): Upserted {
+  const { at, values, steps } = rows
+  const upsert = rows.guessed ? GUESSED : TOLD
+  const stepOf = (i: number): number => (typeof steps === 'number' ? steps : steps[i]!)
+  const surplus = new Set<number>()
+  let changed = 0
+  let revised = 0
+  const geos = geosOf(rows, window)
+  const counts = countHeld(prepare, seriesId, geos)
+  for (const [n, { geoId, first, end: last, from, to }] of geos.entries()) {
+    const held = counts[n]!
+    let written = 0
+    for (let i = first; i < last; ) {
+      const step = stepOf(i)
+      let end = i
+      while (end < last && end - i < BATCH && stepOf(end) === step) end++
+      const common = { series: seriesId, geo: geoId, step, fetch: fetchId }
+      if (isEven(at, i, end, step))
+        written += prepare(upsert.even(end - i)).run(...values.slice(i, end), { ...common, from: at[i] }).changes
+      else {
+        const pairs = Array.from({ length: end - i }, (_, k) => [at[i + k], values[i + k]]).flat()
+        written += prepare(upsert.other(end - i)).run(...pairs, common).changes
+      }
+      i = end
+    }
+    // Counted where they lie: what the connection changed in all has the index of texts in it.
+    const superseded = held > 0 && written > 0 ? supersededBy(prepare, fetchId, [seriesId, geoId, from, to]) : 0
+    if (held > last - first - (written - superseded)) surplus.add(geoId)
+    changed += written
+    revised += superseded
+  }
+  return { fresh: changed - revised, unchanged: at.length - changed, revised, surplus }
+}
+
+/**
+ * Moves to the history what is stored inside a window for some geos of a complete answer and is not in it: the service
+ * withdrew it, or serves the window in another resolution now. Answers how many rows went.
+ */
+export function withdrawObservations(
+  prepare: Prepare,
+  seriesId: number,
+  fetchId: number,
+  { from, to }: Interval,
+  { geoIds, at }: Observations,
+  surplus: ReadonlySet<number>,
+): number {
+  let withdrawn = 0
+  for (const geoId of surplus) {
+    const first = geoIds.indexOf(geoId)
+    const answered = JSON.stringify(at.slice(first, geoIds.lastIndexOf(geoId) + 1))
+    const where = [seriesId, geoId, from, to - 1]
+    const gone = `series_id = ? and geo_id = ? and at between ? and ? and at not in (select value from json_each(?))`
+    prepare(
+      `insert into observation_revision (series_id, geo_id, at, fetch_id, value, step_s, superseded_by)
+       select series_id, geo_id, at, fetch_id, value, step_s, ? from observation where ${gone}`,
+    ).run([fetchId, ...where, answered])
+    withdrawn += prepare(`delete from observation where ${gone}`).run([...where, answered]).changes
+  }
+  return withdrawn
+}

@@ -1,0 +1,50 @@
+import { byLocale, FIRST_LOCALE_SQL } from '../../../tables/sql/sql.ts'
+import type { Found } from '../../engine.ts'
+import type { Connection } from '../connection.ts'
+
+/** Words as FTS5 takes them: each in quotes, as the beginning of a word. */
+const matchOf = (text: string): string => (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => `"${word}"*`).join(' ')
+
+/** Everything of some kinds, each once, in the first language where held. */
+const ALL = `select kind, id, name, more, locale from (
+    select kind, item_id as id, name, more, locale,
+      row_number() over (partition by kind, item_id order by ${byLocale('locale')}) as nth
+    from texts where kind in (select value from json_each(:kinds))
+  ) where nth = 1 order by kind desc, id`
+
+/**
+ * What matches: an exact number first, then an exact name, then names that begin so, then by BM25 with the name counting
+ * ten times and the short name four times. Each item once, whatever language matched: in the first one where held.
+ */
+const MATCHING = `with hit as materialized (
+    select search.rowid, bm25(search, 10, 4, 1) as score
+    from search cross join search_item i on i.id = search.rowid
+    where search match :match and i.kind in (select value from json_each(:kinds))
+    order by score limit :most
+  ), one as (
+    select t.kind, t.item_id as id, t.name, t.more, t.locale, h.score
+    from hit h join texts t on t.id = h.rowid
+    union all
+    select kind, item_id, name, more, locale, 0 from texts
+    where item_id = :id and kind in (select value from json_each(:kinds))
+  ), ranked as (
+    select *, min(case when id = :id then 0 when lower(name) = lower(:text) then 1
+        when lower(substr(name, 1, length(:text))) = lower(:text) then 2 else 3 end) over (partition by kind, id) as place,
+      row_number() over (partition by kind, id order by score, ${byLocale('locale')}) as nth
+    from one
+  )
+  select r.kind, r.id, coalesce(s.name, r.name) as name, iif(s.name is null, r.more, s.more) as more, iif(s.name is null, r.locale, ${FIRST_LOCALE_SQL}) as locale
+  from ranked r
+  left join search_item i on i.kind = r.kind and i.item_id = r.id and i.locale = ${FIRST_LOCALE_SQL}
+  left join texts s on s.id = i.id
+  where r.nth = 1 order by r.place, r.score, r.kind desc, r.id`
+
+/** Searches the texts of some kinds; without words: all of them. */
+export function search(prepare: Connection['prepare'], text: string, of: readonly string[], most = -1): Found[] {
+  const kinds = JSON.stringify(of)
+  const match = matchOf(text)
+  if (match === '') return prepare(ALL).all({ kinds }) as Found[]
+  const trimmed = text.trim()
+  const id = /^\d+$/.test(trimmed) ? Number(trimmed) : null
+  return prepare(MATCHING).all({ kinds, match, text: trimmed, id, most }) as Found[]
+}

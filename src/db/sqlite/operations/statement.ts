@@ -1,0 +1,83 @@
+import { InputError } from '../../../base/errors.ts'
+import { type QueryResult, SEEN } from '../../engine.ts'
+import { valueTooLarge } from '../../statementErrors.ts'
+import type { Connection } from '../connection.ts'
+import { asStoreError } from '../storeErrors.ts'
+import { inBlocks } from './blocks.ts'
+
+type Raw = Connection['raw']
+
+/** What SQLite and its driver say of a user's own statement, in our words: a mistake of the user where it is one. */
+function asStatementError(error: unknown, file: string): unknown {
+  if (!(error instanceof Error)) return error
+  const code = 'code' in error ? String(error.code) : ''
+  if (code === 'SQLITE_READONLY')
+    return new InputError('A query only reads; this statement writes.', { code: 'no-writing', cause: error })
+  if (code.startsWith('SQLITE_ERROR'))
+    return new InputError(`SQL: ${error.message}.`, {
+      hint: 'docs/schema.md lists tables, views and columns; so does `select * from data_dictionary`.',
+      code: 'bad-sql',
+    })
+  if (code === 'SQLITE_TOOBIG' || code === 'SQLITE_NOMEM') return valueTooLarge(error)
+  if ((error instanceof RangeError || error instanceof TypeError) && /parameter/i.test(error.message))
+    return new InputError(`${error.message}.`, {
+      hint: 'Give each :name of the statement a value: --param name=value.',
+      code: 'missing-parameter',
+    })
+  if (error instanceof RangeError && /more than one statement/.test(error.message))
+    return new InputError('Give one statement at a time.', { code: 'several-statements', cause: error })
+  return asStoreError(error, file)
+}
+
+/** Rows of a user's statement; what goes wrong on the way is told in our words. */
+async function* told(rows: QueryResult['rows'], file: string): QueryResult['rows'] {
+  try {
+    yield* rows
+  } catch (error) {
+    throw asStatementError(error, file)
+  }
+}
+
+function prepare(raw: Raw, sql: string): ReturnType<Raw['prepare']> {
+  try {
+    return raw.prepare(sql)
+  } catch (error) {
+    throw asStatementError(error, raw.name)
+  }
+}
+
+/** Runs a user's own statement; the connection itself cannot write. */
+export function query(raw: Raw, sql: string, parameters: Readonly<Record<string, unknown>> = {}): QueryResult {
+  const statement = prepare(raw, sql)
+  if (!statement.reader)
+    throw new InputError('The statement answers no rows; only reading is possible.', {
+      hint: 'Give a SELECT statement.',
+      code: 'no-rows',
+    })
+  const bound = Object.keys(parameters).length > 0 ? [parameters] : []
+  const rows = inBlocks(
+    () =>
+      statement
+        .raw()
+        .safeIntegers()
+        .iterate(...bound) as IterableIterator<unknown[]>,
+  )
+  const columns = statement.columns().map(({ name, table, type }) => ({ name, table, type }))
+  return { columns, rows: told(rows, raw.name) }
+}
+
+/** Whole numbers beyond this are not exact as doubles. */
+const EXACT = Number.MAX_SAFE_INTEGER
+
+/** Asks the database what the columns of a statement hold, from the first row to the last. */
+export function seen(raw: Raw, sql: string, count: number): number[] {
+  const names = Array.from({ length: count }, (_, i) => `c${i}`)
+  const bits = names.map(
+    (name) => `max(typeof(${name}) = 'integer') * ${SEEN.integer} + max(typeof(${name}) = 'real') * ${SEEN.real}
+      + max(typeof(${name}) in ('text', 'blob')) * ${SEEN.text}
+      + max(typeof(${name}) = 'integer' and ${name} not between -${EXACT} and ${EXACT}) * ${SEEN.huge}`,
+  )
+  const plain = sql.trim().replace(/;+\s*$/, '')
+  const statement = raw.prepare(`with q(${names.join(', ')}) as (${plain}\n) select ${bits.join(', ')} from q`)
+  return (statement.raw().get() as (number | null)[]).map((held) => held ?? 0)
+}

@@ -1,0 +1,175 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { BusyError, InputError } from '../../base/errors.ts'
+import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
+import { filesOf, knownManifest, type LakeManifest, MANIFEST, manifestText, parseManifest } from '../manifest.ts'
+import type { HeldFiles, LakeWriter, Place } from './place.ts'
+import { type Bucket, type ListedObject, openBucket, type S3Access } from './s3.ts'
+
+/** Where the files of all snapshots lie; the manifest says which belong to the one that holds. */
+const FILES = 'files'
+/** An empty object, by which is known whether the storage keeps conditions. */
+const CONDITIONS = 'conditions'
+/** The manifest of a snapshot that was replaced; it stays until its files go. */
+const replacedKey = (snapshot: number): string => `replaced/${snapshot}.json`
+
+const DATA = /^files\/.+\.s([1-9]\d*)\.parquet$/
+const REPLACED = /^replaced\/([1-9]\d*)\.json$/
+/** A file that no snapshot has may be that of a sync that is at it; after so long it is not. */
+const ORPHAN_MS = 24 * 3_600_000
+
+const CAUTION = 'This storage keeps no conditions: have only one process sync this lake.'
+
+/** Bucket and beginning of the names of a lake, as an address says them. */
+function addressOf(asWritten: string): { readonly name: string; readonly prefix: string } {
+  const [, name, rest = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([^?#]*))?$/.exec(asWritten) ?? []
+  const names = rest.split('/').filter((part) => part !== '')
+  if (name === undefined || names.some((part) => part === '.' || part === '..'))
+    throw new InputError(`${JSON.stringify(asWritten)} is not the address of a lake.`, {
+      hint: 'Write s3://bucket/name; AWS_ENDPOINT_URL says where the storage is, if it is not that of AWS.',
+      code: 'bad-address',
+    })
+  return { name, prefix: names.map((part) => `${part}/`).join('') }
+}
+
+/** The objects of a lake, each named as seen from it. */
+interface Held {
+  readonly bucket: Bucket
+  readonly prefix: string
+  readonly asWritten: string
+}
+
+const listed = async ({ bucket, prefix }: Held): Promise<ListedObject[]> =>
+  (await bucket.list(prefix)).map((object) => ({ ...object, key: object.key.slice(prefix.length) }))
+
+/** Which of the listed objects are the files of a snapshot, each with what it holds. */
+function filesAmong({ bucket, prefix }: Held, objects: readonly ListedObject[]): HeldFiles {
+  const sizes = new Map(objects.map(({ key, bytes }) => [key, bytes]))
+  return {
+    sizeOf: ({ path }) => sizes.get(`${FILES}/${path}`),
+    sha256Of: ({ path }) => bucket.sha256(`${prefix}${FILES}/${path}`),
+  }
+}
+
+const busy = (asWritten: string): BusyError =>
+  new BusyError(`Another process put a snapshot of the lake ${asWritten} in its place meanwhile.`, {
+    hint: 'That one holds. Run the command again where it was of an older state of the database.',
+    code: 'lake-locked',
+  })
+
+/** Whether the storage refuses to write an object that must not be there; one that ignores the condition writes it twice. */
+async function keepsConditions({ bucket, prefix }: Held, isThere: boolean): Promise<boolean> {
+  const put = (): Promise<boolean> => bucket.putText(`${prefix}${CONDITIONS}`, '', 'absent')
+  if (!isThere && !(await put())) return true
+  return !(await put())
+}
+
+/** Removes the files of snapshots that were replaced so long ago, and what killed syncs left; their manifests go last. */
+async function tidy(
+  { bucket, prefix }: Held,
+  objects: readonly ListedObject[],
+  current: LakeManifest,
+  graceMs: number,
+  now: number,
+): Promise<void> {
+  const keyOf = ({ path }: { readonly path: string }): string => `${FILES}/${path}`
+  const numbers = objects
+    .map(({ key }) => Number(REPLACED.exec(key)?.[1]))
+    .filter((number) => number < current.snapshot)
+    .sort((a, b) => a - b)
+  const replaced: { readonly number: number; readonly manifest: LakeManifest | null }[] = []
+  for (const number of numbers) {
+    const { text = '' } = (await bucket.text(prefix + replacedKey(number))) ?? {}
+    replaced.push({ number, manifest: parseManifest(text) })
+  }
+  const isOld = (_: unknown, i: number): boolean =>
+    now - Date.parse((replaced[i + 1]?.manifest ?? current).created_at) >= graceMs
+  const old = replaced.filter(isOld)
+  const read = [current, ...replaced.filter((one, i) => !isOld(one, i)).map(({ manifest }) => manifest)]
+  const live = new Set(read.flatMap((manifest) => (manifest ? filesOf(manifest).map(keyOf) : [])))
+  const dead = new Set(old.flatMap(({ manifest }) => (manifest ? filesOf(manifest).map(keyOf) : [])))
+  for (const { key, writtenAt } of objects) {
+    const [, number] = DATA.exec(key) ?? []
+    // What belongs to a later snapshot is being written.
+    if (number === undefined || live.has(key) || Number(number) > current.snapshot) continue
+    if (dead.has(key) || now - writtenAt >= Math.max(graceMs, ORPHAN_MS)) await bucket.remove(prefix + key)
+  }
+  for (const { number } of old) await bucket.remove(prefix + replacedKey(number))
+}
+
+/** Where the files of a lake in a bucket are made before they are sent. */
+const MAKING = join(tmpdir(), 'indicator-sync-lake')
+
+async function writerOf(held: Held, now: number): Promise<LakeWriter> {
+  const { bucket, prefix, asWritten } = held
+  const there = await bucket.text(prefix + MANIFEST)
+  const before = there && parseManifest(there.text)
+  let objects = await listed(held)
+  if (before === null && objects.some(({ key }) => key !== CONDITIONS && !DATA.test(key) && !REPLACED.test(key)))
+    throw new InputError(`${asWritten} holds other things than a lake.`, {
+      hint: 'It was not touched. Name a place in the bucket where nothing is.',
+      code: 'target-exists',
+    })
+  if (before) knownManifest(before, asWritten)
+  const isGuarded = await keepsConditions(
+    held,
+    objects.some(({ key }) => key === CONDITIONS),
+  )
+  let current: LakeManifest | null = null
+  const making = partFileOf(MAKING)
+  removeStaleParts(MAKING, now)
+  /** Puts a manifest in the place of the one that was read, and of no other one. */
+  const replace = async (manifest: LakeManifest): Promise<void> => {
+    const text = manifestText(manifest)
+    const put = (): Promise<boolean> =>
+      bucket.putText(prefix + MANIFEST, text, isGuarded ? (there === null ? 'absent' : { tag: there.tag }) : null)
+    const isOthers = !isGuarded && (await bucket.text(prefix + MANIFEST))?.tag !== there?.tag
+    // An answer that got lost is asked for again by the client: what stands there then is ours.
+    if (isOthers || (!(await put()) && (await bucket.text(prefix + MANIFEST))?.text !== text)) throw busy(asWritten)
+    current = manifest
+  }
+  return {
+    ...filesAmong(held, objects),
+    before,
+    caution: isGuarded ? null : CAUTION,
+    folderOf: () => FILES,
+    stage() {
+      mkdirSync(making, { recursive: true })
+      return making
+    },
+    // It lies where the new one's files lie, too.
+    keep: () => undefined,
+    async add(made, name, snapshot, written) {
+      const path = `${name}-${written.sha256.slice(0, 16)}.s${snapshot}.parquet`
+      await bucket.putFile(`${prefix}${FILES}/${path}`, made, written)
+      rmSync(made)
+      return path
+    },
+    async commit(manifest) {
+      if (before) await bucket.putText(prefix + replacedKey(before.snapshot), manifestText(before), null)
+      await replace(manifest)
+      objects = await listed(held)
+    },
+    confirm: replace,
+    async tidy(_, graceMs, at) {
+      // Nothing is in the way of a new snapshot: what is left goes when that holds.
+      if (current !== null) await tidy(held, objects, current, graceMs, at)
+    },
+    close: () => rmSync(making, { recursive: true, force: true }),
+  }
+}
+
+/** A lake in a bucket of an object storage. */
+export async function bucketPlace(asWritten: string, access: S3Access): Promise<Place> {
+  const { name, prefix } = addressOf(asWritten)
+  const bucket = await openBucket(name, access)
+  const held: Held = { bucket, prefix, asWritten }
+  return {
+    asWritten,
+    manifest: async () => parseManifest((await bucket.text(prefix + MANIFEST))?.text ?? ''),
+    look: async () => ({ files: filesAmong(held, await listed(held)), findings: [] }),
+    write: (now) => writerOf(held, now),
+    close: () => bucket.close(),
+  }
+}

@@ -1,0 +1,124 @@
+import { existsSync, lstatSync, readdirSync, readlinkSync, renameSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { BusyError } from '../../base/errors.ts'
+import { sha256OfFile } from '../../base/files/checksum.ts'
+import { holdAlone } from '../../db/lock.ts'
+import { filesOf, knownManifest, type LakeManifest, readManifest } from '../manifest.ts'
+import {
+  CURRENT,
+  commit,
+  folderOf,
+  LOCK,
+  openLake,
+  pointTo,
+  replaceManifest,
+  stage,
+  takeOver,
+  tidy,
+} from '../snapshots.ts'
+import type { HeldFiles, LakeFinding, LakeWriter, Place } from './place.ts'
+
+const heldIn = (folder: string): HeldFiles => ({
+  sizeOf: ({ path }) => statSync(join(folder, path), { throwIfNoEntry: false })?.size,
+  sha256Of: async ({ path }) => sha256OfFile(join(folder, path)),
+})
+
+/** Where the link of a lake leads; null where there is none. */
+const leadsTo = (folder: string): string | null =>
+  lstatSync(join(folder, CURRENT), { throwIfNoEntry: false })?.isSymbolicLink()
+    ? readlinkSync(join(folder, CURRENT))
+    : null
+
+/** What readers of a folder would read though it is no part of the snapshot, and a link that leads elsewhere. */
+function strangersIn(root: string, manifest: LakeManifest): LakeFinding[] {
+  const place = join(root, manifest.folder)
+  const findings: LakeFinding[] = []
+  const known = new Set(filesOf(manifest).map(({ path }) => path))
+  if (statSync(place, { throwIfNoEntry: false }))
+    for (const entry of readdirSync(place, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name).slice(place.length + 1)
+      // A link may lead to whatever, a folder as well.
+      if (entry.isSymbolicLink() || (!entry.isDirectory() && path.endsWith('.parquet') && !known.has(path)))
+        findings.push({
+          file: join(manifest.folder, path),
+          what: 'It is no part of the lake, and readers of the folder would read it.',
+        })
+    }
+  const leads = leadsTo(root)
+  if (leads !== manifest.folder)
+    findings.push({
+      file: CURRENT,
+      what: `It leads to ${leads ?? 'nothing'} in place of ${manifest.folder}; the next sync mends it.`,
+    })
+  return findings
+}
+
+/** Takes the lake for this process alone. */
+function holdLake(asWritten: string, folder: string): () => void {
+  try {
+    return holdAlone(join(folder, LOCK))
+  } catch (error) {
+    if (!(error instanceof BusyError)) throw error
+    throw new BusyError(`Another process is writing to the lake ${asWritten}.`, {
+      hint: 'Wait for it, or stop it; readers are not affected.',
+      code: 'lake-locked',
+      cause: error,
+    })
+  }
+}
+
+function writerOf(folder: string, before: LakeManifest | null, release: () => void): LakeWriter {
+  const from = join(folder, before?.folder ?? '')
+  let staging = ''
+  return {
+    ...heldIn(from),
+    before,
+    caution: null,
+    folderOf,
+    stage() {
+      staging = stage(folder)
+      return staging
+    },
+    keep: ({ path }) => takeOver(join(from, path), join(staging, path)),
+    async add(made, name, _, { sha256 }) {
+      const path = `${name}-${sha256.slice(0, 16)}.parquet`
+      renameSync(made, join(staging, path))
+      return path
+    },
+    commit: async (manifest) => commit(folder, staging, manifest),
+    confirm: async (manifest) => replaceManifest(folder, manifest),
+    async tidy(current, graceMs, now) {
+      // First the link: what a killed sync replaced may be what it leads to.
+      if (current > 0 && leadsTo(folder) !== folderOf(current)) pointTo(folder, folderOf(current))
+      tidy(folder, current, graceMs, now)
+    },
+    close() {
+      if (staging !== '' && existsSync(staging)) rmSync(staging, { recursive: true, force: true })
+      release()
+    },
+  }
+}
+
+/** A lake in a folder. */
+export function folderPlace(asWritten: string): Place {
+  return {
+    asWritten,
+    manifest: async () => readManifest(asWritten),
+    look: async (manifest) => ({
+      files: heldIn(join(asWritten, manifest.folder)),
+      findings: strangersIn(asWritten, manifest),
+    }),
+    close: () => undefined,
+    async write() {
+      const folder = openLake(asWritten)
+      const release = holdLake(asWritten, folder)
+      try {
+        const there = readManifest(folder)
+        return writerOf(folder, there && knownManifest(there, asWritten), release)
+      } catch (error) {
+        release()
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import type { Readable } from 'node:stream'
+import type * as Sdk from '@aws-sdk/client-s3'
+import { InputError, StoreError, SyncError, TransientError } from '../../base/errors.ts'
+import { loadPeer } from '../../base/peer.ts'
+
+/** How an object storage is reached; what is not said is asked of the variables and files of AWS. */
+export interface S3Access {
+  readonly endpoint?: string
+  readonly region?: string
+  readonly credentials?: {
+    readonly accessKeyId: string
+    readonly secretAccessKey: string
+    readonly sessionToken?: string
+  }
+}
+
+/** An object as a listing tells of it. */
+export interface ListedObject {
+  readonly key: string
+  readonly bytes: number
+  /** When it was written, epoch milliseconds, by the clock of the storage. */
+  readonly writtenAt: number
+}
+
+/** Under which condition an object is written: there is none yet, or it is still the one with this tag. */
+export type Condition = 'absent' | { readonly tag: string }
+
+/** One bucket of an object storage. */
+export interface Bucket {
+  /** A small object with its tag; null where there is none. */
+  text(key: string): Promise<{ readonly text: string; readonly tag: string } | null>
+  sha256(key: string): Promise<string>
+  list(prefix: string): Promise<ListedObject[]>
+  /** Writes a small object; answers false, having written nothing, where the condition does not hold. */
+  putText(key: string, text: string, condition: Condition | null): Promise<boolean>
+  /** Writes a file as an object; the storage compares it with its checksum. */
+  putFile(key: string, file: string, written: { readonly bytes: number; readonly sha256: string }): Promise<void>
+  remove(key: string): Promise<void>
+  close(): void
+}
+
+const PACKAGE = '@aws-sdk/client-s3'
+/** A file is sent again so many times: the client itself cannot send a stream twice. */
+const TRIES = 3
+
+interface Refusal {
+  readonly name?: string
+  readonly message?: string
+  readonly $metadata?: { readonly httpStatusCode?: number }
+}
+
+const statusOf = (error: unknown): number | undefined => (error as Refusal).$metadata?.httpStatusCode
+
+/** What an object storage said, in a sentence with what to do. */
+function asOurs(error: unknown, address: string): SyncError {
+  if (error instanceof SyncError) return error
+  const { name = 'Error', message = '' } = error as Refusal
+  const status = statusOf(error)
+  const failure = `${address}: ${name}${message && message !== name ? `: ${message.split('\n')[0]}` : ''}`
+  const input = (hint: string, code: string): SyncError => new InputError(`${failure}.`, { hint, code, cause: error })
+  if (name === 'CredentialsProviderError')
+    return input(
+      'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE for ~/.aws/credentials.',
+      'no-credentials',
+    )
+  if (name === 'NoSuchBucket')
+    return input('Make the bucket, or name another one; AWS_ENDPOINT_URL says where.', 'no-bucket')
+  if (status === 401 || status === 403)
+    return input('These credentials may not read, list, write and delete there, or are those of another storage.', 's3')
+  if (status === 301 || status === 307 || name === 'PermanentRedirect')
+    return input('The bucket lies in another region: set AWS_REGION to it.', 's3')
+  if (status !== undefined && status < 500)
+    return new StoreError(`${failure} (${status}).`, {
+      hint: 'The storage did not take this; what stood there holds as before.',
+      code: 's3',
+      cause: error,
+    })
+  return new TransientError(`${failure}.`, {
+    hint: 'See that AWS_ENDPOINT_URL and the network are right, and run the command again; what stood there holds as before.',
+    code: 's3-unreachable',
+    cause: error,
+  })
+}
+
+const quiet = (): void => undefined
+
+/** Opens a bucket by the client of AWS, which others need not have. */
+export async function openBucket(bucket: string, { endpoint, region, credentials }: S3Access): Promise<Bucket> {
+  const address = `s3://${bucket}`
+  const sdk = await loadPeer<typeof Sdk>(PACKAGE, `A lake at ${address}`, 'name a folder')
+  const client: Sdk.S3Client = new sdk.S3Client({
+    ...(endpoint === undefined ? {} : { endpoint }),
+    // Storages that are not of AWS know no regions, but one has to be signed for.
+    region: region ?? 'us-east-1',
+    ...(credentials ? { credentials } : {}),
+    // Only AWS has a host a bucket for sure. The client asks for this when it knows where the storage is.
+    forcePathStyle: (async () => client.config.isCustomEndpoint === true) as unknown as boolean,
+    // Storages that are not of AWS know no sums behind a body; ours is sent with it.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    // What it says of its own tries is no matter of who syncs; what fails is thrown.
+    logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    requestHandler: { connectionTimeout: 10_000, socketTimeout: 60_000 },
+  })
+  const send = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      throw asOurs(error, address)
+    }
+  }
+  const body = async (Key: string): Promise<{ readonly stream: Readable; readonly tag: string }> => {
+    const { Body, ETag = '' } = await client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key }))
+    return { stream: Body as Readable, tag: ETag }
+  }
+  return {
+    text: (key) =>
+      send(async () => {
+        try {
+          const { stream, tag } = await body(key)
+          return { text: Buffer.concat(await stream.toArray()).toString(), tag }
+        } catch (error) {
+          if ((error as Refusal).name === 'NoSuchKey') return null
+          throw error
+        }
+      }),
+    sha256: (key) =>
+      send(async () => {
+        const hash = createHash('sha256')
+        for await (const piece of (await body(key)).stream) hash.update(piece as Buffer)
+        return hash.digest('hex')
+      }),
+    list: (prefix) =>
+      send(async () => {
+        const all: ListedObject[] = []
+        for (let token: string | undefined, more = true; more; more = token !== undefined) {
+          const page: Sdk.ListObjectsV2CommandOutput = await client.send(
+            new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: token }),
+          )
+          for (const { Key, Size, LastModified } of page.Contents ?? [])
+            all.push({ key: Key!, bytes: Size ?? 0, writtenAt: LastModified?.getTime() ?? Number.POSITIVE_INFINITY })
+          token = page.IsTruncated ? page.NextContinuationToken : undefined
+        }
+        return all
+      }),
+    putText: (key, text, condition) =>
+      send(async () => {
+        try {
+          await client.send(
+            new sdk.PutObjectCommand({
+              ...{ Bucket: bucket, Key: key, Body: text, ContentType: 'application/json' },
+              ContentLength: Buffer.byteLength(text),
+              ...(condition === null ? {} : condition === 'absent' ? { IfNoneMatch: '*' } : { IfMatch: condition.tag }),
+            }),
+          )
+          return true
+        } catch (error) {
+          if ([409, 412].includes(statusOf(error) ?? 0)) return false
+          throw error
+        }
+      }),
+    putFile: (key, file, { bytes, sha256 }) =>
+      send(async () => {
+        for (let left = TRIES; ; )
+          try {
+            await client.send(
+              new sdk.PutObjectCommand({
+                ...{ Bucket: bucket, Key: key, Body: createReadStream(file), ContentLength: bytes },
+                ...{ ContentType: 'application/vnd.apache.parquet' },
+                ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
+              }),
+            )
+            return
+          } catch (error) {
+            if (--left === 0 || (statusOf(error) ?? 500) < 500) throw error
+          }
+      }),
+    remove: (key) =>
+      send(async () => void (await client.send(new sdk.DeleteObjectCommand({ Bucket: bucket, Key: key })))),
+    close: () => client.destroy(),
+  }
+}

@@ -1,0 +1,125 @@
+import type { Reader } from '../../db/store.ts'
+import { ICON } from '../assets.ts'
+import { textOf } from '../html.ts'
+import { layout } from '../layout.ts'
+import { NotFound, type Page, type PageRequest, type Query } from '../page.ts'
+import { PAGES } from '../pages.ts'
+import { STYLE } from '../style/style.ts'
+import type { Locale } from '../words/locale.ts'
+import { WORDS } from '../words/words.ts'
+
+/** The first words of every file that is made here, by which it is known again. */
+export const MARK = 'indicator-sync page'
+
+/** A file of a page that needs no server. */
+export interface PageFile {
+  /** Its place in the folder: `series/600.html`. */
+  readonly name: string
+  readonly body: string
+}
+
+/** The pages that are made, each with what of its query makes a page of its own. */
+const MADE: Readonly<Record<string, readonly string[]>> = {
+  '/': ['page'],
+  '/coverage': ['page'],
+  '/coverage/:id': [],
+  '/series/:id': ['geo'],
+  '/texts': ['kind', 'page'],
+  '/texts/:kind/:id': [],
+}
+/** What nothing leads to by itself. */
+const BEGIN = ['/', '/coverage', '/texts']
+
+/** Where a link leads that is not made. */
+const NOWHERE = '#not-here'
+
+/** A page with its slots filled; undefined where none of those that are made has this path. */
+function findPage(path: string): { readonly page: Page; readonly params: Record<string, string> } | undefined {
+  for (const page of PAGES.filter(({ path: own }) => own in MADE)) {
+    const [own, requested] = [page.path.split('/'), path.split('/')]
+    if (own.length !== requested.length) continue
+    const slots = own.flatMap((part, i) => (part.startsWith(':') ? [[part.slice(1), requested[i]!] as const] : []))
+    if (own.every((part, i) => part.startsWith(':') || part === requested[i]))
+      return { page, params: Object.fromEntries(slots) }
+  }
+  return undefined
+}
+
+/** The address of a page that is made: its path with what of the query counts; undefined where it is not. */
+function addressOf(path: string, query: Query): string | undefined {
+  const found = findPage(path)
+  if (!found) return undefined
+  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  if (given.some(([name]) => !MADE[found.page.path]!.includes(name))) return undefined
+  const text = given.map(([name, value]): [string, string] => [name, String(value)])
+  return text.length === 0 ? path : `${path}?${new URLSearchParams(text)}`
+}
+
+/** The file of an address: `/texts?kind=news` is `texts.kind-news.html`. */
+function fileOf(address: string): string {
+  const url = new URL(address, 'http://here')
+  const parts = [...url.searchParams].map(([name, value]) => `.${name}-${value}`).join('')
+  const path = url.pathname === '/' ? 'index' : url.pathname.slice(1)
+  return `${`${path}${parts}`.replaceAll(/[^\w./-]/g, '_')}.html`
+}
+
+/** The way from one file of the folder to another. */
+const wayTo = (from: string, to: string): string => `${'../'.repeat(from.split('/').length - 1)}${to}`
+
+/** A document for which there is no server: nothing runs in it, nothing is sent, and what leads nowhere is plain text. */
+const settled = (document: string): string =>
+  document
+    .replace('<!doctype html>', `<!doctype html>\n<!-- ${MARK} -->`)
+    .replace(
+      '<head>',
+      `<head>\n<meta http-equiv="Content-Security-Policy" content="script-src 'none'; object-src 'none'; base-uri 'none'">`,
+    )
+    .replaceAll(/<script\b[^>]*>[^<]*<\/script>\n?/g, '')
+    .replaceAll(/<form\b[\s\S]*?<\/form>/g, '')
+    .replaceAll(/<a\b[^>]*\bhref="#not-here[^"]*"[^>]*>([\s\S]*?)<\/a>/g, '$1')
+
+/**
+ * Every page that makes sense without a server, as files that lead to one another: what is wanted, and all that it leads to.
+ * The database should be a published copy, or one whose bookkeeping may be public.
+ */
+export async function* pageFiles(
+  store: Reader,
+  { locale, now }: { readonly locale: Locale; readonly now: number },
+): AsyncGenerator<PageFile> {
+  yield { name: 'page.css', body: `/* ${MARK} */\n${STYLE}` }
+  yield { name: 'icon.svg', body: `<!-- ${MARK} -->\n${ICON}` }
+  const known = new Set(BEGIN)
+  // What is found on the way is added behind.
+  for (const address of known) {
+    const url = new URL(address, 'http://here')
+    const name = fileOf(address)
+    const { page, params } = findPage(url.pathname)!
+    const request: PageRequest = {
+      ...{ store, path: url.pathname, params, query: url.searchParams, locale, words: WORDS[locale], now, live: false },
+      // Files are the same whichever version made them.
+      version: '',
+      link(path, query = {}) {
+        const to = addressOf(path, query)
+        if (to === undefined) return NOWHERE
+        known.add(to)
+        return wayTo(name, fileOf(to))
+      },
+      command: (rest) => `indicator-sync ${rest}`,
+      asset: (file) => wayTo(name, file),
+    }
+    try {
+      const view = await page.view()
+      const data = await view.read(request)
+      const shown = {
+        title: view.title?.(data, request) ?? request.words.common.pages[page.name],
+        body: view.show(data, request),
+        ...{ scripts: [], still: true, machine: undefined },
+      }
+      const pages = PAGES.filter(({ path }) => path in MADE)
+      yield { name, body: settled(textOf(layout(shown, pages, request))) }
+    } catch (error) {
+      // What something leads to and is not held, such as the values of an indicator.
+      if (!(error instanceof NotFound)) throw error
+    }
+  }
+}

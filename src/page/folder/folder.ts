@@ -1,0 +1,145 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { InputError } from '../../base/errors.ts'
+import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
+import { asWriteError, headOf, moveIntoPlace, prepareTarget, type Target } from '../../base/files/target.ts'
+import type { Reader } from '../../db/store.ts'
+import type { Locale } from '../words/locale.ts'
+import { MARK, pageFiles } from './files.ts'
+
+/** Where the names of the files are kept, so that the next time takes away those that are no longer made. */
+const LIST = 'indicator-sync-page.json'
+
+/** How a page is written into a folder. */
+export interface FolderOptions {
+  readonly locale: Locale
+  /** Epoch seconds. */
+  readonly now: number
+  /** Replaces files that are not known to be ours. */
+  readonly overwrite: boolean
+  /** Files that are read to make it. */
+  readonly sources: readonly string[]
+}
+
+/** Whether a file begins as those do that are made here. */
+const isOurs = (file: string): boolean => headOf(file, 100).includes(MARK)
+
+/** The names of the files that were written here before; empty where the list is not by this program. */
+function standing(folder: string): string[] {
+  try {
+    const { mark, files } = JSON.parse(readFileSync(join(folder, LIST), 'utf8')) as { mark: unknown; files: unknown }
+    if (mark !== MARK || !Array.isArray(files)) return []
+    return files.filter((name) => typeof name === 'string' && /^(?:[\w-]+\/){0,2}[\w-][\w.-]*$/.test(name))
+  } catch {
+    return []
+  }
+}
+
+/** Creates the folder where there is none. */
+function openFolder(path: string): string {
+  const there = statSync(path, { throwIfNoEntry: false })
+  if (there && !there.isDirectory())
+    throw new InputError(`${path} is not a folder; a page is one.`, {
+      hint: 'It was not touched. Name a folder.',
+      code: 'target-exists',
+    })
+  if (!there) mkdirSync(resolve(path))
+  return realpathSync(path)
+}
+
+/** The folders between the page's own and a file of it; one that is a link would lead elsewhere. */
+function checkFolders(folder: string, name: string): void {
+  for (let place = dirname(name); place !== '.'; place = dirname(place)) {
+    const there = lstatSync(join(folder, place), { throwIfNoEntry: false })
+    if (!there || there.isDirectory()) continue
+    throw new InputError(`${join(folder, place)} is not a folder of this page.`, {
+      hint: 'It was not touched. Move it away, or name another folder.',
+      code: 'target-exists',
+    })
+  }
+}
+
+/** The target of a file of the page; throws where another file exists. */
+function claim(folder: string, name: string, { overwrite, sources }: FolderOptions): Target {
+  const target = prepareTarget(join(folder, name), { what: 'a file of a page', overwrite, sources, ours: isOurs })
+  if (!target.isStream) return target
+  throw new InputError(`${target.file} is a pipe or a device.`, {
+    hint: 'It was not touched. Move it away, or name another folder.',
+    code: 'target-exists',
+  })
+}
+
+/** Takes away what was made before and is not any more, and the folders that are empty then. */
+function takeAway(folder: string, names: readonly string[]): void {
+  for (const name of names) {
+    const file = join(folder, name)
+    checkFolders(folder, name)
+    if (!lstatSync(file, { throwIfNoEntry: false })?.isFile() || !isOurs(file)) continue
+    rmSync(file)
+    try {
+      for (let place = dirname(name); place !== '.'; place = dirname(place)) rmdirSync(join(folder, place))
+    } catch {
+      // Other files in it stay.
+    }
+  }
+}
+
+/**
+ * Writes the page as files that need no server. All files are made first, then each is put in its place, the first page last;
+ * files that were made before and are not any more are taken away, and everything else in the folder stays.
+ */
+export async function writePage(
+  store: Reader,
+  path: string,
+  options: FolderOptions,
+): Promise<{ files: number; bytes: number }> {
+  try {
+    const folder = openFolder(path)
+    const staging = partFileOf(join(folder, 'page'))
+    try {
+      removeStaleParts(join(folder, 'page'), Date.now())
+      mkdirSync(staging)
+      const names: string[] = []
+      let bytes = 0
+      for await (const { name, body } of pageFiles(store, options)) {
+        writeFileSync(join(staging, String(names.length)), body)
+        names.push(name)
+        bytes += Buffer.byteLength(body)
+      }
+      const list = JSON.stringify({ mark: MARK, files: names }, null, 2)
+      writeFileSync(join(staging, LIST), `${list}\n`)
+      // All targets are checked before anything is written.
+      for (const name of [LIST, ...names]) {
+        checkFolders(folder, name)
+        if (existsSync(dirname(join(folder, name)))) claim(folder, name, options)
+      }
+      const old = standing(folder)
+      const put = (from: string, name: string): void => {
+        mkdirSync(dirname(join(folder, name)), { recursive: true })
+        moveIntoPlace(join(staging, from), claim(folder, name, options))
+      }
+      const rank = (name: string): number => (name === 'index.html' ? 2 : name.endsWith('.html') ? 1 : 0)
+      for (const [i, name] of [...names.entries()].sort(([, a], [, b]) => rank(a) - rank(b))) put(String(i), name)
+      put(LIST, LIST)
+      takeAway(
+        folder,
+        old.filter((name) => !names.includes(name)),
+      )
+      return { files: names.length, bytes }
+    } finally {
+      rmSync(staging, { recursive: true, force: true })
+    }
+  } catch (error) {
+    throw asWriteError(error, path)
+  }
+}

@@ -1,0 +1,40 @@
+import { InputError } from '../../../base/errors.ts'
+import { formatMillis } from '../../../base/time/instant.ts'
+import { GOOD } from '../../../db/queries/outcomes.ts'
+import type { Reader } from '../../../db/store.ts'
+
+/** A past state: the last fetch of a series that had been recorded by a moment. */
+export interface AsOf {
+  /** UTC, to the millisecond. */
+  readonly moment: string
+  /** The number of the fetch; 0 where there was none yet. */
+  readonly fetchId: number
+}
+
+/** The moment in an address, to the millisecond; null for now. */
+export function momentOf(query: URLSearchParams): string | null {
+  const text = query.get('asof')
+  if (text === null || text === '' || text === 'now') return null
+  const ms = Date.parse(text.replace(/ (?=\d\d:\d\d$)/, '+'))
+  if (Number.isNaN(ms) || !/(Z|[+-]\d\d:\d\d)$/.test(text.replace(/ (?=\d\d:\d\d$)/, '+')))
+    throw new InputError(`asof=${JSON.stringify(text)} is no moment.`, {
+      hint: 'Give an instant with its offset, such as 2025-11-03T18:00:00Z, or leave it out for now.',
+      code: 'bad-time',
+    })
+  return formatMillis(ms)
+}
+
+/**
+ * The state of a series at a moment. Fetches are numbered as they are recorded, one after the other by the one writer, so the
+ * numbers tell the order also where a clock was put back.
+ */
+export async function asOf({ kysely }: Reader, seriesId: number, moment: string): Promise<AsOf> {
+  const last = await kysely
+    .selectFrom('_fetch')
+    .select(({ fn }) => fn.max('id').as('id'))
+    .where('series_id', '=', seriesId)
+    .where('outcome', 'in', GOOD)
+    .where('finished_at', '<=', moment)
+    .executeTakeFirst()
+  return { moment, fetchId: last?.id ?? 0 }
+}

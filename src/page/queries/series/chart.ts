@@ -1,0 +1,126 @@
+import type { Interval } from '../../../base/time/interval.ts'
+import { transitions } from '../../../base/time/zone.ts'
+import type { Drawn } from '../../client/runs.ts'
+import type { PageRequest } from '../../page.ts'
+import { type AsOf, asOf, momentOf } from './asOf.ts'
+import { type Dataset, readDataset } from './geos.ts'
+import { rangeOf } from './range.ts'
+import type { State, StateInterval } from './states.ts'
+import { readWindow } from './window.ts'
+
+/** A second series beside the first one. */
+export interface Second {
+  readonly path: string
+  readonly name: string
+  readonly geo: string | null
+  readonly unit: string | null
+  readonly drawn: Drawn
+}
+
+/** All that a chart shows, as the browser is sent it. */
+export interface ChartData extends Interval {
+  readonly zone: string
+  readonly unit: string | null
+  /** The offset of the zone in seconds at the beginning, and each later one with the instant from which on it holds. */
+  readonly offsets: readonly (readonly [at: number, seconds: number])[]
+  readonly now: Drawn
+  /** What was known then; null where nobody asks. */
+  readonly before: Drawn | null
+  readonly asOf: string | null
+  readonly second: Second | null
+  readonly states: readonly (readonly [from: number, to: number, state: State])[]
+  /** Where the service changed the step of its values: the instant, and the step from there on in seconds. */
+  readonly steps: readonly (readonly [at: number, step: number])[]
+}
+
+/** Columns of the picture that a page brings along; a script asks for as many as it has. */
+export const COLUMNS = 300
+const MOST_COLUMNS = 1_000
+
+/** What is said of an interval is told for so many parts of it at most. */
+const MOST_STATES = 400
+
+/** The offsets of a zone in a range: the one at its beginning, and the changes. */
+export const offsetsOf = (zone: string, { from, to }: Interval): [number, number][] => {
+  const rows = transitions(zone)
+  const first = rows.findLastIndex(({ at }) => at <= from)
+  return rows
+    .filter(({ at }, i) => i === Math.max(0, first) || (at > from && at < to))
+    .map(({ at, offset }) => [Math.max(at, from), offset])
+}
+
+const stepsOf = async ({ store }: PageRequest, { seriesId }: Dataset, { from, to }: Interval) =>
+  (
+    await store.kysely
+      .selectFrom('_resolution')
+      .select(['from_at', 'step_s'])
+      .where('series_id', '=', seriesId)
+      .where('from_at', '>', from)
+      .where('from_at', '<', to)
+      .orderBy('from_at')
+      .execute()
+  ).map(({ from_at, step_s }) => [from_at, step_s] as const)
+
+/** The series that an address compares with: `612`, or `612:3` with a geo. */
+async function readSecond(
+  request: PageRequest,
+  { geoId }: Dataset,
+  range: Interval,
+  columns: number,
+): Promise<Second | null> {
+  const named = request.query.get('with')
+  if (!named) return null
+  const [name, geo] = named.split(':') as [string, string?]
+  const any = await readDataset(request, name, geo ?? null)
+  const dataset = geo === undefined && any.geos.some(({ id }) => id === geoId) ? { ...any, geoId } : any
+  const drawn = await readWindow(request.store, dataset, range, columns, null)
+  const place = dataset.geos.find(({ id }) => id === dataset.geoId)
+  return { path: any.path, name: any.name, geo: place?.name ?? null, unit: any.unit, drawn }
+}
+
+/** What an address asks for: a range of a series of one geo, as of now or of a moment. */
+export interface ChartQuery {
+  readonly dataset: Dataset
+  readonly range: Interval
+  readonly asOf: AsOf | null
+}
+
+/** Reads which series, range and moment an address means. */
+export async function readChartQuery(request: PageRequest): Promise<ChartQuery> {
+  const { store, params, query, now } = request
+  const dataset = await readDataset(request, params.id, params.geo ?? query.get('geo'))
+  const range = rangeOf(dataset.zone, query, dataset.last ?? now)
+  const moment = momentOf(query)
+  return { dataset, range, asOf: moment === null ? null : await asOf(store, dataset.seriesId, moment) }
+}
+
+/** How many columns the picture has that somebody asks for. */
+export const columnsOf = (query: URLSearchParams): number => {
+  const chartQuery = Number(query.get('px') ?? COLUMNS)
+  return Number.isFinite(chartQuery) ? Math.min(MOST_COLUMNS, Math.max(50, Math.round(chartQuery))) : COLUMNS
+}
+
+/** All that a chart shows of what is asked, with what is known of each part of the range. */
+export async function readChart(
+  request: PageRequest,
+  { dataset, range, asOf: then }: ChartQuery,
+  states: readonly StateInterval[],
+): Promise<ChartData> {
+  const { store, query } = request
+  const columns = columnsOf(query)
+  return {
+    ...range,
+    zone: dataset.zone,
+    unit: dataset.unit,
+    offsets: offsetsOf(dataset.zone, range),
+    now: await readWindow(store, dataset, range, columns, null),
+    before: then && (await readWindow(store, dataset, range, columns, then.fetchId)),
+    asOf: then?.moment ?? null,
+    second: await readSecond(request, dataset, range, columns),
+    states: states
+      .filter(({ state }) => state !== 'final')
+      .slice(0, MOST_STATES)
+      .map(({ from, to, state }) => [from, to, state] as const),
+    steps: await stepsOf(request, dataset, range),
+  }
+}

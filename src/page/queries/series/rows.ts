@@ -1,0 +1,87 @@
+import type { Interval } from '../../../base/time/interval.ts'
+import { addUnits, floorTo, type Unit } from '../../../base/time/zone.ts'
+import type { Extremes } from '../../../db/engine.ts'
+import type { Reader } from '../../../db/store.ts'
+import { type Line, readDays, together } from './window.ts'
+
+/** What the rows of the table beside a chart are: single values, or what local hours, days, months or years hold. */
+export type Level = 'values' | 'hour' | 'day' | 'month' | 'year'
+
+/** A row of the table beside a chart. */
+export interface Row extends Interval, Omit<Extremes, 'seconds'> {
+  /** The mean as it was known then; left out where no moment is given. */
+  readonly before?: number | null
+}
+
+/** A table of a range that can be read: never more than a few hundred rows. */
+export interface Rows {
+  readonly level: Level
+  readonly rows: readonly Row[]
+}
+
+/** How many single values are listed. */
+const SINGLE = 100
+/** The longest interval, in days, that is told by each step. */
+const LONGEST: readonly (readonly [Unit & Level, number])[] = [
+  ['hour', 3],
+  ['day', 62],
+  ['month', 5 * 366],
+]
+
+/** The borders of local steps that a range touches. */
+function bordersOf(zone: string, { from, to }: Interval, unit: Unit): number[] {
+  const borders = [floorTo(zone, from, unit)]
+  while (borders.at(-1)! < to) borders.push(addUnits(zone, borders.at(-1)!, unit, 1))
+  return borders
+}
+
+/** What local steps of a range hold: as it is, or as it was known after a fetch. */
+async function byUnit(db: Reader, line: Line, range: Interval, unit: Unit, fetchId: number | null) {
+  const borders = bordersOf(line.zone, range, unit)
+  if (unit === 'hour') {
+    const found = await db.engine.extremes(line, borders, fetchId)
+    return found.map((extremes, i) => [{ from: borders[i]!, to: borders[i + 1]! }, extremes] as const)
+  }
+  const whole = { from: borders[0]!, to: borders.at(-1)! }
+  const days = Map.groupBy(await readDays(db, line, whole, fetchId), ([{ day, month }]) =>
+    unit === 'day' ? day : unit === 'month' ? month : Math.floor(month / 12),
+  )
+  return [...days.values()].map((some) => {
+    const extremes = some.map(([, one]) => one).reduce(together)
+    return [{ from: some[0]![0].from, to: some.at(-1)![0].to }, extremes] as const
+  })
+}
+
+/** The rows of single values, now and then side by side; undefined where there are too many. */
+async function single(db: Reader, line: Line, range: Interval, fetchId: number | null): Promise<Row[] | undefined> {
+  const now = await db.engine.knownValues({ ...line, ...range }, null, SINGLE + 1)
+  const then = fetchId === null ? [] : await db.engine.knownValues({ ...line, ...range }, fetchId, SINGLE + 1)
+  if (now.length > SINGLE || then.length > SINGLE) return undefined
+  const known = new Map(then.map((value) => [value.at, value]))
+  const rows = now.map(({ at, value, step }): Row => {
+    const beside = fetchId === null ? {} : { before: known.get(at)?.value ?? null }
+    known.delete(at)
+    return { from: at, to: at + step, count: value === null ? 0 : 1, min: value, max: value, mean: value, ...beside }
+  })
+  // What was known then and is there no more.
+  for (const { at, value, step } of known.values())
+    rows.push({ from: at, to: at + step, count: 0, min: null, max: null, mean: null, before: value })
+  return rows.sort((a, b) => a.from - b.from)
+}
+
+/** The table of a range: as it is, and beside it as it was known after a fetch where one is named. */
+export async function readRows(db: Reader, line: Line, range: Interval, fetchId: number | null): Promise<Rows> {
+  const few = await single(db, line, range, fetchId)
+  if (few) return { level: 'values', rows: few }
+  const days = (range.to - range.from) / 86_400
+  const level = LONGEST.find(([, longest]) => days <= longest)?.[0] ?? 'year'
+  const now = await byUnit(db, line, range, level, null)
+  const then = fetchId === null ? null : await byUnit(db, line, range, level, fetchId)
+  return {
+    level,
+    rows: now.map(([{ from, to }, { count, min, max, mean }], i) => ({
+      ...{ from, to, count, min, max, mean },
+      ...(then ? { before: then[i]![1].mean } : {}),
+    })),
+  }
+}

@@ -1,0 +1,26 @@
+import { formatUtc } from '../../../base/time/instant.ts'
+import type { Interval } from '../../../base/time/interval.ts'
+import type { AsOf } from './asOf.ts'
+import type { Dataset } from './geos.ts'
+import { textOf } from './range.ts'
+
+/** The statement that gives the values of a picture, for whoever goes on with them elsewhere. */
+export const sqlOf = (
+  { seriesId, geoId }: Dataset,
+  { from, to }: Interval,
+  then: AsOf | null,
+): string => `select at_local, value${then ? ', valid_from' : ''}
+from ${then ? 'observation_history' : 'observations'}
+where series_id = ${seriesId} and geo_id = ${geoId}
+  and at >= unixepoch('${formatUtc(from)}') and at < unixepoch('${formatUtc(to)}')${
+    then ? `\n  and valid_from <= '${then.moment}' and (valid_to is null or valid_to > '${then.moment}')` : ''
+  }
+order by at`
+
+/** The words after the name of the command that draw the same; null for what only SQL can name: a series that is grouped. */
+export function showOf(dataset: Dataset, { from, to }: Interval, then: AsOf | null): string | null {
+  if (dataset.trunc !== null || dataset.geoAgg !== null) return null
+  const [first, end] = [from, to].map((at) => textOf(dataset.zone, at))
+  const which = dataset.kind === 'indicator' ? dataset.indicator : `--offer ${dataset.indicator}`
+  return `show ${which} --geo ${dataset.geoId} --from ${first} --to ${end}${then ? ` --as-of ${then.moment}` : ''}`
+}

@@ -1,0 +1,92 @@
+import type { Instant } from '../../../base/time/instant.ts'
+import { type Interval, intersect, subtract } from '../../../base/time/interval.ts'
+import type { Reader } from '../../../db/store.ts'
+import { listed } from '../intervals.ts'
+
+/** What is known of an interval of a series, from the best to the worst. */
+export const STATES = ['final', 'provisional', 'empty', 'doubt', 'absent', 'failed', 'unasked'] as const
+export type State = (typeof STATES)[number]
+
+/** An interval of one state. */
+export interface StateInterval extends Interval {
+  readonly state: State
+  /** Periods without a value, where the service answered without them and their step is known. */
+  readonly missing?: number | null
+  /** The earliest time at which a sync requests it again (UTC); null where none will. */
+  readonly nextAt?: string | null
+}
+
+/** What is told later in this list goes before what is told earlier. */
+const WORSE: readonly State[] = ['final', 'provisional', 'empty', 'absent', 'doubt', 'failed']
+
+/** Intervals of which each instant has the last one that tells of it, in order. */
+function layered(intervals: readonly StateInterval[]): StateInterval[] {
+  const borders = [...new Set(intervals.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
+  const byBegin = intervals
+    .map((interval, layer) => ({ interval, layer }))
+    .sort((a, b) => a.interval.from - b.interval.from)
+  const done: StateInterval[] = []
+  let active: { interval: StateInterval; layer: number }[] = []
+  let next = 0
+  for (const [i, from] of borders.entries()) {
+    while (next < byBegin.length && byBegin[next]!.interval.from <= from) active.push(byBegin[next++]!)
+    active = active.filter(({ interval }) => interval.to > from)
+    if (active.length === 0) continue
+    const { interval } = active.reduce((a, b) => (b.layer > a.layer ? b : a))
+    const last = done.at(-1)
+    const to = borders[i + 1]!
+    const isSame = last && last.to === from && last.state === interval.state && last.nextAt === interval.nextAt
+    if (isSame && last.missing === interval.missing) done[done.length - 1] = { ...last, to }
+    else done.push({ ...interval, from, to })
+  }
+  return done
+}
+
+/**
+ * What is known of every part of a range of a series and geo, in order and without a hole. What was answered for the geo by
+ * itself goes before what was answered for all; what lies ahead of `now` and was not asked is left out.
+ */
+export async function readStates(
+  { kysely }: Reader,
+  { seriesId, geoId }: { readonly seriesId: number; readonly geoId: number },
+  range: Interval,
+  now: Instant,
+): Promise<StateInterval[]> {
+  const geos = [...new Set([0, geoId])]
+  const covered = await kysely
+    .selectFrom('coverage')
+    .select(['geo_id', 'from_at as from', 'to_at as to', 'state'])
+    .where('series_id', 'in', listed([seriesId]))
+    .where('geo_id', 'in', geos)
+    .where('to_at', '>', range.from)
+    .where('from_at', '<', range.to)
+    .execute()
+  const gaps = await kysely
+    .selectFrom('gaps')
+    .select(['geo_id', 'from_at as from', 'to_at as to', 'reason', 'missing', 'next_at as nextAt'])
+    .where('series_id', 'in', listed([seriesId]))
+    .where('geo_id', 'in', geos)
+    .where('to_at', '>', range.from)
+    .where('from_at', '<', range.to)
+    .execute()
+  const order = ({ state }: StateInterval): number => WORSE.indexOf(state)
+  const layersOf = (geo: number): StateInterval[] => [
+    ...covered
+      .filter(({ geo_id }) => geo_id === geo)
+      .map(({ from, to, state }) => ({ from, to, state: state as State }))
+      .sort((a, b) => order(a) - order(b)),
+    ...gaps
+      .filter(({ geo_id, reason }) => geo_id === geo && reason !== 'unasked')
+      .map(({ from, to, reason, missing, nextAt }) => ({ from, to, state: reason as State, missing, nextAt }))
+      .sort((a, b) => order(a) - order(b)),
+  ]
+  const known = layered(geos.flatMap(layersOf))
+  const past = { from: range.from, to: Math.min(range.to, Math.max(range.from, now)) }
+  const unasked = subtract([past], known).map((hole): StateInterval => ({ ...hole, state: 'unasked' }))
+  return [
+    ...known.flatMap((interval) => intersect([interval], [range]).map((part) => ({ ...interval, ...part }))),
+    ...unasked,
+  ]
+    .sort((a, b) => a.from - b.from)
+    .filter(({ from, to }) => from < to)
+}

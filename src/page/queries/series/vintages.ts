@@ -1,0 +1,105 @@
+import { floorToSecond } from '../../../base/time/instant.ts'
+import type { Interval } from '../../../base/time/interval.ts'
+import { dayIntervalAt, localDay } from '../../../base/time/localDay.ts'
+import { localDate } from '../../../base/time/zone.ts'
+import type { Reader } from '../../../db/store.ts'
+import type { Drawn } from '../../client/runs.ts'
+import { type Change, readChanges } from './changes.ts'
+import { type Line, readWindows } from './window.ts'
+
+/** The days after a value's period began on which a revision came; the first of them is before it began. */
+export const AGES = [
+  [null, 0],
+  [0, 1],
+  [1, 2],
+  [2, 3],
+  [3, 7],
+  [7, 14],
+  [14, 30],
+  [30, 90],
+  [90, null],
+] as const
+
+/** Revisions that have something in common: how many, and by how much the values changed. */
+export interface Revised {
+  readonly count: number
+  readonly withdrawn: number
+  /** The mean of the changes whichever way they went; null where nothing but withdrawals was among them. */
+  readonly mean: number | null
+  readonly largest: number | null
+}
+
+/** A state of the past that is drawn. */
+export interface Vintage extends Change {
+  readonly drawn: Drawn
+}
+
+/** How the values of a range were revised. */
+export interface Vintages {
+  /** The range that is looked at: the end of the one that was requested where that is longer than can be. */
+  readonly range: Interval
+  readonly changes: readonly Change[]
+  /** A few of the states, from the first to the last. */
+  readonly fan: readonly Vintage[]
+  /** By age, as in `AGES`. */
+  readonly byAge: readonly Revised[]
+  readonly days: readonly string[]
+  /** How many revisions of each day came at each age: by age, then by day. */
+  readonly heat: readonly (readonly number[])[]
+}
+
+/** Days of which revisions are looked at. */
+const MOST_DAYS = 92
+/** States that are drawn. */
+const DRAWN = 5
+/** Columns of their picture. */
+const COLUMNS = 200
+
+const DAY = 86_400
+
+const ageOf = (seconds: number): number =>
+  AGES.findIndex(([from, to]) => (from === null || seconds >= from * DAY) && (to === null || seconds < to * DAY))
+
+function summary(changes: readonly (number | null)[]): Revised {
+  const sizes = changes.filter((change) => change !== null)
+  return {
+    count: changes.length,
+    withdrawn: changes.length - sizes.length,
+    mean: sizes.length === 0 ? null : sizes.reduce((sum, size) => sum + size, 0) / sizes.length,
+    largest: sizes.length === 0 ? null : sizes.reduce((a, b) => Math.max(a, b)),
+  }
+}
+
+/** Some of a list: the first, the last and what lies evenly between them. */
+const some = <T>(all: readonly T[], count: number): T[] =>
+  all.length <= count
+    ? [...all]
+    : Array.from({ length: count }, (_, i) => all[Math.round((i * (all.length - 1)) / (count - 1))]!)
+
+/** Reads how the values of a range were revised. */
+export async function readVintages(db: Reader, line: Line, asked: Interval): Promise<Vintages> {
+  const { zone } = line
+  const last = dayIntervalAt(zone, asked.to - 1).day
+  const first = Math.max(dayIntervalAt(zone, asked.from).day, last - MOST_DAYS + 1)
+  const range = { from: Math.max(asked.from, localDay(zone, first).from), to: asked.to }
+  const changes = await readChanges(db, line, range)
+  const few = some(changes, DRAWN)
+  const ids = few.map(({ fetchId }) => fetchId)
+  const drawn = await readWindows(db, line, range, COLUMNS, ids)
+  const fan = few.map((change, i): Vintage => ({ ...change, drawn: drawn[i]! }))
+  const revisions = await db.engine.revisions({ ...line, ...range }, null)
+  const byAge: (number | null)[][] = AGES.map(() => [])
+  const heat = AGES.map(() => new Array<number>(last - first + 1).fill(0))
+  // Those of one answer follow one another, in order of time: few moments, and few days.
+  let moment = { text: '', second: 0 }
+  let { day, from, to } = dayIntervalAt(zone, range.from)
+  for (const { at, before, after, withdrawn, revisedAt } of revisions) {
+    if (revisedAt !== moment.text) moment = { text: revisedAt, second: floorToSecond(revisedAt) }
+    if (at < from || at >= to) ({ day, from, to } = dayIntervalAt(zone, at))
+    const age = ageOf(moment.second - at)
+    byAge[age]!.push(withdrawn || before === null || after === null ? null : Math.abs(after - before))
+    heat[age]![day - first]!++
+  }
+  const days = Array.from({ length: last - first + 1 }, (_, i) => localDate(zone, localDay(zone, first + i).from))
+  return { range, changes, fan, byAge: byAge.map(summary), days, heat }
+}

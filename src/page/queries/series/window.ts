@@ -1,0 +1,221 @@
+import type { Instant } from '../../../base/time/instant.ts'
+import { type Interval, intersect, merge } from '../../../base/time/interval.ts'
+import { dayIntervalAt, type LocalDay, localDay } from '../../../base/time/localDay.ts'
+import type { Extremes, SeriesRange } from '../../../db/engine.ts'
+import { GOOD } from '../../../db/queries/outcomes.ts'
+import type { Reader } from '../../../db/store.ts'
+import type { BandRun, Drawn } from '../../client/runs.ts'
+import { bandsOf, runsOf } from './runs.ts'
+
+/** A series of one geo, with the zone in which its days are counted. */
+export interface Line {
+  readonly seriesId: number
+  readonly geoId: number
+  readonly zone: string
+}
+
+/** Local days from which on the totals of days are read instead of values. */
+const BY_DAYS = 180
+/** Columns begin at multiples of this many seconds. */
+const GRID = 300
+
+const NOTHING: Extremes = { count: 0, seconds: 0, min: null, max: null, mean: null }
+
+const least = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.min(a, b))
+const most = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.max(a, b))
+
+/** Two intervals as one. */
+export function together(a: Extremes, b: Extremes): Extremes {
+  if (a.count === 0 || b.count === 0) return a.count === 0 ? b : a
+  const seconds = a.seconds + b.seconds
+  const mean = ((a.mean ?? 0) * a.seconds + (b.mean ?? 0) * b.seconds) / seconds
+  return { count: a.count + b.count, seconds, min: least(a.min, b.min), max: most(a.max, b.max), mean }
+}
+
+/** The beginning of the period that lasts into an interval, where there is one, or that of the interval. */
+async function beginOf({ kysely }: Reader, { seriesId, geoId, from }: SeriesRange): Promise<Instant> {
+  let begin = from
+  for (const table of ['observation', 'observation_revision'] as const) {
+    const before = await kysely
+      .selectFrom(table)
+      .select(['at', 'step_s'])
+      .where('series_id', '=', seriesId)
+      .where('geo_id', '=', geoId)
+      .where('at', '<', from)
+      .orderBy('at', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+    if (before && before.at + before.step_s > from) begin = Math.min(begin, before.at)
+  }
+  return begin
+}
+
+/** The local days of an interval, the ends included. */
+function daysOf(zone: string, { from, to }: Interval): LocalDay[] {
+  const [first, last] = [dayIntervalAt(zone, from).day, dayIntervalAt(zone, to - 1).day]
+  return Array.from({ length: last - first + 1 }, (_, i) => localDay(zone, first + i)).filter(
+    ({ seconds }) => seconds > 0,
+  )
+}
+
+const keyOf = ({ month, dayOfMonth }: Pick<LocalDay, 'month' | 'dayOfMonth'>): number => month * 32 + dayOfMonth
+
+/** What the totals of days say of some days, which follow each other. */
+async function totalsOf({ kysely }: Reader, { seriesId, geoId }: Line, days: readonly LocalDay[]): Promise<Extremes[]> {
+  const rows = await kysely
+    .selectFrom('_day')
+    .select(['month', 'day', 'count', 'hours', 'min', 'max', 'sum', 'energy'])
+    .where('series_id', '=', seriesId)
+    .where('geo_id', '=', geoId)
+    .where('month', '>=', days[0]!.month)
+    .where('month', '<=', days.at(-1)!.month)
+    .execute()
+  const byDay = new Map(
+    rows.map(({ month, day, count, hours, min, max, sum, energy }): [number, Extremes] => {
+      const mean = count === 0 || hours === null ? null : energy === null ? (sum ?? 0) / count : energy / hours
+      return [keyOf({ month, dayOfMonth: day }), { count, seconds: (hours ?? 0) * 3600, min, max, mean }]
+    }),
+  )
+  return days.map((day) => byDay.get(keyOf(day)) ?? NOTHING)
+}
+
+/** The intervals that fetches told of, up to one of them and after it. */
+async function toldOf({ kysely }: Reader, { seriesId, geoId }: Line, fetchId: number) {
+  const rows = await kysely
+    .selectFrom('_fetch')
+    .select(['id', 'geo_ids', 'from_at', 'to_at'])
+    .where('series_id', '=', seriesId)
+    .where('outcome', 'in', GOOD)
+    .execute()
+  const ours = rows
+    .filter(({ geo_ids }) => geo_ids === null || geo_ids.split(',').includes(String(geoId)))
+    .map(({ id, from_at, to_at }) => ({
+      id,
+      from: from_at ?? Number.NEGATIVE_INFINITY,
+      to: to_at ?? Number.POSITIVE_INFINITY,
+    }))
+  return { before: merge(ours.filter(({ id }) => id <= fetchId)), after: merge(ours.filter(({ id }) => id > fetchId)) }
+}
+
+/** Which of some days, which are in order, have something in common with intervals that are in order, too. */
+function touched(days: readonly LocalDay[], intervals: readonly Interval[]): boolean[] {
+  let i = 0
+  return days.map(({ from, to }) => {
+    while (i < intervals.length && intervals[i]!.to <= from) i++
+    return i < intervals.length && intervals[i]!.from < to
+  })
+}
+
+/** Local days of a series with their totals, and what they held after a fetch. */
+interface KeptDays {
+  readonly key: string
+  readonly days: readonly LocalDay[]
+  readonly totals: readonly Extremes[]
+  readonly past: Map<number, readonly Extremes[]>
+}
+
+/** What was read last: the chart and the table beside it ask for the same days, now and then. */
+const kept = new WeakMap<Reader, KeptDays>()
+
+async function keptDays(db: Reader, line: Line, range: Interval): Promise<KeptDays> {
+  const key = `${line.seriesId} ${line.geoId} ${range.from} ${range.to}`
+  const known = kept.get(db)
+  if (known?.key === key) return known
+  const days = daysOf(line.zone, range)
+  const totals = days.length === 0 ? [] : await totalsOf(db, line, days)
+  const found = { key, days, totals, past: new Map() }
+  kept.set(db, found)
+  return found
+}
+
+/** What days held after a fetch: of those of which no later one told that is what they hold, and of the rest the versions are looked at. */
+async function totalsThen(db: Reader, line: Line, { days, ...kept }: KeptDays, fetchId: number): Promise<Extremes[]> {
+  const totals = [...kept.totals]
+  const { before, after } = await toldOf(db, line, fetchId)
+  const [unsure, later] = [touched(days, intersect(before, after)), touched(days, after)]
+  for (const [i, { from, to }] of days.entries())
+    if (unsure[i]) totals[i] = (await db.engine.extremes(line, [from, to], fetchId))[0]!
+    else if (later[i]) totals[i] = NOTHING
+  return totals
+}
+
+/** What every local day of an interval holds, the days at its ends as a whole: as it is, or as it was known after a fetch. */
+export async function readDays(
+  db: Reader,
+  line: Line,
+  range: Interval,
+  fetchId: number | null,
+): Promise<(readonly [LocalDay, Extremes])[]> {
+  const found = await keptDays(db, line, range)
+  if (found.days.length === 0) return []
+  const { days, past } = found
+  if (fetchId !== null && !past.has(fetchId)) past.set(fetchId, await totalsThen(db, line, found, fetchId))
+  const totals = fetchId === null ? found.totals : past.get(fetchId)!
+  return days.map((day, i) => [day, totals[i]!])
+}
+
+/** An interval by local days, so many together that they fit into the columns of a picture. */
+async function byDays(
+  db: Reader,
+  line: Line,
+  range: Interval,
+  columns: number,
+  fetchId: number | null,
+): Promise<readonly BandRun[]> {
+  const days = await readDays(db, line, range, fetchId)
+  const size = Math.ceil(days.length / columns)
+  const intervals: [Interval, Extremes][] = []
+  for (let i = 0; i < days.length; i += size) {
+    const some = days.slice(i, i + size)
+    const whole = { from: some[0]![0].from, to: some.at(-1)![0].to }
+    intervals.push([whole, some.map(([, extremes]) => extremes).reduce(together)])
+  }
+  return bandsOf(intervals)
+}
+
+/** An interval by columns of a picture, each equally long. */
+async function byColumns(
+  db: Reader,
+  line: Line,
+  { from, to }: Interval,
+  columns: number,
+  fetchId: number | null,
+): Promise<readonly BandRun[]> {
+  const step = GRID * Math.max(1, Math.ceil((to - from) / columns / GRID))
+  const first = Math.floor(from / step) * step
+  const borders = Array.from({ length: Math.ceil((to - first) / step) + 1 }, (_, i) => first + i * step)
+  const found = await db.engine.extremes(line, borders, fetchId)
+  return bandsOf(found.map((extremes, i) => [{ from: borders[i]!, to: borders[i + 1]! }, extremes]))
+}
+
+/** What a picture with a number of columns shows of an interval: as it is, or as it was known after a fetch. Never more than two values a column are answered. */
+export const readWindow = async (
+  db: Reader,
+  line: Line,
+  range: Interval,
+  columns: number,
+  fetchId: number | null,
+): Promise<Drawn> => (await readWindows(db, line, range, columns, [fetchId]))[0]!
+
+/** The same of several states, in order: where one has too many values, later ones are not asked for theirs. */
+export async function readWindows(
+  db: Reader,
+  line: Line,
+  range: Interval,
+  columns: number,
+  fetchIds: readonly (number | null)[],
+): Promise<Drawn[]> {
+  const stretch = { ...line, ...range, from: await beginOf(db, { ...line, ...range }) }
+  const read = range.to - range.from >= BY_DAYS * 86_400 ? byDays : byColumns
+  const drawn: Drawn[] = []
+  for (const fetchId of fetchIds) {
+    const values =
+      drawn.at(-1)?.kind === 'extremes' ? null : await db.engine.knownValues(stretch, fetchId, 2 * columns + 1)
+    drawn.push(
+      values !== null && values.length <= 2 * columns
+        ? { kind: 'values', runs: runsOf(values) }
+        : { kind: 'extremes', runs: await read(db, line, range, columns, fetchId) },
+    )
+  }
+  return drawn
+}

@@ -1,0 +1,174 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
+import { InputError, SyncError } from '../../base/errors.ts'
+import { asStoreError, openReader } from '../../db/open.ts'
+import type { Reader } from '../../db/store.ts'
+import { assets } from '../assets.ts'
+import { type Html, html, textOf } from '../html.ts'
+import { layout } from '../layout.ts'
+import { type Answer, type Endpoint, json, NotFound, type Page, type PageRequest, type Query } from '../page.ts'
+import { PAGES } from '../pages.ts'
+import { WORDS } from '../words/words.ts'
+import { etagOf } from './etag.ts'
+import { localeOf } from './languages.ts'
+import type { Site } from './site.ts'
+
+/** A call: a page in one of its forms, an endpoint, or something that does not exist. */
+export interface PageCall {
+  readonly page?: Page
+  readonly form?: 'html' | 'json'
+  readonly endpoint?: Endpoint
+  readonly own?: true
+  readonly address: URL
+  readonly params: Readonly<Record<string, string>>
+  readonly headers: IncomingHttpHeaders
+}
+
+/** What is sent. */
+export interface Sent {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Buffer | Readable
+}
+
+/** An address of ours: its path, and what it is given. */
+export function linkTo(path: string, query: Query = {}): string {
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  )
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+}
+
+/** The request as pages see it. The database is what `store` is; it is not there yet when a page says that it cannot be read. */
+function requestOf(site: Site, { address, params, headers }: PageCall, store: Reader): PageRequest {
+  const locale = localeOf(address.searchParams, headers)
+  return {
+    store,
+    path: address.pathname === '/index.json' ? '/' : address.pathname.replace(/\.json$/, ''),
+    params,
+    query: address.searchParams,
+    locale,
+    words: WORDS[locale],
+    version: site.version,
+    now: site.now(),
+    address: `http://${headers.host}${address.pathname}${address.search}`,
+    live: true,
+    link: linkTo,
+    command: site.command,
+    ...(site.lakes ? { lakes: site.lakes } : {}),
+    asset: (name) => `/-/${assets().folder}/${name}`,
+  }
+}
+
+/** What a page reads lies in few places, or far apart: more of it kept makes no page faster. */
+const CACHE = 2 * 1024 * 1024
+
+const HTML = { 'Content-Type': 'text/html; charset=utf-8' }
+/** Data of the database may be cached only by the browser, which must revalidate. */
+const DATA = { 'Cache-Control': 'private, no-cache', Vary: 'Cookie, Accept-Language, Accept-Encoding' }
+
+/** A document of its own: something went wrong. */
+function failure(
+  request: PageRequest,
+  isData: boolean,
+  { status, title, text, hint, code }: { status: number; title: string; text?: string; hint?: string; code: string },
+): Sent {
+  const headers = { 'Cache-Control': 'no-store' }
+  if (isData)
+    return {
+      status,
+      headers: { ...headers, 'Content-Type': json(null).type },
+      body: JSON.stringify({ error: text ?? title, hint, code }),
+    }
+  const body: Html = html`${text !== undefined && html`<p class="bad" lang="en">${text}</p>`}${hint !== undefined && html`<p${text !== undefined && html` lang="en"`}>${hint}</p>`}`
+  const document = layout({ title, body, scripts: [], still: true, machine: undefined }, PAGES, request)
+  return { status, headers: { ...headers, ...HTML }, body: textOf(document) }
+}
+
+/** An error as an answer: mistakes of the user and errors of the database are shown, anything else is a bug. */
+function failed(site: Site, request: PageRequest, isData: boolean, thrown: unknown): Sent {
+  const { common } = request.words
+  const error = asStoreError(thrown, site.file)
+  if (error instanceof NotFound)
+    return failure(request, isData, {
+      status: 404,
+      title: common.notFound,
+      hint: common.notFoundHint,
+      code: 'not-found',
+    })
+  if (error instanceof SyncError) {
+    const hint = error.hint === undefined ? {} : { hint: error.hint }
+    const status = error instanceof InputError ? 400 : 503
+    return failure(request, isData, { status, title: common.refused, text: error.message, code: error.code, ...hint })
+  }
+  site.failed(error)
+  return failure(request, isData, { status: 500, title: common.broken, hint: common.brokenHint, code: 'bug' })
+}
+
+/** The body of an answer that is made row by row, which holds the database until it is read or given up. */
+function streamed(body: AsyncIterable<string> | Iterable<string>, reader: Reader): Readable {
+  const stream = Readable.from(body, { objectMode: false })
+  stream.once('close', () => void reader.close())
+  return stream
+}
+
+const ofAnswer = ({ type, file }: Answer): Record<string, string> => ({
+  'Content-Type': type,
+  ...(file === undefined
+    ? {}
+    : { 'Content-Disposition': `attachment; filename="${file.replaceAll(/[^\w.-]/g, '_')}"` }),
+})
+
+/** What a page or an endpoint answers. */
+async function made(call: PageCall, request: PageRequest): Promise<Answer> {
+  const { page, endpoint, form } = call
+  if (endpoint) return (await endpoint.answer())(request)
+  if (!page) throw new NotFound(request.path)
+  const view = await page.view()
+  const data = await view.read(request)
+  if (form === 'json') return json(data)
+  const { search } = call.address
+  const document = layout(
+    {
+      title: view.title?.(data, request) ?? request.words.common.pages[page.name],
+      body: view.show(data, request),
+      scripts: page.scripts ?? [],
+      still: page.still ?? false,
+      machine: `${request.path === '/' ? '/index' : request.path}.json${search}`,
+    },
+    PAGES,
+    request,
+  )
+  return { type: HTML['Content-Type'], body: textOf(document) }
+}
+
+/** A reader that nobody may ask: all that a page knows that tells that there is none. */
+const nothing = (file: string): Reader => ({ file }) as Reader
+
+/** Answers a request: from the database as it is at one instant, or that nothing has changed since it was asked before. */
+export async function answerOf(site: Site, call: PageCall): Promise<Sent> {
+  const { page, endpoint, form, headers } = call
+  const isData = endpoint !== undefined || form === 'json' || call.address.pathname.startsWith('/api/')
+  let reader: Reader | undefined
+  let isHeld = false
+  try {
+    reader = openReader(site.file)
+    await reader.engine.limitCache(CACHE)
+    await reader.engine.freeze()
+    const request = requestOf(site, call, reader)
+    const minute = (page ?? endpoint)?.clock ? Math.floor(request.now / 60) : null
+    const etag = await etagOf(reader, [site.version, request.locale, minute])
+    const marked = { ...DATA, ETag: etag }
+    if ((page || endpoint) && headers['if-none-match']?.split(/\s*,\s*/).includes(etag))
+      return { status: 304, headers: marked, body: '' }
+    const answer = await made(call, request)
+    const sent = { status: 200, headers: { ...marked, ...ofAnswer(answer) } }
+    if (typeof answer.body === 'string' || Buffer.isBuffer(answer.body)) return { ...sent, body: answer.body }
+    isHeld = true
+    return { ...sent, body: streamed(answer.body, reader) }
+  } catch (error) {
+    return failed(site, requestOf(site, call, reader ?? nothing(site.file)), isData, error)
+  } finally {
+    if (!isHeld) await reader?.close()
+  }
+}

@@ -1,0 +1,180 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { gzipSync } from 'node:zlib'
+import createRouter from 'find-my-way'
+import { watchChanges } from '../../db/open.ts'
+import { assets } from '../assets.ts'
+import { ENDPOINTS, PAGES } from '../pages.ts'
+import { isLocale } from '../words/locale.ts'
+import { answerOf, type PageCall, type Sent } from './answer.ts'
+import { LANGUAGE_COOKIE } from './languages.ts'
+import { createLive } from './live.ts'
+import { cookieOf, type Door, foreignRefusal, HEADERS, type Refusal, refusal, TOKEN_COOKIE } from './security.ts'
+import type { Site } from './site.ts'
+
+/** How long a request may take to come, and how often that is looked at. */
+const RECEIVE_MS = { headers: 10_000, check: 2_000 }
+/** Bytes of an address with its headers: a long statement fits. */
+const LONGEST = 64 * 1024
+/** Letters of what stands in a slot of a path. */
+const LONGEST_SLOT = 300
+
+/** What is sent in a line. */
+const line = (status: number, text: string): Sent => ({
+  status,
+  headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+  body: `${text}\n`,
+})
+
+/** Answers with the reason of a refusal. */
+function refuse(response: ServerResponse, { status, reason }: Refusal): void {
+  if (status === 405) response.setHeader('Allow', 'GET, HEAD')
+  // What else comes with it is not waited for.
+  response.setHeader('Connection', 'close')
+  const { headers, body } = line(status, reason)
+  response.writeHead(status, headers).end(body)
+}
+
+/** The server of Node below: who may not ask is sent away before anything else looks at what was asked. */
+function guardedServer(handler: (request: IncomingMessage, response: ServerResponse) => void, site: Site): Server {
+  const { headers, check } = site.receiveTimeoutMs ?? RECEIVE_MS
+  const options = { maxHeaderSize: LONGEST, connectionsCheckingInterval: check, keepAliveTimeout: 5_000 }
+  // Not imported: all names of a module of Node are read for that, and some of this one load its client for the network.
+  const { createServer } = process.getBuiltinModule('node:http')
+  return createServer({ ...options, headersTimeout: headers, requestTimeout: 2 * headers }, (request, response) => {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
+    const refused = refusal(request, site.door)
+    if (refused) refuse(response, refused)
+    else handler(request, response)
+  })
+}
+
+const takesGzip = ({ headers }: IncomingMessage): boolean =>
+  /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(headers['accept-encoding'] ?? ''))
+
+/** Less than this is not worth packing. */
+const SMALL = 1_000
+
+/** Sends an answer: packed where that is wanted, as a stream where it is one. `gzip` is the body packed beforehand. */
+async function send(request: IncomingMessage, response: ServerResponse, sent: Sent, gzip?: Buffer): Promise<void> {
+  const { status, headers, body } = sent
+  if (body instanceof Readable) {
+    response.writeHead(status, headers)
+    if (request.method === 'HEAD') body.destroy()
+    // A client that disconnects is not an error.
+    else return pipeline(body, response).catch(() => undefined)
+    response.end()
+    return
+  }
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  const isPacked = bytes.length >= SMALL && takesGzip(request)
+  const payload = isPacked ? (gzip ?? gzipSync(bytes, { level: 1 })) : bytes
+  response.writeHead(status, {
+    ...headers,
+    ...(isPacked ? { 'Content-Encoding': 'gzip' } : {}),
+    ...(status === 304 ? {} : { 'Content-Length': payload.length }),
+  })
+  response.end(payload)
+}
+
+/** The address of a request; one that begins with two slashes would name another server in a link. */
+function addressOf({ url = '/' }: IncomingMessage): URL {
+  const address = new URL(url.replace(/^\/+/, '/'), 'http://here')
+  address.pathname = address.pathname.replace(/^\/{2,}/, '/')
+  return address
+}
+
+/** A cookie that only we read, and that no other site makes the browser send. */
+const cookie = (name: string, value: string): string =>
+  `${name}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000`
+
+/** What is remembered of an address: the token, which goes out of it at once, and the language. */
+function remember(request: IncomingMessage, response: ServerResponse, { token }: Door): Sent | undefined {
+  const address = addressOf(request)
+  const language = address.searchParams.get('lang')
+  if (isLocale(language) && cookieOf(request.headers, LANGUAGE_COOKIE) !== language)
+    response.setHeader('Set-Cookie', cookie(LANGUAGE_COOKIE, language))
+  if (token === null || !address.searchParams.has('token')) return undefined
+  address.searchParams.delete('token')
+  return {
+    status: 303,
+    headers: { 'Set-Cookie': cookie(TOKEN_COOKIE, token), Location: `${address.pathname}${address.search}` },
+    body: '',
+  }
+}
+
+/** A server of all pages that does not listen yet. */
+export function buildServer(site: Site): Server {
+  type Params = Readonly<Record<string, string | undefined>>
+  const answer = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    params: Params,
+    call: Omit<PageCall, 'headers' | 'address' | 'params'> & { readonly own?: true },
+  ): Promise<void> => {
+    const refused = call.own && foreignRefusal(request.headers)
+    if (refused) return send(request, response, line(refused.status, refused.reason))
+    const moved = remember(request, response, site.door)
+    if (moved) return send(request, response, moved)
+    const address = addressOf(request)
+    const { headers } = request
+    await send(request, response, await answerOf(site, { ...call, headers, address, params: params as never }))
+  }
+  type Work = (request: IncomingMessage, response: ServerResponse, params: Params) => Promise<void>
+  /** What an error of ours in the middle of an answer does: it is told in the terminal, and the connection ends. */
+  const settled =
+    (work: Work) =>
+    (request: IncomingMessage, response: ServerResponse, params: Params = {}): void =>
+      void work(request, response, params).catch((error: unknown) => {
+        site.failed(error)
+        response.destroy()
+      })
+
+  const router = createRouter({
+    ignoreTrailingSlash: true,
+    maxParamLength: LONGEST_SLOT,
+    defaultRoute: settled((request, response) => answer(request, response, {}, {})),
+    // An address that cannot be decoded names nothing.
+    onBadUrl: (_path, request, response) =>
+      settled(() => send(request, response, line(400, 'This is not a valid address.')))(request, response),
+  })
+  const on = (path: string, work: Work): void => router.on(['GET', 'HEAD'], path, settled(work))
+
+  for (const page of PAGES) {
+    const own = page.own ? ({ own: true } as const) : {}
+    on(page.path, (request, response, params) => answer(request, response, params, { page, form: 'html', ...own }))
+    on(page.path === '/' ? '/index.json' : `${page.path}.json`, (request, response, params) =>
+      answer(request, response, params, { page, form: 'json', ...own }),
+    )
+  }
+  // The list of all series is the first page.
+  for (const [from, to] of [
+    ['/series', '/'],
+    ['/series.json', '/index.json'],
+  ] as const)
+    on(from, (request, response) => {
+      const moved = { status: 302, headers: { Location: to }, body: '' }
+      return send(request, response, remember(request, response, site.door) ?? moved)
+    })
+  for (const endpoint of ENDPOINTS)
+    on(endpoint.path, (request, response, params) =>
+      answer(request, response, params, { endpoint, ...(endpoint.own ? { own: true } : {}) }),
+    )
+
+  on('/-/:folder/:name', async (request, response, params) => {
+    const known = assets()
+    const asset = params.folder === known.folder ? await known.read(params.name ?? '') : undefined
+    if (!asset) return answer(request, response, params, {})
+    const { type, body, gzip } = asset
+    const headers = { 'Cache-Control': 'public, max-age=31536000, immutable', 'Content-Type': type }
+    await send(request, response, { status: 200, headers, body }, gzip)
+  })
+
+  const live = createLive(() => watchChanges(site.file))
+  on('/api/live', async (request, response) => live.follow(request, response))
+  const server = guardedServer((request, response) => router.lookup(request, response), site)
+  server.once('request', (_request, response: ServerResponse) => response.once('close', () => site.answered?.()))
+  server.once('close', () => live.close())
+  return server
+}

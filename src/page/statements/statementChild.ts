@@ -1,0 +1,67 @@
+/** The other process of `statements.ts`: it answers one statement and ends. */
+
+import { endWithParent } from '../../base/endWithParent.ts'
+import { SyncError } from '../../base/errors.ts'
+import { openReader } from '../../db/open.ts'
+import { exactNumber, plain, uniqueNames } from '../../products/cells.ts'
+import { asAnswerError } from '../../products/statement.ts'
+import type { Limits, StatementAnswer, StatementRequest } from './statements.ts'
+
+/** Letters of one cell; what is longer is cut. */
+const CELL = 100_000
+/** Bytes that SQLite itself may take. */
+const MEMORY = 256 * 1024 * 1024
+/** How long a process waits for its statement. */
+const PATIENCE_MS = 60_000
+
+/** A value as it can be exact in JSON: whole numbers beyond doubles and what is no finite number as text, bytes as base64. */
+function cellOf(value: unknown): string | number | null {
+  const exact = exactNumber(value)
+  if (exact === null || (typeof exact === 'number' && Number.isFinite(exact))) return exact as number | null
+  const text = plain(exact)
+  return text.length > CELL ? `${text.slice(0, CELL)}…` : text
+}
+
+async function answer({ file, sql, parameters }: StatementRequest, { rows, bytes }: Limits): Promise<StatementAnswer> {
+  const reader = openReader(file)
+  try {
+    await reader.engine.limitMemory(MEMORY)
+    const found = await reader.engine.query(sql, parameters)
+    const taken: (string | number | null)[][] = []
+    let size = 0
+    let cut: StatementAnswer['cut'] = null
+    reading: for await (const block of found.rows)
+      for (const row of block) {
+        const cells = row.map(cellOf)
+        size += cells.reduce<number>((sum, cell) => sum + String(cell).length + 1, 0)
+        cut = taken.length === rows ? 'rows' : taken.length > 0 && size > bytes ? 'bytes' : null
+        if (cut) break reading
+        taken.push(cells)
+      }
+    return { columns: uniqueNames(found.columns.map(({ name }) => name)), rows: taken, cut }
+  } catch (error) {
+    throw asAnswerError(error)
+  } finally {
+    await reader.close()
+  }
+}
+
+/** The message about a failure to the parent process. */
+const toldOf = (error: unknown) =>
+  error instanceof SyncError
+    ? { message: error.message, hint: error.hint, code: error.code }
+    : { message: error instanceof Error ? error.message : String(error), code: 'bug' }
+
+endWithParent(process.ppid)
+process.on('disconnect', () => process.exit())
+const idle = setTimeout(() => process.exit(), PATIENCE_MS)
+process.once('message', ({ request, limits }: { request: StatementRequest; limits: Limits }) => {
+  clearTimeout(idle)
+  answer(request, limits)
+    .then(
+      (done) => ({ done }),
+      (error) => ({ error: toldOf(error) }),
+    )
+    .then((message) => process.send!(message, () => process.exit()))
+})
+process.send!('ready')

@@ -1,0 +1,149 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
+import PQueue from 'p-queue'
+import { BusyError, InputError, StoppedError } from '../../base/errors.ts'
+
+/** A user's statement, with the values of its parameters. */
+export interface StatementRequest {
+  readonly file: string
+  readonly sql: string
+  readonly parameters: Readonly<Record<string, string | number | bigint | null>>
+}
+
+/** The limits of an answer: size and time. */
+export interface Limits {
+  readonly rows: number
+  /** Letters of all cells together. */
+  readonly bytes: number
+  readonly ms: number
+}
+
+/** The answer of a statement; `cut` says which limit ended it before its end. */
+export interface StatementAnswer {
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly (string | number | null)[])[]
+  readonly cut: 'rows' | 'bytes' | null
+}
+
+/** Runs users' statements in processes of their own. */
+export interface StatementRunner {
+  /** The answer; throws InputError for what is wrong with the statement, and StoppedError when it took too long. */
+  run(request: StatementRequest): Promise<StatementAnswer>
+  /** Starts a process for the next statement, which is then answered sooner. */
+  warm(): void
+  /** Ends all processes. */
+  close(): void
+}
+
+/** The limits of the SQL page. */
+export const LIMITS: Limits = { rows: 1000, bytes: 1_000_000, ms: 3000 }
+/** Statements that are answered at once, and those that wait for one of them. */
+const AT_ONCE = 2
+const WAITING = 8
+
+type ChildMessage =
+  | { readonly done: StatementAnswer }
+  | { readonly error: { message: string; hint?: string; code: string } }
+
+/** A process that was started for one statement, and when it can take it: false when it ended before. */
+interface Waiting {
+  readonly child: ChildProcess
+  readonly ready: Promise<boolean>
+}
+
+function start(): Waiting {
+  const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  const cache = getCompileCacheDir()
+  const child = fork(new URL(`./statementChild.${ending}`, import.meta.url), {
+    // Without our environment: a process that runs users' statements must not have the key.
+    env: cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) },
+    execArgv: ['--max-old-space-size=256'],
+    serialization: 'advanced',
+    stdio: 'ignore',
+  })
+  const ready = new Promise<boolean>((resolve) => {
+    child.once('message', () => resolve(true))
+    child.once('exit', () => resolve(false))
+    child.once('error', () => resolve(false))
+  })
+  child.unref()
+  child.channel?.unref()
+  return { child, ready }
+}
+
+/** The message of a process about its statement; null when it ended before. */
+function answerOf(
+  child: ChildProcess,
+  request: StatementRequest,
+  limits: Limits,
+): Promise<ChildMessage | 'late' | null> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      resolve('late')
+      child.kill('SIGKILL')
+    }, limits.ms)
+    const settle = (what: ChildMessage | null): void => {
+      clearTimeout(timer)
+      resolve(what)
+    }
+    child.once('message', settle)
+    child.once('exit', () => settle(null))
+    child.send({ request, limits }, (error) => error && settle(null))
+  })
+}
+
+/**
+ * Creates a runner of statements: each has a process of its own, because nothing inside a process can interrupt SQLite in a
+ * statement. The next process is started beforehand.
+ */
+export function createStatementRunner(limits: Limits = LIMITS): StatementRunner {
+  const children = new Set<ChildProcess>()
+  const queue = new PQueue({ concurrency: AT_ONCE })
+  let spare: Waiting | null = null
+
+  const warm = (): void => {
+    if (spare) return
+    const begun = start()
+    const { child } = begun
+    spare = begun
+    children.add(child)
+    child.once('exit', () => {
+      children.delete(child)
+      if (spare === begun) spare = null
+    })
+  }
+
+  async function answered(request: StatementRequest): Promise<StatementAnswer> {
+    warm()
+    const { child, ready } = spare!
+    spare = null
+    child.ref()
+    child.channel?.ref()
+    const what = (await ready) ? await answerOf(child, request, limits) : null
+    if (what === 'late')
+      throw new StoppedError(`The statement took longer than ${limits.ms / 1000} s and was ended.`, {
+        hint: 'Ask less (where series_id = …, limit …), or ask it in a terminal, where it may take longer.',
+        code: 'timeout',
+      })
+    if (what === null)
+      throw new InputError('The answer needs more memory than there is.', {
+        hint: 'Ask for less at once: fewer rows with limit, fewer columns, or substr(…) of long texts.',
+        code: 'no-memory',
+      })
+    if ('error' in what) throw new InputError(what.error.message, what.error)
+    return what.done
+  }
+
+  return {
+    warm,
+    async run(request) {
+      if (queue.size >= WAITING)
+        throw new BusyError('Too many statements are being answered.', { hint: 'Ask again in a moment.', code: 'busy' })
+      return queue.add(() => answered(request))
+    },
+    close() {
+      for (const child of children) child.kill('SIGKILL')
+    },
+  }
+}

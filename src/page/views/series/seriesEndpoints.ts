@@ -1,0 +1,87 @@
+import { formatUtc } from '../../../base/time/instant.ts'
+import { formatLocal } from '../../../base/time/zone.ts'
+import { sideBySide } from '../../../products/sideBySide.ts'
+import { type Answering, json, type PageRequest } from '../../page.ts'
+import { readCarpet } from '../../queries/series/carpet.ts'
+import { readChanges } from '../../queries/series/changes.ts'
+import { type ChartQuery, columnsOf, readChart, readChartQuery } from '../../queries/series/chart.ts'
+import { textOf } from '../../queries/series/range.ts'
+import { readStates } from '../../queries/series/states.ts'
+import { readWindow } from '../../queries/series/window.ts'
+
+/** `/api/series/…`: what a chart shows, or of it only what was known then: what changes while the slider is moved. */
+export const chart: Answering = async (request) => {
+  const chartQuery = await readChartQuery(request)
+  const { dataset, range, asOf: then } = chartQuery
+  if (request.query.get('only') === 'before' && then) {
+    const known = await readWindow(request.store, dataset, range, columnsOf(request.query), then.fetchId)
+    return json({ before: known, asOf: then.moment })
+  }
+  return json(await readChart(request, chartQuery, await readStates(request.store, dataset, range, request.now)))
+}
+
+/** Characters that are handed on at once. */
+const AT_ONCE = 64 * 1024
+
+/** Lines, many at once: one by one they would be sent one by one. */
+async function* together(lines: AsyncIterable<string>): AsyncGenerator<string, void> {
+  let text = ''
+  for await (const line of lines) {
+    text += line
+    if (text.length < AT_ONCE) continue
+    yield text
+    text = ''
+  }
+  yield text
+}
+
+/** The values of a range as CSV: as known now and, where a moment is given, as known then. */
+async function* csvLines(
+  { store }: PageRequest,
+  { dataset, range, asOf: then }: ChartQuery,
+): AsyncGenerator<string, void> {
+  const { zone } = dataset
+  const line = (at: number, cells: readonly (string | number | null)[]): string =>
+    `${[formatUtc(at), formatLocal(zone, at), ...cells].map((cell) => cell ?? '').join(',')}\n`
+  if (!then) {
+    yield 'at_utc,at_local,value,step_s\n'
+    for await (const values of store.engine.values({ ...dataset, ...range }, null))
+      yield values.map(([at, value, step]) => line(at, [value, step])).join('')
+    return
+  }
+  yield 'at_utc,at_local,value,step_s,value_then,step_s_then\n'
+  const versions = [null, then.moment].map((moment) => store.engine.values({ ...dataset, ...range }, moment))
+  for await (const instants of sideBySide(versions))
+    yield instants
+      .map(({ at, heads }) =>
+        line(
+          at,
+          heads.flatMap((head) => [head?.[1] ?? null, head?.[2] ?? null]),
+        ),
+      )
+      .join('')
+}
+
+/** `/api/vintages/…`: the moments of change. */
+export const vintages: Answering = async (request) => {
+  const { dataset, range } = await readChartQuery(request)
+  return json(await readChanges(request.store, dataset, range))
+}
+
+/** `/api/carpet/…`: the hours of days. */
+export const carpet: Answering = async (request) => {
+  const { dataset, range, asOf: then } = await readChartQuery(request)
+  return json((await readCarpet(request.store, dataset, range, then?.fetchId ?? null)) ?? null)
+}
+
+/** `/api/csv/…`: every value. */
+export const csv: Answering = async (request) => {
+  const chartQuery = await readChartQuery(request)
+  const { dataset, range } = chartQuery
+  const [from, to] = [range.from, range.to].map((at) => textOf(dataset.zone, at).slice(0, 10))
+  return {
+    type: 'text/csv; charset=utf-8',
+    body: together(csvLines(request, chartQuery)),
+    file: `${dataset.path}-${dataset.geoId}-${from}-${to}.csv`,
+  }
+}

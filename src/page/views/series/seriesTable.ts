@@ -1,0 +1,72 @@
+import type { Interval } from '../../../base/time/interval.ts'
+import { localDate } from '../../../base/time/zone.ts'
+import { type Html, html, type Part } from '../../html.ts'
+import type { PageRequest } from '../../page.ts'
+import type { Level, Row } from '../../queries/series/rows.ts'
+import type { SeriesData } from '../../queries/series/seriesPage.ts'
+import { SIGNS } from '../../signs.ts'
+import { countText, momentText, numberText, timeText } from '../text.ts'
+
+/** The signs of coverage, and those of what only a series tells apart. */
+const MARKS: Readonly<Record<string, string>> = { ...SIGNS, absent: '–', unasked: SIGNS.none }
+
+/** How many intervals are listed. */
+const NAMED = 20
+
+/** What is missing, or may still change, with the reason. */
+export function openIntervals(
+  { open, dataset }: SeriesData,
+  { words: { series: words }, locale, link, live }: PageRequest,
+): Part {
+  if (open.length === 0) return null
+  return html`<section aria-labelledby="open">
+<h2 id="open">${words.open}</h2>
+<ul class="intervals">${open
+    .slice(0, NAMED)
+    .map(
+      ({ from, to, state, missing, nextAt }) =>
+        html`<li><span class="mark state-${state}" aria-hidden="true">${MARKS[state]}</span> ${words.states[state]}: ${timeText(dataset.zone, from)} – ${timeText(dataset.zone, to)}${typeof missing === 'number' && ` · ${words.missing(countText(missing, locale))}`}${nextAt && ` · ${words.again(momentText(dataset.zone, nextAt))}`}</li>\n`,
+    )}</ul>
+${open.length > NAMED && html`<p>${words.more(countText(open.length - NAMED, locale))}</p>`}
+<p><a href="${link(`/coverage/${dataset.path}`, live ? { geo: dataset.geoId } : {})}">${words.mend}</a></p>
+</section>`
+}
+
+/** The period of a row in the form of its level. */
+const periodText = (zone: string, level: Level, from: number): string =>
+  level === 'values' || level === 'hour'
+    ? timeText(zone, from)
+    : localDate(zone, from).slice(0, { day: 10, month: 7, year: 4 }[level])
+
+/** The table next to the chart: the same data, and each row has a link. */
+export function rowsTable(
+  { dataset, table, asOf }: SeriesData,
+  here: (range: Interval) => string,
+  { words: { series: words }, locale, link }: PageRequest,
+): Html {
+  const { zone, path, geoId } = dataset
+  const isSingle = table.level === 'values'
+  const number = (value: number | null | undefined): Html => html`<td class="number">${numberText(value, locale)}</td>`
+  const then = ({ mean, before }: Row): Part =>
+    asOf && [number(before), number(typeof before === 'number' && mean !== null ? mean - before : null)]
+  const row = (one: Row): Html => {
+    const href = isSingle ? link(`/explain/${path}/${geoId}/${one.from}`) : here(one)
+    return html`<tr><th scope="row"><a href="${href}">${periodText(zone, table.level, one.from)}</a></th>${number(one.mean)}${
+      !isSingle && [number(one.min), number(one.max), number(one.count)]
+    }${then(one)}</tr>\n`
+  }
+  return html`<section data-part="table">
+<h2 id="table">${words.table}</h2>
+<div class="scroll" tabindex="0" role="region" aria-labelledby="table"><table>
+<caption>${words.levels[table.level]}${dataset.unit && `, ${dataset.unit}`}</caption>
+<thead><tr><th scope="col">${words.period}</th><th scope="col" class="number">${isSingle ? words.value : words.mean}</th>${
+    !isSingle &&
+    html`<th scope="col" class="number">${words.low}</th><th scope="col" class="number">${words.high}</th><th scope="col" class="number">${words.count}</th>`
+  }${
+    asOf &&
+    html`<th scope="col" class="number">${words.valuesThen(momentText(zone, asOf.moment))}</th><th scope="col" class="number">${words.difference}</th>`
+  }</tr></thead>
+<tbody>${table.rows.map(row)}</tbody>
+</table></div>
+</section>`
+}

@@ -1,0 +1,56 @@
+import { type Html, html } from '../../html.ts'
+import { type PageRequest, view } from '../../page.ts'
+import { EDITIONS, readArchives } from '../../queries/texts/archives.ts'
+import { scrolled } from '../parts.ts'
+import { command, number, pager, serviceText } from '../pieces.ts'
+
+type Data = Awaited<ReturnType<typeof readArchives>>
+
+/** The day after one. */
+const dayAfter = (day: string): string => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
+
+/** The day of an address; null where there is none. */
+export const dayIn = (query: URLSearchParams, name: string): string | null => {
+  const day = query.get(name) ?? ''
+  return /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day)) ? day : null
+}
+
+/** Two days as one text. */
+export const days = ({ from, to }: { readonly from: string | null; readonly to: string | null }) =>
+  from === null ? null : html`${serviceText(from)}${to !== from && html` … ${serviceText(to)}`}`
+
+const row = (one: Data['editions'][number], request: PageRequest): Html => {
+  const { words, link } = request
+  return html`<tr><th scope="row"><a href="${link(`/archives/${one.kind}/${one.id}`)}">${serviceText(one.name, one.locale) ?? one.id}</a></th>
+<td>${serviceText(one.archive_type)}</td><td>${serviceText(one.horizon)}</td><td>${days(one.about)}</td><td>${days(one.published)}</td>
+<td class="number">${one.bytes === null ? words.archives.notHeld : `${number(request, one.bytes)} B`}</td></tr>
+`
+}
+
+/** `/archives`: what was published, by day. */
+export const archives = view<Data>({
+  read: ({ store, query, locale }) => readArchives(store, dayIn(query, 'date'), locale),
+  show({ date, before, after, editions, more }, request) {
+    const { words, link, live } = request
+    const { archives: own } = words
+    if (date === null)
+      return html`<p>${own.none} ${own.noneHint}</p>${command('archives: [{ window: { last: 31d } }]')}`
+    return html`<p>${own.about}</p>
+${live && html`<form action="${link('/archives')}" class="question"><label>${own.day} <input type="date" name="date" value="${date}"></label> <button>${own.go}</button></form>`}
+<h2>${own.of(date)}</h2>
+${pager(request, '/archives', { before: before === null ? null : { date: before }, after: after === null ? null : { date: after } })}
+${
+  editions.length === 0
+    ? html`<p>${own.noneOfDay(date)}</p>`
+    : html`${scrolled(
+        own.of(date),
+        html`<table>
+<thead><tr><th scope="col">${own.name}</th><th scope="col">${own.kind}</th><th scope="col">${own.horizon}</th><th scope="col">${own.aboutDays}</th><th scope="col">${own.publishedDays}</th><th scope="col" class="number">${own.file}</th></tr></thead>
+<tbody>
+${editions.map((one) => row(one, request))}</tbody></table>`,
+      )}`
+}
+${more && html`<p>${own.more(EDITIONS)}</p>`}
+${editions.some(({ bytes }) => bytes === null) && html`<p>${own.download}</p>${command(request.command(`archives download --from ${date} --to ${dayAfter(date)}`))}`}`
+  },
+})

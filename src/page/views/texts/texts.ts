@@ -1,0 +1,49 @@
+import { type Html, html } from '../../html.ts'
+import { type PageRequest, view } from '../../page.ts'
+import { CONTENT_KINDS, readTexts } from '../../queries/texts/texts.ts'
+import { command, moment, pager, serviceText, wholeOf } from '../pieces.ts'
+
+type Data = Awaited<ReturnType<typeof readTexts>>
+
+/** The routes of the kinds. */
+const JOB = {
+  news: 'news',
+  glossary: 'glossaries',
+  documentation: 'documentations',
+  static_page: 'static_pages',
+} as const
+
+/** A day as it came. */
+const day = (text: string | null): Html | null =>
+  text === null ? null : html`<span class="soft">${text.slice(0, 10)}</span>`
+
+function item(one: Data['texts'][number], kind: string, { words, link }: PageRequest): Html {
+  const { texts: own } = words
+  return html`<li><p><a href="${link(`/texts/${kind}/${one.id}`)}">${serviceText(one.title, one.locale) ?? `${own.untitled} (${one.id})`}</a> ${day(one.published_at)} ${
+    one.superseded > 0 && html`<span class="soft">${own.changes(one.superseded)}</span>`
+  } ${one.withdrawn_at !== null && html`<span class="soft">${own.withdrawn} ${moment(one.withdrawn_at)}</span>`}</p>${
+    one.summary !== null && html`<p>${serviceText(one.summary, one.locale)}</p>`
+  }</li>
+`
+}
+
+/** `/texts`: texts of the service, by kind. */
+export const texts = view<Data>({
+  read({ store, query, locale }) {
+    const kind = CONTENT_KINDS.find((one) => one === query.get('kind')) ?? 'news'
+    return readTexts(store, kind, Math.max(1, wholeOf(query, 'page') ?? 1), locale)
+  },
+  show({ kind, page: at, texts: rows, more }, request) {
+    const { words, link } = request
+    const { texts: own } = words
+    return html`<p>${own.about}</p>
+<nav aria-label="${own.which}"><ul>${CONTENT_KINDS.map(
+      (one) =>
+        html`<li><a href="${link('/texts', { kind: one })}"${one === kind && html` aria-current="page"`}>${own.kinds[one]}</a></li>`,
+    )}</ul></nav>
+<h2>${own.kinds[kind]}</h2>
+${rows.length === 0 && html`<p>${own.none} ${own.noneHint}</p>${command(`content: [{ kinds: [${JOB[kind]}] }]`)}`}
+${rows.length > 0 && html`<ul class="found">\n${rows.map((one) => item(one, kind, request))}</ul>`}
+${pager(request, '/texts', { before: at > 1 ? { kind, page: at - 1 } : null, after: more ? { kind, page: at + 1 } : null })}`
+  },
+})

@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { emulate, runCommand, tempFolder } from '../../kit.ts'
+
+const DAY = 86_400_000
+
+/** The windows of a request as days since the first of January 2025, with the geos that it names. */
+function asked(url: string): string {
+  const { pathname, searchParams } = new URL(url, 'http://x')
+  const [from, to] = ['start_date', 'end_date'].map((name) => Date.parse(searchParams.get(name)!)) as [number, number]
+  const day = (at: number): number => Math.round((at - Date.parse('2024-12-31T23:00:00Z')) / DAY)
+  return `${pathname.split('/').at(-1)} ${day(from)}-${day(to)} ${searchParams.getAll('geo_ids[]')}`.trim()
+}
+
+/** Two jobs in one call, the first of some geos, the second of all. */
+async function two(some: string, all: string) {
+  const emulator = await emulate()
+  const dir = tempFolder()
+  const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
+  const files = [some, all].map((yaml, i) => {
+    writeFileSync(join(dir, `${i}.yaml`), `name: job-${i}\npace: { perSecond: 50, concurrency: 1 }\n${yaml}`)
+    return `${i}.yaml`
+  })
+  const planned = await runCommand(dir, ['plan', ...files, '--urls'], env)
+  const synced = await runCommand(dir, ['sync', ...files], env)
+  expect([synced.code, synced.err]).toEqual([0, expect.any(String)])
+  const again = emulator.requests.length
+  expect((await runCommand(dir, ['sync', ...files], env)).code).toBe(0)
+  expect(emulator.requests.slice(again).map(({ url }) => url)).toEqual([])
+  const sent = emulator.requests.map(({ url }) => url)
+  return { planned: planned.out.trim().split('\n'), sent, url: emulator.url }
+}
+
+test('a job of which --only leaves nothing says so, and what the others want beside it is not forgotten', async () => {
+  const emulator = await emulate()
+  const dir = tempFolder()
+  const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
+  const job = (name: string, ids: string): string => {
+    const window = '{ from: 2025-01-01, to: 2025-01-02 }'
+    writeFileSync(join(dir, `${name}.yaml`), `name: ${name}\nseries: [{ indicators: [${ids}], window: ${window} }]\n`)
+    return `${name}.yaml`
+  }
+  const files = [job('a', '600, 1739'), job('b', '1001')]
+  expect((await runCommand(dir, ['sync', ...files], env)).code).toBe(0)
+  const wants = async () => (await runCommand(dir, ['query', 'select * from _wanted', '--json'])).out
+  const before = await wants()
+  expect(JSON.parse(before)).toHaveLength(3)
+  const narrowed = await runCommand(dir, ['sync', ...files, '--only', '600'], env)
+  expect(narrowed.out).toMatch(/a: nothing to do; all that is wanted is held/)
+  expect(narrowed.out).toMatch(/b: nothing of it was selected/)
+  expect((await runCommand(dir, ['plan', ...files, '--only', '600'], env)).out).toMatch(/b: nothing of it was selected/)
+  expect(await wants()).toBe(before)
+  const told = await runCommand(dir, ['sync', ...files, '--only', '600', '--json'], env)
+  expect(JSON.parse(told.out)).toMatchObject([{ selected: true }, { selected: false }])
+})
+
+test('what a later job asks for all geos is asked of all at once, and as planned', async () => {
+  const { planned, sent, url } = await two(
+    `series:
+  - { indicators: [600], geoIds: [1, 3], window: { from: 2025-01-01, to: 2025-01-11 } }
+  - { indicators: [1739], geoIds: [3], window: { from: 2025-01-01, to: 2025-01-03 } }
+`,
+    'series:\n  - { indicators: [600], window: { from: 2025-01-04, to: 2025-01-21 } }\n',
+  )
+  expect(sent.map(asked)).toEqual(['600 0-3 1,3', '600 3-10', '1739 0-2 3', '600 10-20'])
+  expect(planned).toEqual(sent.map((target) => `${url}${target}`))
+})
+
+test('also when the later one names its indicators by the catalogue', async () => {
+  const { sent } = await two(
+    'series:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-01-01, to: 2025-01-11 } }\n',
+    'series:\n  - { indicators: { match: spot }, window: { from: 2025-01-04, to: 2025-01-21 } }\n',
+  )
+  const series = sent.filter((url) => url.includes('/600')).map(asked)
+  expect(series).toEqual(['600 0-3 3', '600 3-10', '600 10-20'])
+})

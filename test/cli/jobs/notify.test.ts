@@ -1,0 +1,240 @@
+import type { ChildProcess } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { deliver } from '../../../src/fetch/notify.ts'
+import { findMistakes, mistakeText } from '../../../src/job/read.ts'
+import { json, runCli, runCommand, serve, tempFolder } from '../../kit.ts'
+
+const KEY = 'deadbeef'.repeat(8)
+const job = (more = ''): string =>
+  `name: one\npace: { perSecond: 50 }\n${more}series:\n  - { indicators: [1739], window: { from: 2025-01-01, to: 2025-01-02 } }\n`
+
+function folder(text = job()): string {
+  const dir = tempFolder()
+  writeFileSync(join(dir, 'job.yaml'), text)
+  return dir
+}
+
+/** A service that answers every question with this status. */
+const service = (status = 200) =>
+  serve((_request, response) =>
+    json(response, { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [] } }, status),
+  )
+
+interface Heard {
+  readonly path: string
+  readonly body: string
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+/** Somebody who wants to know of runs, and what they heard; `statuses` are answered one after the other, then 200. */
+async function listener(...statuses: number[]) {
+  const heard: Heard[] = []
+  const { url } = await serve((request, response) => {
+    let body = ''
+    request.on('data', (piece) => {
+      body += piece
+    })
+    request.on('end', () => {
+      heard.push({ path: `${request.method} ${request.url}`, body, headers: request.headers })
+      response.writeHead(statuses.shift() ?? 200)
+      response.end()
+    })
+  })
+  return { url, heard, paths: () => heard.map(({ path }) => path) }
+}
+
+const env = (url: string, more: Record<string, string> = {}) => ({
+  INDICATOR_SYNC_BASE_URL: url,
+  INDICATOR_SYNC_API_KEY: KEY,
+  ...more,
+})
+
+describe('a run tells how it ended', () => {
+  test('as JSON, with every field that the page names, and without the key', async () => {
+    const { url, heard } = await listener()
+    const { code, err } = await runCommand(
+      folder(),
+      ['sync', 'job.yaml', '--notify', `${url}/hook/t0ken-t0ken?x=1`],
+      env((await service()).url),
+    )
+    expect(code).toBe(0)
+    expect(heard.map(({ path }) => path)).toEqual(['POST /hook/t0ken-t0ken?x=1'])
+    const payload = JSON.parse(heard[0]!.body)
+    expect(payload).toMatchObject({
+      event: 'done',
+      ok: true,
+      job: 'one',
+      command: 'sync',
+      requests: 1,
+      failed: 0,
+      stop: null,
+    })
+    expect(payload.text).toMatch(/^one: done in/)
+    const page = readFileSync('docs/monitoring.md', 'utf8')
+    for (const name of Object.keys(payload)) expect(page, name).toContain(`\`${name}\``)
+    expect(JSON.stringify(heard[0])).not.toContain('deadbeef')
+    expect(heard[0]!.headers).not.toHaveProperty('x-api-key')
+    expect(err).not.toContain('t0ken')
+  })
+
+  test('as pings, to whom the job names, by a variable that holds the address', async () => {
+    const { url, paths, heard } = await listener()
+    const dir = folder(job('notify:\n  - { url: $CHECK }\n'))
+    const more = { CHECK: `${url}/ping/abc/?rid=7` }
+    expect((await runCommand(dir, ['sync', 'job.yaml'], env((await service()).url, more))).code).toBe(0)
+    expect(paths()).toEqual(['POST /ping/abc/start?rid=7', 'POST /ping/abc/?rid=7'])
+    expect(heard[1]!.body).toMatch(/^one: done/)
+    const failing = folder(job('notify: $CHECK\n'))
+    expect((await runCommand(failing, ['sync', 'job.yaml'], env((await service(404)).url, more))).code).toBe(1)
+    expect(paths().slice(2)).toEqual(['POST /ping/abc/start?rid=7', 'POST /ping/abc/fail?rid=7'])
+    expect(heard[3]!.body).toMatch(/1 request failed/)
+  })
+
+  test('per outcome: each is told what it wants to know', async () => {
+    const { url, paths } = await listener()
+    const text = job(
+      `notify:\n  - { url: "${url}/trouble", on: [partial, failed] }\n  - { url: "${url}/good", on: [done] }\n  - ${url}/any\n`,
+    )
+    await runCommand(folder(text), ['sync', 'job.yaml'], env((await service()).url))
+    expect(paths().sort()).toEqual(['POST /any', 'POST /good'])
+    await runCommand(folder(text), ['sync', 'job.yaml'], env((await service(404)).url))
+    expect(paths().slice(2).sort()).toEqual(['POST /any', 'POST /trouble'])
+  })
+
+  test('also when it could not even begin, and when the key is refused', async () => {
+    const { url, heard } = await listener()
+    const dir = folder()
+    writeFileSync(join(dir, 'no.db'), 'this is no database, and long enough to be seen as what it is not'.repeat(40))
+    const flags = ['--notify', `${url}/x`]
+    const broken = await runCommand(
+      dir,
+      ['sync', 'job.yaml', '--database', 'no.db', ...flags],
+      env('http://127.0.0.1:9'),
+    )
+    expect(broken.code).toBe(7)
+    const refusing = await serve((_request, response) => json(response, { message: KEY }, 401))
+    expect((await runCommand(folder(), ['sync', 'job.yaml', ...flags], env(refusing.url))).code).toBe(3)
+    const [first, second] = heard.map(({ body }) => JSON.parse(body))
+    expect(first).toMatchObject({ event: 'failed', ok: false, job: 'one', stop: { code: expect.any(String) } })
+    expect(second).toMatchObject({ event: 'failed', ok: false, stop: { message: expect.stringMatching(/refused/) } })
+    expect(heard.map(({ body }) => body).join()).not.toContain('deadbeef')
+  })
+
+  test('whoever cannot be told is a warning without the address, and the run is as good as it was', async () => {
+    const { url, paths } = await listener(404)
+    const gone = 'http://127.0.0.1:9/t0ken-gone'
+    const args = ['sync', 'job.yaml', '--notify', `${url}/t0ken-here`, '--notify', gone, '--verbose']
+    const { code, out, err } = await runCommand(folder(), args, env((await service()).url))
+    expect(code).toBe(0)
+    expect(paths()).toHaveLength(1)
+    expect(err).toMatch(/127\.0\.0\.1:\d+ could not be told of done: answered 404/)
+    expect(err).toMatch(/127\.0\.0\.1:9 could not be told of done: /)
+    expect(out + err).not.toContain('t0ken')
+  })
+
+  test('--quiet says nothing where all is done, and all where something is not', async () => {
+    expect(await runCommand(folder(), ['sync', 'job.yaml', '--quiet'], env((await service()).url))).toEqual({
+      ...{ code: 0, out: '', err: '' },
+    })
+    const bad = await runCommand(folder(), ['sync', 'job.yaml', '--quiet'], env((await service(404)).url))
+    expect(bad.code).toBe(1)
+    expect(bad.out).toMatch(/1 request failed/)
+  })
+})
+
+describe('a message', () => {
+  const message = { type: 'application/json', body: '{}', userAgent: 'test' } as const
+
+  test('is sent again where that may help, and given up where it does not', async () => {
+    const flaky = await listener(503, 429)
+    expect(await deliver({ ...message, url: flaky.url }, { waitMs: 1 })).toBeNull()
+    expect(flaky.heard).toHaveLength(3)
+    const down = await listener(500, 500, 500, 500)
+    expect(await deliver({ ...message, url: down.url }, { waitMs: 1 })).toBe('answered 500')
+    expect(down.heard).toHaveLength(3)
+    const moved = await listener(302)
+    expect(await deliver({ ...message, url: moved.url }, { waitMs: 1 })).toBe('answered 302')
+    expect(moved.heard).toHaveLength(1)
+  })
+
+  test('to somebody who never answers is given up', async () => {
+    const silent = await serve(() => undefined)
+    const reason = await deliver({ ...message, url: silent.url }, { waitMs: 1, timeoutMs: 50, tries: 2 })
+    expect(reason).toBe('no answer within 0.05 s')
+    expect(silent.calls.length).toBeLessThanOrEqual(2)
+  })
+})
+
+test('a run that is stopped does not wait for those who are told: what was under way is given up, and the end is told once', async () => {
+  const heard: string[] = []
+  // It takes every message and answers none; the service answers nothing either.
+  const receiver = await serve((request) => {
+    let body = ''
+    request.on('data', (data) => {
+      body += data
+    })
+    request.on('end', () => heard.push(JSON.parse(body).event))
+  })
+  let child: ChildProcess | undefined
+  const silent = await serve(() => child!.kill('SIGTERM'))
+  const flags = ['start', 'stopped'].map((event) => `--notify-on=${event}`)
+  const done = await runCli(
+    folder(),
+    ['sync', 'job.yaml', '--notify', `${receiver.url}/x`, ...flags],
+    env(silent.url),
+    (started) => {
+      child = started
+    },
+  )
+  expect(done.code).toBe(143)
+  expect(done.err).toMatch(/could not be told of start: the run was stopped before it answered/)
+  expect(done.err).toMatch(/could not be told of stopped: no answer within 1\.5 s/)
+  expect(heard).toEqual(['start', 'stopped'])
+})
+
+describe('an address that is not one', () => {
+  test.each(['ftp://host/t0ken', 'not-an-address-t0ken', 'https://user:t0ken@host/x'])(
+    '%s is refused, unseen',
+    async (url) => {
+      const flag = await runCommand(folder(), ['sync', 'job.yaml', '--notify', url], env('http://127.0.0.1:9'))
+      expect(flag.code).toBe(2)
+      expect(flag.err).toMatch(/legal: an address such as https:\/\/host\/path/)
+      expect(flag.out + flag.err).not.toContain('t0ken')
+      const texts = ['notify: X\n', 'notify: [X]\n', 'notify: [{ url: X }]\n'].map((more) =>
+        findMistakes(job(more.replace('X', url)), 'job.yaml')
+          .map(mistakeText)
+          .join(),
+      )
+      for (const text of texts) {
+        expect(text).toMatch(/^job\.yaml:3:\d+ {2}notify.* is not an address that can be told anything/)
+        expect(text).not.toContain('t0ken')
+      }
+    },
+  )
+
+  test('a schedule says so at its start, and not at night', async () => {
+    const dir = folder(job('schedule: "15 21 * * *"\nnotify: $NOWHERE\n'))
+    expect((await runCommand(dir, ['schedule', 'job.yaml'], env('http://127.0.0.1:9'))).err).toMatch(
+      /NOWHERE is not set/,
+    )
+  })
+
+  test('a variable that is not set is named', async () => {
+    const { code, err } = await runCommand(
+      folder(job('notify: $NOWHERE\n')),
+      ['sync', 'job.yaml'],
+      env('http://127.0.0.1:9'),
+    )
+    expect(code).toBe(2)
+    expect(err).toMatch(/variable NOWHERE is not set/)
+  })
+
+  test('a word that is not an outcome is told with those that are', () => {
+    const mistakes = findMistakes(job('notify: [{ url: https://a.example, on: [failure] }]\n'), 'job.yaml')
+    expect(mistakes.map(mistakeText).join()).toMatch(
+      /"failure" is not legal; legal: start, done, partial, stopped, failed/,
+    )
+  })
+})

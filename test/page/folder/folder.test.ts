@@ -1,0 +1,206 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openReader } from '../../../src/db/open.ts'
+import type { Reader } from '../../../src/db/store.ts'
+import { pageFiles } from '../../../src/page/folder/files.ts'
+import { writePage } from '../../../src/page/folder/folder.ts'
+import { runCommand, tempFolder } from '../../kit.ts'
+import { fillMarket } from '../../market.ts'
+import { accessibilityFaults, window } from '../browser.ts'
+
+const NOW = Date.parse('2025-11-05T12:00:00Z') / 1000
+/** What bookkeeping holds of what was requested and said: it is in no file. */
+const PRIVATE = 'nobodys-business'
+
+let folder: string
+let file: string
+let reader: Reader
+let files: ReadonlyMap<string, string>
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+  file = join(folder, 'market.db')
+  const store = await fillMarket(file)
+  store.run(`update _run set message = ?`, [PRIVATE])
+  store.run(
+    `update _fetch set outcome = 'refused', target = '/' || ? || id, message = ?, hint = ?, evidence = ? where id in (select max(id) from _fetch)`,
+    [PRIVATE, PRIVATE, PRIVATE, PRIVATE],
+  )
+  store.run(
+    `update content_text set title = ? where kind = 'glossary' and id = (select min(id) from content where kind = 'glossary')`,
+    ['<script src="//evil"></script> href="/x" <a href="#not-here">x</a>'],
+  )
+  store.tidy()
+  await store.close()
+  reader = openReader(file)
+  const made = new Map<string, string>()
+  for await (const { name, body } of pageFiles(reader, { locale: 'en', now: NOW })) made.set(name, body)
+  files = made
+})
+afterAll(async () => {
+  await reader.close()
+  rmSync(folder, { recursive: true })
+})
+
+const write = (path: string, overwrite = false) =>
+  writePage(reader, path, { locale: 'en', now: NOW, overwrite, sources: [file] })
+
+/** Every file below a folder with what stands in it. */
+const contents = (path: string): Record<string, string> =>
+  Object.fromEntries(
+    (readdirSync(path, { recursive: true }) as string[])
+      .filter((name) => statSync(join(path, name)).isFile())
+      .sort()
+      .map((name) => [name, readFileSync(join(path, name), 'utf8')]),
+  )
+
+describe('the files of a page', () => {
+  test('are the status, the coverage, the series with their pictures, and the texts; together less than a megabyte', () => {
+    const names = [...files.keys()]
+    for (const name of [
+      'index',
+      'coverage',
+      'coverage/600',
+      'series/600',
+      'series/600.geo-3',
+      'texts',
+      'texts.kind-glossary',
+    ])
+      expect(names).toContain(`${name}.html`)
+    expect(names.filter((name) => name.startsWith('texts/')).length).toBeGreaterThan(10)
+    for (const [name, body] of files)
+      if (name.startsWith('series/')) expect(body, name).toContain('<svg class="figure"')
+    expect([...files.values()].reduce((sum, body) => sum + Buffer.byteLength(body), 0)).toBeLessThan(1_000_000)
+  })
+
+  test('lead to one another, and nowhere else', () => {
+    for (const [name, body] of files) {
+      if (!name.endsWith('.html')) continue
+      for (const [, address] of body.matchAll(/<[^<>]*\b(?:href|src|action)="([^"]*)"/g)) {
+        if (address!.startsWith('#')) continue
+        expect(address, name).not.toMatch(/^(?:[a-z]+:|\/)/)
+        expect(files.has(join(dirname(name), address!.replace(/#.*/, ''))), `${name} → ${address}`).toBe(true)
+      }
+    }
+  })
+
+  test('have no words that were to lead to what only a server has, and a series leads to its coverage', () => {
+    for (const [name, body] of files) {
+      if (!name.startsWith('series/')) continue
+      expect(body, name).not.toMatch(/Earlier|How it was revised|<a>|<li><\/li>/)
+      if (body.includes('Why, and what mends it'))
+        expect(body, name).toMatch(/<a href="\.\.\/coverage\/\w+\.html">Why, and what mends it/)
+    }
+    expect(files.get('series/600.html')).toContain('Why, and what mends it')
+  })
+
+  test('run nothing, send nothing, and tell nothing of what was requested', () => {
+    for (const [name, body] of files) {
+      expect(body, name).not.toMatch(/<script|<form|<iframe|\son\w+=/i)
+      expect(body, name).not.toContain(PRIVATE)
+    }
+    expect(files.get('texts.kind-glossary.html')).toContain('&lt;script src=')
+  })
+
+  test('are opened without a server, in either scheme, without a complaint of the browser or of axe', async () => {
+    const place = join(tempFolder(), 'page')
+    await write(place)
+    const [page, looked] = [await window(), await window({ colorScheme: 'dark' })]
+    for (const name of ['index.html', 'coverage/600.html', 'series/600.html', 'texts.kind-glossary.html']) {
+      const { href } = pathToFileURL(join(place, name))
+      await page.goto(href)
+      // Axe itself asks for the style once more, which a browser allows no file.
+      await looked.goto(href)
+      expect(await accessibilityFaults(looked), name).toEqual([])
+    }
+    expect(page.wrong).toEqual([])
+    await page.goto(pathToFileURL(join(place, 'index.html')).href)
+    await page.getByRole('link', { name: /^600 / }).first().click()
+    await page.waitForURL(/series\/600\.html$/)
+    await page.getByRole('link', { name: 'Texts' }).click()
+    expect(await page.locator('html').getAttribute('lang')).toBe('en')
+  })
+})
+
+describe('a folder', () => {
+  test('has the page, and after the next time the page of then and whatever else lay in it', async () => {
+    const place = join(tempFolder(), 'page')
+    await write(place)
+    expect(Object.keys(contents(place))).toEqual([...files.keys(), 'indicator-sync-page.json'].sort())
+    const list = join(place, 'indicator-sync-page.json')
+    writeFileSync(join(place, 'notes.txt'), 'mine')
+    // What was made before and is not any more, and what only somebody says was made.
+    writeFileSync(join(place, 'series/999.html'), readFileSync(join(place, 'series/600.html')))
+    writeFileSync(join(place, 'series/mine.html'), 'mine')
+    writeFileSync(join(dirname(place), 'outside.html'), 'indicator-sync page')
+    const said = JSON.parse(readFileSync(list, 'utf8'))
+    writeFileSync(
+      list,
+      JSON.stringify({ ...said, files: [...said.files, 'series/999.html', 'series/mine.html', '../outside.html'] }),
+    )
+    await write(place)
+    const now = Object.keys(contents(place))
+    expect(now).toContain('notes.txt')
+    expect(now).toContain('series/mine.html')
+    expect(now).not.toContain('series/999.html')
+    expect(existsSync(join(dirname(place), 'outside.html'))).toBe(true)
+  })
+
+  test.each<[string, (place: string) => unknown, RegExp]>([
+    ['another first page', (place) => writeFileSync(join(place, 'index.html'), '<h1>mine</h1>'), /is there already/],
+    ['a list of somebody', (place) => writeFileSync(join(place, 'indicator-sync-page.json'), '[]'), /is there already/],
+    [
+      'a file in place of a folder',
+      (place) => writeFileSync(join(place, 'series'), ''),
+      /is not a folder of this page/,
+    ],
+    ['a folder in place of a file', (place) => mkdirSync(join(place, 'texts.html')), /is a folder/],
+    [
+      'a link that leads elsewhere',
+      (place) => symlinkSync(tmpdir(), join(place, 'texts')),
+      /is not a folder of this page/,
+    ],
+    ['a database', (place) => writeFileSync(join(place, 'page.css'), readFileSync(file)), /is a database/],
+  ])('with %s is refused before anything is put there', async (_, prepare, message) => {
+    const place = tempFolder()
+    prepare(place)
+    const before = readdirSync(place)
+    await expect(write(place)).rejects.toThrow(message)
+    expect(readdirSync(place)).toEqual(before)
+  })
+
+  test('that is none is refused, and another file is replaced when that is said', async () => {
+    await expect(write(file)).rejects.toThrow(/is not a folder/)
+    const place = tempFolder()
+    writeFileSync(join(place, 'index.html'), '<h1>mine</h1>')
+    await write(place, true)
+    expect(readFileSync(join(place, 'index.html'), 'utf8')).toContain('indicator-sync page')
+  })
+
+  test('is made by the command, in the language that is said, beside a copy or without one', async () => {
+    const cwd = tempFolder()
+    const env = { INDICATOR_SYNC_DATABASE: resolve(file) }
+    const done = await runCommand(cwd, ['publish', '--page', 'public', '--language', 'es', '--json'], env)
+    expect(done).toMatchObject({ code: 0, err: '' })
+    expect(JSON.parse(done.out)).toEqual({
+      page: { folder: 'public', files: expect.any(Number), bytes: expect.any(Number) },
+    })
+    expect(readFileSync(join(cwd, 'public/index.html'), 'utf8')).toContain('<html lang="es">')
+    expect(await runCommand(cwd, ['publish'], env)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/--page public/),
+    })
+  })
+})

@@ -1,0 +1,120 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openStore } from '../../../src/db/open.ts'
+import { createStatementRunner, LIMITS, type Limits } from '../../../src/page/statements/statements.ts'
+import { addSeries, fillBy } from '../../cli/filled.ts'
+
+/** More than a slow machine needs to begin. */
+const PATIENT: Limits = { ...LIMITS, ms: 120_000 }
+const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n'
+
+let folder: string
+let file: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+  file = join(folder, 'own.db')
+  await fillBy(file, (store) => addSeries(store, 1, {}, 3, [['2025-05-01', 1.5]]))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function runner(limits: Limits = PATIENT) {
+  const made = createStatementRunner(limits)
+  onTestFinished(() => made.close())
+  return (sql: string, parameters = {}) => made.run({ file, sql, parameters })
+}
+
+describe('a statement of anybody', () => {
+  test('is answered with its columns, each named once, and values that JSON can tell', async () => {
+    const sql = `select at_utc, value, value, 9007199254740993 as big, 1e999 as endless, x'00ff' as bytes, null as none from observations where geo_id = :geo`
+    expect(await runner()(sql, { geo: 3n })).toEqual({
+      columns: ['at_utc', 'value', 'value_2', 'big', 'endless', 'bytes', 'none'],
+      rows: [['2025-05-01T00:00:00Z', 1.5, 1.5, '9007199254740993', 'Infinity', 'AP8=', null]],
+      cut: null,
+    })
+  })
+
+  test('that does not end is ended, and the next one is answered', async () => {
+    const made = createStatementRunner({ ...LIMITS, ms: 300 })
+    onTestFinished(() => made.close())
+    await expect(made.run({ file, sql: ENDLESS, parameters: {} })).rejects.toMatchObject({ code: 'timeout' })
+    expect((await runner()('select 1 as one')).rows).toEqual([[1]])
+  })
+
+  test('ends with whoever asked, also in the middle', async () => {
+    const made = createStatementRunner(PATIENT)
+    const asked = made.run({ file, sql: ENDLESS, parameters: {} })
+    made.close()
+    await expect(asked).rejects.toThrow()
+  })
+
+  test('is cut after so many rows or letters, and says so', async () => {
+    const many = 'with recursive n (i) as (select 1 union all select i + 1 from n) select i from n'
+    const rows = await runner({ ...PATIENT, rows: 7 })(many)
+    expect(rows).toMatchObject({ cut: 'rows', rows: { length: 7 } })
+    const bytes = await runner({ ...PATIENT, bytes: 1000 })(`select printf('%.*c', 300, 'x') from (${many})`)
+    expect(bytes).toMatchObject({ cut: 'bytes', rows: { length: 3 } })
+  })
+
+  test.each([
+    ['writes', `insert into geo (id) values (9)`],
+    ['makes a table of its own', 'create temp table mine (x)'],
+    ['opens another file', `attach database '/tmp/other.db' as other`],
+    ['writes a file', `vacuum into '/tmp/copy.db'`],
+    ['loads code', `select load_extension('x')`],
+    ['is several', 'select 1; select 2'],
+    ['lacks a parameter', 'select :x'],
+  ])('that %s is refused with a sentence', async (_, sql) => {
+    await expect(runner()(sql)).rejects.toMatchObject({ name: 'InputError', message: expect.stringMatching(/\.$/) })
+  })
+
+  test('cannot turn writing on for itself or the next one', async () => {
+    const ask = runner()
+    await ask('pragma query_only = off').catch(() => undefined)
+    await expect(ask(`insert into geo (id) values (9) returning id`)).rejects.toThrow()
+    const store = await openStore(file)
+    expect(store.get('select count(*) from geo where id = 9')).toBe(0)
+    await store.close()
+  })
+
+  test('that needs more memory than there is ends alone', async () => {
+    const ask = runner()
+    await expect(
+      ask(`select length(group_concat(hex(zeroblob(1000000)))) from observation, generate_series(1, 1000)`),
+    ).rejects.toThrow()
+    const large = `with recursive n (i) as (select 1 union all select i + 1 from n where i < 400) select group_concat(hex(zeroblob(1000000))) as x from n`
+    await expect(ask(large)).rejects.toMatchObject({ code: expect.stringMatching(/value-too-large|no-memory/) })
+    expect((await ask('select 1 as one')).rows).toEqual([[1]])
+  })
+
+  test('waits its turn behind others, and is refused only when very many wait', async () => {
+    const ask = runner()
+    const answers = await Promise.allSettled(Array.from({ length: 30 }, (_, i) => ask('select :i as i', { i })))
+    const done = answers.filter(({ status }) => status === 'fulfilled')
+    expect(done.length).toBe(10)
+    for (const answer of answers)
+      if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'busy' })
+  })
+
+  test('is asked in a process that knows nothing of our environment', async () => {
+    process.env.INDICATOR_SYNC_API_KEY = 'k'.repeat(64)
+    onTestFinished(() => void delete process.env.INDICATOR_SYNC_API_KEY)
+    const made = createStatementRunner(PATIENT)
+    onTestFinished(() => made.close())
+    made.warm()
+    if (process.platform !== 'linux') return
+    const children = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .filter((pid) => {
+        try {
+          return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('statementChild')
+        } catch {
+          return false
+        }
+      })
+    expect(children.length).toBeGreaterThan(0)
+    for (const pid of children) expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('API_KEY')
+    await made.run({ file, sql: 'select 1', parameters: {} })
+  })
+})
