@@ -4,6 +4,7 @@ import { differingDays } from './days.ts'
 import { findGaps, type Gap } from './gaps.ts'
 import { staleSeries } from './lag.ts'
 import { missedRuns } from './rhythm.ts'
+import { seriesName } from './seriesName.ts'
 import { openFailures } from './status.ts'
 
 /** A finding of a check. */
@@ -16,13 +17,11 @@ export interface Finding {
 async function overlaps({ kysely }: Reader): Promise<string[]> {
   const days = await kysely
     .selectFrom('observations_daily')
-    .select(['indicator_id', 'geo_id', 'local_date', 'hours'])
+    .select(['series_id', 'kind', 'indicator_id', 'time_trunc', 'geo_agg', 'geo_id', 'local_date', 'hours'])
     .where('hours', '>', 25)
     .where('count', '>', 1)
     .execute()
-  return days.map(
-    (day) => `indicator ${day.indicator_id}, geo ${day.geo_id}: ${day.local_date} has ${day.hours} hours of values`,
-  )
+  return days.map((day) => `${seriesName(day)}, geo ${day.geo_id}: ${day.local_date} has ${day.hours} hours of values`)
 }
 
 /** No indicator has values as large as this. */
@@ -30,7 +29,7 @@ const TOO_LARGE = 1e9
 
 async function outOfRange({ engine }: Reader): Promise<string[]> {
   const rows = await engine.valuesBeyond(TOO_LARGE)
-  return rows.map(({ indicator, geo, value, at }) => `indicator ${indicator}, geo ${geo}: ${value} at ${formatUtc(at)}`)
+  return rows.map((row) => `${seriesName(row)}, geo ${row.geo_id}: ${row.value} at ${formatUtc(row.at)}`)
 }
 
 async function quarantined({ kysely }: Reader): Promise<string[]> {
@@ -73,10 +72,13 @@ export async function runChecks(
   { deep = false }: { readonly deep?: boolean } = {},
 ): Promise<Finding[]> {
   const found: Finding[] = (await missedRuns(db, now)).map(({ what }) => ({ check: 'no run', what }))
-  for (const { indicator_id, time_trunc, geo_id, from, to, reason, next_at } of await findGaps(db)) {
-    const series = `indicator ${indicator_id}${time_trunc === null ? '' : ` by ${time_trunc}`}`
+  for (const gap of await findGaps(db)) {
+    const { geo_id, from, to, reason, next_at } = gap
     const geos = geo_id === 0 ? 'all geos' : `geo ${geo_id}`
-    found.push({ check: `gap (${reason})`, what: `${series}, ${geos}: ${from} to ${to}${againText(reason, next_at)}` })
+    found.push({
+      check: `gap (${reason})`,
+      what: `${seriesName(gap)}, ${geos}: ${from} to ${to}${againText(reason, next_at)}`,
+    })
   }
   const checks = deep ? [...CHECKS, ['day totals', differingDays] as const] : CHECKS
   for (const [check, find] of checks) found.push(...(await find(db, now)).map((what) => ({ check, what })))

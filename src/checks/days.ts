@@ -1,4 +1,5 @@
 import type { Reader } from '../db/store.ts'
+import { seriesName } from './seriesName.ts'
 
 /** How many dates a finding names. */
 const NAMED = 10
@@ -13,20 +14,21 @@ export async function differingDays({ kysely, engine }: Reader): Promise<string[
         .union(db.selectFrom('_day').select(['series_id', 'geo_id']).distinct())
         .as('t'),
     )
-    .leftJoin('series as s', 's.id', 't.series_id')
-    .select(['t.series_id as series', 't.geo_id as geo', 's.indicator_id as indicator'])
+    .innerJoin('series as s', 's.id', 't.series_id')
+    .select(['t.series_id', 't.geo_id', 's.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg'])
     .orderBy('t.series_id')
     .orderBy('t.geo_id')
     .execute()
   const found: string[] = []
-  for (const { series, geo, indicator } of timelines) {
-    const all = await engine.differentDays(series, geo)
+  for (const timeline of timelines) {
+    const { series_id, geo_id } = timeline
+    const all = await engine.differentDays(series_id, geo_id)
     if (all.length === 0) continue
     const dates = all.slice(0, NAMED)
     const more = all.length > NAMED ? ` and ${all.length - NAMED} more` : ''
     const days = all.length === 1 ? 'the totals of a day are' : `the totals of ${all.length} days are`
     found.push(
-      `indicator ${indicator}, series ${series}, geo ${geo}: ${days} not those of the values: ${dates.join(', ')}${more}; replay makes them anew`,
+      `${seriesName(timeline)}, geo ${geo_id}: ${days} not those of the values: ${dates.join(', ')}${more}; replay makes them anew`,
     )
   }
   return found

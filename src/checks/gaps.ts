@@ -4,8 +4,12 @@ import type { Reader } from '../db/store.ts'
 /** A gap in the range of a series: never requested, requested without success, answered in doubt, or absent at the source. */
 export interface Gap {
   readonly series_id: number
+  /** indicator or offer_indicator. */
+  readonly kind: string
   readonly indicator_id: number
   readonly time_trunc: string | null
+  /** How the service combined geos; null where it did not. */
+  readonly geo_agg: string | null
   readonly geo_id: number
   /** First instant of the gap and first instant after it, local with offset. */
   readonly from: string
@@ -26,7 +30,7 @@ export async function findGaps({ kysely }: Reader): Promise<Gap[]> {
     .selectFrom('gaps as g')
     .innerJoin('series as s', 's.id', 'g.series_id')
     .selectAll('g')
-    .select('s.time_zone')
+    .select(['s.time_zone', 's.geo_agg'])
     .orderBy('g.series_id')
     .orderBy('g.geo_id')
     .orderBy('g.from_at')
@@ -37,8 +41,10 @@ export async function findGaps({ kysely }: Reader): Promise<Gap[]> {
     const length = addUnits(time_zone, day, 'day', 1) - day
     return {
       series_id: gap.series_id,
+      kind: gap.kind,
       indicator_id: gap.indicator_id,
       time_trunc: gap.time_trunc,
+      geo_agg: gap.geo_agg,
       geo_id: gap.geo_id,
       from: from_local,
       to: to_local,

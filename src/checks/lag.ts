@@ -2,6 +2,7 @@ import { floorToSecond, formatUtc, type Instant } from '../base/time/instant.ts'
 import { GOOD } from '../db/queries/outcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { lengthText, quantile } from './rhythm.ts'
+import { seriesName } from './seriesName.ts'
 
 /** How many of the last answers of a series are used. */
 const ANSWERS = 30
@@ -80,7 +81,7 @@ const seriesOf = (db: Reader) =>
   db.kysely
     .selectFrom('series as s')
     .innerJoin(ends(db), 'e.series_id', 's.id')
-    .select(['s.id', 's.indicator_id', 's.time_trunc', 'e.last_at'])
+    .select(['s.id as series_id', 's.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg', 'e.last_at'])
     .select(({ exists, selectFrom }) => [
       exists(
         selectFrom('indicator as i')
@@ -165,18 +166,24 @@ type SeriesRow = Awaited<ReturnType<typeof seriesOf>>[number]
 
 /** How far a series reaches, and whether that is less than usual. */
 async function reachOf(db: Reader, row: SeriesRow, answers: readonly AnsweredFetch[], now: Instant): Promise<Reach> {
-  const { id, indicator_id, time_trunc, withdrawn, last_at, checked_at, reach } = row
+  const { series_id, indicator_id, withdrawn, last_at, checked_at, reach } = row
   const step = row.step_s ?? 0
   const behind = last_at === null ? null : now - last_at - step
-  const held = { seriesId: id, indicatorId: indicator_id, lastAt: last_at, behindS: behind, checkedAt: checked_at }
+  const held = {
+    seriesId: series_id,
+    indicatorId: indicator_id,
+    lastAt: last_at,
+    behindS: behind,
+    checkedAt: checked_at,
+  }
   if (last_at === null || behind === null || checked_at === null) return { ...held, usualS: null, late: null }
   const usual = usualLag(answers, now)
   const known = { ...held, usualS: usual?.usual ?? null, late: null }
   if (withdrawn) return known
-  const name = `indicator ${indicator_id}${time_trunc ? ` by the ${time_trunc}` : ''}`
+  const name = seriesName(row)
   if (usual) {
     if (behind <= usual.allowed || behind > usual.usual + ENDED + 3 * step) return known
-    if (await isAbandoned(db, id, Math.max(7_200, usual.interval * 1.5))) return known
+    if (await isAbandoned(db, series_id, Math.max(7_200, usual.interval * 1.5))) return known
     const lag = usual.usual < 0 ? behindText(usual.usual) : lengthText(usual.usual)
     return { ...known, late: `${name}: ${behindText(behind)}, usual lag ${lag}` }
   }
@@ -190,7 +197,7 @@ async function reachOf(db: Reader, row: SeriesRow, answers: readonly AnsweredFet
 export async function reaches(db: Reader, now: Instant): Promise<Reach[]> {
   const answers = Map.groupBy(await answersOf(db), ({ series_id }) => series_id)
   const found: Reach[] = []
-  for (const row of await seriesOf(db)) found.push(await reachOf(db, row, answers.get(row.id) ?? [], now))
+  for (const row of await seriesOf(db)) found.push(await reachOf(db, row, answers.get(row.series_id) ?? [], now))
   return found
 }
 

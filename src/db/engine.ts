@@ -61,10 +61,14 @@ export type SupersededValue = readonly [
   supersededBy: number,
 ]
 
-/** A value with its place. */
+/** A value with its place, by the columns of `series` and `observation`. */
 export interface PlacedValue {
-  readonly indicator: number
-  readonly geo: number
+  readonly series_id: number
+  readonly kind: string
+  readonly indicator_id: number
+  readonly time_trunc: string | null
+  readonly geo_agg: string | null
+  readonly geo_id: number
   readonly value: number
   readonly at: Instant
 }

@@ -86,7 +86,7 @@ describe('what is missing', () => {
     const yaml =
       'series: [{ indicators: [5], timeTrunc: month, timeAgg: sum, window: { from: 2025-03-01, to: 2025-04-01 } }]'
     await runJob(store, server, yaml, now)
-    expect((await runChecks(store))[0]!.what).toMatch(/^indicator 5 by month, all geos: 2025-03-01T/)
+    expect((await runChecks(store))[0]!.what).toMatch(/^indicator 5 by the month, series 1, all geos: 2025-03-01T/)
   })
 
   test('a failed window, a hole at the source and a hole that was never asked are told apart', async () => {

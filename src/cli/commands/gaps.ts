@@ -7,6 +7,8 @@ import { print } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'
 
 const COLUMNS = [
+  'series_id',
+  'kind',
   'indicator_id',
   'time_trunc',
   'geo_id',

@@ -1,6 +1,7 @@
 import { InputError } from '../../base/errors.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import { formatLocal } from '../../base/time/zone.ts'
+import { groupingName } from '../../checks/seriesName.ts'
 import { indicatorNameColumn } from '../../db/queries/names.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Need, Recipe } from '../../products/recipes/recipe.ts'
@@ -16,12 +17,6 @@ export interface RecipeSeries {
   readonly indicatorId: number
   readonly name: string | null
   readonly zone: string
-}
-
-const STEPS: Readonly<Record<string, string>> = {
-  five_minutes: 'five minutes',
-  ten_minutes: 'ten minutes',
-  fifteen_minutes: 'quarter-hour',
 }
 
 /** The error for a recipe that cannot be run with its parameters. */
@@ -66,18 +61,12 @@ export async function seriesOf(
   const lacking = ids.filter((id) => !found.some(({ indicatorId }) => indicatorId === id))
   if (lacking.length === 0) return ids.map((id) => found.find(({ indicatorId }) => indicatorId === id)!)
   const others = await readSeriesOf(db, lacking)
-    .select(['s.indicator_id as indicator', 's.time_trunc as step', 's.geo_agg as agg'])
+    .select(['s.indicator_id as indicator', 's.time_trunc', 's.geo_agg'])
     .orderBy('s.indicator_id')
     .orderBy('s.id')
     .execute()
   const none = lacking.filter((id) => !others.some(({ indicator }) => indicator === id))
-  const ways = [
-    ...new Set(
-      others.map(({ step, agg }) =>
-        [step ? `by the ${STEPS[step] ?? step}` : '', agg ? `as ${agg} of geos` : ''].filter(Boolean).join(' '),
-      ),
-    ),
-  ]
+  const ways = [...new Set(others.map(groupingName))]
   const grouped = lacking.filter((id) => !none.includes(id))
   const says = [
     ...(grouped.length > 0

@@ -37,7 +37,7 @@ export async function printDays(db: Kysely<Database>): Promise<Map<number, strin
 export const valuesBeyond = (db: Kysely<Database>, limit: number): Promise<PlacedValue[]> =>
   rowsOf(
     db,
-    `select distinct s.indicator_id as indicator, o.geo_id as geo, o.value, o.at
+    `select distinct s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.geo_agg, o.geo_id, o.value, o.at
      from (
        select series_id, geo_id, compat.epoch_of(make_timestamp((month / 12)::int, (month % 12 + 1)::int, day::int, 0, 0, 0)) as midnight
        from _day where max > $1 or min < -$1::float8

@@ -38,7 +38,7 @@ export async function printDays(db: Kysely<Database>): Promise<Map<number, strin
  */
 export async function valuesBeyond(db: Kysely<Database>, limit: number): Promise<PlacedValue[]> {
   const { rows } = await sql<PlacedValue>`
-    select distinct s.indicator_id as indicator, o.geo_id as geo, o.value, o.at
+    select distinct s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.geo_agg, o.geo_id, o.value, o.at
     from (
       select series_id, geo_id, unixepoch(printf('%04d-%02d-%02d', month / 12, month % 12 + 1, day)) as midnight
       from _day where max > ${limit} or min < ${-limit}

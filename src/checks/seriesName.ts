@@ -1,0 +1,28 @@
+/** What tells the series of an indicator apart, by the columns of the table `series`. */
+export interface NamedSeries {
+  readonly series_id: number
+  readonly kind: string
+  readonly indicator_id: number
+  readonly time_trunc: string | null
+  readonly geo_agg: string | null
+}
+
+/** Steps whose word in a sentence is not that of the service. */
+const STEPS: Readonly<Record<string, string>> = {
+  five_minutes: 'five minutes',
+  ten_minutes: 'ten minutes',
+  fifteen_minutes: 'quarter-hour',
+}
+
+/** How the service grouped a series: `by the hour as sum of geos`; empty where it did not. */
+export const groupingName = ({ time_trunc, geo_agg }: Pick<NamedSeries, 'time_trunc' | 'geo_agg'>): string =>
+  [time_trunc && `by the ${STEPS[time_trunc] ?? time_trunc}`, geo_agg && `as ${geo_agg} of geos`]
+    .filter(Boolean)
+    .join(' ')
+
+/** A series in a sentence: `indicator 600` as it came, `offer indicator 7 by the hour, series 4` where it is grouped. */
+export function seriesName(series: NamedSeries): string {
+  const indicator = `${series.kind.replace('_', ' ')} ${series.indicator_id}`
+  const grouping = groupingName(series)
+  return grouping === '' ? indicator : `${indicator} ${grouping}, series ${series.series_id}`
+}
