@@ -1,7 +1,7 @@
 import type { Options } from 'yargs'
 import { EXIT_CODES } from '../../src/cli/commandLine/exitCodes.ts'
-import { COMMON } from '../../src/cli/commandLine/flags.ts'
 import { COMMAND_GROUPS, VARIABLES } from '../../src/cli/commandLine/help.ts'
+import { COMMON } from '../../src/cli/flags.ts'
 
 /** The kind of value that a flag takes, as the reference and the manual write it. */
 export function valueWord({ type, choices }: Options): string {

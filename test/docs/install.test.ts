@@ -5,8 +5,8 @@ import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { COMMANDS, type CommandName } from '../../src/cli/commandLine/commands.ts'
-import { COMMON } from '../../src/cli/commandLine/flags.ts'
 import { VARIABLES } from '../../src/cli/commandLine/help.ts'
+import { COMMON } from '../../src/cli/flags.ts'
 import { emulate, runCli, tempFolder } from '../kit.ts'
 
 const read = (file: string): string => readFileSync(file, 'utf8')

@@ -1,7 +1,7 @@
 import type { Options } from 'yargs'
 import { EXIT_CODES } from '../../src/cli/commandLine/exitCodes.ts'
-import { COMMON } from '../../src/cli/commandLine/flags.ts'
 import { COMMAND_GROUPS, VARIABLES } from '../../src/cli/commandLine/help.ts'
+import { COMMON } from '../../src/cli/flags.ts'
 import { defaultOf, valueWord } from './commandsText.ts'
 
 /** A text that roff takes as it is: no escapes, no requests, and characters that every terminal knows. */

@@ -1,9 +1,9 @@
 import type { Options } from 'yargs'
 import { RECIPES } from '../../products/recipes/recipes.ts'
+import { COMMON, type CommonArgs } from '../flags.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import type { Command } from './command.ts'
-import { COMMON, type CommonArgs } from './flags.ts'
 
 type Commands = Readonly<Record<string, Command>>
 

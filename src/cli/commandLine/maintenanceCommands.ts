@@ -1,6 +1,6 @@
 import { PROFILE_NAMES } from '../../db/postgres/profiles.ts'
+import { DATABASE, JSON_FLAG, SERVICE } from '../flags.ts'
 import type { Command } from './command.ts'
-import { DATABASE, JSON_FLAG, SERVICE } from './flags.ts'
 
 /** Commands that look after the database, and the embedded service. */
 export const MAINTENANCE_COMMANDS = {

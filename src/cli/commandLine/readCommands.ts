@@ -1,5 +1,5 @@
+import { DATABASE, EXPORT_FORMS, FORMATS, JSON_FLAG, MOMENT, RANGE } from '../flags.ts'
 import type { Command } from './command.ts'
-import { DATABASE, EXPORT_FORMS, FORMATS, JSON_FLAG, MOMENT, RANGE } from './flags.ts'
 
 /** How CSV is written. */
 const DIALECT = {

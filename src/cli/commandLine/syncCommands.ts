@@ -1,4 +1,3 @@
-import type { Command } from './command.ts'
 import {
   DATABASE,
   DISTRIBUTED,
@@ -11,7 +10,8 @@ import {
   RANGE,
   REJECTS,
   SERVICE,
-} from './flags.ts'
+} from '../flags.ts'
+import type { Command } from './command.ts'
 
 const NEWEST_FIRST = { type: 'boolean', default: false, describe: 'The latest windows of all series first' } as const
 

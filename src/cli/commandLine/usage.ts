@@ -1,8 +1,8 @@
 import { InputError } from '../../base/errors.ts'
 import { didYouMean } from '../../base/suggest.ts'
+import { COMMON } from '../flags.ts'
 import type { Command } from './command.ts'
 import { COMMANDS, type CommandName } from './commands.ts'
-import { COMMON } from './flags.ts'
 
 const isCommand = (name: string | undefined): name is CommandName => name !== undefined && Object.hasOwn(COMMANDS, name)
 

@@ -1,6 +1,6 @@
 import { runChecks } from '../../checks/check.ts'
 import { openReader } from '../../db/open.ts'
-import type { CommonArgs, DatabaseArgs } from '../commandLine/flags.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'

@@ -1,7 +1,7 @@
 import { constants, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { InputError } from '../../base/errors.ts'
-import type { CommonArgs } from '../commandLine/flags.ts'
+import type { CommonArgs } from '../flags.ts'
 import { called, shellWord } from '../shell.ts'
 import { EXIT, systemWords } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'

@@ -1,17 +1,18 @@
 import { InputError } from '../../base/errors.ts'
 import { asWriteError } from '../../base/files/target.ts'
-import { grouped, quantity } from '../../base/quantity.ts'
+import { quantity } from '../../base/quantity.ts'
 import { openReader } from '../../db/open.ts'
 import { checkLake } from '../../lake/check.ts'
 import { registerFiles } from '../../lake/ducklake.ts'
-import { type LakeSummary, syncLake } from '../../lake/sync.ts'
-import type { CommonArgs, DatabaseArgs } from '../commandLine/flags.ts'
+import { syncLake } from '../../lake/sync.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
-import { rememberSecret } from '../settings/secrets.ts'
 import { withLake } from '../settings/storage.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
+import { rememberSecret } from '../terminal/secrets.ts'
 import { table } from '../terminal/table.ts'
+import { lakeText } from '../text/lake.ts'
 import { version } from '../version.ts'
 
 interface LakeArgs extends CommonArgs, DatabaseArgs {
@@ -24,15 +25,6 @@ interface LakeArgs extends CommonArgs, DatabaseArgs {
 }
 
 const MINUTE_MS = 60_000
-
-/** What a sync did, in a sentence. */
-export function lakeText({ folder, snapshot, changed, rows, bytes, files, written, caution }: LakeSummary): string {
-  const holds = `${quantity(rows.observation, 'value')}, ${grouped(bytes)} bytes in ${quantity(files, 'file')}`
-  const done = changed
-    ? `${folder}: snapshot ${snapshot}, ${holds}; ${quantity(written.files, 'file')} with ${quantity(written.rows, 'row')} ${written.files === 1 ? 'is' : 'are'} new.`
-    : `${folder}: nothing changed since snapshot ${snapshot}, ${holds}.`
-  return caution === null ? done : `${done} ${caution}`
-}
 
 async function sync(args: LakeArgs): Promise<number> {
   const reader = openReader(readSettings(args).database.value)

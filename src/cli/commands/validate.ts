@@ -1,6 +1,6 @@
 import { findMistakes, mistakeText, readJob } from '../../job/read.ts'
 import { SERVICES } from '../../services/services.ts'
-import type { CommonArgs } from '../commandLine/flags.ts'
+import type { CommonArgs } from '../flags.ts'
 import { readOther, readText } from '../jobs/jobs.ts'
 import { warningsOf } from '../jobs/warnings.ts'
 import { EXIT } from '../terminal/fail.ts'

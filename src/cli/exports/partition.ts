@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { InputError } from '../../base/errors.ts'
 import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
 import { asWriteError, moveIntoPlace } from '../../base/files/target.ts'
-import { EXPORT_FORMS, type ExportForm } from '../commandLine/flags.ts'
+import { EXPORT_FORMS, type ExportForm } from '../flags.ts'
 import { claimExport } from './exportFile.ts'
 
 /** A partitioned export: the years that it is about, and how the file of one is made. */

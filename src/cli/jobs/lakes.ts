@@ -4,9 +4,9 @@ import { eventsTo, type Logger } from '../../base/log.ts'
 import { openReader } from '../../db/open.ts'
 import type { Job } from '../../job/job.ts'
 import { syncLake } from '../../lake/sync.ts'
-import { lakeText } from '../commands/lake.ts'
 import { withLake } from '../settings/storage.ts'
 import { EXIT, exitCodeOf } from '../terminal/fail.ts'
+import { lakeText } from '../text/lake.ts'
 import { version } from '../version.ts'
 
 interface LakesOptions {

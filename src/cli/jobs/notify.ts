@@ -15,7 +15,7 @@ import {
   styleOf,
 } from '../../job/notify.ts'
 import { environment } from '../settings/config.ts'
-import { rememberSecret, secrets } from '../settings/secrets.ts'
+import { rememberSecret, secrets } from '../terminal/secrets.ts'
 import { summaryJson, summaryText } from '../text/summary.ts'
 import { version } from '../version.ts'
 

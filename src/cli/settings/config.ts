@@ -7,7 +7,7 @@ import { isAddress, passwordIn, shownName } from '../../db/address.ts'
 import { checkKey } from '../../services/key.ts'
 import type { Service } from '../../services/services.ts'
 import { systemWords } from '../terminal/fail.ts'
-import { rememberSecret } from './secrets.ts'
+import { rememberSecret } from '../terminal/secrets.ts'
 import { serviceOf } from './service.ts'
 import { readSmall } from './smallFile.ts'
 

@@ -1,8 +1,8 @@
 import { openPlace } from '../../lake/places/open.ts'
 import type { Place } from '../../lake/places/place.ts'
 import type { S3Access } from '../../lake/places/s3.ts'
+import { rememberSecret } from '../terminal/secrets.ts'
 import { environment } from './config.ts'
-import { rememberSecret } from './secrets.ts'
 
 /** How an object storage is reached. Variables and files of AWS its client reads itself; what a file `.env` says it does not know. */
 function s3Access(): S3Access {

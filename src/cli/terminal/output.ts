@@ -4,9 +4,9 @@ import { redact } from '../../base/redact.ts'
 import { visible } from '../../base/visible.ts'
 import { allRows } from '../../db/allRows.ts'
 import { csvCell, type Dialect, jsonCell } from '../../products/cells.ts'
-import type { FORMATS } from '../commandLine/flags.ts'
-import { secrets } from '../settings/secrets.ts'
+import type { FORMATS } from '../flags.ts'
 import { asOutputError } from './pipes.ts'
+import { secrets } from './secrets.ts'
 import { shown, table } from './table.ts'
 
 export type Format = (typeof FORMATS)[number]

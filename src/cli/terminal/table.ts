@@ -1,7 +1,7 @@
 import { redact } from '../../base/redact.ts'
 import { oneLine } from '../../base/visible.ts'
 import { plain } from '../../products/cells.ts'
-import { secrets } from '../settings/secrets.ts'
+import { secrets } from './secrets.ts'
 import { cutTo, width } from './width.ts'
 import { wrapped } from './wrap.ts'
 

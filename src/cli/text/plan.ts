@@ -4,8 +4,8 @@ import { formatLocal } from '../../base/time/zone.ts'
 import type { Job } from '../../job/job.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import { namesAnything } from '../../job/select.ts'
-import { spreadOverDays } from '../jobs/runDays.ts'
 import { type Result, table } from '../terminal/table.ts'
+import { spreadOverDays } from './runDays.ts'
 import { NOTHING_SELECTED } from './summary.ts'
 
 /* A plan as people read it: a line for the calls of an entry, how long they take, and the days over which they go. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../../src/cli/commandLine/commands.ts'
 import { completionText, SHELLS } from '../../../src/cli/commandLine/completion.ts'
-import { COMMON } from '../../../src/cli/commandLine/flags.ts'
+import { COMMON } from '../../../src/cli/flags.ts'
 import { RECIPES } from '../../../src/products/recipes/recipes.ts'
 import { runCli, tempFolder } from '../../kit.ts'
 

@@ -1,6 +1,6 @@
 import type { Options } from 'yargs'
-import { NOTIFY_EVENTS, NOTIFY_STYLES } from '../../job/notify.ts'
-import { SERVICE_NAMES } from '../../services/services.ts'
+import { NOTIFY_EVENTS, NOTIFY_STYLES } from '../job/notify.ts'
+import { SERVICE_NAMES } from '../services/services.ts'
 
 /** Flags that every command has. */
 export const COMMON = {
