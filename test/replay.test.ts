@@ -30,9 +30,13 @@ archives: [{ window: { from: 2025-10-01, to: 2025-10-03 } }]
 widgets: { list: true, names: [potencia], window: { last: 1d } }
 `
 
+/** The values come before the catalogue, which describes them. */
+const VALUES = 'series:\n  - { indicators: [600, 1739], window: { from: 2025-09-20, to: 2025-09-27 } }'
+
 /** Some nights of a service that revises, refuses, repeats itself and cannot always be understood. */
 async function nights(store: Store, keep = 'all'): Promise<void> {
   for (const [night, faults] of [
+    [-1, []],
     [0, [{ route: 'indicator' as const, every: 3, rows: 'text' as const }]],
     [
       1,
@@ -46,7 +50,7 @@ async function nights(store: Store, keep = 'all'): Promise<void> {
   ] as const) {
     const now = NOW + night * DAY
     const emulator = await emulate({ now: now / 1000, faults: [...faults] })
-    await runJob(store, emulator, `keep: ${keep}\n${JOB}`, { now })
+    await runJob(store, emulator, `keep: ${keep}\n${night < 0 ? VALUES : JOB}`, { now })
   }
 }
 
@@ -65,6 +69,9 @@ describe('the reply store', () => {
     await nights(store)
     for (const table of ['observation', 'observation_revision', 'content_text', '_coverage', '_quarantine'])
       expect(store.get(`select count(*) from ${table}`), table).toBeGreaterThan(0)
+    const described =
+      'select count(*) from indicator_history where id = 600 and valid_to is not null and description is null'
+    expect(store.get(described)).toBe(1)
     expect(dump(await replayed(store))).toEqual(dump(store))
   })
 

@@ -71,21 +71,6 @@ export const addWritten = (a: Written, b: Written): Written => ({
   revised: a.revised + b.revised,
 })
 
-/** Counts the versions of texts that a fetch has superseded. */
-const versionsIn = (table: 'indicator_revision' | 'content_revision') =>
-  prepared((db, of: { by: number }) =>
-    db
-      .selectFrom(table)
-      .select(({ fn }) => fn.countAll<number>().as('versions'))
-      .where('superseded_by', '=', of.by),
-  )
-
-/** Tables of texts whose triggers keep superseded versions. */
-const HISTORY: Partial<Readonly<Record<TableName, ReturnType<typeof versionsIn>>>> = {
-  indicator_text: versionsIn('indicator_revision'),
-  content_text: versionsIn('content_revision'),
-}
-
 /** The key of a row, as a text. */
 const keyOf = (table: TableName, row: RowValues): string =>
   JSON.stringify(tableOf(table).key.map((column) => row[column]))
@@ -157,8 +142,6 @@ export async function upsertRows(
   // Of rows with equal keys in one answer the last counts.
   const rows = [...new Map(sent.map((row) => [keyOf(table, row), row])).values()]
   const extra = Object.fromEntries(Object.entries(stamps).filter(([column]) => column in columns))
-  const versions = async (): Promise<number> =>
-    (await HISTORY[table]?.first(tx, { by: stamps.fetch_id }))?.versions ?? 0
   const befores = await heldRows(tx, table, rows)
   let [fresh, revised] = [0, 0]
   for (const one of rows) {
@@ -166,14 +149,11 @@ export async function upsertRows(
     const before = befores.get(keyOf(table, row))
     const telling = Object.keys(row).filter((column) => !silent.includes(column))
     if (before && (when === 'kept' || telling.every((column) => before[column] === row[column]))) continue
-    const earlier = before && (await versions())
     if (!(await upsertRow(tx, table, { ...row, ...extra }, when, { locale, first }))) continue
     const after = before && (await heldRows(tx, table, [row])).get(keyOf(table, row))
-    const isRevised =
-      before &&
-      ((await versions()) !== earlier || !telling.every((name) => isCompleted(name, before[name], after![name])))
-    if (isRevised) revised++
-    else fresh++
+    const isNew = !before || telling.every((name) => isCompleted(name, before[name], after![name]))
+    if (isNew) fresh++
+    else revised++
   }
   return { fresh, unchanged: rows.length - fresh - revised, revised }
 }

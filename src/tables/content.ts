@@ -41,7 +41,7 @@ export const content_text = table(
 )
 
 export const content_revision = table(
-  "A superseded version of an item's texts.",
+  "An earlier version of an item's texts: one of them changed, or one came that had been open (NULL).",
   {
     kind: text(KIND),
     id: integer('The item'),

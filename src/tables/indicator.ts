@@ -38,7 +38,7 @@ export const indicator_text = table(
 )
 
 export const indicator_revision = table(
-  'A superseded version of the texts of an indicator.',
+  'An earlier version of the texts of an indicator: one of them changed, or one came that had been open (NULL).',
   {
     kind: text(KIND),
     id: integer('The indicator'),

@@ -61,6 +61,94 @@ describe('absent, null and empty are three things', () => {
     })
   })
 
+  test('a description that comes with the catalogue, later than the values, is new, and before it was not known', async () => {
+    const store = await tempStore()
+    const { description, ...named } = full
+    const server = await serve((request, response) =>
+      json(
+        response,
+        request.url!.includes('/indicators/') ? { indicator: named } : { indicators: [{ id: 600, description }] },
+      ),
+    )
+    const counts = async (yaml: string, night: number) => {
+      const { rows_new, rows_revised } = (await runJob(store, server, yaml, { now: NOW + night * 86_400_000 })).counts
+      return { rows_new, rows_revised }
+    }
+    await counts(SERIES, 0)
+    // The text is filled; the row of the indicator is there and equal.
+    expect(await counts('catalogue: true', 1)).toEqual({ rows_new: 1, rows_revised: 0 })
+    expect(await counts('catalogue: { refresh: 1h }', 2)).toEqual({ rows_new: 0, rows_revised: 0 })
+    expect(store.get('select sum(rows_revised) from _run')).toBe(0)
+    expect(
+      store.all('select name, description, valid_from, valid_to from indicator_history order by valid_from'),
+    ).toEqual([
+      {
+        name: 'Precio',
+        description: null,
+        valid_from: '2025-11-04T12:00:00.000Z',
+        valid_to: '2025-11-05T12:00:00.000Z',
+      },
+      { name: 'Precio', description, valid_from: '2025-11-05T12:00:00.000Z', valid_to: null },
+    ])
+  })
+
+  test('an item that is listed before it is named has no version without any text', async () => {
+    const titles = [undefined, 'Uno', 'Dos']
+    const store = await tempStore()
+    let night = 0
+    const server = await serve((request, response) => {
+      const [title] = [titles[night]]
+      json(
+        response,
+        request.url!.includes('/indicators')
+          ? { indicators: [{ id: 600, name: title }] }
+          : { contents: [{ id: 1, title, updated_at: title }] },
+      )
+    })
+    const counts: unknown[] = []
+    for (; night < titles.length; night++) {
+      await runJob(store, server, 'catalogue: { refresh: 1h }\ncontent:\n  - { kinds: [news], refresh: 1h }', {
+        now: NOW + night * 86_400_000,
+      })
+      counts.push(...store.all('select rows_new, rows_unchanged, rows_revised from _fetch order by id desc limit 2'))
+    }
+    expect(counts).toEqual([
+      ...Array(2).fill({ rows_new: 2, rows_unchanged: 0, rows_revised: 0 }),
+      ...[
+        { rows_new: 2, rows_unchanged: 0, rows_revised: 0 },
+        { rows_new: 1, rows_unchanged: 1, rows_revised: 0 },
+      ],
+      ...[
+        { rows_new: 0, rows_unchanged: 0, rows_revised: 2 },
+        { rows_new: 0, rows_unchanged: 1, rows_revised: 1 },
+      ],
+    ])
+    for (const [view, text] of [
+      ['indicator_history', 'name'],
+      ['content_history', 'title'],
+    ])
+      expect(store.all(`select ${text} as text, valid_to is null as current from ${view} order by valid_from`)).toEqual(
+        [
+          { text: 'Uno', current: 0 },
+          { text: 'Dos', current: 1 },
+        ],
+      )
+  })
+
+  test('a version goes on where something changes that the history does not keep', async () => {
+    const store = await tempStore()
+    let slug = 'uno'
+    const server = await serve((_request, response) => json(response, { contents: [{ id: 1, title: 'T', slug }] }))
+    const job = 'content:\n  - { kinds: [news], refresh: 1h }'
+    await runJob(store, server, job, { now: NOW })
+    slug = 'dos'
+    await runJob(store, server, job, { now: NOW + 86_400_000 })
+    expect(store.all('select title, valid_from, valid_to from content_history')).toEqual([
+      { title: 'T', valid_from: '2025-11-04T12:00:00.000Z', valid_to: null },
+    ])
+    expect(store.get('select slug from content_text')).toBe('dos')
+  })
+
   test('what is sent as null is null, and what is sent empty is empty', async () => {
     const gone = { ...full, step_type: null, short_name: '', description: null, composited: null }
     await nights([{ indicator: full }, { indicator: gone }], (store, night) => {

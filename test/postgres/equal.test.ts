@@ -33,9 +33,13 @@ archives: [{ window: { from: 2025-10-01, to: 2025-10-03 } }]
 widgets: { list: true, names: [potencia], window: { last: 1d } }
 `
 
+/** The values come before the catalogue, which describes them. */
+const VALUES = 'series:\n  - { indicators: [600, 1739], window: { from: 2025-09-20, to: 2025-09-27 } }'
+
 /** Some nights of a service that revises, refuses, repeats itself and cannot always be understood. */
 async function nights(store: Store): Promise<void> {
   for (const [night, faults] of [
+    [-1, []],
     [0, [{ route: 'indicator' as const, every: 3, rows: 'text' as const }]],
     [
       1,
@@ -49,7 +53,7 @@ async function nights(store: Store): Promise<void> {
   ] as const) {
     const now = NOW + night * DAY
     const emulator = await emulate({ now: now / 1000, faults: [...faults] })
-    await runJob(store, emulator, JOB, { now })
+    await runJob(store, emulator, night < 0 ? VALUES : JOB, { now })
   }
 }
 

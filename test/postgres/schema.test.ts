@@ -1,7 +1,10 @@
+import { Migrator } from 'kysely/migration'
 import { expect, test } from 'vitest'
 import { openStore } from '../../src/db/open.ts'
+import { MIGRATIONS, readMigrations } from '../../src/db/postgres/migrations.ts'
 import { portable } from '../../src/db/postgres/portable.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from '../../src/tables/schema.ts'
+import { bareStore } from '../cluster/bare.ts'
 import { tempDatabase, withClient } from './database.ts'
 
 const TYPES = { integer: 'bigint', real: 'double precision', text: 'text', blob: 'bytea' } as const
@@ -40,6 +43,40 @@ test('the migrations make the tables and views that are declared', async () => {
     }
   })
 })
+
+test.each(Object.keys(MIGRATIONS).filter((name) => Number.parseInt(name, 10) < 5))(
+  'versions without any text leave a database of schema %s',
+  async (name) => {
+    const url = await tempDatabase()
+    const { kysely } = bareStore(`${url}?options=-csearch_path%3Dpublic,compat`)
+    const provider = { getMigrations: readMigrations }
+    const migrator = new Migrator({
+      db: kysely,
+      provider,
+      migrationTableName: '_migration',
+      migrationLockTableName: '_migration_lock',
+    })
+    expect((await migrator.migrateTo(name)).error).toBeUndefined()
+    await withClient(url, (client) =>
+      client.query(`set search_path = public, compat;
+        insert into indicator (kind, id, first_seen_at) values ('indicator', 600, 'then');
+        insert into indicator_text (kind, id, locale, fetch_id) values ('indicator', 600, 'es', 1);
+        update indicator_text set name = 'Uno', fetch_id = 2;
+        update indicator_text set description = 'D', fetch_id = 3`),
+    )
+    const versions = () =>
+      kysely.selectFrom('indicator_revision').select(['name', 'fetch_id']).orderBy('fetch_id').execute()
+    expect(await versions()).toHaveLength(2)
+    await (await openStore(url)).close()
+    expect(await versions()).toEqual([{ name: 'Uno', fetch_id: 2 }])
+    await withClient(url, (client) =>
+      client.query(`set search_path = public, compat;
+        insert into indicator_text (kind, id, locale, fetch_id) values ('indicator', 600, 'en', 5);
+        update indicator_text set name = 'One', fetch_id = 6 where locale = 'en'`),
+    )
+    expect(await versions()).toHaveLength(1)
+  },
+)
 
 test.each([
   ['select a is not b, c is not null, d is b', 'select a is distinct from b, c is not null, d is not distinct from b'],

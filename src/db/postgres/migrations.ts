@@ -6,6 +6,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Migration>>> = {
   '0002_workers': () => import('../../../migrations/postgres/0002_workers.ts'),
   '0003_asking': () => import('../../../migrations/postgres/0003_asking.ts'),
   '0004_moments': () => import('../../../migrations/postgres/0004_moments.ts'),
+  '0005_texts_filled': () => import('../../../migrations/postgres/0005_texts_filled.ts'),
 }
 
 /** The number of a migration, as its name begins. */

@@ -46,16 +46,33 @@ function upsertOf(
       if (better === null || silent.includes(column) || isMerged(table, column)) return sent
       return sql`case when ${better} then coalesce(${held}, ${sent}) else ${sent} end`
     }
-    const differs = telling.map(
-      (column) => sql<SqlBool>`${sql.ref(`${table}.${column}`)} is distinct from ${next(column)}`,
-    )
+    const differs = (column: string): Expression<SqlBool> =>
+      sql<SqlBool>`${sql.ref(`${table}.${column}`)} is distinct from ${next(column)}`
+    const versioned = telling.filter((column) => isVersioned(table, column)).map(differs)
     return target
-      .doUpdateSet(Object.fromEntries(updated.map((column) => [column, next(column)])) as never)
-      .where(({ or }): Expression<SqlBool> => or(differs))
+      .doUpdateSet(({ or }) => {
+        const set = Object.fromEntries(updated.map((column) => [column, next(column)]))
+        // A version began with the fetch that brought what the history keeps of it.
+        const begins = sql`case when ${or(versioned)} then excluded.fetch_id else ${sql.ref(`${table}.fetch_id`)} end`
+        return (HISTORIES[table] ? { ...set, fetch_id: begins } : set) as never
+      })
+      .where(({ or }): Expression<SqlBool> => or(telling.map(differs)))
   })
   const compiledQuery = query.compile()
   ofKind.set(name, compiledQuery)
   return compiledQuery
+}
+
+/** Where triggers keep the earlier versions of texts. */
+const HISTORIES: Partial<Readonly<Record<TableName, TableName>>> = {
+  indicator_text: 'indicator_revision',
+  content_text: 'content_revision',
+}
+
+/** Whether the history of a table keeps a column. */
+const isVersioned = (table: TableName, column: string): boolean => {
+  const history = HISTORIES[table]
+  return history !== undefined && column in tableOf(history).columns
 }
 
 /** Writes one row, and answers whether that changed anything. */

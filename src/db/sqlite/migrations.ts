@@ -25,6 +25,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Migration>>> = {
   '0022_daily_view': () => import('../../../migrations/0022_daily_view.ts'),
   '0024_own_range': () => import('../../../migrations/0024_own_range.ts'),
   '0025_portable_views': () => import('../../../migrations/0025_portable_views.ts'),
+  '0026_texts_filled': () => import('../../../migrations/0026_texts_filled.ts'),
 }
 
 /** All of them, loaded. */

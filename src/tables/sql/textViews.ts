@@ -77,7 +77,8 @@ const RUNS = `select id, command, job, started_at, finished_at,
 /** Views on texts, archives and runs. */
 export const TEXT_VIEWS = {
   indicator_history: {
-    about: 'Every version of the texts of every indicator, in every language.',
+    about:
+      'Every version of the texts of every indicator, in every language: what was known at each moment. A text that came later than the others is NULL in the version before.',
     columns: {
       kind: 'indicator or offer_indicator',
       id: 'The indicator (indicator.id)',
@@ -99,7 +100,8 @@ export const TEXT_VIEWS = {
   },
   static_page: { about: 'Every static page, in every language.', columns: CONTENT, sql: contentOf('static_page') },
   content_history: {
-    about: 'Every version of the texts of content, in every language.',
+    about:
+      'Every version of the texts of content, in every language: what was known at each moment. A text that came later than the others is NULL in the version before.',
     columns: {
       kind: 'documentation, static_page, glossary or news',
       id: 'The item (content.id)',
@@ -159,9 +161,9 @@ export const TEXT_VIEWS = {
       requests: 'Requests',
       failed: 'Requests that failed for good',
       bytes: 'Bytes of the answers',
-      rows_new: 'Rows that were not there before',
+      rows_new: 'Rows that were not there before, or of which only what was open was filled',
       rows_unchanged: 'Rows that were there and equal',
-      rows_revised: 'Rows whose value changed',
+      rows_revised: 'Rows that were there and changed',
       rows_withdrawn: 'Values that the service no longer has',
       rows_rejected: 'Rows in quarantine',
       message: 'Why it stopped',
