@@ -1,12 +1,14 @@
-import type { InferResult } from 'kysely'
+import type { InferResult, Kysely } from 'kysely'
 import type { Form, Packed } from '../base/bytes/pack.ts'
 import type { Interval } from '../base/time/interval.ts'
+import { prepared } from '../db/prepared.ts'
 import { GOOD } from '../db/queries/outcomes.ts'
 import type { IdentityRow } from '../db/queries/series.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { AnyParams, Locale, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
+import type { Database } from '../tables/schema.ts'
 import { identityOf } from './coverage.ts'
 
 /** One reply of the reply store: what was requested, what came, and how it was recorded. */
@@ -28,8 +30,11 @@ export interface StoredReply {
 /** Outcomes whose replies became rows, or may become rows when they are parsed again. */
 const READABLE = ['ok', 'empty', 'shape']
 
-const stored = ({ kysely }: Reader) =>
-  kysely
+/** Replies at a time: a body may be some megabytes. */
+const BLOCK = 16
+
+const stored = (db: Kysely<Database>, after: { last: number }) =>
+  db
     .selectFrom('_fetch as f')
     .innerJoin('_reply as r', 'r.hash', 'f.reply_hash')
     .leftJoin('series as s', 's.id', 'f.series_id')
@@ -62,10 +67,27 @@ const stored = ({ kysely }: Reader) =>
     .select(['s.indicator_id', 's.time_trunc', 's.time_agg', 's.geo_agg', 's.geo_trunc', 's.geo_ids'])
     .select(({ fn }) => fn.coalesce('f.time_zone', 's.time_zone').as('zone'))
     .where((of) => of.or([of('f.outcome', 'in', READABLE), of('f.doubts', 'is not', null)]))
+    .where('f.id', '>', after.last)
     .orderBy('f.id')
+    .limit(BLOCK)
     .$narrowType<{ route: RouteName; form: Form }>()
 
 type StoredRow = InferResult<ReturnType<typeof stored>>[number]
+
+/** The next replies: all, or those with open quarantine entries. */
+const NEXT = {
+  all: prepared(stored),
+  quarantined: prepared((db, after: { last: number }) =>
+    stored(db, after).where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('_quarantine as q')
+          .select('q.id')
+          .whereRef('q.fetch_id', '=', 'f.id')
+          .where('q.resolved_at', 'is', null),
+      ),
+    ),
+  ),
+}
 
 /** A recorded request as a planned one, with all that is needed to parse its answer again. */
 function plannedRequestOf(row: StoredRow, service: Service): PlannedRequest {
@@ -90,29 +112,14 @@ function plannedRequestOf(row: StoredRow, service: Service): PlannedRequest {
   }
 }
 
-/** Replies at a time: a body may be some megabytes. */
-const BLOCK = 16
-
 /** The replies of the reply store in the order in which they were loaded; `only`: all, or those with open quarantine entries. */
 export async function* readReplies(
-  db: Reader,
+  { kysely }: Reader,
   service: Service,
-  only: 'all' | 'quarantined' = 'all',
+  only: keyof typeof NEXT = 'all',
 ): AsyncGenerator<StoredReply> {
-  const all = stored(db)
-  const rows =
-    only === 'all'
-      ? all
-      : all.where(({ exists, selectFrom }) =>
-          exists(
-            selectFrom('_quarantine as q')
-              .select('q.id')
-              .whereRef('q.fetch_id', '=', 'f.id')
-              .where('q.resolved_at', 'is', null),
-          ),
-        )
   for (let last = 0; ; ) {
-    const block = await rows.where('f.id', '>', last).limit(BLOCK).execute()
+    const block = await NEXT[only].all(kysely, { last })
     for (const row of block)
       yield {
         fetchId: row.fetchId,

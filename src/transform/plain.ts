@@ -1,7 +1,8 @@
-import { compile } from 'html-to-text'
+import type { compile } from 'html-to-text'
 import { AS, columnsOf, type JsonObject } from '../base/json.ts'
+import { loadPackage } from '../base/onDemand.ts'
 
-const convert = compile({
+const OPTIONS: Parameters<typeof compile>[0] = {
   wordwrap: false,
   selectors: [
     { selector: 'a', options: { ignoreHref: true } },
@@ -10,7 +11,15 @@ const convert = compile({
     { selector: 'table', format: 'dataTable', options: { uppercaseHeaderCells: false } },
   ],
   limits: { maxInputLength: 1_000_000, maxDepth: 60 },
-})
+}
+
+let converter: ReturnType<typeof compile> | undefined
+
+/** The converter, loaded for the first text: most answers have values and none. */
+const convert = (html: string): string => {
+  converter ??= loadPackage<typeof import('html-to-text')>('html-to-text').compile(OPTIONS)
+  return converter(html)
+}
 
 /** The time of a conversion grows with the square of these; no text for people has more. */
 const MOST_TAGS = 10_000

@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module'
 import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
+import { loadPackage } from '../../../base/onDemand.ts'
 import type { Database } from '../../../tables/schema.ts'
 import { givenAddress } from '../../address.ts'
 import { answerLater } from '../../prepared.ts'
@@ -11,7 +11,7 @@ import { beginAlone, beginSession } from './session.ts'
 import { later } from './statements.ts'
 
 /** The driver, loaded when the first address is opened: most programs never do. */
-const driver = (): typeof pg => createRequire(import.meta.url)('pg')
+const driver = (): typeof pg => loadPackage('pg')
 
 /** A transaction that only reads. */
 export interface Reading {
