@@ -54,21 +54,21 @@ describe('no sum is ever taken for a value', () => {
 
   test('whatever the days hold, fail or keep back: a value is true, or it is not there; later all are', async () => {
     const resolution = fc.constantFrom(HOURS, QUARTERS, FIVES, OWN_SUMS, STRANGE_HOURS, DAYS, UNNAMED)
-    const stretch = fc.tuple(
+    const interval = fc.tuple(
       fc.integer({ min: 1, max: 9 }),
       fc.oneof({ weight: 5, arbitrary: resolution }, fc.constant(null)),
     )
     await fc.assert(
       fc.asyncProperty(
-        fc.array(stretch, { minLength: 1, maxLength: 6 }),
+        fc.array(interval, { minLength: 1, maxLength: 6 }),
         fc.integer({ min: 0, max: 30 }),
         fc.array(fc.nat({ max: 40 }), { maxLength: 3 }),
         fc.constantFrom(404, 500, 200),
         fc.boolean(),
         fc.constantFrom('', ', chunk: 3d', ', chunk: 1w', ', chunk: 1y'),
         fc.constantFrom(4, 223, 218, 5),
-        async (stretches, late, broken, status, single, chunk, emptyId) => {
-          const truth = truthOf(stretches.flatMap(([n, what]) => times(n, what)))
+        async (intervals, late, broken, status, single, chunk, emptyId) => {
+          const truth = truthOf(intervals.flatMap(([n, what]) => times(n, what)))
           const published = truthOf(truth.days.map((what, i) => (i >= truth.days.length - late ? null : what)))
           let night = 0
           const failing = broken.map((i) => dayOf(truth, i % truth.days.length))

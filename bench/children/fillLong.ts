@@ -30,7 +30,7 @@ function fetched(first: number, end: number, at: number): number {
   return store.get('select max(id) from _fetch') as number
 }
 
-/** Values of a stretch, other ones each time that they are told. */
+/** Values of an interval, other ones at every request. */
 const write = (first: number, end: number, fetch: number): number =>
   store.run(
     `with recursive five (at) as (select ? union all select at + 300 from five where at + 300 < ?)

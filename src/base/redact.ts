@@ -68,9 +68,9 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /**
- * The stretches of a JSON text, each at least so long, that hold no quotation mark but escaped ones; no form of a secret has
- * another. Looked for from the far end, so that most of a text of short words is never looked at: the values of an answer
- * have no such stretch at all. Algorithm: the skip of Boyer and Moore.
+ * The parts of a JSON text without an unescaped quotation mark, which no form of a secret has, that are at least as long as the
+ * shortest form. Each is looked for from its far end, so that most of a text of short words is never looked at: the values of an
+ * answer have no such part at all. Algorithm: the skip of Boyer and Moore.
  */
 export function* unquoted(bytes: Buffer, shortest: number): Generator<Buffer, void> {
   for (let from = 0; from + shortest <= bytes.length; ) {
@@ -90,7 +90,7 @@ export function* unquoted(bytes: Buffer, shortest: number): Generator<Buffer, vo
 
 /** Bytes that are searched at once. */
 const CHUNK_BYTES = 1024 * 1024
-/** A secret with all that stands between its letters is found where it goes over the end of a stretch by no more. */
+/** A secret with all that stands between its letters is found at the end of a chunk if it goes beyond that by no more. */
 const MAX_SECRET_SPAN = 64 * 1024
 
 const none: Redactor = { text: (text) => text, bytes: (bytes) => bytes, found: () => false }
@@ -117,14 +117,13 @@ function create(secret: string): Redactor {
       return mayHide(clean) ? clean.replace(escaped, MARK) : clean
     },
     bytes(bytes) {
-      for (const stretch of unquoted(bytes, shortest)) {
+      for (const part of unquoted(bytes, shortest)) {
         for (const needle of needles)
-          for (let at = stretch.indexOf(needle); at >= 0; at = stretch.indexOf(needle, at))
-            overwrite(stretch, at, needle.length)
-        for (let from = 0; from < stretch.length; from += CHUNK_BYTES) {
-          const text = stretch.toString('latin1', from, from + CHUNK_BYTES + MAX_SECRET_SPAN)
+          for (let at = part.indexOf(needle); at >= 0; at = part.indexOf(needle, at)) overwrite(part, at, needle.length)
+        for (let from = 0; from < part.length; from += CHUNK_BYTES) {
+          const text = part.toString('latin1', from, from + CHUNK_BYTES + MAX_SECRET_SPAN)
           if (!mayHide(text)) continue
-          for (const { index, 0: found } of text.matchAll(escaped)) overwrite(stretch, from + index, found.length)
+          for (const { index, 0: found } of text.matchAll(escaped)) overwrite(part, from + index, found.length)
         }
       }
       return bytes

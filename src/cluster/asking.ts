@@ -12,22 +12,22 @@ import type { Database } from '../tables/schema.ts'
 import type { Ask } from './ask.ts'
 import type { Claim } from './queue.ts'
 
-/** What the workers of a database ask at this moment, so that no two ask for the same stretch of a series. */
+/** What the workers of a database are asking for at this moment, so that no two ask for the same interval of a series. */
 export interface Asking {
   /**
-   * What of a request no answer brought since it was planned: all of it, some parts, or nothing. While another one asks for a
-   * stretch of it, it is waited for: what that brings is not asked again.
+   * What no answer has brought since a request was planned: all of it, some parts, or nothing. Waits while another worker asks for
+   * some of it: what that brings is not asked again.
    */
   begin(claim: Claim<Ask>, planned: PlannedRequest): Promise<readonly PlannedRequest[]>
-  /** Says that requests are still being asked. */
+  /** Extends the marks of requests that are still being asked. */
   renew(claims: readonly Claim<Ask>[]): Promise<void>
-  /** Forgets what was asked: it is recorded, or nobody asks it any more. */
+  /** Removes the mark of a request: its answer is recorded, or nobody asks for it any more. */
   end(claim: Claim<Ask>): Promise<void>
 }
 
-/** A worker of which nothing is heard for so long asks nothing. */
+/** The mark of a worker that has not extended it for so long does not count: that worker is dead. */
 const ALIVE_MS = 30_000
-/** How often it is looked whether another one has ended. */
+/** How often to look whether another worker has ended. */
 const LOOK_MS = 300
 
 /** The geos of a request; null for all. */
@@ -54,9 +54,9 @@ async function leftOf(
   return intervals.map((interval) => withWindow(planned.service, planned, interval))
 }
 
-/** Keeps what a worker asks in the database, by the clock of that. */
+/** Keeps in the database what each worker asks for, by the clock of the database. */
 export function createAsking(store: Store, signs: Store, signal: AbortSignal): Asking {
-  /** Whether another one asks for a stretch of a series at this moment. */
+  /** Whether another worker asks for a part of the same window at this moment. */
   async function isAsked(
     tx: Transaction<Database>,
     claim: string,
@@ -86,7 +86,7 @@ export function createAsking(store: Store, signs: Store, signal: AbortSignal): A
       const seriesId = await seriesIdOf(tx, planned, at)
       const { window } = planned
       if (seriesId === null || !window) return leftOf(tx, planned, seriesId, claim.data.after)
-      // Who looks and marks has the series alone: of two, the second sees the mark of the first.
+      // The row of the series is locked while one looks and marks: of two workers, the second sees the mark of the first.
       await tx.selectFrom('series').select('id').where('id', '=', seriesId).forNoKeyUpdate().execute()
       if (await isAsked(tx, claim.id, seriesId, planned, at)) return null
       const left = await leftOf(tx, planned, seriesId, claim.data.after)

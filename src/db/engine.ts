@@ -36,7 +36,7 @@ export interface Found {
   readonly locale: string
 }
 
-/** A stretch of one series and geo. */
+/** An interval of one series and geo. */
 export interface SeriesRange extends Interval {
   readonly seriesId: number
   readonly geoId: number
@@ -73,7 +73,7 @@ export interface PlacedValue {
   readonly at: Instant
 }
 
-/** What a stretch of time holds: how many values that are not null, how long they last, the extremes and the mean over time. */
+/** What an interval holds: how many values that are not null, how long they last, the extremes and the mean over time. */
 export interface Extremes {
   readonly count: number
   readonly seconds: number
@@ -185,21 +185,21 @@ export interface Engine {
    * the millisecond), in order of time. Several may be read side by side.
    */
   values(of: SeriesRange, asOf: string | null): Blocks<readonly [at: Instant, value: number | null, step: number]>
-  /** All values of a stretch at once, each with the fetch that brought it, in order of time. */
+  /** All values of an interval at once, each with the fetch that brought it, in order of time. */
   heldIn(of: SeriesRange): Awaitable<readonly HeldValue[]>
-  /** All superseded and withdrawn values of a stretch at once, in order of time. */
+  /** All superseded and withdrawn values of an interval at once, in order of time. */
   supersededIn(of: SeriesRange): Awaitable<readonly SupersededValue[]>
-  /** The values of a stretch: as they are, as they were known at an instant (UTC to the millisecond), or as each was first. */
+  /** The values of an interval: as they are, as they were known at an instant (UTC to the millisecond), or as each was first. */
   valuesThen(of: SeriesRange, then: string | 'now' | 'first'): Promise<ValueAt[]>
-  /** The first values of a stretch in order of time: as they are, or as they were known when a fetch of its series had been recorded. */
+  /** The first values of an interval in order of time: as they are, or as they were known when a fetch of its series had been recorded. */
   knownValues(of: SeriesRange, fetchId: number | null, limit: number): Promise<ValueAt[]>
-  /** The extremes and the mean of every stretch between two neighbours of a list of instants: as they are, or as they were known after a fetch. */
+  /** The extremes and the mean of every interval between two neighbours in a list of instants: as they are, or as they were known after a fetch. */
   extremes(
     of: Pick<SeriesRange, 'seriesId' | 'geoId'>,
     borders: readonly Instant[],
     fetchId: number | null,
   ): Promise<Extremes[]>
-  /** Every time that a value of a stretch was replaced or withdrawn, after an instant where one is given; the latest first. */
+  /** Every time that a value of an interval was replaced or withdrawn, after an instant where one is given; the latest first. */
   revisions(of: SeriesRange, after: string | null): Promise<Revision[]>
   /** The versions of values of a series that began or ended after one instant and not after another, in order of geo and time. */
   changedVersions(

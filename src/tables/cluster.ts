@@ -25,12 +25,12 @@ export const CLUSTER_TABLES = {
     { key: ['id'] },
   ),
   _asking: table(
-    'A stretch of a series that a worker asks for at this moment: no other one does.',
+    'An interval of a series that a worker asks for at this moment: no other worker does.',
     {
-      claim: text('The piece of work that it is asked for (pgboss.job.id)'),
+      claim: text('The job of the queue that asks for it (pgboss.job.id)'),
       series_id: integer('The series (series.id)'),
       geo_ids: optional(text('Its geos, separated by commas; null for all')),
-      from_at: integer('Where the stretch begins (epoch seconds)'),
+      from_at: integer('Where the interval begins (epoch seconds)'),
       to_at: integer('Where it ends, exclusive (epoch seconds)'),
       until_at: integer('When it is taken for over unless it is renewed: its worker is dead (epoch milliseconds)'),
     },

@@ -84,7 +84,7 @@ describe('taking a secret out', () => {
     const text = JSON.stringify(Array.from({ length: 50_000 }, (_, i) => ({ at: i, name: `España ${i}%41\u0041` })))
     expect(redactorOf(KEY).bytes(Buffer.from(text)).toString('utf8')).toBe(text)
     const far = Buffer.from(`${'x'.repeat(1024 * 1024 - 20)}${FORMS['as JSON']!(KEY)}`)
-    expectNoKey(redactorOf(KEY).bytes(far), 'across stretches')
+    expectNoKey(redactorOf(KEY).bytes(far), 'across chunks')
     expect(redact('a key', ['key'])).toBe('a key')
     const odd = 'p/ss+w(rd)[.]*1'
     expect(redact(`${odd} ${encodeURIComponent(odd)} ${JSON.stringify(odd)} p\\/ss+w(rd)[.]*1`, [odd])).not.toContain(
@@ -93,7 +93,7 @@ describe('taking a secret out', () => {
   })
 })
 
-describe('the stretches in which a secret can stand', () => {
+describe('the parts in which a secret can stand', () => {
   const pieces = ['"', '\\', '\\"', 'a', 'bcd', 'x'.repeat(9), 'y'.repeat(40), ',\n', '\\\\']
   const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((parts) => parts.join(''))
 

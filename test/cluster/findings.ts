@@ -57,8 +57,8 @@ const rowsOf = (url: string, sql: string): Promise<string[]> =>
     (await client.query({ text: sql, rowMode: 'array' })).rows.map((row) => JSON.stringify(row)).sort(),
   )
 
-/** What a target asks for: a stretch of a path, or all of it. */
-function stretchOf(target: string): { readonly path: string; readonly from: number; readonly to: number } {
+/** What a target asks for: an interval of a path, or all of it. */
+function intervalOf(target: string): { readonly path: string; readonly from: number; readonly to: number } {
   const { pathname, searchParams } = new URL(target, 'http://service')
   const [from, to] = [searchParams.get('start_date'), searchParams.get('end_date')]
   return { path: from && to ? pathname : target, from: Date.parse(from ?? '0'), to: Date.parse(to ?? '1') }
@@ -73,11 +73,11 @@ async function loadedBefore(url: string, arrivals: readonly Arrival[]): Promise<
   )
   const byPath = new Map<string, { readonly from: number; readonly to: number; readonly at: number }[]>()
   for (const { target, finished_at } of loaded) {
-    const { path, from, to } = stretchOf(target)
+    const { path, from, to } = intervalOf(target)
     byPath.set(path, [...(byPath.get(path) ?? []), { from, to, at: Date.parse(finished_at) }])
   }
   return arrivals.filter(({ at, target }) => {
-    const { path, from, to } = stretchOf(target)
+    const { path, from, to } = intervalOf(target)
     return byPath.get(path)?.some((one) => one.at < at && one.from < to && from < one.to)
   }).length
 }

@@ -118,7 +118,7 @@ test('what was answered since it was planned is not requested, and of the rest o
   expect(emulator.requests).toHaveLength(before + 2)
 })
 
-test('two who ask of the same series at the same time never ask for the same stretch of it', async () => {
+test('two who ask of the same series at the same time never ask for the same interval of it', async () => {
   const emulator = await emulate({ now: NOW, latencyMs: 500 })
   const file = await tempDatabase()
   const processes = [await join(file, emulator.url, emulator.key), await join(file, emulator.url, emulator.key)]

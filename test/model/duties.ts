@@ -54,7 +54,7 @@ const unitOf = (trunc: string | null): Unit => (trunc === 'month' || trunc === '
 const nameOf = (key: string, geo: number | null, from: number): string => `${key} ${geo} ${from}`
 const RANK: Readonly<Record<Duty, number>> = { not: 0, may: 1, must: 2 }
 
-/** The stretch that an entry wants, as its job's zone reads its dates. */
+/** The interval that an entry wants, as its job's zone reads its dates. */
 function wantedBy(entry: MeantEntry, zone: string, now: number): { from: number; to: number } {
   const { from, to } = datesOf(entry)
   return { from: startOf(zone, from), to: to === null ? border(zone, now, 'day', 2) : startOf(zone, to) }

@@ -3,9 +3,9 @@ import type { Fault } from '../../src/emulator/faults.ts'
 import type { Action, Resolution, Script } from '../../src/emulator/world/script.ts'
 import { border, dateOf, HOUR, SERVICE_ZONE, startOf } from './calendar.ts'
 
-/** The first day of the stretch in which most happens; the 25-hour day is its seventh. */
+/** The first day of the time in which most happens; the 25-hour day is its seventh. */
 export const DAY_0 = startOf(SERVICE_ZONE, '2025-10-20')
-/** The first day of a stretch, counted from there. */
+/** The first day of an interval, counted from there. */
 export const dayAt = (n: number): number => border(SERVICE_ZONE, DAY_0 + 12 * HOUR, 'day', n)
 export const dateAt = (n: number): string => dateOf(SERVICE_ZONE, dayAt(n))
 /** The clock at the beginning of every sequence: the morning of the eleventh day. */

@@ -24,7 +24,7 @@ interface Days {
 }
 const days = fc.tuple(fc.nat(20), fc.integer({ min: 1, max: 12 })).map(([from, n]): Days => ({ from, to: from + n }))
 const interval = ({ from, to }: Days): Interval => ({ from: dayAt(from), to: dayAt(to) })
-const stretches = fc.array(fc.record({ geoId: fc.constantFrom(ALL_GEOS, ...GEOS), days }), { maxLength: 4 })
+const intervals = fc.array(fc.record({ geoId: fc.constantFrom(ALL_GEOS, ...GEOS), days }), { maxLength: 4 })
 const entry = fc.record({
   days,
   geos: fc.oneof(fc.constant<number[]>([]), fc.subarray(GEOS, { minLength: 1 })),
@@ -37,8 +37,8 @@ const call = fc.record({
   newestFirst: fc.boolean(),
   restate: fc.boolean(),
   /** What has just been fetched, and what is long absent, of a geo or of all. */
-  held: stretches,
-  absent: stretches,
+  held: intervals,
+  absent: intervals,
 })
 
 /** What is asked of a geo, be it by itself or with all. */

@@ -131,7 +131,7 @@ describe('nothing is asked twice in one run', () => {
     expect((await market.run(store, yaml, night(30), { restate: true })).sort()).toEqual(once)
   })
 
-  test('by geos of one entry that miss different stretches: each stretch is asked once, for all that miss it', async () => {
+  test('by geos of one entry that miss different intervals: each interval is asked once, for all that miss it', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [1, 3] })]
     const of = (geos: string, from: string, to: string) =>
       `series: [{ indicators: [5], geoIds: [${geos}], window: { from: ${from}, to: ${to} }, refresh: 1h }]`

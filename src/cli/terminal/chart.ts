@@ -14,10 +14,10 @@ export function scaleOf(values: readonly (number | null)[]): { low: number; high
 }
 
 /** Means of a number of intervals of equal length; null where an interval has no value. */
-export function shrink(values: readonly (number | null)[], stretches: number): (number | null)[] {
-  return Array.from({ length: stretches }, (_, i) => {
-    const from = Math.floor((i * values.length) / stretches)
-    const to = Math.max(from + 1, Math.floor(((i + 1) * values.length) / stretches))
+export function shrink(values: readonly (number | null)[], intervals: number): (number | null)[] {
+  return Array.from({ length: intervals }, (_, i) => {
+    const from = Math.floor((i * values.length) / intervals)
+    const to = Math.max(from + 1, Math.floor(((i + 1) * values.length) / intervals))
     const part = values.slice(from, to).filter((value) => value !== null)
     return part.length === 0 ? null : part.reduce((sum, value) => sum + value, 0) / part.length
   })
@@ -68,9 +68,9 @@ export interface StateInterval {
 export const MARKS = { final: '█', provisional: '▒', empty: '░', doubt: '?', none: '·' } as const
 
 /** One mark for each interval of equal length: its most frequent state. */
-export function strip(held: readonly StateInterval[], from: number, to: number, stretches: number): string {
-  const length = (to - from) / stretches
-  return Array.from({ length: stretches }, (_, i) => {
+export function strip(held: readonly StateInterval[], from: number, to: number, intervals: number): string {
+  const length = (to - from) / intervals
+  return Array.from({ length: intervals }, (_, i) => {
     const begin = from + i * length
     const shares = new Map<keyof typeof MARKS, number>([['none', length]])
     for (const { from: first, to: last, state } of held) {

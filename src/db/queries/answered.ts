@@ -17,7 +17,7 @@ export interface Recorded {
   readonly geoIds: readonly number[] | null
 }
 
-/** What of a request is not answered yet: all of it, or stretches of a geo (0 for all). */
+/** What is not answered yet of a request: the intervals of one geo (0 for all). */
 export interface Unanswered {
   readonly geoId: number
   readonly intervals: readonly Interval[]
@@ -30,11 +30,11 @@ interface Later extends Interval {
 
 const ALL = 0
 
-/** The stretches that later answers brought, of one geo; what was answered for all geos was answered for each. */
+/** The intervals that later answers brought for one geo; what was answered for all geos was answered for each. */
 const broughtFor = (later: readonly Later[], geoId: number): Interval[] =>
   merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))
 
-/** Answers that count: all, or those in which nothing is left that could not be understood, for it was dismissed. */
+/** Later answers that count: all, or only those in which every reject was dismissed. */
 function good(db: Kysely<Database>, fetchId: number, sound: boolean) {
   const all = db.selectFrom('_fetch').where('_fetch.id', '>', fetchId).where('outcome', 'in', GOOD)
   return sound ? all.where((of) => of.or([of('rows_rejected', '=', 0), isAccepted(of)])) : all
@@ -71,8 +71,8 @@ const laterOfSeries = bySoundness((sound) =>
 )
 
 /**
- * Tells of recorded requests what later answers left open, by however many requests and geos they came. `sound`: answers
- * with something in them that could not be understood do not count. Empty when nothing is left.
+ * Finds what later answers left open of a recorded request, however many they are and whichever geos they were for; empty when
+ * nothing is left. `sound`: answers with rejects that nobody dismissed do not count.
  */
 export function createAnswered(db: Kysely<Database>, sound: boolean): (request: Recorded) => Promise<Unanswered[]> {
   const which = sound ? 'sound' : 'all'

@@ -11,7 +11,7 @@ import { upsertObservations, withdrawObservations } from './operations/observati
 import { finishCopy, tablesOf } from './operations/publication.ts'
 import { search } from './operations/search.ts'
 import { query, seen } from './operations/statement.ts'
-import { createStretches, values } from './operations/values.ts'
+import { createIntervalReads, values } from './operations/values.ts'
 import { changedVersions, revisionsOf, valuesThen } from './operations/versions.ts'
 
 /** SQLite's part of what the program asks of a database. */
@@ -52,7 +52,7 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
           }),
     search: async (text, kinds, most) => search(prepare, text, kinds, most),
     values: (of, asOf) => values(raw, of, asOf),
-    ...createStretches(raw),
+    ...createIntervalReads(raw),
     valuesThen: async (of, then) => valuesThen(prepare, of, then),
     knownValues: async (of, fetchId, limit) => knownValues(prepare, of, fetchId, limit),
     extremes: async (of, borders, fetchId) => extremesOf(prepare, of, borders, fetchId),

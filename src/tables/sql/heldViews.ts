@@ -127,7 +127,7 @@ const BEARING = `select ${SERIES}, c.geo_id, c.from_at, c.to_at, 1 as covered, 0
           union all
           ${inVain(COARSE)}`
 
-/** The stretches of a range that nobody answered: what lies between two instants at which something begins or ends, and is covered by nothing. */
+/** The intervals of a range that no answer covers, each between two instants at which something begins or ends. */
 const HOLES = joined(
   `select ${LINE}, from_at, to_at, iif(failing > 0, 'failed', 'unasked') as reason, null as fetched_at
             from (
@@ -145,7 +145,7 @@ const HOLES = joined(
 )
 
 const HALF_YEAR = 182 * DAY
-/** An instant at which a stretch is requested again, where a job wants some of it: for the rest nobody requests by itself. */
+/** When an interval is requested again, if a job wants some of it; null otherwise, for then nothing requests it. */
 const ifWanted = (of: string, next: string): string => `(select ${next} from _wanted w
         where w.series_id = ${of}.series_id and w.from_at < ${of}.to_at and w.to_at > ${of}.from_at
           and (w.geo_ids is null or ${of}.geo_id = 0 or ',' || w.geo_ids || ',' like '%,' || ${of}.geo_id || ',%') limit 1)`

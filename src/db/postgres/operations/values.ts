@@ -42,14 +42,14 @@ export async function* values(
   }
 }
 
-/** All values of a stretch, each with the fetch that brought it. */
+/** All values of an interval, each with the fetch that brought it. */
 export async function heldIn(db: Db, { seriesId, geoId, from, to }: SeriesRange): Promise<HeldValue[]> {
   const sql = `select at, value, step_s, fetch_id from observation where ${IN} order by at`
   const rows = await rowsOf<Row & { fetch_id: number }>(db, sql, [seriesId, geoId, from, to])
   return rows.map(({ at, value, step_s, fetch_id }) => [at, value, step_s, fetch_id])
 }
 
-/** All superseded and withdrawn values of a stretch. */
+/** All superseded and withdrawn values of an interval. */
 export async function supersededIn(db: Db, { seriesId, geoId, from, to }: SeriesRange): Promise<SupersededValue[]> {
   const sql = `select at, value, step_s, fetch_id, superseded_by from observation_revision where ${IN} order by at, fetch_id`
   const rows = await rowsOf<Row & { fetch_id: number; superseded_by: number }>(db, sql, [seriesId, geoId, from, to])
@@ -65,7 +65,7 @@ const KNOWN = `${CURRENT} and fetch_id <= $5
   union all
   select at, value, step_s from observation_revision where ${IN} and fetch_id <= $5 and superseded_by > $5`
 
-/** The first values of a stretch in order of time: as they are, or as they were known after a fetch. */
+/** The first values of an interval in order of time: as they are, or as they were known after a fetch. */
 export function knownValues(
   db: Db,
   { seriesId, geoId, from, to }: SeriesRange,
@@ -78,7 +78,7 @@ export function knownValues(
 
 type Totals = Omit<Extremes, 'mean'> & { readonly weighted: number | null }
 
-/** The extremes and the mean of every stretch between two neighbours of a list of instants. */
+/** The extremes and the mean of every interval between two neighbours in a list of instants. */
 export async function extremesOf(
   db: Db,
   { seriesId, geoId }: Pick<SeriesRange, 'seriesId' | 'geoId'>,

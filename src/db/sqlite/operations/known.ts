@@ -24,7 +24,7 @@ const bound = ({ seriesId, geoId, from, to }: SeriesRange, fetchId: number | nul
   ...(fetchId === null ? {} : { fetch: fetchId }),
 })
 
-/** The first values of a stretch in order of time: as they are, or as they were known after a fetch. */
+/** The first values of an interval in order of time: as they are, or as they were known after a fetch. */
 export const knownValues = (prepare: Prepare, of: SeriesRange, fetchId: number | null, limit: number): ValueAt[] =>
   prepare(`${versions(fetchId)} order by at limit :limit`).all({ ...bound(of, fetchId), limit }) as ValueAt[]
 
@@ -34,7 +34,7 @@ const totals = (fetchId: number | null): string => `select count(value) as count
 
 type Row = Omit<Extremes, 'mean'> & { readonly weighted: number | null }
 
-/** The extremes and the mean of every stretch between two neighbours of a list of instants; each is one look at the key. */
+/** The extremes and the mean of every interval between two neighbours in a list of instants; each is one look at the key. */
 export function extremesOf(
   prepare: Prepare,
   { seriesId, geoId }: Pick<SeriesRange, 'seriesId' | 'geoId'>,

@@ -205,12 +205,12 @@ export async function readWindows(
   columns: number,
   fetchIds: readonly (number | null)[],
 ): Promise<Drawn[]> {
-  const stretch = { ...line, ...range, from: await beginOf(db, { ...line, ...range }) }
+  const interval = { ...line, ...range, from: await beginOf(db, { ...line, ...range }) }
   const read = range.to - range.from >= BY_DAYS * 86_400 ? byDays : byColumns
   const drawn: Drawn[] = []
   for (const fetchId of fetchIds) {
     const values =
-      drawn.at(-1)?.kind === 'extremes' ? null : await db.engine.knownValues(stretch, fetchId, 2 * columns + 1)
+      drawn.at(-1)?.kind === 'extremes' ? null : await db.engine.knownValues(interval, fetchId, 2 * columns + 1)
     drawn.push(
       values !== null && values.length <= 2 * columns
         ? { kind: 'values', runs: runsOf(values) }
