@@ -1,15 +1,7 @@
-import type { Instant } from '../base/time/instant.ts'
-import { type Periods, periodsOf } from '../base/time/periods.ts'
-import { startOfDate } from '../base/time/zone.ts'
 import type { Job, SeriesEntry } from '../job/job.ts'
 import { spanSeconds } from '../job/moment.ts'
 import { ALL_GEOS, type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
-import type { SeriesState } from '../job/plannerState.ts'
-import { announcedChanges } from '../services/changes.ts'
 import type { AnyParams, RouteName } from '../services/routes.ts'
-import type { Service } from '../services/service.ts'
-import type { Size } from '../services/windows.ts'
-import { firstSize, sizeOf } from './sizes.ts'
 
 /** The series of an entry for one of its indicators. */
 export const identityOf = (entry: SeriesEntry, indicatorId: number): SeriesIdentity => ({
@@ -53,34 +45,6 @@ export const paramsOf = (entry: SeriesEntry, id: number, geoIds: readonly number
   geo_trunc: entry.geoTrunc ?? undefined,
   geo_ids: geoIds.length === 0 ? undefined : geoIds,
 })
-
-/** Instants at which the resolution of a series changes, found or announced: no window spans one. */
-export function changesOf(
-  service: Service,
-  { indicatorId, timeTrunc }: SeriesIdentity,
-  { changes }: SeriesState,
-): Instant[] {
-  const announced = timeTrunc === null ? announcedChanges(service.changes, indicatorId) : []
-  return [...changes, ...announced.map((date) => startOfDate(service.timeZone, date)!)].sort((a, b) => a - b)
-}
-
-/** The calendar periods of a series; undefined where it has none or they are not known. */
-export function knownPeriods(zone: string, { period }: SeriesState): Periods | undefined {
-  const periods = period && periodsOf(zone, period)
-  return periods?.isCalendar ? periods : undefined
-}
-
-/** The window size: from the job, else the learned one, else the service's first size. */
-export function sizeFor(
-  service: Service,
-  entry: SeriesEntry,
-  { windowS, geoCount }: SeriesState,
-  sent: readonly number[],
-): Size {
-  if (entry.chunk) return sizeOf(entry.chunk)
-  const first = firstSize(service.windows, entry.kind, entry.timeTrunc, sent.length || geoCount || null)
-  return windowS === null ? first : { unit: 'day', count: Math.max(1, Math.floor(windowS / 86_400)) }
-}
 
 /** The longest lookback with which a job requests each of its series, in seconds. */
 export function lookbacksOf(job: Job): ReadonlyMap<string, number> {

@@ -3,7 +3,8 @@ import { resolveMoment } from '../job/moment.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { entryRoute, identityOf, paramsOf } from './entries.ts'
 import { type Freshness, isDue } from './held.ts'
-import { type Planning, planRequest } from './planning.ts'
+import type { Planning } from './planning.ts'
+import { planRequest } from './planRequest.ts'
 import { isSkipped } from './unknown.ts'
 
 /** Plans an entry with `datetime`: one request an indicator, for one instant. */

@@ -3,10 +3,7 @@ import type { Interval } from '../base/time/interval.ts'
 import type { Unit } from '../base/time/zone.ts'
 import type { Job, Window } from '../job/job.ts'
 import { resolveWindow } from '../job/moment.ts'
-import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { PlannerState, SkippedItem } from '../job/plannerState.ts'
-import { buildRequest } from '../services/request.ts'
-import type { AnyParams, Locale, Params, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
 import type { Requested } from './requested.ts'
 import { widen } from './windows.ts'
@@ -57,37 +54,4 @@ export function wantedRange(
       ? range.interval
       : { from: Math.max(own.from, range.interval.from), to: Math.min(own.to, range.interval.to) }
   return wanted.from < wanted.to ? widen(service.timeZone, wanted, unit) : { from: own.from, to: own.from }
-}
-
-type Extra = Partial<
-  Pick<PlannedRequest, 'series' | 'geoIds' | 'window' | 'settledBefore' | 'lookbackS' | 'complete' | 'reason'>
->
-
-/** Plans one request; the defaults are those of a listing without a range. */
-export function planRequest(
-  { service, now }: Pick<Planning, 'service' | 'now'>,
-  where: string,
-  route: RouteName,
-  given: AnyParams,
-  extra: Extra = {},
-): PlannedRequest {
-  const params: { [name: string]: AnyParams[string] } = {}
-  for (const name in given) if (given[name] !== undefined) params[name] = given[name]
-  return {
-    where,
-    route,
-    params,
-    request: buildRequest(service, route, params as Params<RouteName>),
-    locale: (params.locale as Locale | undefined) ?? service.locales[0],
-    reason: 'missing',
-    series: null,
-    geoIds: [ALL_GEOS],
-    window: null,
-    settledBefore: now,
-    lookbackS: null,
-    timeZone: service.timeZone,
-    service,
-    complete: false,
-    ...extra,
-  }
 }

@@ -6,7 +6,7 @@ import { ALL_GEOS, type FailedRequest, type PlannedRequest, seriesKey } from '..
 import { rangeParams } from '../services/request.ts'
 import type { AnyParams } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
-import { planRequest } from './planning.ts'
+import { planRequest } from './planRequest.ts'
 import { createRequested, type Requested } from './requested.ts'
 import { groupsOf } from './series/groups.ts'
 import { borderUnit } from './windows.ts'

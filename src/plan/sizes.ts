@@ -1,5 +1,7 @@
 import { addUnits } from '../base/time/zone.ts'
-import type { Span } from '../job/job.ts'
+import type { SeriesEntry, Span } from '../job/job.ts'
+import type { SeriesState } from '../job/plannerState.ts'
+import type { Service } from '../services/service.ts'
 import type { Size, Windows } from '../services/windows.ts'
 
 /** A span of a job file as a size; weeks become days, and nothing is smaller than a day. */
@@ -14,7 +16,7 @@ export const smaller = (a: Size, b: Size): Size =>
   addUnits('Etc/UTC', 0, a.unit, a.count) <= addUnits('Etc/UTC', 0, b.unit, b.count) ? a : b
 
 /** The first window size of a series. `geos`: how many geos are requested; null where that is not known. */
-export function firstSize(
+function firstSize(
   { byGeos, unknownGeos, offers, grouped }: Windows,
   kind: string,
   timeTrunc: string | null,
@@ -24,4 +26,16 @@ export function firstSize(
   const coarse = timeTrunc === null ? undefined : grouped[timeTrunc]
   if (coarse) return coarse
   return geos === null ? unknownGeos : (byGeos.find(({ upTo }) => upTo === null || geos <= upTo)?.size ?? unknownGeos)
+}
+
+/** The window size: from the job, else the learned one, else the service's first size. */
+export function sizeFor(
+  service: Service,
+  entry: SeriesEntry,
+  { windowS, geoCount }: SeriesState,
+  sent: readonly number[],
+): Size {
+  if (entry.chunk) return sizeOf(entry.chunk)
+  const first = firstSize(service.windows, entry.kind, entry.timeTrunc, sent.length || geoCount || null)
+  return windowS === null ? first : { unit: 'day', count: Math.max(1, Math.floor(windowS / 86_400)) }
 }

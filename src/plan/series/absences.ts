@@ -5,25 +5,15 @@ import { absentNext, EARLY } from '../../job/again.ts'
 import type { SeriesEntry } from '../../job/job.ts'
 import { ALL_GEOS, type PlannedRequest, seriesKey } from '../../job/plannedRequest.ts'
 import type { Absence, SeriesState } from '../../job/plannerState.ts'
-import { rangeParams } from '../../services/request.ts'
 import type { Service } from '../../services/service.ts'
 import type { Size } from '../../services/windows.ts'
-import {
-  changesOf,
-  entryRoute,
-  geosOf,
-  identityOf,
-  knownPeriods,
-  lookbacksOf,
-  paramsOf,
-  sentGeos,
-  sizeFor,
-} from '../entries.ts'
+import { entryRoute, geosOf, identityOf, sentGeos } from '../entries.ts'
 import { settledBefore } from '../held.ts'
-import { type Planning, planRequest, wantedRange } from '../planning.ts'
-import { smaller } from '../sizes.ts'
+import { type Planning, wantedRange } from '../planning.ts'
+import { sizeFor, smaller } from '../sizes.ts'
 import { isSkipped } from '../unknown.ts'
 import { addSize, borderUnit, cutterOf, widen } from '../windows.ts'
+import { changesOf, type EntrySeries, entrySeries, planWindow } from './entrySeries.ts'
 import { groupsOf } from './groups.ts'
 import type { MissingLater } from './missingLater.ts'
 
@@ -71,42 +61,40 @@ function dueOf(
 }
 
 /** The window size of a series; a `chunk` of the job does not exceed the learned size here, because a candidate counts as one call. */
-function sizeOfOne(service: Service, entry: SeriesEntry, state: SeriesState, geoIds: readonly number[]): Size {
+function sizeOfOne(service: Service, { entry, state }: EntrySeries, geoIds: readonly number[]): Size {
   const size = sizeFor(service, entry, state, sentGeos(entry, geoIds))
   return state.windowS === null ? size : smaller(size, sizeFor(service, { ...entry, chunk: null }, state, []))
 }
 
 /** The windows of one entry in which absences are due, each once, for the geos that have absences due in it. */
 function* candidates(planning: Planning, entry: SeriesEntry, whole: MissingLater): Generator<Candidate> {
-  const { job, service, plannerState, now, requested } = planning
+  const { service, plannerState, now, requested } = planning
   if (!entry.window) return
   const zone = service.timeZone
   const unit = borderUnit(entry.timeTrunc)
   const wanted = wantedRange(planning, entry.window, unit)
   for (const indicatorId of entry.indicators) {
-    const series = identityOf(entry, indicatorId)
-    const absences = plannerState.absences(series)
+    const absences = plannerState.absences(identityOf(entry, indicatorId))
     if (absences.length === 0) continue
-    const key = seriesKey(series)
-    const state = plannerState.series(series)
-    const periods = knownPeriods(zone, state)
+    const one = entrySeries(planning, entry, indicatorId)
+    const { key, state, periods } = one
     const due = new Map(geosOf(entry).map((geoId) => [geoId, dueOf(absences, state, geoId, wanted, now)]))
     const geoIds = [...due].flatMap(([geoId, some]) => (some.length > 0 ? [geoId] : []))
     if (geoIds.length === 0 || isSkipped(planning, entry.where, entryRoute(entry), indicatorId)) continue
-    const size = sizeOfOne(service, entry, state, geoIds)
+    const size = sizeOfOne(service, one, geoIds)
     const intervals = joinNearby(
-      [...due.values()].flat().map((one) => widen(zone, one, unit)),
+      [...due.values()].flat().map((absence) => widen(zone, absence, unit)),
       (at) => addSize(zone, at, size),
     )
     // What a later job requests for all geos covers it, too.
     const rest = subtract(intervals, whole(key))
     const groups = groupsOf(geoIds.map((geoId) => ({ geoId, holes: requested.left(key, geoId, rest) })))
-    const changes = changesOf(service, series, state)
+    const changes = changesOf(service, one)
     for (const group of groups)
       for (const piece of group.holes.flatMap((hole) => cutterOf(zone, unit)(hole, size, changes))) {
         // An answer contains a period only if the period begins in the window.
-        const isAnswered = (one: Due): boolean =>
-          one.from < piece.to && one.to > piece.from && (!periods || begins(periods, one, piece))
+        const isAnswered = (absence: Due): boolean =>
+          absence.from < piece.to && absence.to > piece.from && (!periods || begins(periods, absence, piece))
         const dueGeoIds = group.geoIds.filter((geoId) => due.get(geoId)!.some(isAnswered))
         if (dueGeoIds.length === 0) continue
         const inside = dueGeoIds.flatMap((geoId) => due.get(geoId)!.filter(isAnswered))
@@ -114,11 +102,9 @@ function* candidates(planning: Planning, entry: SeriesEntry, whole: MissingLater
         const reach = { from: Math.min(...inside.map(({ from }) => from)), to: Math.max(...inside.map(({ to }) => to)) }
         const window = intersect([piece], [widen(zone, reach, unit)])[0]!
         requested.add(key, dueGeoIds, [window])
-        const params = { ...paramsOf(entry, indicatorId, sentGeos(entry, dueGeoIds)), ...rangeParams(window) }
-        const planned = planRequest(planning, entry.where, entryRoute(entry), params, {
-          ...{ series, geoIds: dueGeoIds, window, reason: 'absent' as const },
+        const planned = planWindow(planning, one, window, {
+          ...{ geoIds: dueGeoIds, reason: 'absent' },
           settledBefore: settledBefore(zone, now, entry.lookback, unit),
-          lookbackS: Math.max(state.lookbackS ?? 0, lookbacksOf(job).get(key)!),
         })
         yield { dueAt: Math.min(...inside.map(({ dueAt }) => dueAt)), planned }
       }

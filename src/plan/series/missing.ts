@@ -1,11 +1,10 @@
 import { type Interval, merge, subtract } from '../../base/time/interval.ts'
-import type { Periods } from '../../base/time/periods.ts'
-import type { SeriesEntry } from '../../job/job.ts'
 import { ALL_GEOS } from '../../job/plannedRequest.ts'
 import type { CoveredInterval, SeriesState } from '../../job/plannerState.ts'
 import { type Freshness, stillGood } from '../held.ts'
 import type { Planning } from '../planning.ts'
 import { borderUnit } from '../windows.ts'
+import type { EntrySeries } from './entrySeries.ts'
 
 /** The intervals that need not be requested for a geo. Coverage of the geo alone goes before coverage of all geos. */
 function goodOf(geoId: number, { coverage }: SeriesState, freshness: Freshness): Interval[] {
@@ -23,9 +22,7 @@ function goodOf(geoId: number, { coverage }: SeriesState, freshness: Freshness):
 /** The intervals of a range that an entry has to request for a geo of one of its series. */
 export function missingOf(
   { service, now, options }: Planning,
-  { timeTrunc, lookback, refresh }: SeriesEntry,
-  state: SeriesState,
-  periods: Periods | undefined,
+  { entry: { timeTrunc, lookback, refresh }, state, periods }: EntrySeries,
   wanted: Interval,
   geoId: number,
 ): Interval[] {

@@ -1,8 +1,9 @@
 import { type Interval, merge } from '../../base/time/interval.ts'
 import { ALL_GEOS, seriesKey } from '../../job/plannedRequest.ts'
-import { coversAllGeos, identityOf, keysOf, knownPeriods } from '../entries.ts'
+import { coversAllGeos, identityOf, keysOf } from '../entries.ts'
 import { type Planning, wantedRange } from '../planning.ts'
 import { borderUnit } from '../windows.ts'
+import { entrySeries } from './entrySeries.ts'
 import { missingOf } from './missing.ts'
 
 /** The intervals of a series that later jobs of the same call need for all geos. */
@@ -17,12 +18,9 @@ function find(planning: Planning): ReadonlyMap<string, readonly Interval[]> {
       const laterPlanning = { ...planning, ...later }
       const wanted = wantedRange(laterPlanning, entry.window, borderUnit(entry.timeTrunc))
       for (const id of entry.indicators) {
-        const series = identityOf(entry, id)
-        const key = seriesKey(series)
+        const key = seriesKey(identityOf(entry, id))
         if (!own.has(key)) continue
-        const state = planning.plannerState.series(series)
-        const periods = knownPeriods(planning.service.timeZone, state)
-        const missing = missingOf(laterPlanning, entry, state, periods, wanted, ALL_GEOS)
+        const missing = missingOf(laterPlanning, entrySeries(laterPlanning, entry, id), wanted, ALL_GEOS)
         found.set(key, merge([...(found.get(key) ?? []), ...missing]))
       }
     }

@@ -1,25 +1,14 @@
 import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
-import type { Periods } from '../../base/time/periods.ts'
 import type { SeriesEntry } from '../../job/job.ts'
-import { ALL_GEOS, type PlannedRequest, seriesKey } from '../../job/plannedRequest.ts'
+import { ALL_GEOS, type PlannedRequest } from '../../job/plannedRequest.ts'
 import type { SeriesState } from '../../job/plannerState.ts'
-import { rangeParams } from '../../services/request.ts'
-import {
-  changesOf,
-  coversAllGeos,
-  entryRoute,
-  geosOf,
-  identityOf,
-  knownPeriods,
-  lookbacksOf,
-  paramsOf,
-  sentGeos,
-  sizeFor,
-} from '../entries.ts'
+import { coversAllGeos, entryRoute, geosOf, sentGeos } from '../entries.ts'
 import { settledBefore } from '../held.ts'
-import { type Planning, planRequest, wantedRange } from '../planning.ts'
+import { type Planning, wantedRange } from '../planning.ts'
+import { sizeFor } from '../sizes.ts'
 import { isSkipped } from '../unknown.ts'
 import { borderUnit, cutterOf } from '../windows.ts'
+import { changesOf, type EntrySeries, entrySeries, planWindow } from './entrySeries.ts'
 import { type Group, groupsOf } from './groups.ts'
 import { missingOf } from './missing.ts'
 import type { MissingLater } from './missingLater.ts'
@@ -33,24 +22,16 @@ export interface SeriesRequests {
 /** Windows that are requested for the same geos, and whether there is coverage of one of these. */
 interface WindowGroup {
   readonly geoIds: readonly number[]
-  readonly sent: readonly number[]
   readonly known: boolean
   readonly windows: readonly Interval[]
 }
 
 /** What an entry has to request of a series, each interval once: for all geos where a later job needs all, else for the geos that miss it. */
-function groupsFor(
-  planning: Planning,
-  entry: SeriesEntry,
-  key: string,
-  state: SeriesState,
-  periods: Periods | undefined,
-  wanted: Interval,
-  whole: MissingLater,
-): Group[] {
+function groupsFor(planning: Planning, one: EntrySeries, wanted: Interval, whole: MissingLater): Group[] {
+  const { entry, key } = one
   const missing = geosOf(entry).map((geoId) => ({
     geoId,
-    holes: planning.requested.left(key, geoId, missingOf(planning, entry, state, periods, wanted, geoId)),
+    holes: planning.requested.left(key, geoId, missingOf(planning, one, wanted, geoId)),
   }))
   const ofAll = coversAllGeos(entry) ? [] : whole(key)
   if (ofAll.length === 0) return groupsOf(missing)
@@ -64,42 +45,30 @@ function groupsFor(
 
 /** Plans an entry with a window: for every indicator what is wanted and not held, in windows on local borders. */
 export function* planSeries(planning: Planning, entry: SeriesEntry, whole: MissingLater): Generator<SeriesRequests> {
-  const { job, service, plannerState, now, options, requested } = planning
+  const { service, now, options, requested } = planning
   if (!entry.window) return
   const zone = service.timeZone
   const unit = borderUnit(entry.timeTrunc)
   const wanted = wantedRange(planning, entry.window, unit)
   const windowsOf = cutterOf(zone, unit)
-  const route = entryRoute(entry)
   for (const indicatorId of entry.indicators) {
-    const series = identityOf(entry, indicatorId)
-    const key = seriesKey(series)
-    const state = plannerState.series(series)
-    const periods = knownPeriods(zone, state)
-    const groups = groupsFor(planning, entry, key, state, periods, wanted, whole)
-    if (groups.length === 0 || isSkipped(planning, entry.where, route, indicatorId)) continue
-    const settled = settledBefore(zone, now, entry.lookback, unit, periods)
-    const lookbackS = Math.max(state.lookbackS ?? 0, lookbacksOf(job).get(key)!)
-    const changes = changesOf(service, series, state)
+    const one = entrySeries(planning, entry, indicatorId)
+    const { key, state } = one
+    const groups = groupsFor(planning, one, wanted, whole)
+    if (groups.length === 0 || isSkipped(planning, entry.where, entryRoute(entry), indicatorId)) continue
+    const settled = settledBefore(zone, now, entry.lookback, unit, one.periods)
+    const changes = changesOf(service, one)
     const windowGroups = groups.map(({ geoIds, holes }): WindowGroup => {
-      const sent = sentGeos(entry, geoIds)
-      const size = sizeFor(service, entry, state, sent)
+      const size = sizeFor(service, entry, state, sentGeos(entry, geoIds))
       const known = state.coverage.some(({ geoId }) => geoId === ALL_GEOS || geoIds.includes(geoId))
       const windows = holes.flatMap((hole) => windowsOf(hole, size, changes))
       requested.add(key, geoIds, holes, windows.length)
-      return { geoIds, sent, known, windows }
+      return { geoIds, known, windows }
     })
-    const request = (window: Interval, { geoIds, sent, known }: WindowGroup): PlannedRequest =>
-      planRequest(
-        planning,
-        entry.where,
-        route,
-        { ...paramsOf(entry, indicatorId, sent), ...rangeParams(window) },
-        {
-          ...{ series, geoIds, window, settledBefore: settled, lookbackS },
-          reason: options.restate ? 'restate' : known ? reasonOf(window, state, settled) : 'missing',
-        },
-      )
+    const request = (window: Interval, { geoIds, known }: WindowGroup): PlannedRequest => {
+      const reason = options.restate ? 'restate' : known ? reasonOf(window, state, settled) : 'missing'
+      return planWindow(planning, one, window, { geoIds, settledBefore: settled, reason })
+    }
     yield inOrderOfTime(windowGroups, options.newestFirst ?? false, request)
   }
 }

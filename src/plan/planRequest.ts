@@ -1,0 +1,37 @@
+import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
+import { buildRequest } from '../services/request.ts'
+import type { AnyParams, Locale, Params, RouteName } from '../services/routes.ts'
+import type { Planning } from './planning.ts'
+
+type Extra = Partial<
+  Pick<PlannedRequest, 'series' | 'geoIds' | 'window' | 'settledBefore' | 'lookbackS' | 'complete' | 'reason'>
+>
+
+/** Plans one request; the defaults are those of a listing without a range. */
+export function planRequest(
+  { service, now }: Pick<Planning, 'service' | 'now'>,
+  where: string,
+  route: RouteName,
+  given: AnyParams,
+  extra: Extra = {},
+): PlannedRequest {
+  const params: { [name: string]: AnyParams[string] } = {}
+  for (const name in given) if (given[name] !== undefined) params[name] = given[name]
+  return {
+    where,
+    route,
+    params,
+    request: buildRequest(service, route, params as Params<RouteName>),
+    locale: (params.locale as Locale | undefined) ?? service.locales[0],
+    reason: 'missing',
+    series: null,
+    geoIds: [ALL_GEOS],
+    window: null,
+    settledBefore: now,
+    lookbackS: null,
+    timeZone: service.timeZone,
+    service,
+    complete: false,
+    ...extra,
+  }
+}
