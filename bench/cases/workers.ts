@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readMachines } from '../../src/checks/machines.ts'
-import type { Ask } from '../../src/cluster/ask.ts'
 import { enqueue } from '../../src/cluster/enqueue.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
+import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { openStore } from '../../src/db/open.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
@@ -40,7 +40,7 @@ series:
   )
   const store = await openStore(url)
   const host = hostOf(emulator.url)
-  const queue = await openQueue<Ask>(store, host, { supervises: false, onError: () => undefined })
+  const queue = await openQueue<QueuedRequest>(store, host, { supervises: false, onError: () => undefined })
   const machines = Array.from({ length: workers }, () =>
     machine(url, emulator.url, ['worker', '--service', 'generic', '--concurrency', '1', '--quiet']),
   )

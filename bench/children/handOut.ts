@@ -1,8 +1,8 @@
 /* Plans ten years of 2,000 series and queues them in a database on a server, then takes some in hand. */
 
-import type { Ask } from '../../src/cluster/ask.ts'
 import { enqueue } from '../../src/cluster/enqueue.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
+import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { openStore } from '../../src/db/open.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
@@ -16,7 +16,7 @@ const job = readJob(
   'bench.yaml',
 )
 const store = await openStore(file)
-const queue = await openQueue<Ask>(store, 'service.test', {
+const queue = await openQueue<QueuedRequest>(store, 'service.test', {
   supervises: false,
   onError: (error) => {
     throw error

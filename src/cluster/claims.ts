@@ -5,8 +5,8 @@ import type { Store } from '../db/store.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Loading } from '../load/load.ts'
 import type { Database } from '../tables/schema.ts'
-import type { Ask } from './ask.ts'
 import type { Claim, Queue } from './queue.ts'
+import type { QueuedRequest } from './queuedRequest.ts'
 
 /** Somebody else has the request in hand now: nothing of it is written any more. */
 const lost = (): StoppedError => new StoppedError('Another worker has taken this request over.', { code: 'claim-lost' })
@@ -21,15 +21,15 @@ export interface Held {
 }
 
 /** Locks the series of a request until the end of a transaction: what is recorded of a series is worked out from what is recorded already. */
-async function lockSeries(tx: Transaction<Database>, { series }: Ask): Promise<void> {
+async function lockSeries(tx: Transaction<Database>, { series }: QueuedRequest): Promise<void> {
   const known = series && (await findSeries(tx, identityRow(series)))
   if (known) await tx.selectFrom('series').select('id').where('id', '=', known.id).forNoKeyUpdate().execute()
 }
 
 /** Ends a request in hand by what came of it: what may pass is tried again later. False where it is in these hands no more. */
 export const settleBy = (
-  queue: Queue<Ask>,
-  claim: Claim<Ask>,
+  queue: Queue<QueuedRequest>,
+  claim: Claim<QueuedRequest>,
   error: SyncError | null,
   tx?: Kysely<never>,
 ): Promise<boolean> => {
@@ -42,7 +42,12 @@ export const settleBy = (
  * is rolled back where it is not; the one that records the answer to `whole` ends the request with it. So an answer is there
  * with its coverage and the end of the request, or nothing of it.
  */
-export function holdClaim(store: Store, queue: Queue<Ask>, claim: Claim<Ask>, whole: PlannedRequest | null): Held {
+export function holdClaim(
+  store: Store,
+  queue: Queue<QueuedRequest>,
+  claim: Claim<QueuedRequest>,
+  whole: PlannedRequest | null,
+): Held {
   let settled = false
   let settling = false
   return {

@@ -1,8 +1,8 @@
 import { setImmediate as yieldOnce } from 'node:timers/promises'
 import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import { type Ask, askOf } from './ask.ts'
 import type { Queue, Queued } from './queue.ts'
+import { type QueuedRequest, queuedOf } from './queuedRequest.ts'
 
 /** Requests that are queued at once. */
 const BATCH = 2_000
@@ -18,7 +18,7 @@ export interface Enqueued {
  * last answer that the plan knew of.
  */
 export async function enqueue(
-  queue: Queue<Ask>,
+  queue: Queue<QueuedRequest>,
   job: Job,
   requests: Iterable<PlannedRequest>,
   after: number,
@@ -27,18 +27,18 @@ export async function enqueue(
   const now = Math.floor(nowMs / 1000)
   let sent = 0
   let sending: Promise<number> = Promise.resolve(0)
-  const send = async (batch: readonly Queued<Ask>[]): Promise<void> => {
+  const send = async (batch: readonly Queued<QueuedRequest>[]): Promise<void> => {
     sent += await sending
     sending = queue.insert(batch)
     // Whoever waits for it is told; until then it is nobody's error.
     sending.catch(() => undefined)
     await yieldOnce()
   }
-  let batch: Queued<Ask>[] = []
+  let batch: Queued<QueuedRequest>[] = []
   let last: PlannedRequest | null = null
   for (const planned of requests) {
     last = planned
-    batch.push(askOf(job, planned, after, now))
+    batch.push(queuedOf(job, planned, after, now))
     if (batch.length < BATCH) continue
     await send(batch)
     batch = []

@@ -17,9 +17,9 @@ import { createRequested, type Requested } from '../plan/requested.ts'
 import type { AnyParams } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
 import { failures } from '../state/failures.ts'
-import { type Ask, plannedOf } from './ask.ts'
 import { enqueue } from './enqueue.ts'
 import type { Queue } from './queue.ts'
+import { plannedOf, type QueuedRequest } from './queuedRequest.ts'
 
 /** A plan that others carry out. */
 export interface HandOut {
@@ -86,11 +86,11 @@ const hasWorkers = async (store: Store, host: string, now: number): Promise<bool
     .executeTakeFirst()) !== undefined
 
 /** Begins a plan that is handed to workers: what they have already is read before anything is planned. */
-export async function openHandOut(store: Store, queue: Queue<Ask>, service: Service): Promise<HandOut> {
+export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, service: Service): Promise<HandOut> {
   const requested = createRequested()
-  for (const ask of await queue.open())
-    if (ask.series && ask.window) requested.add(seriesKey(ask.series), ask.geoIds, [ask.window])
-    else requested.takes(plannedOf(ask, service).request.target)
+  for (const queued of await queue.open())
+    if (queued.series && queued.window) requested.add(seriesKey(queued.series), queued.geoIds, [queued.window])
+    else requested.takes(plannedOf(queued, service).request.target)
   // Whatever is answered from now on is known to whoever fetches, also where the plan does not see it yet.
   const after = await lastFetch(store)
 

@@ -6,7 +6,7 @@ import type { Store } from '../db/store.ts'
 /** A piece of work as it is queued. */
 export interface Queued<T> {
   readonly data: T
-  /** Of all that are queued or in hand, only one has it. */
+  /** Unique among all that are queued or in hand. */
   readonly key: string
   /** What belongs together. */
   readonly group: string
@@ -14,7 +14,7 @@ export interface Queued<T> {
   readonly priority: number
 }
 
-/** A piece of work in hand, with the number of the attempt: whoever holds an earlier one holds nothing. */
+/** A piece of work in hand, with the number of the attempt: a claim on an earlier attempt is void. */
 export interface Claim<T> {
   readonly id: string
   readonly retryCount: number
@@ -32,22 +32,22 @@ export interface QueueCounts {
   readonly dead: number
 }
 
-/** Pieces of work for one host that many machines take from; each is in one pair of hands at a time. */
+/** Pieces of work for one host, which many machines take; each is in one claim at a time. */
 export interface Queue<T extends object> {
   readonly name: string
   /** Puts work into the queue, and answers how much of it was not there already. */
   insert(work: readonly Queued<T>[]): Promise<number>
-  /** Takes up to so many pieces in hand. They are given to others when nothing is heard of them for a while. */
+  /** Claims up to `count` pieces. A claim whose heartbeats stop goes to others. */
   claim(count: number): Promise<Claim<T>[]>
-  /** Says that pieces are still in hand. */
+  /** A heartbeat for pieces in hand. */
   beat(claims: readonly Claim<T>[]): Promise<void>
-  /** Whether a piece is still in these hands, as part of a transaction: until its end nobody else takes it. */
+  /** Whether a claim is still valid, as part of a transaction: until the end of that nobody else takes the piece. */
   holds(claim: Claim<T>, db: Kysely<never>): Promise<boolean>
-  /** Ends a piece of work, as part of a transaction where one is given. False where it is in these hands no more. */
+  /** Ends a piece of work, as part of a transaction if one is given. False if the claim is not valid any more. */
   complete(claim: Claim<T>, output: object, db?: Kysely<never>): Promise<boolean>
-  /** The same for what failed: it is tried again later, at growing distances, and then counts as dead. */
+  /** The same for what failed: it is tried again later, at growing intervals, and after the last attempt counts as dead. */
   fail(claim: Claim<T>, output: object, db?: Kysely<never>): Promise<boolean>
-  /** Gives a piece back as it was: it may be taken again after so many seconds, and no attempt is counted. */
+  /** Gives a piece back without counting an attempt: it may be claimed again after `afterS` seconds. */
   putBack(claim: Claim<T>, work: Queued<T>, afterS: number): Promise<boolean>
   /** What is queued or in hand. */
   open(): Promise<T[]>
@@ -58,7 +58,7 @@ export interface Queue<T extends object> {
   close(): Promise<void>
 }
 
-/** How long nothing may be heard of a piece of work before others get it, in seconds; pg-boss takes no less. */
+/** Seconds without a heartbeat after which others get a piece of work; pg-boss takes no less. */
 const HEARTBEAT_S = 10
 /** Attempts after the first one. */
 const RETRIES = 8
@@ -102,7 +102,7 @@ const asDb = (db: Kysely<never>, isClosed = (): boolean => false): Db => ({
   },
 })
 
-/** Opens the queue of a host in a database; `supervises` also watches for work of which nothing is heard. */
+/** Opens the queue of a host in a database; `supervises` also looks for claims without heartbeats. */
 export async function openQueue<T extends object>(
   { kysely, write }: Pick<Store, 'kysely' | 'write'>,
   host: string,

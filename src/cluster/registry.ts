@@ -3,7 +3,7 @@ import { formatMillis } from '../base/time/instant.ts'
 import { databaseClock, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 
-/** A worker of which nothing was heard for so long is dead. */
+/** A worker without a heartbeat for so long is dead. */
 const DEAD_MS = 60_000
 
 /** What a worker tells of itself. */

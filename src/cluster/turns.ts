@@ -180,7 +180,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHo
         await forget(id)
       }
     },
-    async heard(host, { what, waitMs }) {
+    async report(host, { what, waitMs }) {
       if (what !== 'failed' && waitMs <= 0) {
         const grows = what === 'good' ? 1 : 0
         // On most answers nothing changes, and nothing is written.

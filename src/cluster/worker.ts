@@ -5,12 +5,12 @@ import { ingest } from '../ingest.ts'
 import type { Loading } from '../load/load.ts'
 import { createSizes } from '../load/sizes.ts'
 import { hostOf } from '../load/source.ts'
-import { type Ask, keyOf, plannedOf } from './ask.ts'
-import { createAsking } from './asking.ts'
 import { holdClaim, settleBy } from './claims.ts'
+import { createLeases } from './leases.ts'
 import type { Claim, Queue } from './queue.ts'
+import { keyOf, plannedOf, type QueuedRequest } from './queuedRequest.ts'
 import { register } from './registry.ts'
-import { createStints, type WorkerContext } from './stints.ts'
+import { createWorkerRuns, type WorkerContext } from './workerRuns.ts'
 
 /** How a worker works. */
 export interface WorkOptions {
@@ -22,45 +22,45 @@ export interface WorkOptions {
 
 /** What a worker did. */
 export interface Worked {
-  /** Requests that it ended, those that failed among them. */
+  /** Requests that it ended, including those that failed. */
   readonly done: number
   readonly failed: number
-  /** Why it ended, where nobody told it to. */
+  /** Why it ended, if it was not told to. */
   readonly stop: SyncError | null
 }
 
-/** How often it is looked for work while there is none. */
+/** How often to look for work while there is none. */
 const IDLE_MS = 1_000
-/** How often a worker says that it lives: several times before it counts as dead. */
+/** How often a worker renews what shows that it is alive: several times before it counts as dead. */
 const BEAT_MS = 3_000
-/** How long a worker leaves a host alone whose budget is spent, or that asked for it, until it looks again. */
+/** How long a worker does not call a host whose budget is spent, or that asked for a pause, before it looks again. */
 const PAUSE_S = 30
 
 /**
- * Takes requests from the queue, and fetches, transforms and loads each as any run does, until it is told to stop: then it finishes
- * what is on its way, and gives the rest back.
+ * Takes requests from the queue, and fetches, transforms and loads each as any run does, until it is told to stop. Then it finishes
+ * the calls under way and puts the rest back.
  */
-export async function work(context: WorkerContext, queue: Queue<Ask>, options: WorkOptions): Promise<Worked> {
+export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, options: WorkOptions): Promise<Worked> {
   const { store, signs, service, signal, now } = context
   const host = hostOf(context.baseUrl)
   const registered = await register(signs, host, context.version)
-  const stints = createStints(context)
-  const asking = createAsking(store, signs, signal)
+  const workerRuns = createWorkerRuns(context)
+  const leases = createLeases(store, signs, signal)
   const probes = new Map<string, Promise<unknown>>()
-  const inHand = new Map<Claim<Ask>, Promise<void>>()
+  const inHand = new Map<Claim<QueuedRequest>, Promise<void>>()
   let [done, failed] = [0, 0]
   let stop = null as SyncError | null
   let pause = null as { readonly until: number; readonly reason: string } | null
   const note = (reason: string): void => context.onEvent?.({ event: 'note', reason })
 
-  /** What becomes of a request that ended with an error that is not about its answer. */
-  async function giveUp(claim: Claim<Ask>, error: unknown): Promise<void> {
+  /** Handles an error that is not about the answer to a request. */
+  async function giveUp(claim: Claim<QueuedRequest>, error: unknown): Promise<void> {
     if (error instanceof KeyError) stop ??= error
     else if (error instanceof StoppedError && error.code === 'claim-lost') return note(error.message)
     else if (error instanceof StoppedError && error.code !== 'signal')
       pause ??= { until: performance.now() + PAUSE_S * 1000, reason: error.message }
     else if (!(error instanceof StoppedError)) {
-      // Where the database does not answer, others take it over when nothing is heard of it.
+      // If the database does not answer, others take the request over once its claim is no longer renewed.
       note(`${claim.data.where}: ${(error as Error).message}`)
       if (!(error instanceof SyncError)) await queue.fail(claim, { message: (error as Error).message })
       return
@@ -70,17 +70,17 @@ export async function work(context: WorkerContext, queue: Queue<Ask>, options: W
     await queue.putBack(claim, again, pause ? PAUSE_S : 0)
   }
 
-  async function handle(claim: Claim<Ask>): Promise<void> {
-    const { data: ask } = claim
+  async function handle(claim: Claim<QueuedRequest>): Promise<void> {
+    const { data: queued } = claim
     try {
-      const left = await asking.begin(claim, plannedOf(ask, service))
+      const left = await leases.acquire(claim, plannedOf(queued, service))
       const held = holdClaim(store, queue, claim, left.length === 1 ? left[0]! : null)
       let error: SyncError | null = null
       if (left.length > 0) {
-        const { runId, emit, fetcher } = await stints.of(ask)
+        const { runId, emit, fetcher } = await workerRuns.of(queued)
         const { settle, store: ours } = held
         const redactor = redactorOf(context.key)
-        const loading: Loading = { store: ours, runId, keep: ask.keep, now, redactor, settle }
+        const loading: Loading = { store: ours, runId, keep: queued.keep, now, redactor, settle }
         const shared = { service, fetcher, loading, rejects: context.rejects, emit, probes }
         for (const one of left) {
           const result = await ingest({ ...shared, sizes: createSizes(loading) }, one)
@@ -94,22 +94,22 @@ export async function work(context: WorkerContext, queue: Queue<Ask>, options: W
     } catch (error) {
       await giveUp(claim, error).catch((reason: Error) => note(reason.message))
     } finally {
-      // What is not forgotten now is forgotten when it is renewed no more.
-      await asking.end(claim).catch(() => undefined)
+      // A lease that cannot be given back now ends because nobody renews it.
+      await leases.release(claim).catch(() => undefined)
     }
   }
 
   const sign = async (): Promise<void> => {
     await queue.beat([...inHand.keys()])
-    await asking.renew([...inHand.keys()])
+    await leases.renew([...inHand.keys()])
     await registered.sign({
       ...{ claims: inHand.size, done, draining: signal.aborted ? 1 : 0 },
-      ...{ runs: stints.runs().join(','), holding: pause?.reason ?? null },
+      ...{ runs: workerRuns.runs().join(','), holding: pause?.reason ?? null },
     })
   }
   let signing: Promise<void> = Promise.resolve()
   const beat = setInterval(() => {
-    // While the database does not answer there is nothing to say.
+    // If the database does not answer, the next beat tries again.
     signing = signing.then(sign).catch(() => undefined)
   }, BEAT_MS)
 
@@ -117,7 +117,7 @@ export async function work(context: WorkerContext, queue: Queue<Ask>, options: W
     await Promise.race([sleep(ms, undefined, { signal }).catch(() => undefined), ...inHand.values()])
   }
 
-  /** Takes what there is and what there are hands for; false where there was nothing. */
+  /** Takes as much work as there is room for; false if there was none. */
   async function take(): Promise<boolean> {
     const claims = await queue.claim(options.concurrency - inHand.size)
     for (const claim of claims)
@@ -128,15 +128,15 @@ export async function work(context: WorkerContext, queue: Queue<Ask>, options: W
     return claims.length > 0
   }
 
-  /** Looks what there is to do; false when there is nothing more. */
+  /** One round of the loop; false when nothing is left to do. */
   async function step(): Promise<boolean> {
     if (pause && performance.now() >= pause.until) pause = null
     if (pause) {
-      if (inHand.size === 0) await stints.end(pause.reason)
+      if (inHand.size === 0) await workerRuns.end(pause.reason)
     } else if (inHand.size < options.concurrency) {
       if (await take()) return true
       if (inHand.size === 0) {
-        await stints.end(null)
+        await workerRuns.end(null)
         if (options.untilEmpty) return false
       }
     }
@@ -155,7 +155,7 @@ export async function work(context: WorkerContext, queue: Queue<Ask>, options: W
     await Promise.all(inHand.values())
     clearInterval(beat)
     await signing
-    await stints.end(stop?.message ?? null).catch((error: Error) => note(error.message))
+    await workerRuns.end(stop?.message ?? null).catch((error: Error) => note(error.message))
     await registered.leave().catch((error: Error) => note(error.message))
   }
   return { done, failed, stop }

@@ -95,17 +95,17 @@ export function openClient(options: FetchOptions): ServiceClient {
   /** Reports a failed call, pauses all calls to a host that keeps failing or asks for it, and throws. */
   async function fail(host: string, failure: AttemptFailure, quota = 0): Promise<never> {
     const { error, alive = false, coolDownMs } = failure
-    const suffers = error instanceof TransientError && !alive
+    const isFailed = error instanceof TransientError && !alive
     if (error instanceof KeyError) ended = error
-    const waitMs = Math.max(quota, suffers ? coolDownMs : 0)
-    const { holdMs, giveUp } = await turns.heard(host, { what: suffers ? 'failed' : 'alive', waitMs })
+    const waitMs = Math.max(quota, isFailed ? coolDownMs : 0)
+    const { holdMs, giveUp } = await turns.report(host, { what: isFailed ? 'failed' : 'alive', waitMs })
     if (giveUp)
       throw new StoppedError(`The service keeps failing. ${error.message} The run ends here.`, {
         hint: 'Run the same command again later; it goes on where it stopped.',
         code: 'circuit-open',
         cause: error,
       })
-    if (suffers) {
+    if (isFailed) {
       hold(holdMs, 'the service keeps failing; one call will probe it')
       hold(coolDownMs, error.message)
     }
@@ -133,7 +133,7 @@ export function openClient(options: FetchOptions): ServiceClient {
     if (quota > MAX_WAIT_MS) ended = tooLong(quota)
     else hold(quota, 'the quota of the moment is spent')
     if (failure) return fail(host, failure, quota)
-    await turns.heard(host, { what: 'good', waitMs: quota })
+    await turns.report(host, { what: 'good', waitMs: quota })
     return answer
   }
 

@@ -4,40 +4,40 @@ import type { Pace } from '../job/job.ts'
 import { type BreakerOptions, createBreaker } from './breaker.ts'
 import { createGate } from './pace.ts'
 
-/** What came of a call, as far as the manners towards its host go. */
-export interface Heard {
-  /** `good`: an answer that counts; `alive`: a refusal by a host that works; `failed`: none, or one that says that it suffers. */
+/** The result of a call, as far as it says how to treat the host. */
+export interface CallResult {
+  /** `good`: a normal answer; `alive`: a refusal by a host that works; `failed`: no answer, or one by which the host is overloaded or broken. */
   readonly what: 'good' | 'alive' | 'failed'
-  /** For how many milliseconds the host asks to be left alone; 0 for not at all. */
+  /** How many milliseconds the host asks not to be called; 0 if it does not ask. */
   readonly waitMs: number
 }
 
-/** What follows for all calls to the host: for how many milliseconds they are held, and why; and whether it is time to give up. */
+/** What follows for all calls to the host: how many milliseconds they are held, and whether to give up. */
 export interface Consequence {
   readonly holdMs: number
   readonly giveUp: boolean
 }
 
-/** Decides when a call to a host may begin, and is told how it went: for this process by itself, or for all that share a host. */
+/** Decides when a call to a host may begin, from the results of earlier ones: those of this process, or of all that share the host. */
 export interface Turns {
-  /** Runs a call to a host when its turn has come. Throws StoppedError when the signal comes before its turn, or none comes. */
+  /** Runs a call to a host when its turn has come. Throws StoppedError if the signal comes first, or the turn never comes. */
   pass<T>(host: string, call: () => Promise<T>): Promise<T>
-  /** Told what came of a call, before the next one may begin. */
-  heard(host: string, heard: Heard): Promise<Consequence>
+  /** Takes the result of a call, before the next one may begin. */
+  report(host: string, result: CallResult): Promise<Consequence>
   close(): Promise<void>
 }
 
-/** The service may request a longer wait than this: then the run ends, and a later one goes on. */
+/** If the service asks for a longer wait than this, the run ends, and a later run continues. */
 export const MAX_WAIT_MS = 15 * 60_000
 
-/** Why a run ends that would wait too long. */
+/** The error of a run that would have to wait too long. */
 export const tooLong = (ms: number): StoppedError =>
   new StoppedError(`The service asks to wait ${quantity(Math.round(ms / 60_000), 'minute')}; the run ends here.`, {
     hint: 'Run the same command again after that; it goes on where it stopped.',
     code: 'retry-after',
   })
 
-/** The turns of one process: a pace, an adaptive limit and a circuit breaker for whatever it sends. */
+/** The turns of one process: a pace, an adaptive limit and a circuit breaker for all its calls. */
 export function createTurns(
   pace: Pick<Pace, 'perSecond' | 'concurrency'>,
   signal: AbortSignal,
@@ -50,7 +50,7 @@ export function createTurns(
   }
   return {
     pass: (_host, call) => gate.pass(call),
-    async heard(_host, { what, waitMs }) {
+    async report(_host, { what, waitMs }) {
       hold(waitMs)
       if (what !== 'failed') {
         breaker.alive()

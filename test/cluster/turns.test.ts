@@ -38,7 +38,7 @@ describe('all who share a database', () => {
         most = Math.max(most, ++underWay)
         await sleep(100)
         underWay--
-        await one.heard(HOST, GOOD)
+        await one.report(HOST, GOOD)
       })
     await Promise.all(Array.from({ length: 45 }, (_, i) => call(turns[i % 4]!)))
     begins.sort((a, b) => a - b)
@@ -57,7 +57,7 @@ describe('all who share a database', () => {
       Array.from({ length: 24 }, (_, i) =>
         turns[i % 4]!.pass(HOST, async () => {
           sent++
-          await turns[i % 4]!.heard(HOST, GOOD)
+          await turns[i % 4]!.report(HOST, GOOD)
         }),
       ),
     )
@@ -71,8 +71,8 @@ describe('all who share a database', () => {
     const { turns, url } = await open(2)
     const [one, other] = turns as [Turns, Turns]
     const db = shared(bareStore(url).kysely)
-    for (let i = 0; i < 3; i++) await one.pass(HOST, () => one.heard(HOST, GOOD))
-    await one.pass(HOST, () => one.heard(HOST, { what: 'failed', waitMs: 700 }))
+    for (let i = 0; i < 3; i++) await one.pass(HOST, () => one.report(HOST, GOOD))
+    await one.pass(HOST, () => one.report(HOST, { what: 'failed', waitMs: 700 }))
     const { hold_until, limit_now } = await db.selectFrom('_host').selectAll().executeTakeFirstOrThrow()
     expect(limit_now).toBe(2)
     await other.pass(HOST, async () => expect(await databaseClock(db)).toBeGreaterThanOrEqual(hold_until))
@@ -84,12 +84,12 @@ describe('all who share a database', () => {
     const holds: number[] = []
     for (let i = 0; i < 4; i++) {
       const one = turns[i % 3]!
-      const { holdMs, giveUp } = await one.pass(HOST, () => one.heard(HOST, { what: 'failed', waitMs: 0 }))
+      const { holdMs, giveUp } = await one.pass(HOST, () => one.report(HOST, { what: 'failed', waitMs: 0 }))
       expect(giveUp).toBe(false)
       holds.push(holdMs)
     }
     expect(holds).toEqual([0, 0, 400, 800])
-    await turns[0]!.pass(HOST, () => turns[0]!.heard(HOST, GOOD))
+    await turns[0]!.pass(HOST, () => turns[0]!.report(HOST, GOOD))
     expect(await db.selectFrom('_host').select(['failures', 'openings']).executeTakeFirst()).toEqual({
       failures: 0,
       openings: 0,
@@ -99,7 +99,7 @@ describe('all who share a database', () => {
   test('take the place of a process that died in the middle of a call', async () => {
     const { turns, url } = await open(1, { concurrency: 1 })
     const db = shared(bareStore(url).kysely)
-    await turns[0]!.pass(HOST, () => turns[0]!.heard(HOST, GOOD))
+    await turns[0]!.pass(HOST, () => turns[0]!.report(HOST, GOOD))
     const until_at = Math.ceil((await databaseClock(db)) + 500)
     await db.insertInto('_call').values({ host: HOST, until_at }).execute()
     await turns[0]!.pass(HOST, async () => expect(await databaseClock(db)).toBeGreaterThanOrEqual(until_at))

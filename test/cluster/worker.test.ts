@@ -2,12 +2,12 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { readMachines } from '../../src/checks/machines.ts'
-import type { Ask } from '../../src/cluster/ask.ts'
-import { askOf } from '../../src/cluster/ask.ts'
 import { holdClaim } from '../../src/cluster/claims.ts'
 import { openClock } from '../../src/cluster/clock.ts'
 import { openHandOut } from '../../src/cluster/handOut.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
+import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
+import { queuedOf } from '../../src/cluster/queuedRequest.ts'
 import { createSharedTurns } from '../../src/cluster/turns.ts'
 import { work } from '../../src/cluster/worker.ts'
 import { openStore } from '../../src/db/open.ts'
@@ -38,7 +38,7 @@ series:
 async function join(file: string, baseUrl: string, key: string) {
   const [store, signs] = [await openStore(file), await openStore(file)]
   const clock = await openClock(signs.kysely)
-  const queue = await openQueue<Ask>(signs, hostOf(baseUrl), { supervises: true, onError: () => undefined })
+  const queue = await openQueue<QueuedRequest>(signs, hostOf(baseUrl), { supervises: true, onError: () => undefined })
   onTestFinished(async () => {
     await queue.close()
     clock.close()
@@ -106,14 +106,14 @@ test('what was answered since it was planned is not requested, and of the rest o
     createSharedTurns({ store: one.context.signs, pace, signal: one.context.signal })
   await sync({ ...one.context, turns }, JOB, 'sync', { range: { interval: range, how: 'narrow' } })
   const before = emulator.requests.length
-  await one.queue.insert(planned.map((request) => askOf(whole, request, 0, NOW)))
+  await one.queue.insert(planned.map((request) => queuedOf(whole, request, 0, NOW)))
   expect(await work(one.context, one.queue, { concurrency: 1, untilEmpty: true })).toMatchObject({ done: 1, failed: 0 })
   const asked = emulator.requests.slice(before).map(({ url }) => new URL(url, emulator.url).searchParams)
   expect(asked.map((search) => [search.get('start_date'), search.get('end_date')])).toEqual([
     ['2025-10-29T23:00:00Z', '2025-10-30T22:59:59Z'],
     ['2025-11-02T23:00:00Z', '2025-11-03T22:59:59Z'],
   ])
-  await one.queue.insert(planned.map((request) => askOf(whole, request, 0, NOW)))
+  await one.queue.insert(planned.map((request) => queuedOf(whole, request, 0, NOW)))
   await work(one.context, one.queue, { concurrency: 1, untilEmpty: true })
   expect(emulator.requests).toHaveLength(before + 2)
 })
@@ -130,7 +130,7 @@ test('two who ask of the same series at the same time never ask for the same int
       `job${i}.yaml`,
     )
     const planned = plan({ job, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
-    await processes[0]!.queue.insert([...planned].map((request) => askOf(job, request, 0, NOW)))
+    await processes[0]!.queue.insert([...planned].map((request) => queuedOf(job, request, 0, NOW)))
   }
   const worked = await Promise.all(
     processes.map(({ context, queue }) => work(context, queue, { concurrency: 1, untilEmpty: true })),
@@ -151,7 +151,7 @@ test('a worker that is told to stop ends what is on its way, and gives the rest 
   const emulator = await emulate({ now: NOW, latencyMs: 500 })
   const { context, queue } = await join(await tempDatabase(), emulator.url, emulator.key)
   const planned = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
-  await queue.insert([...planned].map((request) => askOf(JOB, request, 0, NOW)))
+  await queue.insert([...planned].map((request) => queuedOf(JOB, request, 0, NOW)))
   const stopping = new AbortController()
   const working = work({ ...context, signal: stopping.signal }, queue, { concurrency: 3 })
   while (emulator.requests.length === 0) await sleep(20)
@@ -170,7 +170,7 @@ test('who was given up writes nothing more: the answer of a worker whose request
   const emulator = await emulate({ now: NOW })
   const { store, queue } = await join(await tempDatabase(), emulator.url, emulator.key)
   const [planned] = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
-  await queue.insert([askOf(JOB, planned!, 0, NOW)])
+  await queue.insert([queuedOf(JOB, planned!, 0, NOW)])
   const [claim] = await queue.claim(1)
   const late = holdClaim(store, queue, claim!, planned!)
   // Given to another one, as it is when nothing is heard of a worker.
@@ -202,7 +202,7 @@ test('a refused key ends a worker, and its requests are there for others; what m
   const file = await tempDatabase()
   const [wrong, right] = [await join(file, emulator.url, 'w'.repeat(64)), await join(file, emulator.url, emulator.key)]
   const planned = [...plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })]
-  await wrong.queue.insert(planned.map((request) => askOf(JOB, request, 0, NOW)))
+  await wrong.queue.insert(planned.map((request) => queuedOf(JOB, request, 0, NOW)))
   const { stop } = await work(wrong.context, wrong.queue, { concurrency: 1, untilEmpty: true })
   expect(stop).toMatchObject({ name: 'KeyError' })
   expect(await right.queue.left(JOB.name)).toBe(5)

@@ -1,9 +1,9 @@
 import { InputError } from '../../base/errors.ts'
 import { eventsTo } from '../../base/log.ts'
 import { quantity } from '../../base/quantity.ts'
-import type { Ask } from '../../cluster/ask.ts'
 import { openClock } from '../../cluster/clock.ts'
 import { openQueue } from '../../cluster/queue.ts'
+import type { QueuedRequest } from '../../cluster/queuedRequest.ts'
 import { work } from '../../cluster/worker.ts'
 import { isAddress } from '../../db/address.ts'
 import { openStore } from '../../db/open.ts'
@@ -41,7 +41,7 @@ export async function run(args: WorkerArgs): Promise<number> {
   const signals = watchSignals(onEvent)
   const clock = await openClock(signs.kysely)
   try {
-    const queue = await openQueue<Ask>(signs, hostOf(service.baseUrl), {
+    const queue = await openQueue<QueuedRequest>(signs, hostOf(service.baseUrl), {
       supervises: true,
       onError: (error) => onEvent({ event: 'note', reason: `The queue: ${error.message}` }),
     })

@@ -8,62 +8,62 @@ import type { SyncContext } from '../ingestAll.ts'
 import { eventRows, type RejectPolicy } from '../ingestContext.ts'
 import { closeQuarantine } from '../load/quarantine/closeQuarantine.ts'
 import { beginRun, countsOf, endRun, WORKER } from '../load/run.ts'
-import type { Ask } from './ask.ts'
+import type { QueuedRequest } from './queuedRequest.ts'
 import { createSharedTurns } from './turns.ts'
 
-/** What a worker needs from outside: as a run does. Its clock is the database's; its signal ends waits for turns, and what is on its way is finished. */
+/** What a worker needs, as a run does. Its clock is that of the database; its signal ends waits for turns, while calls under way are finished. */
 export interface WorkerContext extends Omit<SyncContext, Planned | 'rejects'> {
   /** The same database by another connection, for what cannot wait until an answer is loaded: turns, and signs of life. */
   readonly signs: Store
   readonly rejects: RejectPolicy
 }
 
-/** What only who plans a run needs. */
+/** What only a run that plans needs. */
 type Planned = 'onPlanned' | 'onProgress' | 'turns' | 'carryOut' | 'requested' | 'later'
 
-/** What a worker does of one job while there is something to do: a run of its own. */
-export interface Stint {
+/** The run in which a worker records what it does for one job, as long as it has work. */
+export interface WorkerRun {
   readonly runId: number
   readonly emit: EmitEvent
   readonly fetcher: Fetcher
 }
 
-/** The stints of a worker, one a job. */
-export interface Stints {
-  of(ask: Ask): Promise<Stint>
+/** The runs of a worker, one for each job. */
+export interface WorkerRuns {
+  of(queued: QueuedRequest): Promise<WorkerRun>
   /** The numbers of the runs that are open. */
   runs(): readonly number[]
-  /** Ends all of them: nothing is in hand any more. */
+  /** Ends all of them; nothing may be in hand any more. */
   end(reason: string | null): Promise<void>
 }
 
-/** Opens stints when the first request of a job comes. */
-export function createStints(context: WorkerContext): Stints {
+/** Begins a run when the first request of a job comes. */
+export function createWorkerRuns(context: WorkerContext): WorkerRuns {
   const { store, signs, now, signal, version } = context
-  const open = new Map<string, Promise<Stint & { readonly job: string; readonly began: number }>>()
+  const open = new Map<string, Promise<WorkerRun & { readonly job: string; readonly began: number }>>()
   const numbers = new Set<number>()
 
-  const begin = async (ask: Ask) => {
+  const begin = async (queued: QueuedRequest) => {
     const began = now()
-    const runId = await beginRun(store, { command: WORKER, job: ask.job, version, now: formatMillis(began) })
+    const runId = await beginRun(store, { command: WORKER, job: queued.job, version, now: formatMillis(began) })
     numbers.add(runId)
     const emit: EmitEvent = (event, fields) =>
-      context.onEvent?.({ event, run: runId, job: ask.job, command: WORKER, ...fields })
+      context.onEvent?.({ event, run: runId, job: queued.job, command: WORKER, ...fields })
     const onHold = (ms: number, reason: string): void => {
       emit('calls.held', { wait_ms: Math.round(ms), reason })
       context.onHold?.(ms, reason)
     }
     const fetcher = createFetcher({
-      ...{ ...context, pace: ask.pace, onHold, userAgent: `indicator-sync/${version}` },
+      ...{ ...context, pace: queued.pace, onHold, userAgent: `indicator-sync/${version}` },
       ...accountCalls({ ...context, onHold }, null),
-      turns: createSharedTurns({ store: signs, pace: ask.pace, signal, breaker: context.breaker, onHold }),
+      turns: createSharedTurns({ store: signs, pace: queued.pace, signal, breaker: context.breaker, onHold }),
     })
     emit('run.started', {})
-    return { runId, emit, fetcher, job: ask.job, began }
+    return { runId, emit, fetcher, job: queued.job, began }
   }
 
-  const close = async (stint: Stint & { readonly began: number }, reason: string | null): Promise<void> => {
-    const { runId, fetcher, emit, began } = stint
+  const close = async (workerRun: WorkerRun & { readonly began: number }, reason: string | null): Promise<void> => {
+    const { runId, fetcher, emit, began } = workerRun
     await fetcher.close()
     await closeQuarantine(store, now())
     const { requests: calls, failed, bytes, ...rows } = await countsOf(store, runId)
@@ -74,15 +74,15 @@ export function createStints(context: WorkerContext): Stints {
   }
 
   return {
-    async of(ask) {
-      const name = canonical([ask.job, ask.pace])
-      let stint = open.get(name)
-      if (!stint) {
-        stint = begin(ask)
-        open.set(name, stint)
-        stint.catch(() => open.delete(name))
+    async of(queued) {
+      const name = canonical([queued.job, queued.pace])
+      let workerRun = open.get(name)
+      if (!workerRun) {
+        workerRun = begin(queued)
+        open.set(name, workerRun)
+        workerRun.catch(() => open.delete(name))
       }
-      return stint
+      return workerRun
     },
     runs: () => [...numbers],
     async end(reason) {

@@ -9,25 +9,25 @@ import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import { seriesIdOf } from '../load/series.ts'
 import { withWindow } from '../plan/resolution.ts'
 import type { Database } from '../tables/schema.ts'
-import type { Ask } from './ask.ts'
 import type { Claim } from './queue.ts'
+import type { QueuedRequest } from './queuedRequest.ts'
 
-/** What the workers of a database are asking for at this moment, so that no two ask for the same interval of a series. */
-export interface Asking {
+/** Leases on intervals of series (`_asking`): while a worker requests one, no other worker requests any part of it. */
+export interface Leases {
   /**
-   * What no answer has brought since a request was planned: all of it, some parts, or nothing. Waits while another worker asks for
-   * some of it: what that brings is not asked again.
+   * Takes the lease for a request and returns what no answer has brought since it was planned: all of it, some parts, or nothing.
+   * Waits while another worker has a lease on some of it: what that brings is not requested again.
    */
-  begin(claim: Claim<Ask>, planned: PlannedRequest): Promise<readonly PlannedRequest[]>
-  /** Extends the marks of requests that are still being asked. */
-  renew(claims: readonly Claim<Ask>[]): Promise<void>
-  /** Removes the mark of a request: its answer is recorded, or nobody asks for it any more. */
-  end(claim: Claim<Ask>): Promise<void>
+  acquire(claim: Claim<QueuedRequest>, planned: PlannedRequest): Promise<readonly PlannedRequest[]>
+  /** Extends the leases for requests that are still in hand. */
+  renew(claims: readonly Claim<QueuedRequest>[]): Promise<void>
+  /** Gives the lease for a request back: its answer is recorded, or nobody requests it any more. */
+  release(claim: Claim<QueuedRequest>): Promise<void>
 }
 
-/** The mark of a worker that has not extended it for so long does not count: that worker is dead. */
-const ALIVE_MS = 30_000
-/** How often to look whether another worker has ended. */
+/** How long a lease lasts that is not renewed: by then its worker is dead. */
+const LEASE_MS = 30_000
+/** How often to look whether the lease of another worker has ended. */
 const LOOK_MS = 300
 
 /** The geos of a request; null for all. */
@@ -54,10 +54,10 @@ async function leftOf(
   return intervals.map((interval) => withWindow(planned.service, planned, interval))
 }
 
-/** Keeps in the database what each worker asks for, by the clock of the database. */
-export function createAsking(store: Store, signs: Store, signal: AbortSignal): Asking {
-  /** Whether another worker asks for a part of the same window at this moment. */
-  async function isAsked(
+/** Keeps leases in the database, by its clock. */
+export function createLeases(store: Store, signs: Store, signal: AbortSignal): Leases {
+  /** Whether another worker has a lease on a part of the same window. */
+  async function isLeased(
     tx: Transaction<Database>,
     claim: string,
     seriesId: number,
@@ -79,35 +79,38 @@ export function createAsking(store: Store, signs: Store, signal: AbortSignal): A
     )
   }
 
-  /** What is left to ask, marked as being asked; null while another one asks for some of it. */
-  const tryBegin = (claim: Claim<Ask>, planned: PlannedRequest): Promise<readonly PlannedRequest[] | null> =>
+  /** Takes the lease and returns what is left to request; null while another worker has a lease on some of it. */
+  const tryAcquire = (
+    claim: Claim<QueuedRequest>,
+    planned: PlannedRequest,
+  ): Promise<readonly PlannedRequest[] | null> =>
     store.write(async (tx) => {
       const at = await databaseClock(shared(tx))
       const seriesId = await seriesIdOf(tx, planned, at)
       const { window } = planned
       if (seriesId === null || !window) return leftOf(tx, planned, seriesId, claim.data.after)
-      // The row of the series is locked while one looks and marks: of two workers, the second sees the mark of the first.
+      // The row of the series is locked while a worker looks and takes the lease: of two workers, the second sees the lease of the first.
       await tx.selectFrom('series').select('id').where('id', '=', seriesId).forNoKeyUpdate().execute()
-      if (await isAsked(tx, claim.id, seriesId, planned, at)) return null
+      if (await isLeased(tx, claim.id, seriesId, planned, at)) return null
       const left = await leftOf(tx, planned, seriesId, claim.data.after)
       if (left.length === 0) return left
-      const mark = {
+      const lease = {
         ...{ series_id: seriesId, geo_ids: geosOf(planned)?.join(',') ?? null },
-        ...{ from_at: window.from, to_at: window.to, until_at: at + ALIVE_MS },
+        ...{ from_at: window.from, to_at: window.to, until_at: at + LEASE_MS },
       }
       await shared(tx)
         .insertInto('_asking')
-        .values({ claim: claim.id, ...mark })
-        .onConflict((conflict) => conflict.column('claim').doUpdateSet(mark))
+        .values({ claim: claim.id, ...lease })
+        .onConflict((conflict) => conflict.column('claim').doUpdateSet(lease))
         .execute()
       return left
     })
 
   return {
-    async begin(claim, planned) {
+    async acquire(claim, planned) {
       for (;;) {
         if (signal.aborted) throw stoppedBySignal()
-        const left = await tryBegin(claim, planned)
+        const left = await tryAcquire(claim, planned)
         if (left) return left
         await sleep(LOOK_MS * (0.5 + Math.random()), undefined, { signal }).catch((cause) => {
           throw stoppedBySignal(cause)
@@ -118,7 +121,7 @@ export function createAsking(store: Store, signs: Store, signal: AbortSignal): A
       if (claims.length === 0) return
       await shared(signs.kysely)
         .updateTable('_asking')
-        .set({ until_at: (await databaseClock(shared(signs.kysely))) + ALIVE_MS })
+        .set({ until_at: (await databaseClock(shared(signs.kysely))) + LEASE_MS })
         .where(
           'claim',
           'in',
@@ -126,7 +129,7 @@ export function createAsking(store: Store, signs: Store, signal: AbortSignal): A
         )
         .execute()
     },
-    async end({ id }) {
+    async release({ id }) {
       await shared(signs.kysely).deleteFrom('_asking').where('claim', '=', id).execute()
     },
   }
