@@ -16,29 +16,29 @@ export interface LogOptions {
   readonly color: boolean
   /** Texts that must never be written: each is replaced by `[secret]` wherever it occurs. */
   readonly secrets: readonly string[]
-  /** What is to be written before a line, such as what clears another one. */
+  /** Returns what is written before a line, such as the sequence that clears a progress line. */
   readonly before?: () => string
 }
 
-/** The same with nothing in it that is not seen, however deep. */
-const seen = (value: unknown): unknown => {
+/** A value without invisible characters, at any depth. */
+const onlyVisible = (value: unknown): unknown => {
   if (typeof value === 'string') return visible(value)
   if (typeof value !== 'object' || value === null || value instanceof Error) return value
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, seen(part)]))
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, onlyVisible(part)]))
 }
 
 /** A logger that writes to stderr, so that stdout holds results only. Pretty lines are sentences, JSON lines have the fields beside them. */
 export function createLog(options: LogOptions): Logger {
   const { level, format } = options
   let pino: Pino | undefined
-  const isTold = (at: (typeof LEVELS)[number], first: unknown): boolean =>
+  const isWanted = (at: (typeof LEVELS)[number], first: unknown): boolean =>
     level !== 'silent' &&
     LEVELS.indexOf(at) >= LEVELS.indexOf(level) &&
     !(isEvent(first) && !isLogged(first.event, { pretty: format === 'pretty', level }))
   // Created with the first line, because most commands log nothing.
   const at = (name: (typeof LEVELS)[number]): LogFn => {
     return (...args: readonly unknown[]) => {
-      if (!isTold(name, args[0])) return
+      if (!isWanted(name, args[0])) return
       pino ??= createPino(options)
       pino[name](...(args as Parameters<LogFn>))
     }
@@ -57,7 +57,7 @@ function createPino({ level, format, color, secrets, before = () => '' }: LogOpt
       const [first] = args as readonly unknown[]
       // Text of the service must not forge lines or move the cursor.
       const whole = typeof first === 'string' ? [{ event: 'note' }, ...args] : args
-      method.apply(this, whole.map(seen) as Parameters<LogFn>)
+      method.apply(this, whole.map(onlyVisible) as Parameters<LogFn>)
     },
   }
   return pino(

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { InputError } from './errors.ts'
 
-/** A package that only those have who want it: from beside this program, or from the working directory; `what` needs it, for the message. */
+/** Loads a package that is not installed with this one: from beside this program, or from the working directory. `what` names what needs it, for the message. */
 export async function loadPeer<T>(name: string, what: string, instead: string): Promise<T> {
   for (const from of [import.meta.url, pathToFileURL(join(process.cwd(), 'any.js')).href])
     try {

@@ -107,8 +107,8 @@ function checkName(asWritten: string, file: string, { what, copy }: ReplacePolic
 }
 
 /** Refuses a file that is at a path, unless it may be replaced. */
-function checkExisting(asWritten: string, file: string, existing: BigIntStats, prepareTarget: ReplacePolicy): void {
-  const { what, overwrite, ours, copy } = prepareTarget
+function checkExisting(asWritten: string, file: string, existing: BigIntStats, policy: ReplacePolicy): void {
+  const { what, overwrite, ours, copy } = policy
   const instead = overwrite === undefined ? 'Name another file.' : 'Name another file, or replace it: --overwrite.'
   if (existing.isDirectory()) refuse(`${asWritten} is a folder; ${what} is a file.`, 'Name a file in it.', 'folder')
   if (!existing.isFile()) refuse(`${asWritten} is a device or a socket.`, 'Name a file.')
@@ -135,7 +135,7 @@ function checkExisting(asWritten: string, file: string, existing: BigIntStats, p
   )
 }
 
-/** Checks that a file may be put at a path; throws InputError where something would be lost. */
+/** Checks that a file may be put at a path; throws InputError if something would be lost. */
 export function prepareTarget(asWritten: string, policy: ReplacePolicy): Target {
   if (asWritten.trim() === '') refuse('The name of the file is empty.', 'Name it.', 'empty-flag')
   if (/[\\/]$/.test(asWritten))
@@ -184,7 +184,7 @@ export function tryMoveIntoPlace(part: string, { file, existing }: Target): bool
 /** Moves a complete file to its target. A file that has appeared there since the check is replaced only if it is ours, too. */
 export function moveIntoPlace(part: string, target: Target): void {
   let now = target
-  // What is to be put there lies beside it is not tidied.
+  // The complete file lies beside its target, where it would be tidied away.
   const { tidy: _, ...policy } = target.policy
   for (let tries = 0; tries < 10; tries++) {
     if (tryMoveIntoPlace(part, now)) return
