@@ -1,9 +1,10 @@
-/* `npm run test:model -- --seeds 5000`: random sequences beside those of the suite; `--seed N` runs one and shrinks it. */
+/* `npm run test:model -- --seeds 5000`: random sequences beside those of the suite; `--seed N` runs one and shrinks it, `--server postgres://…` has the databases there. */
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
+import { onDisk, onServer } from './databases.ts'
 import { runMutants } from './mutants.ts'
 import { sequences } from './random.ts'
-import { Difference, endModel, runSequence, type Tally } from './run.ts'
+import { beginModel, Difference, endModel, runSequence, type Tally } from './run.ts'
 import { KILLS, leaveOut } from './scope.ts'
 
 const { values } = parseArgs({
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     mutants: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
     keep: { type: 'boolean', default: false },
+    server: { type: 'string' },
     shrink: { type: 'boolean', default: true },
   },
   allowNegative: true,
@@ -40,6 +42,8 @@ const tally: Tally = { comparisons: 0, steps: 0, requests: 0 }
 const one = values.seed === undefined ? null : Number(values.seed)
 const first = one ?? (values.from === undefined ? Math.floor(Math.random() * 1e9) : Number(values.from))
 const count = one === null ? Number(values.seeds) : 1
+const { server } = values
+await beginModel(server === undefined ? onDisk : () => onServer(server))
 const began = performance.now()
 let failures = 0
 let done = 0

@@ -1,9 +1,12 @@
 /* The program under test, behind its public entry points: jobs, sync, retry, replay, gaps and SQL. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { KyselyPlugin } from 'kysely'
 import { findGaps } from '../../src/checks/gaps.ts'
+import { isAddress } from '../../src/db/address.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
 import type { Emulator } from '../../src/emulator/emulator.ts'
@@ -11,12 +14,14 @@ import { ingestAll, type Summary, type SyncContext } from '../../src/ingestAll.t
 import type { Job } from '../../src/job/job.ts'
 import { readJob } from '../../src/job/read.ts'
 import { dismiss } from '../../src/load/quarantine/quarantine.ts'
+import { REBUILT_TABLES } from '../../src/load/replies/rebuild.ts'
 import type { PlanOptions } from '../../src/plan/planning.ts'
 import { planRetry } from '../../src/plan/retry.ts'
 import { replay } from '../../src/replay.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { failedRequests } from '../../src/state/failures.ts'
 import { sync } from '../../src/sync.ts'
+import { askAtOnce } from '../postgres/suites/atOnce.ts'
 import type { Orders } from './child.ts'
 
 /** What is thrown in the middle of a transaction in place of a kill. */
@@ -61,9 +66,15 @@ function jobOf(yaml: string): Job {
   return job
 }
 
-/** Opens the program on a file of its own. */
+/** Opens a database; one on a server answers at once, too. */
+async function open(name: string): Promise<Store> {
+  const store = await openStore(name)
+  return isAddress(name) ? { ...store, ...askAtOnce(name) } : store
+}
+
+/** Opens the program on a database of its own. */
 export async function openProgram(file: string, emulator: Pick<Emulator, 'url' | 'key'>): Promise<Program> {
-  let store = await openStore(file)
+  let store = await open(file)
   let left: number | null = null
   let dead = false
   const death: KyselyPlugin = {
@@ -116,19 +127,15 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
     },
     async replay(now) {
       const before = dump(store)
+      const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-model-'))
       const source = openReader(file)
-      const into = `${file}.new`
-      const made = await openStore(into, { durability: 'none' })
+      const made = await openStore(join(folder, 'rebuilt.db'), { durability: 'none' })
       await replay(source, made, { now: () => now * 1000 })
       const after = dump(made)
       await source.close()
+      await store.become(made, REBUILT_TABLES)
       await made.close()
-      await store.close()
-      const copy = openReader(into)
-      await copy.copyInto(file)
-      await copy.close()
-      for (const end of ['', '-wal', '-shm']) rmSync(`${into}${end}`, { force: true })
-      store = await openStore(file)
+      rmSync(folder, { recursive: true, force: true })
       return REBUILT.flatMap((table) => {
         const [was, is] = [before.get(table)!, after.get(table)!]
         return JSON.stringify(was) === JSON.stringify(is)
@@ -150,7 +157,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
       child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), afterMs))
       const [code] = await once(child, 'close')
       if (code !== null && code !== 0) throw new Error(err)
-      store = await openStore(file)
+      store = await open(file)
     },
     gaps: () => findGaps(store),
     async dismiss(now) {
@@ -160,7 +167,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
     },
     async restart() {
       await store.close()
-      store = await openStore(file)
+      store = await open(file)
     },
     close: () => store.close(),
   }

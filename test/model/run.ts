@@ -1,8 +1,4 @@
 /* One sequence: the world is made, the steps are taken, and after each of them everything is compared. */
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { openStore } from '../../src/db/open.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts'
 import type { Fault } from '../../src/emulator/faults.ts'
 import type { Action, Script } from '../../src/emulator/world/script.ts'
@@ -11,6 +7,7 @@ import type { PlanOptions } from '../../src/plan/planning.ts'
 import { SERVICE_ZONE } from './calendar.ts'
 import { judgeChanges, takeChanges } from './changes.ts'
 import { compare } from './compare.ts'
+import { type Databases, onDisk } from './databases.ts'
 import { dutiesOf, judgeAsked, judgeHeld, type Plan, triedAt } from './duties.ts'
 import { takeIn } from './intake.ts'
 import { accept, type Oracle, truthOf } from './oracle.ts'
@@ -79,46 +76,42 @@ export function differ(what: string, expected: unknown, actual: unknown): never 
   throw new Difference(`${what}\n  expected ${JSON.stringify(expected)}\n  actual   ${JSON.stringify(actual)}`)
 }
 
-/** What the sequences of a process share: an embedded service, and an empty database to begin with. */
-let shared: Promise<{ readonly emulator: Emulator; readonly folder: string; readonly template: string }> | undefined
+/** What the sequences of a process share: an embedded service, and a place for databases. */
+let shared: Promise<{ readonly emulator: Emulator; readonly databases: Databases }> | undefined
 
-async function share() {
-  const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-model-'))
-  const template = join(folder, 'empty.db')
-  const store = await openStore(template)
-  store.tidy()
-  await store.close()
-  return { emulator: await startEmulator({ keepBodies: true, now: BEGINNING }), folder, template }
+/** Makes what the sequences share; their databases are files where nothing else is said. */
+export function beginModel(where: () => Promise<Databases> = onDisk): NonNullable<typeof shared> {
+  shared ??= (async () => ({
+    databases: await where(),
+    emulator: await startEmulator({ keepBodies: true, now: BEGINNING }),
+  }))()
+  return shared
 }
 
 /** Ends what the sequences share. */
 export async function endModel(): Promise<void> {
   if (!shared) return
-  const { emulator, folder } = await shared
+  const { emulator, databases } = await shared
   await emulator.close()
-  rmSync(folder, { recursive: true, force: true })
+  await databases.close()
   shared = undefined
 }
 
 /** For looking into a sequence: told of the scene when it is over. */
 export const hooks: { after?: (scene: Scene) => void } = {}
 
-let runs = 0
-
 /** Runs one sequence; throws a Difference where the program is not as the model says. */
 export async function runSequence({ world: given, steps }: Sequence, tally: Tally): Promise<void> {
   const inMadrid = (spec: World['jobs'][0]) => (SCOPE.has('zones') ? spec : { ...spec, zone: SERVICE_ZONE })
   const world = { ...given, jobs: [inMadrid(given.jobs[0]), inMadrid(given.jobs[1])] as const }
-  shared ??= share()
-  const { emulator: one, folder, template } = await shared
-  const file = join(folder, `${++runs}.db`)
-  copyFileSync(template, file)
+  const { emulator: one, databases } = await beginModel()
+  const database = await databases.make()
   one.setNow(BEGINNING)
   one.setFaults([])
   one.setGeoDays(world.limit ?? Number.POSITIVE_INFINITY)
   const scripts = scriptsOf(world, new Map())
   one.setScripts(scripts)
-  const program = await openProgram(file, one)
+  const program = await openProgram(database.name, one)
   const scene: Scene = {
     ...{
       world,
@@ -154,7 +147,7 @@ export async function runSequence({ world: given, steps }: Sequence, tally: Tall
   } finally {
     hooks.after?.(scene)
     await program.close().catch(() => undefined)
-    for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
+    await database.remove()
   }
 }
 

@@ -1,11 +1,20 @@
 /* The sequences of the suite: always the same, so that what fails can be repeated. */
 import fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ON_SERVER } from '../onServer.ts'
+import { onDisk, onServer } from './databases.ts'
 import { sequences } from './random.ts'
-import { Difference, endModel, runSequence, type Tally } from './run.ts'
+import { beginModel, Difference, endModel, runSequence, type Tally } from './run.ts'
+
+/** Of so many sequences one runs over a server: each of its statements is a message there and back. */
+const FEWER = 20
 
 /** Declares a test that runs so many sequences from a seed on; a difference names its seed. */
-export function modelTest(first: number, count: number): void {
+export function modelTest(first: number, all: number): void {
+  const count = ON_SERVER ? all / FEWER : all
+  beforeAll(() =>
+    beginModel(ON_SERVER ? async () => onServer(await (await import('../postgres/database.ts')).serverUrl()) : onDisk),
+  )
   afterAll(endModel)
   test(`${count} random sequences from seed ${first} leave the database that the model holds`, async () => {
     const tally: Tally = { comparisons: 0, steps: 0, requests: 0 }

@@ -43,13 +43,13 @@ export async function fillNights(file: string, nights: readonly string[] = NIGHT
   return store
 }
 
-/** The file of a database of those nights, closed and folded. */
+/** The name of a database of those nights, closed and folded. */
 async function nightsFile(folder: string): Promise<string> {
   const file = join(folder, 'nights.db')
   const store = await fillNights(file)
-  store.tidy()
+  await store.tidy()
   await store.close()
-  return file
+  return store.file
 }
 
 /** Such a database, opened for reading. */

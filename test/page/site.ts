@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, onTestFinished } from 'vitest'
 import { openStore } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
@@ -20,7 +20,7 @@ series:
 offers: [{ indicators: [25], window: { last: 2d } }]
 `
 
-/** Fills a file with some series of the embedded service, and a failure. It is closed. */
+/** Fills a database with some series of the embedded service, and a failure. It is closed; its name is answered, which is an address on a server. */
 async function fill(file: string, also: (store: Store) => unknown = () => undefined): Promise<string> {
   const store = await openStore(file)
   const emulator = await startEmulator({ now: NOW / 1000, faults: [{ route: 'offer_indicator', status: 400 }] })
@@ -31,24 +31,23 @@ async function fill(file: string, also: (store: Store) => unknown = () => undefi
     await emulator.close()
     await store.close()
   }
-  return file
+  return store.file
 }
 
 /** A database of the test's own; `also` writes what no service would send. */
 export const filledFile = (also: (store: Store) => unknown): Promise<string> =>
   fill(join(tempFolder(), 'page.db'), also)
 
+const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-page-'))
 let shared: Promise<string> | undefined
 
 /** The same database for all tests of a file that only read it: making it takes most of their time. */
 export function sharedFile(): Promise<string> {
-  shared ??= fill(join(mkdtempSync(join(tmpdir(), 'indicator-sync-page-')), 'page.db'))
+  shared ??= fill(join(folder, 'page.db'))
   return shared
 }
 
-afterAll(async () => {
-  if (shared) rmSync(dirname(await shared), { recursive: true, force: true })
-})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** A page on a database, of this process. Whatever goes wrong in it is thrown. */
 export const startPage = (file: string, more: Partial<Site> = {}, host = '127.0.0.1'): Promise<Running> =>
