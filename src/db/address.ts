@@ -36,6 +36,17 @@ export function shownAddress(address: string): string {
 /** An address as it was given, with what is not shown of it. */
 export const givenAddress = (shown: string): string => given.get(shown) ?? shown
 
+const SERVER_VARIABLE = /^(PG[A-Z]+|HOME|APPDATA)$/
+let variables: Readonly<Record<string, string | undefined>> = {}
+
+/** Keeps what an environment says of servers: another process that is to reach one is given it. */
+export function keepServerVariables(environment: Readonly<Record<string, string | undefined>>): void {
+  variables = Object.fromEntries(Object.entries(environment).filter(([name]) => SERVER_VARIABLE.test(name)))
+}
+
+/** The variables by which a server is reached (PGHOST, PGPASSWORD …), and where files with passwords are looked for. */
+export const serverVariables = (): typeof variables => variables
+
 /** The password that an address holds, where it holds one. */
 export function passwordIn(address: string): string | undefined {
   const { password, searchParams } = parse(address)

@@ -33,7 +33,7 @@ export const copyState = (file: string): 'yes' | 'changed' | 'unmarked' | 'no' =
 export const watchChanges = (file: string): Changes => backendOf(file).watchChanges(file)
 
 /** A text that is another one whenever something was written into a database. */
-export const stampOf = (file: string): string => backendOf(file).stampOf(file)
+export const stampOf = (reader: Reader): Awaitable<string> => backendOf(reader.file).stampOf(reader)
 
 /** An error of a database as one of ours; anything else as it is. Without a name it may be of any. */
 export const asStoreError = (error: unknown, file = ''): unknown =>

@@ -116,7 +116,7 @@ export interface Backend {
   /** Watches for what others write; it reads nothing, so that it holds up no writer. */
   watchChanges(file: string): Changes
   /** A text that is another one whenever something was written; not each of them means that. */
-  stampOf(file: string): string
+  stampOf(reader: Reader): Awaitable<string>
   /** An error of the database as one of ours; anything else as it is. */
   asStoreError(error: unknown, file?: string): unknown
 }

@@ -1,5 +1,9 @@
-import type { Changes } from '../store.ts'
+import type { Changes, Reader } from '../store.ts'
 import { connectAlone } from './connection/connection.ts'
+import { rowsOf } from './connection/run.ts'
+
+/** Which transactions are seen: each that writes has a number, and after a crash of the server some are given again. */
+const SEEN = "select concat_ws(' ', current_database(), pg_postmaster_start_time(), pg_current_snapshot()) as seen"
 
 /** Watches for what others write; each time it is asked, it tells what was found out since the time before. */
 export function watchChanges(address: string): Changes {
@@ -11,13 +15,10 @@ export function watchChanges(address: string): Changes {
     try {
       const client = await connectAlone(address)
       try {
-        // Every transaction that writes takes a number.
-        const { rows } = await client.query<{ number: string }>(
-          'select pg_snapshot_xmax(pg_current_snapshot())::text as number',
-        )
-        const { number } = rows[0]!
-        changed ||= known !== undefined && known !== number
-        known = number
+        const { rows } = await client.query<{ seen: string }>(SEEN)
+        const { seen } = rows[0]!
+        changed ||= known !== undefined && known !== seen
+        known = seen
       } finally {
         await client.end()
       }
@@ -38,6 +39,7 @@ export function watchChanges(address: string): Changes {
   }
 }
 
-let asked = 0
-/** Nobody knows from outside whether something was written: each text is another one. */
-export const stampOf = (): string => `${Date.now()} ${++asked}`
+/** A text that is another one whenever something was written. */
+export async function stampOf({ kysely }: Reader): Promise<string> {
+  return (await rowsOf<{ seen: string }>(kysely, SEEN, []))[0]!.seen
+}

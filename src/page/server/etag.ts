@@ -19,6 +19,6 @@ async function newest({ kysely }: Reader): Promise<readonly unknown[]> {
  * (`ETag`), and by which the one that asked learns that it has the newest. `beside` is what else the answer depends on.
  */
 export async function etagOf(reader: Reader, beside: readonly unknown[]): Promise<string> {
-  const state = [await newest(reader), stampOf(reader.file), beside]
+  const state = [await newest(reader), await stampOf(reader), beside]
   return `"${createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, 22)}"`
 }

@@ -3,6 +3,7 @@ import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import PQueue from 'p-queue'
 import { BusyError, InputError, StoppedError } from '../../base/errors.ts'
+import { givenAddress, serverVariables } from '../../db/address.ts'
 
 /** A user's statement, with the values of its parameters. */
 export interface StatementRequest {
@@ -56,8 +57,8 @@ function start(): Waiting {
   const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const cache = getCompileCacheDir()
   const child = fork(new URL(`./statementChild.${ending}`, import.meta.url), {
-    // Without our environment: a process that runs users' statements must not have the key.
-    env: cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) },
+    // Of our environment only what a server is reached by: a process that runs users' statements must not have the key.
+    env: { ...serverVariables(), ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }) },
     execArgv: ['--max-old-space-size=256'],
     serialization: 'advanced',
     stdio: 'ignore',
@@ -89,7 +90,7 @@ function answerOf(
     }
     child.once('message', settle)
     child.once('exit', () => settle(null))
-    child.send({ request, limits }, (error) => error && settle(null))
+    child.send({ request: { ...request, file: givenAddress(request.file) }, limits }, (error) => error && settle(null))
   })
 }
 

@@ -1,13 +1,15 @@
 /* The suites over PostgreSQL: `npm run test:postgres`, or with the names of some of them. */
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 
 /** What takes a database and says nothing of the file that it is in. */
 const SUITES = [
   ...['test/sync.test.ts', 'test/replay.test.ts', 'test/resolution.test.ts', 'test/conformance.test.ts'],
   ...['test/load', 'test/checks', 'test/state', 'test/fetch/faults.test.ts', 'test/model/first.test.ts'],
-  ...['test/products/products.test.ts', 'test/products/diff.test.ts', 'test/cli/commands/export.test.ts'],
-  ...['series', 'overview', 'looking', 'known', 'statements'].map((name) => `test/page/${name}.test.ts`),
+  ...['products', 'diff', 'recipes'].map((name) => `test/products/${name}.test.ts`),
+  ...['series', 'overview', 'asOf', 'states', 'chart', 'sql'].map((name) => `test/page/${name}.test.ts`),
 ]
+for (const suite of SUITES) if (!existsSync(suite)) throw new Error(`There is no ${suite}.`)
 
 const asked = process.argv.slice(2)
 const { status } = spawnSync(

@@ -31,6 +31,10 @@ function settingsOf(address: string): readonly string[] {
 const set = (settings: readonly string[], how = 'set'): string =>
   settings.map((setting) => `${how} ${setting}`).join('; ')
 
+/** A statement whose asker is gone ends: its process may have been killed. Not every system can tell, and then it is not looked. */
+const END_WITH_ASKER = `do $$ begin perform set_config('client_connection_check_interval', '1s', false);
+  exception when invalid_parameter_value then null; end $$`
+
 /** The settings without which a statement would mean something else. */
 const NEEDED = ['search_path', 'timezone'] as const
 const FOUND: Readonly<Record<(typeof NEEDED)[number], string>> = { search_path: 'public, compat', timezone: 'UTC' }
@@ -72,7 +76,7 @@ export async function beginSession(
 ): Promise<void> {
   const pooled = isPooled(address)
   if (pooled) await requireSettings(client, address)
-  else await client.query(set([...settingsOf(address), ...more]))
+  else await client.query(`${set([...settingsOf(address), ...more])}; ${END_WITH_ASKER}`)
   prepareOn(client, !pooled)
 }
 

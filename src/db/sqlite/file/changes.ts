@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import type { Changes } from '../../store.ts'
+import type { Changes, Reader } from '../../store.ts'
 import { type Connection, connect } from '../connection.ts'
 
 const identityOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino
@@ -46,7 +46,7 @@ export function watchChanges(file: string): Changes {
 }
 
 /** What the file system says of a database and its log: another text whenever something was written, or another file put in its place. */
-export const stampOf = (file: string): string =>
+export const stampOf = ({ file }: Reader): string =>
   [file, `${file}-wal`]
     .map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }))
     .map((stat) => `${stat?.ino} ${stat?.size} ${stat?.mtimeNs}`)

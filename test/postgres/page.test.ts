@@ -1,0 +1,128 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { keepServerVariables, serverVariables } from '../../src/db/address.ts'
+import { openStore } from '../../src/db/open.ts'
+import { createStatementRunner } from '../../src/page/statements/statements.ts'
+import { runCli, tempFolder } from '../kit.ts'
+import { servePage } from '../page/site.ts'
+import { databaseWithRoles, tempDatabase, withClient } from './database.ts'
+import { startServer } from './server.ts'
+
+const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n'
+
+/** What the page says to a statement. */
+const ask = async (url: string, sql: string) => {
+  const answer = await fetch(`${url}/sql.json?sql=${encodeURIComponent(sql)}`)
+  return (await answer.json()) as {
+    readonly answer: { readonly rows: unknown[][]; readonly cut: string | null } | null
+    readonly refused: { readonly message: string; readonly code: string } | null
+  }
+}
+
+/** How many other connections to a database have a statement under way. */
+const working = (url: string): Promise<number> =>
+  withClient(url, async (client) => {
+    const { rows } = await client.query(
+      `select count(*)::int as n from pg_stat_activity
+       where datname = current_database() and state = 'active' and pid <> pg_backend_pid()`,
+    )
+    return rows[0].n
+  })
+
+describe('SQL that is asked of the page of a server', () => {
+  test('is ended on the server, too, when it does not end', async () => {
+    const file = await tempDatabase()
+    await (await openStore(file)).close()
+    const { url } = await servePage(file)
+    expect((await ask(url, ENDLESS)).refused).toMatchObject({ code: 'timeout' })
+    await expect.poll(() => working(file), { timeout: 60_000 }).toBe(0)
+    expect((await ask(url, 'select 1 as one')).answer?.rows).toEqual([[1]])
+  })
+
+  test('reads what its role may and nothing else, and so many rows of it', async () => {
+    const { url: file, as } = await databaseWithRoles()
+    await (await openStore(as('writer'))).close()
+    await withClient(file, (client) =>
+      client.query(
+        `do $$ begin if to_regrole('visitor') is null then create role visitor login; end if; end $$; grant indicator_reader to visitor`,
+      ),
+    )
+    const visitor = new URL(file)
+    visitor.username = 'visitor'
+    const { url } = await servePage(visitor.href)
+    const many = await ask(url, 'select g from generate_series(1, 1000000) g')
+    expect([many.answer?.rows.length, many.answer?.cut]).toEqual([1000, 'rows'])
+    for (const attack of [
+      'delete from series',
+      'with gone as (delete from series returning 1) select * from gone',
+      'drop table series',
+      'select 1; drop table series',
+      'commit; drop table series',
+      'set role postgres',
+      'set transaction read write',
+      `select set_config('transaction_read_only', 'off', false), nextval(pg_get_serial_sequence('public._run', 'id'))`,
+      `select pg_read_file('/etc/passwd')`,
+      `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'postgres'`,
+      `copy series to program 'id'`,
+      `do $$ begin execute 'drop table series'; end $$`,
+      'select * from pg_authid',
+      `select lo_from_bytea(0, 'x')`,
+      'select * from series for update',
+      'declare c cursor with hold for select 1',
+      'vacuum',
+      'notify x',
+    ])
+      expect((await ask(url, attack)).refused?.message, attack).toMatch(/\.$/)
+    expect((await ask(url, 'select count(*) from series')).answer?.rows).toEqual([[0]])
+  })
+
+  test('is asked with the password of the page, wherever that has it from', async () => {
+    const server = await startServer()
+    onTestFinished(() => server.close())
+    const secret = 'pass-word-nobody-says'
+    await withClient(server.url, (client) => client.query(`create role guest login superuser password '${secret}'`))
+    const hba = join(server.folder, 'data/pg_hba.conf')
+    writeFileSync(hba, `host all guest 127.0.0.1/32 scram-sha-256\n${readFileSync(hba, 'utf8')}`)
+    await withClient(server.url, (client) => client.query('select pg_reload_conf()'))
+    const plain = new URL(server.url)
+    plain.username = 'guest'
+    const inAddress = new URL(plain)
+    inAddress.password = secret
+    await (await openStore(inAddress.href)).close()
+    expect((await ask((await servePage(inAddress.href)).url, 'select 1 as one')).answer?.rows).toEqual([[1]])
+    keepServerVariables({ PGPASSWORD: secret, INDICATOR_SYNC_API_KEY: 'k' })
+    expect(serverVariables()).toEqual({ PGPASSWORD: secret })
+    onTestFinished(() => keepServerVariables({}))
+    const runner = createStatementRunner()
+    onTestFinished(() => runner.close())
+    plain.hostname = 'localhost'
+    expect((await runner.run({ file: plain.href, sql: 'select 1 as one', parameters: {} })).rows).toEqual([[1]])
+  })
+})
+
+test.each(['SIGTERM', 'SIGKILL'] as const)('a query whose command ends by %s ends on the server', async (signal) => {
+  const file = await tempDatabase()
+  await (await openStore(file)).close()
+  await runCli(tempFolder(), ['query', ENDLESS, '--database', file], {}, (child) => {
+    void expect
+      .poll(() => working(file), { timeout: 60_000 })
+      .toBe(1)
+      .finally(() => child.kill(signal))
+  })
+  await expect.poll(() => working(file), { timeout: 60_000 }).toBe(0)
+})
+
+test('who has the newest page is told so, until something is written', async () => {
+  const file = await tempDatabase()
+  await (await openStore(file)).close()
+  const { url } = await servePage(file)
+  const first = await fetch(`${url}/runs`)
+  const etag = first.headers.get('etag')!
+  expect(etag).toMatch(/^".+"$/)
+  const again = () => fetch(`${url}/runs`, { headers: { 'If-None-Match': etag } })
+  expect((await again()).status).toBe(304)
+  await withClient(file, (client) => client.query('insert into geo (id) values (9)'))
+  const changed = await again()
+  expect([changed.status, changed.headers.get('etag') === etag]).toEqual([200, false])
+})
