@@ -45,11 +45,17 @@ test('a lake that cannot be written fails the command and nothing that was synce
   expect(readFileSync(join(dir, 'job.yaml'), 'utf8')).toContain('name: nightly')
 })
 
-test('a statement on a lake needs the folder, and an engine that is installed', async () => {
+test('a statement for DuckDB needs an engine that is installed, and takes no parameters without a recipe', async () => {
   const dir = tempFolder()
   const run = (...args: string[]) => runCommand(dir, ['query', '--engine', 'duckdb', ...args])
-  expect(await run('select 1')).toMatchObject({ code: 2, err: expect.stringContaining('--lake data/lake') })
-  expect(await run('--lake', 'lake', '--recipe', 'reach')).toMatchObject({ code: 2 })
+  expect(await run('--param', 'a=1', 'select 1')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('with recipes only'),
+  })
+  expect(await runCommand(dir, ['query', '--lake', 'lake', 'select 1'])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--engine duckdb'),
+  })
   const ducklake = ['lake', 'sync', 's3://market/lake', '--ducklake', 'x']
   expect(await runCommand(dir, ducklake)).toMatchObject({ code: 2, err: expect.stringContaining('into a folder') })
   // Nobody but who asks for it has it.

@@ -132,9 +132,9 @@ export const READ_COMMANDS = {
       engine: {
         choices: ['sqlite', 'duckdb'],
         default: 'sqlite',
-        describe: 'duckdb asks a lake, where the package @duckdb/node-api is installed',
+        describe: 'duckdb asks a lake or a file, where the package @duckdb/node-api is installed',
       },
-      lake: { type: 'string', describe: 'With duckdb: the folder of the lake' },
+      lake: { type: 'string', describe: 'With duckdb: the folder of a lake; left out: the database in a file' },
     },
     example: 'query --recipe daily-average --indicator 600 --from 2025-10-01',
     run: async (args) => (await import('../commands/query.ts')).run(args),

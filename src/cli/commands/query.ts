@@ -150,6 +150,15 @@ async function prepare(args: QueryArgs, given: Parameters, recipe: Recipe | unde
   }
 }
 
+/** Says what it means that a recipe has no rows; answers whether that is all there is to say. */
+function tellNothing(how: Format, nothing: Question['nothing']): boolean {
+  if (!nothing) return false
+  if (!nothing.answers) throw new InputError(nothing.says, { code: 'nothing-held' })
+  if (how === 'table') print(nothing.says)
+  else process.stderr.write(`${nothing.says}\n`)
+  return how === 'table'
+}
+
 const told = (parameters: Recipe['parameters']): string =>
   Object.entries(parameters)
     .map(([name, value]) => (value === null ? `[${name}]` : `${name}=${value}`))
@@ -170,18 +179,33 @@ async function listRecipes(json: boolean): Promise<void> {
   print(`${recipes.join('\n')}\n\nRun one: ${called()} query --recipe daily-average --indicator 600 --from 2025-10-01`)
 }
 
-/** Refuses what goes with the database only. */
-function checkLakeQuestion({ lake, sql, recipe, param, from, to, indicator, geo, series }: QueryArgs): void {
-  if (
-    lake !== undefined &&
-    sql !== undefined &&
-    ![recipe, param, from, to, indicator, geo, series].some((x) => x !== undefined)
-  )
-    return
-  throw new InputError('--engine duckdb takes the folder of a lake and one statement, without parameters.', {
-    hint: 'indicator-sync query --engine duckdb --lake data/lake "select count(*) from observation"',
+/** Refuses parameters of a statement for DuckDB, which names them in another way. */
+function checkForDuckDb({ recipe, param, from, to, indicator, geo, series }: QueryArgs): void {
+  if (recipe !== undefined || ![param, from, to, indicator, geo, series].some((x) => x !== undefined)) return
+  throw new InputError('--engine duckdb takes parameters with recipes only.', {
+    hint: 'Write the values into the statement.',
     code: 'usage',
   })
+}
+
+/** One statement, or a recipe, by DuckDB. */
+async function runDuckDb(
+  args: QueryArgs,
+  how: Format,
+  limit: number,
+  { given, recipe }: Awaited<ReturnType<typeof questionOf>>,
+): Promise<boolean> {
+  const { askDuckDb, inDuckDb } = await import('../statements/queryDuckDb.ts')
+  const { sql, parameters, notes, nothing } = await prepare(args, given, recipe)
+  const { columns, rows, more } = await askDuckDb(
+    { file: databaseOf(args), ...(args.lake === undefined ? {} : { lake: args.lake }) },
+    recipe ? inDuckDb(recipe, parameters) : sql,
+    limit,
+    recipe !== undefined,
+  )
+  if (!args.quiet) for (const note of notes) process.stderr.write(`${note}\n`)
+  if (rows.length > 0 || !tellNothing(how, nothing)) await stream(format(how, columns, [rows], args))
+  return more
 }
 
 export async function run(args: QueryArgs): Promise<number> {
@@ -195,7 +219,9 @@ export async function run(args: QueryArgs): Promise<number> {
     throw new InputError('--timeout and --limit take numbers from 0 on.', { code: 'bad-limit' })
   if (how !== 'csv' && (safe || excel))
     throw new InputError(`--${safe ? 'safe' : 'excel'} goes with CSV.`, { hint: 'Add --format csv.', code: 'usage' })
-  if (args.engine === 'duckdb') checkLakeQuestion(args)
+  if (args.engine === 'duckdb') checkForDuckDb(args)
+  else if (args.lake !== undefined)
+    throw new InputError('--lake goes with --engine duckdb.', { hint: 'Add --engine duckdb.', code: 'usage' })
   const { given, recipe } = await questionOf(args)
   const parent = guardian()
   if (timeout > 0 && parent === null) return guarded(timeout)
@@ -205,10 +231,7 @@ export async function run(args: QueryArgs): Promise<number> {
     if (!args.quiet) process.stderr.write(`Only the first ${rows}; --limit 0 shows all.\n`)
   }
   if (args.engine === 'duckdb') {
-    const { askLake } = await import('../statements/queryLake.ts')
-    const { columns, rows, more } = await askLake(args.lake!, args.sql!, limit)
-    await stream(format(how, columns, [rows], { safe, excel }))
-    if (more) noteMore()
+    if (await runDuckDb(args, how, limit, { given, recipe })) noteMore()
     return EXIT.done
   }
   const { sql, parameters, nothing, notes } = await prepare(args, given, recipe)
@@ -221,11 +244,7 @@ export async function run(args: QueryArgs): Promise<number> {
     const iterator = rowsOf(rows, limit, tooMany)[Symbol.asyncIterator]()
     try {
       const first = await iterator.next()
-      if (first.done && nothing) {
-        if (!nothing.answers) throw new InputError(nothing.says, { code: 'nothing-held' })
-        if (how === 'table') return print(nothing.says)
-        process.stderr.write(`${nothing.says}\n`)
-      }
+      if (first.done && tellNothing(how, nothing)) return
       const all = (async function* () {
         if (!first.done) yield first.value
         yield* { [Symbol.asyncIterator]: () => iterator }

@@ -1,6 +1,6 @@
 /*
  * Views, recipes and statements are written once. PostgreSQL reads them as they are, with the functions of the schema
- * `compat`, but for a few words of which this makes others. What stands in quotes, and in comments, stays as it is.
+ * `compat`, but for a few words of which this makes others; DuckDB reads recipes so, too. What stands in quotes, and in comments, stays as it is.
  */
 
 /** Strings, quoted names, comments, dollar quotes, casts, parameters, numbers, words, space, and any other sign. */

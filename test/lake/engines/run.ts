@@ -45,16 +45,29 @@ function compare(what: string, got: readonly Row[], expected: readonly Row[], ro
 
 const TOTALS = 'select series_id, year, count(*), sum(value), min(value) from observation group by 1, 2'
 
-/** What `query --engine duckdb` answers. */
-function byQuery(): string {
-  const ask = (sql: string): unknown[] => {
-    const args = ['query', '--engine', 'duckdb', '--lake', lake, '--json', '--timeout', '0', sql]
-    const rows = JSON.parse(execFileSync(process.execPath, [resolve('src/cli/bin.js'), ...args], { encoding: 'utf8' }))
+/** Parameters by which a recipe answers the same whenever it is asked, as flags. */
+const shownOf = ({ shown = {} }: (typeof RECIPES)[number]): string[] =>
+  Object.entries(shown).flatMap(([name, value]) => ['--param', `${name}=${value}`])
+
+/** Recipes on values, which DuckDB answers as well. */
+const ON_VALUES = RECIPES.slice(
+  0,
+  RECIPES.findIndex(({ name }) => name === 'holes'),
+)
+
+/** What `query --engine duckdb` answers, on the lake that `more` names, else on the file. */
+function byQuery(more: readonly string[] = []): string {
+  const ask = (...args: string[]): unknown[] => {
+    const all = ['query', '--database', file, '--json', '--quiet', '--timeout', '0', ...args]
+    const rows = JSON.parse(execFileSync(process.execPath, [resolve('src/cli/bin.js'), ...all], { encoding: 'utf8' }))
     return rows.map((row: object) => Object.values(row))
   }
   const began = performance.now()
-  const recipes = Object.fromEntries(Object.entries(LAKE_RECIPES).map(([name, sql]) => [name, ask(sql)]))
-  return JSON.stringify({ totals: ask(TOTALS), recipes, seconds: (performance.now() - began) / 1000 })
+  const engine = ['--engine', 'duckdb', ...more]
+  const recipes = Object.fromEntries(
+    ON_VALUES.map((recipe) => [recipe.name, ask('--recipe', recipe.name, ...shownOf(recipe), ...engine)]),
+  )
+  return JSON.stringify({ totals: ask(...engine, TOTALS), recipes, seconds: (performance.now() - began) / 1000 })
 }
 
 /** What a catalogue of DuckLake answers in which the files were registered, twice; DUCKLAKE names another one than a file. */
@@ -97,14 +110,13 @@ try {
      from observation group by 1, 2`,
   ) as Record<string, Row[number]>[]
   const expected = sorted(totals.map((row) => Object.values(row)))
-  const answers = Object.keys(LAKE_RECIPES).map((name) => {
-    const { sql, parameters } = RECIPES.find((recipe) => recipe.name === name)!
-    return [name, [...reader.rows(sql, parameters)] as Row[]] as const
+  const answers = ON_VALUES.map(({ name, sql, parameters, shown }) => {
+    return [name, [...reader.rows(sql, { ...parameters, ...shown })] as Row[]] as const
   })
   for (const engine of engines) {
     const said =
-      engine === 'query'
-        ? byQuery()
+      engine === 'query' || engine === 'query-file'
+        ? byQuery(engine === 'query' ? ['--lake', lake] : [])
         : engine === 'ducklake'
           ? await byDuckLake()
           : execFileSync(process.env.PYTHON ?? 'python3', [resolve('test/lake/engines/read.py'), engine, lake], {

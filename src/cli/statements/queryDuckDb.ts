@@ -1,0 +1,130 @@
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { InputError } from '../../base/errors.ts'
+import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
+import { openReader } from '../../db/open.ts'
+import { portable } from '../../db/postgres/portable.ts'
+import { AS_DATABASE, tablesOfLake, withQuotedAt } from '../../lake/asked.ts'
+import { type DuckDb, duckWords, loadDuckDb, quoted } from '../../lake/duckdb.ts'
+import { folderPlace } from '../../lake/places/folder.ts'
+import { isBucket } from '../../lake/places/place.ts'
+import { LAKE_TABLE_NAMES } from '../../lake/schema.ts'
+import { syncLake } from '../../lake/sync.ts'
+import type { Recipe } from '../../products/recipes/recipe.ts'
+import type { Parameters } from './recipeNeeds.ts'
+
+/** Where a lake lies for as long as a statement takes, when none is named. */
+const MAKING = join(tmpdir(), 'indicator-sync-lake')
+
+/**
+ * Works with a lake in a folder, or with one of the database that goes afterwards: DuckDB itself reads the files of SQLite only by an
+ * extension, which does not understand our views.
+ */
+async function withFolder<T>(lake: string | undefined, file: string, work: (folder: string) => Promise<T>): Promise<T> {
+  if (lake !== undefined) {
+    if (!isBucket(lake)) return work(lake)
+    throw new InputError('--engine duckdb asks lakes in folders.', {
+      hint: 'Read a lake in a bucket with DuckDB itself, by its manifest: docs/lake.md has the lines.',
+      code: 'usage',
+    })
+  }
+  const folder = partFileOf(MAKING)
+  removeStaleParts(MAKING, Date.now())
+  const reader = openReader(file)
+  try {
+    await syncLake(reader, folderPlace(folder), { program: 'query', now: Date.now })
+    return await work(folder)
+  } finally {
+    await reader.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** What only the database has. */
+const ELSEWHERE = /\b(?:from|join) (?:gaps|freshness|search|news|archive_publications)\b/
+
+/** A recipe as DuckDB understands it, with the values of its parameters in it. */
+export function inDuckDb({ name, sql }: Recipe, parameters: Parameters): string {
+  if (ELSEWHERE.test(sql))
+    throw new InputError(`The recipe ${name} asks for more than values, which only the database itself answers.`, {
+      hint: 'Leave out --engine duckdb.',
+      code: 'usage',
+    })
+  return portable(withQuotedAt(sql), (parameter) => {
+    const value = parameters[parameter] ?? null
+    return typeof value === 'string' ? quoted(value) : String(value)
+  })
+}
+
+const NUMBERS = /^(U?(BIG|HUGE)INT|DECIMAL)/
+
+/** A number that came as text, where it is exact as a number. */
+function lean(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  const number = Number(value)
+  return Number.isInteger(number) && !Number.isSafeInteger(number) ? value : number
+}
+
+/** After them nothing else can be read or written. */
+const ALONE = ['set enable_external_access = false', 'set lock_configuration = true']
+
+interface Answer {
+  readonly columns: string[]
+  readonly rows: unknown[][]
+  /** Whether there are more rows than were wanted. */
+  readonly more: boolean
+}
+
+/** The answer of one statement on a lake in a folder; `most` rows at the most, where that is more than 0. */
+async function ask(
+  { DuckDBInstance, StatementType }: DuckDb,
+  folder: string,
+  sql: string,
+  most: number,
+  asDatabase: boolean,
+): Promise<Answer> {
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  try {
+    for (const statement of [...tablesOfLake(folder), ...(asDatabase ? AS_DATABASE : []), ...ALONE])
+      await connection.run(statement)
+    const statements = await connection.extractStatements(sql)
+    const prepared = statements.count === 1 ? await statements.prepare(0) : null
+    if (!prepared || ![StatementType.SELECT, StatementType.EXPLAIN].includes(prepared.statementType))
+      throw new InputError('Only one statement is taken, and it only reads.', {
+        hint: 'Give a SELECT statement.',
+        code: 'no-rows',
+      })
+    const answer = await prepared.stream()
+    const numbers = answer.columnTypes().map((type) => NUMBERS.test(type.toString()))
+    const rows: unknown[][] = []
+    for await (const chunk of answer.yieldRowsJson())
+      for (const row of chunk) {
+        if (most > 0 && rows.length === most) return { columns: answer.deduplicatedColumnNames(), rows, more: true }
+        rows.push(row.map((value, i) => (numbers[i] ? lean(value) : value)))
+      }
+    return { columns: answer.deduplicatedColumnNames(), rows, more: false }
+  } catch (error) {
+    if (error instanceof InputError || !(error instanceof Error)) throw error
+    throw new InputError(`DuckDB: ${duckWords(error)}`, {
+      hint: `The tables are those of docs/lake.md: ${LAKE_TABLE_NAMES.join(', ')}, and observations.`,
+      code: 'bad-statement',
+      cause: error,
+    })
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
+}
+
+/** The answer of one statement by DuckDB, on the tables of a lake or, as recipes expect, on those of the database; `most` rows at the most, where that is more than 0. */
+export async function askDuckDb(
+  { lake, file }: { readonly lake?: string; readonly file: string },
+  sql: string,
+  most: number,
+  asDatabase: boolean,
+): Promise<Answer> {
+  const duckDb = await loadDuckDb('--engine duckdb')
+  return withFolder(lake, file, (folder) => ask(duckDb, folder, sql, most, asDatabase))
+}
