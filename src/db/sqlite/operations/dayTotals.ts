@@ -19,15 +19,20 @@ export async function differentDays(db: Kysely<Database>, series: number, geo: n
   return rows.map(({ date }) => date)
 }
 
-/**
- * A print of the totals of the days of every month, from sums of which each tells something else: rows come in the order of their key,
- * and so are added in the same order each time.
- */
+/** A prime: remainders by it are added without an overflow. */
+const PRIME = 2_147_483_647
+/** A number by its whole part and by what is behind the point, to 2^-52: as a double a cent beside 1e16 would be nothing. */
+const exactly = (of: string): string =>
+  `cast(${of} as integer) % ${PRIME} + cast((${of} - cast(${of} as integer)) * 4503599627370496.0 as integer) % ${PRIME}`
+/** By which it tells where a total stands: of which day, series and geo it is. */
+const PLACE = '(series_id * 40503 + geo_id * 31 + day) % 65521'
+
+/** A print of the totals of the days of every month. Sums of doubles tell of what is beyond whole numbers; rows come in the order of their key each time. */
 export async function printDays(db: Kysely<Database>): Promise<Map<number, string>> {
   const { rows } = await sql<Readonly<Record<string, number | null>> & { readonly month: number }>`
-    select month, count(*) as days, sum(hours) as hours, sum(energy) as energy, sum(min) as min, sum(max) as max,
-      sum(sum * day) as "sumDay", sum(sum * series_id) as "sumSeries", sum(sum * geo_id) as "sumGeo",
-      sum(count * day) as "countDay", sum(count * series_id) as "countSeries", sum(count * geo_id) as "countGeo"
+    select month, count(*) as days, sum(hours) as hours, sum(energy) as energy, sum(min) as min, sum(max) as max, sum(sum) as sum,
+      sum(${sql.raw(exactly('min'))}) as "minExactly", sum(${sql.raw(exactly('max'))}) as "maxExactly",
+      sum((${sql.raw(exactly('sum'))} + count) * (${sql.raw(PLACE)}) % ${sql.raw(String(PRIME))}) as "sumExactly"
     from _day group by month`.execute(db)
   return new Map(rows.map(({ month, ...totals }) => [month, sha256(JSON.stringify(totals)).slice(0, 16)]))
 }
