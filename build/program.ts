@@ -67,7 +67,8 @@ async function write(
     },
   })
   const names = { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' }
-  const { output } = await bundle.write({ dir: folder, format: 'esm', ...names, codeSplitting })
+  // Comments are read at every start; those of packages are as long as their code.
+  const { output } = await bundle.write({ dir: folder, format: 'esm', comments: false, ...names, codeSplitting })
   await bundle.close()
   return output.flatMap((one) => (one.type === 'chunk' ? one.moduleIds : []))
 }

@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto'
-
 /** Any JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
@@ -14,9 +12,6 @@ export function canonical(value: unknown): string {
       : inner,
   )
 }
-
-/** SHA-256 of bytes or text as lowercase hex. */
-export const sha256 = (data: string | Uint8Array): string => hash('sha256', data)
 
 /** Whether a value is a JSON object: neither null nor an array. */
 export const isObject = (value: unknown): value is JsonObject =>

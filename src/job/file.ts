@@ -5,6 +5,9 @@ import { SERVICES } from '../services/services.ts'
 import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from './moment.ts'
 import { NOTIFY_EVENTS, NOTIFY_STYLES } from './notify.ts'
 
+// A job is checked once: to compile the check takes longer than to do it.
+z.config({ jitless: true })
+
 const { query: indicator } = ROUTES.indicator
 const { query: archives } = ROUTES.archives
 const { query: news } = ROUTES.news

@@ -1,7 +1,7 @@
 /** The worker of `read.ts`. */
 
 import { arrange, compress } from '../base/bytes/pack.ts'
-import { sha256 } from '../base/json.ts'
+import { sha256 } from '../base/files/checksum.ts'
 import { scanColumns } from '../transform/values/columns.ts'
 import { serveRequests } from './client.ts'
 import type { ReadAnswer, ReadRequest } from './read.ts'

@@ -8,7 +8,7 @@ import { emulate, runCli, tempFolder } from '../kit.ts'
 /** Tells, at the end of a process, which modules it has loaded and with which options of Node it ran. */
 const WITNESS = `import { registerHooks } from 'node:module'
 const loaded = []
-registerHooks({ load: (url, context, next) => { if (!url.startsWith('node:')) loaded.push(url); return next(url, context) } })
+registerHooks({ load: (url, context, next) => { if (!/^node:(?!crypto$)/.test(url)) loaded.push(url); return next(url, context) } })
 process.on('exit', () => process.stderr.write('\\n' + JSON.stringify({ loaded, options: process.execArgv })))`
 
 interface Witnessed {
@@ -67,6 +67,7 @@ test('a sync with nothing to do loads nothing that fetches, reads answers or wri
   const own = night.loaded.filter((url) => !url.includes('/node_modules/')).map((url) => url.replace(/.*\/src\//, ''))
   for (const part of ['threads/', 'fetch/', 'transform/', 'migrations/', 'emulator/', 'products/recipes/'])
     expect(own.filter((file) => file.includes(part))).toEqual([])
+  expect(own).not.toContain('node:crypto')
   expect(await runs()).toEqual([{ requests: 1 }, { requests: 0 }])
 })
 

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { sha256 } from './checksum.ts'
 
 /** The text of a system file; empty where this system has none. */
 function readOrEmpty(read: () => string): string {
@@ -12,20 +12,25 @@ function readOrEmpty(read: () => string): string {
   }
 }
 
-const short = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 6)
+const short = (text: string): string => sha256(text).slice(0, 6)
+
+let known: { readonly host: string; readonly start: string } | undefined
 /** This machine, and this boot and process namespace of it: process numbers mean something only within them. */
-const HOST = short(hostname())
-const START = short(
-  readOrEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')) +
-    readOrEmpty(() => readlinkSync('/proc/self/ns/pid')),
-)
+const machine = (): NonNullable<typeof known> =>
+  (known ??= {
+    host: short(hostname()),
+    start: short(
+      readOrEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')) +
+        readOrEmpty(() => readlinkSync('/proc/self/ns/pid')),
+    ),
+  })
 
 /** A part of another machine or an earlier boot is stale when it was not written to for so long. */
 const STALE_MS = 24 * 3_600_000
 
 /** The name of a file while it is written, beside its final place: it names the process, so that what a killed one left is recognised. */
 export const partFileOf = (file: string, ending: 'part' | 'copy' = 'part'): string =>
-  `${file}.${process.pid}-${HOST}-${START}.${ending}`
+  `${file}.${process.pid}-${machine().host}-${machine().start}.${ending}`
 
 /** Whether a process of this machine is running. */
 function isRunning(pid: number): boolean {
@@ -49,7 +54,7 @@ export function removeStaleParts(file: string, now: number): void {
       : []
     if (pid === undefined) continue
     const path = join(folder, name)
-    const here = host === HOST && begun === START
+    const here = host === machine().host && begun === machine().start
     const rests = now - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now)
     // A part with our own number is that of an earlier process.
     const gone = here ? Number(pid) === process.pid || !isRunning(Number(pid)) : rests > STALE_MS

@@ -1,5 +1,5 @@
 import { type Packed, pack } from '../../base/bytes/pack.ts'
-import { sha256 } from '../../base/json.ts'
+import { sha256 } from '../../base/files/checksum.ts'
 
 /** A body as the reply store keeps it. */
 export interface PackedReply extends Packed {

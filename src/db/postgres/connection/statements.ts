@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type pg from 'pg'
+import { sha256 } from '../../../base/files/checksum.ts'
 
 /** Statements that a connection keeps prepared. Those whose text depends on how much is wanted come and go unprepared. */
 const KEPT = 400
@@ -27,7 +27,7 @@ export function prepareOn(client: pg.ClientBase, kept = true): void {
   const nameOf = (text: string): string | undefined => {
     const known = names.get(text)
     if (!kept || known !== undefined || names.size >= KEPT) return known
-    const name = createHash('sha256').update(text).digest('base64url').slice(0, 40)
+    const name = sha256(text, 'base64url').slice(0, 40)
     names.set(text, name)
     return name
   }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { sha256 } from '../../../base/json.ts'
+import { sha256 } from '../../../base/files/checksum.ts'
 import type { Database } from '../../../tables/schema.ts'
 import { dayTotals, differentDaySql } from '../../../tables/sql/daySql.ts'
 import type { PlacedValue } from '../../engine.ts'
