@@ -14,6 +14,7 @@ import { callsLeft } from './load/budget.ts'
 import { closeQuarantine } from './load/quarantine/closeQuarantine.ts'
 import { beginRun, type Counts, countsOf, endRun } from './load/run.ts'
 import { hostOf } from './load/source.ts'
+import type { Leased } from './pipeline.ts'
 import type { JobWithOptions } from './plan/planning.ts'
 import type { Requested } from './plan/requested.ts'
 import type { Service } from './services/services.ts'
@@ -43,6 +44,8 @@ export interface SyncContext {
   readonly rejects?: RejectPolicy
   /** Decides when a call may begin, together with others; this process by itself when left out. */
   readonly turns?: ((pace: Job['pace']) => Turns) | undefined
+  /** Leaves out what other processes request at the same time; nothing when left out. */
+  readonly leased?: Leased | undefined
   /** Carries out what was planned in place of this process: others may write meanwhile. */
   readonly carryOut?: CarryOut | undefined
   /** What earlier jobs of the same command requested: it is not requested again. */

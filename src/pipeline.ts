@@ -6,7 +6,7 @@ import { createFetcher, type FetchOptions } from './fetch/fetch.ts'
 import { forEachConcurrently } from './fetch/pace.ts'
 import type { Turns } from './fetch/turns.ts'
 import { ingest } from './ingest.ts'
-import type { IngestContext, IngestResult, RejectPolicy } from './ingestContext.ts'
+import { type IngestContext, type IngestResult, joined, NOTHING_INGESTED, type RejectPolicy } from './ingestContext.ts'
 import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
 import type { Loading } from './load/load.ts'
@@ -18,12 +18,17 @@ export interface PipelineOptions
     Pick<FetchOptions, 'key' | 'onFailure' | 'breaker' | 'limits' | 'retryMs'> {
   /** Decides when a call may begin, together with others; this process by itself when left out. */
   readonly turns?: ((pace: Job['pace']) => Turns) | undefined
+  /** Leaves out what other processes request at the same time or have loaded since it was planned; nothing when left out. */
+  readonly leased?: Leased | undefined
   readonly version: string
   readonly job: Job
   readonly runId: number
   readonly rejects: RejectPolicy
   readonly emit: EmitEvent
 }
+
+/** Does the work for what is left of a request, while no other process requests any part of it. */
+export type Leased = <T>(planned: PlannedRequest, work: (left: readonly PlannedRequest[]) => Promise<T>) => Promise<T>
 
 /** Fetches, transforms and loads planned requests concurrently. */
 export interface Pipeline {
@@ -55,10 +60,19 @@ export function openPipeline(options: PipelineOptions): Pipeline {
     sizes: createSizes(loading),
     probes: new Map(),
   }
+  const ingestAll = async (left: readonly PlannedRequest[]): Promise<IngestResult> => {
+    let all: IngestResult | undefined
+    for (const one of left) {
+      const result = await ingest(context, one)
+      all = all ? joined(all, result) : result
+    }
+    return all ?? NOTHING_INGESTED
+  }
+  const { leased = (planned, work) => work([planned]) } = options
   return {
     ingestEach: (requests, wanted, done) =>
       forEachConcurrently(requests, job.pace.concurrency, signal, async (planned) => {
-        return wanted(planned) ? done(planned, await ingest(context, planned)) : null
+        return wanted(planned) ? done(planned, await leased(planned, ingestAll)) : null
       }),
     close: () => fetcher.close(),
   }

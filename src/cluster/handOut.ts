@@ -35,7 +35,7 @@ const LOOK_MS = 1_000
 const TRIES = 60
 
 /** The last answer that is recorded. */
-async function lastFetch({ kysely }: Pick<Store, 'kysely'>): Promise<number> {
+export async function lastFetch({ kysely }: Pick<Store, 'kysely'>): Promise<number> {
   const { id } = await kysely
     .selectFrom('_fetch')
     .select(({ fn }) => fn.max('id').as('id'))

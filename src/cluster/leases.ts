@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import { stoppedBySignal } from '../base/stopped.ts'
@@ -7,27 +8,32 @@ import { databaseClock, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import { seriesIdOf } from '../load/series.ts'
+import type { Leased } from '../pipeline.ts'
 import { withWindow } from '../plan/resolution.ts'
 import type { Database } from '../tables/schema.ts'
-import type { Claim } from './queue.ts'
-import type { QueuedRequest } from './queuedRequest.ts'
 
-/** Leases on intervals of series (`_asking`): while a worker requests one, no other worker requests any part of it. */
+/** Whoever holds a lease: a name that nobody else has, and the last answer (_fetch.id) that its plan knew of. */
+export interface Holder {
+  readonly id: string
+  readonly after: number
+}
+
+/** Leases on intervals of series (`_asking`): while a process requests one, no other process requests any part of it. */
 export interface Leases {
   /**
    * Takes the lease for a request and returns what no answer has brought since it was planned: all of it, some parts, or nothing.
-   * Waits while another worker has a lease on some of it: what that brings is not requested again.
+   * Waits while another process has a lease on some of it: what that brings is not requested again.
    */
-  acquire(claim: Claim<QueuedRequest>, planned: PlannedRequest): Promise<readonly PlannedRequest[]>
+  acquire(holder: Holder, planned: PlannedRequest): Promise<readonly PlannedRequest[]>
   /** Extends the leases for requests that are still in hand. */
-  renew(claims: readonly Claim<QueuedRequest>[]): Promise<void>
+  renew(holders: readonly Pick<Holder, 'id'>[]): Promise<void>
   /** Gives the lease for a request back: its answer is recorded, or nobody requests it any more. */
-  release(claim: Claim<QueuedRequest>): Promise<void>
+  release(holder: Pick<Holder, 'id'>): Promise<void>
 }
 
-/** How long a lease lasts that is not renewed: by then its worker is dead. */
-const LEASE_MS = 30_000
-/** How often to look whether the lease of another worker has ended. */
+/** How long a lease lasts that is not renewed: by then its process is dead. */
+const LEASE_MS = 15_000
+/** How often to look whether the lease of another process has ended. */
 const LOOK_MS = 300
 
 /** The geos of a request; null for all. */
@@ -56,10 +62,10 @@ async function leftOf(
 
 /** Keeps leases in the database, by its clock. */
 export function createLeases(store: Store, signs: Store, signal: AbortSignal): Leases {
-  /** Whether another worker has a lease on a part of the same window. */
+  /** Whether another process has a lease on a part of the same window. */
   async function isLeased(
     tx: Transaction<Database>,
-    claim: string,
+    holder: string,
     seriesId: number,
     planned: PlannedRequest,
     at: number,
@@ -69,7 +75,7 @@ export function createLeases(store: Store, signs: Store, signal: AbortSignal): L
       .selectFrom('_asking')
       .select('geo_ids')
       .where('series_id', '=', seriesId)
-      .where('claim', '!=', claim)
+      .where('claim', '!=', holder)
       .where('from_at', '<', planned.window!.to)
       .where('to_at', '>', planned.window!.from)
       .where('until_at', '>', at)
@@ -79,20 +85,17 @@ export function createLeases(store: Store, signs: Store, signal: AbortSignal): L
     )
   }
 
-  /** Takes the lease and returns what is left to request; null while another worker has a lease on some of it. */
-  const tryAcquire = (
-    claim: Claim<QueuedRequest>,
-    planned: PlannedRequest,
-  ): Promise<readonly PlannedRequest[] | null> =>
+  /** Takes the lease and returns what is left to request; null while another process has a lease on some of it. */
+  const tryAcquire = (holder: Holder, planned: PlannedRequest): Promise<readonly PlannedRequest[] | null> =>
     store.write(async (tx) => {
       const at = await databaseClock(shared(tx))
       const seriesId = await seriesIdOf(tx, planned, at)
       const { window } = planned
-      if (seriesId === null || !window) return leftOf(tx, planned, seriesId, claim.data.after)
-      // The row of the series is locked while a worker looks and takes the lease: of two workers, the second sees the lease of the first.
+      if (seriesId === null || !window) return leftOf(tx, planned, seriesId, holder.after)
+      // The row of the series is locked while a process looks and takes the lease: of two, the second sees the lease of the first.
       await tx.selectFrom('series').select('id').where('id', '=', seriesId).forNoKeyUpdate().execute()
-      if (await isLeased(tx, claim.id, seriesId, planned, at)) return null
-      const left = await leftOf(tx, planned, seriesId, claim.data.after)
+      if (await isLeased(tx, holder.id, seriesId, planned, at)) return null
+      const left = await leftOf(tx, planned, seriesId, holder.after)
       if (left.length === 0) return left
       const lease = {
         ...{ series_id: seriesId, geo_ids: geosOf(planned)?.join(',') ?? null },
@@ -100,37 +103,61 @@ export function createLeases(store: Store, signs: Store, signal: AbortSignal): L
       }
       await shared(tx)
         .insertInto('_asking')
-        .values({ claim: claim.id, ...lease })
+        .values({ claim: holder.id, ...lease })
         .onConflict((conflict) => conflict.column('claim').doUpdateSet(lease))
         .execute()
       return left
     })
 
   return {
-    async acquire(claim, planned) {
+    async acquire(holder, planned) {
       for (;;) {
         if (signal.aborted) throw stoppedBySignal()
-        const left = await tryAcquire(claim, planned)
+        const left = await tryAcquire(holder, planned)
         if (left) return left
         await sleep(LOOK_MS * (0.5 + Math.random()), undefined, { signal }).catch((cause) => {
           throw stoppedBySignal(cause)
         })
       }
     },
-    async renew(claims) {
-      if (claims.length === 0) return
+    async renew(holders) {
+      if (holders.length === 0) return
       await shared(signs.kysely)
         .updateTable('_asking')
         .set({ until_at: (await databaseClock(shared(signs.kysely))) + LEASE_MS })
         .where(
           'claim',
           'in',
-          claims.map(({ id }) => id),
+          holders.map(({ id }) => id),
         )
         .execute()
     },
     async release({ id }) {
       await shared(signs.kysely).deleteFrom('_asking').where('claim', '=', id).execute()
     },
+  }
+}
+
+/** Leases for a process that plans by itself: it renews those that it has; `after` is the last answer before it plans. */
+export function createOwnLeases(leases: Leases, after: number): { readonly leased: Leased; close(): void } {
+  const holders = new Set<Holder>()
+  const renewing = setInterval(() => {
+    // If the database does not answer, the next time does.
+    leases.renew([...holders]).catch(() => undefined)
+  }, LEASE_MS / 3)
+  renewing.unref()
+  return {
+    async leased(planned, work) {
+      const holder = { id: randomUUID(), after }
+      holders.add(holder)
+      try {
+        return await work(await leases.acquire(holder, planned))
+      } finally {
+        holders.delete(holder)
+        // A lease that cannot be given back now ends because nobody renews it.
+        await leases.release(holder).catch(() => undefined)
+      }
+    },
+    close: () => clearInterval(renewing),
   }
 }

@@ -127,7 +127,7 @@ export async function openQueue<T extends object>(
   await boss.createQueue(dead, { policy: 'standard', ...kept })
   await boss.createQueue(name, {
     ...{ policy: 'exclusive', deadLetter: dead, heartbeatSeconds: HEARTBEAT_S, expireInSeconds: 6 * 3_600, ...kept },
-    ...{ retryLimit: RETRIES, retryDelay: 2, retryBackoff: true, retryDelayMax: 600 },
+    ...{ retryLimit: RETRIES, retryDelay: 1, retryBackoff: true, retryDelayMax: 600 },
   })
   const attempt = ({ id, retryCount }: Claim<T>) => ({ id, retryCount })
   const on = (tx: Kysely<never> | undefined) => (tx ? { db: asDb(tx) } : {})

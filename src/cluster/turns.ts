@@ -19,7 +19,7 @@ const LOOK_MS = 50
 const LEAST_LEAD_MS = 5
 const MOST_LEAD_MS = 2_000
 /** A call whose process is dead is taken for over after this; while it lives it is renewed three times as often. */
-const ALIVE_MS = 30_000
+const ALIVE_MS = 15_000
 /** Breaks grow no longer than so many doublings of the first. */
 const DOUBLINGS = 6
 

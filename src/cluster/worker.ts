@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { KeyError, StoppedError, SyncError } from '../base/errors.ts'
+import { KeyError, StoppedError, StoreError, SyncError } from '../base/errors.ts'
 import { redactorOf } from '../base/redact.ts'
 import { ingest } from '../ingest.ts'
 import type { Loading } from '../load/load.ts'
@@ -73,7 +73,7 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
   async function handle(claim: Claim<QueuedRequest>): Promise<void> {
     const { data: queued } = claim
     try {
-      const left = await leases.acquire(claim, plannedOf(queued, service))
+      const left = await leases.acquire({ id: claim.id, after: queued.after }, plannedOf(queued, service))
       const held = holdClaim(store, queue, claim, left.length === 1 ? left[0]! : null)
       let error: SyncError | null = null
       if (left.length > 0) {
@@ -100,6 +100,7 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
   }
 
   const sign = async (): Promise<void> => {
+    await store.check()
     await queue.beat([...inHand.keys()])
     await leases.renew([...inHand.keys()])
     await registered.sign({
@@ -109,8 +110,10 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
   }
   let signing: Promise<void> = Promise.resolve()
   const beat = setInterval(() => {
-    // If the database does not answer, the next beat tries again.
-    signing = signing.then(sign).catch(() => undefined)
+    signing = signing.then(sign).catch((error: unknown) => {
+      // If the database does not answer, the next beat tries again.
+      if (error instanceof StoreError && error.code === 'newer-schema') stop ??= error
+    })
   }, BEAT_MS)
 
   const idle = async (ms: number): Promise<void> => {

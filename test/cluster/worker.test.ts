@@ -5,6 +5,7 @@ import { readMachines } from '../../src/checks/machines.ts'
 import { holdClaim } from '../../src/cluster/claims.ts'
 import { openClock } from '../../src/cluster/clock.ts'
 import { openHandOut } from '../../src/cluster/handOut.ts'
+import { createLeases, createOwnLeases } from '../../src/cluster/leases.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
 import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { queuedOf } from '../../src/cluster/queuedRequest.ts'
@@ -20,9 +21,9 @@ import { hostOf } from '../../src/load/source.ts'
 import { plan } from '../../src/plan/plan.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { sync } from '../../src/sync.ts'
-import { emulate, ms } from '../kit.ts'
+import { emulate, ms, runCli, tempFolder } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
-import { tempDatabase } from '../postgres/database.ts'
+import { tempDatabase, withClient } from '../postgres/database.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z') / 1000
 const JOB = readJob(
@@ -164,6 +165,60 @@ test('a worker that is told to stop ends what is on its way, and gives the rest 
   expect(await queue.left(JOB.name)).toBe(5 - done)
   expect(await queue.claim(5)).toHaveLength(5 - done)
   expect(await shared(context.store.kysely).selectFrom('_asking').selectAll().execute()).toEqual([])
+})
+
+test('a worker process that gets SIGTERM ends what is on its way, takes nothing more and leaves no doubt', async () => {
+  const emulator = await emulate({ now: NOW, latencyMs: 1000 })
+  const file = await tempDatabase()
+  const { store, queue } = await join(file, emulator.url, emulator.key)
+  const planned = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
+  await queue.insert([...planned].map((request) => queuedOf(JOB, request, 0, NOW)))
+  const env = { INDICATOR_SYNC_DATABASE: file, INDICATOR_SYNC_API_KEY: emulator.key }
+  const args = ['worker', '--service', 'generic', '--base-url', emulator.url, '--concurrency', '1']
+  const { code } = await runCli(tempFolder(), args, env, async (child) => {
+    while (emulator.requests.length === 0) await sleep(20)
+    child.kill('SIGTERM')
+  })
+  expect(code).toBe(143)
+  expect(emulator.requests).toHaveLength(1)
+  expect(await store.kysely.selectFrom('_fetch').select('outcome').execute()).toEqual([{ outcome: 'ok' }])
+  expect(await store.kysely.selectFrom('_run').select('outcome').execute()).toEqual([{ outcome: 'done' }])
+  expect(await store.kysely.selectFrom('_coverage').select('state').execute()).toEqual([{ state: 'values' }])
+  for (const table of ['_asking', '_call', '_worker'] as const)
+    expect(await shared(store.kysely).selectFrom(table).selectAll().execute(), table).toEqual([])
+  expect(await queue.claim(5)).toHaveLength(4)
+})
+
+test('a worker takes nothing more once a newer version has migrated the database', async () => {
+  const emulator = await emulate({ now: NOW })
+  const file = await tempDatabase()
+  const { context, queue } = await join(file, emulator.url, emulator.key)
+  const working = work(context, queue, { concurrency: 1 })
+  await withClient(file, (client) => client.query(`insert into _migration values ('9999_later', '2030-01-01')`))
+  expect(await working).toMatchObject({ done: 0, stop: { code: 'newer-schema' } })
+})
+
+test('a sync beside workers never asks for what one of them asks for at that moment', async () => {
+  const emulator = await emulate({ now: NOW, latencyMs: 500 })
+  const file = await tempDatabase()
+  const [one, two] = [await join(file, emulator.url, emulator.key), await join(file, emulator.url, emulator.key)]
+  const jobOf = (window: string) =>
+    readJob(`name: whole\nseries:\n  - { indicators: [600], geoIds: [3], window: ${window} }\n`, 'whole.yaml')
+  const first = jobOf('{ from: 2025-10-28, to: 2025-11-02 }')
+  const planned = plan({ job: first, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
+  await one.queue.insert([...planned].map((request) => queuedOf(first, request, 0, NOW)))
+  const working = work(one.context, one.queue, { concurrency: 1, untilEmpty: true })
+  while (emulator.requests.length === 0) await sleep(20)
+  const leases = createOwnLeases(createLeases(two.store, two.context.signs, two.context.signal), 0)
+  onTestFinished(() => leases.close())
+  const turns: SyncContext['turns'] = (pace) =>
+    createSharedTurns({ store: two.context.signs, pace, signal: two.context.signal })
+  const synced = sync({ ...two.context, turns, leased: leases.leased }, jobOf('{ from: 2025-10-31, to: 2025-11-04 }'))
+  expect(await working).toMatchObject({ done: 1, failed: 0 })
+  expect(await synced).toMatchObject({ outcome: 'done', counts: { requests: 1 } })
+  const asked = emulator.requests.map(({ url }) => new URL(url, emulator.url).searchParams.get('start_date'))
+  expect(asked).toEqual(['2025-10-27T23:00:00Z', '2025-11-01T23:00:00Z'])
+  expect(await shared(two.store.kysely).selectFrom('_asking').selectAll().execute()).toEqual([])
 })
 
 test('who was given up writes nothing more: the answer of a worker whose request others have is rolled back', async () => {

@@ -1,5 +1,6 @@
 import { openClock } from '../../cluster/clock.ts'
-import { openHandOut } from '../../cluster/handOut.ts'
+import { lastFetch, openHandOut } from '../../cluster/handOut.ts'
+import { createLeases, createOwnLeases } from '../../cluster/leases.ts'
 import { createSharedTurns } from '../../cluster/turns.ts'
 import { openStore } from '../../db/open.ts'
 import type { Store } from '../../db/store.ts'
@@ -8,7 +9,7 @@ import { hostOf } from '../../load/source.ts'
 
 /** What a run does together with other machines: what it needs of its context for that. */
 export interface Together {
-  readonly context: Pick<SyncContext, 'turns' | 'carryOut' | 'now'> & Partial<Pick<SyncContext, 'requested'>>
+  readonly context: Pick<SyncContext, 'turns' | 'leased' | 'carryOut' | 'now'> & Partial<Pick<SyncContext, 'requested'>>
   close(): Promise<void>
 }
 
@@ -37,7 +38,11 @@ export async function openTogether(
   const close = async (): Promise<void> => {
     for (const closer of closers.reverse()) await closer()
   }
-  if (!distributed) return { context, close }
+  if (!distributed) {
+    const own = createOwnLeases(createLeases(store, signs, signal), await lastFetch(store))
+    closers.push(own.close)
+    return { context: { ...context, leased: own.leased }, close }
+  }
   const { openQueue } = await import('../../cluster/queue.ts')
   const queue = await openQueue<never>(signs, hostOf(baseUrl), { supervises: false, onError: () => undefined })
   closers.push(queue.close)

@@ -14,7 +14,7 @@ import { createEngine, onlyFiles } from './engine.ts'
 import { asStoreError, isLost, triesFor } from './errors.ts'
 import { withSchemaLock } from './lock.ts'
 import { SCHEMA_VERSION } from './migrations.ts'
-import { checkReadable, migrate, schemaState } from './schema.ts'
+import { checkReadable, checkStillOurs, migrate, schemaState } from './schema.ts'
 import { tidy } from './tidy.ts'
 
 /** What can only be asked of a database in this process. */
@@ -150,6 +150,7 @@ export async function openStore(file: string, { durability = 'normal', signal }:
     become: (rebuilt, tables) => become(rebuilt, store, tables),
     tidy: () => tidy(kysely),
     async check() {
+      await checkStillOurs(kysely, address)
       if (ours === null) return
       const row = await kysely.selectFrom('_fence').select('number').where('name', '=', 'writer').executeTakeFirst()
       if (row?.number !== ours) throw takenOver(address)

@@ -4,6 +4,7 @@ import { StoreError } from '../../base/errors.ts'
 import type { Database } from '../../tables/schema.ts'
 import type { SchemaState } from '../store.ts'
 import { connectAlone } from './connection/connection.ts'
+import { rowsOf } from './connection/run.ts'
 import { asStoreError } from './errors.ts'
 import { MIGRATIONS, numberOf, readMigrations, SCHEMA_VERSION } from './migrations.ts'
 
@@ -19,6 +20,21 @@ async function versionOf(client: pg.ClientBase): Promise<number> {
   return Math.max(0, ...names.map(({ name }) => numberOf(name)))
 }
 
+/** Refuses the schema of a newer version of this program. */
+function refuseNewer(version: number, address: string): void {
+  if (version <= SCHEMA_VERSION) return
+  throw new StoreError(
+    `The database ${address} has schema ${version}; this version of indicator-sync knows up to ${SCHEMA_VERSION}.`,
+    { hint: 'Update indicator-sync; the database was not touched.', code: 'newer-schema' },
+  )
+}
+
+/** Refuses an open database that a newer version of this program has migrated meanwhile. */
+export async function checkStillOurs(db: Kysely<Database>, address: string): Promise<void> {
+  const [row] = await rowsOf<{ name: string }>(db, 'select max(name) as name from public._migration', [])
+  refuseNewer(numberOf(row!.name), address)
+}
+
 /** Refuses a database of another program and one of a newer version of this one, before anything of it is touched. */
 export async function checkOwner(client: pg.ClientBase, address: string): Promise<number> {
   const version = await versionOf(client)
@@ -27,11 +43,7 @@ export async function checkOwner(client: pg.ClientBase, address: string): Promis
       hint: 'Name another database with --database; this one was not touched. Tables of your own belong into a schema of their own.',
       code: 'foreign-database',
     })
-  if (version > SCHEMA_VERSION)
-    throw new StoreError(
-      `The database ${address} has schema ${version}; this version of indicator-sync knows up to ${SCHEMA_VERSION}.`,
-      { hint: 'Update indicator-sync; the database was not touched.', code: 'newer-schema' },
-    )
+  refuseNewer(version, address)
   return version
 }
 
