@@ -43,6 +43,16 @@ test('a lake that cannot be written fails the command and nothing that was synce
   expect(done.err).toContain('nightly: lake: job.yaml is not a folder')
   expect(done.out).toContain('done')
   expect(readFileSync(join(dir, 'job.yaml'), 'utf8')).toContain('name: nightly')
+  // What it says of the rest is said all the same; who asks for the lake is told that there is none.
+  const told = await runCommand(dir, ['status', '--job', 'job.yaml'], env)
+  expect(told).toMatchObject({ code: 0, out: expect.stringMatching(/Lake job\.yaml: job\.yaml is not a lake/) })
+  const figures = await runCommand(dir, ['status', '--job', 'job.yaml', '--format', 'prometheus'], env)
+  expect(figures).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('_runs'),
+    err: expect.stringContaining('not a lake'),
+  })
+  expect((await runCommand(dir, ['status', '--lake', 'job.yaml'], env)).code).toBe(2)
 })
 
 test('a statement for DuckDB needs an engine that is installed, and takes no parameters without a recipe', async () => {

@@ -1,3 +1,4 @@
+import { SyncError } from '../../base/errors.ts'
 import { machinesMetrics, readMachines } from '../../checks/machines.ts'
 import { prometheusText } from '../../checks/metrics.ts'
 import { readStatus } from '../../checks/status.ts'
@@ -34,8 +35,16 @@ export async function run(
   const reader = openReader(file)
   try {
     const lakes: LakeState[] = []
-    for (const folder of new Set([...(args.lake ?? []), ...jobs.flatMap(({ lake }) => lake ?? [])]))
-      lakes.push(await withLake(folder, (place) => lakeState(reader, place)))
+    const without: string[] = []
+    const asked = new Set(args.lake)
+    for (const folder of new Set([...asked, ...jobs.flatMap(({ lake }) => lake ?? [])]))
+      try {
+        lakes.push(await withLake(folder, (place) => lakeState(reader, place)))
+      } catch (error) {
+        // Who asks for the status of a job wants to know the rest, too.
+        if (asked.has(folder) || !(error instanceof SyncError)) throw error
+        without.push(`Lake ${folder}: ${error.message}`)
+      }
     const machines = await readMachines(reader)
     if (args.format === 'prometheus') {
       const host = baseUrl ? new URL(baseUrl.value).host : ''
@@ -45,11 +54,11 @@ export async function run(
         if (calls !== undefined) known.push({ job, calls })
       }
       print((await prometheusText(reader, { version: version(), callsLeft: known, lakes })).trimEnd())
+      for (const text of without) process.stderr.write(`${text}\n`)
       if (machines) print(machinesMetrics(machines))
       return EXIT.done
     }
-    const named = new Set(lakes.map(({ folder }) => folder))
-    const without: string[] = []
+    const named = new Set([...asked, ...jobs.map(({ lake }) => lake)])
     for (const folder of (await lakesOfJobs()).filter((one) => !named.has(one))) {
       const state = await lakeStateIn(reader, folder)
       if (state !== null && typeof state === 'object') lakes.push(state)

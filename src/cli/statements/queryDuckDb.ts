@@ -89,8 +89,9 @@ async function ask(
   try {
     for (const statement of [...tablesOfLake(folder), ...(asDatabase ? AS_DATABASE : []), ...ALONE])
       await connection.run(statement)
-    const statements = await connection.extractStatements(sql)
-    const prepared = statements.count === 1 ? await statements.prepare(0) : null
+    // Of no statement at all it says an error of its own.
+    const statements = sql.trim() === '' ? null : await connection.extractStatements(sql)
+    const prepared = statements?.count === 1 ? await statements.prepare(0) : null
     if (!prepared || ![StatementType.SELECT, StatementType.EXPLAIN].includes(prepared.statementType))
       throw new InputError('Only one statement is taken, and it only reads.', {
         hint: 'Give a SELECT statement.',
