@@ -100,3 +100,9 @@ export class NotFound extends Error {
     this.what = what
   }
 }
+
+/** A whole number from the query of an address; null where there is none. */
+export function wholeOf(query: URLSearchParams, name: string): number | null {
+  const text = query.get(name) ?? ''
+  return /^\d{1,15}$/.test(text) ? Number(text) : null
+}

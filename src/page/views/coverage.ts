@@ -3,7 +3,7 @@ import { type PageRequest, view } from '../page.ts'
 import { type Coverage, type CoverageOf, readCoverage, readCoverageOf } from '../queries/coverage.ts'
 import { type Shares, STATES, worstOf } from '../queries/intervals.ts'
 import { SIGNS } from '../signs.ts'
-import { bdi, commandLine, pager, scrolled, stepText } from './parts.ts'
+import { commandLine, groupingText, pager, scrolled, serviceText } from './elements.ts'
 import { legend, sharesText } from './strip.ts'
 
 type Head = Coverage['series'][number]
@@ -13,7 +13,7 @@ const nameOf = (request: PageRequest, head: Omit<Head, 'years'>): string =>
     head.kind === 'indicator' ? null : request.words.common.offer,
     head.indicatorId,
     head.name,
-    stepText(request, head) === '' ? null : `(${stepText(request, head)})`,
+    groupingText(request, head) === '' ? null : `(${groupingText(request, head)})`,
   ]
     .filter((part) => part !== null)
     .join(' ')
@@ -70,7 +70,7 @@ ${scrolled(
 <thead><tr><th scope="col">${common.series}</th>${years.map((year) => html`<th scope="col">${year}</th>`)}</tr></thead>
 <tbody>${data.series.map((head) => {
     const of = new Map(head.years.map(({ year, shares }) => [year, shares]))
-    return html`<tr><th scope="row"><a href="${link(`/coverage/${head.path}`)}">${bdi(nameOf(request, head))}</a></th>${years.map(
+    return html`<tr><th scope="row"><a href="${link(`/coverage/${head.path}`)}">${serviceText(nameOf(request, head))}</a></th>${years.map(
       (year) => {
         const shares = of.get(year)
         return shares
@@ -161,7 +161,7 @@ ${scrolled(
     (
       hole,
     ) => html`<tr><td><time datetime="${hole.from}">${hole.from}</time></td><td><time datetime="${hole.to}">${hole.to}</time></td>
-<td>${hole.geo === 0 ? common.allGeos : bdi(`${hole.geo} ${names.get(hole.geo) ?? ''}`)}</td>
+<td>${hole.geo === 0 ? common.allGeos : serviceText(`${hole.geo} ${names.get(hole.geo) ?? ''}`)}</td>
 <td><span class="cell ${hole.state}" aria-hidden="true">${SIGNS[hole.state]}</span> ${coverage.reasons[hole.reason!]}</td>
 <td class="number">${hole.missing}</td><td>${mends(hole, data, request)}</td></tr>\n`,
   )}</tbody></table>`,

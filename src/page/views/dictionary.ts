@@ -1,11 +1,10 @@
 import { type Html, html } from '../html.ts'
 import { NotFound, type PageRequest, view } from '../page.ts'
 import { type ObjectRow, objectOf, objects } from '../queries/dictionary.ts'
+import { scrolled } from './elements.ts'
 
 const list = (title: string, rows: readonly ObjectRow[], { link }: PageRequest): Html => html`<h2>${title}</h2>
 <ul class="found" lang="en">${rows.map(({ name, meaning }) => html`<li><a href="${link(`/dictionary/${name}`)}"><code>${name}</code></a> ${meaning}</li>\n`)}</ul>`
-
-import { scrolled } from './parts.ts'
 
 /** `/dictionary`: tables, views and columns. */
 export const dictionary = view({

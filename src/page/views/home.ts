@@ -2,9 +2,21 @@ import { visible } from '../../base/visible.ts'
 import { type Html, html, type Part } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Home, readHome, type SeriesLine, STRIP_DAYS } from '../queries/home.ts'
-import { bdi, commandIn, commandLine, lengthText, moment, pager, scrolled, stepText } from './parts.ts'
-import { quoted } from './pieces.ts'
+import { commandLine, groupingText, pager, quoted, scrolled, serviceText } from './elements.ts'
 import { legend, strip } from './strip.ts'
+import { minute, roughLength } from './times.ts'
+
+/** Commands that are given a job. */
+const OF_JOB = ['plan', 'sync', 'validate', 'backfill', 'restate']
+
+/** The command that a hint names, with the job that it is about; another try where it names none. */
+function commandIn(hint: string | null, job: string | null): string {
+  const [, command] = /(?<![\w-])indicator-sync ((?:[a-z]+)(?: --?[\w-]+)*)/.exec(hint ?? '') ?? []
+  if (command === undefined) return 'retry'
+  const [name = ''] = command.split(' ')
+  if (!OF_JOB.includes(name)) return command
+  return `${name} jobs/${job ?? 'nightly'}.yaml${command.slice(name.length)}`
+}
 
 /** What is wrong, a line each; none is good. */
 function complaints({ health }: Home, request: PageRequest): Html[] {
@@ -15,7 +27,7 @@ function complaints({ health }: Home, request: PageRequest): Html[] {
     ...(health.failures > 0 ? [line(home.failures(health.failures), 'retry')] : []),
     ...health.missed.map(({ job, lastAt, usualS }) =>
       line(
-        home.missed(job, lastAt.slice(0, 16).replace('T', ' '), lengthText(request, usualS)),
+        home.missed(job, lastAt.slice(0, 16).replace('T', ' '), roughLength(request, usualS)),
         `sync jobs/${job}.yaml`,
       ),
     ),
@@ -38,7 +50,7 @@ function lakes({ lakes: all }: Home, request: PageRequest): Part {
   const lakeText = (state: Home['lakes'][number]['state']): Part => {
     if (state === null) return home.noLake
     if (typeof state === 'string') return html`<span lang="en">${visible(state)}</span>`
-    const length = common.ago(lengthText(request, request.now - Date.parse(state.synced_at) / 1000))
+    const length = common.ago(roughLength(request, request.now - Date.parse(state.synced_at) / 1000))
     return home.lake(length, state.fetches_behind)
   }
   return html`<ul class="lakes">${all.map(({ folder, state }) => {
@@ -51,19 +63,19 @@ function lakes({ lakes: all }: Home, request: PageRequest): Part {
 function age({ behindS, usualS, late }: SeriesLine, request: PageRequest): Part {
   const { home, common } = request.words
   if (behindS === null) return html`<span class="soft">${home.noValue}</span>`
-  const length = lengthText(request, behindS)
+  const length = roughLength(request, behindS)
   return html`${late ? html`<strong class="bad">${length} (${home.isLate})</strong>` : behindS < 0 ? common.ahead(length) : length}${
     usualS !== null &&
-    html` <span class="soft">${home.usual} ${usualS < 0 ? common.ahead(lengthText(request, usualS)) : lengthText(request, usualS)}</span>`
+    html` <span class="soft">${home.usual} ${usualS < 0 ? common.ahead(roughLength(request, usualS)) : roughLength(request, usualS)}</span>`
   }`
 }
 
 function seriesRow(line: SeriesLine, request: PageRequest): Html {
   const { words, link } = request
   const geo = line.geo ?? (line.geos > 1 ? words.home.geos(line.geos) : null)
-  return html`<tr><th scope="row"><a href="${link(`/series/${line.path}`)}">${line.indicatorId} ${bdi(line.name)}</a>
-<span class="soft">${[line.kind === 'indicator' ? '' : words.common.offer, stepText(request, line)].filter((part) => part !== '').join(', ')} ${bdi(geo)}</span></th>
-<td>${moment(line.lastLocal)}</td><td class="age">${age(line, request)}</td>
+  return html`<tr><th scope="row"><a href="${link(`/series/${line.path}`)}">${line.indicatorId} ${serviceText(line.name)}</a>
+<span class="soft">${[line.kind === 'indicator' ? '' : words.common.offer, groupingText(request, line)].filter((part) => part !== '').join(', ')} ${serviceText(geo)}</span></th>
+<td>${minute(line.lastLocal)}</td><td class="age">${age(line, request)}</td>
 <td class="wide"><a href="${link(`/coverage/${line.path}`)}">${strip(request, line.days)}</a></td></tr>\n`
 }
 
@@ -105,8 +117,8 @@ ${scrolled(
 ${runs.map(
   (
     run,
-  ) => html`<tr><th scope="row"><a href="${request.link(`/runs/${run.id}`)}">${run.id}</a></th><td>${run.command}</td><td>${bdi(run.job)}</td>
-<td>${moment(run.started_at)}</td><td class="${run.outcome === 'done' ? 'good' : run.outcome === 'running' ? '' : 'bad'}">${run.outcome}</td>
+  ) => html`<tr><th scope="row"><a href="${request.link(`/runs/${run.id}`)}">${run.id}</a></th><td>${run.command}</td><td>${serviceText(run.job)}</td>
+<td>${minute(run.started_at)}</td><td class="${run.outcome === 'done' ? 'good' : run.outcome === 'running' ? '' : 'bad'}">${run.outcome}</td>
 ${[run.requests, run.failed, run.rows_new, run.rows_revised].map((count) => html`<td class="number">${number(count)}</td>`)}</tr>\n`,
 )}</tbody></table>`,
 )}`
@@ -117,7 +129,7 @@ function failureRow(failure: Home['failures'][number], request: PageRequest): Ht
   const { home } = request.words
   const { entry, target, failed_at, message, hint, next_at, job } = failure
   return html`<tr><td><bdi>${entry}</bdi><br><code>${target}</code></td>
-<td>${moment(failed_at)} <bdi lang="en">${message}</bdi></td>
+<td>${minute(failed_at)} <bdi lang="en">${message}</bdi></td>
 <td>${hint !== null && html`<p><bdi lang="en">${hint}</bdi></p>`}${next_at !== null && html`<p>${home.after(next_at.slice(0, 16).replace('T', ' '))}</p>`}${commandLine(request.command(commandIn(hint, job)))}</td></tr>\n`
 }
 

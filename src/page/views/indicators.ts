@@ -1,8 +1,7 @@
 import { type Html, html } from '../html.ts'
-import { type PageRequest, view } from '../page.ts'
+import { type PageRequest, view, wholeOf } from '../page.ts'
 import { readIndicators } from '../queries/indicators.ts'
-import { scrolled } from './parts.ts'
-import { command, pager, serviceText, wholeOf } from './pieces.ts'
+import { command, neighbours, scrolled, serviceText } from './elements.ts'
 
 type Data = Awaited<ReturnType<typeof readIndicators>>
 
@@ -62,6 +61,6 @@ ${
 ${rows.map((one) => row(one, request))}</tbody></table>`,
       )}`
 }
-${pager(request, '/indicators', { before: at > 1 ? onPage(at - 1) : null, after: more ? onPage(at + 1) : null })}`
+${neighbours(request, '/indicators', { before: at > 1 ? onPage(at - 1) : null, after: more ? onPage(at + 1) : null })}`
   },
 })

@@ -1,9 +1,10 @@
 import { type Html, html } from '../html.ts'
-import { NotFound, type PageRequest, view } from '../page.ts'
+import { NotFound, type PageRequest, view, wholeOf } from '../page.ts'
 import { type Dot, DRAWN, type RequestRow, type RouteRow, readRun } from '../queries/run.ts'
-import { scrolled } from './parts.ts'
-import { command, duration, facts, moment, number, pager, serviceText, wholeOf } from './pieces.ts'
+import { command, facts, neighbours, scrolled, serviceText } from './elements.ts'
+import { countText } from './numbers.ts'
 import { outcomeOf } from './runs.ts'
+import { duration, moment } from './times.ts'
 
 type Data = NonNullable<Awaited<ReturnType<typeof readRun>>>
 
@@ -27,8 +28,8 @@ function routes({ routes: rows, dots, run, cut }: Data, request: PageRequest): H
   const { runs: own } = request.words
   const seconds = run.seconds ?? Math.max(0, ...dots.map(({ at, ms }) => at + ms / 1000))
   const line = (route: RouteRow): Html => html`<tr><th scope="row">${serviceText(route.route)}</th>
-<td class="number">${number(request, route.requests)}</td><td class="number">${number(request, route.failed)}</td>
-<td class="number">${number(request, route.attempts)}</td><td class="number">${number(request, route.bytes)}</td>
+<td class="number">${countText(request, route.requests)}</td><td class="number">${countText(request, route.failed)}</td>
+<td class="number">${countText(request, route.attempts)}</td><td class="number">${countText(request, route.bytes)}</td>
 <td class="number">${route.median} ms</td><td class="number">${route.slowest} ms</td>
 <td>${lane(
     dots.filter((dot) => dot.route === route.route),
@@ -49,7 +50,7 @@ ${rows.map(line)}</tbody></table>`,
 const requestRow = (one: RequestRow, request: PageRequest): Html => html`<tr><th scope="row">${one.id}</th>
 <td>${moment(one.started_at)}</td><td><code>${serviceText(one.target === '' ? one.route : one.target)}</code>${one.message && html`<br>${serviceText(one.message, 'en')}`}${one.hint && html`<br>→ ${serviceText(one.hint, 'en')}`}</td>
 <td>${serviceText(one.outcome)}${one.status !== null && html` ${one.status}`}</td><td class="number">${one.ms} ms</td>
-<td>${serviceText(one.reason)}</td><td class="number">${number(request, one.rows_new)}</td><td class="number">${number(request, one.rows_revised)}</td></tr>
+<td>${serviceText(one.reason)}</td><td class="number">${countText(request, one.rows_new)}</td><td class="number">${countText(request, one.rows_revised)}</td></tr>
 `
 
 function requests(rows: readonly RequestRow[], label: string, request: PageRequest): Html {
@@ -90,10 +91,10 @@ export const run = view<Data>({
       [own.started, moment(one.started_at)],
       [own.ended, one.finished_at === null ? own.gone : moment(one.finished_at)],
       [own.length, one.seconds !== null && duration(one.seconds)],
-      [own.requests, number(request, one.requests)],
-      [own.failed, number(request, one.failed)],
-      [own.bytes, number(request, one.bytes)],
-      [own.rows, rows.map(([name, count]) => `${number(request, count)} ${name}`).join(', ')],
+      [own.requests, countText(request, one.requests)],
+      [own.failed, countText(request, one.failed)],
+      [own.bytes, countText(request, one.bytes)],
+      [own.rows, rows.map(([name, count]) => `${countText(request, count)} ${name}`).join(', ')],
       [
         own.schedule,
         one.schedule !== null && html`<code>${serviceText(one.schedule)}</code> ${serviceText(one.time_zone)}`,
@@ -110,6 +111,6 @@ ${requests(failed, own.failures, request)}`
 ${data.routes.length > 0 && routes(data, request)}
 <h2>${own.all}</h2>
 ${all.length === 0 ? html`<p>${own.noRequests}</p>` : requests(all, own.all, request)}
-${pager(request, `/runs/${one.id}`, { before: query.has('before') ? {} : null, after: older === null ? null : { before: older } })}`
+${neighbours(request, `/runs/${one.id}`, { before: query.has('before') ? {} : null, after: older === null ? null : { before: older } })}`
   },
 })

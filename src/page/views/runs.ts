@@ -1,9 +1,10 @@
 import { readMachines } from '../../checks/machines.ts'
 import { type Html, html } from '../html.ts'
-import { type PageRequest, view } from '../page.ts'
+import { type PageRequest, view, wholeOf } from '../page.ts'
 import { type RunRow, readRuns } from '../queries/runList.ts'
-import { scrolled } from './parts.ts'
-import { command, duration, moment, number, pager, serviceText, wholeOf } from './pieces.ts'
+import { command, neighbours, scrolled, serviceText } from './elements.ts'
+import { countText } from './numbers.ts'
+import { duration, moment } from './times.ts'
 import { workersOf } from './workers.ts'
 
 const BAR = { width: 10, height: 48 }
@@ -29,8 +30,8 @@ const row = (run: RunRow, request: PageRequest): Html => {
 <th scope="row"><a href="${link(`/runs/${run.id}`)}">${run.id}</a></th>
 <td>${serviceText(run.command)} ${serviceText(run.job)}</td><td>${moment(run.started_at)}</td>
 <td class="number">${run.seconds === null ? '' : duration(run.seconds)}</td><td>${outcomeOf(run.outcome, request)}</td>
-<td class="number">${number(request, run.requests)}</td><td class="number">${number(request, run.failed)}</td>
-<td class="number">${number(request, run.rows_new)}</td><td class="number">${number(request, run.rows_revised)}</td>
+<td class="number">${countText(request, run.requests)}</td><td class="number">${countText(request, run.failed)}</td>
+<td class="number">${countText(request, run.rows_new)}</td><td class="number">${countText(request, run.rows_revised)}</td>
 <td>${serviceText(run.message)}</td></tr>
 `
 }
@@ -57,7 +58,7 @@ ${scrolled(
 <tbody>
 ${rows.map((run) => row(run, request))}</tbody></table>`,
 )}
-${pager(request, '/runs', { before: query.has('before') ? {} : null, after: older === null ? null : { before: older } })}
+${neighbours(request, '/runs', { before: query.has('before') ? {} : null, after: older === null ? null : { before: older } })}
 ${machines && workersOf(machines, request)}`
   },
 })

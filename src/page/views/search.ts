@@ -3,7 +3,7 @@ import { SEARCH_SCOPES, type SearchScope } from '../../products/search.ts'
 import { type Html, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { readSearch } from '../queries/search.ts'
-import { serviceText } from './pieces.ts'
+import { serviceText } from './elements.ts'
 
 type Data = Awaited<ReturnType<typeof readSearch>>
 type Result = Data['results'][number]

@@ -10,8 +10,7 @@ import type { NamedGeo } from '../queries/series/geos.ts'
 import { FIELD, geosOf, runSqlQuery, type SqlQuery } from '../queries/sql.ts'
 import { linesOf } from '../statements/chart.ts'
 import { LIMITS, type StatementAnswer } from '../statements/statements.ts'
-import { scrolled } from './parts.ts'
-import { command, quoted } from './pieces.ts'
+import { command, quoted, scrolled } from './elements.ts'
 
 /** Letters of all cells that a page shows, and of one of them; the file has all. */
 const SHOWN = 16_000

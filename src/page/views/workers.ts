@@ -1,8 +1,9 @@
 import { type Machines, SILENT_MS } from '../../checks/machines.ts'
 import { type Html, html } from '../html.ts'
 import type { PageRequest } from '../page.ts'
-import { scrolled } from './parts.ts'
-import { duration, moment, number, serviceText } from './pieces.ts'
+import { scrolled, serviceText } from './elements.ts'
+import { countText } from './numbers.ts'
+import { duration, moment } from './times.ts'
 
 /** Who works on a database that machines share, and what waits for them; nothing where nobody does and nothing waits. */
 export function workersOf({ workers, queues, now }: Machines, request: PageRequest): Html | null {
@@ -10,13 +11,13 @@ export function workersOf({ workers, queues, now }: Machines, request: PageReque
   if (workers.length + queues.length === 0) return null
   const waiting = queues.map(
     ({ host, queued, active, dead }) =>
-      html`<tr><th scope="row">${serviceText(host)}</th><td class="number">${number(request, queued)}</td><td class="number">${number(request, active)}</td><td class="number">${number(request, dead)}</td></tr>
+      html`<tr><th scope="row">${serviceText(host)}</th><td class="number">${countText(request, queued)}</td><td class="number">${countText(request, active)}</td><td class="number">${countText(request, dead)}</td></tr>
 `,
   )
   const rows = workers.map(({ machine, pid, host, version, startedAt, seenAt, claims, done, draining, holding }) => {
     const silent = now - seenAt > SILENT_MS ? own.silent(duration(Math.round((now - seenAt) / 1000))) : null
     const state = [silent, draining ? own.draining : null, holding].filter((one) => one !== null)
-    return html`<tr><th scope="row">${serviceText(`${machine} ${pid}`)}</th><td>${serviceText(host)}</td><td>${moment(new Date(startedAt).toISOString())}</td><td class="number">${number(request, claims)}</td><td class="number">${number(request, done)}</td><td>${serviceText(version)}</td><td>${serviceText(state.join('; '))}</td></tr>
+    return html`<tr><th scope="row">${serviceText(`${machine} ${pid}`)}</th><td>${serviceText(host)}</td><td>${moment(new Date(startedAt).toISOString())}</td><td class="number">${countText(request, claims)}</td><td class="number">${countText(request, done)}</td><td>${serviceText(version)}</td><td>${serviceText(state.join('; '))}</td></tr>
 `
   })
   const queued =

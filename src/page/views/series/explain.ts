@@ -7,7 +7,8 @@ import { type Explained, type ExplainedVersion, explain, type Origin } from '../
 import { type Dataset, readDataset } from '../../queries/series/geos.ts'
 import { textOf } from '../../queries/series/range.ts'
 import { sqlOf } from '../../queries/series/shownSql.ts'
-import { lengthText, momentText, numberText, timeText } from '../text.ts'
+import { numberText } from '../numbers.ts'
+import { lengthText, momentText, timeText } from '../times.ts'
 
 interface ExplainData extends Explained {
   readonly dataset: Dataset

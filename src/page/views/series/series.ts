@@ -5,7 +5,8 @@ import type { ChartData } from '../../queries/series/chart.ts'
 import type { Dataset } from '../../queries/series/geos.ts'
 import { SPANS, textOf } from '../../queries/series/range.ts'
 import { readSeries, type SeriesData } from '../../queries/series/seriesPage.ts'
-import { countText, lengthText, momentText, timeText } from '../text.ts'
+import { countText } from '../numbers.ts'
+import { lengthText, momentText, timeText } from '../times.ts'
 import { type FigureLine, figure } from './figure.ts'
 import { openIntervals, rowsTable } from './seriesTable.ts'
 
@@ -47,7 +48,7 @@ ${SPANS.map(one)}
 const momentsOf = ({ changes, dataset }: SeriesData, { words: { series: words }, locale }: PageRequest) =>
   changes.map(({ at, run, brought, replaced }) => ({
     at,
-    text: `${momentText(dataset.zone, at)} · ${words.run(run)} · ${words.change(countText(Math.max(brought, replaced), locale))}`,
+    text: `${momentText(dataset.zone, at)} · ${words.run(run)} · ${words.change(countText({ locale }, Math.max(brought, replaced)))}`,
   }))
 
 /** What may be chosen: everything goes into the address, with and without scripts. */

@@ -5,7 +5,8 @@ import type { PageRequest } from '../../page.ts'
 import type { Level, Row } from '../../queries/series/rows.ts'
 import type { SeriesData } from '../../queries/series/seriesPage.ts'
 import { SIGNS } from '../../signs.ts'
-import { countText, momentText, numberText, timeText } from '../text.ts'
+import { countText, numberText } from '../numbers.ts'
+import { momentText, timeText } from '../times.ts'
 
 /** The signs of coverage, and those of what only a series tells apart. */
 const MARKS: Readonly<Record<string, string>> = { ...SIGNS, absent: '–', unasked: SIGNS.none }
@@ -25,9 +26,9 @@ export function openIntervals(
     .slice(0, NAMED)
     .map(
       ({ from, to, state, missing, nextAt }) =>
-        html`<li><span class="mark state-${state}" aria-hidden="true">${MARKS[state]}</span> ${words.states[state]}: ${timeText(dataset.zone, from)} – ${timeText(dataset.zone, to)}${typeof missing === 'number' && ` · ${words.missing(countText(missing, locale))}`}${nextAt && ` · ${words.again(momentText(dataset.zone, nextAt))}`}</li>\n`,
+        html`<li><span class="mark state-${state}" aria-hidden="true">${MARKS[state]}</span> ${words.states[state]}: ${timeText(dataset.zone, from)} – ${timeText(dataset.zone, to)}${typeof missing === 'number' && ` · ${words.missing(countText({ locale }, missing))}`}${nextAt && ` · ${words.again(momentText(dataset.zone, nextAt))}`}</li>\n`,
     )}</ul>
-${open.length > NAMED && html`<p>${words.more(countText(open.length - NAMED, locale))}</p>`}
+${open.length > NAMED && html`<p>${words.more(countText({ locale }, open.length - NAMED))}</p>`}
 <p><a href="${link(`/coverage/${dataset.path}`, live ? { geo: dataset.geoId } : {})}">${words.mend}</a></p>
 </section>`
 }

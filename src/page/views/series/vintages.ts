@@ -4,7 +4,8 @@ import { offsetsOf, readChartQuery } from '../../queries/series/chart.ts'
 import type { Dataset } from '../../queries/series/geos.ts'
 import { textOf } from '../../queries/series/range.ts'
 import { AGES, readVintages, type Vintages } from '../../queries/series/vintages.ts'
-import { countText, momentText, numberText, timeText } from '../text.ts'
+import { countText, numberText } from '../numbers.ts'
+import { momentText, timeText } from '../times.ts'
 import { figure } from './figure.ts'
 
 interface VintagesData extends Vintages {
@@ -30,14 +31,14 @@ ${figure({
   range,
   offsets: offsetsOf(dataset.zone, range),
   lines: vintages.map(({ drawn }, i) => ({ drawn, style: `fan-${first + i}` as const })),
-  label: words.fanLabel(countText(vintages.length, locale)),
+  label: words.fanLabel(countText({ locale }, vintages.length)),
 })}</section>`
   )
 }
 
 /** The runs that changed something, each with a link to what was known after it. */
 function changes({ dataset, range, changes: all }: VintagesData, request: PageRequest): Html {
-  const { words, locale, link } = request
+  const { words, link } = request
   const { vintages: labels } = words
   const [from, to] = [range.from, range.to].map((at) => textOf(dataset.zone, at)) as [string, string]
   return html`<section><h2 id="changes">${labels.changes}</h2>
@@ -47,7 +48,7 @@ function changes({ dataset, range, changes: all }: VintagesData, request: PageRe
     .toReversed()
     .map(
       ({ at, run, job, brought, replaced }) =>
-        html`<tr><th scope="row"><a href="${link(`/series/${dataset.path}`, { geo: dataset.geoId, from, to, asof: at })}">${momentText(dataset.zone, at)}</a></th><td><a href="${link(`/runs/${run}`)}">${run}</a></td><td>${job}</td><td class="number">${countText(brought, locale)}</td><td class="number">${countText(replaced, locale)}</td></tr>\n`,
+        html`<tr><th scope="row"><a href="${link(`/series/${dataset.path}`, { geo: dataset.geoId, from, to, asof: at })}">${momentText(dataset.zone, at)}</a></th><td><a href="${link(`/runs/${run}`)}">${run}</a></td><td>${job}</td><td class="number">${countText(request, brought)}</td><td class="number">${countText(request, replaced)}</td></tr>\n`,
     )}</tbody></table></div></section>`
 }
 
@@ -69,7 +70,7 @@ function byAge({ byAge: all, dataset }: VintagesData, request: PageRequest): Htm
 <tbody>${all.map(
     ({ count, withdrawn, mean, largest }, i) =>
       count > 0 &&
-      html`<tr><th scope="row">${ageText(i, request)}</th><td class="number">${countText(count, locale)}</td><td class="number">${countText(withdrawn, locale)}</td><td class="number">${numberText(mean, locale)}</td><td class="number">${numberText(largest, locale)}</td></tr>\n`,
+      html`<tr><th scope="row">${ageText(i, request)}</th><td class="number">${countText({ locale }, count)}</td><td class="number">${countText({ locale }, withdrawn)}</td><td class="number">${numberText(mean, locale)}</td><td class="number">${numberText(largest, locale)}</td></tr>\n`,
   )}</tbody></table></div></section>`
 }
 

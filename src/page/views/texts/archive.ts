@@ -1,8 +1,9 @@
 import { html } from '../../html.ts'
 import { NotFound, view } from '../../page.ts'
 import { readArchive } from '../../queries/texts/archives.ts'
-import { scrolled } from '../parts.ts'
-import { facts, lines, moment, number, pager, serviceText } from '../pieces.ts'
+import { facts, lines, neighbours, scrolled, serviceText } from '../elements.ts'
+import { countText } from '../numbers.ts'
+import { moment } from '../times.ts'
 import { dayIn, days } from './archives.ts'
 
 type Data = NonNullable<Awaited<ReturnType<typeof readArchive>>>
@@ -36,10 +37,10 @@ ${editions.map(
     html`<tr><th scope="row">${live ? html`<a href="${link('/archives', { date: edition.date })}">${edition.date}</a>` : edition.date}</th><td>${days(edition.about)}</td><td>${days(edition.published)}</td><td class="number">${
       edition.bytes === null
         ? own.notHeld
-        : html`${number(request, edition.bytes)} B <code>${serviceText(edition.path)}</code>`
+        : html`${countText(request, edition.bytes)} B <code>${serviceText(edition.path)}</code>`
     }</td></tr>\n`,
 )}</tbody></table>`,
 )}
-${pager(request, `/archives/${one.kind}/${one.id}`, { before: query.has('before') ? {} : null, after: older === null ? null : { before: older } })}`
+${neighbours(request, `/archives/${one.kind}/${one.id}`, { before: query.has('before') ? {} : null, after: older === null ? null : { before: older } })}`
   },
 })

@@ -1,8 +1,8 @@
 import { type Html, html } from '../../html.ts'
 import { type PageRequest, view } from '../../page.ts'
 import { EDITIONS, readArchives } from '../../queries/texts/archives.ts'
-import { scrolled } from '../parts.ts'
-import { command, number, pager, serviceText } from '../pieces.ts'
+import { command, neighbours, scrolled, serviceText } from '../elements.ts'
+import { countText } from '../numbers.ts'
 
 type Data = Awaited<ReturnType<typeof readArchives>>
 
@@ -23,7 +23,7 @@ const row = (one: Data['editions'][number], request: PageRequest): Html => {
   const { words, link } = request
   return html`<tr><th scope="row"><a href="${link(`/archives/${one.kind}/${one.id}`)}">${serviceText(one.name, one.locale) ?? one.id}</a></th>
 <td>${serviceText(one.archive_type)}</td><td>${serviceText(one.horizon)}</td><td>${days(one.about)}</td><td>${days(one.published)}</td>
-<td class="number">${one.bytes === null ? words.archives.notHeld : `${number(request, one.bytes)} B`}</td></tr>
+<td class="number">${one.bytes === null ? words.archives.notHeld : `${countText(request, one.bytes)} B`}</td></tr>
 `
 }
 
@@ -38,7 +38,7 @@ export const archives = view<Data>({
     return html`<p>${own.about}</p>
 ${live && html`<form action="${link('/archives')}" class="question"><label>${own.day} <input type="date" name="date" value="${date}"></label> <button>${own.go}</button></form>`}
 <h2>${own.of(date)}</h2>
-${pager(request, '/archives', { before: before === null ? null : { date: before }, after: after === null ? null : { date: after } })}
+${neighbours(request, '/archives', { before: before === null ? null : { date: before }, after: after === null ? null : { date: after } })}
 ${
   editions.length === 0
     ? html`<p>${own.noneOfDay(date)}</p>`

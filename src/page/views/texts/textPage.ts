@@ -1,9 +1,10 @@
 import { visible } from '../../../base/visible.ts'
 import type { Piece } from '../../difference.ts'
 import { type Html, html } from '../../html.ts'
-import { NotFound, type PageRequest, view } from '../../page.ts'
+import { NotFound, type PageRequest, view, wholeOf } from '../../page.ts'
 import { readText, TEXT_KINDS } from '../../queries/texts/text.ts'
-import { command, facts, lines, moment, serviceText, wholeOf } from '../pieces.ts'
+import { command, facts, lines, serviceText } from '../elements.ts'
+import { moment } from '../times.ts'
 
 type Data = NonNullable<Awaited<ReturnType<typeof readText>>>
 

@@ -1,7 +1,8 @@
 import { type Html, html } from '../../html.ts'
-import { type PageRequest, view } from '../../page.ts'
+import { type PageRequest, view, wholeOf } from '../../page.ts'
 import { CONTENT_KINDS, readTexts } from '../../queries/texts/texts.ts'
-import { command, moment, pager, serviceText, wholeOf } from '../pieces.ts'
+import { command, neighbours, serviceText } from '../elements.ts'
+import { moment } from '../times.ts'
 
 type Data = Awaited<ReturnType<typeof readTexts>>
 
@@ -44,6 +45,6 @@ export const texts = view<Data>({
 <h2>${own.kinds[kind]}</h2>
 ${rows.length === 0 && html`<p>${own.none} ${own.noneHint}</p>${command(`content: [{ kinds: [${JOB[kind]}] }]`)}`}
 ${rows.length > 0 && html`<ul class="found">\n${rows.map((one) => item(one, kind, request))}</ul>`}
-${pager(request, '/texts', { before: at > 1 ? { kind, page: at - 1 } : null, after: more ? { kind, page: at + 1 } : null })}`
+${neighbours(request, '/texts', { before: at > 1 ? { kind, page: at - 1 } : null, after: more ? { kind, page: at + 1 } : null })}`
   },
 })

@@ -1,8 +1,9 @@
 import { html } from '../../html.ts'
 import { NotFound, view } from '../../page.ts'
 import { readWidget, readWidgets } from '../../queries/texts/widgets.ts'
-import { scrolled } from '../parts.ts'
-import { command, facts, moment, number, serviceText } from '../pieces.ts'
+import { command, facts, scrolled, serviceText } from '../elements.ts'
+import { countText } from '../numbers.ts'
+import { moment } from '../times.ts'
 
 type List = Awaited<ReturnType<typeof readWidgets>>
 type One = NonNullable<Awaited<ReturnType<typeof readWidget>>>
@@ -46,7 +47,7 @@ ${facts([
   [own.type, serviceText(one.type)],
   [own.firstSeen, moment(one.first_seen_at)],
   [own.withdrawn, moment(one.withdrawn_at)],
-  ['ID', number(request, one.id)],
+  ['ID', countText(request, one.id)],
 ])}
 ${payload(own.single, single)}
 ${payload(own.list, list)}`

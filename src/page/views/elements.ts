@@ -1,0 +1,67 @@
+import { oneLine, visible } from '../../base/visible.ts'
+import { type Html, html, type Part } from '../html.ts'
+import type { PageRequest, Query } from '../page.ts'
+
+/* What several pages are made of. */
+
+/** A command to be copied; the button comes with the script, and without it the text is there all the same. */
+export const commandLine = (text: string): Html => html`<span class="command"><code data-copy>${text}</code></span>`
+
+/** A command to be copied, in a paragraph of its own. */
+export const command = (line: string): Html => html`<p>${commandLine(line)}</p>`
+
+/** Words of a command line as a shell takes them. */
+export const quoted = (text: string): string =>
+  /^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+
+/** A text of the service inside a line, isolated so that it cannot change the writing direction around it. */
+export const serviceText = (text: string | null | undefined, lang?: string | null): Part =>
+  text ? html`<bdi${lang && html` lang="${lang}"`}>${oneLine(text)}</bdi>` : null
+
+/** A text of the service with its lines. */
+export const lines = (text: string, lang?: string | null): Html =>
+  html`<div class="lines" dir="auto"${lang && html` lang="${lang}"`}>${visible(text)}</div>`
+
+/** How a series is grouped, in words: its step and how its geos are combined. */
+export const groupingText = (
+  { words: { common } }: PageRequest,
+  { timeTrunc, geoAgg }: { readonly timeTrunc: string | null; readonly geoAgg: string | null },
+): string =>
+  [timeTrunc === null ? null : (common.steps[timeTrunc] ?? timeTrunc), geoAgg]
+    .filter((part) => part !== null)
+    .join(', ')
+
+/** A table that is scrolled in its own place where the window is narrow. */
+export const scrolled = (label: string, table: Html): Html =>
+  html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">${table}</div>`
+
+/** Facts with their names; those without a value are left out. */
+export const facts = (rows: readonly (readonly [name: string, value: Part])[]): Html =>
+  html`<dl class="facts">${rows
+    .filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '')
+    .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>`
+
+/** Links to the page before and the one after, of a list whose pages have numbers. */
+export function pager(request: PageRequest, page: number, pages: number): Part {
+  if (pages <= 1) return null
+  const { words, link, path, query } = request
+  const rest = Object.fromEntries([...query].filter(([name]) => name !== 'page'))
+  const to = (number: number): string => link(path, { ...rest, page: number === 1 ? undefined : number })
+  return html`<nav class="pager" aria-label="${words.home.page(page, pages)}">
+${page > 1 && html`<a rel="prev" href="${to(page - 1)}">‹ ${words.common.previous}</a>`}
+<span>${words.home.page(page, pages)}</span>
+${page < pages && html`<a rel="next" href="${to(page + 1)}">${words.common.next} ›</a>`}
+</nav>`
+}
+
+/** Links to what comes before and after the part of a list that is shown, of one whose pages have no numbers. */
+export function neighbours(
+  { words, link }: PageRequest,
+  path: string,
+  { before, after }: { readonly before: Query | null; readonly after: Query | null },
+): Part {
+  if (before === null && after === null) return null
+  return html`<p class="pager">${before !== null && html`<a href="${link(path, before)}" rel="prev">← ${words.common.previous}</a> `}${
+    after !== null && html`<a href="${link(path, after)}" rel="next">${words.common.next} →</a>`
+  }</p>`
+}

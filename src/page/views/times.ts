@@ -1,0 +1,51 @@
+import { floorToSecond, type Instant } from '../../base/time/instant.ts'
+import { dayIntervalAt, localDay } from '../../base/time/localDay.ts'
+import { formatLocal } from '../../base/time/zone.ts'
+import { html, type Part } from '../html.ts'
+import type { PageRequest } from '../page.ts'
+
+/** A moment (UTC, ISO 8601) to the second, for a reader and for a program. */
+export const moment = (text: string | null | undefined): Part =>
+  text ? html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')} UTC</time>` : null
+
+/** A moment (ISO 8601) to the minute, for a reader and for a program. */
+export const minute = (text: string | null): Part =>
+  text && html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')}</time>`
+
+/** Local time to the minute; on a day that is not 24 hours long with its offset, for some hour may come twice. */
+export function timeText(zone: string, at: Instant): string {
+  const local = formatLocal(zone, at)
+  const isOdd = localDay(zone, dayIntervalAt(zone, at).day).seconds !== 86_400
+  return `${local.slice(0, 10)} ${local.slice(11, local.slice(17, 19) === '00' ? 16 : 19)}${isOdd ? ` ${local.slice(19)}` : ''}`
+}
+
+/** When something happened here, in local time to the minute. */
+export const momentText = (zone: string, moment: string): string => timeText(zone, floorToSecond(moment))
+
+const LENGTHS = [
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'min'],
+] as const
+
+/** A length of time in the largest unit in which it is whole. */
+export function lengthText(seconds: number): string {
+  const [size, unit] = LENGTHS.find(([length]) => seconds % length === 0) ?? [1, 's']
+  return `${seconds / size} ${unit}`
+}
+
+/** A length of time in words, rounded: minutes, hours or days. */
+export function roughLength({ words: { common } }: PageRequest, seconds: number): string {
+  const size = Math.abs(seconds)
+  if (size < 5_400) return common.minutes(Math.round(size / 60))
+  return size < 96 * 3_600 ? common.hours(Math.round(size / 3_600)) : common.days(Math.round(size / 86_400))
+}
+
+/** How long something took. */
+export function duration(seconds: number): string {
+  if (seconds < 60) return `${Math.round(seconds * 10) / 10} s`
+  const whole = Math.round(seconds)
+  return whole < 3600
+    ? `${Math.floor(whole / 60)} min ${whole % 60} s`
+    : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
+}
