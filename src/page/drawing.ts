@@ -1,5 +1,4 @@
 import { type Html, html } from './html.ts'
-import { ticksOf } from './views/series/figure.ts'
 
 /** A line of a drawing: points in order of x; null where there is no value. */
 export interface Line {
@@ -27,6 +26,19 @@ function bounds(values: readonly number[]): readonly [number, number] {
   const high = values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
   if (low > high) return [0, 1]
   return low === high ? [low - 1, high + 1] : [low, high]
+}
+
+/** Round numbers at about equal distances that reach over a range. */
+export function ticksOf(low: number, high: number, count = 5): number[] {
+  const rough = (high - low) / count
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough)
+  if (step === undefined || !(step > 0) || !Number.isFinite(low / step)) return [low]
+  const first = Math.ceil(low / step)
+  // Added up, tenths would not stay tenths.
+  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) =>
+    Number(((first + i) * step).toPrecision(12)),
+  )
 }
 
 const rounded = (value: number): string => String(Math.round(value * 10) / 10)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Reader } from '../../src/db/store.ts'
-import type { BandRun, ValueRun } from '../../src/page/client/runs.ts'
+import type { BandSegment, ValueSegment } from '../../src/page/client/segments.ts'
 import { asOf } from '../../src/page/queries/series/asOf.ts'
 import { readChanges } from '../../src/page/queries/series/changes.ts'
 import { type Line, readDays, readWindow } from '../../src/page/queries/series/window.ts'
@@ -118,8 +118,8 @@ describe('what was known at a moment', () => {
   })
 })
 
-const valuesOf = (runs: readonly ValueRun[]) =>
-  runs.flatMap(({ from, step, values }) =>
+const valuesOf = (segments: readonly ValueSegment[]) =>
+  segments.flatMap(({ from, step, values }) =>
     values.flatMap((value, i) => (value === null ? [] : [{ at: from + i * step, value, step }])),
   )
 
@@ -128,7 +128,9 @@ describe('a picture', () => {
     for (const line of lines) {
       const drawn = await readWindow(reader, line, RANGE, 1_000_000, null)
       expect(drawn.kind).toBe('values')
-      expect(valuesOf(drawn.runs as ValueRun[])).toEqual(history(line, '2999').filter(({ value }) => value !== null))
+      expect(valuesOf(drawn.segments as ValueSegment[])).toEqual(
+        history(line, '2999').filter(({ value }) => value !== null),
+      )
     }
   })
 
@@ -138,7 +140,7 @@ describe('a picture', () => {
         const range = { from: RANGE.to - days * 86_400, to: RANGE.to }
         const drawn = await readWindow(reader, line, range, 50, null)
         expect(drawn.kind).toBe('extremes')
-        const columns = (drawn.runs as BandRun[]).flatMap(({ from, step, min, max }) =>
+        const columns = (drawn.segments as BandSegment[]).flatMap(({ from, step, min, max }) =>
           min.map((low, i) => ({ from: from + i * step, to: from + (i + 1) * step, low, high: max[i]! })),
         )
         expect(columns.length).toBeLessThanOrEqual(51)
@@ -155,7 +157,7 @@ describe('a picture', () => {
     const [line] = lines as [Line]
     const [{ at: first, step }] = history(line, '2999') as unknown as [{ at: number; step: number }]
     const drawn = await readWindow(reader, line, { from: first + step / 2, to: first + step }, 100, null)
-    expect(drawn.runs[0]!.from).toBe(first)
+    expect(drawn.segments[0]!.from).toBe(first)
   })
 
   test('is read by keys', async () => {

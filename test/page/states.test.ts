@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { formatUtc } from '../../src/base/time/instant.ts'
 import { startOfDate, transitions } from '../../src/base/time/zone.ts'
 import { clockAt, timeTicks } from '../../src/page/client/clock.ts'
-import { type Drawn, drawBand, drawSteps, periodAt, periodsOf } from '../../src/page/client/runs.ts'
-import { runsOf } from '../../src/page/queries/series/runs.ts'
+import { type Drawn, drawBand, drawSteps, periodAt, periodsOf } from '../../src/page/client/segments.ts'
+import { segmentsOf } from '../../src/page/queries/series/segments.ts'
 import { readStates } from '../../src/page/queries/series/states.ts'
 import { ms, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
@@ -57,10 +57,10 @@ const VALUES = fc
     })
   })
 
-test('values that are told as runs are the same values, whatever their steps and holes', () => {
+test('values that are told as segments are the same values, whatever their steps and holes', () => {
   fc.assert(
     fc.property(VALUES, (values) => {
-      const drawn = { kind: 'values', runs: runsOf(values) } as const
+      const drawn = { kind: 'values', segments: segmentsOf(values) } as const
       const told = [...periodsOf(drawn)].filter(({ mean }) => mean !== null)
       const held = values.filter(({ value }) => value !== null)
       expect(told).toEqual(
@@ -95,7 +95,7 @@ function levels(draw: typeof drawSteps, drawn: Drawn): [from: number, to: number
 test('a line is level for as long as each period lasts, and there is none where no value is', () => {
   fc.assert(
     fc.property(VALUES, (values) => {
-      const drawn: Drawn = { kind: 'values', runs: runsOf(values) }
+      const drawn: Drawn = { kind: 'values', segments: segmentsOf(values) }
       const lines = levels(drawSteps, drawn)
       const length = lines.reduce((sum, [from, to]) => sum + to - from, 0)
       const held = values.filter(({ value }) => value !== null)
@@ -109,7 +109,7 @@ test('a line is level for as long as each period lasts, and there is none where 
 test('a band goes along the largest values and back along the smallest', () => {
   const drawn: Drawn = {
     kind: 'extremes',
-    runs: [{ from: 0, step: 10, min: [1, null, 3], max: [2, null, 5], mean: [1, null, 4] }],
+    segments: [{ from: 0, step: 10, min: [1, null, 3], max: [2, null, 5], mean: [1, null, 4] }],
   }
   expect(levels(drawBand, drawn)).toEqual([
     [0, 10, 2],

@@ -1,7 +1,7 @@
 import uPlot from 'uplot'
 import { coloursOf, drawChanges, drawStates, type StateRow } from './behind.ts'
 import { type Offsets, timeTicks } from './clock.ts'
-import { type Drawn, drawBand, drawSteps, periodsOf, reachOf } from './runs.ts'
+import { type Drawn, drawBand, drawSteps, periodsOf, reachOf } from './segments.ts'
 
 /** What a chart shows. */
 export interface Shown {
@@ -37,7 +37,7 @@ export interface Chart {
 }
 
 const HEIGHT = 320
-const EMPTY: Drawn = { kind: 'values', runs: [] }
+const EMPTY: Drawn = { kind: 'values', segments: [] }
 
 /** A drawn line as uPlot wants it: the steps to be stroked, and the band of extremes to be filled. */
 const pathsOf =

@@ -1,6 +1,6 @@
 import { createChart, type Shown } from './chart.ts'
 import { addressText, timeText } from './clock.ts'
-import { type Drawn, periodAt, periodsOf } from './runs.ts'
+import { type Drawn, periodAt, periodsOf } from './segments.ts'
 import { createSlider } from './slider.ts'
 
 /** What the page brings along for this script. */

@@ -1,6 +1,6 @@
 import type { Interval } from '../../../base/time/interval.ts'
 import { transitions } from '../../../base/time/zone.ts'
-import type { Drawn } from '../../client/runs.ts'
+import type { Drawn } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { type AsOf, asOf, momentOf } from './asOf.ts'
 import { type Dataset, readDataset } from './geos.ts'

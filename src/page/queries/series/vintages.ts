@@ -3,7 +3,7 @@ import type { Interval } from '../../../base/time/interval.ts'
 import { dayIntervalAt, localDay } from '../../../base/time/localDay.ts'
 import { localDate } from '../../../base/time/zone.ts'
 import type { Reader } from '../../../db/store.ts'
-import type { Drawn } from '../../client/runs.ts'
+import type { Drawn } from '../../client/segments.ts'
 import { type Change, readChanges } from './changes.ts'
 import { type Line, readWindows } from './window.ts'
 

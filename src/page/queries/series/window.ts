@@ -4,8 +4,8 @@ import { dayIntervalAt, type LocalDay, localDay } from '../../../base/time/local
 import type { Extremes, SeriesRange } from '../../../db/engine.ts'
 import { GOOD } from '../../../db/queries/outcomes.ts'
 import type { Reader } from '../../../db/store.ts'
-import type { BandRun, Drawn } from '../../client/runs.ts'
-import { bandsOf, runsOf } from './runs.ts'
+import type { BandSegment, Drawn } from '../../client/segments.ts'
+import { bandsOf, segmentsOf } from './segments.ts'
 
 /** A series of one geo, with the zone in which its days are counted. */
 export interface Line {
@@ -161,7 +161,7 @@ async function byDays(
   range: Interval,
   columns: number,
   fetchId: number | null,
-): Promise<readonly BandRun[]> {
+): Promise<readonly BandSegment[]> {
   const days = await readDays(db, line, range, fetchId)
   const size = Math.ceil(days.length / columns)
   const intervals: [Interval, Extremes][] = []
@@ -180,7 +180,7 @@ async function byColumns(
   { from, to }: Interval,
   columns: number,
   fetchId: number | null,
-): Promise<readonly BandRun[]> {
+): Promise<readonly BandSegment[]> {
   const step = GRID * Math.max(1, Math.ceil((to - from) / columns / GRID))
   const first = Math.floor(from / step) * step
   const borders = Array.from({ length: Math.ceil((to - first) / step) + 1 }, (_, i) => first + i * step)
@@ -213,8 +213,8 @@ export async function readWindows(
       drawn.at(-1)?.kind === 'extremes' ? null : await db.engine.knownValues(interval, fetchId, 2 * columns + 1)
     drawn.push(
       values !== null && values.length <= 2 * columns
-        ? { kind: 'values', runs: runsOf(values) }
-        : { kind: 'extremes', runs: await read(db, line, range, columns, fetchId) },
+        ? { kind: 'values', segments: segmentsOf(values) }
+        : { kind: 'extremes', segments: await read(db, line, range, columns, fetchId) },
     )
   }
   return drawn

@@ -1,6 +1,7 @@
 import type { Interval } from '../../../base/time/interval.ts'
 import { type Offsets, timeTicks } from '../../client/clock.ts'
-import { type Drawn, drawBand, drawSteps, type Pen, reachOf, type Scales } from '../../client/runs.ts'
+import { type Drawn, drawBand, drawSteps, type Pen, reachOf, type Scales } from '../../client/segments.ts'
+import { ticksOf } from '../../drawing.ts'
 import { type Html, html, type Part } from '../../html.ts'
 import type { State } from '../../queries/series/states.ts'
 
@@ -24,19 +25,6 @@ export interface Figure {
 const WIDTH = 800
 const HEIGHT = 280
 const [LEFT, TOP, BOTTOM] = [60, 8, 24]
-
-/** Round numbers at about equal distances that reach over a range. */
-export function ticksOf(low: number, high: number, count = 5): number[] {
-  const rough = (high - low) / count
-  const power = 10 ** Math.floor(Math.log10(rough))
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough)
-  if (step === undefined || !(step > 0) || !Number.isFinite(low / step)) return [low]
-  const first = Math.ceil(low / step)
-  // Added up, tenths would not stay tenths.
-  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) =>
-    Number(((first + i) * step).toPrecision(12)),
-  )
-}
 
 const short = (number: number): string => String(Math.round(number * 10) / 10)
 

@@ -109,7 +109,7 @@ function picture(data: SeriesData, request: PageRequest): Html {
   const { words, live, link } = request
   const [from, to] = [timeText(dataset.zone, range.from), timeText(dataset.zone, range.to)]
   const label = words.series.label(nameOf(dataset), from, to)
-  const isNothing = linesOf(chart).every(({ drawn }) => drawn.runs.length === 0)
+  const isNothing = linesOf(chart).every(({ drawn }) => drawn.segments.length === 0)
   const { series: labels } = words
   const given = {
     ...{ chart, label, locale: request.locale },

@@ -1,17 +1,17 @@
 /*
- * Values on the wire: periods that follow each other and last equally long are one run, so that instants need not be told
+ * Values on the wire: periods of equal length that follow one another are one segment, so that their instants need not be sent
  * one by one. Null is a period without a value. Server and browser share this file.
  */
 
 /** Values one after the other: the first period begins at `from`, and each lasts `step` seconds. */
-export interface ValueRun {
+export interface ValueSegment {
   readonly from: number
   readonly step: number
   readonly values: (number | null)[]
 }
 
 /** The same of periods that hold several values each: the smallest, the largest and the mean over time. */
-export interface BandRun {
+export interface BandSegment {
   readonly from: number
   readonly step: number
   readonly min: (number | null)[]
@@ -21,8 +21,8 @@ export interface BandRun {
 
 /** The values of an interval as they are, where a picture has room for them; else what each of its columns holds. */
 export type Drawn =
-  | { readonly kind: 'values'; readonly runs: readonly ValueRun[] }
-  | { readonly kind: 'extremes'; readonly runs: readonly BandRun[] }
+  | { readonly kind: 'values'; readonly segments: readonly ValueSegment[] }
+  | { readonly kind: 'extremes'; readonly segments: readonly BandSegment[] }
 
 /** A period with what it holds; of a single value all three are that. */
 export interface Held {
@@ -33,28 +33,28 @@ export interface Held {
   readonly mean: number | null
 }
 
-type Run = ValueRun | BandRun
+type Segment = ValueSegment | BandSegment
 
-const countOf = (run: Run): number => ('values' in run ? run.values : run.min).length
+const countOf = (segment: Segment): number => ('values' in segment ? segment.values : segment.min).length
 
-const heldIn = (run: Run, i: number): Held => ({
-  from: run.from + i * run.step,
-  to: run.from + (i + 1) * run.step,
-  ...('values' in run
-    ? { min: run.values[i]!, max: run.values[i]!, mean: run.values[i]! }
-    : { min: run.min[i]!, max: run.max[i]!, mean: run.mean[i]! }),
+const heldIn = (segment: Segment, i: number): Held => ({
+  from: segment.from + i * segment.step,
+  to: segment.from + (i + 1) * segment.step,
+  ...('values' in segment
+    ? { min: segment.values[i]!, max: segment.values[i]!, mean: segment.values[i]! }
+    : { min: segment.min[i]!, max: segment.max[i]!, mean: segment.mean[i]! }),
 })
 
 /** Every period in order. */
-export function* periodsOf({ runs }: Drawn): Generator<Held, void> {
-  for (const run of runs) for (let i = 0; i < countOf(run); i++) yield heldIn(run, i)
+export function* periodsOf({ segments }: Drawn): Generator<Held, void> {
+  for (const segment of segments) for (let i = 0; i < countOf(segment); i++) yield heldIn(segment, i)
 }
 
 /** The period in which an instant lies; undefined where nothing is told of it. */
-export function periodAt({ runs }: Drawn, at: number): Held | undefined {
-  const run = (runs as readonly Run[]).findLast(({ from }) => from <= at)
-  const i = run ? Math.floor((at - run.from) / run.step) : -1
-  return run && i < countOf(run) ? heldIn(run, i) : undefined
+export function periodAt({ segments }: Drawn, at: number): Held | undefined {
+  const segment = (segments as readonly Segment[]).findLast(({ from }) => from <= at)
+  const i = segment ? Math.floor((at - segment.from) / segment.step) : -1
+  return segment && i < countOf(segment) ? heldIn(segment, i) : undefined
 }
 
 /** Beyond this the distance of two numbers is none any more, and no axis can be made. */
