@@ -92,6 +92,22 @@ describe('imports flow downhill', () => {
     },
   )
 
+  /** The folders of the command line, from the top down. */
+  const CLI = ['commandLine', 'commands', 'jobs', 'exports', 'statements', 'text', 'settings', 'terminal']
+
+  test.each(sources.filter(({ file }) => /^cli\/\w+\//.test(file)))(
+    '$file of the command line imports only folders below its own',
+    ({ file, text }) => {
+      const rankOf = (path: string): number => CLI.indexOf(path.split('/')[1]!)
+      expect(CLI, 'a new folder needs its place in this list').toContain(file.split('/')[1])
+      for (const specifier of importsOf(text).filter((name) => name.startsWith('.'))) {
+        const target = normalize(join(dirname(file), specifier))
+        if (/^cli\/\w+\//.test(target))
+          expect(rankOf(target), `${file} → ${target}`).toBeGreaterThanOrEqual(rankOf(file))
+      }
+    },
+  )
+
   test.each(sources)(
     '$file uses packages through their one door, so that each can be replaced in one place',
     ({ file, text }) => {

@@ -9,8 +9,8 @@ const BEGINS = 'max(z.from_at, d.day * 86400 - z.offset_s)'
 const ENDS = 'min(z.to_at, d.day * 86400 + 86400 - z.offset_s)'
 
 /**
- * The rows of `_day` of one series and geo, made of all their values. The clocks come first, so that no value has to
- * look for its own; the days in which they change are longer or shorter, and told by their parts.
+ * The rows of `_day` of one series and geo, computed from all their values. The offsets of the zone are the outer loop, so that
+ * no value has to look up its own; `changed` has the true beginning and length of the days in which an offset changes.
  */
 export const dayTotals = (series: number, geo: number): string => `with clock as materialized (
     select z.zone, z.from_at, z.to_at, z.offset_s from series s join time_zone_offset z on z.zone = s.time_zone
@@ -43,11 +43,11 @@ export const dayTotals = (series: number, geo: number): string => `with clock as
       cast(max(0, round((coalesce(d.seconds, 86400) - coalesce(t.seconds, 0)) * 1.0 / t.shortest)) as integer), 0) as missing
   from total t left join changed d on d.day = t.day`
 
-/** Rounding may take so much of a sum, whichever way its values are added; more is a difference. */
+/** The most by which rounding may change a sum, in whatever order its values are added. */
 const ROUNDING = '1e-12 * m.count * max(abs(m.min), abs(m.max))'
 const EXACT = ['count', 'hours', 'min', 'max', 'first_s', 'last_s', 'missing']
 
-/** The days of a series and geo whose totals are not those of its values. */
+/** The days of a series and geo whose totals differ from those of their values. */
 export const differentDaySql = (
   series: number,
   geo: number,

@@ -8,21 +8,21 @@ const WHICH = {
 }
 const WHERE = { geo_id: 'The geo; 0 where the service names none', geo_name: 'Its name' }
 
-/** What a series is judged by that no job has requested since lookbacks are recorded: the default of a job, two days. */
+/** The lookback of a series; two days, the default of jobs, if none was recorded for it yet. */
 const LOOKBACK = 'coalesce(s.lookback_s, 172800)'
-/** Whose rows are one timeline. A condition on any of these reaches the tables below the windows over them. */
+/** The columns whose values make one timeline. A condition on any of them reaches the tables below the window functions. */
 const LINE = 'series_id, kind, indicator_id, time_trunc, time_zone, geo_id'
 
-/** The geo whose last period tells how long those of a series are. */
+/** The geo whose last period shows how long the periods of a series are. */
 const FIRST_GEO = '(select min(g.geo_id) from series_geo g where g.series_id = s.id)'
 const months = (at: string): string => `(strftime('%Y', ${at}, 'unixepoch') * 12 + strftime('%m', ${at}, 'unixepoch'))`
 const DAY = 86_400
 const HOUR = 3_600
-/** Whether the last period of a series is one of the calendar: so many days long, and at a border of it. */
+/** Whether the last period of a series is a calendar period: its length is in a range of days, and it begins at a border of the calendar. */
 const lasts = (least: number, most: number, border: string, time: string): string =>
   `d.step_s between ${least * DAY - HOUR} and ${most * DAY + HOUR} and strftime('${border}', d.last_s, 'unixepoch') = '${time}'`
 
-/** Where the period begins in which a local day lies, of a series whose periods are weeks, months, quarters or years. */
+/** The beginning of the week, month, quarter or year in which a local day lies, if that is the period of the series; else the day. */
 const PERIOD = `case when ${lasts(7, 7, '%H:%M:%S', '00:00:00')} then d.day_s - ((d.day_s - d.last_s) / ${DAY} % 7 + 7) % 7 * ${DAY}
           when ${lasts(28, 31, '%d %H:%M:%S', '01 00:00:00')} then unixepoch(d.day_s, 'unixepoch', 'start of month')
           when ${lasts(90, 92, '%d %H:%M:%S', '01 00:00:00')} then unixepoch(d.day_s, 'unixepoch', 'start of month',
@@ -30,7 +30,7 @@ const PERIOD = `case when ${lasts(7, 7, '%H:%M:%S', '00:00:00')} then d.day_s - 
           when ${lasts(365, 366, '%m-%d %H:%M:%S', '01-01 00:00:00')} then unixepoch(d.day_s, 'unixepoch', 'start of year')
           else d.day_s end`
 
-/** The rows of coverage, each with the border before which it is past revision for the longest lookback of its series. */
+/** The rows of coverage, each with the instant before which it is past revision by the longest lookback of its series. */
 const JUDGED = `select c.*, case when c.state = 'doubt' or c.settled_s >= c.lookback_s then c.to_at
         else max(c.from_at, min(c.to_at, c.local_border - ${offsetAt('c', `c.local_border - ${offsetAt('c', 'c.seen_at')}`)})) end as border
       from (
@@ -52,8 +52,8 @@ const JUDGED = `select c.*, case when c.state = 'doubt' or c.settled_s >= c.look
       ) c`
 
 /**
- * Rows of a timeline in which neighbours that border on each other and have the same state (or whatever `what` names) are one.
- * Nothing is grouped: a condition on a series goes through windows that divide by it, down to the tables, and not through groups.
+ * Merges adjacent rows of a timeline that have the same value in the column `what`. It uses window functions instead of `group by`:
+ * a condition on a series passes through windows that are partitioned by it, and does not pass through groups.
  */
 const joined = (rows: string, what: string): string => `select * from (
       select p.*, max(p.to_at) over island as end_at, min(p.fetched_at) over island as oldest_at
@@ -89,17 +89,17 @@ const COVERAGE = `select h.series_id, h.kind, h.indicator_id, ${indicatorName('h
 const FAILED = `f.outcome not in ('ok', 'empty', 'coarse', 'too-large', 'stopped') and f.from_at is not null`
 const SERIES = 's.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_zone'
 
-/** A request, as `f`, whose answer was put aside because it is made of several resolutions: what its parts do not tell is open. */
+/** A request, as `f`, whose answer was not used because it mixed several resolutions: what the requests for its parts did not answer is still open. */
 const COARSE = `f.outcome = 'coarse' and f.from_at is not null`
 
-/** Geos with rows of their own; `single` where they were requested by themselves, and not only missed in an answer for all, which lies below what it left in doubt. */
+/** Geos with rows of their own. `single`: requested by themselves, and not only in doubt after an answer for all geos, whose coverage then lies below. */
 const SINGLE = `select series_id, geo_id, iif(state <> 'doubt' or not exists (
               select 1 from _coverage l where l.series_id = k.series_id and l.geo_id = 0 and l.from_at <= k.from_at and l.to_at >= k.to_at
             ), 1, 0) as single from _coverage k where geo_id <> 0
             union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${FAILED} and f.series_id is not null
             union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${COARSE} and f.series_id is not null`
 
-/** What was requested without success: of all geos, of one by itself, and of all as it bears on one. */
+/** Requests without success: for all geos, for one geo, and those for all geos once more for each geo that they concern. */
 const inVain = (which: string): string => `select ${SERIES}, 0, f.from_at, f.to_at, 0, 1, 1
           from series s cross join _fetch f on f.series_id = s.id where ${which} and f.geo_ids is null
           union all
@@ -112,8 +112,8 @@ const inVain = (which: string): string => `select ${SERIES}, 0, f.from_at, f.to_
           cross join _fetch f on f.series_id = s.id where ${which} and f.geo_ids is null`
 
 /**
- * Everything that bears on holes: what was answered (`covered`) and what was requested without success (`failed`), for every geo that
- * was requested by itself, and for all geos. A geo's range reaches as far as it was requested (`own`), by itself or with all.
+ * Everything that decides about gaps: what was answered (`covered`) and what was requested without success (`failed`), for all geos and
+ * for each geo that was requested by itself. The range of a geo is as long as it was requested (`own`), by itself or with all.
  */
 const BEARING = `select ${SERIES}, c.geo_id, c.from_at, c.to_at, 1 as covered, 0 as failed, 1 as own
           from series s join _coverage c on c.series_id = s.id
@@ -149,12 +149,12 @@ const HALF_YEAR = 182 * DAY
 const ifWanted = (of: string, next: string): string => `(select ${next} from _wanted w
         where w.series_id = ${of}.series_id and w.from_at < ${of}.to_at and w.to_at > ${of}.from_at
           and (w.geo_ids is null or ${of}.geo_id = 0 or ',' || w.geo_ids || ',' like '%,' || ${of}.geo_id || ',%') limit 1)`
-/** When a window in doubt is requested again: soon, then at distances that double from a day on. */
+/** When a window in doubt is requested again: after an hour, then at intervals that double from a day on. */
 const DOUBT_NEXT = ifWanted(
   'c',
   `c.fetched_at + iif(c.fetched_at <= c.since_at, 3600, min(${HALF_YEAR}, max(86400, c.fetched_at - c.since_at)))`,
 )
-/** When what was absent is requested again: at distances of 1, 2, 4, 8 … days, as long as they are below half a year. */
+/** When what was absent is requested again: after 1, 2, 4, 8 … days, as long as that is below half a year. */
 const ABSENT_NEXT = ifWanted(
   'a',
   `iif(a.checked_at - a.since_at + 86400 > ${HALF_YEAR}, null, 2 * a.checked_at - a.since_at + 86400)`,

@@ -48,7 +48,7 @@ const VALUE = `s.id as series_id, ${which('s')},
     date(o.at + z.offset_s, 'unixepoch') as local_date,
     o.step_s, o.value, f.finished_at as fetched_at`
 
-// `cross join` says the order to SQLite: from the few series to their values, by the key.
+// `cross join` fixes the order for SQLite: from the few series to their values, by the key.
 const OBSERVATIONS = `select ${VALUE}
   from series s
   cross join observation o on o.series_id = s.id
@@ -76,21 +76,21 @@ const HISTORY = `${versions('observation', 'null')}
   union all
   ${versions('observation_revision', 'o.superseded_by')}`
 
-/** The midnight, as if it were UTC, with which a day of the month begins. Algorithm: Howard Hinnant, days_from_civil. */
+/** The midnight at which a day of the month begins, as if local time were UTC. Algorithm: Howard Hinnant, days_from_civil. */
 const midnight = (day: string): string =>
   `((365 * ((d.month - 2) / 12) + (d.month - 2) / 48 - (d.month - 2) / 1200 + (d.month - 2) / 4800 + (153 * ((d.month - 2) % 12) + 2) / 5 + ${day} - 719469) * 86400)`
 
-/** Value times hours of a day, which is only kept where the values last unequally long. */
+/** The sum of value times hours of a day, which is stored only if the periods of its values differ in length. */
 const ENERGY = 'coalesce(d.energy, d.sum * d.hours / d.count)'
 
-/** The calendar day in which a clock time given as if it were UTC lies; beyond the last one there is, a day that is later than all. */
+/** The month and the day of a local time given as if it were UTC; after the last year with four digits, a month later than all. */
 const monthOf = (local: string): string =>
   `ifnull(strftime('%Y', ${local}, 'unixepoch') * 12 + strftime('%m', ${local}, 'unixepoch') - 1, 120000)`
 const dayOf = (local: string): string => `ifnull(strftime('%d', ${local}, 'unixepoch') + 0, 0)`
 
 /**
- * The clocks of all zones, each with the local days that begin under it: from the first whose midnight did not come under the
- * clock before, to the first whose midnight comes no more. Made once a query, so that no day has to look for its own.
+ * The offsets of all zones, each with the local days that begin while it is in force: from `first_day`, the first whose midnight
+ * comes after the change to it, to before `end_day`. Computed once for each query instead of once for each day.
  */
 const CLOCK = `clock as materialized (
     select zone, from_at, offset_s, ${monthOf('first_s')} as first_month, ${dayOf('first_s')} as first_day,
@@ -102,7 +102,7 @@ const CLOCK = `clock as materialized (
     )
   )`
 
-// Grouped by what is in it once, so that names are looked up once a series and geo, and a condition on it still reaches the tables.
+// The grouping joins no rows. By it names are looked up once for each series and geo, while conditions still reach the tables.
 const SERIES_GEO = `(
     select s.id as series_id, ${which('s')}, s.time_zone, g.geo_id,
       ${geoName('g')},
@@ -125,7 +125,7 @@ const DAILY = `with ${CLOCK}
 
 const GROUPED = 's.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, d.geo_id, d.month'
 
-// Days are stored month by month, so that nothing is sorted. A condition on what they are grouped by reaches them by their key.
+// The key of days is in the order of months, so that grouping sorts nothing; conditions on the grouped columns use the key.
 const MONTHLY = `select d.series_id, ${which('d')},
     d.geo_id,
     ${geoName('d')},
