@@ -41,17 +41,17 @@ export const MUTANTS: readonly Mutant[] = [
     'what is wanted ends on days of the job',
     'plan/planning.ts',
     'widen(service.timeZone, wanted, unit)',
-    'widen(job.timeZone, meant, unit)',
+    'widen(job.timeZone, wanted, unit)',
   ),
   {
     name: 'buckets are as long as in the zone of the job',
     edits: [
       {
-        file: 'src/plan/planning.ts',
+        file: 'src/plan/planRequest.ts',
         find: "{ service, now }: Pick<Planning, 'service' | 'now'>,",
         put: '{ service, job, now }: Planning,',
       },
-      { file: 'src/plan/planning.ts', find: '    timeZone: service.timeZone,', put: '    timeZone: job.timeZone,' },
+      { file: 'src/plan/planRequest.ts', find: '    timeZone: service.timeZone,', put: '    timeZone: job.timeZone,' },
     ],
   },
   mutant(
