@@ -72,7 +72,7 @@ describe('a range', () => {
     ['2025-10-25', '2025-10-26', 96],
   ])('of %s has as many values as that day has periods', async (from, to, count) => {
     const { chart, table } = await data(`/series/600.json?geo=3&from=${from}&to=${to}`)
-    expect(chart.now.runs.flatMap(({ values }: { values: number[] }) => values)).toHaveLength(count)
+    expect(chart.now.segments.flatMap(({ values }: { values: number[] }) => values)).toHaveLength(count)
     expect(table.rows).toHaveLength(count)
   })
 
@@ -112,7 +112,7 @@ test('what was known then stands beside what is known now, and where they differ
     `/series/544.json?from=2025-10-26&to=2025-10-26T07:00:00%2B01:00&asof=${NIGHTS[1]}`,
   )
   expect(chart.asOf).toBe(new Date(NIGHTS[1]).toISOString())
-  expect(chart.before.runs).not.toEqual(chart.now.runs)
+  expect(chart.before.segments).not.toEqual(chart.now.segments)
   expect(table.level).toBe('values')
   expect(table.rows.some(({ mean, before }: { mean: number; before: number }) => mean !== before)).toBe(true)
   const shown = reader.all(
