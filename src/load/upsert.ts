@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { canonical } from '../base/json.ts'
 import type { Written } from '../db/engine.ts'
 import { type Prepared, prepared } from '../db/prepared.ts'
-import { isMerged, type Languages, TEXT_TABLES, upsertRow } from '../db/queries/upsert.ts'
+import { type Languages, TEXT_TABLES, upsertRow } from '../db/queries/upsert.ts'
 import type { OwnedRows, RowValues, TableRows } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 
@@ -34,22 +34,19 @@ const hasText = async (
 ): Promise<boolean> =>
   (await TEXT_IN.get(texts)!.first(tx, { kind: kind as string, id: id as number, locale })) !== undefined
 
-/** A row with its payload merged into the stored one. Where both have a field, the new one wins, unless the stored text is in the first language. */
+/** A row with its payload merged into the stored one: fields that were not sent stay. Where both have a field, the new one wins, unless the item has been told in the first language and this is another one. */
 async function withHeld(
   tx: Transaction<Database>,
+  table: TableName,
   row: RowValues,
+  before: RowValues,
   { locale, first = '' }: Languages,
 ): Promise<RowValues> {
-  const held = await heldPayload.first(tx, { kind: row.kind as string, id: row.id as number })
-  if (!held?.payload) return row
-  const [before, now] = [JSON.parse(held.payload), JSON.parse(String(row.payload))] as [object, object]
-  const keepsStored = locale !== first && (await hasText(tx, 'indicator_text', row, first))
-  return { ...row, payload: canonical(keepsStored ? { ...now, ...before } : { ...before, ...now }) }
+  const [held, now] = [JSON.parse(String(before.payload)), JSON.parse(String(row.payload))] as [object, object]
+  const texts = locale === undefined || locale === first ? undefined : TEXT_TABLES[table]
+  const keepsStored = texts !== undefined && (await hasText(tx, texts, row, first))
+  return { ...row, payload: canonical(keepsStored ? { ...now, ...held } : { ...held, ...now }) }
 }
-
-const heldPayload = prepared((db, of: { kind: string; id: number }) =>
-  db.selectFrom('indicator').select('payload').where('kind', '=', of.kind).where('id', '=', of.id),
-)
 
 /** Only the rows of items that have no text in the first language yet; all rows where these are in the first language. */
 export async function onlyUndescribed(tx: Transaction<Database>, owned: OwnedRows, first: string): Promise<OwnedRows> {
@@ -145,8 +142,8 @@ export async function upsertRows(
   const befores = await heldRows(tx, table, rows)
   let [fresh, revised] = [0, 0]
   for (const one of rows) {
-    const row = isMerged(table, 'payload') && one.payload ? await withHeld(tx, one, { locale, first }) : one
-    const before = befores.get(keyOf(table, row))
+    const before = befores.get(keyOf(table, one))
+    const row = one.payload && before?.payload ? await withHeld(tx, table, one, before, { locale, first }) : one
     const telling = Object.keys(row).filter((column) => !silent.includes(column))
     if (before && (when === 'kept' || telling.every((column) => before[column] === row[column]))) continue
     if (!(await upsertRow(tx, table, { ...row, ...extra }, when, { locale, first }))) continue

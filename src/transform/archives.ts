@@ -24,16 +24,14 @@ export function transformArchives(body: JsonObject, planned: PlannedRequest): Ro
   const { locale } = planned
   const editions = items.map(({ id, item }): RowValues => {
     const sent = [item.download, item.json_download].find(isObject)
-    const download = sent ?? {}
-    const has = sent !== undefined
     return {
       kind,
       id,
       date: dayOf(item, planned),
       date_times: canonical(listOf(item.date_times)),
       publication_dates: canonical(listOf(item.publication_date)),
-      ...columnsOf(download, { url: ['url', AS.text] }),
-      ...(item.date === undefined && !has ? {} : { payload: canonical({ date: item.date, download }) }),
+      ...columnsOf(sent ?? {}, { url: ['url', AS.text] }),
+      ...payloadOf({ date: item.date, download: sent }, []),
     }
   })
   const filed = items.map(({ id, item }) => ({

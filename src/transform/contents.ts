@@ -1,4 +1,4 @@
-import { AS, columnsOf, integerOf, isObject, type JsonObject, listOf, payloadOf, textOf } from '../base/json.ts'
+import { AS, columnsOf, integerOf, isObject, type JsonObject, listOf, payloadOf } from '../base/json.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { readItems } from './items.ts'
@@ -15,8 +15,20 @@ const KNOWN_MEDIA = [
 ]
 
 /** A size that may come as a number or as its digits. */
-const sizeOf = (value: unknown): number | null =>
-  integerOf(typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value)
+const size = (value: unknown) => AS.integer(typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value)
+
+/** The file of a medium. Documents and photos name it in fields of their own: what a document says counts first. */
+function fileOf(medium: JsonObject): RowValues {
+  const [photo, document] = ['photo', 'document'].map((of) =>
+    columnsOf(medium, {
+      file_name: [`${of}_value_file_name`, AS.text],
+      content_type: [`${of}_value_content_type`, AS.text],
+      file_size: [`${of}_value_file_size`, size],
+    }),
+  )
+  const said = Object.entries(document!).filter(([column, value]) => value !== null || !(column in photo!))
+  return { ...photo, ...Object.fromEntries(said) }
+}
 
 const itemRow = (kind: string, id: number, item: JsonObject): RowValues => ({
   kind,
@@ -59,11 +71,12 @@ const mediaRows = (kind: string, id: number, locale: string, item: JsonObject): 
         id,
         locale,
         media_id: mediaId,
-        ...columnsOf(medium, { title: ['title', AS.text], media_type: ['media_type', AS.text] }),
-        file_name: textOf(medium.document_value_file_name) ?? textOf(medium.photo_value_file_name),
-        content_type: textOf(medium.document_value_content_type) ?? textOf(medium.photo_value_content_type),
-        file_size: sizeOf(medium.document_value_file_size) ?? sizeOf(medium.photo_value_file_size),
-        url: textOf(medium.download),
+        ...columnsOf(medium, {
+          title: ['title', AS.text],
+          media_type: ['media_type', AS.text],
+          url: ['download', AS.text],
+        }),
+        ...fileOf(medium),
         ...payloadOf(medium, KNOWN_MEDIA),
       }
     })

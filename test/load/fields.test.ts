@@ -162,13 +162,42 @@ describe('absent, null and empty are three things', () => {
     })
   })
 
+  test('fields without a column stay where a later answer has only others of them', async () => {
+    const store = await tempStore()
+    let fields: object = { one: 1, two: 2 }
+    const dates = { date_times: [], publication_date: [], date: { date: '2025-11-03' } }
+    let download: object | undefined = { name: 'f', url: '/f' }
+    const server = await serve((request, response) =>
+      json(
+        response,
+        request.url!.includes('archives')
+          ? { archives: [{ id: 7, ...dates, download, ...fields }] }
+          : { contents: [{ id: 1, media: [{ id: 2, ...fields }], ...fields }] },
+      ),
+    )
+    const job = `content:\n  - { kinds: [news], refresh: 1h }
+archives:\n  - { window: { from: 2025-11-03, to: 2025-11-04 }, lookback: 9d, refresh: 1h }`
+    await runJob(store, server, job, { now: NOW })
+    fields = { two: 3 }
+    download = undefined
+    await runJob(store, server, job, { now: NOW + 86_400_000 })
+    for (const table of ['content_text', 'content_media', 'archive'])
+      expect(store.get(`select payload from ${table}`), table).toBe('{"one":1,"two":3}')
+    expect(store.get('select payload from archive_edition')).toBe(
+      '{"date":{"date":"2025-11-03"},"download":{"name":"f","url":"/f"}}',
+    )
+  })
+
   test('items of content, archives and widgets keep what a later answer lacks', async () => {
     const store = await tempStore()
     const item = {
       ...{ id: 1, title: 'T', slug: 's', summary: 'S', body: '<p>B</p>', published_at: '2025-01-01T00:00:00+01:00' },
       ...{ sticky: true, permalink: '/p', taxonomy_terms: [{ id_taxonomy_term: 5, name: 'five', vocabulary_id: 9 }] },
       ...{
-        media: [{ id: 2, title: 'M', download: '/m' }],
+        media: [
+          { id: 2, title: 'M', download: '/m', document_value_file_name: 'f', document_value_file_size: '5' },
+          { id: 3, photo_value_file_name: 'p', photo_value_file_size: '0', document_value_file_name: null },
+        ],
         vocabularies: [{ id_vocabulary: 9, name: 'nine' }],
         dummy: 1,
       },
@@ -195,7 +224,7 @@ describe('absent, null and empty are three things', () => {
       if (request.url!.includes('archives')) json(response, { archives: [lacking ? short : archive] })
       else if (request.url!.includes('widgets'))
         json(response, { widgets: [{ id_widget: 3, ...(lacking ? {} : { id: 'w', name: 'W', type: 'Widget' }) }] })
-      else json(response, { contents: [lacking ? { id: 1 } : item] })
+      else json(response, { contents: [lacking ? { id: 1, media: [{ id: 2 }, { id: 3 }] } : item] })
     })
     const yaml = `content:\n  - { kinds: [news], refresh: 1h }
 archives:\n  - { window: { from: 2025-11-03, to: 2025-11-04 }, lookback: 9d, refresh: 1h }
@@ -226,6 +255,10 @@ widgets: { list: true, refresh: 1h }`
     }
     await runJob(store, server, yaml, { now: NOW })
     const before = state()
+    expect(store.all('select url, file_name, file_size from content_media order by media_id')).toEqual([
+      { url: '/m', file_name: 'f', file_size: 5 },
+      { url: null, file_name: 'p', file_size: 0 },
+    ])
     lacking = true
     await runJob(store, server, yaml, { now: NOW + 86_400_000 })
     expect(state()).toEqual(before)

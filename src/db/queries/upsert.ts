@@ -5,6 +5,9 @@ import { type Database, type TableName, tableOf } from '../../tables/schema.ts'
 /** By the kind of database, which each has its own words. */
 const compiled = new WeakMap<object, Map<string, CompiledQuery>>()
 
+/** Fields without a column of their own are put together with the stored ones before they are written. */
+const MERGED = 'payload'
+
 /** Columns of an insert that a later row never overwrites. */
 const BORN = 'first_seen_at'
 
@@ -43,7 +46,7 @@ function upsertOf(
           : hasFirst(table, second, first)
     const next = (column: string): Expression<unknown> => {
       const [held, sent] = [sql.ref(`${table}.${column}`), sql.ref(`excluded.${column}`)]
-      if (better === null || silent.includes(column) || isMerged(table, column)) return sent
+      if (better === null || silent.includes(column) || column === MERGED) return sent
       return sql`case when ${better} then coalesce(${held}, ${sent}) else ${sent} end`
     }
     const differs = (column: string): Expression<SqlBool> =>
@@ -113,6 +116,3 @@ const hasFirst = (table: TableName, texts: TableName, first = ''): Expression<Sq
   const same = keys.map((column) => sql`t.${sql.ref(column)} = ${sql.ref(`${table}.${column}`)}`)
   return sql<SqlBool>`exists (select 1 from ${sql.table(texts)} t where ${sql.join(same, sql` and `)} and t.locale = ${sql.lit(first)})`
 }
-
-/** Fields of an indicator come in two listings, each of which knows others: they are put together before they are written. */
-export const isMerged = (table: TableName, column: string): boolean => table === 'indicator' && column === 'payload'
