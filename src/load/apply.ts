@@ -3,7 +3,7 @@ import { formatMillis } from '../base/time/instant.ts'
 import type { Engine, Written } from '../db/engine.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import type { Observations, Reject, Rows, RowValues } from '../tables/rows.ts'
+import type { Observations, Reject, Rows, RowValues, TableRows } from '../tables/rows.ts'
 import { type Database, tableOf } from '../tables/schema.ts'
 import { cover } from './coverage/coverage.ts'
 import { groupsOf } from './coverage/regular.ts'
@@ -115,11 +115,52 @@ async function writeTables(
   const known = told && held?.get(told)
   if (known) return known
   let written = NOTHING_WRITTEN
-  for (const table of tables) written = addWritten(written, await upsertRows(tx, table, stamps, first))
+  for (const table of tables) {
+    const one = await upsertRows(tx, table, stamps, first)
+    const isNew = one.unchanged > 0 && (await isFirstTold(tx, table, stamps.fetch_id))
+    written = addWritten(written, isNew ? { ...one, fresh: one.unchanged, unchanged: 0 } : one)
+  }
   if (told && written.fresh + written.revised === 0) held?.set(told, written)
   else held?.clear()
   return written
 }
+
+/**
+ * Whether an answer is the first about an indicator of which it says nothing: the row is there, for the series was inserted
+ * with it, but nothing told of it yet.
+ */
+async function isFirstTold(tx: Transaction<Database>, { table, rows }: TableRows, fetchId: number): Promise<boolean> {
+  const [row, ...more] = rows
+  if (table !== 'indicator' || !row || more.length > 0) return false
+  const { kind, id, ...rest } = row
+  if (Object.values(rest).some((value) => value !== null)) return false
+  return (await untold.first(tx, { kind: kind as string, id: id as number, fetchId })) !== undefined
+}
+
+const untold = prepared((db, of: { kind: string; id: number; fetchId: number }) =>
+  db
+    .selectFrom('indicator as i')
+    .innerJoin('series as s', (join) => join.onRef('s.kind', '=', 'i.kind').onRef('s.indicator_id', '=', 'i.id'))
+    .innerJoin('_fetch as this', 'this.series_id', 's.id')
+    .select('i.id')
+    .where('this.id', '=', of.fetchId)
+    .where('i.kind', '=', of.kind)
+    .where('i.id', '=', of.id)
+    .where('i.last_seen_at', 'is', null)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('_fetch as f')
+            .innerJoin('series as other', 'other.id', 'f.series_id')
+            .select('f.id')
+            .whereRef('other.kind', '=', 'i.kind')
+            .whereRef('other.indicator_id', '=', 'i.id')
+            .where('f.id', '<', of.fetchId)
+            .where('f.outcome', 'in', ['ok', 'empty']),
+        ),
+      ),
+    ),
+)
 
 const insertGeo = preparedInsert('series_geo', ['series_id', 'geo_id'])
 

@@ -419,6 +419,19 @@ describe('counters are exact', () => {
     expect(counts).toEqual([first, first, again, again, revised, revised])
   })
 
+  test('an indicator is new with the first answer, also where that says nothing of it', async () => {
+    const counts: unknown[] = []
+    const nothing = { indicator: { id: 600, values: [] } }
+    await nights([nothing, nothing, { indicator: full }], (store) =>
+      counts.push(...store.all('select rows_new, rows_unchanged, rows_revised from _run order by id desc limit 1')),
+    )
+    expect(counts).toEqual([
+      { rows_new: 1, rows_unchanged: 0, rows_revised: 0 },
+      { rows_new: 0, rows_unchanged: 1, rows_revised: 0 },
+      { rows_new: 5, rows_unchanged: 0, rows_revised: 0 },
+    ])
+  })
+
   test('an item that a listing holds twice is one item, as it was told last', async () => {
     const store = await tempStore()
     const server = await serve((_request, response) =>
