@@ -34,7 +34,9 @@ widgets: { list: true, names: [potencia], window: { last: 1d } }
 `
 
 /** The values come before the catalogue, which describes them. */
-const VALUES = 'series:\n  - { indicators: [600, 1739], window: { from: 2025-09-20, to: 2025-09-27 } }'
+const VALUES = `pace: { perSecond: 50, concurrency: 1 }
+series:
+  - { indicators: [600, 1739], window: { from: 2025-09-20, to: 2025-09-27 } }`
 
 /** Some nights of a service that revises, refuses, repeats itself and cannot always be understood. */
 async function nights(store: Store): Promise<void> {
