@@ -7,7 +7,7 @@ import type { Store } from '../../src/db/store.ts'
 import { planRetry } from '../../src/plan/retry.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { failedRequests } from '../../src/state/failures.ts'
-import { changing, emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
+import { changing, emulate, json, ms, ON_SERVER, runJob, serve, tempStore } from '../kit.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000
@@ -22,9 +22,7 @@ describe('a change of resolution', () => {
     const yaml = 'series:\n  - { indicators: [777], window: { from: 2024-01-01, to: 2025-01-01 } }'
     await runJob(store, server, yaml, now)
     expect(server.calls.length).toBeLessThanOrEqual(24)
-    expect(
-      store.all('select distinct local_date, step_s from observations group by 1 having count(distinct step_s) > 1'),
-    ).toEqual([])
+    expect(store.all('select local_date from observations group by 1 having count(distinct step_s) > 1')).toEqual([])
     expect(
       store.all(
         'select step_s, min(at_local) as "from", max(at_local) as "to", count(*) as n from observations group by 1 order by 1 desc',
@@ -237,7 +235,7 @@ describe('whatever happens on the way', () => {
         emulator.setNow(SECONDS + 100 * 3600)
         await runJob(store, flaky, yaml(10, 20), end)
         expect(values(store)).toEqual(values(clean))
-        expect(store.all('pragma integrity_check')).toEqual([{ integrity_check: 'ok' }])
+        if (!ON_SERVER) expect(store.all('pragma integrity_check')).toEqual([{ integrity_check: 'ok' }])
       }),
       { numRuns: 6 },
     )

@@ -26,7 +26,7 @@ async function replayed(store: Store) {
   await reader.close()
   const tables = ['_coverage', '_absent', '_quarantine', 'observation', 'observation_revision', '_wanted']
   const both = [store, made].map((one) =>
-    Object.fromEntries(tables.map((table) => [table, one.all(`select * from ${table}`)])),
+    Object.fromEntries(tables.map((table) => [table, one.all(`select * from ${table} order by 1, 2, 3`)])),
   )
   await made.close()
   return both as [object, object]

@@ -151,7 +151,9 @@ test.each(Object.entries(SHAPES))(
       const summary = await runJob(store, server, job, { now: NOW + night * DAY })
       const told = (table: string, where: string) =>
         Object.values(
-          store.all(`select ${NAMES.map((name) => `sum(rows_${name})`)} from ${table} ${where}`)[0] as object,
+          store.all(
+            `select ${NAMES.map((name) => `sum(rows_${name}) as ${name}`)} from ${table} ${where}`,
+          )[0] as object,
         )
       const run = `run_id = ${summary.runId}`
       const all = await metrics(store)
