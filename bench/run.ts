@@ -12,6 +12,7 @@ import { night } from './cases/night.ts'
 import { page } from './cases/page.ts'
 import { peers } from './cases/peers.ts'
 import { planning } from './cases/planning.ts'
+import { postgres } from './cases/postgres.ts'
 import { replay } from './cases/replay.ts'
 import { single } from './cases/single.ts'
 import { start } from './cases/start.ts'
@@ -31,6 +32,7 @@ const CASES: Readonly<Record<string, Case>> = {
   views,
   page,
   workers,
+  postgres,
   large,
 }
 /** Bytes on disk that a value of the large case may need: row, replies, log and the copy of the peak. */

@@ -1,0 +1,32 @@
+/* The least that a loader does on PostgreSQL: each answer is read and sent as arrays, in a transaction of its own; values only: `node unnest.ts small|large address answers`. */
+import pg from 'pg'
+import { transform } from '../../src/transform/transform.ts'
+import { plannedRequestOf, readAnswers, SHAPES, type ShapeName } from '../answers.ts'
+
+const [shapeName, address, file] = process.argv.slice(2) as [ShapeName, string, string]
+const client = new pg.Client({ connectionString: address })
+await client.connect()
+await client.query('set synchronous_commit = off')
+await client.query(`create table if not exists bare (series_id bigint, geo_id bigint, at bigint, value double precision,
+  step_s bigint, fetch_id bigint, primary key (series_id, geo_id, at))`)
+const bodies = readAnswers(file)
+const began = performance.now()
+const worked = process.cpuUsage()
+let rows = 0
+for (const [n, body] of bodies.entries()) {
+  const planned = plannedRequestOf(n, SHAPES[shapeName])
+  const { at, geoIds, values } = transform(body, planned).observations!
+  await client.query({
+    name: 'upsert',
+    text: `insert into bare select $1::bigint, g, a, v, 3600, $2::bigint
+      from unnest($3::bigint[], $4::bigint[], $5::float8[]) u (g, a, v)
+      on conflict (series_id, geo_id, at) do update set value = excluded.value, fetch_id = excluded.fetch_id`,
+    values: [planned.series!.indicatorId, n, [...geoIds], [...at], [...values]],
+  })
+  rows += at.length
+}
+const { user, system } = process.cpuUsage(worked)
+process.stdout.write(
+  `${JSON.stringify({ seconds: (performance.now() - began) / 1000, cpu: (user + system) / 1e6, rows })}\n`,
+)
+await client.end()
