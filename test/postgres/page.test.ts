@@ -67,14 +67,16 @@ describe('SQL that is asked of the page of a server', () => {
       `copy series to program 'id'`,
       `do $$ begin execute 'drop table series'; end $$`,
       'select * from pg_authid',
-      `select lo_from_bytea(0, 'x')`,
       'select * from series for update',
       'declare c cursor with hold for select 1',
       'vacuum',
       'notify x',
     ])
       expect((await ask(url, attack)).refused?.message, attack).toMatch(/\.$/)
-    expect((await ask(url, 'select count(*) from series')).answer?.rows).toEqual([[0]])
+    // Before 16 a transaction that only reads may write a large object; it is taken back at its end.
+    await ask(url, `select lo_from_bytea(0, 'x')`)
+    const kept = 'select (select count(*) from series), (select count(*) from pg_largeobject_metadata)'
+    expect((await ask(url, kept)).answer?.rows).toEqual([[0, 0]])
   })
 
   test('is asked with the password of the page, wherever that has it from', async () => {
