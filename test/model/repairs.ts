@@ -70,7 +70,7 @@ export const MUTANTS: readonly Mutant[] = [
     'an answer for another id is stored',
     'transform/series.ts',
     'if (String(answered) !== String(requested))',
-    'if (String(answered) !== String(asked) && asked === 0)',
+    'if (String(answered) !== String(requested) && requested === 0)',
   ),
   mutant(
     'settled for one is settled for all',
