@@ -7,6 +7,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Migration>>> = {
   '0003_asking': () => import('../../../migrations/postgres/0003_asking.ts'),
   '0004_moments': () => import('../../../migrations/postgres/0004_moments.ts'),
   '0005_texts_filled': () => import('../../../migrations/postgres/0005_texts_filled.ts'),
+  '0006_flat_coverage': () => import('../../../migrations/postgres/0006_flat_coverage.ts'),
 }
 
 /** The number of a migration, as its name begins. */

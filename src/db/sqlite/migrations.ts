@@ -26,6 +26,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Migration>>> = {
   '0024_own_range': () => import('../../../migrations/0024_own_range.ts'),
   '0025_portable_views': () => import('../../../migrations/0025_portable_views.ts'),
   '0026_texts_filled': () => import('../../../migrations/0026_texts_filled.ts'),
+  '0027_flat_coverage': () => import('../../../migrations/0027_flat_coverage.ts'),
 }
 
 /** All of them, loaded. */

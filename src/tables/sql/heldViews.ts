@@ -70,17 +70,19 @@ const joined = (rows: string, what: string): string => `select * from (
       window island as (partition by ${LINE}, stretch)
     ) where fresh`
 
-const COVERAGE = `select h.series_id, h.kind, h.indicator_id, ${indicatorName('h')}, h.geo_id, h.from_at, h.end_at as to_at,
+// `with`, not one more level of nesting: SQLite as others bundle it (DuckDB's extension) has a parser that ends at a hundred levels.
+const COVERAGE = `with judged as not materialized (${JUDGED})
+  select h.series_id, h.kind, h.indicator_id, ${indicatorName('h')}, h.geo_id, h.from_at, h.end_at as to_at,
     ${localTime('h.from_at', offsetAt('h', 'h.from_at'))} as from_local,
     ${localTime('h.end_at', offsetAt('h', 'h.end_at'))} as to_local,
     h.state, ${utcTime('h.oldest_at')} as fetched_at
   from (
     ${joined(
       `select ${LINE}, from_at, border as to_at, iif(state = 'values', 'final', state) as state, fetched_at
-            from (${JUDGED}) where from_at < border
+            from judged where from_at < border
             union all
             select ${LINE}, border, to_at, 'provisional', fetched_at
-            from (${JUDGED}) where border < to_at`,
+            from judged where border < to_at`,
       'state',
     )}
   ) h`
