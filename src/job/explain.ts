@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { didYouMean } from '../base/suggest.ts'
+import { CONTENT_KINDS } from '../services/routes.ts'
 import { jobFile } from './file.ts'
 import { parseSpan } from './moment.ts'
 import type { Path } from './yaml.ts'
@@ -17,9 +18,8 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   max: 'average',
   min: 'average',
   total: 'sum',
-  glossary: 'glossaries',
-  documentation: 'documentations',
-  static_page: 'static_pages',
+  // What the database calls the items of a content route.
+  ...Object.fromEntries(CONTENT_KINDS),
   pages: 'static_pages',
   hourly: 'hour',
   daily: 'day',

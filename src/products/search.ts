@@ -1,28 +1,30 @@
 import { parseInstant } from '../base/time/instant.ts'
 import { localDate } from '../base/time/zone.ts'
-import type { Found } from '../db/engine.ts'
+import type { Awaitable, Found } from '../db/engine.ts'
+import { heldContentKinds } from '../db/queries/content.ts'
 import type { Reader } from '../db/store.ts'
 
-/** The kinds of texts that can be searched. */
-export const SEARCH_SCOPES = {
-  catalogue: ['indicator', 'offer_indicator'],
-  content: ['news', 'glossary', 'documentation', 'static_page'],
-  archives: ['archive', 'archive_json'],
-} as const satisfies Record<string, readonly string[]>
-export type SearchScope = keyof typeof SEARCH_SCOPES
+/** The places that can be searched. */
+export const SEARCH_SCOPES = ['catalogue', 'content', 'archives'] as const
+export type SearchScope = (typeof SEARCH_SCOPES)[number]
+
+/** The kinds of texts of each place; of content, all that are held. */
+const KINDS: Readonly<Record<SearchScope, (db: Reader) => Awaitable<readonly string[]>>> = {
+  catalogue: () => ['indicator', 'offer_indicator'],
+  content: heldContentKinds,
+  archives: () => ['archive', 'archive_json'],
+}
 
 /** Searches texts; case and accents do not matter, and a word matches the beginning of words. Without words it returns everything. */
-export const search = (
-  { engine }: Reader,
+export async function search(
+  db: Reader,
   text: string,
   places: readonly SearchScope[],
   most?: number,
-): Promise<Found[]> =>
-  engine.search(
-    text,
-    places.flatMap((place) => SEARCH_SCOPES[place]),
-    most,
-  )
+): Promise<Found[]> {
+  const kinds = await Promise.all(places.map((place) => KINDS[place](db)))
+  return db.engine.search(text, kinds.flat(), most)
+}
 
 /** The values that are held of an indicator. */
 export interface Holding {

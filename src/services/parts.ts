@@ -56,7 +56,7 @@ export const isRoute: Is = (value) =>
     root: isText,
     slots: recordOf(isKind),
     query: recordOf(isKind),
-    item: optional(isText),
+    item: optional((item) => isText(item) && /^\w+$/.test(item as string)),
     about: isText,
   })(value)
 

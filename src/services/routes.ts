@@ -214,4 +214,11 @@ export const contentRoutes = (routes: Readonly<Record<string, Route>>): ContentR
   (Object.keys(routes) as ContentRoute[]).filter((name) => routes[name]!.shape === 'content')
 export const CONTENT_ROUTES = contentRoutes(ROUTES)
 
+/** The kind of content that a route brings: what its items are called in the database. */
+export const contentKind = (routes: Readonly<Record<string, Route>>, name: string): string => routes[name]!.item ?? name
+/** The kinds of content of the specification, each with its route. */
+export const CONTENT_KINDS: ReadonlyMap<string, ContentRoute> = new Map(
+  CONTENT_ROUTES.map((name) => [contentKind(ROUTES, name), name]),
+)
+
 export type { Id, IdOrName }

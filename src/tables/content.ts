@@ -1,11 +1,9 @@
-import { flag, integer, json, moment, optional, table, text } from './declare.ts'
-
-const KIND = 'documentation, static_page, glossary or news'
+import { CONTENT_KIND, flag, integer, json, moment, optional, table, text } from './declare.ts'
 
 export const content = table(
   'One item of editorial content.',
   {
-    kind: text(KIND),
+    kind: text(CONTENT_KIND),
     id: integer('The number that the service gives it'),
     published_status: optional(text("The service's word for its state")),
     published_at: optional(text('When it was published, as it came (ISO 8601 with offset)')),
@@ -23,7 +21,7 @@ export const content = table(
 export const content_text = table(
   "An item's texts in one language.",
   {
-    kind: text(KIND),
+    kind: text(CONTENT_KIND),
     id: integer('The item'),
     locale: text('es or en'),
     title: optional(text('Its title')),
@@ -43,7 +41,7 @@ export const content_text = table(
 export const content_revision = table(
   "An earlier version of an item's texts: one of them changed, or one came that had been open (NULL).",
   {
-    kind: text(KIND),
+    kind: text(CONTENT_KIND),
     id: integer('The item'),
     locale: text('es or en'),
     fetch_id: integer('The fetch that brought this version (_fetch.id)'),
@@ -58,20 +56,20 @@ export const content_revision = table(
 
 export const content_term = table(
   'A term that an item is filed under.',
-  { kind: text(KIND), id: integer('The item'), term_id: integer('The term (taxonomy_term.id)') },
+  { kind: text(CONTENT_KIND), id: integer('The item'), term_id: integer('The term (taxonomy_term.id)') },
   { key: ['kind', 'id', 'term_id'] },
 )
 
 export const content_vocabulary = table(
   'A vocabulary that an item is filed under; the service names some without a term.',
-  { kind: text(KIND), id: integer('The item'), vocabulary_id: integer('The vocabulary (vocabulary.id)') },
+  { kind: text(CONTENT_KIND), id: integer('The item'), vocabulary_id: integer('The vocabulary (vocabulary.id)') },
   { key: ['kind', 'id', 'vocabulary_id'] },
 )
 
 export const content_media = table(
   'A file, picture or film that belongs to an item.',
   {
-    kind: text(KIND),
+    kind: text(CONTENT_KIND),
     id: integer('The item'),
     locale: text('es or en'),
     media_id: integer('The number that the service gives the medium'),

@@ -1,4 +1,10 @@
 import type { Generated } from 'kysely'
+import { CONTENT_KINDS } from '../services/routes.ts'
+
+/** The kinds of content, for descriptions. */
+export const CONTENT_KIND = `${[...CONTENT_KINDS.keys()].join(', ')}, or another that the service declares`
+/** The kinds of what can be searched, for descriptions. */
+export const SEARCHED_KIND = `indicator, offer_indicator, archive, archive_json, ${CONTENT_KIND}`
 
 type StorageClass = 'integer' | 'real' | 'text' | 'blob'
 

@@ -1,4 +1,4 @@
-import { integer, optional, rowid, table, text } from './declare.ts'
+import { integer, optional, rowid, SEARCHED_KIND, table, text } from './declare.ts'
 
 export const data_dictionary = table(
   'The meaning of every table, view and column, for users who have only the file.',
@@ -18,7 +18,7 @@ export const search_item = table(
   'A text that can be searched: `search` is an FTS5 index (name, more, text; accents folded) whose rowid is the id here.',
   {
     id: rowid('Our number for it'),
-    kind: text('indicator, offer_indicator, news, glossary, documentation, static_page, archive or archive_json'),
+    kind: text(SEARCHED_KIND),
     item_id: integer('The indicator, item or archive'),
     locale: text('es or en'),
   },

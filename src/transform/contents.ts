@@ -1,5 +1,6 @@
 import { AS, columnsOf, integerOf, isObject, type JsonObject, listOf, payloadOf } from '../base/json.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { contentKind } from '../services/routes.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { readItems } from './items.ts'
 import { withPlain } from './plain.ts'
@@ -84,7 +85,7 @@ const mediaRows = (kind: string, id: number, locale: string, item: JsonObject): 
 /** An answer of a content route as rows. */
 export function transformContents(body: JsonObject, planned: PlannedRequest): Rows {
   const { items, rejects, rejected, whole } = readItems(body, 'contents', ['id'])
-  const kind = planned.service.routes[planned.route]!.item ?? planned.route
+  const kind = contentKind(planned.service.routes, planned.route)
   const { locale } = planned
   const filed = items.map(({ id, item }) => ({
     owner: { kind, id },

@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
+import { readText } from '../../src/page/queries/texts/text.ts'
+import { readTexts } from '../../src/page/queries/texts/texts.ts'
 import { plan } from '../../src/plan/plan.ts'
+import { search } from '../../src/products/search.ts'
 import { checkService } from '../../src/services/declared.ts'
 import { buildRequest } from '../../src/services/request.ts'
 import { type Params, ROUTES, type RouteName } from '../../src/services/routes.ts'
@@ -58,6 +61,11 @@ describe('a route of a known shape is one row of a service', () => {
     expect(store.all('select kind, id, locale, title from content_text')).toEqual([
       { kind: 'event', id: 7, locale: 'es', title: 'A meeting' },
     ])
+    // Readers find it without another word.
+    expect(await search(store, 'meeting', ['content'])).toMatchObject([{ kind: 'event', id: 7, name: 'A meeting' }])
+    expect(await readTexts(store, 'event', 1, 'es')).toMatchObject({ kind: 'event', texts: [{ id: 7 }] })
+    const current = { locale: 'es', version: null, against: null }
+    expect(await readText(store, 'event', 7, current)).toMatchObject({ kind: 'event', title: 'A meeting' })
     // A job means the days and the language of its service.
     expect(job).toMatchObject({ timeZone: 'Europe/Lisbon', locales: ['es'] })
   })
@@ -74,6 +82,7 @@ describe('a route of a known shape is one row of a service', () => {
     expect(err).not.toMatch(/A bug of/)
     expect(code).toBe(0)
     expect(server.calls[0]!.url).toBe('/es/events?locale=es')
+    expect((await runCommand(folder, ['discover', 'meeting', '--in', 'content'])).out).toMatch(/7 +event +A meeting/)
   })
 
   test.each([
@@ -82,6 +91,7 @@ describe('a route of a known shape is one row of a service', () => {
       { routes: { events: { ...events, path: 'events' } } },
       /routes is .*legal: routes by name/,
     ],
+    ['a kind of content that is not a word', { routes: { events: { ...events, item: "an 'event" } } }, /routes is/],
     ['a route of an unknown shape', { routes: { events: { ...events, shape: 'table' } } }, /routes is/],
     ['a step that is a word', { steps: { byNumber: { 4: 'hour' }, byWord: {}, coarse: null, native: [] } }, /steps is/],
     ['a change without a day', { changes: [{ from: 'soon', indicators: [1] }] }, /changes is/],

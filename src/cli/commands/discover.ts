@@ -46,7 +46,7 @@ export async function run(args: DiscoverArgs): Promise<number> {
   if (code !== EXIT.done && !(await isThere(file))) return code
   const reader = openReader(file)
   try {
-    const places = args.in === 'all' ? (Object.keys(SEARCH_SCOPES) as SearchScope[]) : [args.in]
+    const places = args.in === 'all' ? SEARCH_SCOPES : [args.in]
     const text = args.text ?? ''
     const found = await search(reader, text, places)
     const held = await holdings(reader)

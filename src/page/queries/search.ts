@@ -57,7 +57,7 @@ export function excerptOf(text: string, words: readonly string[]): Excerpt[] {
 export async function readSearch(db: Reader, text: string, place: SearchScope | 'all') {
   const words = (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => folded(word.normalize('NFC')))
   if (words.length === 0) return { text, place, total: 0, more: false, results: [] }
-  const found = await search(db, text, place === 'all' ? (Object.keys(SEARCH_SCOPES) as SearchScope[]) : [place], MOST)
+  const found = await search(db, text, place === 'all' ? SEARCH_SCOPES : [place], MOST)
   const shown = found.slice(0, RESULTS)
   const texts = await db.kysely
     .selectFrom('texts')

@@ -1,5 +1,5 @@
 import { visible } from '../../base/visible.ts'
-import { SEARCH_SCOPES, type SearchScope } from '../../products/search.ts'
+import { SEARCH_SCOPES } from '../../products/search.ts'
 import { type Html, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { readSearch } from '../queries/search.ts'
@@ -8,7 +8,7 @@ import { serviceText } from './elements.ts'
 type Data = Awaited<ReturnType<typeof readSearch>>
 type Result = Data['results'][number]
 
-const WHERE = ['all', ...(Object.keys(SEARCH_SCOPES) as SearchScope[])] as const
+const WHERE = ['all', ...SEARCH_SCOPES] as const
 
 /** A piece of a text in a line. */
 const spaced = (text: string): string => visible(text.replaceAll(/\s+/g, ' '))

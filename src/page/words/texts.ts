@@ -10,7 +10,7 @@ export const en = {
     static_page: 'Pages',
     indicator: 'Indicator',
     offer_indicator: 'Offer indicator',
-  },
+  } as Readonly<Record<string, string>>,
   which: 'Kinds of texts',
   none: 'None are held.',
   noneHint: 'A job fetches them:',

@@ -1,3 +1,4 @@
+import { CONTENT_KIND, SEARCHED_KIND } from '../declare.ts'
 import { byLocale } from './sql.ts'
 
 const CONTENT = {
@@ -103,7 +104,7 @@ export const TEXT_VIEWS = {
     about:
       'Every version of the texts of content, in every language: what was known at each moment. A text that came later than the others is NULL in the version before.',
     columns: {
-      kind: 'documentation, static_page, glossary or news',
+      kind: CONTENT_KIND,
       id: 'The item (content.id)',
       locale: 'es or en',
       title: 'Its title',
@@ -139,7 +140,7 @@ export const TEXT_VIEWS = {
     about: 'Every text that the search knows: join it to `search` by rowid = id.',
     columns: {
       id: 'Its number in the index (search.rowid)',
-      kind: 'indicator, offer_indicator, news, glossary, documentation, static_page, archive or archive_json',
+      kind: SEARCHED_KIND,
       item_id: 'The indicator, item or archive',
       locale: 'es or en',
       name: 'Its name or title',

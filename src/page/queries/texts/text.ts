@@ -2,11 +2,6 @@ import type { Reader } from '../../../db/store.ts'
 import { difference, type Piece } from '../../difference.ts'
 import { inLanguage } from '../locale.ts'
 import { seriesOf } from '../search.ts'
-import { CONTENT_KINDS, type ContentKind } from './texts.ts'
-
-/** Kinds of things that have texts with versions. */
-export const TEXT_KINDS = [...CONTENT_KINDS, 'indicator', 'offer_indicator'] as const
-export type TextKind = (typeof TEXT_KINDS)[number]
 
 /** Versions that one page lists. */
 const VERSIONS = 100
@@ -25,10 +20,11 @@ interface Version {
   readonly html: string | null
 }
 
-const isContent = (kind: TextKind): kind is ContentKind => (CONTENT_KINDS as readonly string[]).includes(kind)
+/** What has texts with versions is an indicator, or content of any kind. */
+const isContent = (kind: string): boolean => kind !== 'indicator' && kind !== 'offer_indicator'
 
 /** The languages in which something has texts. */
-async function localesOf({ kysely }: Reader, kind: TextKind, id: number): Promise<{ locale: string }[]> {
+async function localesOf({ kysely }: Reader, kind: string, id: number): Promise<{ locale: string }[]> {
   return kysely
     .selectFrom(isContent(kind) ? 'content_text' : 'indicator_text')
     .select('locale')
@@ -39,7 +35,7 @@ async function localesOf({ kysely }: Reader, kind: TextKind, id: number): Promis
 }
 
 /** The versions of a text, the latest first. */
-async function versionsOf({ kysely }: Reader, kind: TextKind, id: number, locale: string): Promise<Version[]> {
+async function versionsOf({ kysely }: Reader, kind: string, id: number, locale: string): Promise<Version[]> {
   const select = (table: 'content_text' | 'content_revision') =>
     kysely.selectFrom(table).where('kind', '=', kind).where('id', '=', id).where('locale', '=', locale)
   const selectNames = (table: 'indicator_text' | 'indicator_revision') =>
@@ -94,7 +90,7 @@ export interface Change {
  */
 export async function readText(
   db: Reader,
-  kind: TextKind,
+  kind: string,
   id: number,
   wanted: { readonly locale: string; readonly version: number | null; readonly against: number | null },
 ) {
@@ -131,13 +127,13 @@ export async function readText(
 }
 
 /** The question that a terminal answers with the whole text, however long. */
-function wholeText(kind: TextKind, id: number, locale: string): string {
+function wholeText(kind: string, id: number, locale: string): string {
   const [table, column] = isContent(kind) ? ['content_text', 'body_text'] : ['indicator_text', 'description_text']
   return `query "select ${column} from ${table} where kind = '${kind}' and id = ${id} and locale = '${locale}'" --format csv`
 }
 
 /** What is known of a thing beside its texts; dates as they came. */
-async function factsOf(db: Reader, kind: TextKind, id: number) {
+async function factsOf(db: Reader, kind: string, id: number) {
   const { kysely } = db
   const none = { published_at: null, updated_at: null, expires_at: null, unit: null, series: [] }
   if (isContent(kind)) {

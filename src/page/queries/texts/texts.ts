@@ -1,18 +1,24 @@
+import { heldContentKinds } from '../../../db/queries/content.ts'
 import type { Reader } from '../../../db/store.ts'
+import { CONTENT_KINDS } from '../../../services/routes.ts'
 import { inLanguage } from '../locale.ts'
 
 /** Texts that one page lists. */
 export const TEXTS = 50
 
-/** Kinds of editorial content, in the order in which they are read. */
-export const CONTENT_KINDS = ['news', 'glossary', 'documentation', 'static_page'] as const
-export type ContentKind = (typeof CONTENT_KINDS)[number]
-
 /** Letters of a summary in a list. */
 const SUMMARY = 200
 
-/** One page of the items of a kind, the latest first where they have a date; from 1. */
-export async function readTexts({ kysely }: Reader, kind: ContentKind, page: number, locale: string) {
+/** The kinds of content that the page shows: those of the specification, news first, and others that are held. */
+async function kindsOf(db: Reader): Promise<string[]> {
+  return [...new Set([...[...CONTENT_KINDS.keys()].reverse(), ...(await heldContentKinds(db))])]
+}
+
+/** One page of the items of a kind, the latest first where they have a date; from 1. Without such a kind: the first one. */
+export async function readTexts(db: Reader, wanted: string | null, page: number, locale: string) {
+  const { kysely } = db
+  const kinds = await kindsOf(db)
+  const kind = kinds.find((one) => one === wanted) ?? kinds[0]!
   const items = await kysely
     .selectFrom('content as c')
     .select(['c.id', 'c.published_at', 'c.updated_at', 'c.withdrawn_at', 'c.sticky'])
@@ -42,6 +48,7 @@ export async function readTexts({ kysely }: Reader, kind: ContentKind, page: num
     .execute()
   const groups = Map.groupBy(texts, ({ id }) => id)
   return {
+    kinds,
     kind,
     page,
     texts: shown.map((item) => {

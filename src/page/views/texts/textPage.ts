@@ -2,7 +2,7 @@ import { visible } from '../../../base/visible.ts'
 import type { Piece } from '../../difference.ts'
 import { type Html, html } from '../../html.ts'
 import { NotFound, type PageRequest, view, wholeOf } from '../../page.ts'
-import { readText, TEXT_KINDS } from '../../queries/texts/text.ts'
+import { readText } from '../../queries/texts/text.ts'
 import { command, facts, lines, serviceText } from '../elements.ts'
 import { moment } from '../times.ts'
 
@@ -62,24 +62,24 @@ function versions(data: Data, { words, link, live }: PageRequest): Html | null {
 /** `/texts/news/7`: a text in one language, with its versions and what changed between them. */
 export const text = view<Data>({
   async read({ store, params, query, locale }) {
-    const kind = TEXT_KINDS.find((one) => one === params.kind)
+    const { kind = '' } = params
     const id = /^\d{1,15}$/.test(params.id ?? '') ? Number(params.id) : null
     const wanted = {
       locale: query.get('locale') ?? locale,
       version: wholeOf(query, 'version'),
       against: wholeOf(query, 'against'),
     }
-    const found = kind && id !== null ? await readText(store, kind, id, wanted) : null
-    if (!found) throw new NotFound(`text ${params.kind} ${params.id}`)
+    const found = /^\w+$/.test(kind) && id !== null ? await readText(store, kind, id, wanted) : null
+    if (!found) throw new NotFound(`text ${kind} ${params.id}`)
     return found
   },
-  title: ({ title, kind, id }, { words }) => title?.trim() || `${words.texts.kinds[kind]} ${id}`,
+  title: ({ title, kind, id }, { words }) => title?.trim() || `${words.texts.kinds[kind] ?? kind} ${id}`,
   show(data, request) {
     const { words, link } = request
     const { texts: own, common } = words
     const path = `/texts/${data.kind}/${data.id}`
     const { published_at, updated_at, expires_at, first_seen_at, withdrawn_at, unit, series } = data.facts
-    return html`<p class="soft">${own.kinds[data.kind]} ${data.id}</p>
+    return html`<p class="soft">${own.kinds[data.kind] ?? data.kind} ${data.id}</p>
 ${!data.current && html`<p class="bad">${own.earlier} <a href="${link(path, { locale: data.locale })}">${own.showCurrent}</a></p>`}
 ${data.summary && html`<p><strong>${serviceText(data.summary, data.locale)}</strong></p>`}
 ${data.text === '' ? html`<p>${own.empty}</p>` : lines(data.text, data.locale)}

@@ -1,18 +1,11 @@
+import { CONTENT_KINDS } from '../../../services/routes.ts'
 import { type Html, html } from '../../html.ts'
 import { type PageRequest, view, wholeOf } from '../../page.ts'
-import { CONTENT_KINDS, readTexts } from '../../queries/texts/texts.ts'
+import { readTexts } from '../../queries/texts/texts.ts'
 import { command, neighbours, serviceText } from '../elements.ts'
 import { moment } from '../times.ts'
 
 type Data = Awaited<ReturnType<typeof readTexts>>
-
-/** The routes of the kinds. */
-const JOB = {
-  news: 'news',
-  glossary: 'glossaries',
-  documentation: 'documentations',
-  static_page: 'static_pages',
-} as const
 
 /** A day as it came. */
 const day = (text: string | null): Html | null =>
@@ -31,19 +24,18 @@ function item(one: Data['texts'][number], kind: string, { words, link }: PageReq
 /** `/texts`: texts of the service, by kind. */
 export const texts = view<Data>({
   read({ store, query, locale }) {
-    const kind = CONTENT_KINDS.find((one) => one === query.get('kind')) ?? 'news'
-    return readTexts(store, kind, Math.max(1, wholeOf(query, 'page') ?? 1), locale)
+    return readTexts(store, query.get('kind'), Math.max(1, wholeOf(query, 'page') ?? 1), locale)
   },
-  show({ kind, page: at, texts: rows, more }, request) {
+  show({ kinds, kind, page: at, texts: rows, more }, request) {
     const { words, link } = request
     const { texts: own } = words
     return html`<p>${own.about}</p>
-<nav aria-label="${own.which}"><ul>${CONTENT_KINDS.map(
+<nav aria-label="${own.which}"><ul>${kinds.map(
       (one) =>
-        html`<li><a href="${link('/texts', { kind: one })}"${one === kind && html` aria-current="page"`}>${own.kinds[one]}</a></li>`,
+        html`<li><a href="${link('/texts', { kind: one })}"${one === kind && html` aria-current="page"`}>${own.kinds[one] ?? one}</a></li>`,
     )}</ul></nav>
-<h2>${own.kinds[kind]}</h2>
-${rows.length === 0 && html`<p>${own.none} ${own.noneHint}</p>${command(`content: [{ kinds: [${JOB[kind]}] }]`)}`}
+<h2>${own.kinds[kind] ?? kind}</h2>
+${rows.length === 0 && html`<p>${own.none} ${own.noneHint}</p>${command(`content: [{ kinds: [${CONTENT_KINDS.get(kind) ?? kind}] }]`)}`}
 ${rows.length > 0 && html`<ul class="found">\n${rows.map((one) => item(one, kind, request))}</ul>`}
 ${neighbours(request, '/texts', { before: at > 1 ? { kind, page: at - 1 } : null, after: more ? { kind, page: at + 1 } : null })}`
   },
