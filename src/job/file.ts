@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { contentRoutes, GEO_LEVELS, LOCALES, ROUTES, TIME_TRUNCS } from '../services/routes.ts'
+import { contentRoutes, type ROUTES, type RouteName, type Words, wordsFor } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import { SERVICES } from '../services/services.ts'
 import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from './moment.ts'
@@ -7,11 +7,6 @@ import { NOTIFY_EVENTS, NOTIFY_STYLES } from './notify.ts'
 
 // A job is checked once: to compile the check takes longer than to do it.
 z.config({ jitless: true })
-
-const { query: indicator } = ROUTES.indicator
-const { query: archives } = ROUTES.archives
-const { query: news } = ROUTES.news
-const { query: widgets } = ROUTES.widgets
 
 /** A string that is parsed when it is checked. */
 const parsed = <T>(parse: (text: string) => T | undefined, notText: string, notParsed = notText) =>
@@ -33,7 +28,6 @@ const ids = some(z.int().positive())
 const names = some(z.string().min(1))
 const idsOrNames = some(z.union([z.int().positive(), z.string().min(1)]))
 
-const locales = some(z.enum(LOCALES)).describe('Languages of the texts')
 const refresh = span.describe('What may still change is requested again when it was fetched longer ago than this')
 const lookback = span.describe('Windows younger than this may still be revised, and are requested again')
 const chunk = span.describe('The largest window of one request; chosen by itself when left out')
@@ -45,22 +39,11 @@ const window = z
   })
   .describe('What is wanted: { from, to }, to not included, or { last: 7d }')
 
-const shared = { locales: locales.optional(), locale: z.enum(LOCALES).optional(), refresh: refresh.optional() }
 const terms = {
   taxonomyTerms: names.optional().describe('Only what is filed under these terms'),
   vocabularies: names.optional().describe('Only what is filed under these vocabularies'),
 }
-const aggregation = (kind: { values: readonly string[]; aliases: object }) =>
-  z.enum([...kind.values, ...Object.keys(kind.aliases)] as [string, ...string[]])
 
-const offer = {
-  indicators: ids.describe('Numbers of indicators'),
-  window: window.optional(),
-  datetime: moment.optional().describe('One instant in place of a window'),
-  lookback: lookback.optional(),
-  chunk: chunk.optional(),
-  ...shared,
-}
 /** Indicators by number, or selected by their catalogue entries. */
 const selection = z.union(
   [
@@ -74,15 +57,6 @@ const selection = z.union(
   ],
   { error: 'does not name indicators; legal: [600, 1001], all, { match: precio, terms: [Precios], exclude: [600] }' },
 )
-const series = {
-  ...offer,
-  indicators: selection.describe('Numbers of indicators, all, or { match, terms, exclude }'),
-  geoIds: ids.optional().describe('Only these geos; all when left out'),
-  timeTrunc: z.enum(TIME_TRUNCS).optional().describe('The step to group by'),
-  timeAgg: aggregation(indicator.time_agg).optional().describe('How a step is combined; needed with timeTrunc'),
-  geoAgg: aggregation(indicator.geo_agg).optional().describe('How geos are combined'),
-  geoTrunc: z.enum(GEO_LEVELS).optional().describe('The level to group geos by; needs geoAgg'),
-}
 
 /** The address is checked by a rule, whose message does not repeat it: it may be a secret. */
 const notify = z.strictObject({
@@ -96,9 +70,39 @@ const notify = z.strictObject({
     .describe('ping is the way of healthchecks.io; chosen by the address when left out'),
 })
 
-/** A job file as it is written, for a service: legal values come from its routes. */
-const schemaFor = (service: Service) =>
-  z
+/** A job file as it is written, for a service: legal words come from its routes, and languages are its own. */
+function schemaFor({ routes, locales: languages, timeZone }: Service) {
+  const word = <R extends RouteName, P extends keyof (typeof ROUTES)[R]['query'] & string>(route: R, parameter: P) => {
+    const { values, aliases } = wordsFor<Words<R, P>>(routes, route, parameter)
+    const legal: readonly string[] = [...values, ...Object.keys(aliases)]
+    return z.enum(legal).transform((given) => (aliases[given] ?? given) as Words<R, P>)
+  }
+  const contents = contentRoutes(routes)
+  const orders = [
+    ...new Set(contents.flatMap((name) => wordsFor<Words<'news', 'order'>>(routes, name, 'order').values)),
+  ]
+  const language = z.enum(languages)
+  const locales = some(language).describe('Languages of the texts')
+  const shared = { locales: locales.optional(), locale: language.optional(), refresh: refresh.optional() }
+  const offer = {
+    indicators: ids.describe('Numbers of indicators'),
+    window: window.optional(),
+    datetime: moment.optional().describe('One instant in place of a window'),
+    lookback: lookback.optional(),
+    chunk: chunk.optional(),
+    ...shared,
+  }
+  const series = {
+    ...offer,
+    indicators: selection.describe('Numbers of indicators, all, or { match, terms, exclude }'),
+    geoIds: ids.optional().describe('Only these geos; all when left out'),
+    timeTrunc: word('indicator', 'time_trunc').optional().describe('The step to group by'),
+    timeAgg: word('indicator', 'time_agg').optional().describe('How a step is combined; needed with timeTrunc'),
+    geoAgg: word('indicator', 'geo_agg').optional().describe('How geos are combined'),
+    geoTrunc: word('indicator', 'geo_trunc').optional().describe('The level to group geos by; needs geoAgg'),
+  }
+
+  return z
     .strictObject({
       name: z
         .string()
@@ -109,7 +113,7 @@ const schemaFor = (service: Service) =>
         .string()
         .optional()
         .describe(
-          `The zone in which the dates and spans of this file and its schedule are meant; ${service.timeZone} when left out`,
+          `The zone in which the dates and spans of this file and its schedule are meant; ${timeZone} when left out`,
         ),
       locales: locales.optional(),
       keep: z
@@ -146,8 +150,8 @@ const schemaFor = (service: Service) =>
       offers: some(z.strictObject(offer)).optional().describe('Values of offer indicators'),
       content: some(
         z.strictObject({
-          kinds: some(z.enum(contentRoutes(service.routes))).describe('Which content'),
-          order: z.enum(news.order.values).optional().describe('The date to order by; expires for news only'),
+          kinds: some(z.enum(contents)).describe('Which content'),
+          order: z.enum(orders).optional().describe('The date to order by; expires for news only'),
           sticky: z.boolean().optional().describe('Only what is kept on top, or only what is not'),
           taxonomyIds: idsOrNames.optional(),
           vocabularyIds: idsOrNames.optional(),
@@ -160,7 +164,7 @@ const schemaFor = (service: Service) =>
       archives: some(
         z.strictObject({
           window,
-          dateType: z.enum(archives.date_type.values).optional().describe('Which date the window is about'),
+          dateType: word('archives', 'date_type').optional().describe('Which date the window is about'),
           lookback: lookback.optional(),
           chunk: chunk.optional(),
           ...terms,
@@ -185,7 +189,7 @@ const schemaFor = (service: Service) =>
         .strictObject({
           list: z.boolean().optional().describe('The list of widgets'),
           names: idsOrNames.optional().describe('Single widgets, by number or name'),
-          widgetType: z.enum(widgets.widget_type.values).optional().describe('Only this type of the list'),
+          widgetType: word('widgets', 'widget_type').optional().describe('Only this type of the list'),
           window: window.optional(),
           datetime: moment.optional(),
           ...shared,
@@ -194,6 +198,7 @@ const schemaFor = (service: Service) =>
         .describe('Widgets'),
     })
     .describe('A job of indicator-sync')
+}
 
 const schemas = new WeakMap<Service, ReturnType<typeof schemaFor>>()
 

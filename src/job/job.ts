@@ -1,12 +1,7 @@
 import type { Instant } from '../base/time/instant.ts'
 import type { LocalDate } from '../base/time/zone.ts'
-import type { Choice } from '../services/kinds.ts'
-import type { ContentRoute, Locale, ROUTES } from '../services/routes.ts'
+import type { ContentRoute, Locale, Words } from '../services/routes.ts'
 import type { Notify } from './notify.ts'
-
-/** The legal words of a query parameter of a route, from the registry. */
-type Words<R extends keyof typeof ROUTES, P extends keyof (typeof ROUTES)[R]['query']> =
-  (typeof ROUTES)[R]['query'][P] extends Choice<infer V> ? V : never
 
 /** The units of time in a job. */
 export const SPAN_UNITS = ['minute', 'hour', 'day', 'week', 'month', 'year'] as const

@@ -1,4 +1,4 @@
-import { type Locale, ROUTES } from '../services/routes.ts'
+import type { Locale } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import { SERVICES } from '../services/services.ts'
 import type { JobFile } from './file.ts'
@@ -38,13 +38,10 @@ interface LocaleKeys {
   readonly locale?: Locale | undefined
 }
 
-/** Turns a well-formed job file into a job: every default applied, every alias resolved. */
+/** Turns a well-formed job file into a job: every default applied. */
 export function normalizeJob(file: JobFile, service: Service = SERVICES.generic): Job {
   const locales: readonly Locale[] = file.locales ?? [service.locales[0]]
   const localesOf = (entry: LocaleKeys): readonly Locale[] => entry.locales ?? (entry.locale ? [entry.locale] : locales)
-  const { aliases } = ROUTES.indicator.query.time_agg
-  const aggregation = (word: string | undefined): 'sum' | 'average' | null =>
-    word === undefined ? null : ((aliases[word] ?? word) as 'sum' | 'average')
   type SeriesFile = NonNullable<JobFile['series']>[number]
   const series = (entry: SeriesFile, where: string, kind: SeriesEntry['kind']): SeriesEntry => ({
     where,
@@ -53,8 +50,8 @@ export function normalizeJob(file: JobFile, service: Service = SERVICES.generic)
     select: selectorOf(entry.indicators),
     geoIds: entry.geoIds ?? [],
     timeTrunc: entry.timeTrunc ?? null,
-    timeAgg: aggregation(entry.timeAgg),
-    geoAgg: aggregation(entry.geoAgg),
+    timeAgg: entry.timeAgg ?? null,
+    geoAgg: entry.geoAgg ?? null,
     geoTrunc: entry.geoTrunc ?? null,
     locale: localesOf(entry)[0]!,
     window: windowOrNull(entry.window),

@@ -1,5 +1,6 @@
 import { Cron } from 'croner'
 import { checkZone } from '../base/time/zone.ts'
+import { contentRoutes, wordsFor } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import { parseMoment, resolveMoment } from './moment.ts'
 import { isNotifyUrl, NOTIFY_FORM } from './notify.ts'
@@ -113,13 +114,18 @@ function topRules(job: Entry, service: Service): RuleBreak[] {
   return breaks
 }
 
-/** The order `expires` exists for news only. */
-const orderRule = (entry: Entry, path: Path): RuleBreak[] =>
-  entry.order === 'expires' && listOf(entry.kinds).some((kind) => kind !== 'news')
-    ? [{ path: [...path, 'order'], message: 'expires is an order of news only; legal: published, updated, created' }]
-    : []
+/** Not every kind of content comes in every order. */
+function orderRule({ order, kinds }: Entry, path: Path, _zone: string, { routes }: Service): RuleBreak[] {
+  const ordersOf = (route: string): readonly unknown[] => wordsFor(routes, route, 'order').values
+  const known = contentRoutes(routes)
+  const able = known.filter((route) => ordersOf(route).includes(order))
+  const unable = known.find((route) => listOf(kinds).includes(route) && !able.includes(route))
+  if (able.length === 0 || unable === undefined) return []
+  const message = `${order} is an order of ${able.join(', ')} only; legal: ${ordersOf(unable).join(', ')}`
+  return [{ path: [...path, 'order'], message }]
+}
 
-type Rule = (entry: Entry, path: Path, zone: string) => RuleBreak[]
+type Rule = (entry: Entry, path: Path, zone: string, service: Service) => RuleBreak[]
 
 /** The rules of the entries of each list of a job. */
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
@@ -157,7 +163,7 @@ export function brokenRules(job: unknown, service: Service): RuleBreak[] {
   const zone = breaks.some(({ path }) => path[0] === 'timeZone') ? 'UTC' : String(job.timeZone ?? service.timeZone)
   for (const [name, rules] of Object.entries(RULES))
     listOf(job[name]).forEach((entry, i) => {
-      if (isEntry(entry)) for (const rule of rules) breaks.push(...rule(entry, [name, i], zone))
+      if (isEntry(entry)) for (const rule of rules) breaks.push(...rule(entry, [name, i], zone, service))
     })
   breaks.push(...notifyRules(job.notify))
   if (isEntry(job.widgets)) breaks.push(...widgetRules(job.widgets, zone))

@@ -1,4 +1,5 @@
 import {
+  type Choice,
   choice,
   type DateForm,
   flag,
@@ -203,6 +204,20 @@ export type Params<R extends RouteName> = Simplify<
 
 /** The parameters of a call of any route, by name. */
 export type AnyParams = Readonly<Record<string, ValueOf<Kind> | undefined>>
+
+/** The words that a query parameter of a route takes in the specification. */
+export type Words<R extends RouteName, P extends keyof (typeof ROUTES)[R]['query']> =
+  (typeof ROUTES)[R]['query'][P] extends Choice<infer V extends string> ? V : never
+
+/** The words that a query parameter takes in a service; none where it has no such parameter. */
+export function wordsFor<V extends string = string>(
+  routes: Readonly<Record<string, Route>>,
+  route: string,
+  parameter: string,
+): Choice<V> {
+  const kind = routes[route]?.query[parameter]
+  return kind?.kind === 'choice' ? (kind as Choice<V>) : choice([])
+}
 
 /** A route of editorial content. */
 export type ContentRoute = {

@@ -70,6 +70,28 @@ describe('a route of a known shape is one row of a service', () => {
     expect(job).toMatchObject({ timeZone: 'Europe/Lisbon', locales: ['es'] })
   })
 
+  test('a job has the words and languages of its service', () => {
+    const { indicator, news } = ROUTES
+    const time_trunc = { ...indicator.query.time_trunc, values: ['week', 'hour'], aliases: { weekly: 'week' } }
+    const routes = {
+      indicator: { ...indicator, query: { ...indicator.query, time_trunc } },
+      news: { ...news, query: { ...news.query, order: { ...news.query.order, values: ['published', 'read'] } } },
+    }
+    const other = checkService({ ...DECLARED, routes, locales: ['en'] }, 'test')
+    const series = (more: string) =>
+      `name: one\nseries:\n  - { indicators: [600], window: { last: 7d }, timeAgg: avg, ${more} }\n`
+    const { series: entries } = readJob(series('timeTrunc: weekly'), 'job.yaml', undefined, other)
+    expect(entries).toMatchObject([{ timeTrunc: 'week', timeAgg: 'average', locale: 'en' }])
+    const refused = (text: string, why: RegExp) =>
+      expect(() => readJob(text, 'job.yaml', undefined, other)).toThrow(why)
+    refused(series('timeTrunc: day'), /"day" is not legal; legal: week, hour, weekly/)
+    refused(series('timeTrunc: hour, locale: es'), /"es" is not legal; legal: en/)
+    const content = (kind: string, order: string) =>
+      `name: one\ncontent:\n  - { kinds: [${kind}], order: ${order} }\n`
+    expect(readJob(content('news', 'read'), 'job.yaml', undefined, other).content).toMatchObject([{ order: 'read' }])
+    refused(content('glossaries', 'read'), /read is an order of news only; legal: published, updated, created/)
+  })
+
   test('the command line takes it from a file', async () => {
     const server = await serve((_request, response) => json(response, ANSWER))
     const folder = tempFolder()

@@ -3,6 +3,7 @@ import { openReader } from '../../db/open.ts'
 import { readJob } from '../../job/read.ts'
 import { holdings, SEARCH_SCOPES, type SearchScope, search } from '../../products/search.ts'
 import { secretsOf } from '../../services/key.ts'
+import type { Service } from '../../services/service.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
 import { runJobs } from '../jobs/runJobs.ts'
 import { readSettings, requireService } from '../settings/config.ts'
@@ -21,14 +22,16 @@ interface DiscoverArgs extends CommonArgs, ServiceArgs {
   readonly json: boolean
 }
 
-/** What `--refresh` requests: the catalogue, however young the one that is held. */
-const CATALOGUE = 'name: discover\nlocales: [es, en]\ncatalogue: true\n'
+/** What `--refresh` requests: the catalogue in every language, however young the one that is held. */
+const catalogue = ({ locales }: Service): string =>
+  `name: discover\nlocales: [${locales.join(', ')}]\ncatalogue: true\n`
 
 async function refresh(args: DiscoverArgs, file: string): Promise<number> {
-  const service = requireService(readSettings(args))
-  const log = logFor(args, secretsOf(service.key))
-  const { code, summaries } = await runJobs([readJob(CATALOGUE, 'discover')], {
-    ...service,
+  const reached = requireService(readSettings(args))
+  const { service, key } = reached
+  const log = logFor(args, secretsOf(key))
+  const { code, summaries } = await runJobs([readJob(catalogue(service), 'discover', undefined, service)], {
+    ...reached,
     file,
     command: 'discover',
     log,
