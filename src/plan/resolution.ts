@@ -24,7 +24,7 @@ export const kindOf = ({ resolutionId, stepS, observations }: Rows): Kind => ({
   guessed: observations?.guessed === true,
 })
 
-/** Whether a step is a calendar period (a day or longer), whose length varies; sums by the hour are not. */
+/** Whether a step is a calendar period (a day or longer), whose length varies. */
 const isCalendar = (step: number | null): boolean => step === null || step > 20 * HOUR
 
 /** Whether two answers have the same resolution: equal ids, where both have one, and equal steps, where both are known. */
@@ -40,8 +40,8 @@ export const isUnknown = ({ service }: PlannedRequest, { resolutionId: id }: Row
 
 /**
  * Whether an answer has native values (`native`), may have sums of finer ones (`sums`), or has to be compared with a single day
- * of the series (`unsure`). The service sums only windows with several resolutions, by the hour and with one id, so an answer is
- * certainly native when its window is a single day, its step is shorter than an hour, or its id is known for native values.
+ * of the series (`unsure`). A service sums only windows with several resolutions, in one step and with one id, so an answer is
+ * certainly native when its window is a single day, its step is shorter than that, or its id is known for native values.
  * `dayIds`: the resolution ids of single days of the series.
  */
 export function judge(
@@ -54,10 +54,10 @@ export function judge(
   if (!window || !series || series.timeTrunc !== null || !rows.observations?.at.length) return 'native'
   if (addUnits(timeZone, window.from, 'day', 1) >= window.to) return 'native'
   const { id, step } = kindOf(rows)
-  const { coarse, native } = service.steps
-  const isCoarse = id !== null && id === coarse
-  // Sums come by the hour.
-  if (isCalendar(step) ? !isCoarse : step! < HOUR) return 'native'
+  const { coarse, native, byNumber } = service.steps
+  if (coarse === null) return 'native'
+  const isCoarse = id === coarse
+  if (isCalendar(step) ? !isCoarse : step! < (byNumber[coarse] as number)) return 'native'
   if (isCoarse) return 'sums'
   if (id !== null) return native.includes(id) || dayIds.includes(id) ? 'native' : 'unsure'
   const isKnown =

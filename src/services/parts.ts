@@ -1,5 +1,7 @@
 /* Whether the parts of a service's declaration that came from outside are well-formed. */
 
+import type { Steps } from './steps.ts'
+
 type Is = (value: unknown) => boolean
 
 const isText: Is = (value) => typeof value === 'string' && value !== ''
@@ -63,13 +65,17 @@ export const isRoute: Is = (value) =>
 const isPeriod: Is = (value) =>
   isNumber(value) || objectOf({ unit: isOne('day', 'month', 'year'), count: isNumber })(value)
 
-/** How resolutions are named. */
-export const isSteps: Is = objectOf({
+const haveForm = objectOf({
   byNumber: recordOf(isPeriod),
   byWord: recordOf(isPeriod),
   coarse: (value) => value === null || isNumber(value),
   native: isListOf(isNumber),
 })
+/** Sums come in a step whose seconds are known. */
+const knowSums = ({ coarse, byNumber }: Steps): boolean => coarse === null || isNumber(byNumber[coarse])
+
+/** How resolutions are named. */
+export const isSteps: Is = (value) => haveForm(value) && knowSums(value as Steps)
 
 const isSize: Is = objectOf({
   unit: isOne('day', 'month', 'year'),
