@@ -61,9 +61,19 @@ export const eventRows = (counts: Omit<Counts, 'requests' | 'failed' | 'bytes'>)
 })
 
 /** The fields of an event that describe a request. */
-export const eventRequest = ({ where, route, series, params, window, request }: PlannedRequest): EventFields => ({
+export const eventRequest = ({
+  where,
+  route,
+  series,
+  params,
+  window,
+  request,
+  service,
+}: PlannedRequest): EventFields => ({
   ...{ where, route, target: request.target },
-  indicator: series?.indicatorId ?? (/indicator/.test(route) && typeof params.id === 'number' ? params.id : null),
+  indicator:
+    series?.indicatorId ??
+    (service.routes[route]?.shape === 'series' && typeof params.id === 'number' ? params.id : null),
   window: window && { from: formatUtc(window.from), to: formatUtc(window.to) },
 })
 

@@ -1,6 +1,6 @@
 import type { Instant } from '../base/time/instant.ts'
 import type { LocalDate } from '../base/time/zone.ts'
-import type { ContentRoute, Locale, Words } from '../services/routes.ts'
+import type { ContentRoute, Locale, SeriesRoute, Words } from '../services/routes.ts'
 import type { Notify } from './notify.ts'
 
 /** The units of time in a job. */
@@ -45,7 +45,8 @@ export interface Selector {
 
 /** Several indicators that are requested in the same way. */
 export interface SeriesEntry extends Entry {
-  readonly kind: 'indicator' | 'offer_indicator'
+  /** Also the route of its requests. */
+  readonly kind: SeriesRoute
   /** Empty while `select` is not resolved. */
   readonly indicators: readonly number[]
   /** A selection by the catalogue; null where indicators are named by number. */

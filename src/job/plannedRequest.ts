@@ -2,12 +2,12 @@ import { canonical } from '../base/json.ts'
 import type { Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import type { ApiRequest } from '../services/request.ts'
-import type { AnyParams, Locale, RouteName } from '../services/routes.ts'
+import type { AnyParams, Locale, RouteName, SeriesRoute } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 
 /** What identifies a series: an indicator with its aggregation. Values of two series are never mixed. */
 export interface SeriesIdentity {
-  readonly kind: 'indicator' | 'offer_indicator'
+  readonly kind: SeriesRoute
   readonly indicatorId: number
   readonly timeTrunc: string | null
   readonly timeAgg: string | null

@@ -1,7 +1,7 @@
 import type { Job, SeriesEntry } from '../job/job.ts'
 import { spanSeconds } from '../job/moment.ts'
 import { ALL_GEOS, type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
-import type { AnyParams, RouteName } from '../services/routes.ts'
+import type { AnyParams } from '../services/routes.ts'
 
 /** The series of an entry for one of its indicators. */
 export const identityOf = (entry: SeriesEntry, indicatorId: number): SeriesIdentity => ({
@@ -13,9 +13,6 @@ export const identityOf = (entry: SeriesEntry, indicatorId: number): SeriesIdent
   geoTrunc: entry.geoTrunc,
   geoIds: entry.geoAgg === null || entry.geoIds.length === 0 ? null : [...entry.geoIds].sort((a, b) => a - b),
 })
-
-/** The route of an entry. */
-export const entryRoute = ({ kind }: SeriesEntry): RouteName => (kind === 'indicator' ? 'indicator' : 'offer_indicator')
 
 /** The geos under which coverage of an entry is recorded. With geo_agg they are part of the series; otherwise each geo has its own. */
 export const geosOf = ({ geoIds, geoAgg }: SeriesEntry): readonly number[] =>

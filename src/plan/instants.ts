@@ -1,7 +1,7 @@
 import type { SeriesEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import { entryRoute, identityOf, paramsOf } from './entries.ts'
+import { identityOf, paramsOf } from './entries.ts'
 import { type Freshness, isDue } from './held.ts'
 import type { Planning } from './planning.ts'
 import { planRequest } from './planRequest.ts'
@@ -22,11 +22,11 @@ export function* planInstants(planning: Planning, entry: SeriesEntry): Generator
   for (const indicatorId of entry.indicators) {
     const params = { ...paramsOf(entry, indicatorId, entry.geoIds), datetime }
     const extra = { series: identityOf(entry, indicatorId), geoIds: [] }
-    const planned = planRequest(planning, entry.where, entryRoute(entry), params, extra)
+    const planned = planRequest(planning, entry.where, entry.kind, params, extra)
     const { target } = planned.request
     const window = { from: datetime, to: datetime + 1 }
     if (!options.restate && !isDue(plannerState.lastAnswer(target), window, freshness)) continue
-    if (isSkipped(planning, entry.where, entryRoute(entry), indicatorId)) continue
+    if (isSkipped(planning, entry.where, entry.kind, indicatorId)) continue
     if (requested.takes(target)) yield planned
   }
 }

@@ -47,7 +47,7 @@ function* whenDue(
   const { target } = planned.request
   const last = plannerState.lastAnswer(target)
   if (!options.restate && !isDue(last, window, freshness)) return
-  if (route === 'widget' && isSkipped(planning, where, route, params.id as string | number)) return
+  if (params.id !== undefined && isSkipped(planning, where, route, params.id as string | number)) return
   if (requested.takes(target))
     yield { ...planned, reason: options.restate ? 'restate' : last === undefined ? 'missing' : 'refresh' }
 }
@@ -110,15 +110,13 @@ function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<Plan
     return
   }
   const wanted = wantedRange(planning, entry.window)
-  // `archives` depends on the day, so it is requested day by day; `archives_json` is a catalogue and takes the range at once.
-  const chunk = entry.chunk ?? (route === 'archives' ? A_DAY : null)
+  const chunk = entry.chunk ?? (service.routes[route]?.byDay ? A_DAY : null)
   const windows = chunk ? [...cut(service.timeZone, wanted, sizeOf(chunk))] : wanted.from < wanted.to ? [wanted] : []
-  const dateType = route === 'archives' ? { date_type: entry.dateType ?? undefined } : {}
   for (const window of options.newestFirst ? windows.reverse() : windows)
     for (const locale of entry.locales)
       yield* whenDue(planning, {
         ...listing,
-        params: { locale, ...filters, ...rangeParams(window), ...dateType },
+        params: { locale, ...filters, ...rangeParams(window), date_type: entry.dateType ?? undefined },
         window,
       })
 }

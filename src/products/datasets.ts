@@ -5,6 +5,7 @@ import { localDate } from '../base/time/zone.ts'
 import { endOf } from '../db/queries/ends.ts'
 import { geoNameColumn, indicatorNameColumn } from '../db/queries/names.ts'
 import type { Reader } from '../db/store.ts'
+import type { SeriesRoute } from '../services/routes.ts'
 
 /** An end of a range: an instant, or one for the zone of each series. */
 export type Border = Instant | ((zone: string) => Instant)
@@ -34,7 +35,7 @@ export const rangeIn = (zone: string, { from, to }: ExportQuestion): Interval =>
 /** A series and geo, with the fields that all its rows share. */
 export interface Dataset {
   readonly seriesId: number
-  readonly kind: 'indicator' | 'offer_indicator'
+  readonly kind: SeriesRoute
   readonly indicatorId: number
   readonly name: string | null
   readonly unit: string | null

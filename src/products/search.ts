@@ -3,6 +3,7 @@ import { localDate } from '../base/time/zone.ts'
 import type { Awaitable, Found } from '../db/engine.ts'
 import { heldContentKinds } from '../db/queries/content.ts'
 import type { Reader } from '../db/store.ts'
+import { SERIES_ROUTES } from '../services/routes.ts'
 
 /** The places that can be searched. */
 export const SEARCH_SCOPES = ['catalogue', 'content', 'archives'] as const
@@ -10,7 +11,7 @@ export type SearchScope = (typeof SEARCH_SCOPES)[number]
 
 /** The kinds of texts of each place; of content, all that are held. */
 const KINDS: Readonly<Record<SearchScope, (db: Reader) => Awaitable<readonly string[]>>> = {
-  catalogue: () => ['indicator', 'offer_indicator'],
+  catalogue: () => SERIES_ROUTES,
   content: heldContentKinds,
   archives: () => ['archive', 'archive_json'],
 }

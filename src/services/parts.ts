@@ -59,6 +59,7 @@ export const isRoute: Is = (value) =>
     slots: recordOf(isKind),
     query: recordOf(isKind),
     item: optional((item) => isText(item) && /^\w+$/.test(item as string)),
+    byDay: optional(isOne(true, false)),
     about: isText,
   })(value)
 

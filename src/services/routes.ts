@@ -55,6 +55,8 @@ export interface Route {
   readonly query: Readonly<Record<string, Kind>>
   /** What the items of a content route are called in the database. */
   readonly item?: string
+  /** Whether the answer depends on the day, so that a range is requested day by day; otherwise at once. */
+  readonly byDay?: boolean
   /** One sentence for help and documentation. */
   readonly about: string
 }
@@ -144,6 +146,7 @@ export const ROUTES = {
     version: 1,
     shape: 'archives',
     root: 'archives',
+    byDay: true,
     slots: {},
     query: {
       locale,
@@ -192,6 +195,12 @@ export const ROUTE_NAMES = Object.keys(ROUTES) as RouteName[]
 /** A row with its literal types forgotten, for code that treats all routes alike. */
 export const routeOf = (name: RouteName): Route => ROUTES[name]
 export type Shape = Route['shape']
+
+/** A route of values. Its name is also the kind of what is numbered in it: indicators, and offer indicators apart from them. */
+export type SeriesRoute = {
+  [R in RouteName]: (typeof ROUTES)[R]['shape'] extends 'series' ? R : never
+}[RouteName]
+export const SERIES_ROUTES = ROUTE_NAMES.filter((name): name is SeriesRoute => routeOf(name).shape === 'series')
 
 type Simplify<T> = { [K in keyof T]: T[K] }
 

@@ -7,6 +7,7 @@ import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import { parseSpan, SPAN_FORM } from '../../job/moment.ts'
 import { lastVersionAt } from '../../products/versions.ts'
+import type { SeriesRoute } from '../../services/routes.ts'
 import type { Service } from '../../services/services.ts'
 import type { CommonArgs, DatabaseArgs, RangeArgs } from '../flags.ts'
 import { instantOf, millisOf, rangeOf } from '../jobs/jobs.ts'
@@ -50,13 +51,12 @@ interface Drawn extends ShownSeries {
 const USUAL = 7 * 86_400
 const HEIGHT = 12
 
-type IndicatorKind = 'indicator' | 'offer_indicator'
 const WORD = { indicator: 'indicator', offer_indicator: 'offer indicator' } as const
 
 /** The series of an indicator that is drawn: as it came rather than aggregated, of the named geo, else of a main one of the service, else of the first. */
 async function findSeries(
   { kysely }: Reader,
-  kind: IndicatorKind,
+  kind: SeriesRoute,
   indicator: number,
   geo: number | undefined,
   { mainGeos }: Service,
@@ -143,7 +143,7 @@ function compare(a: Drawn, b: Drawn): string {
 }
 
 /** What is drawn, by number and kind. */
-function subjectOf({ indicator, offer, with: second, revisions }: ShowArgs): { kind: IndicatorKind; id: number } {
+function subjectOf({ indicator, offer, with: second, revisions }: ShowArgs): { kind: SeriesRoute; id: number } {
   if ((indicator === undefined) === (offer === undefined))
     throw new InputError('show takes the number of one indicator, or --offer with that of an offer indicator.', {
       hint: 'For example: indicator-sync show 600 --last 7d',

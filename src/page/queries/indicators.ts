@@ -1,4 +1,5 @@
 import type { Reader } from '../../db/store.ts'
+import { SERIES_ROUTES } from '../../services/routes.ts'
 import { inLanguage } from './locale.ts'
 import { seriesOf } from './search.ts'
 
@@ -25,7 +26,7 @@ interface Key {
 async function keysOf({ kysely, engine }: Reader, { text, held, page }: CatalogueQuestion): Promise<Key[]> {
   const from = (page - 1) * INDICATORS
   if (/[\p{L}\p{N}]/u.test(text)) {
-    const found = await engine.search(text, ['indicator', 'offer_indicator'])
+    const found = await engine.search(text, SERIES_ROUTES)
     if (held === 'all') return found.slice(from, from + INDICATORS + 1)
     const rows = await kysely.selectFrom('series').select(['kind', 'indicator_id']).distinct().execute()
     const ours = new Set(rows.map(({ kind, indicator_id }) => `${kind} ${indicator_id}`))

@@ -1,3 +1,4 @@
+import { SERIES_ROUTES } from '../../services/routes.ts'
 import type { PageRequest } from '../page.ts'
 import { inLanguage } from './locale.ts'
 
@@ -29,7 +30,7 @@ export async function indicatorNames(
   const rows = await store.kysely
     .selectFrom('indicator_text')
     .select(['kind', 'id', 'locale', 'name'])
-    .where('kind', 'in', ['indicator', 'offer_indicator'])
+    .where('kind', 'in', SERIES_ROUTES)
     .where('id', 'in', [...new Set(ids)])
     .execute()
   return byLocale(

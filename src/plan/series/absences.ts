@@ -7,7 +7,7 @@ import { ALL_GEOS, type PlannedRequest, seriesKey } from '../../job/plannedReque
 import type { Absence, SeriesState } from '../../job/plannerState.ts'
 import type { Service } from '../../services/service.ts'
 import type { Size } from '../../services/windows.ts'
-import { entryRoute, geosOf, identityOf, sentGeos } from '../entries.ts'
+import { geosOf, identityOf, sentGeos } from '../entries.ts'
 import { settledBefore } from '../held.ts'
 import { type Planning, wantedRange } from '../planning.ts'
 import { sizeFor, smaller } from '../sizes.ts'
@@ -80,7 +80,7 @@ function* candidates(planning: Planning, entry: SeriesEntry, whole: MissingLater
     const { key, state, periods } = one
     const due = new Map(geosOf(entry).map((geoId) => [geoId, dueOf(absences, state, geoId, wanted, now)]))
     const geoIds = [...due].flatMap(([geoId, some]) => (some.length > 0 ? [geoId] : []))
-    if (geoIds.length === 0 || isSkipped(planning, entry.where, entryRoute(entry), indicatorId)) continue
+    if (geoIds.length === 0 || isSkipped(planning, entry.where, entry.kind, indicatorId)) continue
     const size = sizeOfOne(service, one, geoIds)
     const intervals = joinNearby(
       [...due.values()].flat().map((absence) => widen(zone, absence, unit)),

@@ -8,7 +8,7 @@ import type { SeriesState } from '../../job/plannerState.ts'
 import { announcedChanges } from '../../services/changes.ts'
 import { rangeParams } from '../../services/request.ts'
 import type { Service } from '../../services/service.ts'
-import { entryRoute, identityOf, lookbacksOf, paramsOf, sentGeos } from '../entries.ts'
+import { identityOf, lookbacksOf, paramsOf, sentGeos } from '../entries.ts'
 import type { Planning } from '../planning.ts'
 import { planRequest } from '../planRequest.ts'
 
@@ -53,7 +53,7 @@ export const planWindow = (
   planRequest(
     planning,
     entry.where,
-    entryRoute(entry),
+    entry.kind,
     { ...paramsOf(entry, series.indicatorId, sentGeos(entry, about.geoIds)), ...rangeParams(window) },
     { ...about, series, window, lookbackS },
   )

@@ -2,7 +2,7 @@ import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
 import type { SeriesEntry } from '../../job/job.ts'
 import { ALL_GEOS, type PlannedRequest } from '../../job/plannedRequest.ts'
 import type { SeriesState } from '../../job/plannerState.ts'
-import { coversAllGeos, entryRoute, geosOf, sentGeos } from '../entries.ts'
+import { coversAllGeos, geosOf, sentGeos } from '../entries.ts'
 import { settledBefore } from '../held.ts'
 import { type Planning, wantedRange } from '../planning.ts'
 import { sizeFor } from '../sizes.ts'
@@ -55,7 +55,7 @@ export function* planSeries(planning: Planning, entry: SeriesEntry, whole: Missi
     const one = entrySeries(planning, entry, indicatorId)
     const { key, state } = one
     const groups = groupsFor(planning, one, wanted, whole)
-    if (groups.length === 0 || isSkipped(planning, entry.where, entryRoute(entry), indicatorId)) continue
+    if (groups.length === 0 || isSkipped(planning, entry.where, entry.kind, indicatorId)) continue
     const settled = settledBefore(zone, now, entry.lookback, unit, one.periods)
     const changes = changesOf(service, one)
     const windowGroups = groups.map(({ geoIds, holes }): WindowGroup => {

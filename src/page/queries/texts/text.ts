@@ -1,4 +1,5 @@
 import type { Reader } from '../../../db/store.ts'
+import { SERIES_ROUTES } from '../../../services/routes.ts'
 import { difference, type Piece } from '../../difference.ts'
 import { inLanguage } from '../locale.ts'
 import { seriesOf } from '../search.ts'
@@ -21,7 +22,7 @@ interface Version {
 }
 
 /** What has texts with versions is an indicator, or content of any kind. */
-const isContent = (kind: string): boolean => kind !== 'indicator' && kind !== 'offer_indicator'
+const isContent = (kind: string): boolean => !(SERIES_ROUTES as readonly string[]).includes(kind)
 
 /** The languages in which something has texts. */
 async function localesOf({ kysely }: Reader, kind: string, id: number): Promise<{ locale: string }[]> {
