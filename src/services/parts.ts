@@ -1,5 +1,7 @@
 /* Whether the parts of a service's declaration that came from outside are well-formed. */
 
+import { DATE_FORMS } from './kinds.ts'
+import { SHAPES, VERSIONS } from './routes.ts'
 import type { Steps } from './steps.ts'
 
 type Is = (value: unknown) => boolean
@@ -38,7 +40,7 @@ const optional =
 
 const KINDS: Readonly<Record<string, Is>> = {
   choice: objectOf({ values: isListOf(isText), aliases: recordOf(isText) }),
-  instant: objectOf({ form: isOne('utc', 'offset', 'spaced') }),
+  instant: objectOf({ form: isOne(...DATE_FORMS) }),
   ...Object.fromEntries(['list', 'flag', 'id', 'idOrName'].map((kind) => [kind, isObject])),
 }
 const isKind: Is = (value) =>
@@ -53,8 +55,8 @@ export const isRoute: Is = (value) =>
   hasSlots(value) &&
   objectOf({
     path: (path) => typeof path === 'string' && /^\/[^?#\s]*$/.test(path),
-    version: isOne(1, 2),
-    shape: isOne('catalogue', 'series', 'content', 'archives', 'widgets'),
+    version: isOne(...VERSIONS),
+    shape: isOne(...SHAPES),
     root: isText,
     slots: recordOf(isKind),
     query: recordOf(isKind),

@@ -41,14 +41,20 @@ const content = { locale, ...terms, taxonomy_ids: list, vocabulary_ids: list, st
 const order = choice(['published', 'updated', 'created'])
 const language = choice(['es'])
 
+/** The forms of answers; routes of one shape share a transform. */
+export const SHAPES = ['catalogue', 'series', 'content', 'archives', 'widgets'] as const
+export type Shape = (typeof SHAPES)[number]
+/** The versions of the interface. */
+export const VERSIONS = [1, 2] as const
+
 /** One route of a service. */
 export interface Route {
   /** The path, with its slots in braces. */
   readonly path: string
   /** The version that the Accept header requests. */
-  readonly version: 1 | 2
-  /** The expected form of the answer; routes of one shape share a transform. */
-  readonly shape: 'catalogue' | 'series' | 'content' | 'archives' | 'widgets'
+  readonly version: (typeof VERSIONS)[number]
+  /** The expected form of the answer. */
+  readonly shape: Shape
   /** The key of the answer that has its data. */
   readonly root: string
   readonly slots: Readonly<Record<string, Kind>>
@@ -194,7 +200,6 @@ export type RouteName = keyof typeof ROUTES
 export const ROUTE_NAMES = Object.keys(ROUTES) as RouteName[]
 /** A row with its literal types forgotten, for code that treats all routes alike. */
 export const routeOf = (name: RouteName): Route => ROUTES[name]
-export type Shape = Route['shape']
 
 /** A route of values. Its name is also the kind of what is numbered in it: indicators, and offer indicators apart from them. */
 export type SeriesRoute = {
