@@ -3,8 +3,12 @@ import { InputError } from '../base/errors.ts'
 /** No key is shorter: so short a text would be found in data. */
 export const SHORTEST_KEY = 8
 
-const HINT =
-  'An issued key looks like 64 lowercase hexadecimal characters; give it bare or in double quotes, on one line, as INDICATOR_SYNC_API_KEY or in a file for --api-key-file.'
+/** The form of issued keys, in words. */
+export const ISSUED_FORM = '64 lowercase hexadecimal characters'
+/** Whether a key, bare or in double quotes, has the form of issued ones. */
+export const looksIssued = (key: string): boolean => /^"?[0-9a-f]{64}"?$/.test(key)
+
+const HINT = `An issued key looks like ${ISSUED_FORM}; give it bare or in double quotes, on one line, as INDICATOR_SYNC_API_KEY or in a file for --api-key-file.`
 
 /** Placeholders for a key. */
 const PLACEHOLDER =

@@ -2,13 +2,15 @@ import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { BusyError, StoreError } from '../../base/errors.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
+import { formatUtc } from '../../base/time/instant.ts'
 import { formatLocal, transitions } from '../../base/time/zone.ts'
 import { missedRuns } from '../../checks/rhythm.ts'
 import { isAddress } from '../../db/address.ts'
 import { type Holder, readHolder } from '../../db/holder.ts'
 import { isHeld } from '../../db/lock.ts'
 import { asStoreError, openReader, schemaState } from '../../db/open.ts'
-import { SERVICES, type Service } from '../../services/services.ts'
+import { ISSUED_FORM, looksIssued } from '../../services/key.ts'
+import type { Service } from '../../services/services.ts'
 import { bad, type Diagnosis, good, warn } from '../diagnosis.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
 import { probe } from '../probe.ts'
@@ -18,8 +20,6 @@ import { print } from '../terminal/output.ts'
 
 /** Above this size the write-ahead log is not folded back, because a reader uses it. */
 const MUCH_LOG = 512 * 1024 * 1024
-/** The library's own view of 2025: the zone data knows the last clock change of Spain. */
-const LAST_CHANGE_2025 = 1_761_440_400
 
 /** Whether the key would go unencrypted to another machine. */
 function exposure({ baseUrl, allowHttp }: Settings): Diagnosis[] {
@@ -63,27 +63,29 @@ function configuration(settings: Settings): Diagnosis[] {
       ? bad('key', keyFault.message)
       : !key
         ? bad('key', 'not set: INDICATOR_SYNC_API_KEY or --api-key-file')
-        : /^"?[0-9a-f]{64}"?$/.test(key.value)
+        : looksIssued(key.value)
           ? good('key', `set (from ${key.from}); never shown`)
-          : good('key', `set (from ${key.from}), but not the 64 hexadecimal characters that issued keys have`),
+          : good('key', `set (from ${key.from}), but not the ${ISSUED_FORM} that issued keys have`),
     good('database', `${database.value} (from ${database.from})`),
   ]
+}
+
+/** What the runtime knows of a zone; one that it does not know ends the command with its name. */
+function zoneData(timeZone: string): Diagnosis {
+  const year = String(new Date().getUTCFullYear())
+  const changes = transitions(timeZone).filter(({ at }) => formatUtc(at).startsWith(year)).length
+  const version = process.versions.tz ?? 'built in'
+  return good('zone data', `knows ${timeZone} (${version}): ${quantity(changes, 'clock change')} in ${year}`)
 }
 
 function machine(file: string, { timeZone }: Service): Diagnosis[] {
   const folder = [isAddress(file) ? process.cwd() : dirname(resolve(file)), process.cwd()].find(existsSync) ?? '.'
   const { bavail, bsize } = statfsSync(folder)
   const free = Math.floor((bavail * bsize) / 1024 / 1024)
-  const zoneKnown = transitions(SERVICES.generic.timeZone).some(({ at }) => at === LAST_CHANGE_2025)
   const now = Math.floor(Date.now() / 1000)
   return [
     good('runtime', `Node ${process.versions.node}`),
-    (zoneKnown ? good : bad)(
-      'zone data',
-      zoneKnown
-        ? `knows ${SERVICES.generic.timeZone} (${process.versions.tz ?? 'built in'})`
-        : `does not know the clock changes of ${SERVICES.generic.timeZone}`,
-    ),
+    zoneData(timeZone),
     (now > 1_735_689_600 ? good : bad)(
       'clock',
       `${formatLocal(timeZone, now)} in ${timeZone.split('/').at(-1)!.replaceAll('_', ' ')}`,
