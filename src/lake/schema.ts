@@ -29,7 +29,7 @@ const GEO = column('geo_id', 'int64', 'The geo (geo.geo_id); 0 where the service
 const AT = column('at_utc', 'timestamp', 'When the period begins; the folder is its year in UTC')
 const KIND = column('kind', 'string', 'indicator or offer_indicator')
 const INDICATOR = column('indicator_id', 'int64', 'The number that the service gives it')
-const NAME = optional('name', 'string', 'Its name, Spanish where held')
+const NAME = optional('name', 'string', 'Its name, in the first language where held')
 
 /** Every table of the lake. Rows have the values in this order. */
 export const LAKE_TABLES = {
@@ -85,7 +85,7 @@ export const LAKE_TABLES = {
       column('series_id', 'int64', 'Its number'),
       KIND,
       column('indicator_id', 'int64', 'The indicator (indicator.indicator_id), of which there may be several series'),
-      optional('name', 'string', 'The name of the indicator, Spanish where held'),
+      optional('name', 'string', 'The name of the indicator, in the first language where held'),
       optional('unit', 'string', "The indicator's unit, as the service names it"),
       optional('time_trunc', 'string', 'The step that the service grouped by; null for the native step'),
       optional('time_agg', 'string', 'How it combined the values of a step: sum or average'),
@@ -117,7 +117,7 @@ export const LAKE_TABLES = {
     columns: [
       KIND,
       INDICATOR,
-      column('locale', 'string', 'es or en'),
+      column('locale', 'string', 'The language, such as es'),
       optional('name', 'string', 'Its name'),
       optional('short_name', 'string', 'Its short name'),
       optional('description', 'string', 'Its description as plain text'),

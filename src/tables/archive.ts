@@ -20,7 +20,7 @@ export const archive_text = table(
   {
     kind: text(KIND),
     id: integer('The archive'),
-    locale: text('es or en'),
+    locale: text('The language, such as es'),
     name: optional(text('Its name')),
     description: optional(text('Its description')),
   },

@@ -23,7 +23,7 @@ export const content_text = table(
   {
     kind: text(CONTENT_KIND),
     id: integer('The item'),
-    locale: text('es or en'),
+    locale: text('The language, such as es'),
     title: optional(text('Its title')),
     slug: optional(text('Its name in addresses')),
     permalink: optional(text("Its path on the service's site")),
@@ -43,7 +43,7 @@ export const content_revision = table(
   {
     kind: text(CONTENT_KIND),
     id: integer('The item'),
-    locale: text('es or en'),
+    locale: text('The language, such as es'),
     fetch_id: integer('The fetch that brought this version (_fetch.id)'),
     title: optional(text('Its title then')),
     summary: optional(text('Its summary then')),
@@ -71,7 +71,7 @@ export const content_media = table(
   {
     kind: text(CONTENT_KIND),
     id: integer('The item'),
-    locale: text('es or en'),
+    locale: text('The language, such as es'),
     media_id: integer('The number that the service gives the medium'),
     title: optional(text('Its title')),
     media_type: optional(text('Document, Photo …')),

@@ -13,7 +13,7 @@ export const geo_text = table(
   'The name of a geographic entity in one language.',
   {
     id: integer('The geo'),
-    locale: text('es or en'),
+    locale: text('The language, such as es'),
     name: text('Its name'),
   },
   { key: ['id', 'locale'] },

@@ -25,7 +25,7 @@ export const indicator_text = table(
   {
     kind: text(KIND),
     id: integer('The indicator'),
-    locale: text('es or en'),
+    locale: text('The language, such as es'),
     name: optional(text('Its name')),
     short_name: optional(text('Its short name')),
     description: optional(text('Its description, HTML as it came')),
@@ -42,7 +42,7 @@ export const indicator_revision = table(
   {
     kind: text(KIND),
     id: integer('The indicator'),
-    locale: text('es or en'),
+    locale: text('The language, such as es'),
     fetch_id: integer('The fetch that brought this version (_fetch.id)'),
     name: optional(text('Its name then')),
     short_name: optional(text('Its short name then')),

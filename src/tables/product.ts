@@ -20,7 +20,7 @@ export const search_item = table(
     id: rowid('Our number for it'),
     kind: text(SEARCHED_KIND),
     item_id: integer('The indicator, item or archive'),
-    locale: text('es or en'),
+    locale: text('The language, such as es'),
   },
   { key: ['id'] },
 )

@@ -8,7 +8,7 @@ export const vocabulary = table(
 
 export const vocabulary_text = table(
   'The name of a vocabulary in one language.',
-  { id: integer('The vocabulary'), locale: text('es or en'), name: text('Its name') },
+  { id: integer('The vocabulary'), locale: text('The language, such as es'), name: text('Its name') },
   { key: ['id', 'locale'] },
 )
 
@@ -23,6 +23,6 @@ export const taxonomy_term = table(
 
 export const taxonomy_term_text = table(
   'The name of a taxonomy term in one language.',
-  { id: integer('The term'), locale: text('es or en'), name: text('Its name') },
+  { id: integer('The term'), locale: text('The language, such as es'), name: text('Its name') },
   { key: ['id', 'locale'] },
 )

@@ -17,7 +17,7 @@ export const widget_text = table(
   'A widget in one language.',
   {
     id: integer('The widget'),
-    locale: text('es or en'),
+    locale: text('The language, such as es'),
     name: optional(text('Its name')),
     subtitle: optional(text('Its subtitle')),
     payload_v1: optional(json('The whole entry of the list (version 1 of the API), as JSON')),

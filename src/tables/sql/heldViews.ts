@@ -4,7 +4,7 @@ const WHICH = {
   series_id: 'The series (series.id)',
   kind: 'indicator or offer_indicator',
   indicator_id: 'The indicator (indicator.id)',
-  indicator_name: 'Its name, Spanish where held, else English',
+  indicator_name: 'Its name, in the first language where held',
 }
 const WHERE = { geo_id: 'The geo; 0 where the service names none', geo_name: 'Its name' }
 

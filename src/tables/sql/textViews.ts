@@ -3,7 +3,7 @@ import { byLocale } from './sql.ts'
 
 const CONTENT = {
   id: 'The number that the service gives it',
-  locale: 'es or en',
+  locale: 'The language, such as es',
   title: 'Its title',
   summary: 'Its summary',
   body_text: 'Its body as plain text',
@@ -83,7 +83,7 @@ export const TEXT_VIEWS = {
     columns: {
       kind: 'indicator or offer_indicator',
       id: 'The indicator (indicator.id)',
-      locale: 'es or en',
+      locale: 'The language, such as es',
       name: 'Its name',
       short_name: 'Its short name',
       description: 'Its description, HTML as it came',
@@ -106,7 +106,7 @@ export const TEXT_VIEWS = {
     columns: {
       kind: CONTENT_KIND,
       id: 'The item (content.id)',
-      locale: 'es or en',
+      locale: 'The language, such as es',
       title: 'Its title',
       summary: 'Its summary',
       body: 'Its body, HTML as it came',
@@ -120,7 +120,7 @@ export const TEXT_VIEWS = {
     columns: {
       kind: 'archive, or archive_json for those of the JSON listing',
       id: 'The archive (archive.id)',
-      name: 'Its name, Spanish where held, else English',
+      name: 'Its name, in the first language where held',
       archive_type: 'zip, xls, xml, pdf, csv or json',
       horizon: 'How long a time one edition is about: D M A H S T QM O NA',
       date: 'The day the entry was listed for, YYYY-MM-DD',
@@ -142,7 +142,7 @@ export const TEXT_VIEWS = {
       id: 'Its number in the index (search.rowid)',
       kind: SEARCHED_KIND,
       item_id: 'The indicator, item or archive',
-      locale: 'es or en',
+      locale: 'The language, such as es',
       name: 'Its name or title',
       more: 'Its short name or summary',
       text: 'Its description or body as plain text',

@@ -9,14 +9,17 @@ export const WHICH = {
   series_id: 'The series (series.id)',
   kind: 'indicator or offer_indicator',
   indicator_id: 'The indicator (indicator.id), of which there may be several series',
-  indicator_name: 'Its name, Spanish where held',
+  indicator_name: 'Its name, in the first language where held',
   time_trunc: 'The step that the service grouped by; NULL for the native step',
   time_agg: 'How it combined the values of a step: sum or average',
   geo_agg: 'How it combined geos: sum or average; NULL where it did not',
   geo_trunc: 'The level to which it grouped geos',
   unit: "The indicator's unit, as the service names it (indicator.magnitude)",
 } as const
-const WHERE = { geo_id: 'The geo; 0 where the service names none', geo_name: 'Its name, Spanish where held' } as const
+const WHERE = {
+  geo_id: 'The geo; 0 where the service names none',
+  geo_name: 'Its name, in the first language where held',
+} as const
 const WHEN = {
   at: 'When the period begins (epoch seconds, UTC)',
   at_utc: 'When the period begins, YYYY-MM-DDTHH:MM:SSZ',
