@@ -4,6 +4,7 @@ import { stoppedBySignal } from './base/stopped.ts'
 import { formatLocal } from './base/time/zone.ts'
 import type { Store } from './db/store.ts'
 import type { FetchOptions } from './fetch/fetch.ts'
+import { MAX_WAIT_MS } from './fetch/turns.ts'
 import type { Pace } from './job/job.ts'
 import { spendCall } from './load/budget.ts'
 import { hostOf, rememberSource, rememberWait, waitUntil } from './load/source.ts'
@@ -18,9 +19,6 @@ export interface ServiceCaller {
   readonly signal: AbortSignal
   readonly onHold?: FetchOptions['onHold']
 }
-
-/** The longest pause that a run waits for; a longer one ends it, and it can be resumed later. */
-const MAX_WAIT_MS = 15 * 60_000
 
 /** Waits until the end of a pause that a host asked an earlier process for. */
 async function waitFor(host: string, { store, service, now, signal, onHold }: ServiceCaller): Promise<void> {

@@ -4,6 +4,8 @@ import type { Absence, UnknownItem } from './plannerState.ts'
 const DAY = 86_400
 /** The longest time between two attempts. */
 const HALF_YEAR = 182 * DAY
+/** Seconds. What has been absent for longer is not requested again: the next distance would be too long. */
+export const GIVEN_UP = HALF_YEAR - DAY
 /** Seconds. What is due this soon counts as due, because scheduled runs do not begin at exactly the same time every day. */
 export const EARLY = 3_600
 

@@ -3,6 +3,7 @@ import type { Service } from '../services/service.ts'
 import { SERVICES } from '../services/services.ts'
 import type { JobFile } from './file.ts'
 import type { ArchivesEntry, Job, Moment, Selector, SeriesEntry, WidgetsEntry, Window } from './job.ts'
+import { spanSeconds } from './moment.ts'
 import { wordsOf } from './select.ts'
 
 /** The defaults of a job. The default zone and language are those of the service. */
@@ -13,6 +14,9 @@ export const DEFAULTS = {
   refresh: { count: 1, unit: 'hour' },
   listingRefresh: { count: 12, unit: 'hour' },
 } as const
+
+/** Seconds: the lookback of a series that was never requested with one. */
+export const DEFAULT_LOOKBACK = spanSeconds(DEFAULTS.lookback)
 
 const END_OF_TODAY: Moment = { kind: 'relative', span: { count: 1, unit: 'day' } }
 

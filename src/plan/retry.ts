@@ -1,7 +1,6 @@
 import type { Interval } from '../base/time/interval.ts'
 import { floorTo } from '../base/time/zone.ts'
-import { spanSeconds } from '../job/moment.ts'
-import { DEFAULTS } from '../job/normalize.ts'
+import { DEFAULT_LOOKBACK } from '../job/normalize.ts'
 import { ALL_GEOS, type FailedRequest, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { rangeParams } from '../services/request.ts'
 import type { AnyParams } from '../services/routes.ts'
@@ -10,9 +9,6 @@ import { planRequest } from './planRequest.ts'
 import { createRequested, type Requested } from './requested.ts'
 import { groupsOf } from './series/groups.ts'
 import { borderUnit } from './windows.ts'
-
-/** The lookback of a series that was never requested with one. */
-const LOOKBACK_S = spanSeconds(DEFAULTS.lookback)
 
 interface Part {
   readonly geoIds: readonly number[]
@@ -40,7 +36,7 @@ export function* planRetry(
   const requested = createRequested()
   for (const one of failed) {
     const { where, route, series, lookbackS } = one
-    const settledS = Math.floor(now / 1000) - (lookbackS ?? LOOKBACK_S)
+    const settledS = Math.floor(now / 1000) - (lookbackS ?? DEFAULT_LOOKBACK)
     for (const { geoIds, window, params } of partsOf(one, requested)) {
       const planned = planRequest({ service, now }, where, route, params, {
         ...{ series, geoIds, window, reason: 'retry' as const },

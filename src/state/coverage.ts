@@ -2,6 +2,7 @@ import { floorToSecond, type Instant } from '../base/time/instant.ts'
 import { ABSENT, GOOD } from '../db/queries/outcomes.ts'
 import type { IdentityRow } from '../db/queries/series.ts'
 import type { Reader } from '../db/store.ts'
+import { GIVEN_UP } from '../job/again.ts'
 import { type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
 import {
   type Absence,
@@ -25,9 +26,6 @@ export const identityOf = (row: IdentityRow): SeriesIdentity => ({
 
 const bySeries = <T extends { readonly series_id: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> =>
   Map.groupBy(rows, ({ series_id }) => series_id)
-
-/** Seconds. What has been absent for longer is not requested again. */
-const GIVEN_UP = 181 * 86_400
 
 /** Every series with its number of geos, and the last period of its first geo. */
 const readSeries = ({ kysely }: Reader) =>

@@ -3,6 +3,7 @@ import type { Instant } from '../../base/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
 import { isLong, isSameStep, type Periods, periodsOf } from '../../base/time/periods.ts'
 import { prepared, preparedInsert } from '../../db/prepared.ts'
+import { GIVEN_UP } from '../../job/again.ts'
 import { ALL_GEOS, type PlannedRequest } from '../../job/plannedRequest.ts'
 import type { Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
@@ -32,8 +33,7 @@ interface Absence extends Missing {
 export type StoredAbsence = Absence & { readonly geoId: number }
 
 const DAY = 86_400
-/** Seconds. What has been absent for longer is not requested again, so its exact age does not matter any more. */
-const GIVEN_UP = 181 * DAY
+/** Whether it is not requested again, so that its exact age does not matter any more. */
 const isGivenUp = ({ sinceAt, checkedAt }: Absence): boolean => checkedAt - sinceAt > GIVEN_UP
 
 /** Whether two adjacent absences can be one row: both are requested again at the same time, or both never. */

@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import { prepared } from '../../db/prepared.ts'
+import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
 import { ALL_GEOS, type PlannedRequest } from '../../job/plannedRequest.ts'
 import type { ObservationKey, Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
@@ -22,9 +23,6 @@ async function longestLookback(
   await tx.updateTable('series').set({ lookback_s: lookbackS }).where('id', '=', id).execute()
   return lookbackS
 }
-
-/** Seconds: two days, the default of a job. */
-const DEFAULT_LOOKBACK = 172_800
 
 /** Seconds. A geo whose last value is older is taken to have ended. */
 const ENDED = 182 * 86_400
