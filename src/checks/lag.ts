@@ -1,4 +1,4 @@
-import { floorToSecond, formatUtc, type Instant } from '../base/time/instant.ts'
+import { DAY, floorToSecond, formatUtc, type Instant } from '../base/time/instant.ts'
 import { GOOD } from '../db/queries/outcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { lengthText, quantile } from './rhythm.ts'
@@ -6,7 +6,6 @@ import { seriesName } from './seriesName.ts'
 
 /** How many of the last answers of a series are used. */
 const ANSWERS = 30
-const DAY = 86_400
 /** Seconds. A series that is further behind than usual by more than this has ended. */
 const ENDED = 60 * DAY
 /** Seconds. Where the usual lag is not known, a series is behind when its last value is older than this and than three steps. */

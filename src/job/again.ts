@@ -1,7 +1,6 @@
-import type { Instant } from '../base/time/instant.ts'
+import { DAY, type Instant } from '../base/time/instant.ts'
 import type { Absence, UnknownItem } from './plannerState.ts'
 
-const DAY = 86_400
 /** The longest time between two attempts. */
 const HALF_YEAR = 182 * DAY
 /** Seconds. What has been absent for longer is not requested again: the next distance would be too long. */

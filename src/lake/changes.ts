@@ -1,3 +1,4 @@
+import { DAY } from '../base/time/instant.ts'
 import type { Reader } from '../db/store.ts'
 import { type Month, monthOf, monthsBetween } from './months.ts'
 
@@ -20,7 +21,6 @@ interface Counted {
   readonly rows: number
 }
 
-const DAY = 86_400
 const ROWS = ['rows_new', 'rows_revised', 'rows_withdrawn'] as const
 
 /** When the first run of a database began, by which a lake knows it again; null while there is none. */

@@ -1,3 +1,4 @@
+import { DAY } from '../base/time/instant.ts'
 import { findSeries } from '../db/queries/series.ts'
 import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import type { Loading } from './load.ts'
@@ -13,7 +14,6 @@ export interface Sizes {
   grow(planned: PlannedRequest, ms: number): Promise<void>
 }
 
-const DAY = 86_400
 const QUICK_MS = 2_000
 /** By bucket, in seconds: how much shorter a window at bucket borders may be and still count as full, and from which size on there is no limit. */
 const BY_BUCKET: Readonly<Record<string, { readonly slack: number; readonly enough: number }>> = {

@@ -1,8 +1,7 @@
+import { DAY } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { borderUnit, cut } from './windows.ts'
-
-const DAY = 86_400
 
 /** Half of a window's length in seconds; undefined for a request without a window or a series. */
 export const halfOf = ({ window, series }: PlannedRequest): number | undefined =>

@@ -1,6 +1,9 @@
 /** An instant: whole seconds since 1970-01-01T00:00:00Z. */
 export type Instant = number
 
+/** The seconds of a day of 24 hours. */
+export const DAY = 86_400
+
 /** The earliest and the latest instant that has a four-digit year, 0001 to 9999. */
 export const EARLIEST: Instant = -62_135_596_800
 export const LATEST: Instant = 253_402_300_799

@@ -1,11 +1,9 @@
-import { daysFromCivil, type Instant } from './instant.ts'
+import { DAY, daysFromCivil, type Instant } from './instant.ts'
 import type { Interval } from './interval.ts'
 import { placeOf, transitions } from './zone.ts'
 
 /** A local day, counted in days since 1970. */
 export type DayNumber = number
-
-const DAY = 86_400
 
 /** An interval in which the clocks of a zone show one day with one offset. A day with a clock change has several. */
 export interface DayInterval extends Interval {

@@ -1,4 +1,4 @@
-import type { Instant } from './instant.ts'
+import { DAY, type Instant } from './instant.ts'
 import { addUnits, floorTo, type Unit } from './zone.ts'
 
 /** The periods of a series one after the other: where the one that holds an instant begins, and where the next one does. */
@@ -17,8 +17,6 @@ export interface Period {
 }
 
 const HOUR = 3_600
-const DAY = 86_400
-
 interface Kind {
   readonly unit: Unit
   readonly count: number

@@ -7,7 +7,7 @@ import { startOfMonth } from 'date-fns/startOfMonth'
 import { startOfYear } from 'date-fns/startOfYear'
 import { InputError } from '../errors.ts'
 import { didYouMean } from '../suggest.ts'
-import { daysFromCivil, type Instant, isDate } from './instant.ts'
+import { DAY, daysFromCivil, type Instant, isDate } from './instant.ts'
 
 /** A day of a local calendar, `YYYY-MM-DD`. */
 export type LocalDate = string
@@ -18,7 +18,6 @@ export interface Transition {
   readonly offset: number
 }
 
-const DAY = 86_400
 const FIRST = 0
 /** The first instant of 2100. */
 const LAST = 4_102_444_800

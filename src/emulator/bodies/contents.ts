@@ -1,4 +1,4 @@
-import { formatMillis, type Instant } from '../../base/time/instant.ts'
+import { DAY, formatMillis, type Instant } from '../../base/time/instant.ts'
 import { floorTo, formatLocal } from '../../base/time/zone.ts'
 import type { ContentRoute } from '../../services/routes.ts'
 import { localeOf, type Query } from '../query.ts'
@@ -8,7 +8,6 @@ import { type World, ZONE } from '../world/world.ts'
 import { cacheDate } from './stamps.ts'
 import { passes, taxonomy } from './taxonomy.ts'
 
-const DAY = 86_400
 /** News number k is published k times this after the epoch, and leaves the listing twelve items later. */
 const NEWS_EVERY = 9 * DAY
 const NEWS_LASTS = 12 * NEWS_EVERY

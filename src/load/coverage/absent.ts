@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { Instant } from '../../base/time/instant.ts'
+import { DAY, type Instant } from '../../base/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
 import { isLong, isSameStep, type Periods, periodsOf } from '../../base/time/periods.ts'
 import { prepared, preparedInsert } from '../../db/prepared.ts'
@@ -32,7 +32,6 @@ interface Absence extends Missing {
 /** A row with its geo. */
 export type StoredAbsence = Absence & { readonly geoId: number }
 
-const DAY = 86_400
 /** Whether it is not requested again, so that its exact age does not matter any more. */
 const isGivenUp = ({ sinceAt, checkedAt }: Absence): boolean => checkedAt - sinceAt > GIVEN_UP
 

@@ -1,4 +1,4 @@
-import type { Instant } from '../../base/time/instant.ts'
+import { DAY, type Instant } from '../../base/time/instant.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import type { ObservationKey, Observations } from '../../tables/rows.ts'
 
@@ -74,8 +74,6 @@ export function holesOf(window: Interval, grid: Grid | undefined): Missing[] {
   if (reached < window.to) holes.push({ from: reached, to: window.to, step: steps.at(-1)! })
   return holes
 }
-
-const DAY = 86_400
 
 /** Whether the distances between values are whole steps; those of events are not. */
 export const isStepped = ({ at, steps }: Grid): boolean =>

@@ -1,4 +1,4 @@
-import type { Instant } from '../../base/time/instant.ts'
+import { DAY, type Instant } from '../../base/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
 import type { Periods } from '../../base/time/periods.ts'
 import { absentNext, EARLY } from '../../job/again.ts'
@@ -111,14 +111,12 @@ function* candidates(planning: Planning, entry: SeriesEntry, whole: MissingLater
   }
 }
 
-const A_DAY = 86_400
-
 /** How many calls of a run are for absences: a tenth of its other calls; where that is less than one, one call a day. */
 function shareOf({ job, plannerState, now }: Planning, others: number): number {
   const tenth = Math.floor(others / 10)
   if (tenth > 0) return tenth
   const last = plannerState.absentRequestedAt(job.name)
-  return last === undefined || Math.abs(now - last) >= A_DAY - EARLY ? 1 : 0
+  return last === undefined || Math.abs(now - last) >= DAY - EARLY ? 1 : 0
 }
 
 /** Plans requests for absences that are due, those due longest first, as a small share of the run's other calls. */

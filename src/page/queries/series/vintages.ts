@@ -1,4 +1,4 @@
-import { floorToSecond } from '../../../base/time/instant.ts'
+import { DAY, floorToSecond } from '../../../base/time/instant.ts'
 import type { Interval } from '../../../base/time/interval.ts'
 import { dayIntervalAt, localDay } from '../../../base/time/localDay.ts'
 import { localDate } from '../../../base/time/zone.ts'
@@ -54,8 +54,6 @@ const MOST_DAYS = 92
 const DRAWN = 5
 /** Columns of their picture. */
 const COLUMNS = 200
-
-const DAY = 86_400
 
 const ageOf = (seconds: number): number =>
   AGES.findIndex(([from, to]) => (from === null || seconds >= from * DAY) && (to === null || seconds < to * DAY))
