@@ -86,8 +86,7 @@ describe('a route of a known shape is one row of a service', () => {
       expect(() => readJob(text, 'job.yaml', undefined, other)).toThrow(why)
     refused(series('timeTrunc: day'), /"day" is not legal; legal: week, hour, weekly/)
     refused(series('timeTrunc: hour, locale: es'), /"es" is not legal; legal: en/)
-    const content = (kind: string, order: string) =>
-      `name: one\ncontent:\n  - { kinds: [${kind}], order: ${order} }\n`
+    const content = (kind: string, order: string) => `name: one\ncontent:\n  - { kinds: [${kind}], order: ${order} }\n`
     expect(readJob(content('news', 'read'), 'job.yaml', undefined, other).content).toMatchObject([{ order: 'read' }])
     refused(content('glossaries', 'read'), /read is an order of news only; legal: published, updated, created/)
   })
@@ -116,7 +115,11 @@ describe('a route of a known shape is one row of a service', () => {
     ['a kind of content that is not a word', { routes: { events: { ...events, item: "an 'event" } } }, /routes is/],
     ['a route of an unknown shape', { routes: { events: { ...events, shape: 'table' } } }, /routes is/],
     ['a step that is a word', { steps: { byNumber: { 4: 'hour' }, byWord: {}, coarse: null, native: [] } }, /steps is/],
-    ['sums in a step of no number', { steps: { byNumber: { 4: 3600 }, byWord: {}, coarse: 5, native: [] } }, /steps is/],
+    [
+      'sums in a step of no number',
+      { steps: { byNumber: { 4: 3600 }, byWord: {}, coarse: 5, native: [] } },
+      /steps is/,
+    ],
     ['a change without a day', { changes: [{ from: 'soon', indicators: [1] }] }, /changes is/],
     ['a geo that is a name', { mainGeos: ['Spain'] }, /mainGeos is .*legal: a list of numbers/],
     ['a language that the routes do not know', { locales: ['xx'] }, /locales is .*legal: .*es, en/],

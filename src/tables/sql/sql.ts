@@ -2,7 +2,7 @@ import { LOCALES } from '../../services/routes.ts'
 
 /* Pieces of SQL that several views and queries share. `of` is the alias of the row that has the columns. */
 
-/** The language in which readers see names where it is held. */
+/** The language in which readers see names where it is held: the first one of the specification's service, whatever service filled the database. */
 export const [FIRST_LOCALE] = LOCALES
 /** That language as SQL. */
 export const FIRST_LOCALE_SQL = `'${FIRST_LOCALE}'`
