@@ -94,7 +94,11 @@ export function createLeases(store: Store, signs: Store, signal: AbortSignal): L
       if (seriesId === null || !window) return leftOf(tx, planned, seriesId, holder.after)
       // The row of the series is locked while a process looks and takes the lease: of two, the second sees the lease of the first.
       await tx.selectFrom('series').select('id').where('id', '=', seriesId).forNoKeyUpdate().execute()
-      if (await isLeased(tx, holder.id, seriesId, planned, at)) return null
+      if (await isLeased(tx, holder.id, seriesId, planned, at)) {
+        // Whoever waits has no lease, not even that of an attempt that died: two who waited for each other's would wait for ever.
+        await shared(tx).deleteFrom('_asking').where('claim', '=', holder.id).execute()
+        return null
+      }
       const left = await leftOf(tx, planned, seriesId, holder.after)
       if (left.length === 0) return left
       const lease = {

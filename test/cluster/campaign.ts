@@ -56,6 +56,25 @@ export interface Found extends Findings {
 const LATENCY_MS = 50
 const PACE = { perSecond: 20, callsPerMinute: 600 }
 
+/** A plan that waits while nothing was requested for so long waits for ever. */
+const STUCK_MS = 180_000
+
+/** What a database says of requests, leases, calls and connections, for whoever looks for what is stuck. */
+const stateOf = (url: string): Promise<string> =>
+  withClient(url, async (client) => {
+    const texts = [
+      'select id, state, group_id, singleton_key, retry_count, start_after, heartbeat_on from pgboss.job where completed_on is null',
+      'select *, extract(epoch from clock_timestamp()) * 1000 as now from _asking',
+      'select *, extract(epoch from clock_timestamp()) * 1000 as now from _call',
+      'select * from _host',
+      'select * from _worker',
+      'select pid, state, wait_event_type, wait_event, query from pg_stat_activity where datname = current_database()',
+    ]
+    const rows: unknown[] = []
+    for (const text of texts) rows.push((await client.query(text)).rows)
+    return JSON.stringify(rows, null, 1)
+  })
+
 /** Workers are killed, connections cut and the server restarted while a plan is carried out; what came of it is compared with an undisturbed run. */
 export async function campaign(options: CampaignOptions): Promise<Found> {
   const { server, random, say } = options
@@ -158,6 +177,8 @@ content: [{ kinds: [news], refresh: 1h }]
     while (planned > 0) {
       while (workers.size < options.workers) hire()
       await sleep(250)
+      if (Date.now() - Math.max(began, arrivals.at(-1)?.at ?? 0) > STUCK_MS)
+        throw new Error(`nothing is requested any more, and a plan waits: ${await stateOf(rough.url)}`)
       const due = Date.now() - began
       if (cuts < options.cuts && due > (cuts + 1) * 5_000) {
         cuts++

@@ -221,6 +221,26 @@ test('a sync beside workers never asks for what one of them asks for at that mom
   expect(await shared(two.store.kysely).selectFrom('_asking').selectAll().execute()).toEqual([])
 })
 
+test('of two requests whose workers died with leases on the same days, one goes on: nobody waits for a lease of who waits', async () => {
+  const [planned] = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
+  const { store, context } = await join(await tempDatabase(), 'http://service.test', 'key')
+  const leases = createLeases(store, context.signs, AbortSignal.timeout(30_000))
+  const [one, two] = [
+    { id: 'one', after: 0 },
+    { id: 'two', after: 0 },
+  ]
+  await leases.acquire(one, planned!)
+  // Nothing was heard of the first for so long that the second got the days; then both are in hand again.
+  await shared(store.kysely).updateTable('_asking').set({ until_at: 0 }).execute()
+  await leases.acquire(two, planned!)
+  await leases.renew([one, two])
+  const beat = setInterval(() => leases.renew([one, two]).catch(() => undefined), 50)
+  onTestFinished(() => clearInterval(beat))
+  const again = [one, two].map((holder) => leases.acquire(holder, planned!).then(() => leases.release(holder)))
+  await Promise.all(again)
+  expect(await shared(store.kysely).selectFrom('_asking').selectAll().execute()).toEqual([])
+})
+
 test('who was given up writes nothing more: the answer of a worker whose request others have is rolled back', async () => {
   const emulator = await emulate({ now: NOW })
   const { store, queue } = await join(await tempDatabase(), emulator.url, emulator.key)
