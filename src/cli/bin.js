@@ -28,7 +28,7 @@ try {
 const source = new URL('./main.ts', import.meta.url)
 const [folder, ending] = existsSync(source) ? ['.', 'ts'] : ['../../dist/program', 'js']
 const load = (name) => import(new URL(`${folder}/${name}.${ending}`, import.meta.url).href)
-const { canShrinkHeap, isFetching, shrinkHeap } = await load('heap')
+const { canShrinkHeap, shrinkHeap } = await load('heap')
+const { isFetching, main } = await load('main')
 if (isFetching(process.argv) && canShrinkHeap()) shrinkHeap()
-const { main } = await load('main')
 await main()

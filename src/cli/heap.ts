@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 
@@ -8,19 +7,6 @@ import { setFlagsFromString } from 'node:v8'
  * that fetches begins once more in this same process with them, where the system can do that and nobody has set others.
  */
 const SMALL = ['--max-semi-space-size=4', '--optimize-for-size']
-/** Commands that have something to fetch, or to read again and to write elsewhere. */
-const FETCHING = ['backfill', 'restate', 'retry', 'schedule', 'replay', 'demo', 'lake']
-
-/** The file of the database as a command line or the environment names it; a guess, for nothing is read yet. */
-function databaseOf(argv: readonly string[]): string {
-  const at = argv.findIndex((word) => /^--database(?:=|$)/.test(word))
-  const named = at < 0 ? undefined : (argv[at]!.split('=')[1] ?? argv[at + 1])
-  return named ?? process.env.INDICATOR_SYNC_DATABASE ?? 'data/indicator-sync.db'
-}
-
-/** Whether a command line will certainly fetch. A `sync` into an existing database may find nothing to do, and decides later. */
-export const isFetching = (argv: readonly string[]): boolean =>
-  argv.some((word) => FETCHING.includes(word)) || (argv.includes('sync') && !existsSync(databaseOf(argv)))
 
 /** Whether this process can restart itself with a small heap: it has no small heap yet, and the user has not chosen one. */
 export const canShrinkHeap = (): boolean =>

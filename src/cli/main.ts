@@ -1,7 +1,7 @@
+import { commandNamed } from './commandLine/commands.ts'
 import { watchOutput } from './terminal/pipes.ts'
 
-/** Commands that end when their output is closed: they only write, or run until they are stopped. */
-const FOR_READERS = ['query', 'export', 'show', 'emulator', 'serve', 'schedule']
+export { isFetching } from './commandLine/fetching.ts'
 
 /** Whether a command line requests the help of the program as a whole. */
 function asksForHelp(argv: readonly string[]): boolean {
@@ -11,7 +11,7 @@ function asksForHelp(argv: readonly string[]): boolean {
 
 /** Runs the command of the command line; modules are loaded on demand, because most commands need few. */
 export async function main(argv: readonly string[] = process.argv.slice(2)): Promise<void> {
-  watchOutput(FOR_READERS.includes(argv[0] ?? ''))
+  watchOutput(commandNamed(argv[0])?.endsWithOutput === true)
   if (!asksForHelp(argv)) return (await import('./commandLine/parse.ts')).runCommand(argv)
   const { helpText } = await import('./commandLine/help.ts')
   process.stdout.write(`${helpText(Math.min(110, process.stdout.columns ?? 110))}\n`)

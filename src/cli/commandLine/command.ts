@@ -8,6 +8,10 @@ export interface Command {
   readonly positionals?: Readonly<Record<string, Options & { readonly type: 'string' | 'number' }>>
   readonly flags: Readonly<Record<string, Options>>
   readonly example: string
+  /** Whether it always has replies to read, fetched or stored: it begins with a small heap (`heap.ts`). */
+  readonly smallHeap?: boolean
+  /** Whether it ends when nobody reads its output any more: it only writes, or runs until it is stopped. */
+  readonly endsWithOutput?: boolean
   /** Answers the exit code. Is given all commands, too, for what speaks of them. */
   readonly run: (args: never, commands: Readonly<Record<string, Command>>) => Promise<number>
 }

@@ -14,6 +14,7 @@ export const MAINTENANCE_COMMANDS = {
       ...JSON_FLAG,
     },
     example: 'replay --into rebuilt.db',
+    smallHeap: true,
     run: async (args) => (await import('../commands/replay.ts')).run(args),
   },
   quarantine: {
@@ -91,6 +92,7 @@ export const MAINTENANCE_COMMANDS = {
       now: { type: 'string', describe: "The service's clock: an instant such as 2025-11-04T12:00:00Z" },
     },
     example: 'emulator --port 8080 --seed 7',
+    endsWithOutput: true,
     run: async (args) => (await import('../commands/emulator.ts')).run(args),
   },
   completion: {

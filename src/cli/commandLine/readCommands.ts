@@ -87,6 +87,7 @@ export const READ_COMMANDS = {
       ...JSON_FLAG,
     },
     example: 'show 600 --last 7d --with 612',
+    endsWithOutput: true,
     run: async (args) => (await import('../commands/show.ts')).run(args),
   },
   diff: {
@@ -137,6 +138,7 @@ export const READ_COMMANDS = {
       lake: { type: 'string', describe: 'With duckdb: the folder of a lake; left out: the database in a file' },
     },
     example: 'query --recipe daily-average --indicator 600 --from 2025-10-01',
+    endsWithOutput: true,
     run: async (args) => (await import('../commands/query.ts')).run(args),
   },
   export: {
@@ -165,6 +167,7 @@ export const READ_COMMANDS = {
       overwrite: OVERWRITE,
     },
     example: 'export --indicator 600 --geo 3 --from 2025-10-01 --format parquet --output spot.parquet',
+    endsWithOutput: true,
     run: async (args) => (await import('../commands/export.ts')).run(args),
   },
   serve: {
@@ -181,6 +184,7 @@ export const READ_COMMANDS = {
       open: { type: 'boolean', default: false, describe: 'Open it in the browser' },
     },
     example: 'serve --open',
+    endsWithOutput: true,
     run: async (args) => (await import('../commands/serve.ts')).run(args),
   },
   publish: {
@@ -235,6 +239,7 @@ export const READ_COMMANDS = {
       ...JSON_FLAG,
     },
     example: 'lake sync data/lake',
+    smallHeap: true,
     run: async (args) => (await import('../commands/lake.ts')).run(args),
   },
 } as const satisfies Record<string, Command>
