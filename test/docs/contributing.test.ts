@@ -1,8 +1,12 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 const text = readFileSync('CONTRIBUTING.md', 'utf8')
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
+
+/** Scripts that others run. */
+const PARTS = ['test:time', 'test:zones']
 
 test('every file that CONTRIBUTING.md names is there', () => {
   const named = [
@@ -14,9 +18,25 @@ test('every file that CONTRIBUTING.md names is there', () => {
 })
 
 test('every command that it names is one of the package', () => {
-  const named = [...text.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name!)
+  const named = [...text.matchAll(/npm run ([\w:]+)|`(test:\w+)`/g)].map(([, run, listed]) => run ?? listed!)
   expect(named.length).toBeGreaterThan(3)
   for (const name of named) expect(Object.keys(scripts), name).toContain(name)
+  for (const name of Object.keys(scripts).filter((one) => one.startsWith('test:')))
+    if (!PARTS.includes(name)) expect(named, name).toContain(name)
+})
+
+/** The history as a clone has it; null in a package, or where only the end of it was fetched. */
+const history = (): string | null => {
+  const git = (...args: string[]) => spawnSync('git', args, { encoding: 'utf8', maxBuffer: 1 << 26 })
+  if (git('rev-parse', '--is-shallow-repository').stdout?.trim() !== 'false') return null
+  return git('log', '--format=%s').stdout
+}
+
+test('every commit that it names as an example is one of the history', ({ skip }) => {
+  const subjects = history() ?? skip('no history')
+  const named = [...text.matchAll(/^(?:[^*\n]+: )?\*([^*]+)\*\.$/gm)].map(([, subject]) => subject!)
+  expect(named.length).toBeGreaterThan(5)
+  for (const subject of named) expect(subjects).toContain(subject)
 })
 
 test('it says how each of the usual changes is made', () => {
