@@ -16,7 +16,7 @@ const LONGEST = [
   'test/postgres/equal.test.ts',
   'test/transform/floods.test.ts',
   'test/db/hostile.test.ts',
-  'test/resolution.test.ts',
+  'test/mixedResolutions.test.ts',
   'test/cli/target.test.ts',
 ]
 

@@ -27,7 +27,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'of what is summed only the first half is asked',
-    'resolution.ts',
+    'mixedResolutions.ts',
     'const after = await ingest(ingestContext, withWindow(ingestContext.service, planned, right))',
     'const after = before',
   ),
@@ -104,7 +104,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a change of resolution that was found is forgotten',
-    'resolution.ts',
+    'mixedResolutions.ts',
     'if (before && after && !isSame(before, after)) await rememberChange',
     'if (before && after && before === after) await rememberChange',
   ),
