@@ -56,6 +56,9 @@ export const columnsOf = (
 /** The elements of a list, or none where the value is no list. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
+/** The numbers of a list as a column has them, with commas between; null where the column is. */
+export const numbersOf = (list: string | null): number[] | null => list?.split(',').map(Number) ?? null
+
 /** The fields of an object that were sent and that no column holds, as canonical JSON in the column `payload`; no column when there are none. */
 export function payloadOf(object: JsonObject, known: readonly string[]): { readonly payload?: string } {
   const rest = Object.entries(object).filter(([key, value]) => value !== undefined && !known.includes(key))

@@ -1,4 +1,4 @@
-import { canonical } from '../base/json.ts'
+import { canonical, numbersOf } from '../base/json.ts'
 import type { Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import type { ApiRequest } from '../services/request.ts'
@@ -26,6 +26,19 @@ export const identityRow = (series: SeriesIdentity) => ({
   geo_agg: series.geoAgg,
   geo_trunc: series.geoTrunc,
   geo_ids: series.geoIds?.join(',') ?? null,
+})
+
+/** The identity of a stored series, from those columns. */
+export const storedIdentity = (
+  row: Omit<ReturnType<typeof identityRow>, 'kind'> & { readonly kind: string },
+): SeriesIdentity => ({
+  kind: row.kind as SeriesIdentity['kind'],
+  indicatorId: row.indicator_id,
+  timeTrunc: row.time_trunc,
+  timeAgg: row.time_agg,
+  geoAgg: row.geo_agg,
+  geoTrunc: row.geo_trunc,
+  geoIds: numbersOf(row.geo_ids),
 })
 
 /** A key that is equal for equal series. */

@@ -1,4 +1,5 @@
 import { InputError } from '../base/errors.ts'
+import { isObject } from '../base/json.ts'
 import type { Service } from '../services/service.ts'
 import { SERVICES } from '../services/services.ts'
 import { type Explained, explain } from './explain.ts'
@@ -51,9 +52,6 @@ interface Layers {
   readonly positionOf: (path: Path, key: boolean) => Pick<Mistake, 'file' | 'line' | 'column'>
   readonly has: (key: PropertyKey) => boolean
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** Merges a job with the one that it extends: its own keys win, of `pace` its own limits. `name` and `extends` are not inherited. */
 function extend(own: Readonly<Record<string, unknown>>, base: unknown): unknown {

@@ -1,9 +1,8 @@
 import type { Insertable } from 'kysely'
 import type { Interval } from '../base/time/interval.ts'
 import { prepared } from '../db/prepared.ts'
-import type { IdentityRow } from '../db/queries/series.ts'
 import type { Store } from '../db/store.ts'
-import { identityRow, type SeriesIdentity } from '../job/plannedRequest.ts'
+import { type SeriesIdentity, seriesKey, storedIdentity } from '../job/plannedRequest.ts'
 import type { Database } from '../tables/schema.ts'
 
 interface Wanted extends Interval {
@@ -13,20 +12,16 @@ interface Wanted extends Interval {
 }
 type Row = Insertable<Database['_wanted']>
 
-/** A key that is equal for equal identities of a series. */
-const keyOf = ({ kind, indicator_id, time_trunc, time_agg, geo_agg, geo_trunc, geo_ids }: IdentityRow): string =>
-  JSON.stringify([kind, indicator_id, time_trunc, time_agg, geo_agg, geo_trunc, geo_ids])
-
 /** The rows of what is wanted of the stored series, by series and entry. */
 async function rowsOf({ kysely }: Store, job: string, wanted: readonly Wanted[]): Promise<Map<string, Row>> {
   const series = await kysely
     .selectFrom('series')
     .select(['id', 'kind', 'indicator_id', 'time_trunc', 'time_agg', 'geo_agg', 'geo_trunc', 'geo_ids'])
     .execute()
-  const ids = new Map(series.map((row) => [keyOf(row), row.id]))
+  const ids = new Map(series.map((row) => [seriesKey(storedIdentity(row)), row.id]))
   const rows = new Map<string, Row>()
   for (const { where, series: identity, geoIds, from, to } of wanted) {
-    const id = ids.get(keyOf(identityRow(identity)))
+    const id = ids.get(seriesKey(identity))
     const key = `${id} ${where}`
     if (id === undefined || from >= to || rows.has(key)) continue
     rows.set(key, {

@@ -1,4 +1,5 @@
 /* Whether the parts of a service's declaration that came from outside are well-formed. */
+import { isObject } from '../base/json.ts'
 
 import { DATE_FORMS } from './kinds.ts'
 import { SHAPES, VERSIONS } from './routes.ts'
@@ -12,8 +13,6 @@ const isOne =
   (...legal: readonly unknown[]): Is =>
   (value) =>
     legal.includes(value)
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** A list of such values. */
 export const isListOf =

@@ -1,9 +1,8 @@
 import { floorToSecond, type Instant } from '../base/time/instant.ts'
 import { ABSENT, GOOD } from '../db/queries/outcomes.ts'
-import type { IdentityRow } from '../db/queries/series.ts'
 import type { Reader } from '../db/store.ts'
 import { GIVEN_UP } from '../job/again.ts'
-import { type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
+import { seriesKey, storedIdentity } from '../job/plannedRequest.ts'
 import {
   type Absence,
   type CoveredInterval,
@@ -12,17 +11,6 @@ import {
   UNKNOWN_SERIES,
 } from '../job/plannerState.ts'
 import { readUnknown } from './unknown.ts'
-
-/** The identity of a stored series. */
-export const identityOf = (row: IdentityRow): SeriesIdentity => ({
-  kind: row.kind as SeriesIdentity['kind'],
-  indicatorId: row.indicator_id,
-  timeTrunc: row.time_trunc,
-  timeAgg: row.time_agg,
-  geoAgg: row.geo_agg,
-  geoTrunc: row.geo_trunc,
-  geoIds: row.geo_ids === null ? null : row.geo_ids.split(',').map(Number),
-})
 
 const bySeries = <T extends { readonly series_id: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> =>
   Map.groupBy(rows, ({ series_id }) => series_id)
@@ -115,7 +103,7 @@ export async function readPlannerState(db: Reader): Promise<PlannerState> {
   const [coverageOf, changesOf, absencesOf] = [bySeries(coverage), bySeries(changes), bySeries(absences)]
   const series = new Map(
     (await readSeries(db)).map((row): [string, SeriesState & { readonly absences: readonly Absence[] }] => [
-      seriesKey(identityOf(row)),
+      seriesKey(storedIdentity(row)),
       {
         coverage: coverageOf.get(row.id) ?? [],
         geoCount: row.geos ?? 0,

@@ -1,11 +1,11 @@
+import { numbersOf } from '../base/json.ts'
 import { createAnswered, type Recorded, type Unanswered } from '../db/queries/answered.ts'
 import { NO_FAILURE } from '../db/queries/outcomes.ts'
 import type { IdentityRow } from '../db/queries/series.ts'
 import type { Reader } from '../db/store.ts'
-import { ALL_GEOS, type FailedRequest, type SeriesIdentity } from '../job/plannedRequest.ts'
+import { ALL_GEOS, type FailedRequest, type SeriesIdentity, storedIdentity } from '../job/plannedRequest.ts'
 import { rangeParams } from '../services/request.ts'
 import type { AnyParams, RouteName } from '../services/routes.ts'
-import { identityOf } from './coverage.ts'
 
 /** Every request that failed, with its series where it requested one. */
 const failed = ({ kysely }: Reader) =>
@@ -30,7 +30,7 @@ const recorded = (row: FailedRow): Recorded => ({
   target: row.target,
   seriesId: row.id,
   window: row.from_at === null || row.to_at === null ? null : { from: row.from_at, to: row.to_at },
-  geoIds: row.requested === null ? null : row.requested.split(',').map(Number),
+  geoIds: numbersOf(row.requested),
 })
 
 /** Every request that failed and has not been answered in full since, each once, in order. */
@@ -67,7 +67,7 @@ async function doubts({ kysely }: Reader): Promise<FailedRequest[]> {
     )
     .execute()
   return rows.map((row) => {
-    const series = identityOf(row)
+    const series = storedIdentity(row)
     const geoIds = series.geoIds ?? (row.geoId === ALL_GEOS ? undefined : [row.geoId])
     const given: AnyParams = {
       id: series.indicatorId,
@@ -94,7 +94,7 @@ async function doubts({ kysely }: Reader): Promise<FailedRequest[]> {
 function partsOf({ entry, route, params, id, lookback_s, left, ...row }: Failure): FailedRequest[] {
   const request = { where: entry, route, lookbackS: lookback_s }
   const parsed = JSON.parse(params) as AnyParams
-  const series: SeriesIdentity | null = id === null ? null : identityOf(row as IdentityRow)
+  const series: SeriesIdentity | null = id === null ? null : storedIdentity(row as IdentityRow)
   const { window, geoIds } = recorded({ entry, route, params, id, lookback_s, ...row })
   if (!series || !window) return [{ ...request, params: parsed, series, geoIds, window }]
   const groups = new Map<string, { geoIds: number[]; intervals: Unanswered['intervals'] }>()

@@ -1,15 +1,15 @@
 import type { InferResult, Kysely } from 'kysely'
 import type { Form, Packed } from '../base/bytes/pack.ts'
+import { numbersOf } from '../base/json.ts'
 import type { Interval } from '../base/time/interval.ts'
 import { prepared } from '../db/prepared.ts'
 import { GOOD } from '../db/queries/outcomes.ts'
 import type { IdentityRow } from '../db/queries/series.ts'
 import type { Reader } from '../db/store.ts'
-import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
+import { ALL_GEOS, type PlannedRequest, storedIdentity } from '../job/plannedRequest.ts'
 import type { AnyParams, Locale, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import type { Database } from '../tables/schema.ts'
-import { identityOf } from './coverage.ts'
 
 /** One reply of the reply store: what was requested, what came, and how it was recorded. */
 export interface StoredReply {
@@ -93,7 +93,7 @@ const NEXT = {
 function plannedRequestOf(row: StoredRow, service: Service): PlannedRequest {
   const params = JSON.parse(row.params) as AnyParams
   const window = row.from_at === null || row.to_at === null ? null : { from: row.from_at, to: row.to_at }
-  const series = row.seriesId === null ? null : identityOf(row as IdentityRow)
+  const series = row.seriesId === null ? null : storedIdentity(row as IdentityRow)
   return {
     where: row.entry,
     route: row.route,
@@ -102,7 +102,7 @@ function plannedRequestOf(row: StoredRow, service: Service): PlannedRequest {
     locale: (params.locale as Locale | undefined) ?? service.locales[0],
     reason: 'retry',
     series,
-    geoIds: row.requested === null ? (window || !series ? [ALL_GEOS] : []) : row.requested.split(',').map(Number),
+    geoIds: numbersOf(row.requested) ?? (window || !series ? [ALL_GEOS] : []),
     window,
     settledBefore: row.settled_before ?? window?.from ?? 0,
     lookbackS: row.lookback,

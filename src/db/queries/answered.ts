@@ -1,4 +1,5 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
+import { numbersOf } from '../../base/json.ts'
 import { type Interval, intersect, merge, subtract } from '../../base/time/interval.ts'
 import type { Database } from '../../tables/schema.ts'
 import { type Prepared, prepared } from '../prepared.ts'
@@ -82,7 +83,7 @@ export function createAnswered(db: Kysely<Database>, sound: boolean): (request: 
       return again === undefined ? [{ geoId: ALL, intervals: window ? [window] : [] }] : []
     }
     const rows = await laterOfSeries[which].all(db, { fetchId, seriesId, ...window })
-    const later = rows.map(({ geo_ids, ...row }) => ({ ...row, geos: geo_ids?.split(',').map(Number) ?? null }))
+    const later = rows.map(({ geo_ids, ...row }) => ({ ...row, geos: numbersOf(geo_ids) }))
     // What was read soundly of every known geo by itself was read of all of them.
     const known = sound && geoIds === null ? await geosOf(db, seriesId) : []
     const ofEach = known

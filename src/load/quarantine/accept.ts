@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
+import { numbersOf } from '../../base/json.ts'
 import { floorToSecond } from '../../base/time/instant.ts'
 import { type Interval, subtract } from '../../base/time/interval.ts'
 import { prepared } from '../../db/prepared.ts'
@@ -11,8 +12,6 @@ import { recordAbsences } from '../coverage/absent.ts'
 import { withObservations } from '../coverage/regular.ts'
 import { clearDoubt } from '../coverage/timeline.ts'
 import { readSeries, type StoredSeries } from '../series.ts'
-
-const numbersOf = (geoIds: string | null): readonly number[] | null => geoIds?.split(',').map(Number) ?? null
 
 const valuesIn = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
   db

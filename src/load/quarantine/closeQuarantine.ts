@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import { numbersOf } from '../../base/json.ts'
 import { formatMillis } from '../../base/time/instant.ts'
 import { createAnswered } from '../../db/queries/answered.ts'
 import type { Store } from '../../db/store.ts'
@@ -24,7 +25,7 @@ export async function closeQuarantine(store: Store, nowMs: number): Promise<void
       ...row,
       seriesId: series_id,
       window: from_at === null || to_at === null ? null : { from: from_at, to: to_at },
-      geoIds: geo_ids?.split(',').map(Number) ?? null,
+      geoIds: numbersOf(geo_ids),
     })
     if (left.length === 0) closed.push(row.fetchId)
   }
