@@ -1,3 +1,4 @@
+import { linesOf } from '../terminal/wrap.ts'
 import type { Command } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { EXIT_CODES } from './exitCodes.ts'
@@ -36,17 +37,6 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: 'Look after the database', commands: others(MAINTENANCE_COMMANDS) },
 ]
 
-/** A text cut into lines at spaces. */
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word)
-    else lines[lines.length - 1] = `${last} ${word}`
-  }
-  return lines
-}
-
 /** The text of `--help` without a command: the commands in groups, those that are needed first at the top. */
 export function helpText(width = 100): string {
   const usages = COMMAND_GROUPS.flatMap(({ commands }) => Object.values(commands).map(({ usage }) => usage))
@@ -56,7 +46,7 @@ export function helpText(width = 100): string {
     const head = `  indicator-sync ${usage}`
     // A long one has a line for itself.
     const [first, rest] =
-      head.length + 2 > column ? [[head], wrap(about, width - column)] : [[], wrap(about, width - column)]
+      head.length + 2 > column ? [[head], linesOf(about, width - column)] : [[], linesOf(about, width - column)]
     return [
       ...first,
       ...rest.map((line, i) => `${(i === 0 && first.length === 0 ? head : '').padEnd(column)}${line}`),
@@ -64,7 +54,7 @@ export function helpText(width = 100): string {
   }
   return [
     'indicator-sync <command>',
-    wrap('Syncs the indicators of a service into a local SQLite database.', width).join('\n'),
+    linesOf('Syncs the indicators of a service into a local SQLite database.', width).join('\n'),
     ...COMMAND_GROUPS.map(({ title, commands }) => `${title}\n${Object.values(commands).map(row).join('\n')}`),
     [
       'Flags of every command',
@@ -75,7 +65,7 @@ export function helpText(width = 100): string {
       '  --version     The version of this program',
     ].join('\n'),
     `Exit codes\n${EXIT_CODES.flatMap(([code, means]) =>
-      wrap(means, width - 12).map((line, i) => `  ${(i === 0 ? code : '').padEnd(8)}  ${line}`),
+      linesOf(means, width - 12).map((line, i) => `  ${(i === 0 ? code : '').padEnd(8)}  ${line}`),
     ).join('\n')}`,
     'Without a key or network: indicator-sync demo',
   ].join('\n\n')

@@ -5,6 +5,7 @@ import { oneLine } from '../../base/visible.ts'
 import type { Progress } from '../../ingestAll.ts'
 import { eventRequest } from '../../ingestContext.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
+import { cutTo, width } from './width.ts'
 
 /** On a terminal a line that keeps itself up to date, elsewhere an event a minute. */
 export interface ProgressDisplay {
@@ -26,22 +27,6 @@ const MINUTE_MS = 60_000
 const REDRAW_MS = 100
 /** The fewest cells of a name that are useful. */
 const LEAST_NAME = 8
-
-/** Letters that take two cells of a terminal. */
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u
-const cellsOf = (text: string): number => [...text].reduce((sum, letter) => sum + (WIDE.test(letter) ? 2 : 1), 0)
-
-/** Shortens a text to a number of cells, with an ellipsis. */
-function cutTo(text: string, cells: number): string {
-  if (cellsOf(text) <= cells) return text
-  let cut = ''
-  for (const letter of text) {
-    if (cellsOf(cut + letter) > cells - 1) break
-    cut += letter
-  }
-  return `${cut}…`
-}
 
 /** A number of seconds as text for people. */
 const duration = (seconds: number): string =>
@@ -100,9 +85,9 @@ export function progressLine(progress: Progress, seconds: number, name: string |
     return [`${head}${window}`, ...shown.filter((part) => part !== days)].join(' · ')
   }
   for (let count = facts.length; count > 0; count--) {
-    const room = cells - cellsOf(line('', count))
-    if (room >= Math.min(LEAST_NAME, cellsOf(what))) return line(cutTo(what, room), count)
-    if (room >= cellsOf(short) && count <= facts.length - 1) return line(short, count)
+    const room = cells - width(line('', count))
+    if (room >= Math.min(LEAST_NAME, width(what))) return line(cutTo(what, room), count)
+    if (room >= width(short) && count <= facts.length - 1) return line(short, count)
   }
   return cutTo(short, cells)
 }

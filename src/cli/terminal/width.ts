@@ -1,30 +1,35 @@
 import { createRequire } from 'node:module'
 
-/** Letters of Latin languages, each a cell wide: most texts are made of them, and the library takes a hundred times as long. */
-const isNarrow = (text: string): boolean => /^[ -~\u00a1-\u00ac\u00ae-\u024f─…]*$/.test(text)
+/** Letters and punctuation of Latin languages, each a cell wide: most texts are made of them, and the library takes a hundred times as long. */
+const isNarrow = (text: string): boolean => /^[ -~\u00a1-\u00ac\u00ae-\u024f\u2010-\u2027─]*$/.test(text)
 
 let tables: { readonly width: (text: string) => number; readonly letters: Intl.Segmenter } | undefined
 
 /** What knows all letters that there are; loaded for the first text that has others, which is slow. */
 function unicode(): NonNullable<typeof tables> {
-  const { default: width } = createRequire(import.meta.url)('string-width') as typeof import('string-width')
-  tables ??= { width, letters: new Intl.Segmenter() }
+  if (!tables) {
+    const { default: width } = createRequire(import.meta.url)('string-width') as typeof import('string-width')
+    tables = { width, letters: new Intl.Segmenter() }
+  }
   return tables
 }
 
 /** Cells that a text takes on a terminal: two for a wide letter, none for a combining mark. */
 export const width = (text: string): number => (isNarrow(text) ? text.length : unicode().width(text))
 
-/** Shortens a text to a number of cells, with an ellipsis; a letter is kept or left out together with its combining marks. */
-export function cutTo(text: string, cells: number): string {
-  if (width(text) <= cells) return text
-  if (isNarrow(text)) return `${text.slice(0, Math.max(0, cells - 1))}…`
-  let cut = ''
-  let used = 1
+/** The longest beginning of a text that takes no more than a number of cells; a letter is kept or left out together with its combining marks. */
+export function beginning(text: string, cells: number): string {
+  if (isNarrow(text)) return text.slice(0, Math.max(0, cells))
+  let end = 0
+  let used = 0
   for (const { segment } of unicode().letters.segment(text)) {
     used += width(segment)
     if (used > cells) break
-    cut += segment
+    end += segment.length
   }
-  return `${cut}…`
+  return text.slice(0, end)
 }
+
+/** Shortens a text to a number of cells, with an ellipsis. */
+export const cutTo = (text: string, cells: number): string =>
+  width(text) <= cells ? text : `${beginning(text, cells - 1)}…`

@@ -1,4 +1,4 @@
-import { width } from './width.ts'
+import { beginning, width } from './width.ts'
 
 /** The width in cells where none is known: it fits a small terminal and a mail. */
 const NARROW = 60
@@ -12,24 +12,30 @@ export function cellsOfLine(): number {
 /** A long word in pieces of at most a number of cells, broken after separators of addresses where possible. */
 function pieces(word: string, cells: number): string[] {
   const found: string[] = []
-  let rest = word
-  while (rest.length > cells) {
-    const at = rest.slice(0, cells).search(/[&?,;/][^&?,;/]*$/) + 1
-    const end = at > 1 ? at : cells
+  for (let rest = word; ; ) {
+    const fits = beginning(rest, cells)
+    if (fits.length === rest.length) return [...found, rest]
+    const at = fits.search(/[&?,;/][^&?,;/]*$/) + 1
+    // Where not even one letter fits, a line has it all the same.
+    const end = at > 1 ? at : fits.length || 2
     found.push(rest.slice(0, end))
     rest = rest.slice(end)
   }
-  return [...found, rest]
 }
 
-/** A text wrapped to lines of a number of cells, each with an indent; nothing is cut. The first line may begin with something else. */
-export function wrapped(text: string, cells: number, indent = '', first = indent): string {
-  const room = cells - indent.length
+/** A text in lines of at most a number of cells; nothing is cut. */
+export function linesOf(text: string, cells: number): string[] {
   const lines: string[] = []
-  for (const word of text.split(/\s+/).flatMap((one) => pieces(one, room))) {
+  for (const word of text.split(/\s+/).flatMap((one) => pieces(one, cells))) {
     const last = lines.at(-1)
-    if (last !== undefined && width(last) + 1 + width(word) <= room) lines[lines.length - 1] = `${last} ${word}`
+    if (last !== undefined && width(last) + 1 + width(word) <= cells) lines[lines.length - 1] = `${last} ${word}`
     else lines.push(word)
   }
-  return lines.map((line, i) => `${i === 0 ? first : indent}${line}`).join('\n')
+  return lines
 }
+
+/** The same, each line with an indent. The first line may begin with something else. */
+export const wrapped = (text: string, cells: number, indent = '', first = indent): string =>
+  linesOf(text, cells - indent.length)
+    .map((line, i) => `${i === 0 ? first : indent}${line}`)
+    .join('\n')

@@ -2,6 +2,7 @@ import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { asCalled } from '../../../src/cli/shell.ts'
 import { table } from '../../../src/cli/terminal/table.ts'
+import { wrapped } from '../../../src/cli/terminal/wrap.ts'
 
 const columns = ['id', 'name', 'at_local', 'value']
 const rows = [
@@ -47,6 +48,15 @@ describe('a table', () => {
   test('without rows is its heading', () => {
     expect(table({ columns, rows: [] }, 10).split('\n')).toHaveLength(2)
   })
+})
+
+test('a text is wrapped by the cells that it takes, also where one word is longer than a line', () => {
+  for (const cells of [2, 20, 61]) {
+    const text = `${'電力'.repeat(100)} ${'e\u0301'.repeat(100)} ${'👩‍🔧'.repeat(50)}`
+    const lines = wrapped(text, cells).split('\n')
+    for (const line of lines) expect(stringWidth(line), line).toBeLessThanOrEqual(cells)
+    expect(lines.join('').replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''))
+  }
 })
 
 test('a next step is told as this person calls the program', () => {
