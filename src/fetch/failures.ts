@@ -74,7 +74,7 @@ export const ANSWER_FAILURES: readonly AnswerFailure[] = [
     code: 'too-many',
     matches: status(429),
     error: TransientError,
-    message: 'the service asks to be asked less often',
+    message: "the service's rate limit was reached",
     hint: 'Lower pace.perSecond in the job file, then run `indicator-sync retry`.',
     maxAttempts: 6,
     coolDownMs: 1_000,
@@ -175,7 +175,7 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
   {
     codes: /^BODY_BOMB$/,
     code: 'body-bomb',
-    message: 'the answer unpacks to more than anything that means something',
+    message: 'the answer unpacks to far more than its size allows for: it was made to fill the memory',
     hint: 'See who answers at the base address; nothing of the answer was kept.',
     maxAttempts: 1,
   },

@@ -110,7 +110,7 @@ function topRules(job: Entry, service: Service): RuleBreak[] {
     breaks.push({ path: ['schedule'], message: `is not a cron expression: ${cron}; legal: "15 21 * * *"` })
   const wanted = ['series', 'offers', 'content', 'archives', 'archivesJson', 'widgets', 'catalogue']
   if (wanted.every((part) => job[part] === undefined || job[part] === false))
-    breaks.push({ path: [], message: `the job asks for nothing; legal: catalogue, ${wanted.slice(0, -1).join(', ')}` })
+    breaks.push({ path: [], message: `the job requests nothing; legal: catalogue, ${wanted.slice(0, -1).join(', ')}` })
   return breaks
 }
 
@@ -140,7 +140,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
 function widgetRules(widgets: Entry, zone: string): RuleBreak[] {
   const breaks = [...timeRules('datetime', false)(widgets, ['widgets'], zone), ...localeRule(widgets, ['widgets'])]
   if (!widgets.list && !widgets.names)
-    breaks.push({ path: ['widgets'], message: 'widgets asks for nothing; legal: list: true, names' })
+    breaks.push({ path: ['widgets'], message: 'widgets requests nothing; legal: list: true, names' })
   if (widgets.widgetType && !widgets.list)
     breaks.push({ path: ['widgets', 'widgetType'], message: 'widgetType filters the list; it needs list: true' })
   return breaks

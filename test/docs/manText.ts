@@ -46,7 +46,7 @@ export function manText(version: string): string {
     '.\\" Made from the code; npm run docs writes it anew.',
     `.TH INDICATOR\\-SYNC 1 "" "indicator\\-sync ${plain(version)}" "User Commands"`,
     '.SH NAME',
-    'indicator\\-sync \\- sync the indicators of a service into a local SQLite database',
+    'indicator\\-sync \\- sync the indicators of a service into a local database (SQLite, or PostgreSQL)',
     '.SH SYNOPSIS',
     '.B indicator\\-sync',
     '\\fIcommand\\fR [\\fIflags\\fR]',

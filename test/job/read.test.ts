@@ -106,7 +106,7 @@ describe('mistakes are told with their place and what is legal', () => {
     ['a bad cron', `${SERIES}schedule: "61 21 * * *"`, /schedule {2}is not a cron expression/],
     ['too fast', `${SERIES}pace: { perSecond: 1000 }`, /pace\.perSecond/],
     ['no name', SERIES.replace('name: x\n', ''), /name {2}is missing/],
-    ['a job that asks nothing', 'name: x', /asks for nothing; legal: catalogue, series/],
+    ['a job that requests nothing', 'name: x', /requests nothing; legal: catalogue, series/],
     ['a key twice', `${SERIES}name: y`, /name stands twice in the same place; keep one/],
     ['broken YAML', 'name: [x', /is not valid YAML/],
     ['several documents', `${SERIES}---\n${SERIES}`, /several YAML documents/],

@@ -174,7 +174,7 @@ describe('without scripts', () => {
 test('nothing is drawn where nothing is held, and why is said', async () => {
   const page = await open('/series/600?from=2025-08-01&to=2025-08-10')
   expect(await page.innerText('main')).toContain('Nothing is held of this time.')
-  expect(await page.innerText('[data-part="open"]')).toContain('never asked')
+  expect(await page.innerText('[data-part="open"]')).toContain('never requested')
 })
 
 test.each(['light', 'dark'] as const)('nobody is left out: axe finds nothing, in %s', async (colorScheme) => {

@@ -91,7 +91,7 @@ describe('a range', () => {
     ['from=2025-02-30', 'from=\\"2025-02-30\\" is not a valid time.'],
     ['from=2025-10-02&to=2025-10-01', 'The range ends before it begins.'],
     ['from=1900-01-01', 'longer than a century'],
-    ['asof=tomorrow', 'asof=\\"tomorrow\\" is no moment.'],
+    ['asof=tomorrow', 'asof=\\"tomorrow\\" is not a valid instant.'],
   ])('that cannot be is refused with what is legal: %s', async (query, says) => {
     const path = query.startsWith('from=1900') ? `${query}&to=2025-01-01` : query
     const answer = await get(`/series/600.json?${path}`)

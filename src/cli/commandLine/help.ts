@@ -54,7 +54,7 @@ export function helpText(width = 100): string {
   }
   return [
     'indicator-sync <command>',
-    linesOf('Syncs the indicators of a service into a local SQLite database.', width).join('\n'),
+    linesOf('Syncs the indicators of a service into a local database (SQLite, or PostgreSQL).', width).join('\n'),
     ...COMMAND_GROUPS.map(({ title, commands }) => `${title}\n${Object.values(commands).map(row).join('\n')}`),
     [
       'Flags of every command',

@@ -69,7 +69,7 @@ export async function runCommand(given: readonly string[]): Promise<void> {
   rememberSecret(process.env.INDICATOR_SYNC_API_KEY ?? '')
   const parser = yargs(joined(argv))
     .scriptName('indicator-sync')
-    .usage('$0 <command>\n\nSyncs the indicators of a service into a local SQLite database.')
+    .usage('$0 <command>\n\nSyncs the indicators of a service into a local database (SQLite, or PostgreSQL).')
     .version(version())
     .strict()
     // Left to itself it ends the process before what was written is known to have gone out.

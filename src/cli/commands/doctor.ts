@@ -125,7 +125,7 @@ async function health(file: string): Promise<Diagnosis[]> {
     return [
       good('schema', `${state.version} of ${state.known}`),
       isAddress(file)
-        ? good('integrity', 'a matter of the server: data_checksums, and its log')
+        ? good('integrity', 'checked by the server: data_checksums, and its log')
         : (damage === null ? good : bad)('integrity', damage ?? 'ok'),
       (dangling === 0 ? good : bad)(
         'references',

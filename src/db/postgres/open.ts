@@ -109,7 +109,7 @@ export async function openStore(file: string, { durability = 'normal', signal }:
         await sleep(PAUSE_MS * 2 ** tries)
       }
     throw new StoreError(`The connection to ${address} was lost in the middle of a commit.`, {
-      hint: 'Run the command again: it asks what is not there.',
+      hint: 'Run the command again: it requests what is not there.',
       code: 'commit-unknown',
     })
   }

@@ -11,7 +11,7 @@ export interface CoverageInterval {
   readonly from: number
   readonly to: number
   readonly state: State
-  /** Why there is nothing: absent at the source, an answer in doubt, a request that failed, or never asked. */
+  /** Why there is nothing: absent at the source, an answer in doubt, a request that failed, or never requested. */
   readonly reason: 'absent' | 'doubt' | 'failed' | 'unasked' | null
   /** Periods that are missing, where they can be counted. */
   readonly missing: number | null
@@ -128,7 +128,7 @@ export function sharesOf(lines: ReadonlyMap<number, readonly Painted[]>, borders
   return cells.map((seconds, i) => sharesIn(seconds, (borders[i + 1]! - borders[i]!) * lines.size))
 }
 
-/** Seconds by state as shares of a whole, of which the rest was never asked. Rounded, so that a program reads little. */
+/** Seconds by state as shares of a whole, of which the rest was never requested. Rounded, so that a program reads little. */
 function sharesIn(seconds: Partial<Record<State, number>>, whole: number): Shares {
   const { none = 0, ...known } = seconds
   const rest = whole - Object.values(known).reduce((sum, part) => sum + part, 0) - none

@@ -13,7 +13,7 @@ export const legend = ({ words }: PageRequest): Html =>
 const percent = (share: number): string =>
   share > 0 && share < 0.01 ? '<1' : share < 1 && share > 0.99 ? '>99' : String(Math.round(share * 100))
 
-/** Shares in words, the largest first: `final 98 %, asked in vain 2 %`. */
+/** Shares in words, the largest first: `final 98 %, requested without success 2 %`. */
 export const sharesText = ({ words }: PageRequest, shares: Shares): string =>
   Object.entries(shares)
     .filter(([, share]) => share > 0)

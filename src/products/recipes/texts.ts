@@ -42,7 +42,7 @@ limit 20`,
     sql: `select id, substr(published_at, 1, 10) as published, title, trim(substr(body_text, 1, 60)) as begins, terms
 from news where locale = :locale and withdrawn_at is null
 order by published_at desc, id limit 10`,
-    nothing: { says: 'There are no news.', answers: true },
+    nothing: { says: 'There is no news.', answers: true },
   },
   {
     name: 'archives-published',

@@ -17,7 +17,7 @@ export function momentOf(query: URLSearchParams): string | null {
   if (text === null || text === '' || text === 'now') return null
   const ms = Date.parse(text.replace(/ (?=\d\d:\d\d$)/, '+'))
   if (Number.isNaN(ms) || !/(Z|[+-]\d\d:\d\d)$/.test(text.replace(/ (?=\d\d:\d\d$)/, '+')))
-    throw new InputError(`asof=${JSON.stringify(text)} is no moment.`, {
+    throw new InputError(`asof=${JSON.stringify(text)} is not a valid instant.`, {
       hint: 'Give an instant with its offset, such as 2025-11-03T18:00:00Z, or leave it out for now.',
       code: 'bad-time',
     })
