@@ -12,17 +12,17 @@ const { existsSync, mkdirSync } = await import('node:fs')
 const { enableCompileCache } = await import('node:module')
 const { tmpdir } = await import('node:os')
 const { join } = await import('node:path')
-// What stays up beside others keeps small what is young. Said before the cache is opened: what was compiled under other options is of
-// no use.
+// A server stays up beside other programs, so its young generation does not grow. Set before the compile cache is opened: an entry
+// of the cache is valid only under the flags under which it was compiled.
 if (process.argv[2] === 'serve') (await import('node:v8')).setFlagsFromString('--semi-space-growth-factor=1')
-// What was compiled once is not compiled again by the next command; kept in the system's temporary folder. Where that is none,
-// Node would make it wherever it is said to be, or try for ever.
+// The next command uses what this one compiles: the cache is in the system's temporary folder. The folder of the cache is made here,
+// which fails at once where there is no temporary folder; Node would make that one too, or never stop trying.
 const cache = join(tmpdir(), 'node-compile-cache')
 try {
   if (!existsSync(cache)) mkdirSync(cache)
   enableCompileCache(cache)
 } catch {
-  // It is as well without.
+  // Without a cache everything works, only slower.
 }
 // A clone has the source and runs it as it is; a package has only what was built of it.
 const source = new URL('./main.ts', import.meta.url)

@@ -16,9 +16,9 @@ export const canShrinkHeap = (): boolean =>
   !/semi[-_]space|optimize[-_]for[-_]size/.test([...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' '))
 
 /**
- * Keeps the heap of a process small from now on, one that stays up beside others and has done what it had to do soon (`bin.js` says
- * the other half at its start). Said while it runs, for to begin once more takes a fifth of the time to the first page. What was
- * compiled is kept before: with other options it would be of no use to the next process.
+ * Keeps the heap of this process small from now on. For a server, which stays up beside other programs once its start is over;
+ * `bin.js` sets its other flag at the start. The flag is set while the process runs, because a restart would take a fifth of the
+ * time to the first page. The compile cache is written before that: its entries are valid only under the flags of the start.
  */
 export function keepHeapSmall(): void {
   flushCompileCache()
@@ -27,7 +27,7 @@ export function keepHeapSmall(): void {
 
 /** Begins this command once more with a small heap, in the same process; nothing may be open that has to be closed. */
 export function shrinkHeap(): never {
-  // What was compiled so far is kept at the end of a process, and this one does not come to it.
+  // The compile cache is written at the end of a process, which this one does not reach.
   flushCompileCache()
   return process.execve!(
     process.execPath,

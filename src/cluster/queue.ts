@@ -87,7 +87,7 @@ const send = async (db: Kysely<never>, text: string, values: readonly unknown[])
 /** The connection of a store, or a transaction on it, as pg-boss wants it: statements as they are. */
 const asDb = (db: Kysely<never>, isClosed = (): boolean => false): Db => ({
   executeSql: async (text, values = []) => {
-    // A pass that is under way while pg-boss stops begins another one, which would ask a connection that is gone: that one never ends.
+    // pg-boss may begin a maintenance pass while it stops; its statements would fail on the closed connection, so they never return.
     if (isClosed()) return new Promise(() => undefined)
     if (values.length > 0 || !/^\s*begin\b/i.test(text)) return send(db, text, values)
     // A text with a transaction of its own that fails leaves the connection inside of it.

@@ -7,11 +7,11 @@ export interface Prepared<P, T> {
   all(db: Kysely<Database>, parameters: P): Promise<T[]>
   /** The first row; undefined where there is none. */
   first(db: Kysely<Database>, parameters: P): Promise<T | undefined>
-  /** Changes rows. A database far away is not waited for: what goes wrong is told by the next statement, or by the end of the transaction. */
+  /** Changes rows. A database on a server is not waited for: an error comes with the next statement, or with the end of the transaction. */
   run(db: Kysely<Database>, parameters: P): Promise<void>
 }
 
-/** What a statement did. */
+/** The result of a statement: its rows, and how many rows it changed. */
 export interface Ran {
   readonly rows: unknown[]
   readonly changes: number
@@ -23,26 +23,26 @@ export type RunStatement = (sql: string, parameters: readonly unknown[]) => Ran
 /** How the statements of a database are run, by its adapter. */
 const RUN = new WeakMap<object, RunStatement>()
 
-/** Lets prepared queries of a database run on its connection without going through Kysely, where a transaction has it anyway. */
+/** Lets the prepared queries of a database bypass Kysely inside a transaction: they run directly on its one connection. */
 export const runDirectly = (adapter: object, run: RunStatement): void => void RUN.set(adapter, run)
 
-/** How a database is told not to be waited for. */
+/** How the text of a statement is marked as one whose answer is not waited for, by the adapter of its database. */
 const UNANSWERED = new WeakMap<object, (sql: string) => string>()
 
-/** Lets prepared changes of a database be sent without waiting for an answer: `mark` makes of the text of one that of such a one. */
+/** Lets the prepared changes of a database be sent without waiting for their answers; `mark` marks the text of such a statement. */
 export const answerLater = (adapter: object, mark: (sql: string) => string): void => void UNANSWERED.set(adapter, mark)
 
-/** Marks what stands for a parameter while a query is built, with the name of that. */
+/** The key under which a placeholder holds the name of its parameter. */
 const NAME = Symbol('parameter')
 type Placeholder = { readonly [NAME]: string }
 const isPlaceholder = (one: unknown): one is Placeholder => typeof one === 'object' && one !== null && NAME in one
 
-/** Whatever is read by name is a place for a parameter of that name. */
+/** Any property that is read is a placeholder for the parameter of that name. */
 const PLACEHOLDERS = new Proxy({}, { get: (_, name): Placeholder => ({ [NAME]: String(name) }) })
 
 /**
- * Prepares a typed query for places where it runs once a reply, or more often: to build and compile one takes as long as to
- * run it ten times. `build` is given places instead of values; it may hand them to Kysely, and not look at them.
+ * Prepares a typed query that runs once a reply, or more often: building and compiling a query takes as long as running it ten
+ * times. `build` is given placeholders instead of values: it may pass them to Kysely, but cannot decide by them.
  */
 export function prepared<P extends object, T>(
   build: (db: Kysely<Database>, parameters: P) => Compilable<T>,
