@@ -13,7 +13,7 @@ const COPIED = [...FIRST, ...TABLE_NAMES.filter((name) => !FIRST.includes(name) 
 /** Makes a file equal to an open database as it is now; it is made where there is none. Others may write to that meanwhile. */
 export async function copyInto(source: Reader, file: string): Promise<void> {
   if (!isAddress(source.file)) return source.copyInto(file)
-  await source.engine.freeze()
+  await source.engine.beginSnapshot()
   const copy = await openStore(file, { durability: 'none' })
   try {
     await copy.engine.takeTables(source, COPIED)

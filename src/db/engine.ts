@@ -159,8 +159,8 @@ export interface Engine {
   rebuildDays(db: Kysely<Database>, zone: string): Promise<void>
   /** The local days of a series and geo (`YYYY-MM-DD`) whose totals are not those of its values, in order. Reads every value. */
   differentDays(seriesId: number, geoId: number): Promise<string[]>
-  /** A print of the totals of the days of every month: it is the same as long as those are. */
-  printDays(): Promise<ReadonlyMap<number, string>>
+  /** A checksum of the totals of the days of every month: it is the same as long as those are. */
+  dayTotalsChecksums(): Promise<ReadonlyMap<number, string>>
   /** The values that are larger than something, whatever their sign. */
   valuesBeyond(limit: number): Promise<PlacedValue[]>
   /** Deletes the rows of a table with some values that are not in a list, which has the values of some other columns. Answers how many. */
@@ -216,7 +216,7 @@ export interface Engine {
   /** From now on this connection keeps at most so many bytes of what it has read. */
   limitCache(bytes: number): Awaitable<void>
   /** From now on, until it is closed, the database is read as it is now. */
-  freeze(): Awaitable<void>
+  beginSnapshot(): Awaitable<void>
   /** Makes a copy that is open a product, and writes it into a file. */
   finishCopy(file: string, bookkeeping: boolean): Promise<void>
   /** The tables that there are. */

@@ -35,7 +35,7 @@ export interface Store extends Reader {
    * Takes some tables of a database that was rebuilt from this one in place of its own, in one transaction: readers see the old rows or
    * the new ones. A file takes all of it.
    */
-  become(rebuilt: Reader, tables: readonly TableName[]): Promise<void>
+  replaceTables(rebuilt: Reader, tables: readonly TableName[]): Promise<void>
   /** Tidies, as far as others let it: statistics for the query planner, and what was written folded into the database. */
   tidy(): Awaitable<void>
   /** Throws when nothing may be written any more: the database is not the one that was opened, or another writer has taken it over. */

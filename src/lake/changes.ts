@@ -43,7 +43,7 @@ export async function sourceOf(db: Reader): Promise<Source> {
     fetch: last?.id ?? 0,
     fetched_at: last?.finished_at ?? null,
     counted: await countedUpTo(db, last?.id ?? 0),
-    months: Object.fromEntries(await db.engine.printDays()),
+    months: Object.fromEntries(await db.engine.dayTotalsChecksums()),
   }
 }
 

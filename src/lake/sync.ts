@@ -124,7 +124,7 @@ const tablesOf = (files: ReadonlyMap<LakeTableName, LakeFile[]>): LakeManifest['
 export async function syncLake(db: Reader, place: Place, options: LakeOptions): Promise<LakeSummary> {
   const writer = await place.write(options.now())
   try {
-    await db.engine.freeze()
+    await db.engine.beginSnapshot()
     const source = await sourceOf(db)
     checkSame(place.asWritten, writer.before, source)
     await writer.tidy(writer.before?.snapshot ?? 0, options.graceMs ?? GRACE_MS, options.now())

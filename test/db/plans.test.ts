@@ -125,7 +125,7 @@ test('values that are the same again write no page of values', async () => {
   const again = async (): Promise<number[]> => {
     other.tidy()
     const reader = openReader(other.file)
-    reader.engine.freeze()
+    reader.engine.beginSnapshot()
     reader.get('select count(*) from _run')
     const summary = await runJob(other, server, JOB, { now: NOW, options: { restate: true } })
     expect(summary.counts.requests).toBeGreaterThan(5)

@@ -133,7 +133,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
       await replay(source, made, { now: () => now * 1000 })
       const after = dump(made)
       await source.close()
-      await store.become(made, REBUILT_TABLES)
+      await store.replaceTables(made, REBUILT_TABLES)
       await made.close()
       rmSync(folder, { recursive: true, force: true })
       return REBUILT.flatMap((table) => {

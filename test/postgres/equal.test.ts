@@ -158,13 +158,13 @@ test('the same nights make the same rows on PostgreSQL as in a file, in every ta
   for (const other of others) expect(other).toEqual(lake)
   // What lies in another order on the disk of the server is no news; a value as large as there are is.
   const alter = (text: string) => withClient(copy, (client) => client.query(text))
-  const prints = await copied.engine.printDays()
+  const prints = await copied.engine.dayTotalsChecksums()
   await alter('update _day set count = count where day % 2 = 0')
-  expect(await copied.engine.printDays()).toEqual(prints)
+  expect(await copied.engine.dayTotalsChecksums()).toEqual(prints)
   await alter(
     'insert into _day (series_id, geo_id, month, day, count, missing, sum) values (9, 9, 24000, 9, 1, 0, 1.7e308)',
   )
-  expect((await copied.engine.printDays()).size).toBe(prints.size + 1)
+  expect((await copied.engine.dayTotalsChecksums()).size).toBe(prints.size + 1)
   await alter('delete from _day where month = 24000')
 
   // A copy of the server in a file, as `publish` makes one.
@@ -194,7 +194,7 @@ test('the same nights make the same rows on PostgreSQL as in a file, in every ta
   // What workers loaded meanwhile is not lost.
   const before = openReader(copy)
   onTestFinished(() => before.close())
-  await before.engine.freeze()
+  await before.engine.beginSnapshot()
   await withClient(copy, (client) =>
     client.query(
       `insert into _fetch select (jsonb_populate_record(f, '{"id": 1000000}')).* from _fetch f where id = 1`,
@@ -202,7 +202,7 @@ test('the same nights make the same rows on PostgreSQL as in a file, in every ta
   )
   const later = await openStore(copy)
   onTestFinished(() => later.close())
-  await expect(later.become(before, ['_absent'])).rejects.toThrow(/Something was loaded/)
+  await expect(later.replaceTables(before, ['_absent'])).rejects.toThrow(/Something was loaded/)
   await withClient(copy, (client) => client.query('delete from _fetch where id = 1000000'))
 
   // Totals of days are those of the values, and are made anew as they were.

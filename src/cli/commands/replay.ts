@@ -106,7 +106,7 @@ export async function rebuild(
     const built = await openStore(scratch, { durability: 'none' })
     try {
       await store.check()
-      await store.become(built, REBUILT_TABLES)
+      await store.replaceTables(built, REBUILT_TABLES)
     } finally {
       await built.close()
     }

@@ -32,7 +32,7 @@ function bitsOf(value: unknown): number {
  */
 export async function exportStatement({ engine }: Reader, sql: string, typed: boolean): Promise<Exported> {
   // Both see the database at one instant, until it is closed.
-  await engine.freeze()
+  await engine.beginSnapshot()
   const answer = await engine.query(sql)
   const { columns } = answer
   const names = uniqueNames(columns.map(({ name }) => name))

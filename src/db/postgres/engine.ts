@@ -3,7 +3,7 @@ import type { Dangling, Engine } from '../engine.ts'
 import type { Connection } from './connection/connection.ts'
 import { rowsOf } from './connection/run.ts'
 import { upsertDays } from './operations/days.ts'
-import { differentDays, printDays, rebuildDays, valuesBeyond } from './operations/dayTotals.ts'
+import { dayTotalsChecksums, differentDays, rebuildDays, valuesBeyond } from './operations/dayTotals.ts'
 import { deleteOthers } from './operations/deleteOthers.ts'
 import { upsertObservations, withdrawObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
@@ -27,7 +27,7 @@ export function createEngine(connection: Connection): Engine {
     upsertDays,
     rebuildDays,
     differentDays: (...of) => differentDays(kysely, ...of),
-    printDays: () => printDays(kysely),
+    dayTotalsChecksums: () => dayTotalsChecksums(kysely),
     valuesBeyond: (limit) => valuesBeyond(kysely, limit),
     deleteOthers,
     takeTables: () => Promise.reject(onlyFiles('Tables are taken over from another database')),
@@ -46,7 +46,7 @@ export function createEngine(connection: Connection): Engine {
     // The server has limits of its own: work_mem, temp_file_limit.
     limitMemory: () => undefined,
     limitCache: () => undefined,
-    freeze: () => connection.freeze(),
+    beginSnapshot: () => connection.beginSnapshot(),
     finishCopy: () => Promise.reject(onlyFiles('A copy is published')),
     async tables() {
       const rows = await rowsOf<{ name: string }>(

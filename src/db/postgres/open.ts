@@ -7,13 +7,13 @@ import { shownAddress } from '../address.ts'
 import { writeDictionary } from '../queries/dictionary.ts'
 import { refreshZones, rememberZone } from '../queries/zones.ts'
 import type { Reader, Store, StoreOptions } from '../store.ts'
-import { become } from './become.ts'
 import { type Connection, connect } from './connection/connection.ts'
 import { rowsOf } from './connection/run.ts'
 import { createEngine, onlyFiles } from './engine.ts'
 import { asStoreError, isLost, triesFor } from './errors.ts'
 import { withSchemaLock } from './lock.ts'
 import { SCHEMA_VERSION } from './migrations.ts'
+import { replaceTables } from './replaceTables.ts'
 import { checkReadable, checkStillOurs, migrate, schemaState } from './schema.ts'
 import { tidy } from './tidy.ts'
 
@@ -147,7 +147,7 @@ export async function openStore(file: string, { durability = 'normal', signal }:
       return turn
     },
     run: notHere,
-    become: (rebuilt, tables) => become(rebuilt, store, tables),
+    replaceTables: (rebuilt, tables) => replaceTables(rebuilt, store, tables),
     tidy: () => tidy(kysely),
     async check() {
       await checkStillOurs(kysely, address)

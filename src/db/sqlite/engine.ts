@@ -4,7 +4,7 @@ import { takeFirstSeen, takeTables } from '../takeRows.ts'
 import type { Connection } from './connection.ts'
 import { logBytes } from './file/wal.ts'
 import { upsertDays } from './operations/days.ts'
-import { differentDays, printDays, rebuildDays, valuesBeyond } from './operations/dayTotals.ts'
+import { dayTotalsChecksums, differentDays, rebuildDays, valuesBeyond } from './operations/dayTotals.ts'
 import { deleteOthers } from './operations/deleteOthers.ts'
 import { extremesOf, knownValues } from './operations/known.ts'
 import { upsertObservations, withdrawObservations } from './operations/observations.ts'
@@ -31,7 +31,7 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     upsertDays: async (_tx, ...what) => upsertDays(prepare, ...what),
     rebuildDays,
     differentDays: (...of) => differentDays(kysely, ...of),
-    printDays: () => printDays(kysely),
+    dayTotalsChecksums: () => dayTotalsChecksums(kysely),
     valuesBeyond: (limit) => valuesBeyond(kysely, limit),
     deleteOthers: async (_tx, ...what) => deleteOthers(prepare, ...what),
     takeTables: (source, tables) =>
@@ -62,7 +62,7 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     seen: async (sql, columns) => seen(raw, sql, columns),
     limitMemory: (bytes) => void raw.pragma(`hard_heap_limit = ${bytes}`),
     limitCache: (bytes) => void raw.pragma(`cache_size = -${Math.ceil(bytes / 1024)}`),
-    freeze: () => void raw.exec('begin'),
+    beginSnapshot: () => void raw.exec('begin'),
     finishCopy: async (file, bookkeeping) => finishCopy(raw, file, bookkeeping),
     tables: async () => tablesOf(raw),
     async dangling() {

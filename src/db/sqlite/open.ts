@@ -67,7 +67,7 @@ export async function openStore(
       }
     },
     run: (sql, parameters) => connection.prepare(sql).run(parameters as unknown[]).changes,
-    become: (rebuilt) => rebuilt.copyInto(file),
+    replaceTables: (rebuilt) => rebuilt.copyInto(file),
     tidy() {
       if (lost) return
       // Here too: what is lost after the last transaction is not folded back any more.

@@ -154,7 +154,7 @@ export async function answerOf(site: Site, call: PageCall): Promise<Sent> {
   try {
     reader = openReader(site.file)
     await reader.engine.limitCache(CACHE)
-    await reader.engine.freeze()
+    await reader.engine.beginSnapshot()
     const request = requestOf(site, call, reader)
     const minute = (page ?? endpoint)?.clock ? Math.floor(request.now / 60) : null
     const etag = await etagOf(reader, [site.version, request.locale, minute])

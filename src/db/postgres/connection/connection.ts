@@ -25,7 +25,7 @@ export interface Connection {
   /** A transaction that only reads, until it is ended. */
   reading(): Promise<Reading>
   /** From now on, until it is closed, every query sees the database as it is now. */
-  freeze(): Promise<void>
+  beginSnapshot(): Promise<void>
   close(): Promise<void>
 }
 
@@ -158,7 +158,7 @@ export function connect(address: string, { settings, first }: ConnectOptions = {
         },
       }
     },
-    async freeze() {
+    async beginSnapshot() {
       if (frozen) return
       const client = await take()
       // The first query is what it is read as of.

@@ -20,8 +20,8 @@ export async function differentDays(db: Kysely<Database>, series: number, geo: n
   return rows.map(({ date }) => date)
 }
 
-/** A print of the totals of the days of every month; whole numbers, for sums of others differ with the order in which a server adds them. */
-export async function printDays(db: Kysely<Database>): Promise<Map<number, string>> {
+/** A checksum of the totals of the days of every month; whole numbers, for sums of others differ with the order in which a server adds them. */
+export async function dayTotalsChecksums(db: Kysely<Database>): Promise<Map<number, string>> {
   const rows = await rowsOf<{ month: number; print: string }>(
     db,
     'select month, sum(hash_record_extended(d, 0))::text as print from _day d group by month',

@@ -27,8 +27,8 @@ const exactly = (of: string): string =>
 /** By which it tells where a total stands: of which day, series and geo it is. */
 const PLACE = '(series_id * 40503 + geo_id * 31 + day) % 65521'
 
-/** A print of the totals of the days of every month. Sums of doubles tell of what is beyond whole numbers; rows come in the order of their key each time. */
-export async function printDays(db: Kysely<Database>): Promise<Map<number, string>> {
+/** A checksum of the totals of the days of every month. Sums of doubles tell of what is beyond whole numbers; rows come in the order of their key each time. */
+export async function dayTotalsChecksums(db: Kysely<Database>): Promise<Map<number, string>> {
   const { rows } = await sql<Readonly<Record<string, number | null>> & { readonly month: number }>`
     select month, count(*) as days, sum(hours) as hours, sum(energy) as energy, sum(min) as min, sum(max) as max, sum(sum) as sum,
       sum(${sql.raw(exactly('min'))}) as "minExactly", sum(${sql.raw(exactly('max'))}) as "maxExactly",

@@ -61,7 +61,7 @@ async function deleteRest(tx: Tx, table: TableName, last: Row | undefined): Prom
  * Writes the rows of some tables of another database in place of one's own, in one transaction; what is equal stays as it is, so
  * that nothing grows. Workers wait for it; where they have loaded something since the other one was made, nothing is written.
  */
-export function become(source: Reader, target: Store, tables: readonly TableName[]): Promise<void> {
+export function replaceTables(source: Reader, target: Store, tables: readonly TableName[]): Promise<void> {
   return target.write(async (tx) => {
     // A plan that goes through a list for each row is the slowest of all, and lists have no statistics.
     await run(tx, 'set local enable_nestloop = off', [])
