@@ -20,7 +20,7 @@ import { undismissed } from './load/quarantine/dismissed.ts'
 import { addCounts } from './load/run.ts'
 import { type DoubtfulReply, ingestHalves, ingestUnsure } from './mixedResolutions.ts'
 import { halfOf, piecesOf } from './plan/pieces.ts'
-import { isUnknown, judge, kindOf, withWindow } from './plan/resolution.ts'
+import { isUnknown, judge, resolutionOf, withWindow } from './plan/resolution.ts'
 import type { Reply } from './services/reply.ts'
 import { dayIdsOf, neighboursOf } from './state/neighbours.ts'
 import type { Rows } from './tables/rows.ts'
@@ -78,8 +78,8 @@ export async function ingest(ingestContext: IngestContext, planned: PlannedReque
       const counts = await load(loading, planned, reply, parsed)
       emitDone(ingestContext, planned, reply, counts, true)
       await sizes.grow(planned, reply.ms)
-      const kind = rows.observations?.at.length ? kindOf(rows) : null
-      return { counts, error: null, first: kind, last: kind }
+      const resolution = rows.observations?.at.length ? resolutionOf(rows) : null
+      return { counts, error: null, first: resolution, last: resolution }
     }
     const doubtful: DoubtfulReply = { planned, reply, parsed, accept }
     const around = await neighboursOf(loading.store, planned)

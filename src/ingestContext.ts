@@ -7,7 +7,7 @@ import type { PlannedRequest } from './job/plannedRequest.ts'
 import type { Loading } from './load/load.ts'
 import { addCounts, type Counts, NO_COUNTS } from './load/run.ts'
 import type { Sizes } from './load/sizes.ts'
-import type { Kind } from './plan/resolution.ts'
+import type { Resolution } from './plan/resolution.ts'
 import type { Reply } from './services/reply.ts'
 import type { Service } from './services/services.ts'
 
@@ -37,8 +37,8 @@ export interface IngestResult {
   readonly counts: Counts
   readonly error: SyncError | null
   /** The resolution of its first and of its last values; null where no values were loaded. */
-  readonly first: Kind | null
-  readonly last: Kind | null
+  readonly first: Resolution | null
+  readonly last: Resolution | null
 }
 
 export const NOTHING_INGESTED: IngestResult = { counts: NO_COUNTS, error: null, first: null, last: null }

@@ -4,7 +4,7 @@ import { emitDone, type IngestContext, type IngestResult, joined, NOTHING_INGEST
 import { type PlannedRequest, seriesKey } from './job/plannedRequest.ts'
 import { loadCoarse, type ParsedReply, rememberChange } from './load/load.ts'
 import { addCounts, NO_COUNTS } from './load/run.ts'
-import { daysWithValues, halve, isSame, type Kind, kindOf, withWindow } from './plan/resolution.ts'
+import { daysWithValues, halve, isSame, type Resolution, resolutionOf, withWindow } from './plan/resolution.ts'
 import type { Reply } from './services/reply.ts'
 import { dayIdsOf } from './state/neighbours.ts'
 
@@ -24,8 +24,8 @@ async function remember(
   { loading }: IngestContext,
   planned: PlannedRequest,
   at: number,
-  before: Kind | null,
-  after: Kind | null,
+  before: Resolution | null,
+  after: Resolution | null,
 ): Promise<void> {
   if (before && after && !isSame(before, after)) await rememberChange(loading, planned, { at, step: after.step ?? 0 })
 }
@@ -40,13 +40,13 @@ export async function ingestUnsure(
   ingest: Ingest,
 ): Promise<IngestResult> {
   const { planned, parsed } = doubtful
-  const kind = kindOf(parsed.rows)
-  const key = `${seriesKey(planned.series!)} ${kind.id}`
+  const resolution = resolutionOf(parsed.rows)
+  const key = `${seriesKey(planned.series!)} ${resolution.id}`
   // One day is enough for all windows of a series that are requested at the same time.
   const earlier = ingestContext.probes.get(key)
   if (earlier) {
     await earlier
-    if (kind.id !== null && (await dayIdsOf(ingestContext.loading.store, planned)).includes(kind.id))
+    if (resolution.id !== null && (await dayIdsOf(ingestContext.loading.store, planned)).includes(resolution.id))
       return doubtful.accept()
   }
   const [day] = daysWithValues(planned, parsed.rows)
@@ -56,7 +56,7 @@ export async function ingestUnsure(
     probing.catch(() => undefined),
   )
   const probe = await probing
-  if (probe.first && isSame(probe.first, kind)) return joined(probe, await doubtful.accept())
+  if (probe.first && isSame(probe.first, resolution)) return joined(probe, await doubtful.accept())
   if (!probe.first) return joined(probe, await keepInDoubt(ingestContext, doubtful, [day!]))
   // The day has just been ingested and is not requested again.
   const others: Ingest = async (context, one) =>
@@ -98,7 +98,7 @@ async function ingestDays(
   ingest: Ingest,
 ): Promise<IngestResult> {
   const { planned, parsed } = doubtful
-  const whole = kindOf(parsed.rows)
+  const whole = resolutionOf(parsed.rows)
   const days = daysWithValues(planned, parsed.rows)
   const results: IngestResult[] = []
   for (const [i, day] of days.entries()) {

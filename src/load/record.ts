@@ -82,7 +82,7 @@ const earlier = prepared((db, of: { target: string; fetchId: number; hash: strin
 )
 
 /** What is recorded of a request. */
-interface Record {
+interface FetchRecord {
   readonly runId: number
   readonly planned: PlannedRequest
   readonly seriesId: number | null
@@ -136,7 +136,7 @@ const insertFetch = prepared((db, row: InsertedColumns) =>
 )
 
 /** Inserts the record of a request inside the transaction of its reply and returns its id; `applyRows` sets the counters. */
-export async function recordFetch(tx: Transaction<Database>, record: Record): Promise<number> {
+export async function recordFetch(tx: Transaction<Database>, record: FetchRecord): Promise<number> {
   const { planned, reply, error, ms } = record
   const made = await insertFetch.first(tx, {
     run_id: record.runId,

@@ -11,14 +11,14 @@ import type { Rows } from '../tables/rows.ts'
 const HOUR = 3_600
 
 /** The resolution of an answer: the service's id of it, and its step in seconds; null where the answer states none, or periods differ. */
-export interface Kind {
+export interface Resolution {
   readonly id: number | null
   readonly step: number | null
   /** Whether the step is only guessed, as for events. */
   readonly guessed: boolean
 }
 
-export const kindOf = ({ resolutionId, stepS, observations }: Rows): Kind => ({
+export const resolutionOf = ({ resolutionId, stepS, observations }: Rows): Resolution => ({
   id: resolutionId,
   step: stepS,
   guessed: observations?.guessed === true,
@@ -28,7 +28,7 @@ export const kindOf = ({ resolutionId, stepS, observations }: Rows): Kind => ({
 const isCalendar = (step: number | null): boolean => step === null || step > 20 * HOUR
 
 /** Whether two answers have the same resolution: equal ids, where both have one, and equal steps, where both are known. */
-export const isSame = (a: Kind, b: Kind): boolean => {
+export const isSame = (a: Resolution, b: Resolution): boolean => {
   if (a.id !== null && a.id === b.id && (a.guessed || b.guessed)) return true
   const isOneNumber = a.id === b.id || a.id === null || b.id === null
   return isOneNumber && (a.step === b.step || (isCalendar(a.step) && isCalendar(b.step)))
@@ -53,7 +53,7 @@ export function judge(
   const { window, series, timeZone, service } = planned
   if (!window || !series || series.timeTrunc !== null || !rows.observations?.at.length) return 'native'
   if (addUnits(timeZone, window.from, 'day', 1) >= window.to) return 'native'
-  const { id, step } = kindOf(rows)
+  const { id, step } = resolutionOf(rows)
   const { coarse, native, byNumber } = service.steps
   if (coarse === null) return 'native'
   const isCoarse = id === coarse

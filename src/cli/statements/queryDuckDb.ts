@@ -69,7 +69,7 @@ function lean(value: unknown): unknown {
 /** After them nothing else can be read or written. */
 const ALONE = ['set enable_external_access = false', 'set lock_configuration = true']
 
-interface Answer {
+interface DuckDbResult {
   readonly columns: string[]
   readonly rows: unknown[][]
   /** Whether there are more rows than were wanted. */
@@ -83,7 +83,7 @@ async function ask(
   sql: string,
   most: number,
   asDatabase: boolean,
-): Promise<Answer> {
+): Promise<DuckDbResult> {
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   try {
@@ -125,7 +125,7 @@ export async function askDuckDb(
   sql: string,
   most: number,
   asDatabase: boolean,
-): Promise<Answer> {
+): Promise<DuckDbResult> {
   const duckDb = await loadDuckDb('--engine duckdb')
   return withFolder(lake, file, (folder) => ask(duckDb, folder, sql, most, asDatabase))
 }

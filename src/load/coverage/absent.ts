@@ -12,7 +12,7 @@ import { nearbyValues } from './held.ts'
 import { fills, type Group, gridOf, groupsOf, holesOf, isRegular, type Missing, stepsOf } from './regular.ts'
 
 /** An answer, with all that is needed to find out which values are missing in it. */
-export interface Answer {
+export interface AnsweredWindow {
   readonly series: StoredSeries
   readonly planned: Pick<PlannedRequest, 'timeZone' | 'geoIds' | 'settledBefore'>
   readonly window: Interval
@@ -67,7 +67,7 @@ const withIntervals = (row: Absence, parts: readonly Interval[]): Absence[] =>
 /** Replaces what is stored as absent for one geo in a window. What was absent before, for this geo or for all, keeps the time since when it is. */
 export async function replaceAbsences(
   tx: Transaction<Database>,
-  { series: { id: seriesId }, window, now }: Answer,
+  { series: { id: seriesId }, window, now }: AnsweredWindow,
   geoId: number,
   before: readonly StoredAbsence[],
   missing: readonly Missing[],
@@ -127,7 +127,7 @@ export async function seriesPeriods(
     planned: { timeZone, geoIds },
     window,
     rows: { at, steps },
-  }: Pick<Answer, 'series' | 'planned' | 'window' | 'rows'>,
+  }: Pick<AnsweredWindow, 'series' | 'planned' | 'window' | 'rows'>,
 ): Promise<Periods | undefined> {
   const last = at.length - 1
   if (last >= 0) return periodsOf(timeZone, { at: at[last]!, step: typeof steps === 'number' ? steps : steps[last]! })
@@ -147,7 +147,7 @@ export function wholePeriods<T extends Interval>(periods: Periods, interval: T, 
 /** What is missing for one geo: periods that are past revision, or were absent before. Provisional ones are requested again anyway. */
 async function missingOf(
   tx: Transaction<Database>,
-  answer: Answer,
+  answer: AnsweredWindow,
   geoId: number,
   group: Group | undefined,
   before: readonly StoredAbsence[],
@@ -178,7 +178,7 @@ export const missingIn = (hole: Interval, step: number | null, periods: Periods 
  * Remembers the periods of a window for which the step of the series promises a value and none came, so that they are
  * requested again in time: sources publish late. A period belongs to the window in which it begins, and is absent as a whole.
  */
-export async function recordAbsences(tx: Transaction<Database>, given: Answer): Promise<void> {
+export async function recordAbsences(tx: Transaction<Database>, given: AnsweredWindow): Promise<void> {
   const { series, planned, rows, doubted, now } = given
   const periods = await seriesPeriods(tx, given)
   const answer = periods ? { ...given, window: wholePeriods(periods, given.window) } : given

@@ -7,7 +7,7 @@ import { prepared } from '../../db/prepared.ts'
 import { ALL_GEOS } from '../../job/plannedRequest.ts'
 import type { Database } from '../../tables/schema.ts'
 import {
-  type Answer,
+  type AnsweredWindow,
   absencesIn,
   missingIn,
   recordAbsences,
@@ -48,7 +48,7 @@ const rejectIn = prepared((db, of: Interval & { seriesId: number }) =>
 /** The values of a geo in an answer and those stored next to its window, and the interval in which these are all that there are. */
 async function gridAround(
   tx: Transaction<Database>,
-  { series, window, rows }: Answer,
+  { series, window, rows }: AnsweredWindow,
   geoId: number,
   group: Group,
 ): Promise<{ readonly grid: Grid; readonly reach: Interval }> {
@@ -75,7 +75,7 @@ interface Unjudged extends Interval {
 /** The whole periods of an interval without values that were answered and past revision, and are neither in doubt nor known to be absent. */
 async function unjudgedIn(
   tx: Transaction<Database>,
-  { series: { id: seriesId }, planned: { timeZone } }: Answer,
+  { series: { id: seriesId }, planned: { timeZone } }: AnsweredWindow,
   geoId: number,
   interval: Interval,
   lookbackS: number,
@@ -104,7 +104,7 @@ async function unjudgedIn(
 /** Deletes absences that were recorded before it was known that the series holds events, which follow no step. */
 async function forgetAbsences(
   tx: Transaction<Database>,
-  answer: Answer,
+  answer: AnsweredWindow,
   geoId: number,
   interval: Interval,
 ): Promise<void> {
@@ -122,7 +122,7 @@ async function forgetAbsences(
  */
 export async function recordEarlierAbsences(
   tx: Transaction<Database>,
-  answer: Answer,
+  answer: AnsweredWindow,
   newGeoIds: readonly number[],
   lookbackS: number,
 ): Promise<void> {
@@ -155,7 +155,7 @@ export async function recordEarlierAbsences(
 /** Ends the absence of periods whose value came in an answer for a single instant. */
 export async function endAbsences(
   tx: Transaction<Database>,
-  answer: Pick<Answer, 'series' | 'planned' | 'rows' | 'now'>,
+  answer: Pick<AnsweredWindow, 'series' | 'planned' | 'rows' | 'now'>,
 ): Promise<void> {
   const { series, planned, rows } = answer
   const stepOf = (i: number): number => (typeof rows.steps === 'number' ? rows.steps : rows.steps[i]!)
