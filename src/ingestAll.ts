@@ -46,16 +46,16 @@ export interface SyncContext {
   readonly turns?: ((pace: Job['pace']) => Turns) | undefined
   /** Leaves out what other processes request at the same time; nothing when left out. */
   readonly leased?: Leased | undefined
-  /** Carries out what was planned in place of this process: others may write meanwhile. */
-  readonly carryOut?: CarryOut | undefined
+  /** Executes what was planned in place of this process: others may write meanwhile. */
+  readonly execute?: Execute | undefined
   /** What earlier jobs of the same command requested: it is not requested again. */
   readonly requested?: Requested
   /** Later jobs of the same command: where one of them needs all geos of a series, all are requested at once. */
   readonly later?: readonly JobWithOptions[]
 }
 
-/** Carries out the planned requests of a job; `total` is how many there are, null where they were not counted. */
-export type CarryOut = (
+/** Executes the planned requests of a job; `total` is how many there are, null where they were not counted. */
+export type Execute = (
   context: SyncContext,
   job: Job,
   command: string,

@@ -25,8 +25,8 @@ export async function sync(
   options: PlanOptions = {},
 ): Promise<Summary> {
   const { store, service, now, later = [] } = context
-  const { carryOut = ingestAll } = context
-  const unlock = context.carryOut ? async () => undefined : await lockForRun(store, `${command} ${job.name}`, now)
+  const { execute = ingestAll } = context
+  const unlock = context.execute ? async () => undefined : await lockForRun(store, `${command} ${job.name}`, now)
   const requested = context.requested ?? createRequested()
   const skipped = new Map<string, SkippedItem>()
   const planningOf = async (of: Job): Promise<Planning> => ({
@@ -61,7 +61,7 @@ export async function sync(
     // Counted first for the estimate of the time left. Planning is quick, and the plan is never in memory as a whole.
     const total = await countOf(plan({ ...planning, requested: requested.copy() }), context.signal)
     if (first === null) await context.onPlanned?.(total)
-    const rest = await carryOut(context, job, command, plan(planning), total)
+    const rest = await execute(context, job, command, plan(planning), total)
     if (!options.range) await rememberWanted(store, job.name, wantedOf(planning), options.part)
     const selected = namesAnything(planning.job)
     return { ...(first ? joined(first, rest) : rest), skipped: [...skipped.values()], selected }

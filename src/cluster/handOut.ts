@@ -6,7 +6,7 @@ import { formatMillis } from '../base/time/instant.ts'
 import { NO_FAILURE } from '../db/queries/outcomes.ts'
 import { shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
-import type { CarryOut, Failed, SyncContext } from '../ingestAll.ts'
+import type { Execute, Failed, SyncContext } from '../ingestAll.ts'
 import type { Job } from '../job/job.ts'
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { callsLeft } from '../load/budget.ts'
@@ -21,12 +21,12 @@ import { enqueue } from './enqueue.ts'
 import type { Queue } from './queue.ts'
 import { plannedOf, type QueuedRequest } from './queuedRequest.ts'
 
-/** A plan that others carry out. */
+/** A plan that others execute. */
 export interface HandOut {
   /** What is queued or in hand already: it is not planned again. */
   readonly requested: Requested
   /** Puts planned requests into the queue, and waits until nothing of their job is left there. */
-  readonly carryOut: CarryOut
+  readonly execute: Execute
 }
 
 /** How often it is looked how far the others are. */
@@ -133,7 +133,7 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
 
   return {
     requested,
-    async carryOut(context, job, command, requests) {
+    async execute(context, job, command, requests) {
       const { now } = context
       const began = now()
       const runId = await beginRun(store, {

@@ -54,7 +54,7 @@ export interface Queue<T extends object> {
   /** How much is queued or in hand of a group. */
   left(group: string): Promise<number>
   /** Queues again what counted as dead, and answers how much that was. */
-  revive(): Promise<number>
+  requeueDead(): Promise<number>
   close(): Promise<void>
 }
 
@@ -170,7 +170,7 @@ export async function openQueue<T extends object>(
         .executeTakeFirstOrThrow()
       return Number(count)
     },
-    revive: () => boss.redrive(dead),
+    requeueDead: () => boss.redrive(dead),
     async close() {
       await boss.stop({ graceful: false, close: false })
       closed = true

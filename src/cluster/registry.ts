@@ -36,7 +36,7 @@ export async function register(store: Store, host: string, version: string): Pro
     .executeTakeFirstOrThrow()
 
   /** Ends the runs of workers that died. */
-  const bury = (at: number): Promise<void> =>
+  const closeDeadWorkers = (at: number): Promise<void> =>
     store.write(async (tx) => {
       const gone = await shared(tx)
         .deleteFrom('_worker')
@@ -61,7 +61,7 @@ export async function register(store: Store, host: string, version: string): Pro
         .set({ ...sign, seen_at: at })
         .where('id', '=', id)
         .execute()
-      await bury(at)
+      await closeDeadWorkers(at)
     },
     async leave() {
       await db.deleteFrom('_worker').where('id', '=', id).execute()

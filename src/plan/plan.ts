@@ -21,20 +21,20 @@ export function* plan(
   const job = { ...given.job, series: inOrder(given.job.series) }
   const planning = { ...given, job, requested }
   const before = requested.calls()
-  const whole = createMissingLater(planning)
+  const missingLater = createMissingLater(planning)
   yield* planCatalogue(planning)
   for (const entry of job.series) yield* planInstants(planning, entry)
   const newestFirst = options.newestFirst || job.newestFirst
-  const series = seriesRequests({ ...planning, options: { ...options, newestFirst } }, whole)
+  const series = seriesRequests({ ...planning, options: { ...options, newestFirst } }, missingLater)
   if (newestFirst) yield* latestFirst(series)
   else for (const { requests } of series) yield* requests
   yield* planListings(planning)
-  yield* planAbsences(planning, requested.calls() - before, whole)
+  yield* planAbsences(planning, requested.calls() - before, missingLater)
 }
 
 /** The requests of every series of a job. */
-function* seriesRequests(planning: Planning, whole: MissingLater): Generator<SeriesRequests> {
-  for (const entry of planning.job.series) yield* planSeries(planning, entry, whole)
+function* seriesRequests(planning: Planning, missingLater: MissingLater): Generator<SeriesRequests> {
+  for (const entry of planning.job.series) yield* planSeries(planning, entry, missingLater)
 }
 
 /** Entries in the order of the job, except that entries for some geos come after entries for all geos of the same series, which cover them. */

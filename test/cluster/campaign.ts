@@ -152,7 +152,7 @@ content: [{ kinds: [news], refresh: 1h }]
     // again, as its user would.
     const [shared, beside] = jobs(pace) as [string, string]
     let planned = 3
-    const carryOut = async (file: string): Promise<void> => {
+    const syncPlan = async (file: string): Promise<void> => {
       for (let code: number | null = null; code !== 0; ) {
         const plan = start(['sync', file, '--distributed', '--quiet'])
         code = await plan.ended
@@ -160,7 +160,7 @@ content: [{ kinds: [news], refresh: 1h }]
       }
       planned--
     }
-    const plans = [shared, shared, beside].map(carryOut)
+    const plans = [shared, shared, beside].map(syncPlan)
     const workers = new Set<Machine>()
     const hire = (): void => {
       const dies = kills + workers.size < options.kills

@@ -57,10 +57,10 @@ type Process = Awaited<ReturnType<typeof join>>
 
 /** Hands a plan to workers, and waits for them. */
 async function handOut({ store, queue, context }: Process, job: Job): Promise<Summary> {
-  const { requested, carryOut } = await openHandOut(store, queue, SERVICES.generic)
+  const { requested, execute } = await openHandOut(store, queue, SERVICES.generic)
   const turns: SyncContext['turns'] = (pace) =>
     createSharedTurns({ store: context.signs, pace, signal: context.signal })
-  return sync({ ...context, requested, carryOut, turns }, job)
+  return sync({ ...context, requested, execute, turns }, job)
 }
 
 test('what is planned is fetched and loaded by workers, each request by one of them, and again nothing is', async () => {

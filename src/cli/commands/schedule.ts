@@ -123,10 +123,10 @@ export async function run(args: ScheduleArgs): Promise<number> {
     emit({ event: 'schedule.broken', job: job.name, reason: how })
     const notifier = createNotifier([job], notifyTargets(args), { command: 'schedule', log })
     notifier.broke(job, new StoppedError(`The run broke: ${how}`, { code: 'stalled' }))
-    if (signals.signal.aborted) notifier.hurry()
-    else signals.signal.addEventListener('abort', notifier.hurry, { once: true })
+    if (signals.signal.aborted) notifier.abort()
+    else signals.signal.addEventListener('abort', notifier.abort, { once: true })
     await notifier.finish()
-    signals.signal.removeEventListener('abort', notifier.hurry)
+    signals.signal.removeEventListener('abort', notifier.abort)
   }
   try {
     while (!signals.signal.aborted) {

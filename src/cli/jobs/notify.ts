@@ -86,7 +86,7 @@ export interface Notifier {
   /** A run that did not even begin, or broke. */
   broke(job: Job, error: unknown): void
   /** The run was stopped: undelivered messages are given up, and the last ones are sent within a second or two. */
-  hurry(): void
+  abort(): void
   /** Waits until everything is delivered or given up. */
   finish(): Promise<void>
 }
@@ -167,7 +167,7 @@ export function createNotifier(
         more: { outcome: 'failed', stop },
       })
     },
-    hurry: () => stop.abort(),
+    abort: () => stop.abort(),
     finish: async () => {
       await Promise.all(queues.values())
     },

@@ -21,7 +21,7 @@ import { watchSignals } from '../terminal/signals.ts'
 import { version } from '../version.ts'
 import { rangeOf } from './jobs.ts'
 import { createNotifier, type Notifier } from './notify.ts'
-import type { Together } from './together.ts'
+import type { SharedRun } from './sharedRun.ts'
 
 /** What running jobs needs beside the jobs. */
 export interface RunOptions extends RangeArgs, Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'rejects' | 'limits'> {
@@ -56,7 +56,7 @@ export async function runJobs(
   try {
     const result = await runAll(jobs, options, {
       started: notifier.started,
-      hurry: notifier.hurry,
+      abort: notifier.abort,
       ended: (job, summary) => {
         open.delete(job)
         notifier.ended(job, summary)
@@ -80,7 +80,7 @@ export async function runJobs(
 async function runAll(
   jobs: readonly Job[],
   options: RunOptions,
-  emit: Pick<Notifier, 'started' | 'ended' | 'hurry'>,
+  emit: Pick<Notifier, 'started' | 'ended' | 'abort'>,
 ): Promise<{ code: number; summaries: Summary[] }> {
   const { log, file, command } = options
   for (const job of jobs) rangeOf(options, job.timeZone, Math.floor(Date.now() / 1000))
@@ -95,16 +95,16 @@ async function runAll(
   const emitLog = eventsTo(log)
   // Not before the database is open: until then there is nothing to finish, and a signal ends the process at once.
   const signals = watchSignals(emitLog, stopping)
-  signal.addEventListener('abort', emit.hurry, { once: true })
+  signal.addEventListener('abort', emit.abort, { once: true })
   const summaries: Summary[] = []
   const begun = new Set<Job>()
-  let together: Together | undefined
+  let sharedRun: SharedRun | undefined
   try {
     if (isAddress(file)) {
-      const { openTogether } = await import('./together.ts')
-      together = await openTogether(file, store, { ...options, signal }, options.distributed ?? false)
+      const { openSharedRun } = await import('./sharedRun.ts')
+      sharedRun = await openSharedRun(file, store, { ...options, signal }, options.distributed ?? false)
     } else await afterLastCall(store)
-    const requested = together?.context.requested ?? createRequested()
+    const requested = sharedRun?.context.requested ?? createRequested()
     const withOptions = (job: Job) => {
       const range = rangeOf(options, job.timeZone, Math.floor(Date.now() / 1000))
       return { job, options: options.optionsFor?.(range) ?? {} }
@@ -122,7 +122,7 @@ async function runAll(
         later: jobs.slice(i + 1).map(withOptions),
         version: version(),
         now: Date.now,
-        ...together?.context,
+        ...sharedRun?.context,
         signal,
         onProgress: (shown) => {
           options.onActivity?.()
@@ -130,7 +130,7 @@ async function runAll(
         },
         // A command that has something to fetch restarts itself with the heap for that, before anything is reported.
         onPlanned: async (requests) => {
-          if (options.signal || together || i > 0 || requests === 0 || !canShrinkHeap()) return
+          if (options.signal || sharedRun || i > 0 || requests === 0 || !canShrinkHeap()) return
           await store.close()
           shrinkHeap()
         },
@@ -154,8 +154,8 @@ async function runAll(
     }
   } finally {
     signals.release()
-    signal.removeEventListener('abort', emit.hurry)
-    await together?.close()
+    signal.removeEventListener('abort', emit.abort)
+    await sharedRun?.close()
     await store.close()
   }
   return { code: signals.code() ?? worstCode(summaries), summaries }

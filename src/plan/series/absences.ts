@@ -67,7 +67,7 @@ function sizeOfOne(service: Service, { entry, state }: EntrySeries, geoIds: read
 }
 
 /** The windows of one entry in which absences are due, each once, for the geos that have absences due in it. */
-function* candidates(planning: Planning, entry: SeriesEntry, whole: MissingLater): Generator<Candidate> {
+function* candidates(planning: Planning, entry: SeriesEntry, missingLater: MissingLater): Generator<Candidate> {
   const { service, plannerState, now, requested } = planning
   if (!entry.window) return
   const zone = service.timeZone
@@ -87,7 +87,7 @@ function* candidates(planning: Planning, entry: SeriesEntry, whole: MissingLater
       (at) => addSize(zone, at, size),
     )
     // What a later job requests for all geos covers it, too.
-    const rest = subtract(intervals, whole(key))
+    const rest = subtract(intervals, missingLater(key))
     const groups = groupsOf(geoIds.map((geoId) => ({ geoId, holes: requested.left(key, geoId, rest) })))
     const changes = changesOf(service, one)
     for (const group of groups)
@@ -120,12 +120,16 @@ function shareOf({ job, plannerState, now }: Planning, others: number): number {
 }
 
 /** Plans requests for absences that are due, those due longest first, as a small share of the run's other calls. */
-export function* planAbsences(planning: Planning, others: number, whole: MissingLater): Generator<PlannedRequest> {
+export function* planAbsences(
+  planning: Planning,
+  others: number,
+  missingLater: MissingLater,
+): Generator<PlannedRequest> {
   const share = planning.options.restate ? 0 : shareOf(planning, others)
   if (share === 0) return
   // Candidates beyond the share are not requested, so they are noted in a copy: other jobs may request them.
   const tentative = { ...planning, requested: planning.requested.copy() }
-  const found = planning.job.series.flatMap((entry) => [...candidates(tentative, entry, whole)])
+  const found = planning.job.series.flatMap((entry) => [...candidates(tentative, entry, missingLater)])
   found.sort((a, b) => a.dueAt - b.dueAt)
   for (const { planned } of found.slice(0, share)) {
     planning.requested.add(seriesKey(planned.series!), planned.geoIds, [planned.window!])

@@ -27,13 +27,13 @@ interface WindowGroup {
 }
 
 /** What an entry has to request of a series, each interval once: for all geos where a later job needs all, else for the geos that miss it. */
-function groupsFor(planning: Planning, one: EntrySeries, wanted: Interval, whole: MissingLater): Group[] {
+function groupsFor(planning: Planning, one: EntrySeries, wanted: Interval, missingLater: MissingLater): Group[] {
   const { entry, key } = one
   const missing = geosOf(entry).map((geoId) => ({
     geoId,
     holes: planning.requested.left(key, geoId, missingOf(planning, one, wanted, geoId)),
   }))
-  const ofAll = coversAllGeos(entry) ? [] : whole(key)
+  const ofAll = coversAllGeos(entry) ? [] : missingLater(key)
   if (ofAll.length === 0) return groupsOf(missing)
   const common = intersect(
     missing.flatMap(({ holes }) => holes),
@@ -44,7 +44,11 @@ function groupsFor(planning: Planning, one: EntrySeries, wanted: Interval, whole
 }
 
 /** Plans an entry with a window: for every indicator what is wanted and not held, in windows on local borders. */
-export function* planSeries(planning: Planning, entry: SeriesEntry, whole: MissingLater): Generator<SeriesRequests> {
+export function* planSeries(
+  planning: Planning,
+  entry: SeriesEntry,
+  missingLater: MissingLater,
+): Generator<SeriesRequests> {
   const { service, now, options, requested } = planning
   if (!entry.window) return
   const zone = service.timeZone
@@ -54,7 +58,7 @@ export function* planSeries(planning: Planning, entry: SeriesEntry, whole: Missi
   for (const indicatorId of entry.indicators) {
     const one = entrySeries(planning, entry, indicatorId)
     const { key, state } = one
-    const groups = groupsFor(planning, one, wanted, whole)
+    const groups = groupsFor(planning, one, wanted, missingLater)
     if (groups.length === 0 || isSkipped(planning, entry.where, entry.kind, indicatorId)) continue
     const settled = settledBefore(zone, now, entry.lookback, unit, one.periods)
     const changes = changesOf(service, one)

@@ -8,13 +8,13 @@ import type { SyncContext } from '../../ingestAll.ts'
 import { hostOf } from '../../load/source.ts'
 
 /** What a run does together with other machines: what it needs of its context for that. */
-export interface Together {
-  readonly context: Pick<SyncContext, 'turns' | 'leased' | 'carryOut' | 'now'> & Partial<Pick<SyncContext, 'requested'>>
+export interface SharedRun {
+  readonly context: Pick<SyncContext, 'turns' | 'leased' | 'execute' | 'now'> & Partial<Pick<SyncContext, 'requested'>>
   close(): Promise<void>
 }
 
 /** Joins the machines that share a database: takes turns with them, by its clock; where `distributed`, hands them what is planned. */
-export async function openTogether(
+export async function openSharedRun(
   file: string,
   store: Store,
   {
@@ -25,7 +25,7 @@ export async function openTogether(
     breaker,
   }: Pick<SyncContext, 'service' | 'baseUrl' | 'signal' | 'onHold' | 'breaker'>,
   distributed: boolean,
-): Promise<Together> {
+): Promise<SharedRun> {
   // Turns do not wait until an answer is loaded.
   const signs = await openStore(file, { durability: 'full' })
   const clock = await openClock(signs.kysely)
@@ -46,6 +46,6 @@ export async function openTogether(
   const { openQueue } = await import('../../cluster/queue.ts')
   const queue = await openQueue<never>(signs, hostOf(baseUrl), { supervises: false, onError: () => undefined })
   closers.push(queue.close)
-  const { requested, carryOut } = await openHandOut(store, queue, service)
-  return { context: { ...context, requested, carryOut }, close }
+  const { requested, execute } = await openHandOut(store, queue, service)
+  return { context: { ...context, requested, execute }, close }
 }
