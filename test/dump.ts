@@ -1,5 +1,5 @@
-import type { Reader } from '../src/db/store.ts'
 import { TABLE_NAMES, type TableName, tableOf } from '../src/tables/schema.ts'
+import type { Reader } from './store.ts'
 
 /** Tables that say who writes, and how often that was. */
 const WRITERS: readonly string[] = ['_lock', '_fence']

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { onTestFinished } from 'vitest'
-import { openStore } from '../src/db/open.ts'
 import type { Store } from '../src/db/store.ts'
 import { type EmulatorOptions, startEmulator } from '../src/emulator/emulator.ts'
 import type { BreakerOptions } from '../src/fetch/breaker.ts'
@@ -16,6 +15,7 @@ import type { PlanOptions } from '../src/plan/planning.ts'
 import type { Requested } from '../src/plan/requested.ts'
 import { SERVICES } from '../src/services/services.ts'
 import { sync } from '../src/sync.ts'
+import { openStore, type Store as TestStore } from './store.ts'
 
 export { type Done, runCli, runCommand, whenSaid } from './command.ts'
 export { ON_SERVER } from './onServer.ts'
@@ -28,7 +28,7 @@ export function tempFolder(): string {
 }
 
 /** A new database on disk. */
-export async function tempStore(): Promise<Store> {
+export async function tempStore(): Promise<TestStore> {
   const store = await openStore(join(tempFolder(), 'test.db'))
   onTestFinished(() => store.close())
   return store

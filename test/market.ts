@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { openStore } from '../src/db/open.ts'
-import type { Store } from '../src/db/store.ts'
 import { startEmulator } from '../src/emulator/emulator.ts'
 import { readJob } from '../src/job/read.ts'
 import { SERVICES } from '../src/services/services.ts'
 import { sync } from '../src/sync.ts'
+import { openStore, type Store } from './store.ts'
 
 /** The nights of the demo database that the documentation speaks of. */
 export const NIGHTS = ['2025-11-03T12:00:00Z', '2025-11-04T12:00:00Z'] as const

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Store } from '../src/db/store.ts'
 import { json, ms, runJob, serve, tempStore } from './kit.ts'
+import type { Store } from './store.ts'
 import { dayOf, type Question, type Resolution, serveTruth, type Truth, valuesOf } from './truth.ts'
 
 const NOW = ms('2026-06-01T12:00:00Z')

@@ -7,14 +7,13 @@ import { Migrator } from 'kysely/migration'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { run as quarantineCommand } from '../src/cli/commands/quarantine.ts'
 import { rebuild, run as replayCommand } from '../src/cli/commands/replay.ts'
-import { openReader, openStore } from '../src/db/open.ts'
 import { MIGRATIONS } from '../src/db/sqlite/migrations.ts'
-import type { Store } from '../src/db/store.ts'
 import { pruneReplies } from '../src/load/replies/prune.ts'
 import { replay } from '../src/replay.ts'
 import { SERVICES } from '../src/services/services.ts'
 import { dump } from './dump.ts'
 import { changing, emulate, json, ms, ON_SERVER, runCli, runJob, serve, tempFolder, tempStore } from './kit.ts'
+import { openReader, openStore, type Store } from './store.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const DAY = 86_400_000

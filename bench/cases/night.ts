@@ -1,6 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openReader } from '../../src/db/open.ts'
+import { openReader } from '../../test/store.ts'
 import { type Bench, fixed, grouped, type Section } from '../bench.ts'
 import { type Measured, measure, median } from '../measure.ts'
 import { serving } from '../serving.ts'

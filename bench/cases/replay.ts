@@ -1,6 +1,6 @@
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { openStore } from '../../src/db/open.ts'
+import { openStore } from '../../test/store.ts'
 import { SHAPES, type ShapeName, valuesOf, writeAnswers } from '../answers.ts'
 import { type Bench, fixed, type Section } from '../bench.ts'
 import { measure, median } from '../measure.ts'

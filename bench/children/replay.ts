@@ -1,7 +1,7 @@
 /* Rebuilds a database from its stored replies beside: `node replay.ts database`. */
 import { rmSync } from 'node:fs'
-import { openReader, openStore } from '../../src/db/open.ts'
 import { replay } from '../../src/replay.ts'
+import { openReader, openStore } from '../../test/store.ts'
 
 const [database] = process.argv.slice(2) as [string]
 const scratch = `${database}.rebuilt`

@@ -1,5 +1,6 @@
+import { openReader } from '../../test/store.ts'
+
 /* Reads a view to its end: `node view.ts database view one|all|total`. */
-import { openReader } from '../../src/db/open.ts'
 
 const [database, view, scope] = process.argv.slice(2) as [string, string, 'one' | 'all' | 'total']
 const reader = openReader(database)

@@ -2,9 +2,6 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Database, TableName } from '../tables/schema.ts'
 import type { Awaitable, Engine } from './engine.ts'
 
-/** The values of a statement's parameters, by place or by name. */
-export type Bound = readonly unknown[] | Readonly<Record<string, unknown>>
-
 /** An open database that is read. */
 export interface Reader {
   readonly file: string
@@ -12,14 +9,6 @@ export interface Reader {
   readonly schema: number
   readonly kysely: Kysely<Database>
   readonly engine: Engine
-  /** The first column of the first row of a query, or undefined; prepared once a text. */
-  get(sql: string, parameters?: readonly unknown[]): unknown
-  /** All rows of a query; prepared once a text. */
-  all(sql: string, parameters?: Bound): unknown[]
-  /** The rows of a query one by one, each as a list of its columns. */
-  rows(sql: string, parameters?: Bound): IterableIterator<unknown[]>
-  /** The rows of a query one by one, each as an object. */
-  each(sql: string, parameters?: readonly unknown[]): IterableIterator<unknown>
   /** Makes another database equal to this one as it is now, in one transaction there; it is made where there is none. Others may write here meanwhile. */
   copyInto(file: string): Promise<void>
   close(): Promise<void>
@@ -29,8 +18,6 @@ export interface Reader {
 export interface Store extends Reader {
   /** One immediate transaction: everything that `work` writes is there afterwards, or nothing of it. Never wait for the network inside. */
   write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T>
-  /** Runs a statement with positional parameters on this connection and answers how many rows it changed; prepared once a text. */
-  run(sql: string, parameters: readonly unknown[]): number
   /**
    * Takes some tables of a database that was rebuilt from this one in place of its own, in one transaction: readers see the old rows or
    * the new ones. A file takes all of it.

@@ -4,8 +4,8 @@ import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MARK, redact, redactorOf, unquoted } from '../../src/base/redact.ts'
-import { openReader, openStore } from '../../src/db/open.ts'
 import { json, runCommand, serve, tempFolder } from '../kit.ts'
+import { openReader, openStore } from '../store.ts'
 
 const KEY = 'f00dfacecafe0123'.repeat(4)
 

@@ -4,10 +4,10 @@ import { runChecks } from '../../src/checks/check.ts'
 import { staleSeries } from '../../src/checks/lag.ts'
 import { prometheusText } from '../../src/checks/metrics.ts'
 import { missedRuns } from '../../src/checks/rhythm.ts'
-import { openReader, openStore } from '../../src/db/open.ts'
 import { replay } from '../../src/replay.ts'
 import { emulate, ms, runJob, tempFolder, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
+import { openReader, openStore } from '../store.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY

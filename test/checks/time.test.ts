@@ -2,12 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runChecks } from '../../src/checks/check.ts'
 import { findGaps } from '../../src/checks/gaps.ts'
-import { openReader } from '../../src/db/open.ts'
-import type { Store } from '../../src/db/store.ts'
 import { planRetry } from '../../src/plan/retry.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { failedRequests } from '../../src/state/failures.ts'
 import { changing, emulate, json, ms, ON_SERVER, runJob, serve, tempStore } from '../kit.ts'
+import { openReader, type Store } from '../store.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000

@@ -1,5 +1,4 @@
-import { openStore } from '../../src/db/open.ts'
-import type { Store } from '../../src/db/store.ts'
+import { openStore, type Store } from '../store.ts'
 
 const MOMENT = '2025-06-01T00:00:00.000Z'
 

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openStore } from '../../src/db/open.ts'
 import { tempFolder } from '../kit.ts'
+import { openStore } from '../store.ts'
 
 const COMMAND = `'${process.execPath}' '${resolve('src/cli/bin.js')}'`
 

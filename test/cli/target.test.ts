@@ -20,8 +20,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { parse } from 'yaml'
 import { partFileOf } from '../../src/base/files/partFiles.ts'
 import { moveIntoPlace, prepareTarget } from '../../src/base/files/target.ts'
-import { openStore } from '../../src/db/open.ts'
 import { type Done, runCli, runCommand } from '../kit.ts'
+import { openStore } from '../store.ts'
 import { addSeries, fillBy } from './filled.ts'
 
 let template: string

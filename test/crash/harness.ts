@@ -3,9 +3,9 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
-import { openReader } from '../../src/db/open.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts'
 import { dump } from '../dump.ts'
+import { openReader } from '../store.ts'
 import { type Orders, STEPS, type Step } from './steps.ts'
 
 const CHILD = resolve('test/crash/child.ts')

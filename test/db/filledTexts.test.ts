@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { Migrator } from 'kysely/migration'
 import { expect, onTestFinished, test } from 'vitest'
-import { openStore } from '../../src/db/open.ts'
 import { connect } from '../../src/db/sqlite/connection.ts'
 import { MIGRATIONS, readMigrations } from '../../src/db/sqlite/migrations.ts'
 import { tempFolder } from '../kit.ts'
+import { openStore } from '../store.ts'
 
 /** What a database held whose indicator and item of news were listed (1), named (2), described (3) and named anew (4). */
 const HELD = `

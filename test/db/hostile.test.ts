@@ -15,11 +15,10 @@ import { dirname, join, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError, StoreError } from '../../src/base/errors.ts'
-import { openReader, openStore } from '../../src/db/open.ts'
 import { logBytes } from '../../src/db/sqlite/file/wal.ts'
-import type { Store } from '../../src/db/store.ts'
 import { publish } from '../../src/products/publish.ts'
 import { emulate, json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { openReader, openStore, type Store } from '../store.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const JOB = 'series: [{ indicators: [600, 1739], window: { from: 2025-01-01, to: 2025-10-01 }, chunk: 1mo }]'

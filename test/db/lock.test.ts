@@ -19,9 +19,9 @@ import SQLite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError } from '../../src/base/errors.ts'
 import { partFileOf } from '../../src/base/files/partFiles.ts'
-import { isHeld, lockWriter, openWriter } from '../../src/db/lock.ts'
-import { openReader, openStore } from '../../src/db/open.ts'
+import { isHeld, lockWriter } from '../../src/db/lock.ts'
 import { tempFolder } from '../kit.ts'
+import { openReader, openStore, openWriter } from '../store.ts'
 
 const WRITER = resolve('test/db/writer.ts')
 

@@ -4,12 +4,12 @@ import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { BusyError, StoreError } from '../../src/base/errors.ts'
 import { lockWriter } from '../../src/db/lock.ts'
-import { openReader, openStore } from '../../src/db/open.ts'
 import { rememberZone } from '../../src/db/queries/zones.ts'
 import { MIGRATIONS } from '../../src/db/sqlite/migrations.ts'
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/db/sqlite/schema.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from '../../src/tables/schema.ts'
 import { tempFolder, tempStore } from '../kit.ts'
+import { openReader, openStore } from '../store.ts'
 
 describe('the schema', () => {
   test('migrations make exactly what is declared, all tables STRICT', async () => {

@@ -2,12 +2,11 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, statSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openReader } from '../../src/db/open.ts'
-import type { Store } from '../../src/db/store.ts'
 import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { VIEWS } from '../../src/tables/schema.ts'
 import { runJob, serve, tempStore } from '../kit.ts'
 import { fillMarket } from '../market.ts'
+import { openReader, type Store } from '../store.ts'
 
 const DAY = 86_400_000
 const NOW = Date.parse('2025-06-01T00:00:00Z')

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { startOfDate } from '../../src/base/time/zone.ts'
 import { rememberZone } from '../../src/db/queries/zones.ts'
-import type { Store } from '../../src/db/store.ts'
 import { tempStore } from '../kit.ts'
+import type { Store } from '../store.ts'
 
 const HEAD =
   'series_id kind indicator_id indicator_name time_trunc time_agg geo_agg geo_trunc unit geo_id geo_name'.split(' ')

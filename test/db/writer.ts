@@ -4,7 +4,7 @@
  */
 import { createInterface } from 'node:readline'
 import { exitCodeOf } from '../../src/cli/terminal/fail.ts'
-import { openWriter } from '../../src/db/lock.ts'
+import { openWriter } from '../store.ts'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 try {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import type { Store } from '../../src/db/store.ts'
 import { jobSchema } from '../../src/job/schema.ts'
 import { schemaText } from '../../src/products/dictionary.ts'
+import type { Store } from '../store.ts'
 import { commandsText } from './commandsText.ts'
 import { loggingText } from './loggingText.ts'
 import { manText } from './manText.ts'

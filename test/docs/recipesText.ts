@@ -1,8 +1,8 @@
 import { format } from '../../src/cli/terminal/output.ts'
-import type { Store } from '../../src/db/store.ts'
 import { type Recipe, UNSAID } from '../../src/products/recipes/recipe.ts'
 import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { NIGHTS } from '../market.ts'
+import type { Store } from '../store.ts'
 
 /** Rows of an answer that are shown. */
 const SHOWN = 6

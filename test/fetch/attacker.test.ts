@@ -6,10 +6,9 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { SyncError } from '../../src/base/errors.ts'
 import { exitCodeOf } from '../../src/cli/terminal/fail.ts'
-import { openStore } from '../../src/db/open.ts'
-import type { Store } from '../../src/db/store.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { json, ms, runJob, serve, tempFolder } from '../kit.ts'
+import { openStore, type Store } from '../store.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 /** A job that asks each of the eleven routes. */

@@ -4,11 +4,11 @@ import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { StoppedError } from '../../src/base/errors.ts'
-import { openReader } from '../../src/db/open.ts'
 import { createFetcher, type FetchOptions } from '../../src/fetch/fetch.ts'
 import type { Limits } from '../../src/fetch/http.ts'
 import { createGate } from '../../src/fetch/pace.ts'
 import { runCli, serve, tempFolder } from '../kit.ts'
+import { openReader } from '../store.ts'
 
 const REQUEST = { route: 'indicators', target: '/indicators', headers: {} } as const
 /** Nothing is given up for its time, on the slowest machine. */

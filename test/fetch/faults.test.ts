@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { prometheusText } from '../../src/checks/metrics.ts'
 import { nextTime } from '../../src/cli/commands/schedule.ts'
-import type { Store } from '../../src/db/store.ts'
 import { type Fault, faultFile } from '../../src/emulator/faults.ts'
 import { createBreaker } from '../../src/fetch/breaker.ts'
 import { quotaWaitMs } from '../../src/fetch/waits.ts'
 import { readJob } from '../../src/job/read.ts'
 import { readPlannerState } from '../../src/state/coverage.ts'
 import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
+import type { Store } from '../store.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000

@@ -14,7 +14,6 @@ import { zstdDecompressSync } from 'node:zlib'
 import SQLite from 'better-sqlite3'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { openReader } from '../../src/db/open.ts'
 import { checkLake } from '../../src/lake/check.ts'
 import { type LakeManifest, requireManifest } from '../../src/lake/manifest.ts'
 import { folderPlace } from '../../src/lake/places/folder.ts'
@@ -22,6 +21,7 @@ import { LAKE_TABLE_NAMES, type LakeTableName } from '../../src/lake/schema.ts'
 import { syncLake } from '../../src/lake/sync.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
 import { tempFolder } from '../kit.ts'
+import { openReader } from '../store.ts'
 
 let dir: string
 const lake = (): string => join(dir, 'lake')

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
-import type { Reader, Store } from '../../src/db/store.ts'
 import { requireManifest } from '../../src/lake/manifest.ts'
 import type { LakeTableName } from '../../src/lake/schema.ts'
+import type { Reader, Store } from '../store.ts'
 
 const indicatorName = (kind: string, id: string): string =>
   `(select t.name from indicator_text t where t.kind = ${kind} and t.id = ${id} and t.name is not null order by t.locale <> 'es', t.locale limit 1)`

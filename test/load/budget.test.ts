@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { openStore } from '../../src/db/open.ts'
-import type { Store } from '../../src/db/store.ts'
 import { emulate, json, ms, ON_SERVER, runJob, serve, tempStore } from '../kit.ts'
+import { openStore, type Store } from '../store.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES = 'series: [{ indicators: [600], window: { from: 2025-01-01, to: 2025-02-01 }, chunk: 1w }]'

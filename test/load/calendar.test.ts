@@ -4,8 +4,8 @@ import { formatUtc } from '../../src/base/time/instant.ts'
 import { addUnits, floorTo, startOfDate, type Unit } from '../../src/base/time/zone.ts'
 import { runChecks } from '../../src/checks/check.ts'
 import { findGaps } from '../../src/checks/gaps.ts'
-import { openStore } from '../../src/db/open.ts'
 import { json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { openStore } from '../store.ts'
 
 const ZONE = 'Europe/Madrid'
 const DAY = 86_400

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { formatUtc } from '../../src/base/time/instant.ts'
 import { prometheusText } from '../../src/checks/metrics.ts'
-import type { Store } from '../../src/db/store.ts'
 import type { Summary } from '../../src/ingestAll.ts'
 import { failures } from '../../src/state/failures.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
+import type { Store } from '../store.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const DAY = 86_400

@@ -1,4 +1,4 @@
-import type { Store } from '../../src/db/store.ts'
+import type { Store } from '../store.ts'
 
 interface Value {
   readonly geo: number

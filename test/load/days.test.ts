@@ -4,10 +4,10 @@ import { plannedRequestOf, SHAPES } from '../../bench/answers.ts'
 import { startOfDate } from '../../src/base/time/zone.ts'
 import { differingDays } from '../../src/checks/days.ts'
 import { rememberZone } from '../../src/db/queries/zones.ts'
-import type { Store } from '../../src/db/store.ts'
 import { applyRows } from '../../src/load/apply.ts'
 import { NO_ROWS, type Observations } from '../../src/tables/rows.ts'
 import { tempStore } from '../kit.ts'
+import type { Store } from '../store.ts'
 import { oracleDays } from './dayOracle.ts'
 
 /** Zones with a day in which their clocks change: by an hour, by half an hour, over midnight, and by a whole day. */

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { runChecks } from '../../src/checks/check.ts'
 import { findGaps } from '../../src/checks/gaps.ts'
-import { openReader, openStore } from '../../src/db/open.ts'
-import type { Store } from '../../src/db/store.ts'
 import { dismiss } from '../../src/load/quarantine/quarantine.ts'
 import { replay } from '../../src/replay.ts'
 import { dump } from '../dump.ts'
 import { json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
+import { openReader, openStore, type Store } from '../store.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY

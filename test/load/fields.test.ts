@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Store } from '../../src/db/store.ts'
 import { dump } from '../dump.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
+import type { Store } from '../store.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES =

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { findGaps } from '../../src/checks/gaps.ts'
-import { openReader, openStore } from '../../src/db/open.ts'
 import { replay } from '../../src/replay.ts'
 import { dump } from '../dump.ts'
 import { json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
+import { openReader, openStore } from '../store.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const job = (from: string, to: string, geo = '') =>

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { prometheusText } from '../../src/checks/metrics.ts'
 import { summaryJson, summaryText } from '../../src/cli/text/summary.ts'
-import type { Store } from '../../src/db/store.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
+import type { Store } from '../store.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const DAY = 86_400_000

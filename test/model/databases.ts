@@ -2,8 +2,8 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openStore } from '../../src/db/open.ts'
 import { createDatabase } from '../postgres/create.ts'
+import { openStore } from '../store.ts'
 
 /** Makes databases for sequences. */
 export interface Databases {

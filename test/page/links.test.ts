@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openStore } from '../../src/db/open.ts'
 import { publish } from '../../src/products/publish.ts'
 import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { tempFolder } from '../kit.ts'
+import { openStore } from '../store.ts'
 import { window } from './browser.ts'
 import { filledFile, servePage } from './site.ts'
 

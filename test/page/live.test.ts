@@ -1,8 +1,8 @@
 import { copyFileSync, renameSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openStore } from '../../src/db/open.ts'
 import { addFetch } from '../cli/filled.ts'
 import { emulate, runJob } from '../kit.ts'
+import { openStore } from '../store.ts'
 import { window } from './browser.ts'
 import { filledFile, NOW, servePage } from './site.ts'
 

@@ -1,9 +1,8 @@
 import { join } from 'node:path'
-import { openReader, openStore } from '../../src/db/open.ts'
-import type { Reader, Store } from '../../src/db/store.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import type { Running } from '../../src/page/server/start.ts'
 import { ms, runJob } from '../kit.ts'
+import { openReader, openStore, type Reader, type Store } from '../store.ts'
 import { startPage } from './site.ts'
 
 /** Nights at which the service was asked: what is known of a day is another thing after each. */

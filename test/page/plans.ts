@@ -1,5 +1,5 @@
 import SQLite from 'better-sqlite3'
-import type { Reader } from '../../src/db/store.ts'
+import type { Reader } from '../store.ts'
 
 /** Tables that grow with what is held, and what they are called in queries: nothing that answers a page reads one of them from end to end. */
 const LARGE =

@@ -2,12 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, onTestFinished } from 'vitest'
-import { openStore } from '../../src/db/open.ts'
-import type { Store } from '../../src/db/store.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import type { Site } from '../../src/page/server/site.ts'
 import { type Running, startServer } from '../../src/page/server/start.ts'
 import { ms, runJob, tempFolder } from '../kit.ts'
+import { openStore, type Store } from '../store.ts'
 
 /** When the tests of the page take place. */
 export const NOW = ms('2025-11-04T12:00:00Z')

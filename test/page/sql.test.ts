@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openStore } from '../../src/db/open.ts'
+import { openStore } from '../store.ts'
 import { window } from './browser.ts'
 import { filledFile, servePage, sharedFile } from './site.ts'
 

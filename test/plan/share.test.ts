@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { findGaps } from '../../src/checks/gaps.ts'
-import type { Store } from '../../src/db/store.ts'
 import { ms, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
+import type { Store } from '../store.ts'
 
 const HOUR = 3_600_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * 24 * HOUR

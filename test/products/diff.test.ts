@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Store } from '../../src/db/store.ts'
 import { type Difference, differences } from '../../src/products/diff.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
+import type { Store } from '../store.ts'
 
 const JOB = `catalogue: true
 series: [{ indicators: [600], geoIds: [3], window: { from: 2025-01-01, to: 2025-01-02 }, lookback: 8mo }]`

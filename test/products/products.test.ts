@@ -6,8 +6,6 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { chart, shrink, strip } from '../../src/cli/terminal/chart.ts'
-import { openReader } from '../../src/db/open.ts'
-import type { Store } from '../../src/db/store.ts'
 import { schemaText } from '../../src/products/dictionary.ts'
 import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { SEARCH_SCOPES, type SearchScope, search } from '../../src/products/search.ts'
@@ -17,6 +15,7 @@ import { STALE } from '../docs/pages.ts'
 import { recipesText } from '../docs/recipesText.ts'
 import { type Done, emulate, runCommand, tempFolder } from '../kit.ts'
 import { fillMarket } from '../market.ts'
+import { openReader, type Store } from '../store.ts'
 
 let store: Store
 let file: string
@@ -408,7 +407,7 @@ describe('content as people read it', () => {
 })
 
 test('status of a database that is new, and of one whose tables are too large to count', async () => {
-  const { openStore } = await import('../../src/db/open.ts')
+  const { openStore } = await import('../store.ts')
   const { readStatus } = await import('../../src/checks/status.ts')
   const other = await openStore(join(tempFolder(), 'new.db'))
   expect(await readStatus(other)).toMatchObject({ rows: { observation: 0 }, estimated: [] })

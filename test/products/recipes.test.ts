@@ -7,14 +7,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { InputError } from '../../src/base/errors.ts'
 import { prepareRecipe } from '../../src/cli/commands/recipe.ts'
 import type { Parameters } from '../../src/cli/statements/recipeNeeds.ts'
-import { openStore } from '../../src/db/open.ts'
-import type { Store } from '../../src/db/store.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { withDefaults } from '../../src/products/recipes/recipe.ts'
 import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { ms, runCommand, runJob, tempStore } from '../kit.ts'
 import { fillMarket } from '../market.ts'
+import { openStore, type Store } from '../store.ts'
 
 type Row = Record<string, number | string | null>
 const NOW = Date.parse('2025-11-20T12:00:00Z')

@@ -1,10 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { pack } from '../../src/base/bytes/pack.ts'
-import { openReader } from '../../src/db/open.ts'
-import type { Store } from '../../src/db/store.ts'
 import { dump } from '../dump.ts'
 import { emulate, ms, runCommand, runJob, tempFolder, tempStore } from '../kit.ts'
+import { openReader, type Store } from '../store.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const JOB = `series: [{ indicators: [1739, 805], geoIds: [3, 8741], window: { from: 2025-10-01, to: 2025-10-08 } }]

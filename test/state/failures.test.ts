@@ -3,12 +3,12 @@ import { runChecks } from '../../src/checks/check.ts'
 import { findGaps } from '../../src/checks/gaps.ts'
 import { openFailures } from '../../src/checks/status.ts'
 import { run as quarantineCommand } from '../../src/cli/commands/quarantine.ts'
-import type { Store } from '../../src/db/store.ts'
 import { planRetry } from '../../src/plan/retry.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { failedRequests } from '../../src/state/failures.ts'
 import { ms, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
+import type { Store } from '../store.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const DAY = 86_400_000

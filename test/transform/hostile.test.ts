@@ -6,11 +6,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isObject } from '../../src/base/json.ts'
 import { parseInstant } from '../../src/base/time/instant.ts'
-import { openReader, openStore } from '../../src/db/open.ts'
-import type { Store } from '../../src/db/store.ts'
 import { replay } from '../../src/replay.ts'
 import { dump } from '../dump.ts'
 import { emulate, json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { openReader, openStore, type Store } from '../store.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const FROM = ms('2025-09-30T22:00:00Z') / 1000

@@ -17,21 +17,12 @@ import { replaceTables } from './replaceTables.ts'
 import { checkReadable, checkStillOurs, migrate, schemaState } from './schema.ts'
 import { tidy } from './tidy.ts'
 
-/** What can only be asked of a database in this process. */
-const notHere = (): never => {
-  throw new Error('A database on a server answers no statement at once: ask by Kysely, or by the engine.')
-}
-
 function readerOf(connection: Connection, address: string): Reader {
   return {
     file: address,
     schema: SCHEMA_VERSION,
     kysely: connection.kysely,
     engine: createEngine(connection),
-    get: notHere,
-    all: notHere,
-    rows: notHere,
-    each: notHere,
     copyInto: () => Promise.reject(onlyFiles('A copy is made')),
     close: () => connection.close(),
   }
@@ -146,7 +137,6 @@ export async function openStore(file: string, { durability = 'normal', signal }:
       last = turn.catch(() => undefined)
       return turn
     },
-    run: notHere,
     replaceTables: (rebuilt, tables) => replaceTables(rebuilt, store, tables),
     tidy: () => tidy(kysely),
     async check() {

@@ -1,7 +1,7 @@
 import { BusyError, StoreError } from '../../base/errors.ts'
 import { writeDictionary } from '../queries/dictionary.ts'
 import { refreshZones, rememberZone } from '../queries/zones.ts'
-import type { Bound, Durability, Reader, Store, StoreOptions } from '../store.ts'
+import type { Durability, Reader, Store, StoreOptions } from '../store.ts'
 import { backUp, retryWhileBusy } from './busy.ts'
 import { type Connection, connect } from './connection.ts'
 import { addStandIns, checkWhole } from './copies.ts'
@@ -11,11 +11,32 @@ import { watchFile } from './file/watch.ts'
 import { APPLICATION_ID, checkOwner, migrate, SCHEMA_VERSION } from './schema.ts'
 import { asStoreError, isBusy } from './storeErrors.ts'
 
+/** The values of a statement's parameters, by place or by name. */
+export type Bound = readonly unknown[] | Readonly<Record<string, unknown>>
+
+/** A file that is read: it answers statements at once, too. The program itself asks by Kysely and the engine; tests and benches look so. */
+export interface SqliteReader extends Reader {
+  /** The first column of the first row of a query, or undefined; prepared once a text. */
+  get(sql: string, parameters?: readonly unknown[]): unknown
+  /** All rows of a query; prepared once a text. */
+  all(sql: string, parameters?: Bound): unknown[]
+  /** The rows of a query one by one, each as a list of its columns. */
+  rows(sql: string, parameters?: Bound): IterableIterator<unknown[]>
+  /** The rows of a query one by one, each as an object. */
+  each(sql: string, parameters?: readonly unknown[]): IterableIterator<unknown>
+}
+
+/** The same of a file that is written. */
+export interface SqliteStore extends SqliteReader, Store {
+  /** Runs a statement with positional parameters on this connection and answers how many rows it changed; prepared once a text. */
+  run(sql: string, parameters: readonly unknown[]): number
+}
+
 /** Opens a database for writing: made when absent, migrated when older, refused when newer or foreign. */
 export async function openStore(
   file: string,
   { durability = 'normal', copies = false, logLimit = LOG_LIMIT, ...patience }: StoreOptions = {},
-): Promise<Store> {
+): Promise<SqliteStore> {
   const connection = connect(file, patience)
   const { kysely, raw } = connection
   const reader = readerOf(connection, file)
@@ -121,7 +142,7 @@ function prepareFile(connection: Connection, file: string, durability: Durabilit
 }
 
 /** What a database offers to readers: statements that are prepared once a text. */
-function readerOf(connection: Connection, file: string): Reader {
+function readerOf(connection: Connection, file: string): SqliteReader {
   const { kysely, raw, prepare } = connection
   return {
     file,
@@ -158,7 +179,7 @@ function readerOf(connection: Connection, file: string): Reader {
 }
 
 /** Opens a database for reading only; refused when it is absent, foreign, newer or not yet migrated. */
-export function openReader(file: string): Reader {
+export function openReader(file: string): SqliteReader {
   const connection = connect(file, { readonly: true })
   try {
     const version = checkOwner(connection, file)

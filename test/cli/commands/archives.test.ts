@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openReader } from '../../../src/db/open.ts'
 import { emulate, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
+import { openReader } from '../../store.ts'
 
 const NOW = Date.parse('2025-11-04T12:00:00Z')
 const KEY = '0123456789abcdef'.repeat(4)

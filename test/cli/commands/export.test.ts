@@ -5,9 +5,9 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exportFile } from '../../../src/cli/exports/exportFile.ts'
 import { exportStatement } from '../../../src/cli/statements/statement.ts'
-import { openReader } from '../../../src/db/open.ts'
 import { csvCell, uniqueNames } from '../../../src/products/cells.ts'
 import { type Done, runCommand } from '../../kit.ts'
+import { openReader } from '../../store.ts'
 import { addFetch, addSeries, fillBy } from '../filled.ts'
 
 let dir: string

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { openStore } from '../../../src/db/open.ts'
 import { runCli, runCommand, tempFolder } from '../../kit.ts'
+import { openStore } from '../../store.ts'
 
 async function folder(): Promise<string> {
   const dir = tempFolder()

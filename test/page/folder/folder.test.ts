@@ -13,12 +13,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openReader } from '../../../src/db/open.ts'
-import type { Reader } from '../../../src/db/store.ts'
 import { pageFiles } from '../../../src/page/folder/files.ts'
 import { writePage } from '../../../src/page/folder/folder.ts'
 import { runCommand, tempFolder } from '../../kit.ts'
 import { fillMarket } from '../../market.ts'
+import { openReader, type Reader } from '../../store.ts'
 import { accessibilityFaults, window } from '../browser.ts'
 
 const NOW = Date.parse('2025-11-05T12:00:00Z') / 1000

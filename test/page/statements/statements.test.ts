@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openStore } from '../../../src/db/open.ts'
 import { createStatementRunner, LIMITS, type Limits } from '../../../src/page/statements/statements.ts'
 import { addSeries, fillBy } from '../../cli/filled.ts'
+import { openStore } from '../../store.ts'
 
 /** More than a slow machine needs to begin. */
 const PATIENT: Limits = { ...LIMITS, ms: 120_000 }

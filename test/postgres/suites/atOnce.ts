@@ -1,6 +1,6 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { portable } from '../../../src/db/postgres/portable.ts'
-import type { Bound, Store } from '../../../src/db/store.ts'
+import type { Bound, SqliteStore } from '../../../src/db/sqlite/open.ts'
 
 /*
  * Tests look into a database at once, as a file is read: here another thread asks the server, and this one waits for it. What is asked is
@@ -68,7 +68,7 @@ const values = ({ rows, columns }: { rows: Record<string, unknown>[]; columns: s
   rows.map((row) => columns.map((column) => row[column]))
 
 /** The part of a database that answers at once. */
-export function askAtOnce(address: string): Pick<Store, 'get' | 'all' | 'rows' | 'each' | 'run'> {
+export function askAtOnce(address: string): Pick<SqliteStore, 'get' | 'all' | 'rows' | 'each' | 'run'> {
   const ask = (sql: string, parameters: Bound = []) => {
     asking ??= begin()
     return asking.ask({ address, sql: written(sql, parameters) })

@@ -1,0 +1,23 @@
+import * as locks from '../src/db/lock.ts'
+import * as db from '../src/db/open.ts'
+import type { SqliteReader, SqliteStore } from '../src/db/sqlite/open.ts'
+import type { StoreOptions } from '../src/db/store.ts'
+
+/*
+ * Databases as tests open them: they also answer statements at once, as a file does. Where the suites run over PostgreSQL, a thread of
+ * theirs answers (postgres/suites).
+ */
+
+export type Reader = SqliteReader
+export type Store = SqliteStore
+
+/** Opens a database for reading only. */
+export const openReader = (file: string): Reader => db.openReader(file) as Reader
+
+/** Opens a database for writing. */
+export const openStore = async (file: string, options?: StoreOptions): Promise<Store> =>
+  (await db.openStore(file, options)) as Store
+
+/** Opens a database as its only writer. */
+export const openWriter = async (file: string, command: string, options?: StoreOptions): Promise<Store> =>
+  (await locks.openWriter(file, command, options)) as Store
