@@ -156,8 +156,15 @@ describe('imports flow downhill', () => {
     expect(code).not.toMatch(
       /(?<!String)\.raw\b|\.(run|get|all|each|rows|prepare|exec)\(\s*[`'](select|insert|update|delete|pragma) /,
     )
-    expect(importsOf(text).filter((name) => /\bdb\/sqlite/.test(name))).toEqual([])
   })
+
+  test.each(sources.filter(({ file }) => folderOf(file) !== 'db'))(
+    '$file reaches a database by what is said of any, so that nothing depends on which engine it is',
+    ({ text }) => {
+      expect(importsOf(text).filter((name) => /\bdb\/(sqlite|postgres)\//.test(name))).toEqual([])
+      expect(text, 'placeOf says what follows from where a database lies').not.toContain('isAddress')
+    },
+  )
 
   /** The only files of `db` itself that know which databases there are. */
   const BACKENDS = ['db/open.ts']

@@ -1,7 +1,24 @@
+import { dirname } from 'node:path'
 import { StoreError } from '../base/errors.ts'
 
 /** Whether the name of a database is the address of one on a server, and not a path. */
 export const isAddress = (name: string): boolean => /^postgres(ql)?:\/\//i.test(name)
+
+/** What follows from where a database lies, for all who do not open it. */
+export interface Place {
+  /** Whether machines share it: their workers take requests from its queue, and they take turns to call a host. */
+  readonly isShared: boolean
+  /** Whether a server looks after its bytes: it checks them, and keeps its log. */
+  readonly isServed: boolean
+  /** The folder that it lies in, where other files go beside it; null where it lies in none. */
+  readonly folder: string | null
+}
+
+const ON_SERVER: Place = { isShared: true, isServed: true, folder: null }
+const IN_FILE: Omit<Place, 'folder'> = { isShared: false, isServed: false }
+
+/** Where a database lies, by its name. */
+export const placeOf = (name: string): Place => (isAddress(name) ? ON_SERVER : { ...IN_FILE, folder: dirname(name) })
 
 /** Addresses as they were given, by how they are shown: a password stands in no message, but it is needed to connect again. */
 const given = new Map<string, string>()

@@ -126,8 +126,8 @@ export interface Upserted extends Written {
 }
 
 /**
- * What Kysely cannot say, or not fast enough: each database has its own. Everything else is typed queries, and nothing
- * outside of this folder knows which database it is.
+ * What Kysely cannot say, or not fast enough: each database has its own. Everything else is typed queries. Outside of this
+ * folder a database is known by what it does, and by its place (`placeOf` in `address.ts`); nobody asks which engine it is.
  */
 export interface Engine {
   /**

@@ -1,9 +1,9 @@
+import type { openReader } from '../../src/db/open.ts'
 import { textOf } from '../../src/page/html.ts'
 import type { Page, PageRequest } from '../../src/page/page.ts'
 import { PAGES } from '../../src/page/pages.ts'
 import type { Locale } from '../../src/page/words/locale.ts'
 import { WORDS } from '../../src/page/words/words.ts'
-import type { openReader } from '../store.ts'
 
 type Opened = ReturnType<typeof openReader>
 

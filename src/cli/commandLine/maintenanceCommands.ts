@@ -1,4 +1,4 @@
-import { PROFILE_NAMES } from '../../db/postgres/profiles.ts'
+import { PROFILE_NAMES } from '../../db/profiles.ts'
 import { DATABASE, JSON_FLAG, SERVICE } from '../flags.ts'
 import type { Command } from './command.ts'
 

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { PermanentError, StoppedError, type SyncError, TransientError } from '../../base/errors.ts'
 import type { OnEvent } from '../../base/events.ts'
 import { eventsTo } from '../../base/log.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { localDate } from '../../base/time/zone.ts'
 import { accountCalls } from '../../calls.ts'
-import { isAddress } from '../../db/address.ts'
+import { placeOf } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader, Store } from '../../db/store.ts'
@@ -152,7 +152,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   const pace = { ...(like ?? normalizeJob({ name: 'archives', series: [] })).pace, concurrency: 1 }
   refuseExposed(reached)
   const log = logFor(args, secretsOf(key))
-  const folder = args.folder ?? join(isAddress(file) ? 'data' : dirname(file), 'archives')
+  const folder = args.folder ?? join(placeOf(file).folder ?? 'data', 'archives')
   const store = await openWriter(file, 'archives download')
   const emit = eventsTo(log)
   const signals = watchSignals(emit)

@@ -1,11 +1,11 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { BusyError, StoreError } from '../../base/errors.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { formatUtc } from '../../base/time/instant.ts'
 import { formatLocal, transitions } from '../../base/time/zone.ts'
 import { missedRuns } from '../../checks/rhythm.ts'
-import { isAddress } from '../../db/address.ts'
+import { placeOf } from '../../db/address.ts'
 import { type Holder, readHolder } from '../../db/holder.ts'
 import { isHeld } from '../../db/lock.ts'
 import { asStoreError, openReader, schemaState } from '../../db/open.ts'
@@ -79,7 +79,7 @@ function zoneData(timeZone: string): Diagnosis {
 }
 
 function machine(file: string, { timeZone }: Service): Diagnosis[] {
-  const folder = [isAddress(file) ? process.cwd() : dirname(resolve(file)), process.cwd()].find(existsSync) ?? '.'
+  const folder = [resolve(placeOf(file).folder ?? '.'), process.cwd()].find(existsSync) ?? '.'
   const { bavail, bsize } = statfsSync(folder)
   const free = Math.floor((bavail * bsize) / 1024 / 1024)
   const now = Math.floor(Date.now() / 1000)
@@ -121,17 +121,18 @@ async function health(file: string): Promise<Diagnosis[]> {
     const damage = await reader.engine.damage()
     const dangling = (await reader.engine.dangling()).length
     const log = await reader.engine.logBytes()
+    const { isServed } = placeOf(file)
     const missed = await missedRuns(reader, Math.floor(Date.now() / 1000))
     return [
       good('schema', `${state.version} of ${state.known}`),
-      isAddress(file)
+      isServed
         ? good('integrity', 'checked by the server: data_checksums, and its log')
         : (damage === null ? good : bad)('integrity', damage ?? 'ok'),
       (dangling === 0 ? good : bad)(
         'references',
         dangling === 0 ? 'all whole' : `${quantity(dangling, 'row points', 'rows point')} nowhere`,
       ),
-      ...(isAddress(file) ? [] : [logState(log)]),
+      ...(isServed ? [] : [logState(log)]),
       good('write lock', await lockState(file, await readHolder(reader.kysely))),
       ...(missed.length === 0
         ? [good('runs', 'none is missed')]

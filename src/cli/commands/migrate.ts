@@ -1,9 +1,9 @@
 import { InputError } from '../../base/errors.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
-import { isAddress } from '../../db/address.ts'
+import { placeOf } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { schemaState, takeOver } from '../../db/open.ts'
-import { distribution, type PROFILE_NAMES } from '../../db/postgres/profiles.ts'
+import { distribution, type PROFILE_NAMES } from '../../db/profiles.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -22,7 +22,7 @@ const TOLD_MS = 10_000
 
 /** Copies a database in a file into one on a server; the file is locked meanwhile. */
 async function copy(from: string, into: string, args: MigrateArgs): Promise<void> {
-  if (isAddress(from) || !isAddress(into))
+  if (placeOf(from).isShared || !placeOf(into).isShared)
     throw new InputError('--from takes a file, and --database the address of a server.', {
       hint: 'indicator-sync migrate --from data/indicator-sync.db --database postgres://USER@HOST/DATABASE',
       code: 'bad-copy',

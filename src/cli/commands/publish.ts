@@ -4,7 +4,7 @@ import { InputError } from '../../base/errors.ts'
 import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
 import { asWriteError, prepareTarget, type Target, tryMoveIntoPlace } from '../../base/files/target.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
-import { isAddress } from '../../db/address.ts'
+import { placeOf } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Locale } from '../../page/words/locale.ts'
@@ -128,7 +128,7 @@ export async function run(args: PublishArgs): Promise<number> {
       code: 'nothing-to-publish',
     })
   for (const target of [file, page])
-    if (target !== undefined && isAddress(target))
+    if (target !== undefined && placeOf(target).folder === null)
       throw new InputError('What is published is a file, or a folder of files: an address of a server is neither.', {
         hint: 'Name the file that is to be made; readers of a server need no copy, only the role that reads (docs/scale.md).',
         code: 'publish-on-server',

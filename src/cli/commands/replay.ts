@@ -6,7 +6,7 @@ import { partFileOf, removeStaleParts, removeStalePartsNow } from '../../base/fi
 import { moveIntoPlace, prepareTarget, type Target } from '../../base/files/target.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { formatMillis } from '../../base/time/instant.ts'
-import { isAddress } from '../../db/address.ts'
+import { placeOf } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader, openStore, removeDatabase } from '../../db/open.ts'
 import type { Store } from '../../db/store.ts'
@@ -94,13 +94,13 @@ export async function rebuild(
   onProgress: (replies: number) => void,
 ): Promise<Replayed> {
   await checkReplies(file, false)
-  const server = isAddress(file)
-  const folder = server ? mkdtempSync(join(tmpdir(), 'indicator-sync-replay-')) : null
+  const hasFolder = placeOf(file).folder !== null
+  const folder = hasFolder ? null : mkdtempSync(join(tmpdir(), 'indicator-sync-replay-'))
   const scratch = folder === null ? partFileOf(file) : join(folder, 'rebuilt.db')
   let store: Store | undefined
   try {
     store = await openWriter(file, 'replay')
-    if (!server) removeStaleParts(file, Date.now())
+    if (hasFolder) removeStaleParts(file, Date.now())
     const done = await build(file, scratch, service, onProgress)
     checkDamage(file, done)
     const built = await openStore(scratch, { durability: 'none' })
@@ -168,7 +168,7 @@ export async function run(args: ReplayArgs): Promise<number> {
     throw new InputError('--incomplete goes with --into: a database is never replaced by a part of itself.', {
       code: 'incomplete-in-place',
     })
-  if (args.into !== undefined && isAddress(args.into)) throw intoFile()
+  if (args.into !== undefined && placeOf(args.into).folder === null) throw intoFile()
   const began = performance.now()
   let reportedAt = began
   const onProgress = (replies: number): void => {

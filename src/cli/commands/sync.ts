@@ -1,5 +1,5 @@
 import { InputError } from '../../base/errors.ts'
-import { isAddress } from '../../db/address.ts'
+import { placeOf } from '../../db/address.ts'
 import type { Durability } from '../../db/store.ts'
 import { ingestAll } from '../../ingestAll.ts'
 import type { RejectPolicy } from '../../ingestContext.ts'
@@ -82,7 +82,7 @@ export function retry(args: Omit<SyncArgs, 'jobs'> & { readonly job?: string }):
 
 /** Whether what is planned is handed to workers. Only a database on a server has some. */
 export function isDistributed({ distributed = false }: DistributedArgs, { database }: Settings): boolean {
-  if (distributed && !isAddress(database.value))
+  if (distributed && !placeOf(database.value).isShared)
     throw new InputError(`${database.value} is a file of one machine, and workers share a database on a server.`, {
       hint: 'Name one: --database postgres://user@host/name, or leave --distributed out.',
       code: 'no-server',

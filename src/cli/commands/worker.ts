@@ -5,7 +5,7 @@ import { openClock } from '../../cluster/clock.ts'
 import { openQueue } from '../../cluster/queue.ts'
 import type { QueuedRequest } from '../../cluster/queuedRequest.ts'
 import { work } from '../../cluster/worker.ts'
-import { isAddress } from '../../db/address.ts'
+import { placeOf } from '../../db/address.ts'
 import { openStore } from '../../db/open.ts'
 import { hostOf } from '../../load/source.ts'
 import { secretsOf } from '../../services/key.ts'
@@ -29,7 +29,7 @@ export async function run(args: WorkerArgs): Promise<number> {
   const service = requireService(settings)
   refuseExposed(service)
   const file = settings.database.value
-  if (!isAddress(file))
+  if (!placeOf(file).isShared)
     throw new InputError(`${file} is a file of one machine, and workers share a database on a server.`, {
       hint: 'Name it: --database postgres://user@host/name, or INDICATOR_SYNC_DATABASE. For a file, `sync` does it all.',
       code: 'no-server',

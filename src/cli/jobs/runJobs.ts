@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventsTo, type Logger } from '../../base/log.ts'
 import type { Interval } from '../../base/time/interval.ts'
-import { isAddress } from '../../db/address.ts'
+import { placeOf } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openStore } from '../../db/open.ts'
 import type { Durability, Store } from '../../db/store.ts'
@@ -100,7 +100,7 @@ async function runAll(
   const begun = new Set<Job>()
   let sharedRun: SharedRun | undefined
   try {
-    if (isAddress(file)) {
+    if (placeOf(file).isShared) {
       const { openSharedRun } = await import('./sharedRun.ts')
       sharedRun = await openSharedRun(file, store, { ...options, signal }, options.distributed ?? false)
     } else await afterLastCall(store)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { InputError } from '../../base/errors.ts'
 import { isHere } from '../../base/host.ts'
-import { isAddress, passwordIn, shownName } from '../../db/address.ts'
+import { passwordIn, placeOf, shownName } from '../../db/address.ts'
 import { checkKey } from '../../services/key.ts'
 import type { Service } from '../../services/services.ts'
 import { systemWords } from '../terminal/fail.ts'
@@ -175,7 +175,7 @@ const NOT_DATABASES: readonly (readonly [RegExp, string])[] = [
 
 /** Refuses a name under which SQLite keeps nothing, or something else. From here on, the address of a server is told without its password. */
 function checkDatabase(database: Setting<string>): Setting<string> {
-  if (isAddress(database.value)) {
+  if (placeOf(database.value).folder === null) {
     const password = passwordIn(database.value)
     if (password !== undefined) rememberSecret(password)
     return { ...database, value: shownName(database.value) }

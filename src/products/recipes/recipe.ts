@@ -17,7 +17,7 @@ export interface Probe {
   readonly hint: string
 }
 
-/** A named query of analysts: SQL of SQLite, which PostgreSQL reads with a few words replaced (db/postgres/portable.ts). */
+/** A named query of analysts: SQL of SQLite, which PostgreSQL reads with a few words replaced (db/portable.ts). */
 export interface Recipe {
   readonly name: string
   readonly question: string

@@ -1,5 +1,5 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import { portable } from '../../../src/db/postgres/portable.ts'
+import { portable } from '../../../src/db/portable.ts'
 import type { Bound, SqliteStore } from '../../../src/db/sqlite/open.ts'
 
 /*

@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../../tables/schema.ts'
 import { dayTotals, differentDaySql } from '../../../tables/sql/daySql.ts'
 import type { PlacedValue } from '../../engine.ts'
+import { portable } from '../../portable.ts'
 import { rowsOf } from '../connection/run.ts'
-import { portable } from '../portable.ts'
 
 /** Makes the totals of all days anew, from the values, of the series whose days are counted in a zone. Part of a transaction. */
 export async function rebuildDays(db: Kysely<Database>, zone: string): Promise<void> {

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { InputError } from '../../../base/errors.ts'
 import { type QueryResult, SEEN } from '../../engine.ts'
+import { portable } from '../../portable.ts'
 import type { Connection, Reading } from '../connection/connection.ts'
 import { OID } from '../connection/oids.ts'
 import { asStoreError } from '../errors.ts'
-import { portable } from '../portable.ts'
 
 /** Rows at a time of somebody's statement: they may be as wide as they like. */
 const BLOCK = 250
