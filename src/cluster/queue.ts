@@ -1,6 +1,6 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { type Db, PgBoss } from 'pg-boss'
-import { BOSS_SCHEMA, bossTables } from '../db/shared.ts'
+import { BOSS_SCHEMA, bossTables, OPEN, queueOf } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
 
 /** A piece of work as it is queued. */
@@ -65,20 +65,11 @@ const RETRIES = 8
 /** Pieces that are put into the queue at once. */
 const BATCH = 2_000
 
-/** Only these states are open. */
-const OPEN = ['created', 'retry', 'active'] as const
-
 /** Whether a statement about one attempt found it: the types of pg-boss leave out what it answers. */
 const found = (response: object): boolean => (response as { readonly affected: number }).affected === 1
 
 /** What was queued: a connection may hand out JSON as the text that it is. */
 const asData = <T>(data: unknown): T => (typeof data === 'string' ? JSON.parse(data) : data) as T
-
-/** The names of the queue of a host, and of that for its dead. */
-export const queueOf = (host: string): { readonly asks: string; readonly dead: string } => {
-  const name = host.replaceAll(/[^\w.-]/g, '_')
-  return { asks: `asks.${name}`, dead: `dead.${name}` }
-}
 
 const send = async (db: Kysely<never>, text: string, values: readonly unknown[]) => ({
   rows: (await db.executeQuery(CompiledQuery.raw(text, [...values]))).rows,

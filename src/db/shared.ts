@@ -12,20 +12,3 @@ export async function databaseClock(db: Kysely<ClusterDatabase>): Promise<number
     .executeTakeFirstOrThrow()
   return Math.floor(seconds * 1000)
 }
-
-/** Where pg-boss keeps its tables. */
-export const BOSS_SCHEMA = 'pgboss'
-
-/** The tables of pg-boss, as far as they are read here. */
-export interface BossTables {
-  readonly job: {
-    readonly name: string
-    readonly state: string
-    readonly data: unknown
-    readonly group_id: string | null
-    readonly output: unknown
-    readonly source_name: string | null
-  }
-}
-export const bossTables = (db: Kysely<never>): Kysely<BossTables> =>
-  (db as unknown as Kysely<BossTables>).withSchema(BOSS_SCHEMA)

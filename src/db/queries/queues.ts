@@ -1,0 +1,70 @@
+import type { Kysely } from 'kysely'
+import type { Store } from '../store.ts'
+
+/** Where pg-boss keeps its tables. */
+export const BOSS_SCHEMA = 'pgboss'
+
+/** The tables of pg-boss, as far as they are read here. */
+interface BossTables {
+  readonly job: {
+    readonly name: string
+    readonly state: string
+    readonly data: unknown
+    readonly group_id: string | null
+    readonly output: unknown
+    readonly source_name: string | null
+  }
+}
+
+/** A database, seen with the tables of pg-boss. */
+export const bossTables = (db: Kysely<never>): Kysely<BossTables> =>
+  (db as unknown as Kysely<BossTables>).withSchema(BOSS_SCHEMA)
+
+/** The states of what waits or is in hand. */
+export const OPEN = ['created', 'retry', 'active'] as const
+
+/** The names of the queue of a host, and of that for its dead. */
+export const queueOf = (host: string): { readonly asks: string; readonly dead: string } => {
+  const name = host.replaceAll(/[^\w.-]/g, '_')
+  return { asks: `asks.${name}`, dead: `dead.${name}` }
+}
+
+/** How much is in a queue, by what becomes of it. */
+export interface QueueState {
+  /** The host whose requests they are, as the queue has its name. */
+  readonly host: string
+  readonly queued: number
+  readonly active: number
+  /** What failed too often. */
+  readonly dead: number
+}
+
+/** Whether anything was ever queued in a database. */
+const hasQueues = async (db: Kysely<never>): Promise<boolean> =>
+  (await (db as unknown as Kysely<{ 'information_schema.tables': { table_schema: string; table_name: string } }>)
+    .selectFrom('information_schema.tables')
+    .select('table_name')
+    .where('table_schema', '=', BOSS_SCHEMA)
+    .where('table_name', '=', 'job')
+    .executeTakeFirst()) !== undefined
+
+/** The queues of a database that machines share, in the order of their hosts. */
+export async function queueStates(kysely: Store['kysely']): Promise<QueueState[]> {
+  const db = kysely as unknown as Kysely<never>
+  if (!(await hasQueues(db))) return []
+  const counts = await bossTables(db)
+    .selectFrom('job')
+    .where('state', 'in', OPEN)
+    .groupBy(['name', 'state'])
+    .select(['name', 'state', ({ fn }) => fn.countAll<number>().as('count')])
+    .execute()
+  const queues = new Map<string, { host: string; queued: number; active: number; dead: number }>()
+  for (const { name, state, count } of counts) {
+    const [, kind, host] = /^(asks|dead)\.(.*)$/.exec(name) ?? []
+    if (kind === undefined || host === undefined) continue
+    const queue = queues.get(host) ?? { host, queued: 0, active: 0, dead: 0 }
+    queues.set(host, queue)
+    queue[kind === 'dead' ? 'dead' : state === 'active' ? 'active' : 'queued'] += Number(count)
+  }
+  return [...queues.values()].sort((a, b) => (a.host < b.host ? -1 : 1))
+}
