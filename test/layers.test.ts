@@ -158,6 +158,14 @@ describe('imports flow downhill', () => {
     )
   })
 
+  /** Where SQL is text that readers see, or of another engine. */
+  const TIMES = ['db/', 'tables/', 'products/', 'lake/asked.ts', 'page/queries/series/shownSql.ts']
+
+  test.each(sources.filter(({ file }) => !TIMES.some((place) => file.startsWith(place))))(
+    '$file compares times in queries by epochOf, for the function has one name in each database',
+    ({ text }) => expect(text).not.toMatch(/\bunixepoch\b/),
+  )
+
   test.each(sources.filter(({ file }) => folderOf(file) !== 'db'))(
     '$file reaches a database by what is said of any, so that nothing depends on which engine it is',
     ({ text }) => {

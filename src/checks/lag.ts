@@ -1,6 +1,7 @@
 import { DAY, floorToSecond, formatUtc, type Instant } from '../base/time/instant.ts'
 import { GOOD } from '../db/queries/outcomes.ts'
 import type { Reader } from '../db/store.ts'
+import { epochOf } from '../tables/sql/epoch.ts'
 import { lengthText, quantile } from './rhythm.ts'
 import { seriesName } from './seriesName.ts'
 
@@ -23,7 +24,7 @@ const answersOf = ({ kysely }: Reader) =>
           .whereRef('l.series_id', '=', 's.id')
           .where('l.outcome', 'in', GOOD)
           .where('l.last_at', 'is not', null)
-          .where(({ eb, fn }) => eb('l.to_at', '>=', eb(fn<number>('unixepoch', ['l.finished_at']), '-', 3600)))
+          .where((eb) => eb('l.to_at', '>=', eb(epochOf(eb, 'l.finished_at'), '-', 3600)))
           .orderBy('l.finished_at', 'desc')
           .limit(ANSWERS),
       ),
@@ -130,9 +131,7 @@ async function isAbandoned({ kysely }: Reader, seriesId: number, patience: numbe
     )
     .whereRef('n.id', '>', 'r.id')
     .where('n.requests', '>', 0)
-    .where(({ eb, fn }) =>
-      eb(fn<number>('unixepoch', ['n.started_at']), '>', eb(fn<number>('unixepoch', ['f.finished_at']), '+', patience)),
-    )
+    .where((eb) => eb(epochOf(eb, 'n.started_at'), '>', eb(epochOf(eb, 'f.finished_at'), '+', patience)))
     .limit(1)
     .executeTakeFirst()
   return later !== undefined

@@ -2,6 +2,7 @@ import { expressionBuilder, type Kysely } from 'kysely'
 import type { Reader } from '../db/store.ts'
 import { failures } from '../state/failures.ts'
 import type { Database } from '../tables/schema.ts'
+import { epochOf } from '../tables/sql/epoch.ts'
 import { findGaps } from './gaps.ts'
 import { staleSeries } from './lag.ts'
 import { rhythms } from './rhythm.ts'
@@ -30,7 +31,7 @@ const count = expressionBuilder<Database>().fn.countAll<number>().as('value')
 
 /** When runs last ended, in epoch seconds. */
 const lastEnds = (kysely: Kysely<Database>) =>
-  kysely.selectFrom('_run').select(({ fn }) => fn.max<number>(fn('unixepoch', ['finished_at'])).as('value'))
+  kysely.selectFrom('_run').select((eb) => eb.fn.max<number>(epochOf(eb, 'finished_at')).as('value'))
 
 const ROWS = ['new', 'unchanged', 'revised', 'withdrawn', 'rejected'] as const
 

@@ -1,6 +1,7 @@
 import { Cron } from 'croner'
 import { floorToSecond, formatUtc, type Instant } from '../base/time/instant.ts'
 import type { Reader } from '../db/store.ts'
+import { epochOf } from '../tables/sql/epoch.ts'
 
 /** How many of the last runs of a job are used. */
 const RUNS = 20
@@ -41,9 +42,7 @@ const runsOf = ({ kysely }: Reader, job: string) =>
         selectFrom('_fetch as f')
           .select('f.id')
           .whereRef('f.run_id', '=', 'r.id')
-          .where(({ or, eb, fn }) =>
-            or([eb('f.to_at', 'is', null), eb('f.to_at', '>=', fn<number>('unixepoch', ['r.started_at']))]),
-          ),
+          .where((eb) => eb.or([eb('f.to_at', 'is', null), eb('f.to_at', '>=', epochOf(eb, 'r.started_at'))])),
       ).as('live'),
     )
     .where('r.job', '=', job)
