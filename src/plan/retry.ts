@@ -4,7 +4,7 @@ import { DEFAULT_LOOKBACK } from '../job/normalize.ts'
 import { ALL_GEOS, type FailedRequest, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { rangeParams } from '../services/request.ts'
 import type { AnyParams } from '../services/routes.ts'
-import type { Service } from '../services/services.ts'
+import type { Planning } from './planning.ts'
 import { planRequest } from './planRequest.ts'
 import { createRequested, type Requested } from './requested.ts'
 import { groupsOf } from './series/groups.ts'
@@ -30,13 +30,13 @@ function partsOf({ series, window, geoIds, params }: FailedRequest, requested: R
 
 /** Plans failed requests again, but nothing twice. Their windows are absolute, so they are the same at any later time. */
 export function* planRetry(
-  { service, now }: { service: Service; now: number },
+  { service, now }: Pick<Planning, 'service' | 'now'>,
   failed: readonly FailedRequest[],
 ): Generator<PlannedRequest> {
   const requested = createRequested()
   for (const one of failed) {
     const { where, route, series, lookbackS } = one
-    const settledS = Math.floor(now / 1000) - (lookbackS ?? DEFAULT_LOOKBACK)
+    const settledS = now - (lookbackS ?? DEFAULT_LOOKBACK)
     for (const { geoIds, window, params } of partsOf(one, requested)) {
       const planned = planRequest({ service, now }, where, route, params, {
         ...{ series, geoIds, window, reason: 'retry' as const },

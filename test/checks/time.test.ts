@@ -133,7 +133,7 @@ describe('what is missing', () => {
       'failure',
     ])
     broken = false
-    const later = { service: SERVICES.generic, now: ms(NOW) + 9 * 86_400_000 }
+    const later = { service: SERVICES.generic, now: ms(NOW) / 1000 + 9 * 86_400 }
     const again = [...planRetry(later, await failedRequests(store))]
     expect(again.map(({ request }) => request.target)).toEqual(
       first.failures.map(({ planned }) => planned.request.target),

@@ -121,7 +121,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
     sync: (yaml, now, command, options = {}) => sync(contextOf(now), jobOf(yaml), command, options),
     async retry(now) {
       const context = contextOf(now)
-      const again = planRetry({ service: context.service, now: now * 1000 }, await failedRequests(store))
+      const again = planRetry({ service: context.service, now }, await failedRequests(store))
       return ingestAll(context, jobOf(RETRY), 'retry', again)
     },
     async replay(now) {

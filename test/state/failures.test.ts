@@ -16,12 +16,13 @@ const COMMON = { quiet: true, verbose: false, logFormat: 'pretty' as const, json
 const job = (geos: string, from: string, to: string) =>
   `series: [{ indicators: [5], ${geos ? `geoIds: [${geos}], ` : ''}window: { from: 2025-10-${from}, to: 2025-10-${to} }, refresh: 1h }]`
 const retried = async (store: Store) =>
-  [...planRetry({ service: SERVICES.generic, now: NOW }, await failedRequests(store))].map(({ window, params }) =>
-    [
-      new Date(window!.from * 1000).toISOString().slice(5, 10),
-      new Date(window!.to * 1000).toISOString().slice(5, 10),
-      params.geo_ids ?? 'all',
-    ].join(' '),
+  [...planRetry({ service: SERVICES.generic, now: NOW / 1000 }, await failedRequests(store))].map(
+    ({ window, params }) =>
+      [
+        new Date(window!.from * 1000).toISOString().slice(5, 10),
+        new Date(window!.to * 1000).toISOString().slice(5, 10),
+        params.geo_ids ?? 'all',
+      ].join(' '),
   )
 
 describe('a failure is open until it is answered', () => {

@@ -75,7 +75,10 @@ export function retry(args: Omit<SyncArgs, 'jobs'> & { readonly job?: string }):
         context,
         job,
         'retry',
-        planRetry({ service: context.service, now: context.now() }, await failedRequests(context.store)),
+        planRetry(
+          { service: context.service, now: Math.floor(context.now() / 1000) },
+          await failedRequests(context.store),
+        ),
       ),
   )
 }
