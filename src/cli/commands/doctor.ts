@@ -9,7 +9,7 @@ import { placeOf } from '../../db/address.ts'
 import { type Holder, readHolder } from '../../db/holder.ts'
 import { isHeld } from '../../db/lock.ts'
 import { asStoreError, openReader, schemaState } from '../../db/open.ts'
-import { ISSUED_FORM, looksIssued } from '../../services/key.ts'
+import { ISSUED_FORM, keyFault, looksIssued } from '../../services/key.ts'
 import type { Service } from '../../services/services.ts'
 import { bad, type Diagnosis, good, warn } from '../diagnosis.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
@@ -51,7 +51,8 @@ function envFile(): Diagnosis[] {
 }
 
 function configuration(settings: Settings): Diagnosis[] {
-  const { service, baseUrl, key, keyFault, database } = settings
+  const { service, baseUrl, key, database } = settings
+  const fault = key && keyFault(key.value)
   return [
     good('service', `${service.value.name} (from ${service.from})`),
     baseUrl
@@ -59,10 +60,10 @@ function configuration(settings: Settings): Diagnosis[] {
       : bad('base address', 'not set: INDICATOR_SYNC_BASE_URL, --base-url or --service esios'),
     ...exposure(settings),
     ...envFile(),
-    keyFault
-      ? bad('key', keyFault.message)
-      : !key
-        ? bad('key', 'not set: INDICATOR_SYNC_API_KEY or --api-key-file')
+    !key
+      ? bad('key', 'not set: INDICATOR_SYNC_API_KEY or --api-key-file')
+      : fault
+        ? bad('key', `${fault} (from ${key.from})`)
         : looksIssued(key.value)
           ? good('key', `set (from ${key.from}); never shown`)
           : good('key', `set (from ${key.from}), but not the ${ISSUED_FORM} that issued keys have`),

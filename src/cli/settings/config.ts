@@ -31,9 +31,8 @@ export interface SettingFlags {
 export interface Settings {
   readonly service: Setting<Service>
   readonly baseUrl: Setting<string> | null
+  /** As it was given; `requireService` judges it, for a command that needs none is not stopped by it. */
   readonly key: Setting<string> | null
-  /** What is wrong with the given key; reported by commands that need one. */
-  readonly keyFault: InputError | null
   /** Whether the key may be sent unencrypted to another machine. */
   readonly allowHttp: Setting<boolean>
   readonly timeoutMs: number | null
@@ -105,17 +104,6 @@ function filled(name: string, value: string): string {
   return value
 }
 
-/** The key that was given, or what is wrong with it. */
-function readKey(given: Setting<string> | undefined): Pick<Settings, 'key' | 'keyFault'> {
-  if (!given) return { key: null, keyFault: null }
-  try {
-    return { key: { value: checkKey(given.value, given.from), from: given.from }, keyFault: null }
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error
-    return { key: null, keyFault: error }
-  }
-}
-
 /** The longest time for one answer that a timer can hold. */
 const LONGEST_S = 86_400
 
@@ -148,13 +136,11 @@ export function readSettings(flags: SettingFlags, directory = process.cwd()): Se
   const given = flags.apiKeyFile === undefined ? env.get('INDICATOR_SYNC_API_KEY') : readKeyFile(flags.apiKeyFile)
   // Whatever it is, it is not printed.
   if (given) rememberSecret(given.value)
-  const { key, keyFault } = readKey(given)
   const plain = env.get('INDICATOR_SYNC_ALLOW_HTTP')
   return {
     service: { value: service, from: named.from },
     baseUrl: url ? checkUrl(url) : service.baseUrl ? { value: service.baseUrl, from: `profile ${service.name}` } : null,
-    key,
-    keyFault,
+    key: given ? { ...given, value: given.value.trim() } : null,
     allowHttp: flags.allowHttp
       ? { value: true, from: 'flag --allow-http' }
       : { value: /^(1|true|yes|on)$/i.test(plain?.value ?? ''), from: plain?.from ?? 'default' },
@@ -210,18 +196,23 @@ export interface Reached {
 }
 
 /** The base address and the key, for a command that goes to the service. */
-export function requireService({ service, baseUrl, key, keyFault, allowHttp, timeoutMs }: Settings): Reached {
+export function requireService({ service, baseUrl, key, allowHttp, timeoutMs }: Settings): Reached {
   if (!baseUrl)
     throw new InputError(`No base address is set, and the service ${service.value.name} has none of its own.`, {
       hint: 'Set INDICATOR_SYNC_BASE_URL or --base-url, or use --service esios for the live service. To try without a service: indicator-sync demo.',
       code: 'no-base-url',
     })
-  if (keyFault) throw keyFault
   if (!key)
     throw new InputError('No API key is set.', {
       hint: 'Set INDICATOR_SYNC_API_KEY (a .env file will do) or --api-key-file.',
       code: 'no-key',
     })
   const limits = timeoutMs === null ? {} : { totalMs: timeoutMs, timeoutMs: Math.min(timeoutMs, 120_000) }
-  return { service: service.value, baseUrl: baseUrl.value, key: key.value, allowHttp: allowHttp.value, limits }
+  return {
+    service: service.value,
+    baseUrl: baseUrl.value,
+    key: checkKey(key.value, key.from),
+    allowHttp: allowHttp.value,
+    limits,
+  }
 }
