@@ -4,7 +4,7 @@
 export const MARK = '[secret]'
 
 /** Shorter texts are not searched for: they would match data. */
-export const SHORTEST_SECRET = MARK.length
+const SHORTEST_SECRET = MARK.length
 
 /** Takes a secret out of what would show it. */
 export interface Redactor {

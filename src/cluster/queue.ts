@@ -22,16 +22,6 @@ export interface Claim<T> {
   readonly data: T
 }
 
-/** How many pieces of work there are, by what becomes of them. */
-export interface QueueCounts {
-  /** They wait, some of them for another try. */
-  readonly queued: number
-  /** Somebody has them in hand. */
-  readonly active: number
-  /** They failed too often. */
-  readonly dead: number
-}
-
 /** Pieces of work for one host, which many machines take; each is in one claim at a time. */
 export interface Queue<T extends object> {
   readonly name: string

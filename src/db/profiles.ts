@@ -2,7 +2,7 @@
  * Engines that speak the protocol of PostgreSQL and divide tables among machines: by which column a table is divided. What is not
  * named stays whole, on the machine that is asked. Tables with triggers and foreign keys are not named: they stay small.
  */
-export const PROFILES = {
+const PROFILES = {
   citus: {
     by: { observation: 'series_id', observation_revision: 'series_id', _day: 'series_id' },
     /** The statement that divides a table; those after the first lie beside it. */

@@ -20,7 +20,7 @@ export interface DeliveryLimits {
 }
 
 /** Three attempts, and half a minute in all: a run never waits longer for notifications. */
-export const DELIVERY_LIMITS: DeliveryLimits = { timeoutMs: 8_000, tries: 3, waitMs: 1_000 }
+const DELIVERY_LIMITS: DeliveryLimits = { timeoutMs: 8_000, tries: 3, waitMs: 1_000 }
 
 /** What a try came to, without the address. */
 class UndeliveredError extends Error {

@@ -4,7 +4,7 @@ import type { ContentRoute, Locale, SeriesRoute, Words } from '../services/route
 import type { Notify } from './notify.ts'
 
 /** The units of time in a job. */
-export const SPAN_UNITS = ['minute', 'hour', 'day', 'week', 'month', 'year'] as const
+const SPAN_UNITS = ['minute', 'hour', 'day', 'week', 'month', 'year'] as const
 export interface Span {
   readonly count: number
   readonly unit: (typeof SPAN_UNITS)[number]

@@ -7,7 +7,7 @@ import { spanSeconds } from './moment.ts'
 import { wordsOf } from './select.ts'
 
 /** The defaults of a job. The default zone and language are those of the service. */
-export const DEFAULTS = {
+const DEFAULTS = {
   pace: { perSecond: 2, concurrency: 4, callsPerMinute: null, callsPerHour: null, callsPerDay: null },
   keep: 'all',
   lookback: { count: 2, unit: 'day' },

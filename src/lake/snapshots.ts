@@ -33,7 +33,7 @@ const PART = /^(snapshot|current|manifest\.json)\.[\w-]+\.part$/
 export const folderOf = (snapshot: number): string => `snapshot-${snapshot}`
 
 /** Makes sure that what was written into a folder stays there. */
-export function syncFolder(path: string): void {
+function syncFolder(path: string): void {
   const handle = openSync(path, 'r')
   try {
     fsyncSync(handle)

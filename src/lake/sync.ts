@@ -39,7 +39,7 @@ export interface LakeSummary {
 }
 
 /** How long a replaced snapshot stays where nobody says: a statement takes an hour at the most. */
-export const GRACE_MS = 3_600_000
+const GRACE_MS = 3_600_000
 
 /** Whether a file of a snapshot is there: as long as it was, or with the bytes that it had. */
 type IsThere = (file: LakeFile) => Promise<boolean>

@@ -21,7 +21,7 @@ function isInManifest(file: string): boolean {
 }
 
 /** Whether a database is a copy that `publish` made. */
-export function publishedState(file: string): 'yes' | 'changed' | 'no' {
+function publishedState(file: string): 'yes' | 'changed' | 'no' {
   const state = copyState(file)
   return state !== 'unmarked' ? state : isInManifest(file) ? 'yes' : 'no'
 }

@@ -1,7 +1,7 @@
 import { InputError } from '../base/errors.ts'
 
 /** No key is shorter: so short a text would be found in data. */
-export const SHORTEST_KEY = 8
+const SHORTEST_KEY = 8
 
 /** The form of issued keys, in words. */
 export const ISSUED_FORM = '64 lowercase hexadecimal characters'

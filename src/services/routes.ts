@@ -20,7 +20,7 @@ export type Locale = (typeof LOCALES)[number]
 /** Steps into which the service groups a series, shortest first. */
 export const TIME_TRUNCS = ['five_minutes', 'ten_minutes', 'fifteen_minutes', 'hour', 'day', 'month', 'year'] as const
 /** How grouped values are combined. By default the service sums. */
-export const AGGREGATIONS = ['sum', 'average'] as const
+const AGGREGATIONS = ['sum', 'average'] as const
 /** Geographic levels to which the service groups a series. */
 export const GEO_LEVELS = [
   'country',

@@ -2,7 +2,7 @@ import { flag, integer, optional, type RowOf, rowid, table, text } from './decla
 import type { Database } from './schema.ts'
 
 /** Tables by which many machines work as one. Only a database on a server has them; all times are those of its clock. */
-export const CLUSTER_TABLES = {
+const CLUSTER_TABLES = {
   _host: table(
     'How all who call a host behave towards it: one pace, one pause, one limit, one circuit breaker.',
     {

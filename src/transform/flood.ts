@@ -5,13 +5,13 @@ import type { Rows } from '../tables/rows.ts'
 /* Limits on the size of an answer, a hundred times the largest one seen. Larger answers are refused in linear time. */
 
 /** How many values, lists and objects of one answer are parsed: at most a hundred megabytes of JavaScript objects. */
-export const MOST_PARSED = 1_000_000
+const MOST_PARSED = 1_000_000
 /** How many fields an object may have: memory is needed for each name. */
-export const MOST_FIELDS = 10_000
+const MOST_FIELDS = 10_000
 /** How many geos may have values in one answer: each has its own history and coverage. */
-export const MOST_GEOS = 30_000
+const MOST_GEOS = 30_000
 /** How many rows beside values an answer may become: they are written in one transaction, which a signal does not interrupt. */
-export const MOST_ROWS = 100_000
+const MOST_ROWS = 100_000
 
 /** A body with fewer bytes cannot exceed the limits of values and fields. */
 const FEW_BYTES = 4 * MOST_FIELDS

@@ -1,7 +1,7 @@
 import type { ObservationKey, Reject } from '../tables/rows.ts'
 
 /** How many rejects of one answer are kept with their fragments; the rest is only counted, because the body is kept anyway. */
-export const KEPT_REJECTS = 100
+const KEPT_REJECTS = 100
 
 /** The parts of an answer that could not be understood. */
 export interface Rejected {

@@ -68,9 +68,6 @@ export function headOf(file: string, bytes: number): Buffer {
   }
 }
 
-/** Whether a file is a database of SQLite. */
-export const isDatabase = (file: string): boolean => headOf(file, SQLITE.length).equals(SQLITE)
-
 /** The true path of a file that need not be there; its folder must. */
 function truePath(asWritten: string): string {
   const path = resolve(asWritten)

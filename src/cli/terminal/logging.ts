@@ -3,7 +3,7 @@ import type { CommonArgs } from '../flags.ts'
 import { clearLine } from './progress.ts'
 
 /** Whether colours are wanted on a stream: it is a terminal, and NO_COLOR is not set. */
-export const colored = (stream: NodeJS.WriteStream): boolean => stream.isTTY === true && !process.env.NO_COLOR
+const colored = (stream: NodeJS.WriteStream): boolean => stream.isTTY === true && !process.env.NO_COLOR
 
 /** The log of a command, on stderr. */
 export const logFor = ({ quiet, verbose, logFormat }: CommonArgs, secrets: readonly string[]): Logger =>

@@ -46,7 +46,7 @@ function daysOf({ window, timeZone }: PlannedRequest): string {
 }
 
 /** How far a run is, as numbers. */
-export function progressFields({ planned, counts, done, total, callsLeft }: Progress, seconds: number): EventFields {
+function progressFields({ planned, counts, done, total, callsLeft }: Progress, seconds: number): EventFields {
   const values = counts.rows_new + counts.rows_unchanged + counts.rows_revised
   return {
     ...eventRequest(planned),

@@ -6,7 +6,7 @@ import type { Engine } from '../engine.ts'
 import type { Store } from '../store.ts'
 
 /** The version of the zone data of this runtime, such as 2025b. */
-export const ZONE_DATA = process.versions.tz ?? process.versions.icu ?? 'unknown'
+const ZONE_DATA = process.versions.tz ?? process.versions.icu ?? 'unknown'
 
 /** Whether the clock changes of a zone are held as this version of the zone data tells them. */
 async function isHeld(db: Kysely<Database>, zone: string, version: string): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { Patience } from '../store.ts'
 import { isBusy } from './storeErrors.ts'
 
 /** How long another program that holds the file is waited for, in our own loop: SQLite's own waiting would stop every timer. */
-export const BUSY_TIMEOUT_MS = 60_000
+const BUSY_TIMEOUT_MS = 60_000
 const STEP_MS = 25
 
 /**

@@ -111,5 +111,5 @@ export async function readIndicators(db: Reader, question: CatalogueQuestion) {
 }
 
 /** The line of a job that fetches an indicator from now on. */
-export const jobLine = (kind: string, id: number): string =>
+const jobLine = (kind: string, id: number): string =>
   `${kind === 'indicator' ? 'series' : 'offers'}: [{ indicators: [${id}], window: { last: 30d } }]`

@@ -3,7 +3,7 @@ import type { Reader } from '../../db/store.ts'
 import { secondsOf } from './runList.ts'
 
 /** Requests that one page lists, those that failed apart. */
-export const REQUESTS = 40
+const REQUESTS = 40
 /** Requests that are drawn and added up by route: a run may have a hundred thousand. */
 export const DRAWN = 1000
 

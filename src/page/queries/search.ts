@@ -4,7 +4,7 @@ import { LOCALES } from '../words/locale.ts'
 import { seriesPath } from './series.ts'
 
 /** Results that one page shows. */
-export const RESULTS = 40
+const RESULTS = 40
 /** Texts, in any language, of which it is found out what they are: a common word is in most of them. */
 const MOST = 1000
 /** How many letters of a text are shown around the first match. */

@@ -31,7 +31,7 @@ export interface SqlQuery {
 }
 
 /** The names of the parameters of a statement, each once: `:name`, `@name` and `$name`, but not in texts, names and comments. */
-export function parametersIn(sql: string): string[] {
+function parametersIn(sql: string): string[] {
   const bare = sql.replaceAll(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, ' ')
   return [...new Set([...bare.matchAll(/[:@$]([A-Za-z_]\w*)/g)].map(([, name]) => name!))]
 }

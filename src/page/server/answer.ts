@@ -32,7 +32,7 @@ export interface Sent {
 }
 
 /** An address of ours: its path, and what it is given. */
-export function linkTo(path: string, query: Query = {}): string {
+function linkTo(path: string, query: Query = {}): string {
   const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
   )

@@ -164,4 +164,4 @@ export function guessOf(
 const SHORT = 20 * 3600
 
 /** Whether a text is one of the service's grouping steps. */
-export const isUnit = (text: string | null): text is Unit => (UNITS as readonly (string | null)[]).includes(text)
+const isUnit = (text: string | null): text is Unit => (UNITS as readonly (string | null)[]).includes(text)

@@ -62,7 +62,7 @@ function driverAddress(address: string): string {
 }
 
 /** What the driver needs to know of an address. */
-export const clientConfig = (address: string): pg.ClientConfig => ({
+const clientConfig = (address: string): pg.ClientConfig => ({
   connectionString: driverAddress(address),
   application_name: 'indicator-sync',
   connectionTimeoutMillis: CONNECT_MS,

@@ -43,7 +43,7 @@ const FOUND: Readonly<Record<(typeof NEEDED)[number], string>> = { search_path: 
  * Whether an address is that of a pooler which hands out a connection of the server for one transaction (`?pooling=transaction`):
  * what is set, prepared or locked there for a session meets somebody else.
  */
-export function isPooled(address: string): boolean {
+function isPooled(address: string): boolean {
   const pooling = new URL(givenAddress(address)).searchParams.get('pooling')
   if (pooling === null || pooling === 'session' || pooling === 'transaction') return pooling === 'transaction'
   throw new StoreError(`The address of the database says pooling=${pooling}.`, {
