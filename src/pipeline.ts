@@ -60,7 +60,7 @@ export function openPipeline(options: PipelineOptions): Pipeline {
     sizes: createSizes(loading),
     probes: new Map(),
   }
-  const ingestAll = async (left: readonly PlannedRequest[]): Promise<IngestResult> => {
+  const ingestLeft = async (left: readonly PlannedRequest[]): Promise<IngestResult> => {
     let all: IngestResult | undefined
     for (const one of left) {
       const result = await ingest(context, one)
@@ -72,7 +72,7 @@ export function openPipeline(options: PipelineOptions): Pipeline {
   return {
     ingestEach: (requests, wanted, done) =>
       forEachConcurrently(requests, job.pace.concurrency, signal, async (planned) => {
-        return wanted(planned) ? done(planned, await leased(planned, ingestAll)) : null
+        return wanted(planned) ? done(planned, await leased(planned, ingestLeft)) : null
       }),
     close: () => fetcher.close(),
   }

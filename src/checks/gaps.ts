@@ -1,15 +1,9 @@
 import { addUnits, floorTo } from '../base/time/zone.ts'
+import type { NamedSeries } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 
 /** A gap in the range of a series: never requested, requested without success, answered in doubt, or absent at the source. */
-export interface Gap {
-  readonly series_id: number
-  /** indicator or offer_indicator. */
-  readonly kind: string
-  readonly indicator_id: number
-  readonly time_trunc: string | null
-  /** How the service combined geos; null where it did not. */
-  readonly geo_agg: string | null
+export interface Gap extends NamedSeries {
   readonly geo_id: number
   /** First instant of the gap and first instant after it, local with offset. */
   readonly from: string

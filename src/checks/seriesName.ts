@@ -1,11 +1,4 @@
-/** What tells the series of an indicator apart, by the columns of the table `series`. */
-export interface NamedSeries {
-  readonly series_id: number
-  readonly kind: string
-  readonly indicator_id: number
-  readonly time_trunc: string | null
-  readonly geo_agg: string | null
-}
+import type { NamedSeries } from '../db/engine.ts'
 
 /** Steps whose word in a sentence is not that of the service. */
 const STEPS: Readonly<Record<string, string>> = {

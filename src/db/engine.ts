@@ -61,13 +61,19 @@ export type SupersededValue = readonly [
   supersededBy: number,
 ]
 
-/** A value with its place, by the columns of `series` and `observation`. */
-export interface PlacedValue {
+/** What tells the series of an indicator apart, by the columns of the table `series`. */
+export interface NamedSeries {
   readonly series_id: number
+  /** indicator or offer_indicator. */
   readonly kind: string
   readonly indicator_id: number
   readonly time_trunc: string | null
+  /** How the service combined geos; null where it did not. */
   readonly geo_agg: string | null
+}
+
+/** A value with its place. */
+export interface PlacedValue extends NamedSeries {
   readonly geo_id: number
   readonly value: number
   readonly at: Instant

@@ -5,9 +5,6 @@ import { SERVICES } from '../services/services.ts'
 import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from './moment.ts'
 import { NOTIFY_EVENTS, NOTIFY_STYLES } from './notify.ts'
 
-// A job is checked once: to compile the check takes longer than to do it.
-z.config({ jitless: true })
-
 /** A string that is parsed when it is checked. */
 const parsed = <T>(parse: (text: string) => T | undefined, notText: string, notParsed = notText) =>
   z.string({ error: notText }).transform((text, context): T => {

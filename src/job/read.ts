@@ -110,7 +110,8 @@ function read(text: string, file: string, readOther: ReadOther, service: Service
     path: pathText(path),
     message,
   })
-  const checked = jobFileOf(service).safeParse(value)
+  // A job is checked once: to compile the check takes longer than to do it.
+  const checked = jobFileOf(service).safeParse(value, { jitless: true })
   const shape = checked.success ? [] : checked.error.issues.flatMap((issue) => explain(issue, valueAt(value)))
   // Broken rules are reported together with illegal values, but not for a path that is reported already.
   const wrongAt = new Set(shape.map(({ path }) => pathText(path)))

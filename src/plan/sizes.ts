@@ -1,3 +1,4 @@
+import { DAY } from '../base/time/instant.ts'
 import { addUnits } from '../base/time/zone.ts'
 import type { SeriesEntry, Span } from '../job/job.ts'
 import type { SeriesState } from '../job/plannerState.ts'
@@ -37,5 +38,5 @@ export function sizeFor(
 ): Size {
   if (entry.chunk) return sizeOf(entry.chunk)
   const first = firstSize(service.windows, entry.kind, entry.timeTrunc, sent.length || geoCount || null)
-  return windowS === null ? first : { unit: 'day', count: Math.max(1, Math.floor(windowS / 86_400)) }
+  return windowS === null ? first : { unit: 'day', count: Math.max(1, Math.floor(windowS / DAY)) }
 }

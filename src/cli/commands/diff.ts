@@ -5,11 +5,11 @@ import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import { type Difference, type DiffQuestion, differences, spanOfRun } from '../../products/diff.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
-import { instantOf } from '../jobs/jobs.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { type Format, format, print, stream } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'
+import { instantOf } from '../times.ts'
 
 interface DiffArgs extends CommonArgs, ServiceArgs {
   readonly from?: string

@@ -12,11 +12,11 @@ import { asAnswerError } from '../../products/statement.ts'
 import { counted, exportFile, writeFile } from '../exports/exportFile.ts'
 import { exportYears } from '../exports/partition.ts'
 import type { CommonArgs, DatabaseArgs, ExportForm, RangeArgs } from '../flags.ts'
-import { millisOf, rangeOf } from '../jobs/jobs.ts'
 import { readSettings } from '../settings/config.ts'
 import { exportStatement } from '../statements/statement.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { format, stream } from '../terminal/output.ts'
+import { millisOf, rangeOf } from '../times.ts'
 
 interface ExportArgs extends CommonArgs, DatabaseArgs, RangeArgs, Required<Dialect> {
   readonly indicator?: number[]

@@ -10,13 +10,14 @@ import { plan } from '../../plan/plan.ts'
 import type { Planning, PlanOptions } from '../../plan/planning.ts'
 import { createRequested, type Requested } from '../../plan/requested.ts'
 import type { CommonArgs, OnlyArgs, RangeArgs, ServiceArgs } from '../flags.ts'
-import { rangeOf, readJobsOf } from '../jobs/jobs.ts'
+import { readJobsOf } from '../jobs/jobs.ts'
 import { readSettings } from '../settings/config.ts'
 import { isThere } from '../settings/database.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print, stream } from '../terminal/output.ts'
 import { type PlannedJob, planText } from '../text/plan.ts'
 import { skippedText } from '../text/summary.ts'
+import { rangeOf } from '../times.ts'
 
 interface PlanArgs extends CommonArgs, ServiceArgs, RangeArgs, OnlyArgs {
   readonly jobs: string[]

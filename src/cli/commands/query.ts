@@ -5,28 +5,20 @@ import type { Blocks } from '../../db/engine.ts'
 import { openReader } from '../../db/open.ts'
 import { exactNumber, uniqueNames } from '../../products/cells.ts'
 import type { Recipe } from '../../products/recipes/recipe.ts'
-import { asAnswerError, parameterOf } from '../../products/statement.ts'
+import { asAnswerError } from '../../products/statement.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings, type Settings } from '../settings/config.ts'
 import { called } from '../shell.ts'
 import { guarded, guardian } from '../statements/guard.ts'
+import { prepare, type Question, type QuestionArgs, questionOf } from '../statements/question.ts'
 import type { Parameters } from '../statements/recipeNeeds.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { type Format, format, print, stream } from '../terminal/output.ts'
 import type { Result } from '../terminal/table.ts'
 import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
-import { prepareRecipe, recipeNamed, resolveTimes, zoneOf } from './recipe.ts'
 
-interface QueryArgs extends CommonArgs, DatabaseArgs {
-  readonly sql?: string
-  readonly recipe?: string
+interface QueryArgs extends CommonArgs, DatabaseArgs, QuestionArgs {
   readonly recipes: boolean
-  readonly param?: string[]
-  readonly indicator?: number
-  readonly geo?: number
-  readonly series?: number
-  readonly from?: string
-  readonly to?: string
   readonly format: Format
   readonly json: boolean
   readonly safe: boolean
@@ -83,73 +75,6 @@ export const runStatement = (file: string, sql: string, parameters: Parameters =
     rows: (await allRows(rows)).map((row) => row.map(exactNumber)),
   }))
 
-/** A whole number as the database knows it: given as a double it would be a real there. */
-const whole = <T>(value: T): T | bigint => (Number.isSafeInteger(value) ? BigInt(value as number) : value)
-
-const each = <T>(parameters: Parameters, change: (value: Parameters[string]) => T): Record<string, T> =>
-  Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, change(value)]))
-
-/** `--param name=value`: what looks like a number is one, whole or not. */
-function readParameter(text: string): [string, string | number | bigint] {
-  const [, name, value] = /^[:@$]?(\w+)=(.*)$/s.exec(text) ?? []
-  if (name === undefined || value === undefined)
-    throw new InputError(`--param ${JSON.stringify(text)} has no value.`, {
-      hint: 'Write --param name=value.',
-      code: 'bad-parameter',
-    })
-  return [name, parameterOf(value)]
-}
-
-/** A statement with its parameters; for a recipe also the message for an empty result, and notes. */
-interface Question {
-  readonly sql: string
-  readonly parameters: Parameters
-  readonly nothing?: Recipe['nothing']
-  readonly notes: readonly string[]
-}
-
-/** What the user gives, as far as it is known without the database. */
-async function questionOf(args: QueryArgs): Promise<{ given: Parameters; recipe: Recipe | undefined }> {
-  const { indicator, geo, series, from, to } = args
-  const flags = Object.entries({ indicator, geo, series, from, to }).filter(([, value]) => value !== undefined)
-  const given = {
-    ...Object.fromEntries((args.param ?? []).map(readParameter)),
-    ...Object.fromEntries(flags.map(([name, value]) => [name, whole(value)])),
-  } as Parameters
-  if ((args.sql === undefined) === (args.recipe === undefined))
-    throw new InputError('Give either a statement or the name of a recipe.', {
-      hint: 'indicator-sync query "select * from latest", or query --recipe daily-average; --recipes lists them.',
-      code: 'no-question',
-    })
-  if (args.recipe === undefined) return { given, recipe: undefined }
-  const { RECIPES } = await import('../../products/recipes/recipes.ts')
-  return { given, recipe: recipeNamed(RECIPES, args.recipe) }
-}
-
-/** The database that is meant; `--timeout` is here that of the statement, not that of the network. */
-const settingsOf = ({ database }: QueryArgs): Settings => readSettings({ database })
-const databaseOf = (args: QueryArgs): string => settingsOf(args).database.value
-
-/** The question in full: borders of time as days or instants, a recipe's series found. */
-async function prepare(args: QueryArgs, given: Parameters, recipe: Recipe | undefined): Promise<Question> {
-  const now = Math.floor(Date.now() / 1000)
-  const { from, to } = args
-  if (!recipe && from === undefined && to === undefined) return { sql: args.sql!, parameters: given, notes: [] }
-  const service = settingsOf(args).service.value
-  const reader = openReader(databaseOf(args))
-  try {
-    if (recipe) {
-      const prepared = await prepareRecipe(reader, recipe, each(given, exactNumber) as Parameters, service, now)
-      return { sql: recipe.sql, nothing: recipe.nothing, ...prepared, parameters: each(prepared.parameters, whole) }
-    }
-    const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
-    const { times } = resolveTimes(range, await zoneOf(reader, [], service), now)
-    return { sql: args.sql!, parameters: { ...given, ...times }, notes: [] }
-  } finally {
-    await reader.close()
-  }
-}
-
 /** Says what it means that a recipe has no rows; answers whether that is all there is to say. */
 function tellNothing(how: Format, nothing: Question['nothing']): boolean {
   if (!nothing) return false
@@ -191,14 +116,15 @@ function checkForDuckDb({ recipe, param, from, to, indicator, geo, series }: Que
 /** One statement, or a recipe, by DuckDB. */
 async function runDuckDb(
   args: QueryArgs,
+  settings: Settings,
   how: Format,
   limit: number,
   { given, recipe }: Awaited<ReturnType<typeof questionOf>>,
 ): Promise<boolean> {
   const { askDuckDb, inDuckDb } = await import('../statements/queryDuckDb.ts')
-  const { sql, parameters, notes, nothing } = await prepare(args, given, recipe)
+  const { sql, parameters, notes, nothing } = await prepare(args, settings, given, recipe)
   const { columns, rows, more } = await askDuckDb(
-    { file: databaseOf(args), ...(args.lake === undefined ? {} : { lake: args.lake }) },
+    { file: settings.database.value, ...(args.lake === undefined ? {} : { lake: args.lake }) },
     recipe ? inDuckDb(recipe, parameters) : sql,
     limit,
     recipe !== undefined,
@@ -226,21 +152,23 @@ export async function run(args: QueryArgs): Promise<number> {
   const parent = guardian()
   if (timeout > 0 && parent === null) return guarded(timeout)
   if (parent !== null) endWithParent(parent)
+  // `--timeout` is here that of the statement, not that of the network.
+  const settings = readSettings({ database: args.database })
   const noteMore = (): void => {
     const rows = limit === 1 ? 'row' : `${limit} rows`
     if (!args.quiet) process.stderr.write(`Only the first ${rows}; --limit 0 shows all.\n`)
   }
   if (args.engine === 'duckdb') {
-    if (await runDuckDb(args, how, limit, { given, recipe })) noteMore()
+    if (await runDuckDb(args, settings, how, limit, { given, recipe })) noteMore()
     return EXIT.done
   }
-  const { sql, parameters, nothing, notes } = await prepare(args, given, recipe)
+  const { sql, parameters, nothing, notes } = await prepare(args, settings, given, recipe)
   if (!args.quiet) for (const note of notes) process.stderr.write(`${note}\n`)
   let more = false
   const tooMany = (): void => {
     more = true
   }
-  await answer(databaseOf(args), sql, parameters, async (columns, rows) => {
+  await answer(settings.database.value, sql, parameters, async (columns, rows) => {
     const iterator = rowsOf(rows, limit, tooMany)[Symbol.asyncIterator]()
     try {
       const first = await iterator.next()

@@ -10,12 +10,12 @@ import { lastVersionAt } from '../../products/versions.ts'
 import type { SeriesRoute } from '../../services/routes.ts'
 import type { Service } from '../../services/services.ts'
 import type { CommonArgs, DatabaseArgs, RangeArgs } from '../flags.ts'
-import { instantOf, millisOf, rangeOf } from '../jobs/jobs.ts'
 import { readSettings } from '../settings/config.ts'
 import { chart, scaleOf } from '../terminal/chart.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { marks, revisionsJson, revisionsTable } from '../text/revisions.ts'
+import { instantOf, millisOf, rangeOf } from '../times.ts'
 
 interface ShowArgs extends CommonArgs, DatabaseArgs, RangeArgs {
   readonly indicator?: number

@@ -1,13 +1,10 @@
 import { dirname, isAbsolute, join, normalize } from 'node:path'
 import { InputError } from '../../base/errors.ts'
-import { EARLIEST, LATEST } from '../../base/time/instant.ts'
-import type { Interval } from '../../base/time/interval.ts'
 import type { Job } from '../../job/job.ts'
-import { parseMoment, resolveMoment } from '../../job/moment.ts'
 import { type ReadOther, readJob } from '../../job/read.ts'
 import { onlyIndicators } from '../../job/select.ts'
 import type { Service } from '../../services/service.ts'
-import type { OnlyArgs, RangeArgs } from '../flags.ts'
+import type { OnlyArgs } from '../flags.ts'
 import { readSettings, type SettingFlags } from '../settings/config.ts'
 import { readSmall } from '../settings/smallFile.ts'
 import { systemWords } from '../terminal/fail.ts'
@@ -64,36 +61,4 @@ export function readJobsOf(args: SettingFlags & OnlyArgs & { readonly jobs: read
       code: 'bad-only',
     })
   return onlyIndicators(read, ids)
-}
-
-/** The instant that a flag means in a zone. */
-export function instantOf(flag: string, text: string, zone: string, now: number): number {
-  const moment = parseMoment(text)
-  if (moment === undefined)
-    throw new InputError(`--${flag} ${JSON.stringify(text)} is not a valid date.`, {
-      hint: 'Give a day (2025-10-01), an instant (2025-10-01T12:00:00Z) or a distance from today (-30d).',
-      code: 'bad-date',
-    })
-  return resolveMoment(moment, zone, now)
-}
-
-/** The instant of `--as-of`, to the millisecond: the database does not distinguish smaller differences. */
-export function millisOf(text: string, zone: string, now: number): number {
-  if (text.trim() === 'now') return now
-  const [, second, fraction = '', offset = ''] =
-    /^\s*(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\.(\d+)(Z|[+-]\d{2}:\d{2})?\s*$/.exec(text) ?? []
-  const whole = instantOf('as-of', second === undefined ? text : second + offset, zone, Math.floor(now / 1000)) * 1000
-  return whole + Number(fraction.padEnd(3, '0').slice(0, 3))
-}
-
-/** The range that `--from` and `--to` mean in a job's zone; undefined when neither is given. */
-export function rangeOf({ from, to }: RangeArgs, zone: string, now: number): Interval | undefined {
-  if (from === undefined && to === undefined) return undefined
-  const range = {
-    from: from === undefined ? EARLIEST : instantOf('from', from, zone, now),
-    to: to === undefined ? LATEST : instantOf('to', to, zone, now),
-  }
-  if (range.from >= range.to)
-    throw new InputError('--from must come before --to, which is not included.', { code: 'empty-range' })
-  return range
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { Instant } from '../../base/time/instant.ts'
+import { DAY, type Instant } from '../../base/time/instant.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import { prepared } from '../../db/prepared.ts'
 import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
@@ -25,7 +25,7 @@ async function longestLookback(
 }
 
 /** Seconds. A geo whose last value is older is taken to have ended. */
-const ENDED = 182 * 86_400
+const ENDED = 182 * DAY
 
 /**
  * Intervals in doubt because an answer for all geos lacks a geo: the whole window where values of that geo are stored in it,

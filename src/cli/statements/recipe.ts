@@ -6,15 +6,8 @@ import { allRows } from '../../db/allRows.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Need, Recipe } from '../../products/recipes/recipe.ts'
 import type { Service } from '../../services/services.ts'
-import { instantOf, rangeOf } from '../jobs/jobs.ts'
-import {
-  chooseGeo,
-  type Parameters,
-  type RecipeSeries,
-  refuse,
-  requireValues,
-  seriesOf,
-} from '../statements/recipeNeeds.ts'
+import { instantOf, rangeOf } from '../times.ts'
+import { chooseGeo, type Parameters, type RecipeSeries, refuse, requireValues, seriesOf } from './recipeNeeds.ts'
 
 /** The recipe of a name. */
 export function recipeNamed(recipes: readonly Recipe[], name: string): Recipe {
