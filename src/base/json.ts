@@ -27,10 +27,10 @@ export const integerOf = (value: unknown): number | null => (Number.isSafeIntege
 export const flagOf = (value: unknown): 0 | 1 | null => (value === true ? 1 : value === false ? 0 : null)
 
 /** Reads a field into a column; undefined for what the column cannot hold. */
-type Reading = (value: unknown) => string | number | null | undefined
+type FieldReader = (value: unknown) => string | number | null | undefined
 
 const orNull =
-  (read: (value: unknown) => string | number | null): Reading =>
+  (read: (value: unknown) => string | number | null): FieldReader =>
   (value) =>
     value === null ? null : (read(value) ?? undefined)
 
@@ -39,12 +39,12 @@ export const AS = {
   text: (value) => (typeof value === 'string' || value === null ? value : undefined),
   integer: orNull(integerOf),
   flag: orNull(flagOf),
-} as const satisfies Record<string, Reading>
+} as const satisfies Record<string, FieldReader>
 
 /** The columns that fields of an object become, by column: only of those that were sent, so that what was not sent stays. */
 export const columnsOf = (
   object: JsonObject,
-  fields: Readonly<Record<string, readonly [key: string, read: Reading]>>,
+  fields: Readonly<Record<string, readonly [key: string, read: FieldReader]>>,
 ): Record<string, string | number | null> =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([column, [key, read]]) => {

@@ -160,10 +160,10 @@ function usualLag(
   return { usual, allowed: usual + Math.max(interval * 1.25, step) + spread / 2, interval }
 }
 
-type SeriesRow = Awaited<ReturnType<typeof seriesOf>>[number]
+type LagSeries = Awaited<ReturnType<typeof seriesOf>>[number]
 
 /** How far a series reaches, and whether that is less than usual. */
-async function reachOf(db: Reader, row: SeriesRow, answers: readonly AnsweredFetch[], now: Instant): Promise<Reach> {
+async function reachOf(db: Reader, row: LagSeries, answers: readonly AnsweredFetch[], now: Instant): Promise<Reach> {
   const { series_id, indicator_id, withdrawn, last_at, checked_at, reach } = row
   const step = row.step_s ?? 0
   const behind = last_at === null ? null : now - last_at - step

@@ -51,10 +51,10 @@ const runsOf = ({ kysely }: Reader, job: string) =>
     .limit(RUNS)
     .execute()
 
-type RunRow = Awaited<ReturnType<typeof runsOf>>[number]
+type RhythmRun = Awaited<ReturnType<typeof runsOf>>[number]
 
 /** The rhythm of a job with a schedule: one run is enough to know when the next one is due. */
-function scheduledOf(job: string, last: RunRow | undefined): Rhythm | undefined {
+function scheduledOf(job: string, last: RhythmRun | undefined): Rhythm | undefined {
   if (!last?.schedule) return undefined
   const lastAt = floorToSecond(last.started_at)
   const cron = new Cron(last.schedule, { paused: true, ...(last.time_zone ? { timezone: last.time_zone } : {}) })

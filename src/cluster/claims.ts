@@ -12,7 +12,7 @@ import type { QueuedRequest } from './queuedRequest.ts'
 const lost = (): StoppedError => new StoppedError('Another worker has taken this request over.', { code: 'claim-lost' })
 
 /** A request in hand: a store that writes only as long as it is, and a way to end it with its answer. */
-export interface Held {
+export interface ClaimedRequest {
   readonly store: Store
   /** Ends it in the transaction that records the answer to the whole of it. */
   readonly settle: NonNullable<Loading['settle']>
@@ -47,7 +47,7 @@ export function holdClaim(
   queue: Queue<QueuedRequest>,
   claim: Claim<QueuedRequest>,
   whole: PlannedRequest | null,
-): Held {
+): ClaimedRequest {
   let settled = false
   let settling = false
   return {

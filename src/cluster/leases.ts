@@ -13,7 +13,7 @@ import { withWindow } from '../plan/resolution.ts'
 import type { Database } from '../tables/schema.ts'
 
 /** Whoever holds a lease: a name that nobody else has, and the last answer (_fetch.id) that its plan knew of. */
-export interface Holder {
+export interface LeaseHolder {
   readonly id: string
   readonly after: number
 }
@@ -24,11 +24,11 @@ export interface Leases {
    * Takes the lease for a request and returns what no answer has brought since it was planned: all of it, some parts, or nothing.
    * Waits while another process has a lease on some of it: what that brings is not requested again.
    */
-  acquire(holder: Holder, planned: PlannedRequest): Promise<readonly PlannedRequest[]>
+  acquire(holder: LeaseHolder, planned: PlannedRequest): Promise<readonly PlannedRequest[]>
   /** Extends the leases for requests that are still in hand. */
-  renew(holders: readonly Pick<Holder, 'id'>[]): Promise<void>
+  renew(holders: readonly Pick<LeaseHolder, 'id'>[]): Promise<void>
   /** Gives the lease for a request back: its answer is recorded, or nobody requests it any more. */
-  release(holder: Pick<Holder, 'id'>): Promise<void>
+  release(holder: Pick<LeaseHolder, 'id'>): Promise<void>
 }
 
 /** How long a lease lasts that is not renewed: by then its process is dead. */
@@ -86,7 +86,7 @@ export function createLeases(store: Store, signs: Store, signal: AbortSignal): L
   }
 
   /** Takes the lease and returns what is left to request; null while another process has a lease on some of it. */
-  const tryAcquire = (holder: Holder, planned: PlannedRequest): Promise<readonly PlannedRequest[] | null> =>
+  const tryAcquire = (holder: LeaseHolder, planned: PlannedRequest): Promise<readonly PlannedRequest[] | null> =>
     store.write(async (tx) => {
       const at = await databaseClock(shared(tx))
       const seriesId = await seriesIdOf(tx, planned, at)
@@ -144,7 +144,7 @@ export function createLeases(store: Store, signs: Store, signal: AbortSignal): L
 
 /** Leases for a process that plans by itself: it renews those that it has; `after` is the last answer before it plans. */
 export function createOwnLeases(leases: Leases, after: number): { readonly leased: Leased; close(): void } {
-  const holders = new Set<Holder>()
+  const holders = new Set<LeaseHolder>()
   const renewing = setInterval(() => {
     // If the database does not answer, the next time does.
     leases.renew([...holders]).catch(() => undefined)

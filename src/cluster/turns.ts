@@ -24,7 +24,7 @@ const ALIVE_MS = 15_000
 const DOUBLINGS = 6
 
 /** What was found out about the turn of a call: its number and in how many milliseconds it begins, or after how many to ask again. */
-type Found = { readonly id: number; readonly beginsIn: number } | { readonly askIn: number; readonly held: boolean }
+type FoundTurn = { readonly id: number; readonly beginsIn: number } | { readonly askIn: number; readonly held: boolean }
 
 /** What a process needs to take turns with all others that call a host. */
 export interface SharedTurnsOptions {
@@ -72,8 +72,8 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHo
   let lead = LEAST_LEAD_MS
   const calls = new Set<number>()
 
-  const reserve = (host: string): Promise<Found> =>
-    store.write(async (tx): Promise<Found> => {
+  const reserve = (host: string): Promise<FoundTurn> =>
+    store.write(async (tx): Promise<FoundTurn> => {
       const row = await hostRow(tx, host)
       const now = await databaseClock(shared(tx))
       if (row.hold_until > now) return { askIn: row.hold_until - now, held: true }

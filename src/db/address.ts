@@ -5,7 +5,7 @@ import { StoreError } from '../base/errors.ts'
 export const isAddress = (name: string): boolean => /^postgres(ql)?:\/\//i.test(name)
 
 /** What follows from where a database lies, for all who do not open it. */
-export interface Place {
+export interface DatabasePlace {
   /** Whether machines share it: their workers take requests from its queue, and they take turns to call a host. */
   readonly isShared: boolean
   /** Whether a server looks after its bytes: it checks them, and keeps its log. */
@@ -14,11 +14,12 @@ export interface Place {
   readonly folder: string | null
 }
 
-const ON_SERVER: Place = { isShared: true, isServed: true, folder: null }
-const IN_FILE: Omit<Place, 'folder'> = { isShared: false, isServed: false }
+const ON_SERVER: DatabasePlace = { isShared: true, isServed: true, folder: null }
+const IN_FILE: Omit<DatabasePlace, 'folder'> = { isShared: false, isServed: false }
 
 /** Where a database lies, by its name. */
-export const placeOf = (name: string): Place => (isAddress(name) ? ON_SERVER : { ...IN_FILE, folder: dirname(name) })
+export const placeOf = (name: string): DatabasePlace =>
+  isAddress(name) ? ON_SERVER : { ...IN_FILE, folder: dirname(name) }
 
 /** Addresses as they were given, by how they are shown: a password stands in no message, but it is needed to connect again. */
 const given = new Map<string, string>()

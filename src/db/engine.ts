@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
-import type { Day } from '../tables/dayTotals.ts'
+import type { GeoDay } from '../tables/dayTotals.ts'
 import type { Observations, RowValues } from '../tables/rows.ts'
 import type { Database, TableName } from '../tables/schema.ts'
 
@@ -12,7 +12,7 @@ export type Blocks<T> = AsyncIterable<readonly T[]>
 export type Awaitable<T> = T | Promise<T>
 
 /** What an upsert did. */
-export interface Written {
+export interface UpsertCounts {
   /** Rows that were not there before, or of which only what was open was filled. */
   readonly fresh: number
   readonly unchanged: number
@@ -21,13 +21,13 @@ export interface Written {
 }
 
 /** An open database from which something is taken over. */
-export interface Source {
+export interface TakeOverSource {
   readonly file: string
   readonly kysely: Kysely<Database>
 }
 
 /** Something that a search found, in one of its languages. */
-export interface Found {
+export interface SearchHit {
   readonly kind: string
   readonly id: number
   readonly name: string | null
@@ -101,7 +101,7 @@ export interface Revision {
 }
 
 /** One version of a value, with the instants (UTC to the millisecond) between which it was known; null while it is. */
-export interface Version {
+export interface ValueVersion {
   readonly geo_id: number
   readonly at: Instant
   readonly value: number | null
@@ -127,7 +127,7 @@ export interface Dangling {
 }
 
 /** What an upsert of values did, and the geos of which more is held in the window than the answer has. */
-export interface Upserted extends Written {
+export interface Upserted extends UpsertCounts {
   readonly surplus: ReadonlySet<number>
 }
 
@@ -160,7 +160,7 @@ export interface Engine {
     surplus: ReadonlySet<number>,
   ): Promise<number>
   /** Writes the totals of days, geo by geo and in order; equal ones write nothing. */
-  upsertDays(tx: Transaction<Database>, seriesId: number, days: readonly Day[]): Promise<void>
+  upsertDays(tx: Transaction<Database>, seriesId: number, days: readonly GeoDay[]): Promise<void>
   /** Makes the totals of all days anew, from the values, of the series whose days are counted in a zone. Part of a transaction. */
   rebuildDays(db: Kysely<Database>, zone: string): Promise<void>
   /** The local days of a series and geo (`YYYY-MM-DD`) whose totals are not those of its values, in order. Reads every value. */
@@ -178,14 +178,14 @@ export interface Engine {
     kept: readonly (readonly unknown[])[],
   ): Promise<number>
   /** Takes over tables, row for row, from another database of the same schema. */
-  takeTables(source: Source, tables: readonly TableName[]): Promise<void>
+  takeTables(source: TakeOverSource, tables: readonly TableName[]): Promise<void>
   /** Takes over when rows were first seen in another database of the same schema, where that was earlier; each table with its key. */
-  takeFirstSeen(source: Source, tables: Readonly<Record<string, readonly string[]>>): Promise<void>
+  takeFirstSeen(source: TakeOverSource, tables: Readonly<Record<string, readonly string[]>>): Promise<void>
   /**
    * The texts of some kinds that have words that begin so, the best first, each item once; without words all of them. `most` is of
    * how many texts, of those that have the words, the rest is found out; all where it is left out.
    */
-  search(text: string, kinds: readonly string[], most?: number): Promise<Found[]>
+  search(text: string, kinds: readonly string[], most?: number): Promise<SearchHit[]>
   /**
    * The values of a series and geo between two instants, as they are or as they were known at an instant (UTC to
    * the millisecond), in order of time. Several may be read side by side.
@@ -212,7 +212,7 @@ export interface Engine {
     seriesId: number,
     window: Interval,
     between: { readonly from: string; readonly to: string },
-  ): Blocks<Version>
+  ): Blocks<ValueVersion>
   /** Runs a user's own statement, which only reads. Throws what the database says of it. */
   query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult>
   /** What the columns of the answer of such a statement hold, from the first row to the last: bits of `SEEN`. */

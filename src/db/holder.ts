@@ -5,7 +5,7 @@ import type { Database } from '../tables/schema.ts'
 import type { Store } from './store.ts'
 
 /** Who writes, as it said itself. */
-export interface Holder {
+export interface LockHolder {
   readonly pid: number
   readonly host: string
   readonly command: string
@@ -13,7 +13,7 @@ export interface Holder {
 }
 
 /** What is written of the holder in the database; of one that is dead too, when it was killed. */
-export const readHolder = (db: Kysely<Database>): Promise<Holder | undefined> =>
+export const readHolder = (db: Kysely<Database>): Promise<LockHolder | undefined> =>
   db
     .selectFrom('_lock')
     .select(['pid', 'host', 'command', 'acquired_at'])

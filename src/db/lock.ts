@@ -4,7 +4,7 @@ import { backendOf } from './open.ts'
 import type { Store, StoreOptions } from './store.ts'
 
 /** Whether somebody holds a database for writing; undefined when it cannot be told. */
-export const isHeld = (file: string): Awaitable<boolean | undefined> => backendOf(file).isHeld(file)
+export const isLocked = (file: string): Awaitable<boolean | undefined> => backendOf(file).isLocked(file)
 
 /** Takes a file that is only a lock for this process alone, until it is given back or ends. Throws BusyError where another one has it. */
 export const holdAlone = (file: string): (() => void) => backendOf(file).hold(file)

@@ -7,9 +7,9 @@
 const TOKEN =
   /(e'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\w*)\$[\s\S]*?\$\2\$)|(::|:=)|(:[a-z_]\w*)|(\d+\.\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d+)|([a-z_][\w$]*)|(\s+)|[\s\S]/gi
 
-type Kind = 'quoted' | 'parameter' | 'decimal' | 'word' | 'space' | 'sign'
+type TokenKind = 'quoted' | 'parameter' | 'decimal' | 'word' | 'space' | 'sign'
 interface Token {
-  readonly kind: Kind
+  readonly kind: TokenKind
   text: string
 }
 

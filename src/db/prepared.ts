@@ -70,13 +70,15 @@ export function prepared<P extends object, T>(
 }
 
 /** The columns of a table that some insert has. */
-type Row<T extends TableName, C extends keyof Insertable<Database[T]>> = Readonly<Pick<Insertable<Database[T]>, C>>
+type InsertRow<T extends TableName, C extends keyof Insertable<Database[T]>> = Readonly<
+  Pick<Insertable<Database[T]>, C>
+>
 
 /** Prepares the insert of rows with some columns of a table. */
 export const preparedInsert = <T extends TableName, C extends keyof Insertable<Database[T]> & string>(
   table: T,
   columns: readonly C[],
-): Prepared<Row<T, C>, unknown> =>
-  prepared((db, row: Row<T, C>) =>
+): Prepared<InsertRow<T, C>, unknown> =>
+  prepared((db, row: InsertRow<T, C>) =>
     db.insertInto<TableName>(table).values(Object.fromEntries(columns.map((column) => [column, row[column]])) as never),
   )

@@ -92,7 +92,7 @@ export interface Backend {
   /** Takes a file that is only a lock for this process alone; made where there is none. Answers how to give it back; throws BusyError. */
   hold(file: string): () => void
   /** Whether somebody holds the lock; undefined when it cannot be told. */
-  isHeld(file: string): Awaitable<boolean | undefined>
+  isLocked(file: string): Awaitable<boolean | undefined>
   schemaState(file: string): Awaitable<SchemaState>
   /** Copies every table of another database into this one, which is empty or where that was begun; both are locked for it. */
   takeOver(source: Reader, file: string, onProgress: (table: string, rows: number) => void): Promise<TakenOver>

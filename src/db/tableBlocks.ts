@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { type TableName, tableOf } from '../tables/schema.ts'
-import type { Blocks, Source } from './engine.ts'
+import type { Blocks, TakeOverSource } from './engine.ts'
 
 /** A row by the names of its columns. */
 export type Row = Readonly<Record<string, unknown>>
@@ -10,7 +10,11 @@ const ROWS = 20_000
 const BODIES = 100
 
 /** The rows of a table in the order of its key, from after a key on where one is given. */
-export async function* tableBlocks({ kysely }: Pick<Source, 'kysely'>, table: TableName, from?: Row): Blocks<Row> {
+export async function* tableBlocks(
+  { kysely }: Pick<TakeOverSource, 'kysely'>,
+  table: TableName,
+  from?: Row,
+): Blocks<Row> {
   const { columns, key } = tableOf(table)
   const refs = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)))
   const limit = table === '_reply' ? BODIES : ROWS

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Database, TableName } from '../tables/schema.ts'
-import type { Source } from './engine.ts'
+import type { TakeOverSource } from './engine.ts'
 import { tableBlocks } from './tableBlocks.ts'
 
 /** Rows of one insert: no statement has more parameters than a database takes. */
@@ -9,7 +9,7 @@ const ROWS = 200
 /** Takes over tables from another database, row by row, where the two cannot be joined. */
 export async function takeTables(
   tx: Transaction<Database>,
-  source: Source,
+  source: TakeOverSource,
   tables: readonly TableName[],
 ): Promise<void> {
   for (const table of tables)
@@ -24,7 +24,7 @@ export async function takeTables(
 /** Takes over when rows were first seen, where that was earlier; each table with its key. */
 export async function takeFirstSeen(
   tx: Kysely<Database>,
-  source: Source,
+  source: TakeOverSource,
   tables: Readonly<Record<string, readonly string[]>>,
 ): Promise<void> {
   for (const [table, key] of Object.entries(tables))

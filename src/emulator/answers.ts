@@ -4,7 +4,7 @@ import { catalogueAnswer } from './bodies/catalogue.ts'
 import { contentAnswer } from './bodies/contents.ts'
 import { seriesAnswer } from './bodies/series.ts'
 import { widgetAnswer, widgetsAnswer } from './bodies/widgets.ts'
-import { isIllegal, isPath, type Query, readQuery, TooMuchError } from './query.ts'
+import { isIllegal, isPath, type ParsedQuery, readQuery, TooMuchError } from './query.ts'
 import { INDICATORS, OFFERS } from './world/indicators.ts'
 import { scriptedSource } from './world/scripted.ts'
 import { worldSource } from './world/source.ts'
@@ -27,7 +27,7 @@ export interface IncomingRequest {
 }
 
 type Slots = Readonly<Record<string, string>>
-type Write = (slots: Slots, query: Query, world: World) => object | string | undefined
+type Write = (slots: Slots, query: ParsedQuery, world: World) => object | string | undefined
 
 const refusal = (status: number, message: string): EmulatedAnswer => ({ status, body: { status, message } })
 /** The answer where there is nothing. */

@@ -1,10 +1,10 @@
 import type { Instant } from '../base/time/instant.ts'
-import type { Kind } from '../services/kinds.ts'
+import type { ParameterKind } from '../services/kinds.ts'
 import { type RouteName, routeOf } from '../services/routes.ts'
 import { readDate } from './dates.ts'
 
 /** The parsed parameters of a call: instants in epoch seconds, lists as lists. */
-export type Query = Readonly<Record<string, string | boolean | Instant | readonly string[] | undefined>>
+export type ParsedQuery = Readonly<Record<string, string | boolean | Instant | readonly string[] | undefined>>
 
 /** A parameter that the service refuses. */
 export interface Illegal {
@@ -16,7 +16,7 @@ export interface Illegal {
 export class TooMuchError extends Error {}
 
 /** Parses the texts of a parameter by its kind; undefined where they are not legal. */
-function readValue(kind: Kind, texts: readonly string[]): Query[string] {
+function readValue(kind: ParameterKind, texts: readonly string[]): ParsedQuery[string] {
   const [text = ''] = texts
   switch (kind.kind) {
     case 'choice': {
@@ -37,8 +37,8 @@ function readValue(kind: Kind, texts: readonly string[]): Query[string] {
 }
 
 /** Reads a query by the row of its route: the same table from which requests are built. */
-export function readQuery(route: RouteName, search: URLSearchParams): Query | Illegal {
-  const query: Record<string, Query[string]> = {}
+export function readQuery(route: RouteName, search: URLSearchParams): ParsedQuery | Illegal {
+  const query: Record<string, ParsedQuery[string]> = {}
   const kinds = routeOf(route).query
   for (const key of new Set(search.keys())) {
     const name = key.replace(/\[\]$/, '')
@@ -53,7 +53,7 @@ export function readQuery(route: RouteName, search: URLSearchParams): Query | Il
 }
 
 /** Whether a query was refused. */
-export const isIllegal = (query: Query | Illegal): query is Illegal =>
+export const isIllegal = (query: ParsedQuery | Illegal): query is Illegal =>
   typeof query.reason === 'string' && 'parameter' in query
 
 /** Whether the parts of a path are legal for its route. */
@@ -61,4 +61,4 @@ export const isPath = (route: RouteName, slots: Readonly<Record<string, string>>
   Object.entries(routeOf(route).slots).every(([name, kind]) => readValue(kind, [slots[name] ?? '']) !== undefined)
 
 /** The language of a query's texts. */
-export const localeOf = (query: Query): 'es' | 'en' => (query.locale === 'en' ? 'en' : 'es')
+export const localeOf = (query: ParsedQuery): 'es' | 'en' => (query.locale === 'en' ? 'en' : 'es')

@@ -24,7 +24,7 @@ export interface RequestLogEntry {
 }
 
 /** The settings of a server. */
-export interface Site {
+export interface ServerSettings {
   readonly key: string
   readonly latencyMs: number
   readonly keepBodies: boolean
@@ -65,7 +65,7 @@ const routeAt = (request: FastifyRequest): RouteName | null =>
   (request.routeOptions.config as { readonly route?: RouteName }).route ?? null
 
 /** Builds a server of all routes that does not listen yet. Its router is made from the declared routes. */
-export function buildServer({ key, latencyMs, keepBodies, faults, world, note }: Site): FastifyInstance {
+export function buildServer({ key, latencyMs, keepBodies, faults, world, note }: ServerSettings): FastifyInstance {
   const app = fastify({
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },

@@ -3,7 +3,7 @@ import { StoreError } from '../base/errors.ts'
 import type { Redactor } from '../base/redact.ts'
 import { oneLine } from '../base/visible.ts'
 import { DownloadError, type LinkPolicy, redirectTarget, refusal } from './files/links.ts'
-import { beginPart, dropParts, type Part } from './files/parts.ts'
+import { beginPart, dropParts, type PartialFile } from './files/parts.ts'
 import type { Answer, OpenResponse } from './http.ts'
 
 /** What is downloaded, and what it must obey. */
@@ -19,7 +19,7 @@ export interface ReceiveOptions {
 /** The answer to one request of a download: a redirect, a file that is whole, or neither. */
 export interface DownloadAnswer extends Answer {
   readonly next?: URL
-  readonly part?: Part
+  readonly part?: PartialFile
   /** Why what came is not the file, though another attempt may bring it. */
   readonly broken?: string
 }
@@ -34,7 +34,7 @@ const EVIDENCE_BYTES = 2048
 export async function receive(
   opened: OpenResponse,
   from: URL,
-  before: Part | null,
+  before: PartialFile | null,
   options: ReceiveOptions,
 ): Promise<DownloadAnswer> {
   const { status, headers, body } = opened
@@ -89,7 +89,7 @@ const OVERLAP = 1024
 /** Appends the body to the part, and answers how many bytes it has then. Throws DownloadError where it is too large or holds the key. */
 async function append(
   opened: OpenResponse,
-  part: Part,
+  part: PartialFile,
   { url, folder, maxBytes, redactor }: ReceiveOptions,
 ): Promise<number> {
   let bytes = part.bytes

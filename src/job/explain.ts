@@ -6,7 +6,7 @@ import { parseSpan } from './moment.ts'
 import type { Path } from './yaml.ts'
 
 /** A mistake at a path of a job; `key`: in the key rather than in its value. */
-export interface Explained {
+export interface ExplainedMistake {
   readonly path: Path
   readonly message: string
   readonly key: boolean
@@ -39,11 +39,11 @@ const suggestion = (word: string, legal: readonly string[]): string => {
 }
 
 /** Translates an issue of zod. One issue may be several mistakes: each unknown key is one. */
-export function explain(issue: z.core.$ZodIssue, valueAt: (path: Path) => unknown): Explained[] {
+export function explain(issue: z.core.$ZodIssue, valueAt: (path: Path) => unknown): ExplainedMistake[] {
   const { path } = issue
   const value = valueAt(path)
   const shown = JSON.stringify(value)
-  const one = (message: string): Explained[] => [{ path, key: false, message }]
+  const one = (message: string): ExplainedMistake[] => [{ path, key: false, message }]
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { contentRoutes, type ROUTES, type RouteName, type Words, wordsFor } from '../services/routes.ts'
+import { contentRoutes, type ParameterWords, type ROUTES, type RouteName, wordsFor } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import { SERVICES } from '../services/services.ts'
 import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from './moment.ts'
@@ -70,13 +70,13 @@ const notify = z.strictObject({
 /** A job file as it is written, for a service: legal words come from its routes, and languages are its own. */
 function schemaFor({ routes, locales: languages, timeZone }: Service) {
   const word = <R extends RouteName, P extends keyof (typeof ROUTES)[R]['query'] & string>(route: R, parameter: P) => {
-    const { values, aliases } = wordsFor<Words<R, P>>(routes, route, parameter)
+    const { values, aliases } = wordsFor<ParameterWords<R, P>>(routes, route, parameter)
     const legal: readonly string[] = [...values, ...Object.keys(aliases)]
-    return z.enum(legal).transform((given) => (aliases[given] ?? given) as Words<R, P>)
+    return z.enum(legal).transform((given) => (aliases[given] ?? given) as ParameterWords<R, P>)
   }
   const contents = contentRoutes(routes)
   const orders = [
-    ...new Set(contents.flatMap((name) => wordsFor<Words<'news', 'order'>>(routes, name, 'order').values)),
+    ...new Set(contents.flatMap((name) => wordsFor<ParameterWords<'news', 'order'>>(routes, name, 'order').values)),
   ]
   const language = z.enum(languages)
   const locales = some(language).describe('Languages of the texts')

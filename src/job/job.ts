@@ -1,6 +1,6 @@
 import type { Instant } from '../base/time/instant.ts'
 import type { LocalDate } from '../base/time/zone.ts'
-import type { ContentRoute, Locale, SeriesRoute, Words } from '../services/routes.ts'
+import type { ContentRoute, Locale, ParameterWords, SeriesRoute } from '../services/routes.ts'
 import type { Notify } from './notify.ts'
 
 /** The units of time in a job. */
@@ -53,10 +53,10 @@ export interface SeriesEntry extends Entry {
   readonly select: Selector | null
   /** Empty: every geo that the service has. */
   readonly geoIds: readonly number[]
-  readonly timeTrunc: Words<'indicator', 'time_trunc'> | null
-  readonly timeAgg: Words<'indicator', 'time_agg'> | null
-  readonly geoAgg: Words<'indicator', 'geo_agg'> | null
-  readonly geoTrunc: Words<'indicator', 'geo_trunc'> | null
+  readonly timeTrunc: ParameterWords<'indicator', 'time_trunc'> | null
+  readonly timeAgg: ParameterWords<'indicator', 'time_agg'> | null
+  readonly geoAgg: ParameterWords<'indicator', 'geo_agg'> | null
+  readonly geoTrunc: ParameterWords<'indicator', 'geo_trunc'> | null
   /** The language of the names in the answer. */
   readonly locale: Locale
   /** Null only when `datetime` is given. */
@@ -86,7 +86,7 @@ export interface ContentEntry extends Entry, Terms {
   readonly kinds: readonly ContentRoute[]
   readonly taxonomyIds: readonly (string | number)[]
   readonly vocabularyIds: readonly (string | number)[]
-  readonly order: Words<'news', 'order'> | null
+  readonly order: ParameterWords<'news', 'order'> | null
   readonly sticky: boolean | null
 }
 
@@ -97,7 +97,7 @@ export interface ArchivesEntry extends Entry, Terms {
   /** `archives_json` only: one day in place of a window. */
   readonly date: Moment | null
   /** `archives` only. */
-  readonly dateType: Words<'archives', 'date_type'> | null
+  readonly dateType: ParameterWords<'archives', 'date_type'> | null
   readonly lookback: Span
   readonly chunk: Span | null
 }
@@ -107,7 +107,7 @@ export interface WidgetsEntry extends Entry {
   readonly locales: readonly Locale[]
   readonly list: boolean
   readonly names: readonly (string | number)[]
-  readonly widgetType: Words<'widgets', 'widget_type'> | null
+  readonly widgetType: ParameterWords<'widgets', 'widget_type'> | null
   readonly window: Window | null
   readonly datetime: Moment | null
 }

@@ -2,7 +2,7 @@ import { InputError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import type { Service } from '../services/service.ts'
 import { SERVICES } from '../services/services.ts'
-import { type Explained, explain } from './explain.ts'
+import { type ExplainedMistake, explain } from './explain.ts'
 import { type JobFile, jobFileOf } from './file.ts'
 import type { Job } from './job.ts'
 import { normalizeJob } from './normalize.ts'
@@ -105,7 +105,7 @@ const noOther: ReadOther = (name) => {
 function read(text: string, file: string, readOther: ReadOther, service: Service): Read {
   const { mistakes, value, positionOf } = readLayers(text, file, readOther)
   if (value === null) return { mistakes, job: null }
-  const placed = ({ path, message, key }: Explained): Mistake => ({
+  const placed = ({ path, message, key }: ExplainedMistake): Mistake => ({
     ...positionOf(path, key),
     path: pathText(path),
     message,

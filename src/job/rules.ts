@@ -14,16 +14,17 @@ export interface RuleBreak {
 
 type Path = readonly (string | number)[]
 /** A part of a job file. Its values may be illegal; those are reported elsewhere and ignored here. */
-type Entry = Readonly<Record<string, unknown>>
+type WrittenEntry = Readonly<Record<string, unknown>>
 
-const isEntry = (value: unknown): value is Entry => value !== null && typeof value === 'object' && !Array.isArray(value)
+const isEntry = (value: unknown): value is WrittenEntry =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 const SUMS =
   'timeTrunc needs timeAgg: without it the service would sum, and hourly prices of 15-minute data would come out four times too high; legal: sum, average'
 
 /** Rules on one series entry. */
-function seriesRules(entry: Entry, path: Path): RuleBreak[] {
+function seriesRules(entry: WrittenEntry, path: Path): RuleBreak[] {
   const breaks: RuleBreak[] = []
   const report = (key: string, message: string) => breaks.push({ path: [...path, key], message })
   if (entry.timeTrunc && !entry.timeAgg) report('timeTrunc', SUMS)
@@ -48,7 +49,7 @@ function seriesRules(entry: Entry, path: Path): RuleBreak[] {
 /** A range or one instant, not both, and at least one where it is needed. */
 const timeRules =
   (point: string, needed: boolean) =>
-  (entry: Entry, path: Path, zone: string): RuleBreak[] => {
+  (entry: WrittenEntry, path: Path, zone: string): RuleBreak[] => {
     const breaks: RuleBreak[] = []
     if (entry.window !== undefined && entry[point] !== undefined)
       breaks.push({ path: [...path, point], message: `${point} and window exclude one another; keep one` })
@@ -64,7 +65,7 @@ const timeRules =
 const SOME_DAY = 1_763_985_600
 
 /** `last`, or `from` with or without `to`; `from` must be before `to`, where both can be compared. */
-function windowRules({ window }: Entry, path: Path, zone: string): RuleBreak[] {
+function windowRules({ window }: WrittenEntry, path: Path, zone: string): RuleBreak[] {
   if (!isEntry(window)) return []
   const at = (key: string, message: string): RuleBreak[] => [{ path: [...path, 'window', key], message }]
   const { from, to, last } = window
@@ -84,7 +85,7 @@ function windowRules({ window }: Entry, path: Path, zone: string): RuleBreak[] {
 }
 
 /** `locale` and `locales` exclude one another. */
-const localeRule = (entry: Entry, path: Path): RuleBreak[] =>
+const localeRule = (entry: WrittenEntry, path: Path): RuleBreak[] =>
   entry.locale && entry.locales
     ? [{ path: [...path, 'locale'], message: 'locale and locales report the same; keep one' }]
     : []
@@ -99,7 +100,7 @@ function errorMessage(attempt: () => unknown): string | undefined {
   }
 }
 
-function topRules(job: Entry, service: Service): RuleBreak[] {
+function topRules(job: WrittenEntry, service: Service): RuleBreak[] {
   const breaks: RuleBreak[] = []
   const { timeZone, schedule } = job
   const zone = typeof timeZone === 'string' ? errorMessage(() => checkZone(timeZone)) : undefined
@@ -115,7 +116,7 @@ function topRules(job: Entry, service: Service): RuleBreak[] {
 }
 
 /** Not every kind of content comes in every order. */
-function orderRule({ order, kinds }: Entry, path: Path, _zone: string, { routes }: Service): RuleBreak[] {
+function orderRule({ order, kinds }: WrittenEntry, path: Path, _zone: string, { routes }: Service): RuleBreak[] {
   const ordersOf = (route: string): readonly unknown[] => wordsFor(routes, route, 'order').values
   const known = contentRoutes(routes)
   const able = known.filter((route) => ordersOf(route).includes(order))
@@ -125,7 +126,7 @@ function orderRule({ order, kinds }: Entry, path: Path, _zone: string, { routes 
   return [{ path: [...path, 'order'], message }]
 }
 
-type Rule = (entry: Entry, path: Path, zone: string, service: Service) => RuleBreak[]
+type Rule = (entry: WrittenEntry, path: Path, zone: string, service: Service) => RuleBreak[]
 
 /** The rules of the entries of each list of a job. */
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
@@ -137,7 +138,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
 }
 
 /** Rules on widgets. */
-function widgetRules(widgets: Entry, zone: string): RuleBreak[] {
+function widgetRules(widgets: WrittenEntry, zone: string): RuleBreak[] {
   const breaks = [...timeRules('datetime', false)(widgets, ['widgets'], zone), ...localeRule(widgets, ['widgets'])]
   if (!widgets.list && !widgets.names)
     breaks.push({ path: ['widgets'], message: 'widgets requests nothing; legal: list: true, names' })

@@ -3,7 +3,7 @@ import type { Reader } from '../db/store.ts'
 import { type Month, monthOf, monthsBetween } from './months.ts'
 
 /** What the database was when a snapshot was made of it. */
-export interface Source {
+export interface SnapshotSource {
   /** When its first run began, by which it is known again; null while it has none. */
   readonly began: string | null
   /** The last fetch, and when it was recorded. */
@@ -30,7 +30,7 @@ export async function beganAt({ kysely }: Reader): Promise<string | null> {
 }
 
 /** What the database is now. */
-export async function sourceOf(db: Reader): Promise<Source> {
+export async function sourceOf(db: Reader): Promise<SnapshotSource> {
   const { kysely } = db
   const last = await kysely
     .selectFrom('_fetch')
@@ -63,7 +63,7 @@ async function countedUpTo({ kysely }: Reader, fetch: number): Promise<Counted> 
 }
 
 /** Whether a database goes on from what it was: the fetches up to the one that was the last are still there as they were. */
-async function goesOn(db: Reader, { fetch, fetched_at, counted }: Source): Promise<boolean> {
+async function goesOn(db: Reader, { fetch, fetched_at, counted }: SnapshotSource): Promise<boolean> {
   if (fetch === 0) return true
   const row = await db.kysely.selectFrom('_fetch').select('finished_at').where('id', '=', fetch).executeTakeFirst()
   if (row?.finished_at !== fetched_at) return false
@@ -75,7 +75,11 @@ async function goesOn(db: Reader, { fetch, fetched_at, counted }: Source): Promi
  * The months (UTC) in which something may have changed since a snapshot; null for all of them. Where fetches wrote tells
  * their windows; what else writes values, as a replay does, changes the totals of its days.
  */
-export async function changedMonths(db: Reader, before: Source, now: Source): Promise<ReadonlySet<Month> | null> {
+export async function changedMonths(
+  db: Reader,
+  before: SnapshotSource,
+  now: SnapshotSource,
+): Promise<ReadonlySet<Month> | null> {
   if (!(await goesOn(db, before))) return null
   const fetches = await db.kysely
     .selectFrom('_fetch')

@@ -1,9 +1,9 @@
 import { quantity } from '../base/quantity.ts'
 import { filesOf, knownManifest, type LakeManifest } from './manifest.ts'
-import type { LakeFinding, Place } from './places/place.ts'
+import type { LakeFinding, LakePlace } from './places/place.ts'
 
 /** Looks whether a lake is what its manifest says: every file is there, with its bytes, and no other one among them. */
-export async function checkLake(place: Place): Promise<{
+export async function checkLake(place: LakePlace): Promise<{
   readonly manifest: LakeManifest
   readonly findings: readonly LakeFinding[]
 }> {

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { InputError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
-import type { Source } from './changes.ts'
-import type { Written } from './parquet.ts'
+import type { SnapshotSource } from './changes.ts'
+import type { WrittenFile } from './parquet.ts'
 import { LAKE_SCHEMA, type LakeColumn, type LakeTableName } from './schema.ts'
 
 /** By which a manifest of a lake is known. */
@@ -13,7 +13,7 @@ export const LAKE_FORMAT = 'indicator-sync lake'
 export const MANIFEST = 'manifest.json'
 
 /** One file of a lake. */
-export interface LakeFile extends Written {
+export interface LakeFile extends WrittenFile {
   /** Below the folder of the snapshot. */
   readonly path: string
   /** What of the table it holds: a month, a year, or everything. */
@@ -43,7 +43,7 @@ export interface LakeManifest {
   /** When the snapshot was made, and when it was last found to be what the database holds. */
   readonly created_at: string
   readonly synced_at: string
-  readonly source: Source
+  readonly source: SnapshotSource
   readonly tables: Readonly<Record<LakeTableName, LakeTableState>>
 }
 

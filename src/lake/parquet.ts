@@ -28,23 +28,23 @@ const TYPES: Readonly<Record<LakeType, Partial<SchemaElement>>> = {
 const AS_DIFFERENCES: readonly LakeType[] = ['int64', 'int32', 'timestamp', 'date']
 
 /** A group of values as the writer takes them, and what is known of them; without it the writer looks for itself. */
-interface Group {
+interface ColumnGroup {
   readonly data: DecodedArray
   readonly statistics?: Statistics
 }
 
 /** The values of a column that are held until a group is full. */
-interface Held {
+interface PendingValues {
   put(value: unknown, at: number): void
   /** The first values; the next ones begin a new group. */
-  take(count: number): Group
+  take(count: number): ColumnGroup
 }
 
 /**
  * Numbers lie side by side, for whole groups of objects would have to be moved again and again by who collects them. The least and the
  * largest are found as they come: the writer would make an object of each number for it.
  */
-function numbers(array: Int32Array | Float64Array, inFile: (value: number) => number | bigint): Held {
+function numbers(array: Int32Array | Float64Array, inFile: (value: number) => number | bigint): PendingValues {
   const missing = new Set<number>()
   let min = Number.POSITIVE_INFINITY
   let max = Number.NEGATIVE_INFINITY
@@ -69,7 +69,7 @@ function numbers(array: Int32Array | Float64Array, inFile: (value: number) => nu
   }
 }
 
-function others(convert: (value: unknown) => unknown): Held {
+function others(convert: (value: unknown) => unknown): PendingValues {
   const array: unknown[] = []
   return {
     put(value, at) {
@@ -82,12 +82,12 @@ function others(convert: (value: unknown) => unknown): Held {
 /** As it is, but that there is one zero only. */
 const whole = (value: number): number => value + 0
 /** Exact, for what is told as a number is; 64 bits only in the file. */
-const longs = (): Held => numbers(new Float64Array(GROUP), BigInt)
-const integers = (): Held => numbers(new Int32Array(GROUP), whole)
-const doubles = (): Held => numbers(new Float64Array(GROUP), (value) => value)
+const longs = (): PendingValues => numbers(new Float64Array(GROUP), BigInt)
+const integers = (): PendingValues => numbers(new Int32Array(GROUP), whole)
+const doubles = (): PendingValues => numbers(new Float64Array(GROUP), (value) => value)
 
 /** A column as Parquet keeps it: long numbers are 64 bits, instants milliseconds, dates days since 1970. */
-const HELD: Readonly<Record<LakeType, () => Held>> = {
+const HELD: Readonly<Record<LakeType, () => PendingValues>> = {
   int64: longs,
   timestamp: longs,
   int32: integers,
@@ -101,7 +101,7 @@ const HELD: Readonly<Record<LakeType, () => Held>> = {
 export type LakeRow = readonly unknown[]
 
 /** What is known of a file that was written: `min` and `max` of every column that has an order. */
-export interface Written {
+export interface WrittenFile {
   readonly rows: number
   readonly bytes: number
   /** SHA-256, hex. */
@@ -111,7 +111,10 @@ export interface Written {
 }
 
 /** The smallest and the largest value of some columns, from what was written of the groups. */
-function rangesOf(columns: readonly LakeColumn[], groups: ParquetWriter['row_groups']): Pick<Written, 'min' | 'max'> {
+function rangesOf(
+  columns: readonly LakeColumn[],
+  groups: ParquetWriter['row_groups'],
+): Pick<WrittenFile, 'min' | 'max'> {
   const min: Record<string, number> = {}
   const max: Record<string, number> = {}
   for (const { columns: chunks } of groups)
@@ -140,7 +143,7 @@ export async function writeParquetFile(
   file: string,
   columns: readonly LakeColumn[],
   blocks: AsyncIterable<readonly LakeRow[]> | Iterable<readonly LakeRow[]>,
-): Promise<Written> {
+): Promise<WrittenFile> {
   const handle = openSync(file, 'wx')
   try {
     const hash = createHash('sha256')

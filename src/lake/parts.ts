@@ -1,28 +1,32 @@
 import type { Reader } from '../db/store.ts'
-import type { Source } from './changes.ts'
+import type { SnapshotSource } from './changes.ts'
 import { type Month, monthOf, monthsBetween, monthText, yearOf, yearText } from './months.ts'
-import { type Blocks, DIMENSIONS, days, fetchTimes, observations, revisions, timelinesOf } from './rows.ts'
+import { DIMENSIONS, days, fetchTimes, type LakeBlocks, observations, revisions, timelinesOf } from './rows.ts'
 import type { LakeTableName } from './schema.ts'
 
 /** One part of a table that a snapshot has, and whether it must be read again. */
-export interface Part {
+export interface TablePart {
   readonly table: LakeTableName
   readonly part: string
   /** The folder and the beginning of the name of its file. */
   readonly name: string
   readonly dirty: boolean
-  readonly blocks: () => Promise<Blocks>
+  readonly blocks: () => Promise<LakeBlocks>
 }
 
 /** The part of a table by year that has no rows at all. */
 export const NO_ROWS = 'none'
 
 /** Every part that a snapshot of the database has. */
-export async function partsOf(db: Reader, changed: ReadonlySet<Month> | null, source: Source): Promise<Part[]> {
+export async function partsOf(
+  db: Reader,
+  changed: ReadonlySet<Month> | null,
+  source: SnapshotSource,
+): Promise<TablePart[]> {
   const timelines = await timelinesOf(db)
   const timesOf = fetchTimes(db)
   const dirty = (months: readonly Month[]): boolean => changed === null || months.some((month) => changed.has(month))
-  const monthly = (table: 'observation' | 'observation_revision'): Part[] => {
+  const monthly = (table: 'observation' | 'observation_revision'): TablePart[] => {
     const ranges = timelines.flatMap(({ held, superseded }) => (table === 'observation' ? held : superseded) ?? [])
     const first = ranges.reduce((least, { from }) => Math.min(least, from), Number.POSITIVE_INFINITY)
     const last = ranges.reduce((most, { to }) => Math.max(most, to), Number.NEGATIVE_INFINITY)
@@ -58,7 +62,7 @@ export async function partsOf(db: Reader, changed: ReadonlySet<Month> | null, so
 }
 
 /** A file without rows: engines find no table where there is no file. */
-export const emptyPart = (table: LakeTableName): Part => ({
+export const emptyPart = (table: LakeTableName): TablePart => ({
   table,
   part: NO_ROWS,
   name: `${table}/year=1970/${NO_ROWS}`,

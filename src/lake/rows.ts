@@ -6,10 +6,10 @@ import { type Month, monthInterval } from './months.ts'
 import type { LakeRow } from './parquet.ts'
 
 /** Rows in groups, so that as many are held at once as a series has in a month. */
-export type Blocks = AsyncIterable<readonly LakeRow[]> | Iterable<readonly LakeRow[]>
+export type LakeBlocks = AsyncIterable<readonly LakeRow[]> | Iterable<readonly LakeRow[]>
 
 /** A series and geo, with the instants between which it has values, and superseded ones. */
-interface Timeline {
+interface SeriesExtent {
   readonly seriesId: number
   readonly geoId: number
   readonly held: Interval | null
@@ -17,7 +17,7 @@ interface Timeline {
 }
 
 /** Every series and geo in order, with how far each reaches. */
-export async function timelinesOf({ kysely }: Reader): Promise<Timeline[]> {
+export async function timelinesOf({ kysely }: Reader): Promise<SeriesExtent[]> {
   const rows = await kysely
     .selectFrom('series_geo as g')
     .select(['g.series_id as seriesId', 'g.geo_id as geoId'])
@@ -89,7 +89,7 @@ const touches = (a: Interval | null, b: Interval): boolean => a !== null && a.fr
 /** The values of a month, a block a series and geo. */
 export async function* observations(
   { engine }: Reader,
-  timelines: readonly Timeline[],
+  timelines: readonly SeriesExtent[],
   month: Month,
   timesOf: TimesOf,
 ): AsyncGenerator<LakeRow[]> {
@@ -105,7 +105,7 @@ export async function* observations(
 /** The superseded values of a month, a block a series and geo. */
 export async function* revisions(
   { engine }: Reader,
-  timelines: readonly Timeline[],
+  timelines: readonly SeriesExtent[],
   month: Month,
   timesOf: TimesOf,
 ): AsyncGenerator<LakeRow[]> {
@@ -129,7 +129,7 @@ export async function* revisions(
 /** The totals of the days of a year, a block a series and geo. */
 export async function* days(
   { kysely }: Reader,
-  timelines: readonly Timeline[],
+  timelines: readonly SeriesExtent[],
   year: number,
 ): AsyncGenerator<LakeRow[]> {
   for (const { seriesId, geoId } of timelines) {

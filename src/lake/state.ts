@@ -3,7 +3,7 @@ import type { Reader } from '../db/store.ts'
 import { beganAt } from './changes.ts'
 import { knownManifest } from './manifest.ts'
 import { folderPlace } from './places/folder.ts'
-import { isBucket, type Place } from './places/place.ts'
+import { isBucket, type LakePlace } from './places/place.ts'
 
 /** How a lake stands to a database. */
 export interface LakeState {
@@ -35,7 +35,7 @@ export async function lakeStateIn(reader: Reader, folder: string): Promise<LakeS
 }
 
 /** How far a lake is behind a database. */
-export async function lakeState({ kysely }: Reader, place: Place): Promise<LakeState> {
+export async function lakeState({ kysely }: Reader, place: LakePlace): Promise<LakeState> {
   const folder = place.asWritten
   const { snapshot, synced_at, source, tables } = knownManifest(await place.manifest(), folder)
   const { fetches_behind } = await kysely

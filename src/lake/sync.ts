@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path'
 import { InputError } from '../base/errors.ts'
 import { formatMillis } from '../base/time/instant.ts'
 import type { Reader } from '../db/store.ts'
-import { changedMonths, type Source, sourceOf } from './changes.ts'
+import { changedMonths, type SnapshotSource, sourceOf } from './changes.ts'
 import { filesOf, LAKE_FORMAT, type LakeFile, type LakeManifest } from './manifest.ts'
 import { writeParquetFile } from './parquet.ts'
-import { emptyPart, NO_ROWS, type Part, partsOf } from './parts.ts'
-import type { HeldFiles, LakeWriter, Place } from './places/place.ts'
-import type { Blocks } from './rows.ts'
+import { emptyPart, NO_ROWS, partsOf, type TablePart } from './parts.ts'
+import type { HeldFiles, LakePlace, LakeWriter } from './places/place.ts'
+import type { LakeBlocks } from './rows.ts'
 import { LAKE_SCHEMA, LAKE_TABLE_NAMES, LAKE_TABLES, type LakeTableName } from './schema.ts'
 
 /** How a lake is synced. */
@@ -50,7 +50,7 @@ const createLook =
     files.sizeOf(file) === file.bytes && (!closely || (await files.sha256Of(file)) === file.sha256)
 
 /** Refuses a lake that was made from another database: it would lose all that it holds. */
-function checkSame(asWritten: string, before: LakeManifest | null, now: Source): void {
+function checkSame(asWritten: string, before: LakeManifest | null, now: SnapshotSource): void {
   if (!before || before.source.began === null || before.source.began === now.began) return
   throw new InputError(
     `${asWritten} was made from another database: its first run began ${before.source.began}, that of this one ${now.began ?? 'never'}.`,
@@ -62,7 +62,7 @@ function checkSame(asWritten: string, before: LakeManifest | null, now: Source):
 }
 
 /** The same blocks from the first one with rows on; null where there is none. */
-async function filled(blocks: Blocks): Promise<Blocks | null> {
+async function filled(blocks: LakeBlocks): Promise<LakeBlocks | null> {
   const iterator = (async function* () {
     yield* blocks
   })()
@@ -78,7 +78,7 @@ async function filled(blocks: Blocks): Promise<Blocks | null> {
 
 /** Makes one part in the new snapshot: taken over where it did not change, else written; null where it has no rows. */
 async function makePart(
-  { table, part, name, dirty, blocks }: Part,
+  { table, part, name, dirty, blocks }: TablePart,
   old: LakeFile | undefined,
   isThere: IsThere,
   writer: LakeWriter,
@@ -121,7 +121,7 @@ const tablesOf = (files: ReadonlyMap<LakeTableName, LakeFile[]>): LakeManifest['
  * Makes a lake equal to a database as it is now, which others may write meanwhile. Only what changed since the last
  * snapshot is read; whoever reads the lake sees the old snapshot or the new one, whole, whenever this is killed.
  */
-export async function syncLake(db: Reader, place: Place, options: LakeOptions): Promise<LakeSummary> {
+export async function syncLake(db: Reader, place: LakePlace, options: LakeOptions): Promise<LakeSummary> {
   const writer = await place.write(options.now())
   try {
     await db.engine.beginSnapshot()
@@ -139,7 +139,7 @@ async function make(
   db: Reader,
   asWritten: string,
   writer: LakeWriter,
-  source: Source,
+  source: SnapshotSource,
   { program, now, full = false, graceMs = GRACE_MS, onPart }: LakeOptions,
 ): Promise<LakeSummary> {
   const { before } = writer
@@ -155,7 +155,7 @@ async function make(
   const at = { staging: writer.stage(), snapshot }
   const files = new Map<LakeTableName, LakeFile[]>()
   let written: { files: number; rows: number } = { files: 0, rows: 0 }
-  const add = async (part: Part): Promise<void> => {
+  const add = async (part: TablePart): Promise<void> => {
     const made = await makePart(part, old.get(`${part.table} ${part.part}`), isThere, writer, at)
     if (made) files.set(part.table, [...(files.get(part.table) ?? []), made.file])
     if (!made?.isNew) return

@@ -1,6 +1,6 @@
 import type { Transaction, Updateable } from 'kysely'
 import { formatMillis } from '../base/time/instant.ts'
-import type { Engine, Written } from '../db/engine.ts'
+import type { Engine, UpsertCounts } from '../db/engine.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Observations, Reject, Rows, RowValues, TableRows } from '../tables/rows.ts'
@@ -29,10 +29,10 @@ export interface RecordedReply {
 }
 
 /** What answers said beside their values and was stored already, as text; nothing else was written to those tables since. */
-export type HeldTables = Map<string, Written>
+export type HeldTables = Map<string, UpsertCounts>
 
 /** What loading the rows of a reply changed. */
-export interface Applied extends Written {
+export interface Applied extends UpsertCounts {
   readonly withdrawn: number
   /** What could not be understood and has not been dismissed. */
   readonly rejects: readonly Reject[]
@@ -110,7 +110,7 @@ async function writeTables(
   stamps: RowValues & { readonly fetch_id: number },
   first: string,
   held?: HeldTables,
-): Promise<Written> {
+): Promise<UpsertCounts> {
   const told = owned.length > 0 || listing ? undefined : held && JSON.stringify([first, tables])
   const known = told && held?.get(told)
   if (known) return known

@@ -77,7 +77,7 @@ export async function load(
 }
 
 /** A change of resolution: the first instant with the new step, and that step in seconds. */
-export interface Change {
+export interface StepChange {
   readonly at: number
   readonly step: number
 }
@@ -86,7 +86,7 @@ export interface Change {
 export async function rememberChange(
   { store, now }: Loading,
   planned: PlannedRequest,
-  { at, step }: Change,
+  { at, step }: StepChange,
 ): Promise<void> {
   await store.write(async (tx) => {
     const series_id = await seriesIdOf(tx, planned, now())

@@ -2,7 +2,7 @@ import { formatMillis } from '../base/time/instant.ts'
 import type { Store } from '../db/store.ts'
 
 /** A service that is called. */
-export interface Source {
+export interface CalledService {
   readonly baseUrl: string
   /** The name of its profile. */
   readonly service: string
@@ -22,7 +22,7 @@ function withoutSecrets(address: string): string {
 }
 
 /** Stores that a service is called, so that published copies can name their source. Writes nothing when it is stored already. */
-export async function rememberSource(store: Store, { baseUrl, service }: Source, nowMs: number): Promise<void> {
+export async function rememberSource(store: Store, { baseUrl, service }: CalledService, nowMs: number): Promise<void> {
   const [host, source] = [hostOf(baseUrl), { base_url: withoutSecrets(baseUrl), service }]
   const known = await sourceOf(store, host)
   if (known?.base_url === source.base_url && known.service === service) return

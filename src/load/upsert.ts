@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { canonical } from '../base/json.ts'
-import type { Written } from '../db/engine.ts'
+import type { UpsertCounts } from '../db/engine.ts'
 import { type Prepared, prepared } from '../db/prepared.ts'
 import { type Languages, TEXT_TABLES, upsertRow } from '../db/queries/upsert.ts'
 import type { OwnedRows, RowValues, TableRows } from '../tables/rows.ts'
@@ -61,8 +61,8 @@ export async function onlyUndescribed(tx: Transaction<Database>, owned: OwnedRow
   return { ...rest, table, owners: await undescribed(owners), rows: await undescribed(rows) }
 }
 
-export const NOTHING_WRITTEN: Written = { fresh: 0, unchanged: 0, revised: 0 }
-export const addWritten = (a: Written, b: Written): Written => ({
+export const NOTHING_WRITTEN: UpsertCounts = { fresh: 0, unchanged: 0, revised: 0 }
+export const addWritten = (a: UpsertCounts, b: UpsertCounts): UpsertCounts => ({
   fresh: a.fresh + b.fresh,
   unchanged: a.unchanged + b.unchanged,
   revised: a.revised + b.revised,
@@ -134,7 +134,7 @@ export async function upsertRows(
   { table, rows: sent, when, locale }: TableRows,
   stamps: RowValues & { readonly fetch_id: number },
   first: string,
-): Promise<Written> {
+): Promise<UpsertCounts> {
   const { columns, silent } = tableOf(table)
   // Of rows with equal keys in one answer the last counts.
   const rows = [...new Map(sent.map((row) => [keyOf(table, row), row])).values()]

@@ -10,16 +10,16 @@ interface Wanted extends Interval {
   readonly series: SeriesIdentity
   readonly geoIds: readonly number[] | null
 }
-type Row = Insertable<Database['_wanted']>
+type WantedRow = Insertable<Database['_wanted']>
 
 /** The rows of what is wanted of the stored series, by series and entry. */
-async function rowsOf({ kysely }: Store, job: string, wanted: readonly Wanted[]): Promise<Map<string, Row>> {
+async function rowsOf({ kysely }: Store, job: string, wanted: readonly Wanted[]): Promise<Map<string, WantedRow>> {
   const series = await kysely
     .selectFrom('series')
     .select(['id', 'kind', 'indicator_id', 'time_trunc', 'time_agg', 'geo_agg', 'geo_trunc', 'geo_ids'])
     .execute()
   const ids = new Map(series.map((row) => [seriesKey(storedIdentity(row)), row.id]))
-  const rows = new Map<string, Row>()
+  const rows = new Map<string, WantedRow>()
   for (const { where, series: identity, geoIds, from, to } of wanted) {
     const id = ids.get(seriesKey(identity))
     const key = `${id} ${where}`
@@ -43,7 +43,7 @@ export async function rememberWanted(
 ): Promise<void> {
   const rows = await rowsOf(store, job, wanted)
   const held = await store.kysely.selectFrom('_wanted').selectAll().where('job', '=', job).execute()
-  const gone: Row[] = []
+  const gone: WantedRow[] = []
   for (const row of held) {
     const key = `${row.series_id} ${row.entry}`
     const wantedRow = rows.get(key)
@@ -63,14 +63,14 @@ export async function rememberWanted(
   })
 }
 
-const forget = prepared((db, row: Row) =>
+const forget = prepared((db, row: WantedRow) =>
   db
     .deleteFrom('_wanted')
     .where('series_id', '=', row.series_id)
     .where('job', '=', row.job)
     .where('entry', '=', row.entry),
 )
-const remember = prepared((db, row: Row) =>
+const remember = prepared((db, row: WantedRow) =>
   db
     .insertInto('_wanted')
     .values({

@@ -56,7 +56,7 @@ function uplot(): string {
 const uplotStyle = (): string => readFileSync(new URL('uPlot.min.css', import.meta.resolve('uplot')), 'utf8')
 
 /** A file as it is read, by the name that the browser knows it by. */
-interface Source {
+interface AssetSource {
   readonly name: string
   readonly type: string
   readonly text: string
@@ -65,13 +65,13 @@ interface Source {
 }
 
 /** All that is read. */
-function sources(): Source[] {
+function sources(): AssetSource[] {
   const modules = readdirSync(CLIENT).filter((file) => /^[\w-]+\.[tj]s$/.test(file))
   return [
     { name: 'page.css', type: 'text/css; charset=utf-8', text: `${uplotStyle()}\n${STYLE}` },
     { name: 'icon.svg', type: 'image/svg+xml', text: ICON },
     { name: 'uplot.js', type: SCRIPT, text: uplot() },
-    ...modules.map((file): Source => {
+    ...modules.map((file): AssetSource => {
       const [written, code] = [file.endsWith('.ts') ? 'ts' : 'js', readFileSync(new URL(file, CLIENT), 'utf8')] as const
       return { name: file.replace(/ts$/, 'js'), type: SCRIPT, text: code, written }
     }),
@@ -84,10 +84,10 @@ const made = (type: string, text: string): Asset => {
 }
 
 /** The modules of ours as the browser takes them, by name. */
-async function modulesOf(all: readonly Source[]): Promise<ReadonlyMap<string, Asset>> {
+async function modulesOf(all: readonly AssetSource[]): Promise<ReadonlyMap<string, Asset>> {
   const [typed, plain] = ['ts', 'js'].map((kind) => all.filter(({ written }) => written === kind)) as [
-    Source[],
-    Source[],
+    AssetSource[],
+    AssetSource[],
   ]
   const stripped = typed.length === 0 ? [] : await withoutTypes(typed.map(({ text }) => text))
   const codes = [...typed.map((source, i) => ({ ...source, text: stripped[i]! })), ...plain]

@@ -1,7 +1,7 @@
 import { type Html, html } from './html.ts'
 
 /** A line of a drawing: points in order of x; null where there is no value. */
-export interface Line {
+export interface DrawnLine {
   readonly name: string
   readonly points: readonly (readonly [x: number, y: number | null])[]
 }
@@ -10,7 +10,7 @@ export interface Line {
 export interface Drawing {
   /** The alternative text. */
   readonly label: string
-  readonly lines: readonly Line[]
+  readonly lines: readonly DrawnLine[]
   /** The labels below the ends of the drawing. */
   readonly ends: readonly [from: string, to: string]
   /** Whether each value holds until the next one. */
@@ -45,7 +45,7 @@ const rounded = (value: number): string => String(Math.round(value * 10) / 10)
 
 /** Points as a path, interrupted where there is no value. */
 function pathOf(
-  points: Line['points'],
+  points: DrawnLine['points'],
   x: (at: number) => number,
   y: (value: number) => number,
   steps: boolean,
@@ -82,7 +82,7 @@ ${lines.map(({ points }, i) => html`<path class="line line-${i % 4}" d="${pathOf
 }
 
 /** The legend of the lines; they differ in colour and in dashes. */
-export const legend = (lines: readonly Line[]): Html =>
+export const legend = (lines: readonly DrawnLine[]): Html =>
   html`<ul class="keys">${lines.map(
     ({ name }, i) =>
       html`<li><svg viewBox="0 0 24 8" width="24" height="8" aria-hidden="true"><path class="line line-${i % 4}" d="M0 4H24"/></svg> ${name}</li>`,

@@ -4,7 +4,7 @@ import type { Page, PageRequest } from './page.ts'
 import { LOCALES } from './words/locale.ts'
 
 /** A page, and how it is reached. */
-export interface Shown {
+export interface ShownPage {
   readonly title: string
   readonly body: Html
   readonly scripts: readonly string[]
@@ -30,7 +30,7 @@ function languages({ locale, words, link, path, query, live }: PageRequest): Par
 }
 
 /** A whole document: head, navigation, the page, and where it comes from. */
-export function layout(shown: Shown, pages: readonly Page[], request: PageRequest): Html {
+export function layout(shown: ShownPage, pages: readonly Page[], request: PageRequest): Html {
   const { words, link, asset, locale, path, live } = request
   const { common } = words
   const scripts = [...(live ? ['live'] : []), 'page', ...shown.scripts]

@@ -51,7 +51,7 @@ export type AnyView = View<unknown>
 export const view = <Data>(declared: View<Data>): AnyView => declared as AnyView
 
 /** What holds of pages and endpoints alike. */
-interface Place {
+interface Routed {
   /** With slots: `/series/:id`. */
   readonly path: string
   /** Whether it depends on the time (an age), so that it changes every minute. */
@@ -61,7 +61,7 @@ interface Place {
 }
 
 /** A page: where it stands, and the view that it shows, which is loaded when somebody first asks for it. */
-export interface Page extends Place {
+export interface Page extends Routed {
   readonly name: keyof Words['common']['pages']
   /** Whether the navigation names it. */
   readonly top?: true
@@ -75,22 +75,25 @@ export interface Page extends Place {
 }
 
 /** What is answered: its media type and body; with a name it is a file to be saved. */
-export interface Answer {
+export interface PageAnswer {
   readonly type: string
   readonly body: string | Buffer | AsyncIterable<string> | Iterable<string>
   readonly file?: string
 }
 
 /** What answers something that is no page. */
-export type Answering = (request: PageRequest) => Promise<Answer>
+export type Answering = (request: PageRequest) => Promise<PageAnswer>
 
 /** Something that is no page: numbers for a chart, CSV, figures for a monitor. What answers is loaded when somebody first asks. */
-export interface Endpoint extends Place {
+export interface Endpoint extends Routed {
   readonly answer: () => Promise<Answering>
 }
 
 /** Data as JSON. */
-export const json = (data: unknown): Answer => ({ type: 'application/json; charset=utf-8', body: JSON.stringify(data) })
+export const json = (data: unknown): PageAnswer => ({
+  type: 'application/json; charset=utf-8',
+  body: JSON.stringify(data),
+})
 
 /** Thrown where something does not exist: becomes a page with status 404. */
 export class NotFound extends Error {

@@ -1,7 +1,7 @@
-import type { State } from './queries/intervals.ts'
+import type { CoverageState } from './queries/intervals.ts'
 
 /** The sign of each state: never told by its colour alone. */
-export const SIGNS: Readonly<Record<State, string>> = {
+export const SIGNS: Readonly<Record<CoverageState, string>> = {
   final: '=',
   provisional: '~',
   empty: 'o',

@@ -10,14 +10,14 @@ import { createRequested, type Requested } from './requested.ts'
 import { groupsOf } from './series/groups.ts'
 import { borderUnit } from './windows.ts'
 
-interface Part {
+interface RetryPart {
   readonly geoIds: readonly number[]
   readonly window: Interval | null
   readonly params: AnyParams
 }
 
 /** The parts of a request that are not requested yet; geos with the same parts are requested together. */
-function partsOf({ series, window, geoIds, params }: FailedRequest, requested: Requested): Part[] {
+function partsOf({ series, window, geoIds, params }: FailedRequest, requested: Requested): RetryPart[] {
   if (!series || !window) return [{ geoIds: geoIds ?? (series ? [] : [ALL_GEOS]), window, params }]
   const key = seriesKey(series)
   const missing = (geoIds ?? [ALL_GEOS]).map((geoId) => ({ geoId, holes: requested.left(key, geoId, [window]) }))

@@ -1,7 +1,7 @@
 import type { ExpressionBuilder } from 'kysely'
 import { formatMillis, formatUtc } from '../base/time/instant.ts'
 import { formatLocal } from '../base/time/zone.ts'
-import type { Blocks, Version } from '../db/engine.ts'
+import type { Blocks, ValueVersion } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
 import { FIRST_LOCALE } from '../tables/sql/sql.ts'
@@ -123,7 +123,7 @@ async function* valueDifferences({ engine }: Reader, all: Touched, question: Dif
     for await (const group of groups(versions, ({ geo_id, at }) => `${geo_id} ${at}`)) {
       const { before, after, changed } = sidesOf(group, question)
       const change = changeOf(before, after, (a, b) => a.value === b.value && a.step_s === b.step_s)
-      const [{ geo_id, at }] = group as [Version]
+      const [{ geo_id, at }] = group as [ValueVersion]
       if (change)
         yield {
           ...{ what: 'value', change, kind, id, name, series_id, geo_id, field: null, locale: null },

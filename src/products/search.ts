@@ -1,6 +1,6 @@
 import { parseInstant } from '../base/time/instant.ts'
 import { localDate } from '../base/time/zone.ts'
-import type { Awaitable, Found } from '../db/engine.ts'
+import type { Awaitable, SearchHit } from '../db/engine.ts'
 import { heldContentKinds } from '../db/queries/content.ts'
 import type { Reader } from '../db/store.ts'
 import { SERIES_ROUTES } from '../services/routes.ts'
@@ -22,7 +22,7 @@ export async function search(
   text: string,
   places: readonly SearchScope[],
   most?: number,
-): Promise<Found[]> {
+): Promise<SearchHit[]> {
   const kinds = await Promise.all(places.map((place) => KINDS[place](db)))
   return db.engine.search(text, kinds.flat(), most)
 }

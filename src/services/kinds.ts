@@ -32,7 +32,7 @@ export interface IdOrName {
   readonly kind: 'idOrName'
 }
 
-export type Kind = Choice<string> | InstantParam | List | Flag | Id | IdOrName
+export type ParameterKind = Choice<string> | InstantParam | List | Flag | Id | IdOrName
 
 /** The value that a caller gives for a parameter of this kind. */
 export type ValueOf<K> =

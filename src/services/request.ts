@@ -3,7 +3,7 @@ import { didYouMean } from '../base/suggest.ts'
 import { formatUtc, type Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import { formatOffset, localClock, offsetAt } from '../base/time/zone.ts'
-import type { DateForm, Kind } from './kinds.ts'
+import type { DateForm, ParameterKind } from './kinds.ts'
 import type { AnyParams, Params, RouteName } from './routes.ts'
 import type { Service } from './services.ts'
 
@@ -39,7 +39,7 @@ function refuse(route: RouteName, name: string, value: unknown, legal: string, e
 }
 
 /** The texts that a value becomes on the wire: one, or one a value for a list. */
-function wireValues(route: RouteName, name: string, kind: Kind, value: unknown, timeZone: string): string[] {
+function wireValues(route: RouteName, name: string, kind: ParameterKind, value: unknown, timeZone: string): string[] {
   switch (kind.kind) {
     case 'choice': {
       const word = Object.hasOwn(kind.aliases, String(value)) ? kind.aliases[String(value)] : value

@@ -8,8 +8,8 @@ import {
   id,
   idOrName,
   instant,
-  type Kind,
   list,
+  type ParameterKind,
   type ValueOf,
 } from './kinds.ts'
 
@@ -57,8 +57,8 @@ export interface Route {
   readonly shape: Shape
   /** The key of the answer that has its data. */
   readonly root: string
-  readonly slots: Readonly<Record<string, Kind>>
-  readonly query: Readonly<Record<string, Kind>>
+  readonly slots: Readonly<Record<string, ParameterKind>>
+  readonly query: Readonly<Record<string, ParameterKind>>
   /** What the items of a content route are called in the database. */
   readonly item?: string
   /** Whether the answer depends on the day, so that a range is requested day by day; otherwise at once. */
@@ -217,10 +217,10 @@ export type Params<R extends RouteName> = Simplify<
 >
 
 /** The parameters of a call of any route, by name. */
-export type AnyParams = Readonly<Record<string, ValueOf<Kind> | undefined>>
+export type AnyParams = Readonly<Record<string, ValueOf<ParameterKind> | undefined>>
 
 /** The words that a query parameter of a route takes in the specification. */
-export type Words<R extends RouteName, P extends keyof (typeof ROUTES)[R]['query']> =
+export type ParameterWords<R extends RouteName, P extends keyof (typeof ROUTES)[R]['query']> =
   (typeof ROUTES)[R]['query'][P] extends Choice<infer V extends string> ? V : never
 
 /** The words that a query parameter takes in a service; none where it has no such parameter. */

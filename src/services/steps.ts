@@ -1,12 +1,12 @@
 /** The length of a period: seconds, or a number of units of the local calendar. */
-export type Period = number | { readonly unit: 'day' | 'month' | 'year'; readonly count: number }
+export type PeriodLength = number | { readonly unit: 'day' | 'month' | 'year'; readonly count: number }
 
 /** How a service states the resolution of an answer in `tiempo`. */
 export interface Steps {
   /** Periods by the service's number for them. */
-  readonly byNumber: Readonly<Record<number, Period>>
+  readonly byNumber: Readonly<Record<number, PeriodLength>>
   /** Periods by word (lower case, without accents), for numbers that were never seen. */
-  readonly byWord: Readonly<Record<string, Period>>
+  readonly byWord: Readonly<Record<string, PeriodLength>>
   /** The number under which the service answers sums of what is in several resolutions, in steps of its `byNumber`; null when it never sums. */
   readonly coarse: number | null
   /** Numbers that are known to come with values as they are published. */

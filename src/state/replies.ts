@@ -1,5 +1,5 @@
 import type { InferResult, Kysely } from 'kysely'
-import type { Form, Packed } from '../base/bytes/pack.ts'
+import type { Packed, PackForm } from '../base/bytes/pack.ts'
 import { numbersOf } from '../base/json.ts'
 import type { Interval } from '../base/time/interval.ts'
 import { prepared } from '../db/prepared.ts'
@@ -70,7 +70,7 @@ const stored = (db: Kysely<Database>, after: { last: number }) =>
     .where('f.id', '>', after.last)
     .orderBy('f.id')
     .limit(BLOCK)
-    .$narrowType<{ route: RouteName; form: Form }>()
+    .$narrowType<{ route: RouteName; form: PackForm }>()
 
 type StoredRow = InferResult<ReturnType<typeof stored>>[number]
 

@@ -14,4 +14,4 @@ export interface DayTotals {
 }
 
 /** A local day of a geo with its totals. */
-export type Day = readonly [geoId: number, day: LocalDay, totals: DayTotals]
+export type GeoDay = readonly [geoId: number, day: LocalDay, totals: DayTotals]

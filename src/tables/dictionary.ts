@@ -33,10 +33,10 @@ const UNITS: Readonly<Record<string, string>> = {
 const formOf = (meaning: string): string | null =>
   /\((epoch seconds, UTC|UTC, ISO 8601 to the millisecond|ISO 8601 with offset)\)/.exec(meaning)?.[1] ?? null
 
-type Entry = RowOf<typeof data_dictionary>
+type DictionaryEntry = RowOf<typeof data_dictionary>
 
 /** The data dictionary as rows, from the declarations: every table, view and column with its unit and meaning. */
-export function dictionaryRows(): Entry[] {
+export function dictionaryRows(): DictionaryEntry[] {
   const objects = [
     ...TABLE_NAMES.map((name) => {
       const { about, columns } = tableOf(name)

@@ -19,7 +19,7 @@ import SQLite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError } from '../../src/base/errors.ts'
 import { partFileOf } from '../../src/base/files/partFiles.ts'
-import { isHeld, lockWriter } from '../../src/db/lock.ts'
+import { isLocked, lockWriter } from '../../src/db/lock.ts'
 import { tempFolder } from '../kit.ts'
 import { openReader, openStore, openWriter } from '../store.ts'
 
@@ -91,13 +91,13 @@ describe('the writer’s lock', () => {
     other.exec(`update _lock set acquired_at = '2000-01-01T00:00:00.000Z', pid = 999999999, host = 'another'`)
     other.close()
     await expect(openWriter(file, 'robber')).rejects.toThrow(BusyError)
-    expect(isHeld(file)).toBe(true)
+    expect(isLocked(file)).toBe(true)
     first.child.kill('SIGCONT')
     first.write(7)
     await first.until('wrote 7')
     first.child.kill('SIGKILL')
     expect(await first.ended).toBe('SIGKILL')
-    expect(isHeld(file)).toBe(false)
+    expect(isLocked(file)).toBe(false)
     const next = writer(file)
     expect(await next.until('\n')).toBe('holds 2\n')
     next.end()

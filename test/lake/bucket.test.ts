@@ -7,7 +7,7 @@ import { checkLake } from '../../src/lake/check.ts'
 import { filesOf } from '../../src/lake/manifest.ts'
 import { folderPlace } from '../../src/lake/places/folder.ts'
 import { openPlace } from '../../src/lake/places/open.ts'
-import type { Place } from '../../src/lake/places/place.ts'
+import type { LakePlace } from '../../src/lake/places/place.ts'
 import { syncLake } from '../../src/lake/sync.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
 import { runCommand, tempFolder } from '../kit.ts'
@@ -20,7 +20,7 @@ const DAY = 86_400_000
 let dir: string
 
 /** Syncs a lake from the database as it would be at a time. */
-async function sync(place: Place, options: { full?: boolean; graceMs?: number; now?: number } = {}) {
+async function sync(place: LakePlace, options: { full?: boolean; graceMs?: number; now?: number } = {}) {
   const reader = openReader(join(dir, 'own.db'))
   try {
     return await syncLake(reader, place, { program: 'test', ...options, now: () => options.now ?? Date.now() })

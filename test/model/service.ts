@@ -1,7 +1,7 @@
 /* What the service said: its log, read by the model's own eyes. */
 
 import type { RequestLogEntry } from '../../src/emulator/server.ts'
-import type { Resolution, Script } from '../../src/emulator/world/script.ts'
+import type { Script, ScriptedResolution } from '../../src/emulator/world/script.ts'
 import { border, SERVICE_ZONE } from './calendar.ts'
 
 /** A question about a series as it stood in a request. */
@@ -82,7 +82,7 @@ interface Body {
 }
 
 /** The resolution in which a script serves an instant at a time of the service's clock, and its place in the list. */
-export function resolutionAt(script: Script, at: number, now: number): Resolution & { readonly place: number } {
+export function resolutionAt(script: Script, at: number, now: number): ScriptedResolution & { readonly place: number } {
   const rewritten = (script.actions ?? []).filter((action) => action.do === 'resolve' && action.at <= now).at(-1)
   const all = rewritten?.do === 'resolve' ? rewritten.resolutions : script.resolutions
   const place = Math.max(
@@ -100,7 +100,7 @@ const FIXED: Readonly<Record<string, number>> = {
 }
 
 /** The true length of the period that begins at an instant; null where nothing has a length. */
-export function stepOf(every: Resolution['every'] | string, at: number): number | null {
+export function stepOf(every: ScriptedResolution['every'] | string, at: number): number | null {
   if (typeof every === 'number') return every
   if (every === 'irregular') return null
   return FIXED[every] ?? border(SERVICE_ZONE, at, every as 'day', 1) - at

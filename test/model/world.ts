@@ -1,6 +1,6 @@
 /* Worlds and what happens in them, as plain data: it is printed as it is, and shrinks as it is. */
 import type { Fault } from '../../src/emulator/faults.ts'
-import type { Action, Resolution, Script } from '../../src/emulator/world/script.ts'
+import type { Action, Script, ScriptedResolution } from '../../src/emulator/world/script.ts'
 import { border, dateOf, HOUR, SERVICE_ZONE, startOf } from './calendar.ts'
 
 /** The first day of the time in which most happens; the 25-hour day is its seventh. */
@@ -103,7 +103,7 @@ export interface Sequence {
 const LONG_AGO = startOf(SERVICE_ZONE, '2025-01-01')
 
 /** The resolutions of a kind of series in a world. */
-function resolutionsOf(kind: Kind, { change: [first, more], tiempo }: World): Resolution[] {
+function resolutionsOf(kind: Kind, { change: [first, more], tiempo }: World): ScriptedResolution[] {
   const hours = { from: LONG_AGO, every: HOUR }
   switch (kind) {
     case 'changing':

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BandSegment, ValueSegment } from '../../src/page/client/segments.ts'
 import { asOf } from '../../src/page/queries/series/asOf.ts'
 import { readChanges } from '../../src/page/queries/series/changes.ts'
-import { type Line, readDays, readWindow } from '../../src/page/queries/series/window.ts'
+import { type GeoSeries, readDays, readWindow } from '../../src/page/queries/series/window.ts'
 import { emulate, ms, runJob, tempStore } from '../kit.ts'
 import type { Reader } from '../store.ts'
 import { NIGHTS, nightsReader } from './nights.ts'
@@ -13,13 +13,13 @@ import { scansOf } from './plans.ts'
 
 let reader: Reader
 let folder: string
-let lines: Line[]
+let lines: GeoSeries[]
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   reader = await nightsReader(folder)
   lines = reader.all(
     'select g.series_id as seriesId, g.geo_id as geoId, s.time_zone as zone from series_geo g join series s on s.id = g.series_id',
-  ) as Line[]
+  ) as GeoSeries[]
 })
 afterAll(async () => {
   await reader.close()
@@ -30,7 +30,7 @@ const at = (text: string): number => ms(text) / 1000
 const RANGE = { from: at('2025-10-19T22:00:00Z'), to: at('2025-10-31T23:00:00Z') }
 
 /** What the view of all versions says was known at a moment. */
-const history = ({ seriesId, geoId }: Line, moment: string, { from, to } = RANGE) =>
+const history = ({ seriesId, geoId }: GeoSeries, moment: string, { from, to } = RANGE) =>
   reader.all(
     `select at, value, step_s as step from observation_history where series_id = ? and geo_id = ? and at >= ? and at < ?
        and valid_from <= ? and (valid_to is null or valid_to > ?) order by at`,
@@ -154,14 +154,14 @@ describe('a picture', () => {
   })
 
   test('shows a period that began before and lasts into it', async () => {
-    const [line] = lines as [Line]
+    const [line] = lines as [GeoSeries]
     const [{ at: first, step }] = history(line, '2999') as unknown as [{ at: number; step: number }]
     const drawn = await readWindow(reader, line, { from: first + step / 2, to: first + step }, 100, null)
     expect(drawn.segments[0]!.from).toBe(first)
   })
 
   test('is read by keys', async () => {
-    const [line] = lines as [Line]
+    const [line] = lines as [GeoSeries]
     const { fetchId } = await asOf(reader, line.seriesId, NIGHTS[2])
     const scans = await scansOf(reader, async () => {
       for (const fetch of [null, fetchId])

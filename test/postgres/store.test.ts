@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError, InputError, StoreError } from '../../src/base/errors.ts'
 import { readMachines } from '../../src/checks/machines.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
-import { isHeld, openWriter } from '../../src/db/lock.ts'
+import { isLocked, openWriter } from '../../src/db/lock.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
 import { preparedInsert } from '../../src/db/prepared.ts'
 import type { Store } from '../../src/db/store.ts'
@@ -119,10 +119,10 @@ describe('the lock of a writer', () => {
   test('is held by one, told to the other, and given back', async () => {
     const url = await tempDatabase()
     const writer = await openWriter(url, 'sync')
-    expect(await isHeld(url)).toBe(true)
+    expect(await isLocked(url)).toBe(true)
     await expect(openWriter(url, 'retry')).rejects.toThrow(BusyError)
     await writer.close()
-    expect(await isHeld(url)).toBe(false)
+    expect(await isLocked(url)).toBe(false)
     await (await openWriter(url, 'retry')).close()
   })
 
@@ -318,10 +318,10 @@ test('a pooler that hands out connections for one transaction needs settings in 
     CompiledQuery.raw('select count(*) as count from pg_prepared_statements'),
   )
   expect(kept.rows).toEqual([{ count: 0 }])
-  expect(await isHeld(pooled)).toBe(true)
+  expect(await isLocked(pooled)).toBe(true)
   await expect(openWriter(pooled, 'sync')).rejects.toBeInstanceOf(BusyError)
   await store.close()
-  expect(await isHeld(pooled)).toBe(false)
+  expect(await isLocked(pooled)).toBe(false)
 })
 
 test('a worker refuses a database that a newer version has changed, and says what to do', async () => {

@@ -11,10 +11,10 @@ import { isTime, TimeReader, TimeWriter } from './times.ts'
  */
 
 /** How a body is packed: with zstd as it came, or its list of values by column first. */
-export type Form = 'zstd' | 'columns'
+export type PackForm = 'zstd' | 'columns'
 
 export interface Packed {
-  readonly form: Form
+  readonly form: PackForm
   readonly bytes: Buffer
 }
 
@@ -22,7 +22,7 @@ export interface Packed {
 const FEW = 16
 
 /** The header before the columns, as a line of JSON; bytes are written as Latin-1. */
-interface Head {
+interface PackHeader {
   readonly before: string
   readonly after: string
   readonly between: string
@@ -85,7 +85,7 @@ function toColumns(body: Buffer): Buffer | null {
   }
   if (rows < FEW || body[skipSpace(body, at)] !== END) return null
   const written = fields.map(({ column }) => column.bytes)
-  const head: Head = {
+  const head: PackHeader = {
     before: latin(body.subarray(0, start)),
     after: latin(body.subarray(at)),
     between: latin(between),
@@ -115,7 +115,7 @@ export interface PackedField {
 }
 
 /** A body arranged by column, to be read row by row. */
-export interface Columns {
+export interface PackedColumns {
   readonly before: string
   readonly between: Uint8Array
   readonly end: Uint8Array
@@ -126,9 +126,9 @@ export interface Columns {
   readonly rows: number
 }
 
-function openColumns(packed: Buffer): Columns {
+function openColumns(packed: Buffer): PackedColumns {
   const headEnd = packed.indexOf(NEWLINE)
-  const head = JSON.parse(packed.toString('utf8', 0, headEnd)) as Head
+  const head = JSON.parse(packed.toString('utf8', 0, headEnd)) as PackHeader
   let at = headEnd + 1
   const fields = head.columns.map(({ time, bytes }, f) => {
     const lines = new Lines(packed, at)
@@ -147,7 +147,7 @@ function openColumns(packed: Buffer): Columns {
 }
 
 /** The body again, with the first `rows` of its rows. */
-function writeBody({ before, between, end, after, fields, origin }: Columns, rows: number, body: Column): Buffer {
+function writeBody({ before, between, end, after, fields, origin }: PackedColumns, rows: number, body: Column): Buffer {
   body.write(before)
   for (let row = 0; row < rows; row++) {
     if (row > 0) body.append(between, 0, between.length)
@@ -168,7 +168,7 @@ function writeBody({ before, between, end, after, fields, origin }: Columns, row
 }
 
 /** A body by its columns, and as it would be with its first row only, until the next one is read. */
-export const readColumns = (arranged: Buffer): { columns: Columns; sample: Buffer } => ({
+export const readColumns = (arranged: Buffer): { columns: PackedColumns; sample: Buffer } => ({
   columns: openColumns(arranged),
   sample: writeBody(openColumns(arranged), 1, columnAt(0)),
 })

@@ -17,14 +17,14 @@ export interface Period {
 }
 
 const HOUR = 3_600
-interface Kind {
+interface PeriodKind {
   readonly unit: Unit
   readonly count: number
   /** Days that one has at least and at most. */
   readonly days: readonly [number, number]
 }
 
-const KINDS: readonly Kind[] = [
+const KINDS: readonly PeriodKind[] = [
   { unit: 'day', count: 1, days: [1, 1] },
   { unit: 'day', count: 7, days: [7, 7] },
   { unit: 'month', count: 1, days: [28, 31] },
@@ -36,7 +36,7 @@ const KINDS: readonly Kind[] = [
 export const isLong = (step: number): boolean => step > HOUR
 
 /** What kind of calendar period lasts so long; undefined for one of a fixed length. */
-const kindOf = (step: number): Kind | undefined =>
+const kindOf = (step: number): PeriodKind | undefined =>
   KINDS.find(({ days: [least, most] }) => step >= least * DAY - HOUR && step <= most * DAY + HOUR)
 
 /** Whether two steps are lengths of the same kind of period; those of months differ. */

@@ -18,36 +18,36 @@ const FILES: readonly string[] = [
 ]
 
 /** What a value may be: one of some words, a file, or anything. */
-type Values = readonly string[] | 'file' | null
+type FlagValues = readonly string[] | 'file' | null
 
 /** A flag as a shell sees it. */
-interface Flag {
+interface CommandFlag {
   readonly name: string
   readonly about: string
   /** Undefined where it takes no value. */
-  readonly values: Values | undefined
+  readonly values: FlagValues | undefined
 }
 
 /** A command as a shell sees it. */
 interface Completed {
   readonly name: string
   readonly about: string
-  readonly flags: readonly Flag[]
-  readonly values: Values
+  readonly flags: readonly CommandFlag[]
+  readonly values: FlagValues
 }
 
-function valuesOf(name: string, { choices }: Options): Values {
+function valuesOf(name: string, { choices }: Options): FlagValues {
   if (name === 'recipe') return RECIPES.map((recipe) => recipe.name)
   return choices ? choices.map(String) : FILES.includes(name) ? 'file' : null
 }
 
-const flagOf = ([name, options]: [string, Options]): Flag => ({
+const flagOf = ([name, options]: [string, Options]): CommandFlag => ({
   name: `--${name}`,
   about: options.describe ?? '',
   values: options.type === 'boolean' ? undefined : valuesOf(name, options),
 })
 
-const HELP: readonly Flag[] = [{ name: '--help', about: 'What it does, with an example', values: undefined }]
+const HELP: readonly CommandFlag[] = [{ name: '--help', about: 'What it does, with an example', values: undefined }]
 const EVERYWHERE = [...Object.entries(COMMON).map(flagOf), ...HELP]
 
 const completed = (commands: Commands): Completed[] =>
@@ -180,7 +180,7 @@ compdef _indicator_sync indicator-sync`
 
 function fish(commands: readonly Completed[]): string {
   const text = (words: string): string => `'${words.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
-  const values = (what: Values | undefined): string =>
+  const values = (what: FlagValues | undefined): string =>
     what === undefined ? '' : what === 'file' ? ' -r -F' : what === null ? ' -x' : ` -x -a ${text(what.join(' '))}`
   const begin = 'complete -c indicator-sync'
   return [

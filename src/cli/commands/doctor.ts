@@ -6,8 +6,8 @@ import { formatUtc } from '../../base/time/instant.ts'
 import { formatLocal, transitions } from '../../base/time/zone.ts'
 import { missedRuns } from '../../checks/rhythm.ts'
 import { placeOf } from '../../db/address.ts'
-import { type Holder, readHolder } from '../../db/holder.ts'
-import { isHeld } from '../../db/lock.ts'
+import { type LockHolder, readHolder } from '../../db/holder.ts'
+import { isLocked } from '../../db/lock.ts'
 import { asStoreError, openReader, schemaState } from '../../db/open.ts'
 import { ISSUED_FORM, keyFault, looksIssued } from '../../services/key.ts'
 import type { Service } from '../../services/services.ts'
@@ -96,8 +96,8 @@ function machine(file: string, { timeZone }: Service): Diagnosis[] {
 }
 
 /** Whether there is a writer; the name of a killed one stays until the next one starts. */
-async function lockState(file: string, holder: Holder | undefined): Promise<string> {
-  const held = await isHeld(file)
+async function lockState(file: string, holder: LockHolder | undefined): Promise<string> {
+  const held = await isLocked(file)
   const who = holder && `process ${holder.pid} on ${holder.host} since ${holder.acquired_at} (${holder.command})`
   if (held === undefined) return 'cannot be tried by this user'
   if (held) return `held by ${who ?? 'another process'}`

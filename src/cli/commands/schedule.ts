@@ -5,7 +5,7 @@ import { InputError, StoppedError } from '../../base/errors.ts'
 import { eventsTo } from '../../base/log.ts'
 import { formatMillis } from '../../base/time/instant.ts'
 import { formatLocal } from '../../base/time/zone.ts'
-import { isHeld } from '../../db/lock.ts'
+import { isLocked } from '../../db/lock.ts'
 import type { Durability } from '../../db/store.ts'
 import type { Job } from '../../job/job.ts'
 import { secretsOf } from '../../services/key.ts'
@@ -62,7 +62,7 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
   const signals = watchSignals(emit)
   try {
     const until = nextTime(job, Date.now())
-    for (let waits = 0; (await isHeld(file)) && Date.now() < until && !signals.signal.aborted; waits++) {
+    for (let waits = 0; (await isLocked(file)) && Date.now() < until && !signals.signal.aborted; waits++) {
       if (waits === 0)
         emit({
           event: 'schedule.waiting',

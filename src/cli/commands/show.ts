@@ -39,7 +39,7 @@ interface ShownSeries {
   readonly lastAt: number
 }
 
-interface Drawn extends ShownSeries {
+interface DrawnSeries extends ShownSeries {
   /** Which state of the values it is, where it is not the one of now. */
   readonly state: string
   readonly step: number
@@ -91,7 +91,13 @@ async function findSeries(
 }
 
 /** The values of a dataset inside a range as they are, or as they were, one a step. */
-async function draw({ engine }: Reader, only: ShownSeries, from: number, to: number, then: string): Promise<Drawn> {
+async function draw(
+  { engine }: Reader,
+  only: ShownSeries,
+  from: number,
+  to: number,
+  then: string,
+): Promise<DrawnSeries> {
   const state = then === 'now' ? '' : then === 'first' ? ', as first said' : `, as known at ${then}`
   const dataset = { ...only, state }
   const rows = await engine.valuesThen({ ...dataset, from, to }, then)
@@ -105,13 +111,13 @@ async function draw({ engine }: Reader, only: ShownSeries, from: number, to: num
 
 const number = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
 
-function numbersOf({ values }: Drawn): number[] {
+function numbersOf({ values }: DrawnSeries): number[] {
   return values.filter((value) => value !== null)
 }
 
 const mean = (numbers: readonly number[]): number => numbers.reduce((sum, value) => sum + value, 0) / numbers.length
 
-function caption(drawn: Drawn): string {
+function caption(drawn: DrawnSeries): string {
   const numbers = numbersOf(drawn)
   const { low, high } = scaleOf(numbers)
   const head = oneLine(
@@ -123,9 +129,9 @@ function caption(drawn: Drawn): string {
 }
 
 /** Two series where both have values, hour by hour. */
-function compare(a: Drawn, b: Drawn): string {
+function compare(a: DrawnSeries, b: DrawnSeries): string {
   const step = Math.max(a.step, b.step)
-  const at = ({ values, step: own }: Drawn, i: number): number | null => {
+  const at = ({ values, step: own }: DrawnSeries, i: number): number | null => {
     const part = values.slice((i * step) / own, ((i + 1) * step) / own).filter((value) => value !== null)
     return part.length === 0 ? null : mean(part)
   }
@@ -181,7 +187,7 @@ export async function run(args: ShowArgs): Promise<number> {
         code: 'nothing-held',
       })
     const datasets = [first, ...(second ? [second] : [])]
-    const all: Drawn[] = []
+    const all: DrawnSeries[] = []
     for (const dataset of datasets) all.push(await draw(reader, dataset, from, to, then))
     if (asOf !== null && all.every((drawn) => numbersOf(drawn).length === 0))
       throw new InputError(`Nothing of ${WORD[kind]} ${id} was known of this time at ${asOf}.`, {

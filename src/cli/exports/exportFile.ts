@@ -9,7 +9,7 @@ import { version } from '../version.ts'
 import { IS_OWN_EXPORT } from './ownExports.ts'
 
 /** How a file is written. */
-export interface Form {
+export interface FileForm {
   readonly form: ExportForm
   /** Of CSV. */
   readonly dialect: Dialect
@@ -30,7 +30,7 @@ function writeText(handle: number, text: string): void {
 }
 
 /** Writes an open file; answers how many rows. */
-async function writeRows(handle: number, exported: Exported, { form, dialect }: Form): Promise<number> {
+async function writeRows(handle: number, exported: Exported, { form, dialect }: FileForm): Promise<number> {
   const count = { rows: 0 }
   const rows = counted(exported.rows, count)
   if (form === 'parquet') {
@@ -51,7 +51,11 @@ async function writeRows(handle: number, exported: Exported, { form, dialect }: 
 }
 
 /** Makes a new file that is safe on the disk; answers how many rows it has. The database is queried when the file is open. */
-export async function writeFile(file: string, make: () => Exported | Promise<Exported>, form: Form): Promise<number> {
+export async function writeFile(
+  file: string,
+  make: () => Exported | Promise<Exported>,
+  form: FileForm,
+): Promise<number> {
   const handle = openSync(file, 'wx')
   try {
     const rows = await writeRows(handle, await make(), form)
@@ -70,7 +74,7 @@ export const claimExport = (path: string, form: ExportForm, overwrite: boolean, 
 export async function exportFile(
   path: string,
   make: () => Exported | Promise<Exported>,
-  form: Form,
+  form: FileForm,
   { overwrite, sources }: { readonly overwrite: boolean; readonly sources: readonly string[] },
 ): Promise<number> {
   try {

@@ -1,5 +1,5 @@
 import { openPlace } from '../../lake/places/open.ts'
-import type { Place } from '../../lake/places/place.ts'
+import type { LakePlace } from '../../lake/places/place.ts'
 import type { S3Access } from '../../lake/places/s3.ts'
 import { rememberSecret } from '../terminal/secrets.ts'
 import { environment } from './config.ts'
@@ -28,7 +28,7 @@ function s3Access(): S3Access {
 }
 
 /** Works with a lake where it lies. */
-export async function withLake<T>(asWritten: string, work: (place: Place) => Promise<T>): Promise<T> {
+export async function withLake<T>(asWritten: string, work: (place: LakePlace) => Promise<T>): Promise<T> {
   const place = await openPlace(asWritten, s3Access())
   try {
     return await work(place)

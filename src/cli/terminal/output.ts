@@ -18,9 +18,9 @@ export interface FormOptions extends Dialect {
 }
 
 /** Rows some at a time. */
-export type Rows = AsyncIterable<readonly (readonly unknown[])[]> | Iterable<readonly (readonly unknown[])[]>
+export type OutputRows = AsyncIterable<readonly (readonly unknown[])[]> | Iterable<readonly (readonly unknown[])[]>
 
-type Writer = (columns: readonly string[], rows: Rows, options: FormOptions) => AsyncIterable<string>
+type Writer = (columns: readonly string[], rows: OutputRows, options: FormOptions) => AsyncIterable<string>
 
 /** A row as an object of JSON. */
 function objects(columns: readonly string[]): (row: readonly unknown[]) => string {
@@ -62,7 +62,7 @@ const WRITERS: Readonly<Record<Format, Writer>> = {
 export const format = (
   how: Format,
   columns: readonly string[],
-  rows: Rows,
+  rows: OutputRows,
   options: FormOptions = {},
 ): AsyncIterable<string> => WRITERS[how](columns, rows, options)
 

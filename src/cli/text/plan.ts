@@ -41,7 +41,7 @@ function estimate(job: Job, calls: number): string {
 }
 
 /** The calls of one entry for one thing, in one line. */
-interface Line {
+interface PlanLine {
   readonly where: string
   readonly what: string
   readonly reason: string
@@ -74,7 +74,7 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
       indicators.length > MAX_LINES_PER_ENTRY ? [[where, indicators.length]] : [],
     ),
   )
-  const lines = new Map<string, Line>()
+  const lines = new Map<string, PlanLine>()
   let calls = 0
   for (const one of requests()) {
     calls++

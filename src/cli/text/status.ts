@@ -54,7 +54,7 @@ const failureText = ({ entry, target, failed_at, message, hint, next_at }: OpenF
   ].join('\n')
 
 /** A series and geo as `status` shows it. */
-export type SeriesRow = Record<
+export type StatusSeries = Record<
   'indicator_id' | 'indicator_name' | 'time_trunc' | 'geo_name' | 'last_local',
   unknown
 > & {
@@ -63,9 +63,9 @@ export type SeriesRow = Record<
 }
 
 /** A value that begins later than now, as a forecast does, is not behind. */
-export const withLag = (row: object): SeriesRow => {
-  const { lag_hours, ...rest } = row as SeriesRow
-  return { ...rest, lag_hours: lag_hours === null ? null : Math.max(0, lag_hours) } as SeriesRow
+export const withLag = (row: object): StatusSeries => {
+  const { lag_hours, ...rest } = row as StatusSeries
+  return { ...rest, lag_hours: lag_hours === null ? null : Math.max(0, lag_hours) } as StatusSeries
 }
 
 /** The width in cells from which local times have their year. */
@@ -77,7 +77,7 @@ const brief = (text: unknown): string => {
   return full.startsWith(String(new Date().getFullYear())) ? full.slice(5) : full.slice(0, 10)
 }
 
-const seriesText = (series: readonly SeriesRow[], cells: number): string =>
+const seriesText = (series: readonly StatusSeries[], cells: number): string =>
   series.length === 0
     ? '  none'
     : table(
@@ -102,7 +102,7 @@ export function statusText(file: string, status: Status, drawn: string, cells: n
   return [
     wrapped(`${file}: ${rows.join(' · ')}`, cells, '  ', ''),
     `\nLast runs\n${list(status.runs as Run[], runText, cells)}`,
-    `\nSeries\n${seriesText(status.series as SeriesRow[], cells)}`,
+    `\nSeries\n${seriesText(status.series as StatusSeries[], cells)}`,
     ...(drawn === '' ? [] : [`\nCoverage\n${drawn}`]),
     ...(status.late.length === 0
       ? []

@@ -2,7 +2,7 @@ import { shownAddress } from '../address.ts'
 import type { Backend } from '../store.ts'
 import { onlyFiles } from './engine.ts'
 import { asStoreError } from './errors.ts'
-import { isHeld, lockWriter } from './lock.ts'
+import { isLocked, lockWriter } from './lock.ts'
 import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
 import { takeOver } from './takeOver.ts'
@@ -26,7 +26,7 @@ export const postgres: Backend = {
   hold: () => {
     throw onlyFiles('A lock that is a file is taken')
   },
-  isHeld: (file) => isHeld(shownAddress(file)),
+  isLocked: (file) => isLocked(shownAddress(file)),
   schemaState: (file) => schemaState(shownAddress(file)),
   async takeOver(source, file, onProgress) {
     const { store, release } = await this.openLocked(file, {})

@@ -73,7 +73,7 @@ export async function withSchemaLock<T>(address: string, work: () => Promise<T>)
 }
 
 /** Whether somebody holds a database for writing; undefined when it cannot be told. */
-export async function isHeld(address: string): Promise<boolean | undefined> {
+export async function isLocked(address: string): Promise<boolean | undefined> {
   try {
     const client = await connectAlone(address)
     try {

@@ -3,7 +3,7 @@ import type { Backend } from '../store.ts'
 import { copyState } from './copies.ts'
 import { stampOf, watchChanges } from './file/changes.ts'
 import { removeDatabase } from './file/remove.ts'
-import { holdLock, isHeld, lockFile, openLocked } from './lock.ts'
+import { holdLock, isLocked, lockFile, openLocked } from './lock.ts'
 import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
 import { asStoreError } from './storeErrors.ts'
@@ -15,7 +15,7 @@ export const sqlite: Backend = {
   openLocked,
   lock: lockFile,
   hold: holdLock,
-  isHeld,
+  isLocked,
   schemaState,
   takeOver: () =>
     Promise.reject(

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BusyError, StoreError } from '../../base/errors.ts'
-import { type Holder, readHolder } from '../holder.ts'
+import { type LockHolder, readHolder } from '../holder.ts'
 import type { Store, StoreOptions } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
 import { holdFile, makeRoom } from './connection.ts'
@@ -31,7 +31,7 @@ function realPathOf(file: string): string {
 const lockFileOf = (file: string): string => `${realPathOf(file)}.lock`
 
 /** Whether a process of this machine has ended; unknown, and so taken for alive, on another one. */
-function isGone({ pid, host }: Holder): boolean {
+function isGone({ pid, host }: LockHolder): boolean {
   if (host !== hostname()) return false
   try {
     process.kill(pid, 0)
@@ -42,7 +42,7 @@ function isGone({ pid, host }: Holder): boolean {
 }
 
 /** Whether somebody holds a database for writing; undefined when it cannot be told. */
-export function isHeld(file: string): boolean | undefined {
+export function isLocked(file: string): boolean | undefined {
   try {
     const lock = lockFileOf(file)
     if (!existsSync(lock)) return false
@@ -54,7 +54,7 @@ export function isHeld(file: string): boolean | undefined {
 }
 
 /** Who holds a database; it may be making it just now, and then says so a little later. */
-async function findHolder(file: string): Promise<Holder | undefined> {
+async function findHolder(file: string): Promise<LockHolder | undefined> {
   const began = performance.now()
   let patience = MAKING_MS
   do {
@@ -69,7 +69,7 @@ async function findHolder(file: string): Promise<Holder | undefined> {
       }
     } catch {
       // It is not made, or not brought up to date yet; or its holder has gone meanwhile.
-      if (isHeld(file) === false) return undefined
+      if (isLocked(file) === false) return undefined
     }
     await sleep(50)
   } while (performance.now() - began < patience)

@@ -1,6 +1,6 @@
 import type { Instant } from '../../base/time/instant.ts'
 import { addUnits, floorTo, localDate, type Unit } from '../../base/time/zone.ts'
-import { localeOf, type Query, TooMuchError } from '../query.ts'
+import { localeOf, type ParsedQuery, TooMuchError } from '../query.ts'
 import { dayFrom, dayOf } from '../world/days.ts'
 import { type World, ZONE } from '../world/world.ts'
 import { passes, taxonomy } from './taxonomy.ts'
@@ -83,7 +83,7 @@ function editionFor({ horizon, lag }: Archive, day: Instant) {
   return { first, last, published: addUnits(ZONE, lag < 0 ? first : last, 'day', lag) }
 }
 
-function entry(archive: Archive, day: Instant, query: Query): object {
+function entry(archive: Archive, day: Instant, query: ParsedQuery): object {
   const { id, name, horizon, type, terms } = archive
   const { first, last, published } = editionFor(archive, day)
   const date = localDate(ZONE, day)
@@ -105,7 +105,7 @@ function entry(archive: Archive, day: Instant, query: Query): object {
 }
 
 /** Local days of a range, its end included; the day of the clock when none is requested. */
-function daysOf(query: Query, world: World): Instant[] {
+function daysOf(query: ParsedQuery, world: World): Instant[] {
   const start = (query.start_date ?? query.end_date ?? world.now) as Instant
   const end = (query.end_date ?? start) as Instant
   if (end - start > MOST_DAYS * 86_400) throw new TooMuchError()
@@ -115,7 +115,7 @@ function daysOf(query: Query, world: World): Instant[] {
 }
 
 /** The day that an archive's entry in a listing of some day is about; undefined when it has none. */
-function listedDay(archive: Archive, day: Instant, query: Query, now: Instant): Instant | undefined {
+function listedDay(archive: Archive, day: Instant, query: ParsedQuery, now: Instant): Instant | undefined {
   if (query.date_type !== 'publicacion') {
     const known = editionFor(archive, day).published <= now
     return known && (day <= now || AHEAD.includes(archive.name)) ? day : undefined
@@ -126,7 +126,7 @@ function listedDay(archive: Archive, day: Instant, query: Query, now: Instant): 
 }
 
 /** The answer of `/archives`: the editions about the days of a range, or those published in it. */
-export function archivesAnswer(query: Query, world: World): object {
+export function archivesAnswer(query: ParsedQuery, world: World): object {
   const wanted = ARCHIVES.filter(({ terms }) => passes(terms, VOCABULARIES, query))
   const archives = daysOf(query, world).flatMap((day) =>
     wanted.flatMap((archive) => {
@@ -138,7 +138,7 @@ export function archivesAnswer(query: Query, world: World): object {
 }
 
 /** The answer of `/archives_json`: what exists as JSON; nothing about a day that has not come. */
-export function archivesJsonAnswer(query: Query, world: World): object {
+export function archivesJsonAnswer(query: ParsedQuery, world: World): object {
   const locale = localeOf(query)
   const day = dayOf((query.date ?? query.start_date ?? query.end_date ?? world.now) as Instant).from
   const archives = ARCHIVES.filter(

@@ -1,4 +1,4 @@
-import { localeOf, type Query } from '../query.ts'
+import { localeOf, type ParsedQuery } from '../query.ts'
 import { INDICATORS, type Indicator } from '../world/indicators.ts'
 import { encode, TERMS } from '../world/texts.ts'
 import type { World } from '../world/world.ts'
@@ -13,7 +13,7 @@ const isFiled = ({ terms }: Indicator, wanted: readonly string[]): boolean =>
   [...TERMS.values()].some(({ es, en }) => terms.includes(es) && (wanted.includes(es) || wanted.includes(en)))
 
 /** The answer of `/indicators`. Some have no description, as at the live service. */
-export function catalogueAnswer(query: Query, world: World): object {
+export function catalogueAnswer(query: ParsedQuery, world: World): object {
   const locale = localeOf(query)
   const wanted = query.taxonomy_terms as readonly string[] | undefined
   const indicators = INDICATORS.filter((row) => !wanted || isFiled(row, wanted)).map((row) => {

@@ -1,7 +1,7 @@
 import { DAY, formatMillis, type Instant } from '../../base/time/instant.ts'
 import { floorTo, formatLocal } from '../../base/time/zone.ts'
 import type { ContentRoute } from '../../services/routes.ts'
-import { localeOf, type Query } from '../query.ts'
+import { localeOf, type ParsedQuery } from '../query.ts'
 import { GLOSSARY } from '../world/glossary.ts'
 import { type Both, DOCUMENTATIONS, encode, NEWS, STATIC_PAGES } from '../world/texts.ts'
 import { type World, ZONE } from '../world/world.ts'
@@ -156,7 +156,7 @@ const ORDERS: Readonly<Record<string, (item: Item) => number>> = {
 }
 
 /** The answer of one of the four content routes. */
-export function contentAnswer(route: ContentRoute, query: Query, world: World): object {
+export function contentAnswer(route: ContentRoute, query: ParsedQuery, world: World): object {
   const locale = localeOf(query)
   const by = ORDERS[String(query.order ?? 'published')]!
   const items = ITEMS[route](world.now)

@@ -1,9 +1,9 @@
 import type { Instant } from '../../base/time/instant.ts'
 import type { Unit } from '../../base/time/zone.ts'
-import { localeOf, type Query, TooMuchError } from '../query.ts'
+import { localeOf, type ParsedQuery, TooMuchError } from '../query.ts'
 import { dayOf } from '../world/days.ts'
 import { ancestorOf, geoOf } from '../world/geos.ts'
-import { NATIVE, type Source, type Tiempo } from '../world/source.ts'
+import { NATIVE, type Tiempo, type ValueSource } from '../world/source.ts'
 import type { Point } from '../world/values.ts'
 import type { World } from '../world/world.ts'
 import { aggregate, bordersOf } from './aggregate.ts'
@@ -24,7 +24,7 @@ const GROUPED: Readonly<Record<Unit, Tiempo>> = {
 const MOST_VALUES = 600_000
 
 /** The requested window, [from, to): one period, a range with its end included, or today. */
-function windowOf(query: Query, source: Source, world: World): readonly [from: Instant, to: Instant] {
+function windowOf(query: ParsedQuery, source: ValueSource, world: World): readonly [from: Instant, to: Instant] {
   if (typeof query.datetime === 'number') {
     const from = source.periodOf(query.datetime)
     return [from, from + 1]
@@ -44,7 +44,7 @@ interface Selection {
   readonly updated: Instant | null
 }
 
-function select(source: Source, query: Query, world: World): Selection {
+function select(source: ValueSource, query: ParsedQuery, world: World): Selection {
   const [from, to] = windowOf(query, source, world)
   const wanted = query.geo_ids as readonly string[] | undefined
   const geos = source.geos.filter((geo) => !wanted || wanted.includes(String(geo))).sort((a, b) => a - b)
@@ -67,7 +67,7 @@ function select(source: Source, query: Query, world: World): Selection {
 }
 
 /** The answer of `/indicators/{id}` and `/offer_indicators/{id}` as JSON text; the values of the latter have no geo. */
-export function seriesAnswer(source: Source, query: Query, world: World, withGeo: boolean): string {
+export function seriesAnswer(source: ValueSource, query: ParsedQuery, world: World, withGeo: boolean): string {
   const locale = localeOf(query)
   const { values, tiempo, updated } = select(source, query, world)
   const stamps = valueStamps()

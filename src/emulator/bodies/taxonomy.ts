@@ -1,4 +1,4 @@
-import type { Query } from '../query.ts'
+import type { ParsedQuery } from '../query.ts'
 import { type Both, TERMS, VOCABULARIES } from '../world/texts.ts'
 
 /** Terms and vocabularies in one language, as every listing writes them. */
@@ -11,14 +11,14 @@ export const taxonomy = (terms: readonly number[], vocabularies: readonly number
   vocabularies: vocabularies.map((id) => ({ id_vocabulary: id, name: VOCABULARIES.get(id)![locale] })),
 })
 
-const isNamed = (filter: Query[string], ids: readonly number[], texts: ReadonlyMap<number, Both>): boolean =>
+const isNamed = (filter: ParsedQuery[string], ids: readonly number[], texts: ReadonlyMap<number, Both>): boolean =>
   !Array.isArray(filter) || ids.some((id) => filter.includes(texts.get(id)!.es) || filter.includes(texts.get(id)!.en))
 
-const isNumbered = (filter: Query[string], ids: readonly number[]): boolean =>
+const isNumbered = (filter: ParsedQuery[string], ids: readonly number[]): boolean =>
   !Array.isArray(filter) || ids.some((id) => filter.includes(String(id)))
 
 /** Whether an item with these terms and vocabularies passes the filters of a query, by name or by id. */
-export const passes = (terms: readonly number[], vocabularies: readonly number[], query: Query): boolean =>
+export const passes = (terms: readonly number[], vocabularies: readonly number[], query: ParsedQuery): boolean =>
   isNamed(query.taxonomy_terms, terms, TERMS) &&
   isNamed(query.vocabularies, vocabularies, VOCABULARIES) &&
   isNumbered(query.taxonomy_ids, terms) &&

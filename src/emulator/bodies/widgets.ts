@@ -1,5 +1,5 @@
 import { formatUtc } from '../../base/time/instant.ts'
-import { localeOf, type Query } from '../query.ts'
+import { localeOf, type ParsedQuery } from '../query.ts'
 import { INDICATORS, OFFERS } from '../world/indicators.ts'
 import { type Both, encode } from '../world/texts.ts'
 import type { World } from '../world/world.ts'
@@ -81,7 +81,7 @@ const WIDGETS: readonly Widget[] = [
   },
 ]
 
-const keysOf = ({ id, slug, type, subtitle }: Widget, query: Query) => ({
+const keysOf = ({ id, slug, type, subtitle }: Widget, query: ParsedQuery) => ({
   id_widget: id,
   id: slug,
   name: slug.toUpperCase(),
@@ -90,14 +90,14 @@ const keysOf = ({ id, slug, type, subtitle }: Widget, query: Query) => ({
 })
 
 /** The answer of `/widgets`. */
-export const widgetsAnswer = (query: Query): object => ({
+export const widgetsAnswer = (query: ParsedQuery): object => ({
   widgets: WIDGETS.filter(
     ({ type }) => query.widget_type === undefined || type.toLowerCase() === query.widget_type,
   ).map((widget) => ({ ...keysOf(widget, query), position: widget.id, indicators: widget.shows })),
 })
 
 /** The answer of `/widgets/{id}`, by number or name; undefined when there is none. */
-export function widgetAnswer(idOrName: string, query: Query, world: World): object | undefined {
+export function widgetAnswer(idOrName: string, query: ParsedQuery, world: World): object | undefined {
   const widget = WIDGETS.find(({ id, slug }) => String(id) === idOrName || slug === idOrName)
   if (!widget) return undefined
   const locale = localeOf(query)

@@ -1,5 +1,5 @@
 /** The input of a curve. */
-export interface Moment {
+export interface CurveInput {
   /** Local hours since midnight, with fraction. */
   readonly hour: number
   /** Day of the year, 0 to 365. */
@@ -26,40 +26,40 @@ const sun = (hour: number, day: number): number => {
 
 /** The shapes of the market: each a function of the hour, the season, the weekend and chance. */
 export const CURVES = {
-  price: ({ hour, day, weekend, daily, hourly }: Moment): number => {
+  price: ({ hour, day, weekend, daily, hourly }: CurveInput): number => {
     const spring = bump(((day - 110) / 365) * 24 + 12, 12, 4)
     const glut = sun(hour, day) * (35 + 45 * spring + (weekend ? 18 : 0))
     return 62 + 24 * daily + 30 * bump(hour, 21, 2.5) + 18 * bump(hour, 8.5, 2) - glut - (weekend ? 9 : 0) + 3 * hourly
   },
-  retail: (moment: Moment): number => {
+  retail: (moment: CurveInput): number => {
     const peak = !moment.weekend && ((moment.hour >= 10 && moment.hour < 14) || (moment.hour >= 18 && moment.hour < 22))
     const flat = !moment.weekend && moment.hour >= 8
     return CURVES.price(moment) + 20 + (peak ? 95 : flat ? 35 : 8)
   },
-  demand: ({ hour, day, weekend, daily, hourly }: Moment): number =>
+  demand: ({ hour, day, weekend, daily, hourly }: CurveInput): number =>
     (weekend ? 22_500 : 25_500) * (1 + 0.06 * summer(day) ** 2) +
     5_200 * bump(hour, 13, 4) +
     6_400 * bump(hour, 20.5, 3) -
     4_200 * bump(hour, 4, 3.5) +
     900 * daily +
     220 * hourly,
-  wind: ({ day, daily, hourly }: Moment): number =>
+  wind: ({ day, daily, hourly }: CurveInput): number =>
     Math.max(180, 6_800 - 1_500 * summer(day) + 4_900 * daily + 700 * hourly),
-  solar: ({ hour, day, daily, hourly }: Moment): number => sun(hour, day) * (17_500 + 3_000 * daily + 500 * hourly),
-  hydro: ({ hour, day, daily, hourly }: Moment): number =>
+  solar: ({ hour, day, daily, hourly }: CurveInput): number => sun(hour, day) * (17_500 + 3_000 * daily + 500 * hourly),
+  hydro: ({ hour, day, daily, hourly }: CurveInput): number =>
     Math.max(
       300,
       2_900 - 900 * summer(day) + 2_200 * bump(hour, 21, 2.5) + 1_400 * bump(hour, 8, 2) + 700 * daily + 150 * hourly,
     ),
-  nuclear: ({ daily, hourly }: Moment): number => 6_900 + 90 * daily + 8 * hourly,
-  gas: ({ hour, day, daily, hourly }: Moment): number =>
+  nuclear: ({ daily, hourly }: CurveInput): number => 6_900 + 90 * daily + 8 * hourly,
+  gas: ({ hour, day, daily, hourly }: CurveInput): number =>
     Math.max(900, 5_200 - 2_600 * sun(hour, day) + 2_400 * bump(hour, 21, 3) - 1_500 * daily + 200 * hourly),
-  flow: ({ hour, daily, hourly }: Moment): number =>
+  flow: ({ hour, daily, hourly }: CurveInput): number =>
     900 * daily + 500 * bump(hour, 14, 4) - 600 * bump(hour, 21, 3) + 150 * hourly,
   /** Nothing at most hours: only a border that is full earns a rent. */
-  rent: ({ hour, daily, hourly }: Moment): number =>
+  rent: ({ hour, daily, hourly }: CurveInput): number =>
     Math.max(0, 900 * daily + 300 * bump(hour, 14, 4) + 250 * hourly - 250),
-  capacity: ({ daily }: Moment): number => Math.round((2_400 + 500 * daily) / 50) * 50,
+  capacity: ({ daily }: CurveInput): number => Math.round((2_400 + 500 * daily) / 50) * 50,
 } as const
 
 /** The name of a curve, as a row of the table of indicators gives it. */

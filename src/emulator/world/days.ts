@@ -3,7 +3,7 @@ import { addUnits, floorTo, localDate } from '../../base/time/zone.ts'
 import { ZONE } from './world.ts'
 
 /** A local day: its borders and its place in the calendar. */
-export interface Day {
+export interface CalendarDay {
   readonly from: Instant
   /** The first instant that is no longer in it: 23, 24 or 25 hours after `from`. */
   readonly to: Instant
@@ -16,10 +16,10 @@ export interface Day {
   readonly weekend: boolean
 }
 
-const known = new Map<Instant, Day>()
+const known = new Map<Instant, CalendarDay>()
 
 /** The local day that begins at an instant; remembered, for calendars are slow. */
-export function dayFrom(from: Instant): Day {
+export function dayFrom(from: Instant): CalendarDay {
   let day = known.get(from)
   if (!day) {
     const [year, month, date] = localDate(ZONE, from).split('-').map(Number) as [number, number, number]
@@ -39,9 +39,9 @@ export function dayFrom(from: Instant): Day {
 }
 
 /** The local day in which an instant lies. */
-export const dayOf = (at: Instant): Day => dayFrom(floorTo(ZONE, at, 'day'))
+export const dayOf = (at: Instant): CalendarDay => dayFrom(floorTo(ZONE, at, 'day'))
 
 /** The instant of a time of the local clock, some days before or after a day. */
-export const clockTime = (day: Day, days: number, hours: number, minutes = 0, seconds = 0): Instant =>
+export const clockTime = (day: CalendarDay, days: number, hours: number, minutes = 0, seconds = 0): Instant =>
   // Summer time begins and ends before any hour at which something is published, so counting from the day's end is exact.
   addUnits(ZONE, day.from, 'day', days + 1) - 86_400 + hours * 3_600 + minutes * 60 + seconds

@@ -1,8 +1,8 @@
 /** One glossary entry: its word and what it means. */
-export type Entry = readonly [wordEs: string, wordEn: string, meaningEs: string, meaningEn: string]
+export type GlossaryEntry = readonly [wordEs: string, wordEn: string, meaningEs: string, meaningEn: string]
 
 /** The words of the market, in both languages. */
-export const GLOSSARY: readonly Entry[] = [
+export const GLOSSARY: readonly GlossaryEntry[] = [
   [
     'Mercado diario',
     'Day-ahead market',

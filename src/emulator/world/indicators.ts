@@ -44,9 +44,9 @@ const POWER = [20, 'Potencia'] as const
 const RENT = [22, 'Importe'] as const
 const CO2 = [18, 'Emisiones'] as const
 
-type Row = readonly [id: number, es: string, en: string, short: string]
+type IndicatorRow = readonly [id: number, es: string, en: string, short: string]
 type Rest = Omit<Indicator, 'id' | 'es' | 'en' | 'short'>
-const group = (rest: Rest, rows: readonly Row[]): Indicator[] =>
+const group = (rest: Rest, rows: readonly IndicatorRow[]): Indicator[] =>
   rows.map(([id, es, en, short]) => ({ id, es, en, short, ...rest }))
 
 const market = {
@@ -96,21 +96,21 @@ const capacities = (
   horizon: readonly [es: string, en: string] | '',
   borders: readonly (readonly [string, string])[],
   way: readonly [string, string],
-): Row[] =>
+): IndicatorRow[] =>
   borders.map(([es, en], i) => [
     first + i,
     `Capacidad de intercambio${horizon ? ' prevista' : ''} (NTC) con ${es}${horizon && ` ${horizon[0]}`} ${way[0]}`,
     `${horizon ? 'Forecast e' : 'E'}xchange capacity (NTC) with ${en}${horizon && ` ${horizon[1]}`}, ${way[1]}`,
     `${es}${horizon && ` ${horizon[0]}`} ${way[0]}`,
   ])
-const rents = (first: number, es: string, en: string, way: readonly [string, string]): Row[] =>
+const rents = (first: number, es: string, en: string, way: readonly [string, string]): IndicatorRow[] =>
   [1, 2, 3].map((session, i) => [
     first + i,
     `Rentas de congestión mecanismos implícitos intradiario ${session} ${es} ${way[0]}`,
     `Congestion rents, intraday session ${session}, ${en}, ${way[1]}`,
     `${es} ${way[0]}`,
   ])
-const available = (id: number, es: string, en: string): Row => [
+const available = (id: number, es: string, en: string): IndicatorRow => [
   id,
   `Potencia disponible de generación ${es} horizonte año móvil`,
   `Available generating capacity, ${en}, moving year`,

@@ -1,18 +1,18 @@
 import { type Instant, parseInstant } from '../../base/time/instant.ts'
 import { addUnits } from '../../base/time/zone.ts'
-import { clockTime, type Day, dayOf } from './days.ts'
+import { type CalendarDay, clockTime, dayOf } from './days.ts'
 import { ZONE } from './world.ts'
 
 /** When the values of an indicator are published, and when they are revised. */
-export interface Publication {
+export interface PublicationTimes {
   /** Values before this instant are published, at a time of the service's clock. */
   readonly until: (now: Instant) => Instant
   /** When a value is first published. */
-  readonly first: (at: Instant, day: Day) => Instant
+  readonly first: (at: Instant, day: CalendarDay) => Instant
   /** Ages of a value at which it is revised, in seconds; negative: before its instant. */
   readonly ages: readonly number[]
   /** Instants at which a whole local day is revised. */
-  readonly dates: (day: Day) => readonly Instant[]
+  readonly dates: (day: CalendarDay) => readonly Instant[]
   /** The error of a value before its last revision, relative to the value. */
   readonly off: number
 }
@@ -21,11 +21,11 @@ const HOUR = 3_600
 const none = (): readonly Instant[] => []
 
 /** Some calendar months later, at a fixed time of day in UTC. */
-const monthsLater = ({ year, month, date }: Day, months: number): Instant =>
+const monthsLater = ({ year, month, date }: CalendarDay, months: number): Instant =>
   Date.UTC(year, month - 1 + months, Math.min(date, 28), 15, 27, 10) / 1000
 
 /** Published on the day before: the values of tomorrow appear at a local time of today. */
-const dayAhead = (hour: number, minute: number, second: number): Publication => ({
+const dayAhead = (hour: number, minute: number, second: number): PublicationTimes => ({
   until: (now) => {
     const today = dayOf(now)
     return now >= clockTime(today, 0, hour, minute) ? dayOf(today.to).to : today.to
@@ -77,7 +77,7 @@ export const PUBLICATIONS = {
     dates: (day) => [monthsLater(day, 1), monthsLater(day, 3), monthsLater(day, 8)],
     off: 0.02,
   },
-} as const satisfies Record<string, Publication>
+} as const satisfies Record<string, PublicationTimes>
 
 /** The name of a rule. */
 export type PublicationName = keyof typeof PUBLICATIONS
@@ -86,7 +86,7 @@ export type PublicationName = keyof typeof PUBLICATIONS
 export const BEGINNING: Instant = parseInstant('2014-01-01T00:00:00+01:00')
 
 /** When a value was last published or revised, at a time of the service's clock. */
-export function publishedAt(rule: Publication, at: Instant, now: Instant): Instant {
+export function publishedAt(rule: PublicationTimes, at: Instant, now: Instant): Instant {
   const day = dayOf(at)
   const events = [rule.first(at, day), ...rule.ages.map((age) => at + age), ...rule.dates(day)]
   return Math.max(Math.min(now, events[0]!), ...events.filter((event) => event <= now))

@@ -56,7 +56,7 @@ const script = z.strictObject({
   actions: z.array(action).optional(),
 })
 
-export type Resolution = z.output<typeof resolution>
+export type ScriptedResolution = z.output<typeof resolution>
 export type Action = z.output<typeof action>
 
 /** A scripted series: its values depend only on the script and the service's clock. */

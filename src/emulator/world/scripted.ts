@@ -1,8 +1,8 @@
 import type { Instant } from '../../base/time/instant.ts'
 import { addUnits, ceilTo, floorTo, type Unit } from '../../base/time/zone.ts'
 import { noise } from './noise.ts'
-import type { Action, Resolution, Script } from './script.ts'
-import { NATIVE, type Source, type Tiempo } from './source.ts'
+import type { Action, Script, ScriptedResolution } from './script.ts'
+import { NATIVE, type Tiempo, type ValueSource } from './source.ts'
 import type { Point } from './values.ts'
 import { type World, ZONE } from './world.ts'
 
@@ -17,7 +17,7 @@ const UNITS: Readonly<Record<string, Tiempo>> = {
 }
 
 /** A resolution that is in force, with its end. */
-interface ActiveResolution extends Resolution {
+interface ActiveResolution extends ScriptedResolution {
   readonly to: Instant
 }
 
@@ -28,7 +28,7 @@ function resolutionsAt(script: Script, now: Instant): readonly ActiveResolution[
 }
 
 /** The instants within [from, to) at which a resolution has a period, or an event. */
-function* instantsOf({ every }: Resolution, from: Instant, to: Instant, salt: number): Generator<Instant> {
+function* instantsOf({ every }: ScriptedResolution, from: Instant, to: Instant, salt: number): Generator<Instant> {
   if (typeof every === 'number') {
     for (let at = Math.ceil(from / every) * every; at < to; at += every) yield at
   } else if (every === 'irregular') {
@@ -65,13 +65,13 @@ const revisions = (actions: readonly Action[], geo: number, at: Instant, now: In
     0,
   )
 
-const nameOf = ({ every, tiempo }: Resolution): Tiempo => {
+const nameOf = ({ every, tiempo }: ScriptedResolution): Tiempo => {
   const [es, en, id] = (typeof every === 'number' ? NATIVE[every] : UNITS[every]) ?? ['Periodo', 'Period', 301]
   return [es, en, tiempo ?? id]
 }
 
 /** The source of a scripted series. */
-export function scriptedSource(script: Script, { seed, now }: World): Source {
+export function scriptedSource(script: Script, { seed, now }: World): ValueSource {
   const { id, name = `Serie ${id}`, magnitude = [13, 'Energía'] as const, lag = 0, actions = [] } = script
   const active = resolutionsAt(script, now)
   const within = (from: Instant, to: Instant): ActiveResolution[] =>
@@ -84,7 +84,7 @@ export function scriptedSource(script: Script, { seed, now }: World): Source {
       .filter((resolution) => resolution.from < resolution.to)
   const resolutionAt = (at: Instant): ActiveResolution => active.findLast(({ from }) => from <= at) ?? active[0]!
   const salt = seed * 1_000_003 + id
-  const lengthOf = (every: Resolution['every']): number =>
+  const lengthOf = (every: ScriptedResolution['every']): number =>
     typeof every === 'number' ? every : every === 'irregular' ? HOUR : 82_800
   return {
     about: { id, es: name, en: name, short: name, magnitude },

@@ -15,7 +15,7 @@ export const NATIVE: Readonly<Record<number, Tiempo>> = {
 }
 
 /** Where the values of a series come from. */
-export interface Source {
+export interface ValueSource {
   readonly about: Pick<Indicator, 'id' | 'es' | 'en' | 'short' | 'magnitude' | 'composited'>
   readonly geos: readonly number[]
   /** The largest possible number of instants with values within [from, to). */
@@ -40,7 +40,7 @@ const magnitudeAt = ({ magnitude }: Indicator, now: Instant): Indicator['magnitu
   magnitude[0] === PRICE && now < PRICES_RENAMED ? [PRICE, 'Precio'] : magnitude
 
 /** An indicator of the demo's world. */
-export const worldSource = (indicator: Indicator, world: World): Source => ({
+export const worldSource = (indicator: Indicator, world: World): ValueSource => ({
   about: { ...indicator, magnitude: magnitudeAt(indicator, world.now) },
   geos: indicator.geos,
   most: (from, to) => mostPoints(indicator, from, to, world),

@@ -1,10 +1,10 @@
 import type { Instant } from '../../base/time/instant.ts'
 import { CURVES, type CurveName } from './curves.ts'
-import { type Day, dayFrom, dayOf } from './days.ts'
+import { type CalendarDay, dayFrom, dayOf } from './days.ts'
 import { COMMUNITIES } from './geos.ts'
 import { type Indicator, QUARTERS_DAY_AHEAD } from './indicators.ts'
 import { noise, smoothNoise } from './noise.ts'
-import { BEGINNING, PUBLICATIONS, type Publication, publishedAt } from './publication.ts'
+import { BEGINNING, PUBLICATIONS, type PublicationTimes, publishedAt } from './publication.ts'
 import type { World } from './world.ts'
 
 const HOUR = 3_600
@@ -42,7 +42,7 @@ const share = ({ id, magnitude }: Indicator, geo: number, seed: number): number 
 function valuesOf(indicator: Indicator, geo: number, world: World) {
   const { id, scale, magnitude, published } = indicator
   const { seed, now } = world
-  const rule: Publication = PUBLICATIONS[published]
+  const rule: PublicationTimes = PUBLICATIONS[published]
   const curve = CURVES[indicator.curve]
   // The daily noise is the same for all series with the same curve.
   const daily = smoothNoise(seed, CURVE_NAMES.indexOf(indicator.curve), 0, 2 * 86_400)
@@ -50,7 +50,7 @@ function valuesOf(indicator: Indicator, geo: number, world: World) {
   const part = scale * share(indicator, geo, seed)
   const abroad = magnitude[0] === PRICE && geo !== indicator.geos[0]
   const versions = rule.ages.length
-  return (at: Instant, day: Day, step: number, revised: number): number => {
+  return (at: Instant, day: CalendarDay, step: number, revised: number): number => {
     const moment = {
       hour: ((at - day.from) / (day.to - day.from)) * 24,
       day: day.yearDay,
@@ -70,10 +70,10 @@ function valuesOf(indicator: Indicator, geo: number, world: World) {
 }
 
 /** How many revisions of a whole day are still to come, as a negative number. */
-const outstanding = (rule: Publication, day: Day, now: Instant): number =>
+const outstanding = (rule: PublicationTimes, day: CalendarDay, now: Instant): number =>
   -rule.dates(day).filter((date) => date > now).length
 
-const isLong = (day: Day): boolean => day.to - day.from > 86_400
+const isLong = (day: CalendarDay): boolean => day.to - day.from > 86_400
 
 /** In random order: on a day of 25 hours the service sends the geos of an instant so. */
 const shuffled = <T extends { readonly geo: number }>(series: readonly T[], seed: number, at: Instant): T[] =>
@@ -81,7 +81,7 @@ const shuffled = <T extends { readonly geo: number }>(series: readonly T[], seed
 
 /** The published part of [from, to). */
 function published(indicator: Indicator, from: Instant, to: Instant, world: World) {
-  const rule: Publication = PUBLICATIONS[indicator.published]
+  const rule: PublicationTimes = PUBLICATIONS[indicator.published]
   return { rule, start: Math.max(from, BEGINNING), end: Math.min(to, rule.until(world.now)) }
 }
 
@@ -121,7 +121,7 @@ export function points(
 
 /** When the service last updated a value between two instants that have values. */
 export function updatedAt(indicator: Indicator, first: Instant, last: Instant, world: World): Instant {
-  const rule: Publication = PUBLICATIONS[indicator.published]
+  const rule: PublicationTimes = PUBLICATIONS[indicator.published]
   const candidates = [publishedAt(rule, last, world.now)]
   // For each age, the latest value that has reached it was revised last.
   for (const age of rule.ages) {

@@ -8,7 +8,7 @@ import { join } from 'node:path'
  */
 
 /** The beginning of a file, and what shows that the rest of it is still of the same file. */
-export interface Part {
+export interface PartialFile {
   readonly file: string
   readonly bytes: number
   /** Null where the download cannot be resumed. */
@@ -45,7 +45,7 @@ function validatorOf(folder: string, name: string, url: string): string | undefi
 const nameOf = (url: string, validator: string): string => `${digest(url, 32)}-${digest(validator, 16)}`
 
 /** The part of an earlier download; null where there is none that can be resumed. */
-export function findPart(folder: string, url: string): Part | null {
+export function findPart(folder: string, url: string): PartialFile | null {
   for (const name of namesIn(folder)) {
     if (name.endsWith(NOTE) || !name.startsWith(digest(url, 32))) continue
     const file = join(folderOf(folder), name)
@@ -57,7 +57,7 @@ export function findPart(folder: string, url: string): Part | null {
 }
 
 /** Makes room for a file that begins; its validator is noted before its first byte. */
-export function beginPart(folder: string, url: string, validator: string | null): Part {
+export function beginPart(folder: string, url: string, validator: string | null): PartialFile {
   mkdirSync(folderOf(folder), { recursive: true })
   dropParts(folder, url)
   const name = nameOf(url, validator ?? '')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { BusyError, InputError } from '../../base/errors.ts'
 import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
 import { filesOf, knownManifest, type LakeManifest, MANIFEST, manifestText, parseManifest } from '../manifest.ts'
-import type { HeldFiles, LakeWriter, Place } from './place.ts'
+import type { HeldFiles, LakePlace, LakeWriter } from './place.ts'
 import { type Bucket, type ListedObject, openBucket, type S3Access } from './s3.ts'
 
 /** Where the files of all snapshots lie; the manifest says which belong to the one that holds. */
@@ -34,17 +34,17 @@ function addressOf(asWritten: string): { readonly name: string; readonly prefix:
 }
 
 /** The objects of a lake, each named as seen from it. */
-interface Held {
+interface BucketFolder {
   readonly bucket: Bucket
   readonly prefix: string
   readonly asWritten: string
 }
 
-const listed = async ({ bucket, prefix }: Held): Promise<ListedObject[]> =>
+const listed = async ({ bucket, prefix }: BucketFolder): Promise<ListedObject[]> =>
   (await bucket.list(prefix)).map((object) => ({ ...object, key: object.key.slice(prefix.length) }))
 
 /** Which of the listed objects are the files of a snapshot, each with what it holds. */
-function filesAmong({ bucket, prefix }: Held, objects: readonly ListedObject[]): HeldFiles {
+function filesAmong({ bucket, prefix }: BucketFolder, objects: readonly ListedObject[]): HeldFiles {
   const sizes = new Map(objects.map(({ key, bytes }) => [key, bytes]))
   return {
     sizeOf: ({ path }) => sizes.get(`${FILES}/${path}`),
@@ -59,7 +59,7 @@ const busy = (asWritten: string): BusyError =>
   })
 
 /** Whether the storage refuses to write an object that must not be there; one that ignores the condition writes it twice. */
-async function keepsConditions({ bucket, prefix }: Held, isThere: boolean): Promise<boolean> {
+async function keepsConditions({ bucket, prefix }: BucketFolder, isThere: boolean): Promise<boolean> {
   const put = (): Promise<boolean> => bucket.putText(`${prefix}${CONDITIONS}`, '', 'absent')
   if (!isThere && !(await put())) return true
   return !(await put())
@@ -67,7 +67,7 @@ async function keepsConditions({ bucket, prefix }: Held, isThere: boolean): Prom
 
 /** Removes the files of snapshots that were replaced so long ago, and what killed syncs left; their manifests go last. */
 async function tidy(
-  { bucket, prefix }: Held,
+  { bucket, prefix }: BucketFolder,
   objects: readonly ListedObject[],
   current: LakeManifest,
   graceMs: number,
@@ -101,7 +101,7 @@ async function tidy(
 /** Where the files of a lake in a bucket are made before they are sent. */
 const MAKING = join(tmpdir(), 'indicator-sync-lake')
 
-async function writerOf(held: Held, now: number): Promise<LakeWriter> {
+async function writerOf(held: BucketFolder, now: number): Promise<LakeWriter> {
   const { bucket, prefix, asWritten } = held
   const there = await bucket.text(prefix + MANIFEST)
   const before = there && parseManifest(there.text)
@@ -161,10 +161,10 @@ async function writerOf(held: Held, now: number): Promise<LakeWriter> {
 }
 
 /** A lake in a bucket of an object storage. */
-export async function bucketPlace(asWritten: string, access: S3Access): Promise<Place> {
+export async function bucketPlace(asWritten: string, access: S3Access): Promise<LakePlace> {
   const { name, prefix } = addressOf(asWritten)
   const bucket = await openBucket(name, access)
-  const held: Held = { bucket, prefix, asWritten }
+  const held: BucketFolder = { bucket, prefix, asWritten }
   return {
     asWritten,
     manifest: async () => parseManifest((await bucket.text(prefix + MANIFEST))?.text ?? ''),

@@ -16,7 +16,7 @@ import {
   takeOver,
   tidy,
 } from '../snapshots.ts'
-import type { HeldFiles, LakeFinding, LakeWriter, Place } from './place.ts'
+import type { HeldFiles, LakeFinding, LakePlace, LakeWriter } from './place.ts'
 
 const heldIn = (folder: string): HeldFiles => ({
   sizeOf: ({ path }) => statSync(join(folder, path), { throwIfNoEntry: false })?.size,
@@ -100,7 +100,7 @@ function writerOf(folder: string, before: LakeManifest | null, release: () => vo
 }
 
 /** A lake in a folder. */
-export function folderPlace(asWritten: string): Place {
+export function folderPlace(asWritten: string): LakePlace {
   return {
     asWritten,
     manifest: async () => readManifest(asWritten),

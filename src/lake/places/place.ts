@@ -1,5 +1,5 @@
 import type { LakeFile, LakeManifest } from '../manifest.ts'
-import type { Written } from '../parquet.ts'
+import type { WrittenFile } from '../parquet.ts'
 
 /** What is wrong with a lake, in a sentence, with the file that it is about. */
 export interface LakeFinding {
@@ -26,7 +26,7 @@ export interface LakeWriter extends HeldFiles {
   /** Takes a file of the snapshot that holds over into the new one. */
   keep(file: LakeFile): void
   /** Puts a file that was made into the new snapshot; answers its path, which begins with the name. */
-  add(made: string, name: string, snapshot: number, written: Written): Promise<string>
+  add(made: string, name: string, snapshot: number, written: WrittenFile): Promise<string>
   /** Makes the new snapshot the one that holds, in one step. */
   commit(manifest: LakeManifest): Promise<void>
   /** Puts another manifest of the same snapshot in its place, in one step. */
@@ -42,7 +42,7 @@ export interface LakeWriter extends HeldFiles {
 export const isBucket = (asWritten: string): boolean => /^s3:/i.test(asWritten)
 
 /** Where a lake lies: a folder, or a bucket of an object storage. */
-export interface Place {
+export interface LakePlace {
   readonly asWritten: string
   /** The manifest of the lake, whatever its schema; null where there is none of ours. */
   manifest(): Promise<LakeManifest | null>

@@ -45,18 +45,18 @@ const PACKAGE = '@aws-sdk/client-s3'
 /** A file is sent again so many times: the client itself cannot send a stream twice. */
 const TRIES = 3
 
-interface Refusal {
+interface S3Error {
   readonly name?: string
   readonly message?: string
   readonly $metadata?: { readonly httpStatusCode?: number }
 }
 
-const statusOf = (error: unknown): number | undefined => (error as Refusal).$metadata?.httpStatusCode
+const statusOf = (error: unknown): number | undefined => (error as S3Error).$metadata?.httpStatusCode
 
 /** What an object storage said, in a sentence with what to do. */
 function asOurs(error: unknown, address: string): SyncError {
   if (error instanceof SyncError) return error
-  const { name = 'Error', message = '' } = error as Refusal
+  const { name = 'Error', message = '' } = error as S3Error
   const status = statusOf(error)
   const failure = `${address}: ${name}${message && message !== name ? `: ${message.split('\n')[0]}` : ''}`
   const input = (hint: string, code: string): SyncError => new InputError(`${failure}.`, { hint, code, cause: error })
@@ -122,7 +122,7 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
           const { stream, tag } = await body(key)
           return { text: Buffer.concat(await stream.toArray()).toString(), tag }
         } catch (error) {
-          if ((error as Refusal).name === 'NoSuchKey') return null
+          if ((error as S3Error).name === 'NoSuchKey') return null
           throw error
         }
       }),

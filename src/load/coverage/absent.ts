@@ -9,7 +9,7 @@ import type { Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 import type { StoredSeries } from '../series.ts'
 import { nearbyValues } from './held.ts'
-import { fills, type Group, gridOf, groupsOf, holesOf, isRegular, type Missing, stepsOf } from './regular.ts'
+import { fills, type GeoRange, gridOf, groupsOf, holesOf, isRegular, type MissingInterval, stepsOf } from './regular.ts'
 
 /** An answer, with all that is needed to find out which values are missing in it. */
 export interface AnsweredWindow {
@@ -25,18 +25,18 @@ export interface AnsweredWindow {
 }
 
 /** A row of `_absent`. */
-interface Absence extends Missing {
+interface AbsentRow extends MissingInterval {
   readonly sinceAt: Instant
   readonly checkedAt: Instant
 }
 /** A row with its geo. */
-export type StoredAbsence = Absence & { readonly geoId: number }
+export type StoredAbsence = AbsentRow & { readonly geoId: number }
 
 /** Whether it is not requested again, so that its exact age does not matter any more. */
-const isGivenUp = ({ sinceAt, checkedAt }: Absence): boolean => checkedAt - sinceAt > GIVEN_UP
+const isGivenUp = ({ sinceAt, checkedAt }: AbsentRow): boolean => checkedAt - sinceAt > GIVEN_UP
 
 /** Whether two adjacent absences can be one row: both are requested again at the same time, or both never. */
-const canMerge = (a: Absence, b: Absence): boolean =>
+const canMerge = (a: AbsentRow, b: AbsentRow): boolean =>
   a.to === b.from &&
   isSameStep(a.step, b.step) &&
   (isGivenUp(a)
@@ -44,8 +44,8 @@ const canMerge = (a: Absence, b: Absence): boolean =>
     : !isGivenUp(b) && Math.abs(a.sinceAt - b.sinceAt) < DAY && Math.abs(a.checkedAt - b.checkedAt) < DAY)
 
 /** The rows in order of time; adjacent ones that are requested again together become one. */
-function mergeAbsent(rows: readonly Absence[]): Absence[] {
-  const merged: Absence[] = []
+function mergeAbsent(rows: readonly AbsentRow[]): AbsentRow[] {
+  const merged: AbsentRow[] = []
   for (const row of [...rows].sort((a, b) => a.from - b.from)) {
     const last = merged.at(-1)
     if (last && canMerge(last, row))
@@ -61,7 +61,7 @@ function mergeAbsent(rows: readonly Absence[]): Absence[] {
 }
 
 /** The same absence, once for each of some intervals. */
-const withIntervals = (row: Absence, parts: readonly Interval[]): Absence[] =>
+const withIntervals = (row: AbsentRow, parts: readonly Interval[]): AbsentRow[] =>
   parts.map((part) => ({ ...row, ...part }))
 
 /** Replaces what is stored as absent for one geo in a window. What was absent before, for this geo or for all, keeps the time since when it is. */
@@ -70,11 +70,11 @@ export async function replaceAbsences(
   { series: { id: seriesId }, window, now }: AnsweredWindow,
   geoId: number,
   before: readonly StoredAbsence[],
-  missing: readonly Missing[],
+  missing: readonly MissingInterval[],
   earlier: readonly StoredAbsence[],
 ): Promise<void> {
   const own = before.filter((row) => row.geoId === geoId)
-  const known: Absence[] = [...own]
+  const known: AbsentRow[] = [...own]
   const others = before.filter((row) => row.geoId !== geoId).sort((a, b) => a.sinceAt - b.sinceAt)
   for (const row of others) known.push(...withIntervals(row, subtract([row], known)))
   const inside = known.flatMap((row) => withIntervals(row, intersect([row], [window])))
@@ -107,7 +107,7 @@ async function insert(
   tx: Transaction<Database>,
   seriesId: number,
   geoId: number,
-  rows: readonly Absence[],
+  rows: readonly AbsentRow[],
 ): Promise<void> {
   for (const { from, to, step, sinceAt, checkedAt } of rows)
     await insertRow.run(tx, {
@@ -149,10 +149,10 @@ async function missingOf(
   tx: Transaction<Database>,
   answer: AnsweredWindow,
   geoId: number,
-  group: Group | undefined,
+  group: GeoRange | undefined,
   before: readonly StoredAbsence[],
   periods: Periods | undefined,
-): Promise<Missing[]> {
+): Promise<MissingInterval[]> {
   const { series, planned, window, rows, now } = answer
   if (group && fills(window, rows, group)) return []
   const grid = group && gridOf(rows, group)
@@ -169,7 +169,7 @@ async function missingOf(
 }
 
 /** An interval without values, with the length of its periods. A single calendar period is exactly as long as its interval. */
-export const missingIn = (hole: Interval, step: number | null, periods: Periods | undefined): Missing =>
+export const missingIn = (hole: Interval, step: number | null, periods: Periods | undefined): MissingInterval =>
   periods !== undefined && periods.ceil(hole.from + 1) === hole.to
     ? { ...hole, step: hole.to - hole.from }
     : { ...hole, step }

@@ -16,7 +16,7 @@ import {
   wholePeriods,
 } from './absent.ts'
 import { followsStep, NEARBY, nearbyValues } from './held.ts'
-import { type Grid, type Group, gridOf, groupsOf, holesOf, isStepped } from './regular.ts'
+import { type GeoRange, type Grid, gridOf, groupsOf, holesOf, isStepped } from './regular.ts'
 
 /* An answer may show that values are missing in windows that were answered before it. */
 
@@ -50,7 +50,7 @@ async function gridAround(
   tx: Transaction<Database>,
   { series, window, rows }: AnsweredWindow,
   geoId: number,
-  group: Group,
+  group: GeoRange,
 ): Promise<{ readonly grid: Grid; readonly reach: Interval }> {
   const nearby = await nearbyValues(tx, series.id, geoId, window)
   const before = nearby.at.filter((at) => at < window.from).length

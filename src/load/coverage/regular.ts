@@ -9,19 +9,19 @@ export interface Grid {
 }
 
 /** An interval without values, and the length of its periods in seconds; null where no value shows it. */
-export interface Missing extends Interval {
+export interface MissingInterval extends Interval {
   readonly step: number | null
 }
 
 /** The rows of one geo in an answer: from `first` up to `end`. */
-export interface Group {
+export interface GeoRange {
   readonly first: number
   readonly end: number
 }
 
 /** Where the values of each geo are in an answer. */
-export function groupsOf({ geoIds }: Observations): ReadonlyMap<number, Group> {
-  const groups = new Map<number, Group>()
+export function groupsOf({ geoIds }: Observations): ReadonlyMap<number, GeoRange> {
+  const groups = new Map<number, GeoRange>()
   for (let first = 0, end = 0; first < geoIds.length; first = end) {
     while (end < geoIds.length && geoIds[end] === geoIds[first]) end++
     groups.set(geoIds[first]!, { first, end })
@@ -52,20 +52,20 @@ export function withObservations(rows: Observations, keys: readonly ObservationK
 }
 
 /** Whether values fill a window, by their number alone: quick, and enough for most answers. */
-export const fills = ({ from, to }: Interval, { steps }: Observations, { first, end }: Group): boolean =>
+export const fills = ({ from, to }: Interval, { steps }: Observations, { first, end }: GeoRange): boolean =>
   typeof steps === 'number' && (end - first) * steps === to - from
 
 /** The values of one geo in an answer. */
-export const gridOf = ({ at, steps }: Observations, { first, end }: Group): Grid => ({
+export const gridOf = ({ at, steps }: Observations, { first, end }: GeoRange): Grid => ({
   at: at.slice(first, end),
   steps: typeof steps === 'number' ? new Array(end - first).fill(steps) : steps.slice(first, end),
 })
 
 /** The intervals of a window that the periods of a grid do not cover; the whole window without a grid. */
-export function holesOf(window: Interval, grid: Grid | undefined): Missing[] {
+export function holesOf(window: Interval, grid: Grid | undefined): MissingInterval[] {
   if (!grid || grid.at.length === 0) return [{ ...window, step: null }]
   const { at, steps } = grid
-  const holes: Missing[] = []
+  const holes: MissingInterval[] = []
   let reached = window.from
   for (let i = 0; i < at.length; i++) {
     if (at[i]! > reached) holes.push({ from: reached, to: at[i]!, step: steps[Math.max(0, i - 1)]! })

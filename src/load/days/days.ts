@@ -12,7 +12,7 @@ import {
 } from '../../base/time/localDay.ts'
 import type { Engine } from '../../db/engine.ts'
 import { prepared } from '../../db/prepared.ts'
-import type { Day } from '../../tables/dayTotals.ts'
+import type { GeoDay } from '../../tables/dayTotals.ts'
 import type { Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 import { type Timeline, totalsOf } from './dayTotals.ts'
@@ -119,7 +119,7 @@ export async function writeDays(
   // Steps that are only guessed do not replace stored ones, so that the rows of the answer alone do not tell the totals.
   const known = rows.guessed ? null : window
   const calendar = createCalendar(zone)
-  const days: Day[] = []
+  const days: GeoDay[] = []
   const unsure: (readonly [geoId: number, day: DayNumber])[] = []
   for (let first = 0, last = 0; first < at.length; first = last) {
     const geoId = geoIds[first]!

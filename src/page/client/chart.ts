@@ -4,7 +4,7 @@ import { type Offsets, timeTicks } from './clock.ts'
 import { type Drawn, drawBand, drawSteps, periodsOf, reachOf } from './segments.ts'
 
 /** What a chart shows. */
-export interface Shown {
+export interface ShownChart {
   readonly from: number
   readonly to: number
   readonly offsets: Offsets
@@ -26,7 +26,7 @@ export interface ChartEvents {
 
 /** A chart on the page. */
 export interface Chart {
-  show(shown: Shown): void
+  show(shown: ShownChart): void
   /** Draws what is there over another range until more is known. */
   preview(from: number, to: number): void
   /** Moves the cursor to the next or an earlier period. */
@@ -68,7 +68,7 @@ const padded = (reach: { low: number; high: number } | undefined): [number, numb
 }
 
 /** Makes a chart in an element. */
-export function createChart(element: HTMLElement, first: Shown, locale: string, events: ChartEvents): Chart {
+export function createChart(element: HTMLElement, first: ShownChart, locale: string, events: ChartEvents): Chart {
   let shown = first
   const box = element.appendChild(document.createElement('div'))
   const colour = coloursOf(box)

@@ -25,7 +25,7 @@ export type Drawn =
   | { readonly kind: 'extremes'; readonly segments: readonly BandSegment[] }
 
 /** A period with what it holds; of a single value all three are that. */
-export interface Held {
+export interface PeriodValues {
   readonly from: number
   readonly to: number
   readonly min: number | null
@@ -37,7 +37,7 @@ type Segment = ValueSegment | BandSegment
 
 const countOf = (segment: Segment): number => ('values' in segment ? segment.values : segment.min).length
 
-const heldIn = (segment: Segment, i: number): Held => ({
+const heldIn = (segment: Segment, i: number): PeriodValues => ({
   from: segment.from + i * segment.step,
   to: segment.from + (i + 1) * segment.step,
   ...('values' in segment
@@ -46,12 +46,12 @@ const heldIn = (segment: Segment, i: number): Held => ({
 })
 
 /** Every period in order. */
-export function* periodsOf({ segments }: Drawn): Generator<Held, void> {
+export function* periodsOf({ segments }: Drawn): Generator<PeriodValues, void> {
   for (const segment of segments) for (let i = 0; i < countOf(segment); i++) yield heldIn(segment, i)
 }
 
 /** The period in which an instant lies; undefined where nothing is told of it. */
-export function periodAt({ segments }: Drawn, at: number): Held | undefined {
+export function periodAt({ segments }: Drawn, at: number): PeriodValues | undefined {
   const segment = (segments as readonly Segment[]).findLast(({ from }) => from <= at)
   const i = segment ? Math.floor((at - segment.from) / segment.step) : -1
   return segment && i < countOf(segment) ? heldIn(segment, i) : undefined
@@ -112,7 +112,7 @@ export function drawSteps(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
 
 /** Draws the outline of all that lies between the smallest and the largest values. */
 export function drawBand(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
-  let above: Held[] = []
+  let above: PeriodValues[] = []
   const close = (): void => {
     if (above.length === 0) return
     pen.moveTo(x(above[0]!.from), y(above[0]!.max!))

@@ -1,11 +1,11 @@
-import { createChart, type Shown } from './chart.ts'
+import { createChart, type ShownChart } from './chart.ts'
 import { addressText, timeText } from './clock.ts'
 import { type Drawn, periodAt, periodsOf } from './segments.ts'
 import { createSlider } from './slider.ts'
 
 /** What the page brings along for this script. */
 interface Given {
-  readonly chart: Shown & { readonly asOf: string | null; readonly second: { readonly name: string } | null }
+  readonly chart: ShownChart & { readonly asOf: string | null; readonly second: { readonly name: string } | null }
   readonly label: string
   readonly changes: readonly { readonly at: string; readonly run: number; readonly text: string }[]
   readonly locale: string

@@ -1,5 +1,5 @@
 /** A past state that can be selected. */
-export interface Moment {
+export interface PastState {
   readonly at: string
   readonly text: string
 }
@@ -15,7 +15,7 @@ export interface Slider {
 /** Makes the slider, and takes the list away that does the same without a script; undefined where nothing ever changed. */
 export function createSlider(
   place: HTMLElement | null,
-  moments: readonly Moment[],
+  moments: readonly PastState[],
   asOf: string | null,
   words: Readonly<Record<string, unknown>>,
   go: (asOf: string | null, isDone: boolean) => unknown,
@@ -39,7 +39,7 @@ export function createSlider(
   const choose = document.querySelector<HTMLSelectElement>('#asof')
   choose?.closest('label')?.setAttribute('hidden', '')
 
-  const chosen = (): Moment | undefined => moments[Number(input.value)]
+  const chosen = (): PastState | undefined => moments[Number(input.value)]
   const show = (): void => {
     const text = chosen()?.text ?? String(words.now)
     output.textContent = text

@@ -2,15 +2,15 @@ import { expressionBuilder } from 'kysely'
 import type { PageRequest } from '../page.ts'
 
 /** What may be the case for an interval of a series: never requested, or from the best to the worst of what was answered. */
-export const STATES = ['none', 'final', 'provisional', 'empty', 'doubt', 'failed'] as const
-export type State = (typeof STATES)[number]
+export const COVERAGE_STATES = ['none', 'final', 'provisional', 'empty', 'doubt', 'failed'] as const
+export type CoverageState = (typeof COVERAGE_STATES)[number]
 
 /** An interval of a series and geo in one state (epoch seconds), with what is known of it. */
 export interface CoverageInterval {
   readonly geoId: number
   readonly from: number
   readonly to: number
-  readonly state: State
+  readonly state: CoverageState
   /** Why there is nothing: absent at the source, an answer in doubt, a request that failed, or never requested. */
   readonly reason: 'absent' | 'doubt' | 'failed' | 'unasked' | null
   /** Periods that are missing, where they can be counted. */
@@ -62,7 +62,7 @@ export async function coverageIntervalsOf(
 export interface Painted {
   readonly from: number
   readonly to: number
-  readonly state: State
+  readonly state: CoverageState
 }
 
 /**
@@ -100,7 +100,9 @@ function painted(intervals: readonly CoverageInterval[], geo: number): Painted[]
     if (active.length === 0) continue
     const { state } = active.reduce((best, interval) => {
       const [a, b] = [layerOf(best, geo), layerOf(interval, geo)]
-      return b > a || (b === a && STATES.indexOf(interval.state) > STATES.indexOf(best.state)) ? interval : best
+      return b > a || (b === a && COVERAGE_STATES.indexOf(interval.state) > COVERAGE_STATES.indexOf(best.state))
+        ? interval
+        : best
     })
     const last = result.at(-1)
     if (last && last.to === from && last.state === state) result[result.length - 1] = { ...last, to }
@@ -110,11 +112,14 @@ function painted(intervals: readonly CoverageInterval[], geo: number): Painted[]
 }
 
 /** Which share of a time has each state; together they are 1. States that it does not have are left out. */
-export type Shares = Readonly<Partial<Record<State, number>>>
+export type Shares = Readonly<Partial<Record<CoverageState, number>>>
 
 /** The shares of states in periods that follow one another, over all timelines of a series. */
 export function sharesOf(lines: ReadonlyMap<number, readonly Painted[]>, borders: readonly number[]): Shares[] {
-  const cells = Array.from({ length: Math.max(0, borders.length - 1) }, (): Partial<Record<State, number>> => ({}))
+  const cells = Array.from(
+    { length: Math.max(0, borders.length - 1) },
+    (): Partial<Record<CoverageState, number>> => ({}),
+  )
   for (const line of lines.values()) {
     let cell = 0
     for (const { from, to, state } of line) {
@@ -129,18 +134,18 @@ export function sharesOf(lines: ReadonlyMap<number, readonly Painted[]>, borders
 }
 
 /** Seconds by state as shares of a whole, of which the rest was never requested. Rounded, so that a program reads little. */
-function sharesIn(seconds: Partial<Record<State, number>>, whole: number): Shares {
+function sharesIn(seconds: Partial<Record<CoverageState, number>>, whole: number): Shares {
   const { none = 0, ...known } = seconds
   const rest = whole - Object.values(known).reduce((sum, part) => sum + part, 0) - none
   const all = { ...known, ...(none + rest > 0 || whole === 0 ? { none: none + rest } : {}) }
   if (whole === 0) return { none: 1 }
   return Object.fromEntries(
-    STATES.flatMap((state) =>
+    COVERAGE_STATES.flatMap((state) =>
       all[state] === undefined ? [] : [[state, Math.round((all[state] / whole) * 1e4) / 1e4]],
     ),
   )
 }
 
 /** The worst state that a period has some of. */
-export const worstOf = (shares: Shares): State =>
-  [...STATES].reverse().find((state) => shares[state] !== undefined) ?? 'none'
+export const worstOf = (shares: Shares): CoverageState =>
+  [...COVERAGE_STATES].reverse().find((state) => shares[state] !== undefined) ?? 'none'

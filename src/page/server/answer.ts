@@ -6,7 +6,7 @@ import type { Reader } from '../../db/store.ts'
 import { assets } from '../assets.ts'
 import { type Html, html, textOf } from '../html.ts'
 import { layout } from '../layout.ts'
-import { type Answer, type Endpoint, json, NotFound, type Page, type PageRequest, type Query } from '../page.ts'
+import { type Endpoint, json, NotFound, type Page, type PageAnswer, type PageRequest, type Query } from '../page.ts'
 import { PAGES } from '../pages.ts'
 import { WORDS } from '../words/words.ts'
 import { etagOf } from './etag.ts'
@@ -112,7 +112,7 @@ function streamed(body: AsyncIterable<string> | Iterable<string>, reader: Reader
   return stream
 }
 
-const ofAnswer = ({ type, file }: Answer): Record<string, string> => ({
+const ofAnswer = ({ type, file }: PageAnswer): Record<string, string> => ({
   'Content-Type': type,
   ...(file === undefined
     ? {}
@@ -120,7 +120,7 @@ const ofAnswer = ({ type, file }: Answer): Record<string, string> => ({
 })
 
 /** What a page or an endpoint answers. */
-async function made(call: PageCall, request: PageRequest): Promise<Answer> {
+async function made(call: PageCall, request: PageRequest): Promise<PageAnswer> {
   const { page, endpoint, form } = call
   if (endpoint) return (await endpoint.answer())(request)
   if (!page) throw new NotFound(request.path)

@@ -1,4 +1,4 @@
-import type { Line } from '../drawing.ts'
+import type { DrawnLine } from '../drawing.ts'
 import type { StatementAnswer } from './statements.ts'
 
 /** A day, or an instant with or without its offset. */
@@ -18,7 +18,7 @@ const timeOf = (cell: string | number | null): number =>
 export function linesOf({
   columns,
   rows,
-}: StatementAnswer): { readonly lines: Line[]; readonly ends: [string, string] } | null {
+}: StatementAnswer): { readonly lines: DrawnLine[]; readonly ends: [string, string] } | null {
   const times = rows.map(([cell]) => timeOf(cell ?? null))
   if (rows.length < 2 || times.some(Number.isNaN) || new Set(times).size < times.length) return null
   const order = times.map((_, i) => i).sort((a, b) => times[a]! - times[b]!)

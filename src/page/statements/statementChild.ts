@@ -5,7 +5,7 @@ import { SyncError } from '../../base/errors.ts'
 import { openReader } from '../../db/open.ts'
 import { exactNumber, plain, uniqueNames } from '../../products/cells.ts'
 import { asAnswerError } from '../../products/statement.ts'
-import type { Limits, StatementAnswer, StatementRequest } from './statements.ts'
+import type { StatementAnswer, StatementLimits, StatementRequest } from './statements.ts'
 
 /** Letters of one cell; what is longer is cut. */
 const CELL = 100_000
@@ -22,7 +22,10 @@ function cellOf(value: unknown): string | number | null {
   return text.length > CELL ? `${text.slice(0, CELL)}…` : text
 }
 
-async function answer({ file, sql, parameters }: StatementRequest, { rows, bytes }: Limits): Promise<StatementAnswer> {
+async function answer(
+  { file, sql, parameters }: StatementRequest,
+  { rows, bytes }: StatementLimits,
+): Promise<StatementAnswer> {
   const reader = openReader(file)
   try {
     await reader.engine.limitMemory(MEMORY)
@@ -55,7 +58,7 @@ const toldOf = (error: unknown) =>
 endWithParent(process.ppid)
 process.on('disconnect', () => process.exit())
 const idle = setTimeout(() => process.exit(), PATIENCE_MS)
-process.once('message', ({ request, limits }: { request: StatementRequest; limits: Limits }) => {
+process.once('message', ({ request, limits }: { request: StatementRequest; limits: StatementLimits }) => {
   clearTimeout(idle)
   answer(request, limits)
     .then(

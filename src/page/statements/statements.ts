@@ -13,7 +13,7 @@ export interface StatementRequest {
 }
 
 /** The limits of an answer: size and time. */
-export interface Limits {
+export interface StatementLimits {
   readonly rows: number
   /** Letters of all cells together. */
   readonly bytes: number
@@ -38,7 +38,7 @@ export interface StatementRunner {
 }
 
 /** The limits of the SQL page. */
-export const LIMITS: Limits = { rows: 1000, bytes: 1_000_000, ms: 3000 }
+export const LIMITS: StatementLimits = { rows: 1000, bytes: 1_000_000, ms: 3000 }
 /** Statements that are answered at once, and those that wait for one of them. */
 const AT_ONCE = 2
 const WAITING = 8
@@ -77,7 +77,7 @@ function start(): Waiting {
 function answerOf(
   child: ChildProcess,
   request: StatementRequest,
-  limits: Limits,
+  limits: StatementLimits,
 ): Promise<ChildMessage | 'late' | null> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
@@ -98,7 +98,7 @@ function answerOf(
  * Creates a runner of statements: each has a process of its own, because nothing inside a process can interrupt SQLite in a
  * statement. The next process is started beforehand.
  */
-export function createStatementRunner(limits: Limits = LIMITS): StatementRunner {
+export function createStatementRunner(limits: StatementLimits = LIMITS): StatementRunner {
   const children = new Set<ChildProcess>()
   const queue = new PQueue({ concurrency: AT_ONCE })
   let spare: Waiting | null = null

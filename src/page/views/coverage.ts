@@ -1,14 +1,14 @@
 import { type Html, html, type Part } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Coverage, type CoverageOf, readCoverage, readCoverageOf } from '../queries/coverage.ts'
-import { type Shares, STATES, worstOf } from '../queries/intervals.ts'
+import { COVERAGE_STATES, type Shares, worstOf } from '../queries/intervals.ts'
 import { SIGNS } from '../signs.ts'
 import { commandLine, groupingText, pager, scrolled, serviceText } from './elements.ts'
 import { legend, sharesText } from './strip.ts'
 
-type Head = Coverage['series'][number]
+type CoverageSeries = Coverage['series'][number]
 
-const nameOf = (request: PageRequest, head: Omit<Head, 'years'>): string =>
+const nameOf = (request: PageRequest, head: Omit<CoverageSeries, 'years'>): string =>
   [
     head.kind === 'indicator' ? null : request.words.common.offer,
     head.indicatorId,
@@ -30,7 +30,7 @@ function createBars(): Bars {
   return {
     of(shares) {
       // What is missing is seen however little it is.
-      const widths = STATES.filter((state) => (shares[state] ?? 0) > 0).map(
+      const widths = COVERAGE_STATES.filter((state) => (shares[state] ?? 0) > 0).map(
         (state) => [state, Math.max(2, Math.round(shares[state]! * 24))] as const,
       )
       const key = widths.join(' ')

@@ -6,7 +6,7 @@ import { readSearch } from '../queries/search.ts'
 import { serviceText } from './elements.ts'
 
 type Data = Awaited<ReturnType<typeof readSearch>>
-type Result = Data['results'][number]
+type SearchResult = Data['results'][number]
 
 const WHERE = ['all', ...SEARCH_SCOPES] as const
 
@@ -14,10 +14,10 @@ const WHERE = ['all', ...SEARCH_SCOPES] as const
 const spaced = (text: string): string => visible(text.replaceAll(/\s+/g, ' '))
 
 /** The address of a search result. */
-const addressOf = ({ kind, id }: Result): string =>
+const addressOf = ({ kind, id }: SearchResult): string =>
   kind.startsWith('archive') ? `/archives/${kind}/${id}` : `/texts/${kind}/${id}`
 
-function item(result: Result, { words, link }: PageRequest): Html {
+function item(result: SearchResult, { words, link }: PageRequest): Html {
   const { search: own, common } = words
   return html`<li><p><a href="${link(addressOf(result))}">${serviceText(result.name, result.locale) ?? result.id}</a> <span class="soft">${own.kinds[result.kind] ?? result.kind} ${result.id}</span></p>
 ${result.more && html`<p>${serviceText(result.more, result.locale)}</p>`}

@@ -1,11 +1,11 @@
 import { type Html, html } from '../html.ts'
 import type { PageRequest } from '../page.ts'
-import { type Shares, STATES, type State } from '../queries/intervals.ts'
+import { COVERAGE_STATES, type CoverageState, type Shares } from '../queries/intervals.ts'
 import { SIGNS } from '../signs.ts'
 
 /** What the signs and colours mean. */
 export const legend = ({ words }: PageRequest): Html =>
-  html`<ul class="legend">${STATES.map(
+  html`<ul class="legend">${COVERAGE_STATES.map(
     (state) =>
       html`<li><span class="cell ${state}" aria-hidden="true">${SIGNS[state]}</span> ${words.common.states[state]}${state === 'provisional' && html`, ${words.common.mayChange}`}</li>`,
   )}</ul>`
@@ -19,21 +19,30 @@ export const sharesText = ({ words }: PageRequest, shares: Shares): string =>
     .filter(([, share]) => share > 0)
     .sort(([, a], [, b]) => b - a)
     .map(([state, share]) =>
-      share >= 1 ? words.common.states[state as State] : `${words.common.states[state as State]} ${percent(share)} %`,
+      share >= 1
+        ? words.common.states[state as CoverageState]
+        : `${words.common.states[state as CoverageState]} ${percent(share)} %`,
     )
     .join(', ')
 
 /** The shares of several equally long periods together. */
 export function together(days: readonly Shares[]): Shares {
-  const sums = new Map<State, number>()
+  const sums = new Map<CoverageState, number>()
   for (const shares of days)
     for (const [state, share] of Object.entries(shares))
-      sums.set(state as State, (sums.get(state as State) ?? 0) + share)
+      sums.set(state as CoverageState, (sums.get(state as CoverageState) ?? 0) + share)
   return Object.fromEntries([...sums].map(([state, sum]) => [state, sum / days.length]))
 }
 
 /** The height of each state: states differ in height and colour. */
-const HEIGHT: Readonly<Record<State, number>> = { final: 12, provisional: 8, empty: 3, none: 0, doubt: 12, failed: 12 }
+const HEIGHT: Readonly<Record<CoverageState, number>> = {
+  final: 12,
+  provisional: 8,
+  empty: 3,
+  none: 0,
+  doubt: 12,
+  failed: 12,
+}
 
 interface Block {
   readonly from: number
@@ -56,7 +65,7 @@ function blocks(days: readonly Shares[]): Block[] {
 
 /** The rectangles of a block: of several states each has its share of the height. */
 function rectangles({ from, to, shares }: Block): Html[] {
-  const present = STATES.filter((state) => state !== 'none' && (shares[state] ?? 0) > 0)
+  const present = COVERAGE_STATES.filter((state) => state !== 'none' && (shares[state] ?? 0) > 0)
   if (present.length === 1 && shares[present[0]!]! >= 1) {
     const height = HEIGHT[present[0]!]
     return [html`<rect class="${present[0]}" x="${from}" y="${12 - height}" width="${to - from}" height="${height}"/>`]

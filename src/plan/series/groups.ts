@@ -1,19 +1,19 @@
 import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
 
 /** The holes of one geo. */
-export interface Missing {
+export interface GeoHoles {
   readonly geoId: number
   readonly holes: readonly Interval[]
 }
 
 /** Intervals that are requested for some geos together. */
-export interface Group {
+export interface GeoGroup {
   readonly geoIds: readonly number[]
   readonly holes: readonly Interval[]
 }
 
 /** Groups geos with exactly the same holes. */
-function alike(missing: readonly Missing[]): Group[] {
+function alike(missing: readonly GeoHoles[]): GeoGroup[] {
   const groups = new Map<string, { geoIds: number[]; holes: readonly Interval[] }>()
   for (const { geoId, holes } of missing) {
     if (holes.length === 0) continue
@@ -26,13 +26,13 @@ function alike(missing: readonly Missing[]): Group[] {
 }
 
 /** Groups the holes of several geos so that each part of a hole is in exactly one group, with all geos that miss it; geos keep their order. */
-export function groupsOf(missing: readonly Missing[]): Group[] {
+export function groupsOf(missing: readonly GeoHoles[]): GeoGroup[] {
   const classes = alike(missing)
   if (classes.length < 2) return classes
-  let groups: readonly Group[] = []
+  let groups: readonly GeoGroup[] = []
   for (const { geoIds, holes } of classes) {
     let rest: readonly Interval[] = holes
-    const next: Group[] = []
+    const next: GeoGroup[] = []
     for (const group of groups) {
       next.push({ ...group, holes: subtract(group.holes, rest) })
       next.push({ geoIds: [...group.geoIds, ...geoIds], holes: intersect(group.holes, rest) })

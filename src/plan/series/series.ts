@@ -9,7 +9,7 @@ import { sizeFor } from '../sizes.ts'
 import { isSkipped } from '../unknown.ts'
 import { borderUnit, cutterOf } from '../windows.ts'
 import { changesOf, type EntrySeries, entrySeries, planWindow } from './entrySeries.ts'
-import { type Group, groupsOf } from './groups.ts'
+import { type GeoGroup, groupsOf } from './groups.ts'
 import { missingOf } from './missing.ts'
 import type { MissingLater } from './missingLater.ts'
 
@@ -27,7 +27,7 @@ interface WindowGroup {
 }
 
 /** What an entry has to request of a series, each interval once: for all geos where a later job needs all, else for the geos that miss it. */
-function groupsFor(planning: Planning, one: EntrySeries, wanted: Interval, missingLater: MissingLater): Group[] {
+function groupsFor(planning: Planning, one: EntrySeries, wanted: Interval, missingLater: MissingLater): GeoGroup[] {
   const { entry, key } = one
   const missing = geosOf(entry).map((geoId) => ({
     geoId,

@@ -32,10 +32,14 @@ interface Special {
   readonly archive_publications: { readonly bytes: number | null }
 }
 
-type Held<V, C> = V extends keyof Special ? (C extends keyof Special[V] ? Special[V][C] : Column<C>) : Column<C>
+type ColumnValue<V, C> = V extends keyof Special
+  ? C extends keyof Special[V]
+    ? Special[V][C]
+    : ValueByName<C>
+  : ValueByName<C>
 
 /** What a column holds by its name; what is in none of the lists is a text that may be NULL. */
-type Column<C> = C extends Numbers
+type ValueByName<C> = C extends Numbers
   ? number
   : C extends OptionalNumbers
     ? number | null
@@ -46,4 +50,4 @@ type Column<C> = C extends Numbers
         : string | null
 
 /** The rows of every view, as they are read. */
-export type ViewRows = { [V in keyof Views]: { readonly [C in keyof Views[V]['columns']]: Held<V, C> } }
+export type ViewRows = { [V in keyof Views]: { readonly [C in keyof Views[V]['columns']]: ColumnValue<V, C> } }

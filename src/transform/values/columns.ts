@@ -1,5 +1,5 @@
 import { skipSpace, skipValue } from '../../base/bytes/bytes.ts'
-import { type Columns, type PackedField, readColumns } from '../../base/bytes/pack.ts'
+import { type PackedColumns, type PackedField, readColumns } from '../../base/bytes/pack.ts'
 import { findList, VALUES } from '../../base/bytes/rowPattern.ts'
 import { SchemaError } from '../../base/errors.ts'
 import { type Instant, parseInstant } from '../../base/time/instant.ts'
@@ -35,7 +35,7 @@ export function scanColumns(arranged: Buffer, window: Interval | null): Scanned 
 }
 
 /** Returns a function that reads the next row; it returns false where that fails. */
-function createRow({ fields, origin }: Columns, { parts, geoId: only }: Template, gathering: Gathering) {
+function createRow({ fields, origin }: PackedColumns, { parts, geoId: only }: Template, gathering: Gathering) {
   const of = (wanted: Template['parts'][number]['what']): PackedField | null =>
     fields[parts.findIndex(({ what }) => what === wanted)] ?? null
   const [values, geos, names] = [of('number')!, of('geo'), of('name')]

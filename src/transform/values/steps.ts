@@ -1,6 +1,6 @@
 import { integerOf, isObject, listOf } from '../../base/json.ts'
 import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../base/time/zone.ts'
-import type { Period, Steps } from '../../services/steps.ts'
+import type { PeriodLength, Steps } from '../../services/steps.ts'
 import { smallestDistance, type Values } from './values.ts'
 
 const DAY = { unit: 'day', count: 1 } as const
@@ -17,7 +17,7 @@ const MANY = 3
 function statedPeriod(
   { byNumber, byWord }: Steps,
   tiempo: unknown,
-): { readonly period: Period; readonly isNumber: boolean } | null {
+): { readonly period: PeriodLength; readonly isNumber: boolean } | null {
   const [first] = listOf(tiempo)
   if (!isObject(first)) return null
   const known = byNumber[Number(first.id)]
@@ -34,7 +34,7 @@ export function claimedId(tiempo: unknown): number | null {
 }
 
 /** The seconds of a period that begins at an instant. */
-const lengthOf = (zone: string, at: number, period: Period): number =>
+const lengthOf = (zone: string, at: number, period: PeriodLength): number =>
   typeof period === 'number' ? period : addUnits(zone, at, period.unit, period.count) - at
 
 /** Whether all instants are borders of a local unit. */
@@ -54,7 +54,7 @@ function areApart({ geoIds, at }: Values['observations'], period: number): boole
 }
 
 /** The calendar period of instants that are all local midnights; null where they are not, or too few to tell. */
-function calendarOf(zone: string, { at }: Values['observations'], window: number): Period | null {
+function calendarOf(zone: string, { at }: Values['observations'], window: number): PeriodLength | null {
   if (!areBorders(zone, at, 'day')) return null
   const days = new Set(at)
   const [first, second] = days
@@ -67,7 +67,7 @@ function calendarOf(zone: string, { at }: Values['observations'], window: number
   return isWeekly ? WEEK : DAY
 }
 
-const isLong = (period: Period): boolean => typeof period !== 'number' && period.unit !== 'day'
+const isLong = (period: PeriodLength): boolean => typeof period !== 'number' && period.unit !== 'day'
 
 /**
  * The period of native values: what the answer states by a known id; else what its instants tell, where all are local
@@ -80,7 +80,7 @@ function periodOf(
   tiempo: unknown,
   observations: Values['observations'],
   window: number,
-): Period {
+): PeriodLength {
   const stated = statedPeriod(known, tiempo)
   const calendar = calendarOf(zone, observations, window)
   // Periods that all begin at borders of months are months, whatever the answer says.
@@ -108,7 +108,7 @@ export function stepsOf(
   window: number,
 ): number | number[] {
   const { at } = observations
-  const period: Period = isUnit(timeTrunc)
+  const period: PeriodLength = isUnit(timeTrunc)
     ? (fixedSeconds(timeTrunc) ?? { unit: timeTrunc as 'day', count: 1 })
     : periodOf(known, zone, tiempo, observations, window)
   if (typeof period === 'number') return period

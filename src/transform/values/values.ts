@@ -6,7 +6,7 @@ import { refuseGeos } from '../flood.ts'
 import { gatherRejects, type Rejected, type Rejects } from '../rejects.ts'
 
 /** The values of one geo in the order of the answer: instants and values side by side. */
-interface Column {
+interface GeoColumns {
   readonly at: number[]
   readonly values: (number | null)[]
   ascending: boolean
@@ -61,13 +61,13 @@ export interface Gathering {
  * The order of the result is that of `Observations`.
  */
 export function gather(window: Interval | null): Gathering {
-  const columns = new Map<number, Column>()
+  const columns = new Map<number, GeoColumns>()
   const geoNames = new Map<number, string>()
   const rejects = gatherRejects()
   let rows = 0
   let outside = 0
   let lastGeo = Number.NaN
-  let lastColumn: Column | undefined
+  let lastColumn: GeoColumns | undefined
   const from = window?.from ?? Number.NEGATIVE_INFINITY
   const to = window?.to ?? Number.POSITIVE_INFINITY
   const put = (geoId: number, at: Instant, value: number | null): boolean => {
@@ -127,7 +127,7 @@ export function readValues(rows: readonly unknown[], window: Interval | null): V
 }
 
 /** Joins the columns of all geos, each in order of time and without repetitions. */
-function join(columns: ReadonlyMap<number, Column>, rejects: Rejects): Values['observations'] {
+function join(columns: ReadonlyMap<number, GeoColumns>, rejects: Rejects): Values['observations'] {
   const geoIds: number[] = []
   const at: number[] = []
   const values: (number | null)[] = []
@@ -143,7 +143,7 @@ function join(columns: ReadonlyMap<number, Column>, rejects: Rejects): Values['o
   return { geoIds, at, values }
 }
 
-function sorted(column: Column, geoId: number, rejects: Rejects): Pick<Column, 'at' | 'values'> {
+function sorted(column: GeoColumns, geoId: number, rejects: Rejects): Pick<GeoColumns, 'at' | 'values'> {
   const order = column.at.map((_, i) => i).sort((a, b) => column.at[a]! - column.at[b]! || a - b)
   const at: number[] = []
   const values: (number | null)[] = []

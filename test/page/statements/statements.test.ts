@@ -2,12 +2,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createStatementRunner, LIMITS, type Limits } from '../../../src/page/statements/statements.ts'
+import { createStatementRunner, LIMITS, type StatementLimits } from '../../../src/page/statements/statements.ts'
 import { addSeries, fillBy } from '../../cli/filled.ts'
 import { openStore } from '../../store.ts'
 
 /** More than a slow machine needs to begin. */
-const PATIENT: Limits = { ...LIMITS, ms: 120_000 }
+const PATIENT: StatementLimits = { ...LIMITS, ms: 120_000 }
 const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n'
 
 let folder: string
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-function runner(limits: Limits = PATIENT) {
+function runner(limits: StatementLimits = PATIENT) {
   const made = createStatementRunner(limits)
   onTestFinished(() => made.close())
   return (sql: string, parameters = {}) => made.run({ file, sql, parameters })

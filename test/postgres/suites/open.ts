@@ -30,6 +30,6 @@ export const backendOf = (name: string): Backend => {
       return { store: synchronous(store), release }
     },
     lock: (file, now) => backend.lock(onServer(file), now),
-    isHeld: (file) => backend.isHeld(onServer(file)),
+    isLocked: (file) => backend.isLocked(onServer(file)),
   }
 }

@@ -14,7 +14,7 @@ import { later } from './statements.ts'
 const driver = (): typeof pg => loadPackage('pg')
 
 /** A transaction that only reads. */
-export interface Reading {
+export interface ReadTransaction {
   query(question: pg.QueryConfig | pg.QueryArrayConfig): Promise<pg.QueryResult>
   end(): Promise<void>
 }
@@ -23,7 +23,7 @@ export interface Reading {
 export interface Connection {
   readonly kysely: Kysely<Database>
   /** A transaction that only reads, until it is ended. */
-  reading(): Promise<Reading>
+  reading(): Promise<ReadTransaction>
   /** From now on, until it is closed, every query sees the database as it is now. */
   beginSnapshot(): Promise<void>
   close(): Promise<void>

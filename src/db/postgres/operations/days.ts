@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { Day } from '../../../tables/dayTotals.ts'
+import type { GeoDay } from '../../../tables/dayTotals.ts'
 import type { Database } from '../../../tables/schema.ts'
 import { doubles, wholeNumbers } from '../connection/binary.ts'
 import { send } from '../connection/run.ts'
@@ -30,7 +30,7 @@ const UPSERT = `insert into _day (series_id, ${COLUMNS.join(', ')})
   on conflict (series_id, geo_id, month, day) do update set ${TOTALS.map((column) => `${column} = excluded.${column}`).join(', ')}`
 
 /** Writes the totals of days; equal ones write nothing. */
-export async function upsertDays(tx: Transaction<Database>, seriesId: number, days: readonly Day[]): Promise<void> {
+export async function upsertDays(tx: Transaction<Database>, seriesId: number, days: readonly GeoDay[]): Promise<void> {
   if (days.length === 0) return
   const rows = days.map(
     ([geoId, { month, dayOfMonth }, { count, hours, min, max, sum, energy, firstS, lastS, missing }]) => [

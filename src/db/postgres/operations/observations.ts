@@ -14,7 +14,7 @@ import { changedBy, rowsOf, send } from '../connection/run.ts'
 
 type Tx = Transaction<Database>
 
-interface Held {
+interface HeldRow {
   readonly geo_id: number
   readonly at: number
   readonly value: number | null
@@ -73,16 +73,16 @@ async function heldOf(
   seriesId: number,
   geoIds: readonly number[],
   { from, to }: Interval,
-): Promise<Map<number, Map<number, Held>>> {
-  const held = new Map(geoIds.map((geoId) => [geoId, new Map<number, Held>()]))
-  const rows = await rowsOf<Held>(tx, HELD, [seriesId, wholeNumbers(geoIds), from, to])
+): Promise<Map<number, Map<number, HeldRow>>> {
+  const held = new Map(geoIds.map((geoId) => [geoId, new Map<number, HeldRow>()]))
+  const rows = await rowsOf<HeldRow>(tx, HELD, [seriesId, wholeNumbers(geoIds), from, to])
   for (const row of rows) held.get(row.geo_id)!.set(row.at, row)
   return held
 }
 
 /** Of which geos more is held in the window, or between their first and last instant, than was answered. */
 function surplusOf(
-  held: Map<number, Map<number, Held>>,
+  held: Map<number, Map<number, HeldRow>>,
   window: Interval | null,
   { geoIds, at }: Observations,
 ): Set<number> {

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../../tables/schema.ts'
 import { byLocale, FIRST_LOCALE_SQL } from '../../../tables/sql/sql.ts'
-import type { Found } from '../../engine.ts'
+import type { SearchHit } from '../../engine.ts'
 import { rowsOf } from '../connection/run.ts'
 
 /** Everything of some kinds, each once, in the first language where held. */
@@ -39,7 +39,7 @@ const MATCHING = `with question as materialized (
   where r.nth = 1 order by r.place, r.score, r.kind desc, r.id`
 
 /** Searches the texts of some kinds; without words: all of them. */
-export function search(db: Kysely<Database>, text: string, kinds: readonly string[]): Promise<Found[]> {
+export function search(db: Kysely<Database>, text: string, kinds: readonly string[]): Promise<SearchHit[]> {
   if (!/[\p{L}\p{N}]/u.test(text)) return rowsOf(db, ALL, [[...kinds]])
   const trimmed = text.trim()
   const id = /^\d{1,15}$/.test(trimmed) ? Number(trimmed) : null

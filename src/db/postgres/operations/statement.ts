@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { InputError } from '../../../base/errors.ts'
 import { type QueryResult, SEEN } from '../../engine.ts'
 import { portable } from '../../portable.ts'
-import type { Connection, Reading } from '../connection/connection.ts'
+import type { Connection, ReadTransaction } from '../connection/connection.ts'
 import { OID } from '../connection/oids.ts'
 import { asStoreError } from '../errors.ts'
 
@@ -60,7 +60,7 @@ function refuseOthers(sql: string): void {
 }
 
 /** The tables that columns come from, by their numbers. */
-async function tablesOf(client: Reading, fields: readonly pg.FieldDef[]): Promise<Map<number, string>> {
+async function tablesOf(client: ReadTransaction, fields: readonly pg.FieldDef[]): Promise<Map<number, string>> {
   const oids = [...new Set(fields.map(({ tableID }) => tableID))].filter((oid) => oid !== 0)
   if (oids.length === 0) return new Map()
   const { rows } = await client.query({

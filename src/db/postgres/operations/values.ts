@@ -21,7 +21,7 @@ const THEN = `select v.at, v.value, v.step_s from (
   where f.finished_at <= $5 and (n.finished_at is null or n.finished_at > $5)
   order by v.at limit ${BLOCK}`
 
-interface Row {
+interface ValueRow {
   readonly at: Instant
   readonly value: number | null
   readonly step_s: number
@@ -35,7 +35,7 @@ export async function* values(
 ): Blocks<readonly [at: Instant, value: number | null, step: number]> {
   for (let start = from; ; ) {
     const range = [seriesId, geoId, start, to]
-    const rows = await rowsOf<Row>(db, asOf === null ? NOW : THEN, asOf === null ? range : [...range, asOf])
+    const rows = await rowsOf<ValueRow>(db, asOf === null ? NOW : THEN, asOf === null ? range : [...range, asOf])
     if (rows.length > 0) yield rows.map(({ at, value, step_s }) => [at, value, step_s] as const)
     if (rows.length < BLOCK) return
     start = rows.at(-1)!.at + 1
@@ -45,14 +45,19 @@ export async function* values(
 /** All values of an interval, each with the fetch that brought it. */
 export async function heldIn(db: Db, { seriesId, geoId, from, to }: SeriesRange): Promise<HeldValue[]> {
   const sql = `select at, value, step_s, fetch_id from observation where ${IN} order by at`
-  const rows = await rowsOf<Row & { fetch_id: number }>(db, sql, [seriesId, geoId, from, to])
+  const rows = await rowsOf<ValueRow & { fetch_id: number }>(db, sql, [seriesId, geoId, from, to])
   return rows.map(({ at, value, step_s, fetch_id }) => [at, value, step_s, fetch_id])
 }
 
 /** All superseded and withdrawn values of an interval. */
 export async function supersededIn(db: Db, { seriesId, geoId, from, to }: SeriesRange): Promise<SupersededValue[]> {
   const sql = `select at, value, step_s, fetch_id, superseded_by from observation_revision where ${IN} order by at, fetch_id`
-  const rows = await rowsOf<Row & { fetch_id: number; superseded_by: number }>(db, sql, [seriesId, geoId, from, to])
+  const rows = await rowsOf<ValueRow & { fetch_id: number; superseded_by: number }>(db, sql, [
+    seriesId,
+    geoId,
+    from,
+    to,
+  ])
   return rows.map((row) => [row.at, row.value, row.step_s, row.fetch_id, row.superseded_by])
 }
 

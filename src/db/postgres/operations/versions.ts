@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Interval } from '../../../base/time/interval.ts'
 import type { Database } from '../../../tables/schema.ts'
-import type { Blocks, Revision, SeriesRange, ValueAt, Version } from '../../engine.ts'
+import type { Blocks, Revision, SeriesRange, ValueAt, ValueVersion } from '../../engine.ts'
 import { rowsOf } from '../connection/run.ts'
 
 type Db = Kysely<Database>
@@ -77,7 +77,7 @@ export async function* changedVersions(
   seriesId: number,
   { from, to }: Interval,
   between: { readonly from: string; readonly to: string },
-): Blocks<Version> {
-  const rows = await rowsOf<Version>(db, CHANGED, [seriesId, from, to, between.from, between.to])
+): Blocks<ValueVersion> {
+  const rows = await rowsOf<ValueVersion>(db, CHANGED, [seriesId, from, to, between.from, between.to])
   if (rows.length > 0) yield rows
 }

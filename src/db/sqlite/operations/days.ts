@@ -1,4 +1,4 @@
-import type { Day, DayTotals } from '../../../tables/dayTotals.ts'
+import type { DayTotals, GeoDay } from '../../../tables/dayTotals.ts'
 import type { Connection } from '../connection.ts'
 
 type Prepare = Connection['prepare']
@@ -31,7 +31,7 @@ const isAlike = (a: DayTotals, b: DayTotals): boolean =>
   b.energy === null
 
 /** Writes the totals of days, geo by geo and in order; equal ones write nothing. */
-export function upsertDays(prepare: Prepare, seriesId: number, days: readonly Day[]): void {
+export function upsertDays(prepare: Prepare, seriesId: number, days: readonly GeoDay[]): void {
   for (let first = 0, end = 0; first < days.length; first = end) {
     const [, , common] = days[first]!
     const { count, hours, energy, firstS, lastS, missing } = common

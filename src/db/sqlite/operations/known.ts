@@ -32,7 +32,7 @@ const totals = (fetchId: number | null): string => `select count(value) as count
     sum(value * step_s) as weighted, total(iif(value is null, 0, step_s)) as seconds
   from (${versions(fetchId).replaceAll('step_s as step', 'step_s')})`
 
-type Row = Omit<Extremes, 'mean'> & { readonly weighted: number | null }
+type ExtremesRow = Omit<Extremes, 'mean'> & { readonly weighted: number | null }
 
 /** The extremes and the mean of every interval between two neighbours in a list of instants; each is one look at the key. */
 export function extremesOf(
@@ -43,7 +43,9 @@ export function extremesOf(
 ): Extremes[] {
   const statement = prepare(totals(fetchId))
   return borders.slice(1).map((to, i) => {
-    const { weighted, ...row } = statement.get(bound({ seriesId, geoId, from: borders[i]!, to }, fetchId)) as Row
+    const { weighted, ...row } = statement.get(
+      bound({ seriesId, geoId, from: borders[i]!, to }, fetchId),
+    ) as ExtremesRow
     return { ...row, mean: weighted === null || row.seconds === 0 ? null : weighted / row.seconds }
   })
 }

@@ -1,5 +1,5 @@
 import { byLocale, FIRST_LOCALE_SQL } from '../../../tables/sql/sql.ts'
-import type { Found } from '../../engine.ts'
+import type { SearchHit } from '../../engine.ts'
 import type { Connection } from '../connection.ts'
 
 /** Words as FTS5 takes them: each in quotes, as the beginning of a word. */
@@ -40,11 +40,11 @@ const MATCHING = `with hit as materialized (
   where r.nth = 1 order by r.place, r.score, r.kind desc, r.id`
 
 /** Searches the texts of some kinds; without words: all of them. */
-export function search(prepare: Connection['prepare'], text: string, of: readonly string[], most = -1): Found[] {
+export function search(prepare: Connection['prepare'], text: string, of: readonly string[], most = -1): SearchHit[] {
   const kinds = JSON.stringify(of)
   const match = matchOf(text)
-  if (match === '') return prepare(ALL).all({ kinds }) as Found[]
+  if (match === '') return prepare(ALL).all({ kinds }) as SearchHit[]
   const trimmed = text.trim()
   const id = /^\d+$/.test(trimmed) ? Number(trimmed) : null
-  return prepare(MATCHING).all({ kinds, match, text: trimmed, id, most }) as Found[]
+  return prepare(MATCHING).all({ kinds, match, text: trimmed, id, most }) as SearchHit[]
 }

@@ -1,4 +1,4 @@
-import type { Blocks, Revision, SeriesRange, ValueAt, Version } from '../../engine.ts'
+import type { Blocks, Revision, SeriesRange, ValueAt, ValueVersion } from '../../engine.ts'
 import type { Connection } from '../connection.ts'
 import { inBlocks } from './blocks.ts'
 
@@ -103,7 +103,7 @@ export const changedVersions = (
   seriesId: number,
   { from, to }: { readonly from: number; readonly to: number },
   between: { readonly from: string; readonly to: string },
-): Blocks<Version> => {
+): Blocks<ValueVersion> => {
   const parameters = { series: seriesId, first: from, last: to, ...between }
-  return inBlocks(() => raw.prepare(CHANGED).iterate(parameters) as IterableIterator<Version>)
+  return inBlocks(() => raw.prepare(CHANGED).iterate(parameters) as IterableIterator<ValueVersion>)
 }

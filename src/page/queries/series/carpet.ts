@@ -2,7 +2,7 @@ import type { Interval } from '../../../base/time/interval.ts'
 import { dayIntervalAt, localDay } from '../../../base/time/localDay.ts'
 import { localClock, localDate, offsetAt } from '../../../base/time/zone.ts'
 import type { Reader } from '../../../db/store.ts'
-import type { Line } from './window.ts'
+import type { GeoSeries } from './window.ts'
 
 /** An hour of the clock: a day in which the clocks go back has one of them twice. */
 export interface Slot {
@@ -42,7 +42,7 @@ const keyOf = ({ hour, again }: Slot): number => 2 * hour + (again ? 1 : 0)
 /** Reads the days of an interval hour by hour; undefined where there are too many of them for a picture. */
 export async function readCarpet(
   db: Reader,
-  line: Line,
+  line: GeoSeries,
   range: Interval,
   fetchId: number | null,
 ): Promise<Carpet | undefined> {

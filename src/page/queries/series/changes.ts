@@ -1,9 +1,9 @@
 import type { Interval } from '../../../base/time/interval.ts'
 import type { Reader } from '../../../db/store.ts'
-import type { Line } from './window.ts'
+import type { GeoSeries } from './window.ts'
 
 /** A run that changed something of an interval: what was known of it before is not what was known after. */
-export interface Change {
+export interface RunChange {
   readonly run: number
   readonly job: string
   /** When its last answer that changed something was recorded (UTC, to the millisecond). */
@@ -21,7 +21,7 @@ const LOOKED_AT = 400
 /** How many versions of values each fetch brought and ended in an interval. */
 async function countVersions(
   { kysely }: Reader,
-  { seriesId, geoId }: Line,
+  { seriesId, geoId }: GeoSeries,
   { from, to }: Interval,
 ): Promise<Map<number, { brought: number; replaced: number }>> {
   const counts = new Map<number, { brought: number; replaced: number }>()
@@ -58,7 +58,7 @@ async function countVersions(
 /** The fetches that changed something in windows that have a part in an interval. */
 async function countFetches(
   { kysely }: Reader,
-  { seriesId, geoId }: Line,
+  { seriesId, geoId }: GeoSeries,
   { from, to }: Interval,
 ): Promise<Map<number, { brought: number; replaced: number }>> {
   const rows = await kysely
@@ -80,7 +80,7 @@ async function countFetches(
 }
 
 /** The runs that changed something of an interval, in order: between two of them nothing else was ever known of it. */
-export async function readChanges(db: Reader, line: Line, range: Interval): Promise<Change[]> {
+export async function readChanges(db: Reader, line: GeoSeries, range: Interval): Promise<RunChange[]> {
   const few = range.to - range.from <= LOOKED_AT * 86_400
   const counts = await (few ? countVersions : countFetches)(db, line, range)
   const ids = [...counts.keys()].sort((a, b) => a - b)
@@ -94,7 +94,7 @@ export async function readChanges(db: Reader, line: Line, range: Interval): Prom
     .where('f.id', '<=', ids.at(-1)!)
     .orderBy('f.id')
     .execute()
-  const changes: Change[] = []
+  const changes: RunChange[] = []
   for (const { id, run, at, job } of fetches) {
     const counted = counts.get(id)
     if (!counted) continue

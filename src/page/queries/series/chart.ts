@@ -3,7 +3,7 @@ import { transitions } from '../../../base/time/zone.ts'
 import type { Drawn } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { type AsOf, asOf, momentOf } from './asOf.ts'
-import { type Dataset, readDataset } from './geos.ts'
+import { type NamedGeoSeries, readNamedGeoSeries } from './geos.ts'
 import { rangeOf } from './range.ts'
 import type { State, StateInterval } from './states.ts'
 import { readWindow } from './window.ts'
@@ -49,7 +49,7 @@ export const offsetsOf = (zone: string, { from, to }: Interval): [number, number
     .map(({ at, offset }) => [Math.max(at, from), offset])
 }
 
-const stepsOf = async ({ store }: PageRequest, { seriesId }: Dataset, { from, to }: Interval) =>
+const stepsOf = async ({ store }: PageRequest, { seriesId }: NamedGeoSeries, { from, to }: Interval) =>
   (
     await store.kysely
       .selectFrom('_resolution')
@@ -64,14 +64,14 @@ const stepsOf = async ({ store }: PageRequest, { seriesId }: Dataset, { from, to
 /** The series that an address compares with: `612`, or `612:3` with a geo. */
 async function readSecond(
   request: PageRequest,
-  { geoId }: Dataset,
+  { geoId }: NamedGeoSeries,
   range: Interval,
   columns: number,
 ): Promise<Second | null> {
   const named = request.query.get('with')
   if (!named) return null
   const [name, geo] = named.split(':') as [string, string?]
-  const any = await readDataset(request, name, geo ?? null)
+  const any = await readNamedGeoSeries(request, name, geo ?? null)
   const dataset = geo === undefined && any.geos.some(({ id }) => id === geoId) ? { ...any, geoId } : any
   const drawn = await readWindow(request.store, dataset, range, columns, null)
   const place = dataset.geos.find(({ id }) => id === dataset.geoId)
@@ -80,7 +80,7 @@ async function readSecond(
 
 /** What an address asks for: a range of a series of one geo, as of now or of a moment. */
 export interface ChartQuery {
-  readonly dataset: Dataset
+  readonly dataset: NamedGeoSeries
   readonly range: Interval
   readonly asOf: AsOf | null
 }
@@ -88,7 +88,7 @@ export interface ChartQuery {
 /** Reads which series, range and moment an address means. */
 export async function readChartQuery(request: PageRequest): Promise<ChartQuery> {
   const { store, params, query, now } = request
-  const dataset = await readDataset(request, params.id, params.geo ?? query.get('geo'))
+  const dataset = await readNamedGeoSeries(request, params.id, params.geo ?? query.get('geo'))
   const range = rangeOf(dataset.zone, query, dataset.last ?? now)
   const moment = momentOf(query)
   return { dataset, range, asOf: moment === null ? null : await asOf(store, dataset.seriesId, moment) }

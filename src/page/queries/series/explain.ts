@@ -1,13 +1,13 @@
-import { type Form, unpack } from '../../../base/bytes/pack.ts'
+import { type PackForm, unpack } from '../../../base/bytes/pack.ts'
 import { isObject, type Json } from '../../../base/json.ts'
 import { type Instant, parseInstant } from '../../../base/time/instant.ts'
 import { prepared } from '../../../db/prepared.ts'
 import { GOOD } from '../../../db/queries/outcomes.ts'
 import type { Reader } from '../../../db/store.ts'
-import type { Line } from './window.ts'
+import type { GeoSeries } from './window.ts'
 
 /** A request, and the run that sent it. */
-export interface Origin {
+export interface ExplainedRequest {
   readonly fetch: number
   readonly run: number
   readonly job: string | null
@@ -22,7 +22,7 @@ export interface Origin {
 }
 
 /** The position of a value in a stored answer. */
-export interface Place {
+export interface AnswerPosition {
   /** JSON path. */
   readonly path: string
   readonly fragment: string
@@ -35,19 +35,19 @@ export type NoPlace = 'pruned' | 'damaged' | 'not-found' | 'large'
 export interface ExplainedVersion {
   readonly value: number | null
   readonly step: number
-  readonly origin: Origin | null
+  readonly origin: ExplainedRequest | null
   /** What ended it; null for the one of now. */
-  readonly until: Origin | null
-  readonly place: Place | NoPlace
+  readonly until: ExplainedRequest | null
+  readonly place: AnswerPosition | NoPlace
 }
 
 /** A value with all its versions, the newest first. */
-export interface Explained {
+export interface ExplainedValue {
   readonly at: Instant
   /** The newest first; the first one is the one of now unless it was withdrawn. */
   readonly versions: readonly ExplainedVersion[]
   /** The last answer that covered this instant, whether it changed anything or not. */
-  readonly confirmed: Origin | null
+  readonly confirmed: ExplainedRequest | null
 }
 
 /** Bytes of the largest answer that is searched for a value. */
@@ -62,8 +62,8 @@ const originOf = prepared((db, of: { id: number }) =>
   db.selectFrom('_fetch as f').leftJoin('_run as r', 'r.id', 'f.run_id').select(FETCH).where('f.id', '=', of.id),
 )
 
-async function originsOf({ kysely }: Reader, ids: readonly number[]): Promise<Map<number, Origin>> {
-  const origins = new Map<number, Origin>()
+async function originsOf({ kysely }: Reader, ids: readonly number[]): Promise<Map<number, ExplainedRequest>> {
+  const origins = new Map<number, ExplainedRequest>()
   for (const id of new Set(ids)) {
     const row = await originOf.first(kysely, { id })
     if (row) origins.set(id, row)
@@ -76,7 +76,7 @@ const geoIn = ({ geo_id: id, geo_ids: ids }: Readonly<Record<string, unknown>>):
   id ?? (Array.isArray(ids) && ids.length === 1 ? ids[0] : 0)
 
 /** The last position of the value of an instant and geo in an answer: of two, the later one counts. */
-function findValue(body: unknown, { geoId }: Line, at: Instant): Place | undefined {
+function findValue(body: unknown, { geoId }: GeoSeries, at: Instant): AnswerPosition | undefined {
   if (!isObject(body)) return undefined
   for (const [name, dataset] of Object.entries(body)) {
     if (!isObject(dataset) || !Array.isArray(dataset.values)) continue
@@ -94,7 +94,12 @@ function findValue(body: unknown, { geoId }: Line, at: Instant): Place | undefin
   return undefined
 }
 
-async function placeOf({ kysely }: Reader, line: Line, at: Instant, hash: string | null): Promise<Place | NoPlace> {
+async function placeOf(
+  { kysely }: Reader,
+  line: GeoSeries,
+  at: Instant,
+  hash: string | null,
+): Promise<AnswerPosition | NoPlace> {
   const row =
     hash === null
       ? undefined
@@ -102,7 +107,7 @@ async function placeOf({ kysely }: Reader, line: Line, at: Instant, hash: string
           .selectFrom('_reply')
           .select(['body', 'bytes', 'form'])
           .where('hash', '=', hash)
-          .$narrowType<{ form: Form }>()
+          .$narrowType<{ form: PackForm }>()
           .executeTakeFirst()
   if (row === undefined) return 'pruned'
   if (row.bytes > SEARCHED) return 'large'
@@ -115,7 +120,7 @@ async function placeOf({ kysely }: Reader, line: Line, at: Instant, hash: string
 }
 
 /** The last answer that covered an instant of a series and geo. */
-async function confirmedBy({ kysely }: Reader, { seriesId, geoId }: Line, at: Instant): Promise<number | null> {
+async function confirmedBy({ kysely }: Reader, { seriesId, geoId }: GeoSeries, at: Instant): Promise<number | null> {
   const rows = await kysely
     .selectFrom('_fetch')
     .select(['id', 'geo_ids'])
@@ -129,7 +134,7 @@ async function confirmedBy({ kysely }: Reader, { seriesId, geoId }: Line, at: In
 }
 
 /** Where a value comes from: every version of it, back to its request, its run and the place in the stored answer. Undefined where there never was one. */
-export async function explain(db: Reader, line: Line, at: Instant): Promise<Explained | undefined> {
+export async function explain(db: Reader, line: GeoSeries, at: Instant): Promise<ExplainedValue | undefined> {
   const { seriesId, geoId } = line
   const current = await db.kysely
     .selectFrom('observation')

@@ -4,7 +4,7 @@ import { SHARED } from '../../../services/services.ts'
 import { NotFound, type PageRequest } from '../../page.ts'
 import { geoNames, indicatorNames } from '../names.ts'
 import { findSeries, type SeriesRow, seriesPath } from '../series.ts'
-import type { Line } from './window.ts'
+import type { GeoSeries } from './window.ts'
 
 /** A geo with its name, where one is held. */
 export interface NamedGeo {
@@ -13,7 +13,7 @@ export interface NamedGeo {
 }
 
 /** A series of one geo with all that names it. */
-export interface Dataset extends Line {
+export interface NamedGeoSeries extends GeoSeries {
   /** What it is called in addresses: `600`. */
   readonly path: string
   readonly kind: string
@@ -44,11 +44,11 @@ function chosen(series: SeriesRow, ids: readonly number[], named: string | null)
 }
 
 /** A series of one geo, from an address. */
-export async function readDataset(
+export async function readNamedGeoSeries(
   request: LocaleRequest,
   name: string | undefined,
   geo: string | null,
-): Promise<Dataset> {
+): Promise<NamedGeoSeries> {
   const series = await findSeries(request, name)
   const held = await request.store.kysely
     .selectFrom('series_geo')

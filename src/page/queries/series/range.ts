@@ -5,7 +5,7 @@ import { addUnits, floorTo, formatLocal, localClock, startOfDate, type Unit } fr
 
 /** The calendar steps in which a reader goes through time. */
 export const SPANS = ['day', 'week', 'month', 'year'] as const
-export type Span = (typeof SPANS)[number]
+export type RangeSpan = (typeof SPANS)[number]
 
 /** How many local days are shown by default, up to the last one with a value. */
 const USUAL_DAYS = 30
@@ -57,7 +57,7 @@ function startOfWeek(zone: string, at: Instant): Instant {
 }
 
 /** The calendar span that begins at or before an instant, so many spans on. */
-function spanAt(zone: string, at: Instant, span: Span, moved = 0): Interval {
+function spanAt(zone: string, at: Instant, span: RangeSpan, moved = 0): Interval {
   const [unit, count]: [Unit, number] = span === 'week' ? ['day', 7] : [span, 1]
   const start = span === 'week' ? startOfWeek(zone, at) : floorTo(zone, at, unit)
   const from = addUnits(zone, start, unit, count * moved)
@@ -65,26 +65,26 @@ function spanAt(zone: string, at: Instant, span: Span, moved = 0): Interval {
 }
 
 /** The span that a range is exactly; null where it is none. */
-export const spanOf = (zone: string, { from, to }: Interval): Span | null =>
+export const spanOf = (zone: string, { from, to }: Interval): RangeSpan | null =>
   SPANS.find((span) => {
     const whole = spanAt(zone, from, span)
     return whole.from === from && whole.to === to
   }) ?? null
 
 /** Where a reader may go from a range: to the one before and after it, and to the spans about its middle. */
-export interface Neighbours {
-  readonly span: Span | null
+export interface RangeLinks {
+  readonly span: RangeSpan | null
   readonly previous: Interval
   readonly next: Interval
-  readonly spans: Readonly<Record<Span, Interval>>
+  readonly spans: Readonly<Record<RangeSpan, Interval>>
 }
 
 /** The neighbours of a range: whole calendar spans where it is one, else as many local days, or as long a time. */
-export function neighboursOf(zone: string, range: Interval, last: Instant): Neighbours {
+export function neighboursOf(zone: string, range: Interval, last: Instant): RangeLinks {
   const { from, to } = range
   const span = spanOf(zone, range)
   const middle = from <= last && last < to ? last : Math.floor((from + to) / 2)
-  const spans = Object.fromEntries(SPANS.map((one) => [one, spanAt(zone, middle, one)])) as Record<Span, Interval>
+  const spans = Object.fromEntries(SPANS.map((one) => [one, spanAt(zone, middle, one)])) as Record<RangeSpan, Interval>
   if (span) return { span, previous: spanAt(zone, from, span, -1), next: spanAt(zone, from, span, 1), spans }
   const whole = [from, to].every((at) => floorTo(zone, at, 'day') === at)
   const days = Math.round((to - from) / 86_400)

@@ -2,21 +2,21 @@ import type { Interval } from '../../../base/time/interval.ts'
 import { addUnits, floorTo, type Unit } from '../../../base/time/zone.ts'
 import type { Extremes } from '../../../db/engine.ts'
 import type { Reader } from '../../../db/store.ts'
-import { type Line, readDays, together } from './window.ts'
+import { type GeoSeries, readDays, together } from './window.ts'
 
 /** What the rows of the table beside a chart are: single values, or what local hours, days, months or years hold. */
 export type Level = 'values' | 'hour' | 'day' | 'month' | 'year'
 
 /** A row of the table beside a chart. */
-export interface Row extends Interval, Omit<Extremes, 'seconds'> {
+export interface ChartTableRow extends Interval, Omit<Extremes, 'seconds'> {
   /** The mean as it was known then; left out where no moment is given. */
   readonly before?: number | null
 }
 
 /** A table of a range that can be read: never more than a few hundred rows. */
-export interface Rows {
+export interface ChartTable {
   readonly level: Level
-  readonly rows: readonly Row[]
+  readonly rows: readonly ChartTableRow[]
 }
 
 /** How many single values are listed. */
@@ -36,7 +36,7 @@ function bordersOf(zone: string, { from, to }: Interval, unit: Unit): number[] {
 }
 
 /** What local steps of a range hold: as it is, or as it was known after a fetch. */
-async function byUnit(db: Reader, line: Line, range: Interval, unit: Unit, fetchId: number | null) {
+async function byUnit(db: Reader, line: GeoSeries, range: Interval, unit: Unit, fetchId: number | null) {
   const borders = bordersOf(line.zone, range, unit)
   if (unit === 'hour') {
     const found = await db.engine.extremes(line, borders, fetchId)
@@ -53,12 +53,17 @@ async function byUnit(db: Reader, line: Line, range: Interval, unit: Unit, fetch
 }
 
 /** The rows of single values, now and then side by side; undefined where there are too many. */
-async function single(db: Reader, line: Line, range: Interval, fetchId: number | null): Promise<Row[] | undefined> {
+async function single(
+  db: Reader,
+  line: GeoSeries,
+  range: Interval,
+  fetchId: number | null,
+): Promise<ChartTableRow[] | undefined> {
   const now = await db.engine.knownValues({ ...line, ...range }, null, SINGLE + 1)
   const then = fetchId === null ? [] : await db.engine.knownValues({ ...line, ...range }, fetchId, SINGLE + 1)
   if (now.length > SINGLE || then.length > SINGLE) return undefined
   const known = new Map(then.map((value) => [value.at, value]))
-  const rows = now.map(({ at, value, step }): Row => {
+  const rows = now.map(({ at, value, step }): ChartTableRow => {
     const beside = fetchId === null ? {} : { before: known.get(at)?.value ?? null }
     known.delete(at)
     return { from: at, to: at + step, count: value === null ? 0 : 1, min: value, max: value, mean: value, ...beside }
@@ -70,7 +75,12 @@ async function single(db: Reader, line: Line, range: Interval, fetchId: number |
 }
 
 /** The table of a range: as it is, and beside it as it was known after a fetch where one is named. */
-export async function readRows(db: Reader, line: Line, range: Interval, fetchId: number | null): Promise<Rows> {
+export async function readRows(
+  db: Reader,
+  line: GeoSeries,
+  range: Interval,
+  fetchId: number | null,
+): Promise<ChartTable> {
   const few = await single(db, line, range, fetchId)
   if (few) return { level: 'values', rows: few }
   const days = (range.to - range.from) / 86_400

@@ -1,23 +1,23 @@
 import type { Interval } from '../../../base/time/interval.ts'
 import type { PageRequest } from '../../page.ts'
 import type { AsOf } from './asOf.ts'
-import { type Change, readChanges } from './changes.ts'
+import { type RunChange, readChanges } from './changes.ts'
 import { type ChartData, readChart, readChartQuery } from './chart.ts'
-import type { Dataset } from './geos.ts'
-import { type Neighbours, neighboursOf } from './range.ts'
-import { type Rows, readRows } from './rows.ts'
+import type { NamedGeoSeries } from './geos.ts'
+import { neighboursOf, type RangeLinks } from './range.ts'
+import { type ChartTable, readRows } from './rows.ts'
 import { showOf, sqlOf } from './shownSql.ts'
 import { readStates, type StateInterval } from './states.ts'
 
 /** The data of the page on a series. */
 export interface SeriesData {
-  readonly dataset: Dataset
+  readonly dataset: NamedGeoSeries
   readonly range: Interval
-  readonly neighbours: Neighbours
+  readonly neighbours: RangeLinks
   readonly asOf: AsOf | null
-  readonly changes: readonly Change[]
+  readonly changes: readonly RunChange[]
   readonly chart: ChartData
-  readonly table: Rows
+  readonly table: ChartTable
   /** What is not final of the range, in order. */
   readonly open: readonly StateInterval[]
   readonly sql: string

@@ -1,12 +1,12 @@
 import { formatUtc } from '../../../base/time/instant.ts'
 import type { Interval } from '../../../base/time/interval.ts'
 import type { AsOf } from './asOf.ts'
-import type { Dataset } from './geos.ts'
+import type { NamedGeoSeries } from './geos.ts'
 import { textOf } from './range.ts'
 
 /** The statement that gives the values of a picture, for whoever goes on with them elsewhere. */
 export const sqlOf = (
-  { seriesId, geoId }: Dataset,
+  { seriesId, geoId }: NamedGeoSeries,
   { from, to }: Interval,
   then: AsOf | null,
 ): string => `select at_local, value${then ? ', valid_from' : ''}
@@ -18,7 +18,7 @@ where series_id = ${seriesId} and geo_id = ${geoId}
 order by at`
 
 /** The words after the name of the command that draw the same; null for what only SQL can name: a series that is grouped. */
-export function showOf(dataset: Dataset, { from, to }: Interval, then: AsOf | null): string | null {
+export function showOf(dataset: NamedGeoSeries, { from, to }: Interval, then: AsOf | null): string | null {
   if (dataset.trunc !== null || dataset.geoAgg !== null) return null
   const [first, end] = [from, to].map((at) => textOf(dataset.zone, at))
   const which = dataset.kind === 'indicator' ? dataset.indicator : `--offer ${dataset.indicator}`

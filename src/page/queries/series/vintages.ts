@@ -4,8 +4,8 @@ import { dayIntervalAt, localDay } from '../../../base/time/localDay.ts'
 import { localDate } from '../../../base/time/zone.ts'
 import type { Reader } from '../../../db/store.ts'
 import type { Drawn } from '../../client/segments.ts'
-import { type Change, readChanges } from './changes.ts'
-import { type Line, readWindows } from './window.ts'
+import { type RunChange, readChanges } from './changes.ts'
+import { type GeoSeries, readWindows } from './window.ts'
 
 /** The days after a value's period began on which a revision came; the first of them is before it began. */
 export const AGES = [
@@ -30,7 +30,7 @@ export interface Revised {
 }
 
 /** A state of the past that is drawn. */
-export interface Vintage extends Change {
+export interface Vintage extends RunChange {
   readonly drawn: Drawn
 }
 
@@ -38,7 +38,7 @@ export interface Vintage extends Change {
 export interface Vintages {
   /** The range that is looked at: the end of the one that was requested where that is longer than can be. */
   readonly range: Interval
-  readonly changes: readonly Change[]
+  readonly changes: readonly RunChange[]
   /** A few of the states, from the first to the last. */
   readonly fan: readonly Vintage[]
   /** By age, as in `AGES`. */
@@ -75,7 +75,7 @@ const some = <T>(all: readonly T[], count: number): T[] =>
     : Array.from({ length: count }, (_, i) => all[Math.round((i * (all.length - 1)) / (count - 1))]!)
 
 /** Reads how the values of a range were revised. */
-export async function readVintages(db: Reader, line: Line, asked: Interval): Promise<Vintages> {
+export async function readVintages(db: Reader, line: GeoSeries, asked: Interval): Promise<Vintages> {
   const { zone } = line
   const last = dayIntervalAt(zone, asked.to - 1).day
   const first = Math.max(dayIntervalAt(zone, asked.from).day, last - MOST_DAYS + 1)

@@ -8,7 +8,7 @@ import type { BandSegment, Drawn } from '../../client/segments.ts'
 import { bandsOf, segmentsOf } from './segments.ts'
 
 /** A series of one geo, with the zone in which its days are counted. */
-export interface Line {
+export interface GeoSeries {
   readonly seriesId: number
   readonly geoId: number
   readonly zone: string
@@ -61,7 +61,11 @@ function daysOf(zone: string, { from, to }: Interval): LocalDay[] {
 const keyOf = ({ month, dayOfMonth }: Pick<LocalDay, 'month' | 'dayOfMonth'>): number => month * 32 + dayOfMonth
 
 /** What the totals of days say of some days, which follow each other. */
-async function totalsOf({ kysely }: Reader, { seriesId, geoId }: Line, days: readonly LocalDay[]): Promise<Extremes[]> {
+async function totalsOf(
+  { kysely }: Reader,
+  { seriesId, geoId }: GeoSeries,
+  days: readonly LocalDay[],
+): Promise<Extremes[]> {
   const rows = await kysely
     .selectFrom('_day')
     .select(['month', 'day', 'count', 'hours', 'min', 'max', 'sum', 'energy'])
@@ -80,7 +84,7 @@ async function totalsOf({ kysely }: Reader, { seriesId, geoId }: Line, days: rea
 }
 
 /** The intervals that fetches told of, up to one of them and after it. */
-async function toldOf({ kysely }: Reader, { seriesId, geoId }: Line, fetchId: number) {
+async function toldOf({ kysely }: Reader, { seriesId, geoId }: GeoSeries, fetchId: number) {
   const rows = await kysely
     .selectFrom('_fetch')
     .select(['id', 'geo_ids', 'from_at', 'to_at'])
@@ -117,7 +121,7 @@ interface KeptDays {
 /** What was read last: the chart and the table beside it ask for the same days, now and then. */
 const kept = new WeakMap<Reader, KeptDays>()
 
-async function keptDays(db: Reader, line: Line, range: Interval): Promise<KeptDays> {
+async function keptDays(db: Reader, line: GeoSeries, range: Interval): Promise<KeptDays> {
   const key = `${line.seriesId} ${line.geoId} ${range.from} ${range.to}`
   const known = kept.get(db)
   if (known?.key === key) return known
@@ -129,7 +133,12 @@ async function keptDays(db: Reader, line: Line, range: Interval): Promise<KeptDa
 }
 
 /** What days held after a fetch: of those of which no later one told that is what they hold, and of the rest the versions are looked at. */
-async function totalsThen(db: Reader, line: Line, { days, ...kept }: KeptDays, fetchId: number): Promise<Extremes[]> {
+async function totalsThen(
+  db: Reader,
+  line: GeoSeries,
+  { days, ...kept }: KeptDays,
+  fetchId: number,
+): Promise<Extremes[]> {
   const totals = [...kept.totals]
   const { before, after } = await toldOf(db, line, fetchId)
   const [unsure, later] = [touched(days, intersect(before, after)), touched(days, after)]
@@ -142,7 +151,7 @@ async function totalsThen(db: Reader, line: Line, { days, ...kept }: KeptDays, f
 /** What every local day of an interval holds, the days at its ends as a whole: as it is, or as it was known after a fetch. */
 export async function readDays(
   db: Reader,
-  line: Line,
+  line: GeoSeries,
   range: Interval,
   fetchId: number | null,
 ): Promise<(readonly [LocalDay, Extremes])[]> {
@@ -157,7 +166,7 @@ export async function readDays(
 /** An interval by local days, so many together that they fit into the columns of a picture. */
 async function byDays(
   db: Reader,
-  line: Line,
+  line: GeoSeries,
   range: Interval,
   columns: number,
   fetchId: number | null,
@@ -176,7 +185,7 @@ async function byDays(
 /** An interval by columns of a picture, each equally long. */
 async function byColumns(
   db: Reader,
-  line: Line,
+  line: GeoSeries,
   { from, to }: Interval,
   columns: number,
   fetchId: number | null,
@@ -191,7 +200,7 @@ async function byColumns(
 /** What a picture with a number of columns shows of an interval: as it is, or as it was known after a fetch. Never more than two values a column are answered. */
 export const readWindow = async (
   db: Reader,
-  line: Line,
+  line: GeoSeries,
   range: Interval,
   columns: number,
   fetchId: number | null,
@@ -200,7 +209,7 @@ export const readWindow = async (
 /** The same of several states, in order: where one has too many values, later ones are not asked for theirs. */
 export async function readWindows(
   db: Reader,
-  line: Line,
+  line: GeoSeries,
   range: Interval,
   columns: number,
   fetchIds: readonly (number | null)[],

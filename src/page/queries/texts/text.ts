@@ -10,7 +10,7 @@ const VERSIONS = 100
 const SHOWN = 20_000
 
 /** One version of the texts of something: what it is called, what stands below that, and what it says as plain text. */
-interface Version {
+interface TextVersion {
   /** The fetch that brought it. */
   readonly fetch: number
   /** UTC, to the millisecond; null when the fetch is not known any more. */
@@ -36,7 +36,7 @@ async function localesOf({ kysely }: Reader, kind: string, id: number): Promise<
 }
 
 /** The versions of a text, the latest first. */
-async function versionsOf({ kysely }: Reader, kind: string, id: number, locale: string): Promise<Version[]> {
+async function versionsOf({ kysely }: Reader, kind: string, id: number, locale: string): Promise<TextVersion[]> {
   const select = (table: 'content_text' | 'content_revision') =>
     kysely.selectFrom(table).where('kind', '=', kind).where('id', '=', id).where('locale', '=', locale)
   const selectNames = (table: 'indicator_text' | 'indicator_revision') =>
@@ -79,7 +79,7 @@ async function versionsOf({ kysely }: Reader, kind: string, id: number, locale: 
 }
 
 /** What changed between two versions, part by part; parts that are equal are left out. */
-export interface Change {
+export interface TextChange {
   readonly title: Piece[] | null
   readonly summary: Piece[] | null
   readonly text: Piece[] | null
@@ -109,7 +109,7 @@ export async function readText(
   const between = (before: string | null, after: string | null): Piece[] | null =>
     (before ?? '') === (after ?? '') ? null : difference(before ?? '', after ?? '')
   const text = plain(shown.html)
-  const change: Change | null = other
+  const change: TextChange | null = other
     ? {
         title: between(other.title, shown.title),
         summary: between(other.summary, shown.summary),

@@ -3,15 +3,20 @@ import { addUnits, floorTo } from '../../../base/time/zone.ts'
 import { endOf } from '../../../db/queries/ends.ts'
 import { type Html, html, type Part } from '../../html.ts'
 import { NotFound, type PageRequest, view } from '../../page.ts'
-import { type Explained, type ExplainedVersion, explain, type Origin } from '../../queries/series/explain.ts'
-import { type Dataset, readDataset } from '../../queries/series/geos.ts'
+import {
+  type ExplainedRequest,
+  type ExplainedValue,
+  type ExplainedVersion,
+  explain,
+} from '../../queries/series/explain.ts'
+import { type NamedGeoSeries, readNamedGeoSeries } from '../../queries/series/geos.ts'
 import { textOf } from '../../queries/series/range.ts'
 import { sqlOf } from '../../queries/series/shownSql.ts'
 import { numberText } from '../numbers.ts'
 import { lengthText, momentText, timeText } from '../times.ts'
 
-interface ExplainData extends Explained {
-  readonly dataset: Dataset
+interface ExplainData extends ExplainedValue {
+  readonly dataset: NamedGeoSeries
   /** The instants of the values beside it; null where there is none. */
   readonly previous: Instant | null
   readonly next: Instant | null
@@ -21,7 +26,7 @@ interface ExplainData extends Explained {
 
 async function read(request: PageRequest): Promise<ExplainData> {
   const { id, geo = null, at: text = '' } = request.params
-  const dataset = await readDataset(request, id, geo)
+  const dataset = await readNamedGeoSeries(request, id, geo)
   // Seconds since 1970, or the instant as it is written elsewhere.
   const at = /^-?\d{1,12}$/.test(text) ? Number(text) : parseInstant(text)
   const explained = Number.isNaN(at) ? undefined : await explain(request.store, dataset, at)
@@ -40,7 +45,7 @@ async function read(request: PageRequest): Promise<ExplainData> {
 /** The request that brought or ended a version, and its run. */
 function origin(
   which: string,
-  { run, job, command, target, status, ms, reason, entry, at }: Origin,
+  { run, job, command, target, status, ms, reason, entry, at }: ExplainedRequest,
   { dataset }: ExplainData,
   { words: { explain: words }, link }: PageRequest,
 ): Html {

@@ -2,7 +2,7 @@ import type { Interval } from '../../../base/time/interval.ts'
 import { type Html, html, jsonScript, type Part } from '../../html.ts'
 import { type PageRequest, type Query, view } from '../../page.ts'
 import type { ChartData } from '../../queries/series/chart.ts'
-import type { Dataset } from '../../queries/series/geos.ts'
+import type { NamedGeoSeries } from '../../queries/series/geos.ts'
 import { SPANS, textOf } from '../../queries/series/range.ts'
 import { readSeries, type SeriesData } from '../../queries/series/seriesPage.ts'
 import { countText } from '../numbers.ts'
@@ -10,10 +10,10 @@ import { lengthText, momentText, timeText } from '../times.ts'
 import { type FigureLine, figure } from './figure.ts'
 import { openIntervals, rowsTable } from './seriesTable.ts'
 
-const nameOf = ({ indicator, name }: Dataset): string => `${indicator} ${name}`
+const nameOf = ({ indicator, name }: NamedGeoSeries): string => `${indicator} ${name}`
 
 /** What groups a series, in words. */
-const grouping = ({ trunc, agg, geoAgg, geoTrunc }: Dataset, { words }: PageRequest): string =>
+const grouping = ({ trunc, agg, geoAgg, geoTrunc }: NamedGeoSeries, { words }: PageRequest): string =>
   [trunc === null ? null : (words.common.steps[trunc] ?? trunc), agg, geoAgg, geoTrunc]
     .filter((word) => word !== null)
     .join(', ') || words.common.native

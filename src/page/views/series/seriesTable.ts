@@ -2,7 +2,7 @@ import type { Interval } from '../../../base/time/interval.ts'
 import { localDate } from '../../../base/time/zone.ts'
 import { type Html, html, type Part } from '../../html.ts'
 import type { PageRequest } from '../../page.ts'
-import type { Level, Row } from '../../queries/series/rows.ts'
+import type { ChartTableRow, Level } from '../../queries/series/rows.ts'
 import type { SeriesData } from '../../queries/series/seriesPage.ts'
 import { SIGNS } from '../../signs.ts'
 import { countText, numberText } from '../numbers.ts'
@@ -48,9 +48,9 @@ export function rowsTable(
   const { zone, path, geoId } = dataset
   const isSingle = table.level === 'values'
   const number = (value: number | null | undefined): Html => html`<td class="number">${numberText(value, locale)}</td>`
-  const then = ({ mean, before }: Row): Part =>
+  const then = ({ mean, before }: ChartTableRow): Part =>
     asOf && [number(before), number(typeof before === 'number' && mean !== null ? mean - before : null)]
-  const row = (one: Row): Html => {
+  const row = (one: ChartTableRow): Html => {
     const href = isSingle ? link(`/explain/${path}/${geoId}/${one.from}`) : here(one)
     return html`<tr><th scope="row"><a href="${href}">${periodText(zone, table.level, one.from)}</a></th>${number(one.mean)}${
       !isSingle && [number(one.min), number(one.max), number(one.count)]

@@ -1,7 +1,7 @@
 import { type Html, html, type Part } from '../../html.ts'
 import { type PageRequest, view } from '../../page.ts'
 import { offsetsOf, readChartQuery } from '../../queries/series/chart.ts'
-import type { Dataset } from '../../queries/series/geos.ts'
+import type { NamedGeoSeries } from '../../queries/series/geos.ts'
 import { textOf } from '../../queries/series/range.ts'
 import { AGES, readVintages, type Vintages } from '../../queries/series/vintages.ts'
 import { countText, numberText } from '../numbers.ts'
@@ -9,7 +9,7 @@ import { momentText, timeText } from '../times.ts'
 import { figure } from './figure.ts'
 
 interface VintagesData extends Vintages {
-  readonly dataset: Dataset
+  readonly dataset: NamedGeoSeries
 }
 
 async function read(request: PageRequest): Promise<VintagesData> {

@@ -5,11 +5,11 @@ import { command, facts, scrolled, serviceText } from '../elements.ts'
 import { countText } from '../numbers.ts'
 import { moment } from '../times.ts'
 
-type List = Awaited<ReturnType<typeof readWidgets>>
+type WidgetList = Awaited<ReturnType<typeof readWidgets>>
 type One = NonNullable<Awaited<ReturnType<typeof readWidget>>>
 
 /** `/widgets`: what the operator's own site shows. */
-export const widgets = view<List>({
+export const widgets = view<WidgetList>({
   read: ({ store, locale }) => readWidgets(store, locale),
   show({ widgets: rows }, { words, link }) {
     const { archives: own, common } = words
