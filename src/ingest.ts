@@ -26,7 +26,7 @@ import { dayIdsOf, neighboursOf } from './state/neighbours.ts'
 import type { Rows } from './tables/rows.ts'
 import { readReply } from './threads/read.ts'
 
-/** Fetches, transforms and loads one planned request; a window that is too large for the service is requested in smaller ones. */
+/** Fetches, transforms and loads one planned request; a window that is too large for the service is requested in smaller ones. Throws what ends the run. */
 export async function ingest(ingestContext: IngestContext, planned: PlannedRequest): Promise<IngestResult> {
   const { fetcher, loading, sizes, emit } = ingestContext
   const pieces = piecesOf(planned, await sizes.get(planned))
@@ -37,10 +37,6 @@ export async function ingest(ingestContext: IngestContext, planned: PlannedReque
       ...eventRequest(planned),
       ...{ attempt, status: answer?.status ?? null, code: error.code, reason: error.message },
     })
-  const reply = await fetcher.fetch(planned.request, halves.length > 1, onRetry, async (error, sent) => {
-    // The error that ends the run is to be reported, not that its record could not be written.
-    await loadUnanswered(loading, planned, 'stopped', error, sent).catch(() => undefined)
-  })
   const failed = async (
     error: SyncError,
     last: Reply,
@@ -60,12 +56,19 @@ export async function ingest(ingestContext: IngestContext, planned: PlannedReque
     const all = await ingestPieces(ingestContext, planned, halves)
     return { ...all, counts: addCounts(counts, all.counts) }
   }
-  if ('error' in reply)
-    return isTooLarge(reply.error) && halves.length > 1
-      ? divided(reply.error, reply.reply)
-      : failed(reply.error, reply.reply)
+  const unusable = (error: SyncError, last: Reply): Promise<IngestResult> =>
+    isTooLarge(error) && halves.length > 1 ? divided(error, last) : failed(error, last)
+  const onCut = async (error: SyncError, sent: Reply): Promise<void> => {
+    const recorded =
+      error instanceof KeyError ? failed(error, sent) : loadUnanswered(loading, planned, 'stopped', error, sent)
+    // The error that ends the run is to be reported, not that its record could not be written.
+    await recorded.catch(() => undefined)
+  }
+  const reply = await fetcher.fetch(planned.request, halves.length > 1, onRetry, onCut)
+  if ('error' in reply) return unusable(reply.error, reply.reply)
   try {
-    const parsed = await readReply(reply.body, planned, loading.keep !== 'none')
+    const parsed = await readReply(reply.body, planned, loading.keep !== 'none').catch(asUnreadable)
+    if (parsed instanceof SchemaError) return await unusable(parsed, reply)
     const { rows } = parsed
     if (ingestContext.rejects.onReject === 'fail') {
       const { kysely } = loading.store
@@ -92,12 +95,15 @@ export async function ingest(ingestContext: IngestContext, planned: PlannedReque
       case 'sums':
         return await ingestHalves(ingestContext, doubtful, ingest)
     }
-  } catch (error) {
-    if (!(error instanceof SchemaError)) throw error
-    return isTooLarge(error) && halves.length > 1 ? await divided(error, reply) : await failed(error, reply)
   } finally {
     release(reply.body)
   }
+}
+
+/** Parsers throw out of the depth of a body; from here on, that it cannot be read is a result. */
+function asUnreadable(error: unknown): SchemaError {
+  if (error instanceof SchemaError) return error
+  throw error
 }
 
 /** Ingests the pieces of a planned request one after the other. */
@@ -110,8 +116,6 @@ async function ingestPieces(
   for (const piece of pieces) {
     const result = await ingest(ingestContext, withWindow(ingestContext.service, planned, piece))
     all = all ? joined(all, result) : result
-    // A key that was refused once is not sent again.
-    if (result.error instanceof KeyError) break
   }
   return all ?? NOTHING_INGESTED
 }

@@ -135,21 +135,20 @@ export async function ingestAll(
   let stop: SyncError | null = null
   try {
     const isWanted = (planned: PlannedRequest): boolean => !unknown.has(pathOf(planned))
-    const reason = await pipeline?.ingestEach(requests, isWanted, async (planned, { error }) => {
+    await pipeline?.ingestEach(requests, isWanted, async (planned, { error }) => {
       const counts = await countsOf(store, runId)
       if (error) failures.push({ planned, error })
       if (error?.code === 'not-found') unknown.add(pathOf(planned))
       done++
       const left = await callsLeft(store, hostOf(baseUrl), job.pace, now())
       await context.onProgress?.({ planned, counts, done, total, callsLeft: left })
-      if (error instanceof KeyError) return error
       const limit = rejects.onReject === 'fail' ? 0 : rejects.maxRejects
-      return counts.rows_rejected > limit ? tooManyRejects(counts.rows_rejected, limit) : null
+      if (counts.rows_rejected > limit) throw tooManyRejects(counts.rows_rejected, limit)
     })
-    stop = reason ?? (signal.aborted ? stoppedBySignal() : null)
+    if (signal.aborted) stop = stoppedBySignal()
   } catch (error) {
-    // The fetcher throws these two when no more requests may be sent; the run then ends in order.
-    if (!(error instanceof KeyError || error instanceof StoppedError)) {
+    // A refused key, a spent budget and too many rejects end a run in order; anything else is not about the service.
+    if (!(error instanceof KeyError || error instanceof StoppedError || error instanceof SchemaError)) {
       // On a full disk the record of the run cannot be written either.
       const message = error instanceof SyncError ? error.message : 'an unexpected error'
       await endRun(store, runId, 'failed', message, formatMillis(now())).catch(() => undefined)

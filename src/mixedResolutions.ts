@@ -1,4 +1,3 @@
-import { KeyError } from './base/errors.ts'
 import { type Interval, subtract } from './base/time/interval.ts'
 import { emitDone, type IngestContext, type IngestResult, joined, NOTHING_INGESTED } from './ingestContext.ts'
 import { type PlannedRequest, seriesKey } from './job/plannedRequest.ts'
@@ -85,7 +84,6 @@ export async function ingestHalves(
   const [left, right] = halve(planned.window!, days)
   const before = await ingest(ingestContext, withWindow(ingestContext.service, planned, left))
   const all = { ...before, counts: addCounts(counts, before.counts) }
-  if (before.error instanceof KeyError) return all
   const after = await ingest(ingestContext, withWindow(ingestContext.service, planned, right))
   await remember(ingestContext, planned, right.from, before.last, after.first)
   return joined(all, after)
@@ -105,11 +103,9 @@ async function ingestDays(
     const one = await ingest(ingestContext, withWindow(ingestContext.service, planned, day))
     await remember(ingestContext, planned, day.from, results[i - 1]?.last ?? null, one.first)
     results.push(one)
-    if (one.error instanceof KeyError) break
   }
   const all = results.reduce(joined)
-  if (results.length === days.length && results.every(({ first }) => first && isSame(first, whole)))
-    return joined(all, await doubtful.accept())
+  if (results.every(({ first }) => first && isSame(first, whole))) return joined(all, await doubtful.accept())
   return joined(all, await keepInDoubt(ingestContext, doubtful, days))
 }
 

@@ -1,4 +1,3 @@
-import type { SyncError } from './base/errors.ts'
 import type { EmitEvent } from './base/events.ts'
 import { redactorOf } from './base/redact.ts'
 import { accountCalls, type ServiceCaller } from './calls.ts'
@@ -32,15 +31,12 @@ export type Leased = <T>(planned: PlannedRequest, work: (left: readonly PlannedR
 
 /** Fetches, transforms and loads planned requests concurrently. */
 export interface Pipeline {
-  /**
-   * Ingests planned requests as they come and calls `done` with the result of each, until `done` returns a reason to stop. Returns
-   * the first reason; throws errors that are not about a single request.
-   */
+  /** Ingests planned requests as they come and calls `done` with the result of each. Throws the first error that ends the run. */
   ingestEach(
     requests: Iterable<PlannedRequest>,
     wanted: (planned: PlannedRequest) => boolean,
-    done: (planned: PlannedRequest, result: IngestResult) => Promise<SyncError | null>,
-  ): Promise<SyncError | null>
+    done: (planned: PlannedRequest, result: IngestResult) => Promise<void>,
+  ): Promise<void>
   close(): Promise<void>
 }
 
@@ -72,7 +68,7 @@ export function openPipeline(options: PipelineOptions): Pipeline {
   return {
     ingestEach: (requests, wanted, done) =>
       forEachConcurrently(requests, job.pace.concurrency, signal, async (planned) => {
-        return wanted(planned) ? done(planned, await leased(planned, ingestLeft)) : null
+        if (wanted(planned)) await done(planned, await leased(planned, ingestLeft))
       }),
     close: () => fetcher.close(),
   }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { onTestFinished } from 'vitest'
+import type { OnEvent } from '../src/base/events.ts'
 import type { Store } from '../src/db/store.ts'
 import { type EmulatorOptions, startEmulator } from '../src/emulator/emulator.ts'
 import type { BreakerOptions } from '../src/fetch/breaker.ts'
@@ -82,6 +83,7 @@ interface RunWith {
   readonly rejects?: RejectPolicy
   /** What jobs before this one requested in the same call. */
   readonly requested?: Requested
+  readonly onEvent?: OnEvent
 }
 
 /** Runs a job, given as YAML, as a command would. */
@@ -89,7 +91,7 @@ export function runJob(
   store: Store,
   service: { url: string; key?: string },
   yaml: string,
-  { now = Date.now(), options = {}, signal = new AbortController().signal, breaker, rejects, requested }: RunWith = {},
+  { now = Date.now(), options = {}, signal = new AbortController().signal, ...more }: RunWith = {},
 ): Promise<Summary> {
   const name = /^name:/m.test(yaml) ? '' : 'name: test\n'
   const pace = /^pace:/m.test(yaml) ? '' : 'pace: { perSecond: 50, concurrency: 4 }\n'
@@ -103,9 +105,7 @@ export function runJob(
       now: () => now,
       signal,
       retryMs: 5,
-      breaker,
-      ...(rejects ? { rejects } : {}),
-      ...(requested ? { requested } : {}),
+      ...more,
     },
     readJob(`${name}${pace}${yaml}`, 'test.yaml'),
     'sync',

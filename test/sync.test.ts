@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { KeyError } from '../src/base/errors.ts'
+import type { SyncEvent } from '../src/base/events.ts'
 import { emulate, json, ms, ON_SERVER, runJob, serve, tempStore } from './kit.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
@@ -305,10 +306,21 @@ describe('what goes wrong stays where it is', () => {
   test('a wrong key ends the run after one request', async () => {
     const store = await tempStore()
     const emulator = await emulate()
-    const summary = await runJob(store, { url: emulator.url, key: 'f'.repeat(64) }, FOUR)
-    expect(summary).toMatchObject({ outcome: 'failed', counts: { requests: 1 } })
+    const events: SyncEvent[] = []
+    const onEvent = (event: SyncEvent) => events.push(event)
+    const summary = await runJob(store, { url: emulator.url, key: 'f'.repeat(64) }, FOUR, { onEvent })
+    expect(summary).toMatchObject({ outcome: 'failed', counts: { requests: 1, failed: 1 } })
     expect(summary.stop).toBeInstanceOf(KeyError)
     expect(emulator.requests).toHaveLength(1)
+    // The request that it was refused for is recorded with its answer, and told before the run ends.
+    expect(store.get('select count(*) from _fetch')).toBe(1)
+    expect(store.get("select status from _fetch where outcome = 'key'")).toBe(403)
+    expect(store.get("select evidence from _fetch where outcome = 'key'")).not.toBe('')
+    const code = 'key-refused'
+    expect(events.slice(1)).toMatchObject([
+      { event: 'request.failed', status: 403, attempt: 1, code },
+      { event: 'run.ended', outcome: 'failed', failed: 1, code },
+    ])
   })
 
   test('a firewall page is no bad key, and is asked few times', async () => {

@@ -1,6 +1,6 @@
 import { KeyError, SyncError } from '../base/errors.ts'
 import { classifyAnswer } from '../fetch/classify.ts'
-import { AttemptError, openClient } from '../fetch/client.ts'
+import { hasFailed, openClient } from '../fetch/client.ts'
 import { type Answer, send } from '../fetch/http.ts'
 import { buildRequest } from '../services/request.ts'
 import { bad, type Diagnosis, good } from './diagnosis.ts'
@@ -24,10 +24,14 @@ function clockOf(answer: Answer | null): Diagnosis[] {
   ]
 }
 
+const refused = (error: SyncError): Diagnosis =>
+  bad(error instanceof KeyError ? 'key online' : 'service', [error.message, error.hint].filter(Boolean).join(' '))
+
 /** One cheap call to the service, without retries: checks that it is reachable, who answers, the key and the clock. */
 export async function probe(settings: Settings): Promise<Diagnosis[]> {
   const abort = new AbortController()
   let client: ReturnType<typeof openClient> | undefined
+  let came: Answer | null = null
   try {
     const reached = requireService(settings)
     refuseExposed(reached)
@@ -42,9 +46,13 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
     const began = performance.now()
     const answer = await opened.call(
       { route: request.route, url },
-      () => send({ ...opened.sending, url, headers }),
+      async () => {
+        came = await send({ ...opened.sending, url, headers })
+        return came
+      },
       classifyAnswer,
     )
+    if (hasFailed(answer)) return [refused(answer.error), ...clockOf(came)]
     const ms = Math.round(performance.now() - began)
     const isJson = /^\s*[[{]/.test(answer.body.toString('latin1', 0, 64))
     return [
@@ -56,12 +64,9 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
       ),
       ...clockOf(answer),
     ]
-  } catch (thrown) {
-    const error = thrown instanceof AttemptError ? thrown.failure.error : thrown
+  } catch (error) {
     if (!(error instanceof SyncError)) throw error
-    const answer = thrown instanceof AttemptError ? thrown.failure.answer : null
-    const what = error instanceof KeyError ? 'key online' : 'service'
-    return [bad(what, [error.message, error.hint].filter(Boolean).join(' ')), ...clockOf(answer)]
+    return [refused(error), ...clockOf(came)]
   } finally {
     await client?.close()
   }

@@ -84,7 +84,6 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
         const shared = { service, fetcher, loading, rejects: context.rejects, emit, probes }
         for (const one of left) {
           const result = await ingest({ ...shared, sizes: createSizes(loading) }, one)
-          if (result.error instanceof KeyError) throw result.error
           error ??= result.error
         }
       }

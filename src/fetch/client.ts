@@ -41,8 +41,12 @@ type AnswerHead = Omit<Answer, 'body'>
 /** Judges an answer: what is wrong with it, or undefined for a success. */
 export type Judge<T> = (answer: T, summary: RequestSummary, now: number) => AttemptFailure | undefined
 
-/** A failed attempt, with what the retry policy makes of it. */
-export class AttemptError extends Error {
+/** Whether an attempt failed. */
+export const hasFailed = <T extends object>(result: T | AttemptFailure): result is AttemptFailure =>
+  'maxAttempts' in result
+
+/** A failure on its way through p-retry, which repeats only what throws. Nobody else sees it. */
+class FailedAttempt extends Error {
   readonly failure: AttemptFailure
   constructor(failure: AttemptFailure) {
     super(failure.error.message)
@@ -59,16 +63,20 @@ export interface ServiceClient {
   /** Options that all requests share. */
   readonly sending: Omit<SendOptions, 'url' | 'headers'>
   /**
-   * Sends one request when its turn has come, and adapts pace and breaker to the answer before the next one begins. Throws
-   * AttemptError, KeyError when the key was refused before, and StoppedError when the run has to end.
+   * Sends one request when its turn has come, and adapts pace and breaker to the answer before the next one begins. Returns the
+   * answer or its failure; throws what ends the run: KeyError when the key was refused, now or before, and StoppedError.
    */
-  call<T extends AnswerHead>(summary: RequestSummary, once: () => Promise<T>, classifyAnswer: Judge<T>): Promise<T>
-  /** Retries transient failures, up to `maxAttempts` of each; `onRetry` is called before every repetition. */
-  withRetries<T>(
-    work: (attempt: number) => Promise<T>,
+  call<T extends AnswerHead>(
+    summary: RequestSummary,
+    once: () => Promise<T>,
+    classifyAnswer: Judge<T>,
+  ): Promise<T | AttemptFailure>
+  /** Retries transient failures, up to `maxAttempts` of each; `onRetry` is called before every repetition. Returns the last result. */
+  withRetries<T extends object>(
+    work: (attempt: number) => Promise<T | AttemptFailure>,
     maxAttemptsOf: (failure: AttemptFailure) => number,
     onRetry?: OnRetry,
-  ): Promise<T>
+  ): Promise<T | AttemptFailure>
   close(): Promise<void>
 }
 
@@ -92,11 +100,10 @@ export function openClient(options: FetchOptions): ServiceClient {
     onHold?.(ms, reason)
   }
 
-  /** Reports a failed call, pauses all calls to a host that keeps failing or asks for it, and throws. */
-  async function fail(host: string, failure: AttemptFailure, quota = 0): Promise<never> {
+  /** Reports a failed call, and pauses all calls to a host that keeps failing or asks for it. Throws what ends the run. */
+  async function report(host: string, failure: AttemptFailure, quota = 0): Promise<AttemptFailure> {
     const { error, alive = false, coolDownMs } = failure
     const isFailed = error instanceof TransientError && !alive
-    if (error instanceof KeyError) ended = error
     const waitMs = Math.max(quota, isFailed ? coolDownMs : 0)
     const { holdMs, giveUp } = await turns.report(host, { what: isFailed ? 'failed' : 'alive', waitMs })
     if (giveUp)
@@ -109,21 +116,23 @@ export function openClient(options: FetchOptions): ServiceClient {
       hold(holdMs, 'the service keeps failing; one call will probe it')
       hold(coolDownMs, error.message)
     }
-    throw new AttemptError(failure)
+    if (error instanceof KeyError) throw error
+    return failure
   }
 
   async function sendOnce<T extends AnswerHead>(
     summary: RequestSummary,
     once: () => Promise<T>,
     classifyAnswer: Judge<T>,
-  ): Promise<T> {
+  ): Promise<T | AttemptFailure> {
     const { host } = new URL(summary.url)
     await beforeCall?.(host)
     const answer = await once().catch((error: unknown) => {
       if (error instanceof SyncError) throw error
       if (error instanceof DeadlineError && error.code === 'STOPPED') throw stoppedBySignal(error)
-      return fail(host, nameFailure(error, summary, redactor))
+      return nameFailure(error, summary, redactor)
     })
+    if (hasFailed(answer)) return report(host, answer)
     const failure = classifyAnswer(answer, summary, Date.now())
     const quota = quotaWaitMs(answer.headers, Date.now())
     const requestedPause = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
@@ -132,7 +141,7 @@ export function openClient(options: FetchOptions): ServiceClient {
     // Nothing is sent until a spent quota is renewed; the answer that reported it is used.
     if (quota > MAX_WAIT_MS) ended = tooLong(quota)
     else hold(quota, 'the quota of the moment is spent')
-    if (failure) return fail(host, failure, quota)
+    if (failure) return report(host, failure, quota)
     await turns.report(host, { what: 'good', waitMs: quota })
     return answer
   }
@@ -149,29 +158,43 @@ export function openClient(options: FetchOptions): ServiceClient {
         try {
           return await sendOnce(summary, once, classifyAnswer)
         } catch (error) {
-          if (error instanceof StoppedError) ended = error
+          if (error instanceof StoppedError || error instanceof KeyError) ended = error
           throw error
         }
       }),
-    async withRetries(work, maxAttemptsOf, onRetry) {
+    async withRetries<T extends object>(
+      work: (attempt: number) => Promise<T | AttemptFailure>,
+      maxAttemptsOf: (failure: AttemptFailure) => number,
+      onRetry?: OnRetry,
+    ) {
+      let good: T | undefined
+      const attempt = async (number: number): Promise<T> => {
+        const result = await work(number)
+        if (hasFailed(result)) throw new FailedAttempt(result)
+        good = result
+        return result
+      }
       try {
-        return await pRetry(work, {
+        return await pRetry(attempt, {
           retries: MAX_TRIES - 1,
           minTimeout: retryMs,
           maxTimeout: 60_000,
           randomize: true,
           signal,
           onFailedAttempt({ error, attemptNumber }) {
-            if (!(error instanceof AttemptError)) return
+            if (!(error instanceof FailedAttempt)) return
             onFailure?.(error.failure, attemptNumber)
             if (attemptNumber < Math.min(maxAttemptsOf(error.failure), MAX_TRIES))
               onRetry?.(error.failure, attemptNumber)
           },
           shouldRetry: ({ error, attemptNumber }) =>
-            error instanceof AttemptError && attemptNumber < maxAttemptsOf(error.failure),
+            error instanceof FailedAttempt && attemptNumber < maxAttemptsOf(error.failure),
         })
       } catch (error) {
-        if (error instanceof AttemptError || error instanceof SyncError || !signal.aborted) throw error
+        if (error instanceof FailedAttempt) return error.failure
+        // A signal that came while the answer was read does not throw the answer away.
+        if (good !== undefined) return good
+        if (error instanceof SyncError || !signal.aborted) throw error
         throw stoppedBySignal(error)
       }
     },

@@ -1,9 +1,9 @@
-import { SyncError, TransientError } from '../base/errors.ts'
+import { SyncError } from '../base/errors.ts'
 import type { Reply } from '../services/reply.ts'
 import type { ApiRequest } from '../services/request.ts'
 import { type AttemptFailure, classifyAnswer } from './classify.ts'
-import { AttemptError, type FetchOptions, type OnRetry, openClient } from './client.ts'
-import { send } from './http.ts'
+import { type FetchOptions, hasFailed, type OnRetry, openClient } from './client.ts'
+import { type Answer, send } from './http.ts'
 
 export type { FetchOptions } from './client.ts'
 
@@ -17,7 +17,7 @@ export interface FailedFetch {
 export interface Fetcher {
   /**
    * The reply, or the error after the last attempt. A window that is too large is not retried when it is `divisible`, for
-   * its halves are requested instead. Throws KeyError when the key was refused before, and StoppedError when the run has to end;
+   * its halves are requested instead. Throws what ends the run: KeyError when the key was refused, now or before, and StoppedError;
    * `onCut` is called first when something had been sent.
    */
   fetch(
@@ -39,59 +39,37 @@ const maxAttemptsOf = ({ error, maxAttempts: tries }: AttemptFailure, divisible:
 export function createFetcher(options: FetchOptions): Fetcher {
   const client = openClient(options)
 
-  async function attempt(request: ApiRequest, onSent: () => void): Promise<Buffer> {
-    const url = `${client.baseUrl}${request.target}`
-    const headers = { ...request.headers, ...client.key, ...client.userAgentHeader }
-    const { body } = await client.call(
-      { route: request.route, url },
-      () => {
-        onSent()
-        return send({ ...client.sending, url, headers })
-      },
-      classifyAnswer,
-    )
-    return body
-  }
-
   return {
     async fetch(request, divisible = false, onRetry = undefined, onCut = undefined) {
+      const url = `${client.baseUrl}${request.target}`
+      const headers = { ...request.headers, ...client.key, ...client.userAgentHeader }
       const sentAt = Date.now()
       const began = performance.now()
       let attempts = 0
-      let received: Buffer | undefined
-      const reply = (status: number, body: Buffer): Reply => ({
-        status,
-        body,
-        attempts,
-        sentAt,
-        ms: performance.now() - began,
+      let answer: Answer | undefined
+      const reply = (): Reply => ({
+        ...{ status: answer?.status ?? 0, body: answer?.body ?? Buffer.alloc(0) },
+        ...{ attempts, sentAt, ms: performance.now() - began },
       })
+      const sendOnce = (): Promise<Answer> => {
+        attempts++
+        answer = undefined
+        return send({ ...client.sending, url, headers })
+      }
+      const judge: typeof classifyAnswer = (came, ...of) => {
+        answer = came
+        return classifyAnswer(came, ...of)
+      }
       try {
-        const body = await client.withRetries(
-          async () => {
-            received = await attempt(request, () => void attempts++)
-            return received
-          },
+        const result = await client.withRetries(
+          () => client.call({ route: request.route, url }, sendOnce, judge),
           (failure) => maxAttemptsOf(failure, divisible),
           onRetry,
         )
-        return reply(200, body)
+        return hasFailed(result) ? { error: result.error, reply: reply() } : reply()
       } catch (error) {
-        // A signal that came while the answer was read does not throw the answer away.
-        if (received) return reply(200, received)
-        if (error instanceof AttemptError) {
-          const { error: reason, answer } = error.failure
-          return { error: reason, reply: reply(answer?.status ?? 0, answer?.body ?? Buffer.alloc(0)) }
-        }
-        const last = reply(0, Buffer.alloc(0))
-        if (error instanceof SyncError) {
-          if (attempts > 0) await onCut?.(error, last)
-          throw error
-        }
-        return {
-          error: new TransientError(`${request.route}: ${(error as Error).message}`, { cause: error }),
-          reply: last,
-        }
+        if (attempts > 0 && error instanceof SyncError) await onCut?.(error, reply())
+        throw error
       }
     },
     close: client.close,

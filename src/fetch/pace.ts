@@ -94,24 +94,22 @@ export function createGate(
 
 /**
  * Works through a list that may be endless, some at a time: the next element is only taken when there is room for it, so
- * that a plan of a million requests is never a million promises. Stops taking when `signal` is aborted, or when a worker
- * answers a reason to stop; answers the first reason, after the workers have finished. Throws the first error that a worker or
- * the list threw before that.
+ * that a plan of a million requests is never a million promises. Stops taking when `signal` is aborted, or when a worker or the
+ * list throws; throws the first error after the workers have finished.
  */
-export async function forEachConcurrently<T, Reason>(
+export async function forEachConcurrently<T>(
   items: Iterable<T>,
   concurrency: number,
   signal: AbortSignal,
-  work: (item: T) => Promise<Reason | null>,
-): Promise<Reason | null> {
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const queue = new PQueue({ concurrency })
-  let reason: Reason | null = null
   let failed = false
   let failure: unknown
-  const isOver = (): boolean => failed || reason !== null || signal.aborted
+  const isOver = (): boolean => failed || signal.aborted
   const fail = (error: unknown): void => {
-    // What comes after the first error or reason follows from it.
-    if (failed || reason !== null) return
+    // What comes after the first error follows from it.
+    if (failed) return
     failure = error
     failed = true
   }
@@ -121,8 +119,7 @@ export async function forEachConcurrently<T, Reason>(
       void queue.add(async () => {
         if (isOver()) return
         try {
-          const found = await work(item)
-          reason ??= found
+          await work(item)
         } catch (error) {
           fail(error)
         }
@@ -134,5 +131,4 @@ export async function forEachConcurrently<T, Reason>(
   }
   await queue.onIdle()
   if (failed) throw failure
-  return reason
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { PermanentError, StoppedError, type SyncError, TransientError } from '../../base/errors.ts'
+import { StoppedError, SyncError } from '../../base/errors.ts'
 import type { OnEvent } from '../../base/events.ts'
 import { eventsTo } from '../../base/log.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
@@ -10,7 +10,7 @@ import { placeOf } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader, Store } from '../../db/store.ts'
-import { AttemptError, type OnRetry, openClient } from '../../fetch/client.ts'
+import { type OnRetry, openClient } from '../../fetch/client.ts'
 import { type DownloadOptions, download } from '../../fetch/files/download.ts'
 import { tidyParts } from '../../fetch/files/parts.ts'
 import { normalizeJob } from '../../job/normalize.ts'
@@ -93,13 +93,6 @@ interface DownloadSummary {
   stop: SyncError | null
 }
 
-/** Why a file did not come, when the next one may come all the same. */
-function reasonOf(error: unknown): SyncError {
-  const reason = error instanceof AttemptError ? error.failure.error : error
-  if (reason instanceof TransientError || reason instanceof PermanentError) return reason
-  throw reason
-}
-
 /** Fetches what is not there yet, one address once. */
 async function fetchAll(
   store: Store,
@@ -123,18 +116,20 @@ async function fetchAll(
       })
     try {
       const file = await download(url, { ...options, keyIsGood: done.files > 0, onRetry })
+      if (file instanceof SyncError) {
+        const { message: reason, code } = file
+        done.failed.push({ url, reason })
+        emit({ event: 'download.failed', url, code, reason })
+        continue
+      }
       await recordFile(store, { url, ...file }, Date.now())
       done.files++
       done.bytes += file.bytes
       emit({ event: 'download.done', url, ms: Math.round(performance.now() - began), bytes: file.bytes })
     } catch (error) {
-      if (error instanceof StoppedError) {
-        done.stop = error
-        break
-      }
-      const { message, code } = reasonOf(error)
-      done.failed.push({ url, reason: message })
-      emit({ event: 'download.failed', url, code, reason: message })
+      if (!(error instanceof StoppedError)) throw error
+      done.stop = error
+      break
     }
   }
   return done
@@ -177,8 +172,6 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
       if (stop) emit(commandFailed(stop))
     }
     return signals.code() ?? (stop ? exitCodeOf(stop) : done.failed.length > 0 ? EXIT.partial : EXIT.done)
-  } catch (error) {
-    throw error instanceof AttemptError ? error.failure.error : error
   } finally {
     signals.release()
     await client.close()

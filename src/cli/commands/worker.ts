@@ -11,7 +11,7 @@ import { hostOf } from '../../load/source.ts'
 import { secretsOf } from '../../services/key.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
 import { readSettings, refuseExposed, requireService } from '../settings/config.ts'
-import { EXIT } from '../terminal/fail.ts'
+import { commandFailed, EXIT, exitCodeOf } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
@@ -55,7 +55,10 @@ export async function run(args: WorkerArgs): Promise<number> {
         args,
       )
       if (!args.quiet) print(`${quantity(done, 'request')} done, ${failed} of them failed.`)
-      if (stop) throw stop
+      if (stop) {
+        onEvent(commandFailed(stop))
+        return exitCodeOf(stop)
+      }
       return signals.code() ?? (failed > 0 ? EXIT.partial : EXIT.done)
     } finally {
       await queue.close()

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { KeyError, type RequestSummary, TransientError } from '../../base/errors.ts'
+import { KeyError, type RequestSummary, type SyncError, TransientError } from '../../base/errors.ts'
 import { oneLine } from '../../base/visible.ts'
 import { type AttemptFailure, classifyAnswer } from '../classify.ts'
-import type { OnRetry, ServiceClient } from '../client.ts'
+import { hasFailed, type OnRetry, type ServiceClient } from '../client.ts'
 import { exchange } from '../http.ts'
 import { type DownloadAnswer, receive } from '../receive.ts'
-import { addressOf, type LinkPolicy, refusal, refuseForeign } from './links.ts'
+import { addressOf, DownloadError, type LinkPolicy, refusal, refuseForeign } from './links.ts'
 import { dropParts, findPart } from './parts.ts'
 
 /** Where downloads go, and over what. */
@@ -41,28 +41,41 @@ const TOTAL_MS = 60 * 60_000
 
 const linksOf = ({ client, allowHosts = [] }: DownloadOptions): LinkPolicy => ({ baseUrl: client.baseUrl, allowHosts })
 
-/** Downloads a file to a path made of its checksum; resumes an earlier download where the server allows it. Throws the error where it fails. */
-export async function download(url: string, options: DownloadOptions): Promise<Downloaded> {
-  const { client } = options
-  const address = addressOf(url, client.baseUrl)
-  refuseForeign(address, linksOf(options))
-  return client.withRetries(
-    async () => {
-      let to = address
-      for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-        const { part, headers, next } = await ask(to, url, options)
-        if (part) return settle(part.file, options.folder, url, headers)
-        to = next!
-      }
-      throw refusal(`it leads on and on, over ${MAX_REDIRECTS} times`)
-    },
-    ({ maxAttempts }) => maxAttempts,
-    options.onRetry,
-  )
+/**
+ * Downloads a file to a path made of its checksum; resumes an earlier download where the server allows it. Returns why this file
+ * did not come where the next one may; throws what ends the run.
+ */
+export async function download(url: string, options: DownloadOptions): Promise<Downloaded | SyncError> {
+  try {
+    const result = await options.client.withRetries(
+      () => follow(url, options),
+      ({ maxAttempts }) => maxAttempts,
+      options.onRetry,
+    )
+    return hasFailed(result) ? result.error : result
+  } catch (error) {
+    // A file is refused in the middle of reading it, which only throwing ends.
+    if (error instanceof DownloadError) return error
+    throw error
+  }
+}
+
+/** Follows an address to its file, once. */
+async function follow(url: string, options: DownloadOptions): Promise<Downloaded | AttemptFailure> {
+  let to = addressOf(url, options.client.baseUrl)
+  refuseForeign(to, linksOf(options))
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+    const answer = await ask(to, url, options)
+    if (hasFailed(answer)) return answer
+    const { part, headers, next } = answer
+    if (part) return settle(part.file, options.folder, url, headers)
+    to = next!
+  }
+  throw refusal(`it leads on and on, over ${MAX_REDIRECTS} times`)
 }
 
 /** Sends one request of a download: to the service with the key, to others without. */
-function ask(to: URL, url: string, options: DownloadOptions): Promise<DownloadAnswer> {
+function ask(to: URL, url: string, options: DownloadOptions): Promise<DownloadAnswer | AttemptFailure> {
   const { client, folder, maxBytes } = options
   const own = to.origin === new URL(client.baseUrl).origin
   const before = findPart(folder, url)
