@@ -59,7 +59,7 @@ export class SchemaError extends SyncError {
   }
 }
 
-/** A body of the reply store is not what was put on it: the disk, or another program, changed it. It is named and skipped. */
+/** A body of the reply store is not what was stored: the disk or another program changed it. It is reported and skipped. */
 export class DamagedError extends SyncError {}
 
 /** The database refused (disk full, corrupt, newer schema, read-only). Stops the run. */

@@ -17,7 +17,7 @@ export function canonical(value: unknown): string {
 export const isObject = (value: unknown): value is JsonObject =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** The text of a field, or null where it is absent, empty or no text. */
+/** The text of a field; null where it is absent, empty or not a text. */
 export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
 /** A whole number within what a double holds exactly, or null. */
@@ -34,14 +34,16 @@ const orNull =
   (value) =>
     value === null ? null : (read(value) ?? undefined)
 
-/** How fields become columns. A null is a null, and an empty text is one. */
+/** How fields become columns. A null becomes null, and so does an empty text. */
 export const AS = {
   text: (value) => (typeof value === 'string' || value === null ? value : undefined),
   integer: orNull(integerOf),
   flag: orNull(flagOf),
 } as const satisfies Record<string, FieldReader>
 
-/** The columns that fields of an object become, by column: only of those that were sent, so that what was not sent stays. */
+/**
+ * The columns of a row, from the fields of an object. A field that was not sent gets no column, so that the stored value stays.
+ */
 export const columnsOf = (
   object: JsonObject,
   fields: Readonly<Record<string, readonly [key: string, read: FieldReader]>>,
@@ -53,10 +55,10 @@ export const columnsOf = (
     }),
   )
 
-/** The elements of a list, or none where the value is no list. */
+/** The elements of a list; none where the value is not a list. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** The numbers of a list as a column has them, with commas between; null where the column is. */
+/** The numbers of a list that a column stores as text, separated by commas; null where the column is null. */
 export const numbersOf = (list: string | null): number[] | null => list?.split(',').map(Number) ?? null
 
 /** The fields of an object that were sent and that no column holds, as canonical JSON in the column `payload`; no column when there are none. */

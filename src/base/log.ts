@@ -55,7 +55,7 @@ function createPino({ level, format, color, secrets, before = () => '' }: LogOpt
   const hooks: LoggerOptions['hooks'] = {
     logMethod(args, method) {
       const [first] = args as readonly unknown[]
-      // Text of the service must not forge lines or move the cursor.
+      // Text from the service must not forge lines or move the cursor.
       const whole = typeof first === 'string' ? [{ event: 'note' }, ...args] : args
       method.apply(this, whole.map(onlyVisible) as Parameters<LogFn>)
     },
@@ -69,7 +69,7 @@ function createPino({ level, format, color, secrets, before = () => '' }: LogOpt
 const isEvent = (value: unknown): value is SyncEvent =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, 'event')
 
-/** Text of the service as one line, in every field of an event. */
+/** Text from the service becomes one line, in every field of an event. */
 const tidied = (event: SyncEvent): SyncEvent =>
   Object.fromEntries(
     Object.entries(event).map(([name, value]) => [name, typeof value === 'string' ? oneLine(value) : value]),

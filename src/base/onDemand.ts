@@ -1,4 +1,4 @@
 import { createRequire } from 'node:module'
 
-/** A package of ours, loaded now and not with the program: most commands never need it. */
+/** Loads one of our packages now instead of with the program: most commands never need it. */
 export const loadPackage = <T>(name: string): T => createRequire(import.meta.url)(name)

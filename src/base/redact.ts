@@ -50,7 +50,7 @@ const VANISHES = [
   INVISIBLE,
 ].join('|')
 
-/** What writes a letter in another way, or begins something that vanishes. */
+/** Characters that begin another way of writing a letter, or something that vanishes. */
 const HIDES = ['%', '\\', '&', '<', '\x1b']
 
 /** The secret with any of its letters written as in an address, in JSON or in HTML, and with anything between them that vanishes. */
@@ -68,9 +68,9 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /**
- * The parts of a JSON text without an unescaped quotation mark, which no form of a secret has, that are at least as long as the
- * shortest form. Each is looked for from its far end, so that most of a text of short words is never looked at: the values of an
- * answer have no such part at all. Algorithm: the skip of Boyer and Moore.
+ * The parts of a JSON text without an unescaped quotation mark that are at least as long as the shortest form of a secret; no
+ * form contains such a mark. Each part is searched from its far end, so that most of a text of short words is never read; the
+ * values of an answer have no such part at all. Algorithm: the skip of Boyer and Moore.
  */
 export function* unquoted(bytes: Buffer, shortest: number): Generator<Buffer, void> {
   for (let from = 0; from + shortest <= bytes.length; ) {
@@ -90,7 +90,10 @@ export function* unquoted(bytes: Buffer, shortest: number): Generator<Buffer, vo
 
 /** Bytes that are searched at once. */
 const CHUNK_BYTES = 1024 * 1024
-/** A secret with all that stands between its letters is found at the end of a chunk if it goes beyond that by no more. */
+/**
+ * Bytes from the first to the last letter of a secret, with all that stands between: up to this it is found across the end of a
+ * chunk.
+ */
 const MAX_SECRET_SPAN = 64 * 1024
 
 const none: Redactor = { text: (text) => text, bytes: (bytes) => bytes, found: () => false }
@@ -104,7 +107,7 @@ function create(secret: string): Redactor {
   const invisible = new RegExp(INVISIBLE, 'g')
   const visible = (text: string): string => text.replace(invisible, '').toLowerCase()
   const letters = visible(secret)
-  // The pattern is large, and most texts have nothing in which a secret could hide: it is seldom even compiled.
+  // The pattern is large, and most texts hold nothing that could hide a secret: it is seldom even compiled.
   const mayHide = (text: string): boolean => HIDES.some((one) => text.includes(one)) || visible(text).includes(letters)
   const overwrite = (bytes: Buffer, at: number, length: number): void => {
     bytes.fill('*', at, at + length)
@@ -136,7 +139,7 @@ function create(secret: string): Redactor {
 
 const known = new Map<string, Redactor>()
 
-/** What takes a secret out, made once for each; quotes around it are no part of it. */
+/** The redactor of a secret, made once. Quotes around the secret are not part of it. */
 export function redactorOf(secret: string): Redactor {
   const bare = secret.replaceAll('"', '')
   const redactor = known.get(bare) ?? create(bare)

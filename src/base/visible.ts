@@ -1,12 +1,15 @@
 import { stripVTControlCharacters } from 'node:util'
 
 /*
- * What a terminal or a log may be told: letters, and the ends of lines that we write ourselves. A text of the service may
- * hold escape sequences that move the cursor, marks that turn the direction of writing, and separators that look like the
- * end of a line.
+ * What may be written to a terminal or a log: visible characters, and the line ends that we write ourselves. Text from the
+ * service may hold escape sequences that move the cursor, marks that change the direction of writing, and separators that look
+ * like the end of a line.
  */
 
-/** Controls but for tab and newline, what has no width of its own (marks of direction, joiners, tags), separators, and halves of letters. */
+/**
+ * Controls except tab and newline, characters without width (direction marks, joiners, tags), separators, and halves of surrogate
+ * pairs.
+ */
 const HIDDEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
 /** A letter as JSON can write it: one or two escapes of four digits. */
@@ -16,10 +19,10 @@ const escaped = (letter: string): string =>
     .map((half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('')
 
-/** The same text with everything that is not seen written as `\u…`, which in JSON means the same. Lines stay lines. */
+/** The same text with every invisible character written as `\u…`, which means the same in JSON. Line ends stay. */
 export const visible = (text: string): string => text.replace(HIDDEN, escaped)
 
-/** A text of the service for a place in a line: one line, without escape sequences and without anything that is not seen. */
+/** Text from the service for use within a line: one line, without escape sequences and invisible characters. */
 export const oneLine = (text: string): string =>
   stripVTControlCharacters(text)
     .replaceAll(/[\s\u0085]+/g, ' ')

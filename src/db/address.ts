@@ -1,10 +1,10 @@
 import { dirname } from 'node:path'
 import { StoreError } from '../base/errors.ts'
 
-/** Whether the name of a database is the address of one on a server, and not a path. */
+/** Whether the name of a database is an address on a server, and not a path. */
 export const isAddress = (name: string): boolean => /^postgres(ql)?:\/\//i.test(name)
 
-/** What follows from where a database lies, for all who do not open it. */
+/** What code that does not open a database needs to know of where it lies. */
 export interface DatabasePlace {
   /** Whether machines share it: their workers take requests from its queue, and they take turns to call a host. */
   readonly isShared: boolean
@@ -21,14 +21,17 @@ const IN_FILE: Omit<DatabasePlace, 'folder'> = { isShared: false, isServed: fals
 export const placeOf = (name: string): DatabasePlace =>
   isAddress(name) ? ON_SERVER : { ...IN_FILE, folder: dirname(name) }
 
-/** Addresses as they were given, by how they are shown: a password stands in no message, but it is needed to connect again. */
+/**
+ * Addresses as they were given, by the form in which they are shown. No message contains the password, but it is needed to
+ * connect again.
+ */
 const given = new Map<string, string>()
 
 function parse(address: string): URL {
   try {
     return new URL(address)
   } catch (error) {
-    // What cannot be read may hold a password, and is not repeated.
+    // What cannot be parsed may hold a password, so it is not repeated.
     throw new StoreError('The address of the database cannot be read.', {
       hint: 'Write it as postgres://USER@HOST:PORT/DATABASE; what is not plain letters in a password is written as %XX, or stands in PGPASSWORD or in ~/.pgpass.',
       code: 'bad-address',
@@ -37,10 +40,10 @@ function parse(address: string): URL {
   }
 }
 
-/** Parameters of an address that name files and modes; whatever else is in it is not shown. */
+/** Parameters of an address that name files and modes; no other parameter is shown. */
 const SHOWN = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 
-/** An address without its password, as it is shown; it is known again by that. */
+/** An address without its password, for messages. `givenAddress` finds the whole address by it. */
 export function shownAddress(address: string): string {
   if (given.has(address)) return address
   const url = parse(address)
@@ -51,13 +54,13 @@ export function shownAddress(address: string): string {
   return shown.href
 }
 
-/** An address as it was given, with what is not shown of it. */
+/** The whole address, as it was given, of one that is shown. */
 export const givenAddress = (shown: string): string => given.get(shown) ?? shown
 
 const SERVER_VARIABLE = /^(PG[A-Z]+|HOME|APPDATA)$/
 let variables: Readonly<Record<string, string | undefined>> = {}
 
-/** Keeps what an environment says of servers: another process that is to reach one is given it. */
+/** Keeps the variables of an environment that concern servers, to pass them on to other processes. */
 export function keepServerVariables(environment: Readonly<Record<string, string | undefined>>): void {
   variables = Object.fromEntries(Object.entries(environment).filter(([name]) => SERVER_VARIABLE.test(name)))
 }

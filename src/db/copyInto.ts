@@ -10,7 +10,10 @@ const FIRST: readonly TableName[] = ['search_item']
 
 const COPIED = [...FIRST, ...TABLE_NAMES.filter((name) => !FIRST.includes(name) && !OWN.includes(name))]
 
-/** Makes a file equal to an open database as it is now; it is made where there is none. Others may write to that meanwhile. */
+/**
+ * Makes a file equal to an open database as it is now; creates it where there is none. Others may write to the database
+ * meanwhile.
+ */
 export async function copyInto(source: Reader, file: string): Promise<void> {
   if (!isAddress(source.file)) return source.copyInto(file)
   await source.engine.beginSnapshot()

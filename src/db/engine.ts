@@ -8,7 +8,7 @@ import type { Database, TableName } from '../tables/schema.ts'
 /** Rows that come some at a time, so that memory stays flat however many there are. */
 export type Blocks<T> = AsyncIterable<readonly T[]>
 
-/** What one database knows at once, and another has to be asked for. */
+/** A result that one database has at once, and another has to be asked for. */
 export type Awaitable<T> = T | Promise<T>
 
 /** What an upsert did. */
@@ -20,7 +20,7 @@ export interface UpsertCounts {
   readonly revised: number
 }
 
-/** An open database from which something is taken over. */
+/** An open database from which tables are taken over. */
 export interface TakeOverSource {
   readonly file: string
   readonly kysely: Kysely<Database>
@@ -91,9 +91,9 @@ export interface Extremes {
 /** One time that a value was replaced or withdrawn. */
 export interface Revision {
   readonly at: Instant
-  /** What was said before. */
+  /** The value before. */
   readonly before: number | null
-  /** What is said since; null where it was withdrawn, or has no number. */
+  /** The value after; null where it was withdrawn, or is not a number. */
   readonly after: number | null
   readonly withdrawn: boolean
   /** When we learned of it, UTC to the millisecond. */
@@ -116,10 +116,10 @@ export interface QueryResult {
   readonly rows: Blocks<unknown[]>
 }
 
-/** What a column was seen to hold, as bits; `huge` are whole numbers that are not exact as doubles. */
+/** The kinds of values that a column was seen to hold, as bits; `huge` are whole numbers that a double does not hold exactly. */
 export const SEEN = { integer: 1, real: 2, text: 4, huge: 8 } as const
 
-/** A row that points to one that is not there. */
+/** A row that refers to one that does not exist. */
 export interface Dangling {
   readonly table: string
   readonly row: number | null
@@ -132,8 +132,9 @@ export interface Upserted extends UpsertCounts {
 }
 
 /**
- * What Kysely cannot say, or not fast enough: each database has its own. Everything else is typed queries. Outside of this
- * folder a database is known by what it does, and by its place (`placeOf` in `address.ts`); nobody asks which engine it is.
+ * What Kysely cannot express, or not fast enough; each database implements it in its own way. Everything else is typed queries.
+ * Code outside this folder tells databases apart by what they do and where they lie (`placeOf` in `address.ts`), never by the
+ * name of the engine.
  */
 export interface Engine {
   /**
@@ -161,15 +162,21 @@ export interface Engine {
   ): Promise<number>
   /** Writes the totals of days, geo by geo and in order; equal ones write nothing. */
   upsertDays(tx: Transaction<Database>, seriesId: number, days: readonly GeoDay[]): Promise<void>
-  /** Makes the totals of all days anew, from the values, of the series whose days are counted in a zone. Part of a transaction. */
+  /**
+   * Recomputes the totals of all days, from the values, of the series whose days are counted in a zone. Runs inside a
+   * transaction.
+   */
   rebuildDays(db: Kysely<Database>, zone: string): Promise<void>
   /** The local days of a series and geo (`YYYY-MM-DD`) whose totals are not those of its values, in order. Reads every value. */
   differentDays(seriesId: number, geoId: number): Promise<string[]>
   /** A checksum of the totals of the days of every month: it is the same as long as those are. */
   dayTotalsChecksums(): Promise<ReadonlyMap<number, string>>
-  /** The values that are larger than something, whatever their sign. */
+  /** The values that are larger than a limit, whatever their sign. */
   valuesBeyond(limit: number): Promise<PlacedValue[]>
-  /** Deletes the rows of a table with some values that are not in a list, which has the values of some other columns. Answers how many. */
+  /**
+   * Deletes the rows of a table that have some given values, except those in a list, which holds the values of other columns.
+   * Returns how many.
+   */
   deleteOthers(
     tx: Transaction<Database>,
     table: TableName,
@@ -213,25 +220,25 @@ export interface Engine {
     window: Interval,
     between: { readonly from: string; readonly to: string },
   ): Blocks<ValueVersion>
-  /** Runs a user's own statement, which only reads. Throws what the database says of it. */
+  /** Runs a user's own statement, which can only read. Throws the message of the database. */
   query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult>
-  /** What the columns of the answer of such a statement hold, from the first row to the last: bits of `SEEN`. */
+  /** The kinds of values that the columns of such a statement's answer hold, over all rows: bits of `SEEN`. */
   seen(sql: string, columns: number): Promise<number[]>
-  /** From now on a statement that needs more memory than so many bytes ends with an error. It holds for the whole process. */
+  /** Limits the memory of statements, in bytes, for the whole process: one that needs more ends with an error. */
   limitMemory(bytes: number): Awaitable<void>
-  /** From now on this connection keeps at most so many bytes of what it has read. */
+  /** Limits what this connection keeps of what it has read, in bytes. */
   limitCache(bytes: number): Awaitable<void>
-  /** From now on, until it is closed, the database is read as it is now. */
+  /** From now until it is closed, the database is read as it is now. */
   beginSnapshot(): Awaitable<void>
-  /** Makes a copy that is open a product, and writes it into a file. */
+  /** Turns an open copy into a product, and writes it to a file. */
   finishCopy(file: string, bookkeeping: boolean): Promise<void>
   /** The tables that there are. */
   tables(): Promise<string[]>
-  /** Every row that points to one that is not there. */
+  /** Every row that refers to one that does not exist. */
   dangling(): Promise<Dangling[]>
   /** What is wrong with the file, in the words of the database; null where it is sound. */
   damage(): Promise<string | null>
-  /** Bytes that were written and are not folded into the database yet. */
+  /** Bytes in the log that are not folded into the database yet. */
   logBytes(): Promise<number>
   /** Bytes of the whole database. */
   bytes(): Promise<number>

@@ -4,7 +4,7 @@ import { formatMillis } from '../base/time/instant.ts'
 import type { Database } from '../tables/schema.ts'
 import type { Store } from './store.ts'
 
-/** Who writes, as it said itself. */
+/** The holder of the writer's lock, as it described itself. */
 export interface LockHolder {
   readonly pid: number
   readonly host: string
@@ -12,7 +12,7 @@ export interface LockHolder {
   readonly acquired_at: string
 }
 
-/** What is written of the holder in the database; of one that is dead too, when it was killed. */
+/** The holder that is recorded in the database. It may be dead: a killed process leaves its record. */
 export const readHolder = (db: Kysely<Database>): Promise<LockHolder | undefined> =>
   db
     .selectFrom('_lock')
@@ -21,8 +21,8 @@ export const readHolder = (db: Kysely<Database>): Promise<LockHolder | undefined
     .executeTakeFirst()
 
 /**
- * Says in the database who writes, and takes the next number: whoever has an earlier one does not write any more. Answers how
- * to leave again.
+ * Records in the database who writes, and takes the next fence number: a writer with an earlier one is refused from then on.
+ * Returns how to remove the record.
  */
 export async function addHolder(store: Store, command: string, now: () => number): Promise<() => Promise<void>> {
   const fence = await store.write(async (tx) => {
@@ -45,7 +45,7 @@ export async function addHolder(store: Store, command: string, now: () => number
     try {
       await store.write((tx) => tx.deleteFrom('_lock').where('fence', '=', fence).execute())
     } catch {
-      // It only tells who wrote; the lock itself is given back all the same.
+      // The record only informs others; the lock itself is released all the same.
     }
     store.fence(null)
   }

@@ -6,12 +6,15 @@ import type { Store, StoreOptions } from './store.ts'
 /** Whether somebody holds a database for writing; undefined when it cannot be told. */
 export const isLocked = (file: string): Awaitable<boolean | undefined> => backendOf(file).isLocked(file)
 
-/** Takes a file that is only a lock for this process alone, until it is given back or ends. Throws BusyError where another one has it. */
+/**
+ * Locks a file that is only a lock for this process, until it is released or the process ends. Throws BusyError where another one
+ * holds it.
+ */
 export const holdAlone = (file: string): (() => void) => backendOf(file).hold(file)
 
 /**
- * Makes an open database the only one that writes to its file, and answers how to give that up. Throws BusyError, naming
- * the holder, while another one has it.
+ * Makes an open database the only one that writes to its file, and returns how to release that. Throws BusyError, naming the
+ * holder, while another one has it.
  */
 export async function lockWriter(store: Store, command: string, now: () => number): Promise<() => Promise<void>> {
   const release = await backendOf(store.file).lock(store.file, now())
@@ -51,8 +54,8 @@ export async function lockForRun(store: Store, command: string, now: () => numbe
 }
 
 /**
- * Opens a database as its only writer: the lock is taken before anything of the file is made or migrated, and given back
- * when it is closed.
+ * Opens a database as its only writer. The lock is taken before the file is created or migrated, and released when the database
+ * is closed.
  */
 export async function openWriter(file: string, command: string, options: StoreOptions = {}): Promise<Store> {
   const { store, release } = await backendOf(file).openLocked(file, options)

@@ -4,15 +4,19 @@ import { postgres } from './postgres/backend.ts'
 import { sqlite } from './sqlite/backend.ts'
 import type { Backend, Changes, Reader, SchemaState, Store, StoreOptions } from './store.ts'
 
-/** The kind of database that a name stands for: an address is one on a server, a path a file. No other file names the backends. */
+/**
+ * The kind of database that a name stands for: an address is one on a server, a path is a file. No other file names the backends.
+ */
 export const backendOf = (name: string): Backend => (isAddress(name) ? postgres : sqlite)
 
 const BACKENDS: readonly Backend[] = [sqlite, postgres]
 
-/** Opens a database for reading only; refused when it is absent, foreign, newer or not yet migrated. */
+/**
+ * Opens a database for reading only. Refuses one that does not exist, is of another program, is newer, or is not migrated yet.
+ */
 export const openReader = (file: string): Reader => backendOf(file).openReader(file)
 
-/** Opens a database for writing: made when absent, migrated when older, refused when newer or foreign. */
+/** Opens a database for writing: created where absent, migrated where older. Refuses one that is newer or of another program. */
 export const openStore = (file: string, options: StoreOptions = {}): Promise<Store> =>
   backendOf(file).openStore(file, options)
 
@@ -23,7 +27,7 @@ export const schemaState = (file: string): Awaitable<SchemaState> => backendOf(f
 export const takeOver = (source: Reader, file: string, onProgress: (table: string, rows: number) => void) =>
   backendOf(file).takeOver(source, file, onProgress)
 
-/** Removes a database of our own making that nobody has open, with all that belongs to it. */
+/** Removes a database of ours that nobody has open, with all its files. */
 export const removeDatabase = (file: string): Awaitable<void> => backendOf(file).remove(file)
 
 /** Whether a file is a copy that was published: `unmarked` where only its manifest can tell. */
@@ -32,10 +36,10 @@ export const copyState = (file: string): 'yes' | 'changed' | 'unmarked' | 'no' =
 /** Watches a database that others write, or replace by another one. */
 export const watchChanges = (file: string): Changes => backendOf(file).watchChanges(file)
 
-/** A text that is another one whenever something was written into a database. */
+/** A text that changes whenever something is written to a database. */
 export const stampOf = (reader: Reader): Awaitable<string> => backendOf(reader.file).stampOf(reader)
 
-/** An error of a database as one of ours; anything else as it is. Without a name it may be of any. */
+/** Turns an error of a database into one of ours; returns anything else as it is. Without a name it may be of any database. */
 export const asStoreError = (error: unknown, file = ''): unknown =>
   file === ''
     ? BACKENDS.reduce((known, backend) => backend.asStoreError(known), error)

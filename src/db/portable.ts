@@ -1,6 +1,6 @@
 /*
- * Views, recipes and statements are written once. PostgreSQL reads them as they are, with the functions of the schema
- * `compat`, but for a few words of which this makes others; DuckDB reads recipes so, too. What stands in quotes, and in comments, stays as it is.
+ * Views, recipes and statements are written once. PostgreSQL reads them with the functions of the schema `compat`, after a few
+ * words are replaced here; DuckDB reads recipes so, too. Quoted text and comments stay as they are.
  */
 
 /** Strings, quoted names, comments, dollar quotes, casts, parameters, numbers, words, space, and any other sign. */
@@ -29,10 +29,10 @@ const ENDS_JOIN = ['join', 'left', 'right', 'full', 'inner', 'cross', 'natural',
 const MORE_ENDS = ['union', 'except', 'intersect', 'window', 'having', 'select']
 /** What follows a table that has no name of its own. */
 const NO_ALIAS = [...ENDS_JOIN, ...MORE_ENDS, 'on', 'using', 'offset', 'fetch', 'for', 'tablesample']
-/** Functions of ours that PostgreSQL would take for one, or for a type, of its own. */
+/** Functions of ours whose names PostgreSQL would take for a function or type of its own. */
 const OURS = ['date', 'round']
 
-/** A statement as PostgreSQL understands it; `parameter` writes what stands for the value of a name. */
+/** A statement as PostgreSQL understands it; `parameter` writes the placeholder of a named value. */
 export function portable(sql: string, parameter: (name: string) => string = (name) => `:${name}`): string {
   const tokens = tokensOf(sql)
   const is = (token: Token | undefined, ...words: readonly string[]): boolean =>
@@ -79,7 +79,7 @@ export function portable(sql: string, parameter: (name: string) => string = (nam
     else if (token.text === ')' && open.pop()) {
       const after = tokens[next(i)]
       const named = (after?.kind === 'word' && !is(after, ...NO_ALIAS)) || after?.text.startsWith('"')
-      // PostgreSQL before 16 wants a name.
+      // PostgreSQL before version 16 requires a name.
       if (!named) token.text = `) as unnamed_${++unnamed}`
     }
   }

@@ -7,7 +7,10 @@ export interface Prepared<P, T> {
   all(db: Kysely<Database>, parameters: P): Promise<T[]>
   /** The first row; undefined where there is none. */
   first(db: Kysely<Database>, parameters: P): Promise<T | undefined>
-  /** Changes rows. A database on a server is not waited for: an error comes with the next statement, or with the end of the transaction. */
+  /**
+   * Changes rows. A database on a server is not waited for: an error comes with the next statement, or at the end of the
+   * transaction.
+   */
   run(db: Kysely<Database>, parameters: P): Promise<void>
 }
 
@@ -26,7 +29,7 @@ const RUN = new WeakMap<object, RunStatement>()
 /** Lets the prepared queries of a database bypass Kysely inside a transaction: they run directly on its one connection. */
 export const runDirectly = (adapter: object, run: RunStatement): void => void RUN.set(adapter, run)
 
-/** How the text of a statement is marked as one whose answer is not waited for, by the adapter of its database. */
+/** How an adapter marks the text of a statement whose answer is not waited for. */
 const UNANSWERED = new WeakMap<object, (sql: string) => string>()
 
 /** Lets the prepared changes of a database be sent without waiting for their answers; `mark` marks the text of such a statement. */

@@ -1,6 +1,7 @@
 /**
- * Engines that speak the protocol of PostgreSQL and divide tables among machines: by which column a table is divided. What is not
- * named stays whole, on the machine that is asked. Tables with triggers and foreign keys are not named: they stay small.
+ * Engines that speak the protocol of PostgreSQL and divide tables among machines, with the column by which each table is
+ * divided. A table that is not named stays whole, on the machine that is asked: tables with triggers and foreign keys are
+ * small.
  */
 const PROFILES = {
   citus: {

@@ -9,7 +9,10 @@ export interface Reader {
   readonly schema: number
   readonly kysely: Kysely<Database>
   readonly engine: Engine
-  /** Makes another database equal to this one as it is now, in one transaction there; it is made where there is none. Others may write here meanwhile. */
+  /**
+   * Makes another database equal to this one as it is now, in one transaction there; creates it where there is none. Others may
+   * write here meanwhile.
+   */
   copyInto(file: string): Promise<void>
   close(): Promise<void>
 }
@@ -19,23 +22,23 @@ export interface Store extends Reader {
   /** One immediate transaction: everything that `work` writes is there afterwards, or nothing of it. Never wait for the network inside. */
   write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T>
   /**
-   * Takes some tables of a database that was rebuilt from this one in place of its own, in one transaction: readers see the old rows or
-   * the new ones. A file takes all of it.
+   * Replaces some tables by those of a database that was rebuilt from this one, in one transaction: readers see the old rows or
+   * the new ones. A file takes all tables.
    */
   replaceTables(rebuilt: Reader, tables: readonly TableName[]): Promise<void>
   /** Tidies, as far as others let it: statistics for the query planner, and what was written folded into the database. */
   tidy(): Awaitable<void>
   /** Throws when nothing may be written any more: the database is not the one that was opened, or another writer has taken it over. */
   check(): Awaitable<void>
-  /** The number that the writer's lock gave: from now on nothing is written where there is a later one. Null gives it up. */
+  /** Sets the number that the writer's lock gave: from now on nothing is written where there is a later one. Null gives it up. */
   fence(number: number | null): void
   /** Whether the writer's lock is held with this store. */
   fenced(): boolean
 }
 
 /**
- * How sure a commit is: `normal` survives the death of the process, `full` a loss of power too. `none` survives nothing
- * and checks no references: it is for a file that is thrown away unless it gets whole.
+ * How durable a commit is: `normal` survives the death of the process, `full` a loss of power too. `none` survives nothing and
+ * checks no references: for a file that is thrown away unless it is completed.
  */
 export type Durability = 'normal' | 'full' | 'none'
 
@@ -72,7 +75,7 @@ export interface TakenOver {
   readonly rows: number
 }
 
-/** Tells whether anybody has written to a database since it was last requested. */
+/** Tells whether anybody has written to a database since the last call. */
 export interface Changes {
   changed(): boolean
   close(): void

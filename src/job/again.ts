@@ -3,21 +3,23 @@ import type { Absence, UnknownItem } from './plannerState.ts'
 
 /** The longest time between two attempts. */
 const HALF_YEAR = 182 * DAY
-/** Seconds. What has been absent for longer is not requested again: the next distance would be too long. */
+/** Seconds. What has been absent for longer is not requested again, because the next wait would be too long. */
 export const GIVEN_UP = HALF_YEAR - DAY
-/** Seconds. What is due this soon counts as due, because scheduled runs do not begin at exactly the same time every day. */
+/**
+ * Seconds. What is due within this time counts as due, because scheduled runs do not begin at exactly the same time every day.
+ */
 export const EARLY = 3_600
 
-/** Whether a window in doubt since `since`, answered last at `last`, is due: at once, then at distances of 1, 2, 4, 8 … days. */
+/** Whether a window in doubt since `since`, last answered at `last`, is due: at once, then after 1, 2, 4, 8 … days. */
 export const isDoubtDue = (since: Instant, last: Instant, now: Instant): boolean =>
   last <= since || now >= last + Math.min(HALF_YEAR, Math.max(DAY, last - since)) - EARLY
 
-/** When an absence is requested again: at distances of 1, 2, 4, 8 … days, up to half a year; null after that. */
+/** When an absence is requested again: after 1, 2, 4, 8 … days, up to half a year; null after that. */
 export function absentNext({ sinceAt, checkedAt }: Pick<Absence, 'sinceAt' | 'checkedAt'>): Instant | null {
   const distance = checkedAt - sinceAt + DAY
   return distance > HALF_YEAR ? null : checkedAt + distance
 }
 
-/** When an id that the service does not know is requested again: at distances of 1, 2, 4, 8 … days, then every half a year. */
+/** When an id that the service does not know is requested again: after 1, 2, 4, 8 … days, then every half year. */
 export const unknownNext = ({ sinceAt, lastAt }: UnknownItem): Instant =>
   lastAt + Math.min(HALF_YEAR, lastAt - sinceAt + DAY)

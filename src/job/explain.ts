@@ -5,14 +5,14 @@ import { jobFile } from './file.ts'
 import { parseSpan } from './moment.ts'
 import type { Path } from './yaml.ts'
 
-/** A mistake at a path of a job; `key`: in the key rather than in its value. */
+/** A mistake at a path of a job; `key`: the mistake is in the key, not in its value. */
 export interface ExplainedMistake {
   readonly path: Path
   readonly message: string
   readonly key: boolean
 }
 
-/** Words that people write for a legal one, and that are not found by edit distance. */
+/** Common words for legal ones that edit distance does not find. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   mean: 'average',
   max: 'average',
@@ -60,7 +60,7 @@ export function explain(issue: z.core.$ZodIssue, valueAt: (path: Path) => unknow
     }
     case 'invalid_union': {
       const branches = issue.errors.filter((errors) => errors.length > 0)
-      // The best branch is one for the type of the value, then the one with the fewest issues.
+      // The best branch of a union is one for the type of the value, then the one with the fewest issues.
       const best =
         [...branches].sort(
           (a, b) => misfits(a) - misfits(b) || wrongTypes(a) - wrongTypes(b) || a.length - b.length,

@@ -5,7 +5,7 @@ import { SERVICES } from '../services/services.ts'
 import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from './moment.ts'
 import { NOTIFY_EVENTS, NOTIFY_STYLES } from './notify.ts'
 
-/** A string that is parsed when it is checked. */
+/** A string that is parsed while it is checked. */
 const parsed = <T>(parse: (text: string) => T | undefined, notText: string, notParsed = notText) =>
   z.string({ error: notText }).transform((text, context): T => {
     const value = parse(text)

@@ -27,7 +27,7 @@ export interface Window {
 interface Entry {
   /** The path of the entry in the job file: `series[0]`. */
   readonly where: string
-  /** What may still be revised is requested again when it was last fetched longer ago than this. */
+  /** Values that may still be revised are requested again when their last fetch is older than this. */
   readonly refresh: Span
 }
 

@@ -46,7 +46,7 @@ function seriesRules(entry: WrittenEntry, path: Path): RuleBreak[] {
   return breaks
 }
 
-/** A range or one instant, not both, and at least one where it is needed. */
+/** Requires a range or one instant, not both, and at least one where the route needs it. */
 const timeRules =
   (point: string, needed: boolean) =>
   (entry: WrittenEntry, path: Path, zone: string): RuleBreak[] => {
@@ -61,7 +61,7 @@ const timeRules =
     return [...breaks, ...windowRules(entry, path, zone)]
   }
 
-/** Noon of a winter day: relative moments are compared as of then. */
+/** An arbitrary instant, noon on a winter day: relative moments are compared as of then. */
 const SOME_DAY = 1_763_985_600
 
 /** `last`, or `from` with or without `to`; `from` must be before `to`, where both can be compared. */

@@ -1,6 +1,6 @@
 import { InputError } from '../base/errors.ts'
 
-/** No key is shorter: so short a text would be found in data. */
+/** No key is shorter: such a short text would also occur in data. */
 const SHORTEST_KEY = 8
 
 /** The form of issued keys, in words. */
@@ -25,7 +25,7 @@ export function keyFault(text: string): string | undefined {
   if (/[^\x21-\x7e]/.test(bare)) return holds('has letters beyond ASCII')
   if (PLACEHOLDER.test(bare)) return 'is a placeholder for a key'
   if (bare.length < SHORTEST_KEY) return `has ${bare.length} characters, and no key has fewer than ${SHORTEST_KEY}`
-  // What data are made of cannot be taken out of data.
+  // A text that occurs in ordinary data cannot be taken out of data.
   if (bare.length < 16 && /^(?:[a-z]+|[\d.:TZ+-]+)$/i.test(bare)) return 'is a word or a number, which data hold too'
   return undefined
 }

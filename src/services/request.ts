@@ -15,7 +15,9 @@ export interface ApiRequest {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A window as the parameters of a call: ours excludes its end, that of the service includes it. None for no window. */
+/**
+ * A window as the parameters of a call. Our windows exclude their end, the service's include it. Without a window there are none.
+ */
 export const rangeParams = (window: Interval | null): AnyParams =>
   window ? { start_date: window.from, end_date: window.to - 1 } : {}
 
@@ -38,7 +40,7 @@ function refuse(route: RouteName, name: string, value: unknown, legal: string, e
   )
 }
 
-/** The texts that a value becomes on the wire: one, or one a value for a list. */
+/** The texts that a value becomes on the wire: one, or one for each element of a list. */
 function wireValues(route: RouteName, name: string, kind: ParameterKind, value: unknown, timeZone: string): string[] {
   switch (kind.kind) {
     case 'choice': {

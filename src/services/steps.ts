@@ -7,7 +7,10 @@ export interface Steps {
   readonly byNumber: Readonly<Record<number, PeriodLength>>
   /** Periods by word (lower case, without accents), for numbers that were never seen. */
   readonly byWord: Readonly<Record<string, PeriodLength>>
-  /** The number under which the service answers sums of what is in several resolutions, in steps of its `byNumber`; null when it never sums. */
+  /**
+   * The number under which the service answers sums over several resolutions, in steps of its `byNumber`; null when it never
+   * sums.
+   */
   readonly coarse: number | null
   /** Numbers that are known to come with values as they are published. */
   readonly native: readonly number[]

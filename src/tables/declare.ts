@@ -52,7 +52,7 @@ export interface Table<C extends Record<string, Column<unknown>> = Record<string
   readonly about: string
   readonly columns: C
   readonly key: readonly (keyof C & string)[]
-  /** Columns whose change alone is no change of the row: when it was seen, and by which fetch. */
+  /** Columns that alone do not count as a change of the row: when it was seen, and by which fetch. */
   readonly silent: readonly (keyof C & string)[]
 }
 

@@ -2,7 +2,7 @@ import type { RowOf } from './declare.ts'
 import type { data_dictionary } from './product.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from './schema.ts'
 
-/** Units and forms of columns, whatever table they are in; those that are not here have none. */
+/** Units and forms of columns by name, whatever their table; other columns have none. */
 const UNITS: Readonly<Record<string, string>> = {
   value: "the indicator's own unit (indicator.magnitude)",
   min: "the indicator's own unit",
@@ -29,7 +29,7 @@ const UNITS: Readonly<Record<string, string>> = {
   local_month: 'local month, YYYY-MM',
 }
 
-/** The form that a meaning ends with, in brackets, as instants, moments and JSON do. */
+/** The form in brackets at the end of a meaning, as instants, moments and JSON have it. */
 const formOf = (meaning: string): string | null =>
   /\((epoch seconds, UTC|UTC, ISO 8601 to the millisecond|ISO 8601 with offset)\)/.exec(meaning)?.[1] ?? null
 

@@ -54,13 +54,13 @@ export interface ObservationKey {
   readonly at: number
 }
 
-/** Something that could not be understood. */
+/** A part of a reply that could not be understood. */
 export interface Reject {
   /** JSON path. */
   readonly path: string
   readonly reason: string
   readonly fragment: unknown
-  /** The observation that it would be, where that is known. */
+  /** The observation that it would have been, where that is known. */
   readonly observation?: ObservationKey | undefined
 }
 

@@ -15,7 +15,10 @@ export const END = 0x5d
 export const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
-/** The bytes of a short Latin-1 text. They lie among the objects of JavaScript and are thrown away with them, unlike slices of Node's pool, which a thread of little garbage keeps for long. */
+/**
+ * The bytes of a short Latin-1 text, on the heap of JavaScript and freed with it. A slice of Node's pool would be kept for long
+ * in a thread that seldom collects garbage.
+ */
 export const bytesOf = (text: string): Uint8Array => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
 
 export function skipSpace(body: Buffer, at: number): number {
@@ -34,7 +37,7 @@ export function skipString(body: Buffer, at: number): number {
   return -1
 }
 
-/** The place after any value, whose inside is not judged; -1 when it never ends. */
+/** The place after any value; what is inside the value is not checked. -1 when the value never ends. */
 export function skipValue(body: Buffer, at: number): number {
   let depth = 0
   for (let i = at; i < body.length; i++) {
@@ -52,7 +55,7 @@ export function skipValue(body: Buffer, at: number): number {
   return -1
 }
 
-/** Two digits as a number; over 99 where there are none. */
+/** Two digits as a number; more than 99 where they are not digits. */
 export function twoDigits(body: Buffer, at: number): number {
   const tens = body[at]! - ZERO
   const ones = body[at + 1]! - ZERO
@@ -71,7 +74,7 @@ export function textEnd(body: Buffer, at: number): number {
 
 export const isDigit = (byte: number): boolean => byte >= ZERO && byte <= 0x39
 
-/** Whether the bytes at a place are these. */
+/** Whether a body has exactly these bytes at a place. */
 export function standsAt(body: Buffer, at: number, bytes: Uint8Array): boolean {
   const { length } = bytes
   for (let i = 0; i < length; i++) if (body[at + i] !== bytes[i]) return false

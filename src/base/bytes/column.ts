@@ -7,7 +7,7 @@ const ZERO = 0x30
 /** Room that is kept when a column is emptied. */
 const KEPT = 1024 * 1024
 
-/** Bytes that grow; emptied and used again, for what is thrown away is long in memory. */
+/** Bytes that grow. The buffer is emptied and used again, because the memory of one that is thrown away is freed late. */
 export class Column {
   #bytes: Buffer
   #length = 0
@@ -16,7 +16,7 @@ export class Column {
     this.#bytes = Buffer.allocUnsafeSlow(room)
   }
 
-  /** Empties it; what `bytes` gave before is written over. */
+  /** Empties it. The bytes that `bytes` returned before are overwritten. */
   clear(): this {
     if (this.#bytes.length > KEPT) this.#bytes = Buffer.allocUnsafeSlow(4096)
     this.#length = 0
@@ -30,7 +30,7 @@ export class Column {
     this.#bytes = larger
   }
 
-  /** Bytes of another, as they are. */
+  /** Appends bytes of another buffer as they are. */
   append(other: Uint8Array, from: number, to: number): void {
     this.#room(to - from)
     const bytes = this.#bytes
@@ -40,13 +40,13 @@ export class Column {
     this.#length = at
   }
 
-  /** A line of bytes of a body. */
+  /** Appends bytes of a body as a line. */
   copy(body: Uint8Array, from: number, to: number): void {
     this.append(body, from, to)
     this.empty()
   }
 
-  /** Seconds of a day as HH:MM:SS. */
+  /** Appends seconds of a day as HH:MM:SS. */
   clock(seconds: number): void {
     const hours = (seconds / 3600) | 0
     const minutes = ((seconds / 60) | 0) % 60
@@ -64,13 +64,13 @@ export class Column {
     this.#bytes[this.#length++] = ZERO + number - 10 * tens
   }
 
-  /** A text as it is. */
+  /** Appends a text as it is. */
   write(text: string, encoding: 'latin1' | 'utf8' = 'latin1'): void {
     this.#room(encoding === 'latin1' ? text.length : 3 * text.length)
     this.#length += this.#bytes.write(text, this.#length, encoding)
   }
 
-  /** A Latin-1 text as a line. */
+  /** Appends a Latin-1 text as a line. */
   line(text: string): void {
     this.write(text)
     this.empty()
@@ -82,7 +82,7 @@ export class Column {
     this.#bytes[this.#length++] = NEWLINE
   }
 
-  /** What was written, until it is emptied. */
+  /** What was written; valid until it is emptied. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length)
   }

@@ -5,12 +5,12 @@ import { findList, learnPattern, VALUES } from './rowPattern.ts'
 import { isTime, TimeReader, TimeWriter } from './times.ts'
 
 /*
- * How bodies lie in the reply store. A long list of rows that are all written alike packs four times as small when its fields
- * lie one after the other, column by column, and instants as what they differ by from the row before. It is undone byte
- * for byte; what is not such a list is packed as it is.
+ * How bodies are stored in the reply store. A long list of rows that are all written alike packs four times as small when its
+ * fields are stored column by column, and each instant as its difference from the row before. Unpacking restores it byte for
+ * byte. Any other body is packed as it is.
  */
 
-/** How a body is packed: with zstd as it came, or its list of values by column first. */
+/** How a body is packed: `zstd` compresses it as it came, `columns` arranges its list of values by column first. */
 export type PackForm = 'zstd' | 'columns'
 
 export interface Packed {
@@ -42,7 +42,7 @@ function columnAt(place: number): Column {
   return columns[place].clear()
 }
 
-/** The body by columns; null when it is no list of rows that are all written alike. */
+/** The body arranged by column; null when it is not a list of rows that are all written alike. */
 function toColumns(body: Buffer): Buffer | null {
   const found = findList(body, VALUES)
   if (found < 0) return null
@@ -100,7 +100,7 @@ function toColumns(body: Buffer): Buffer | null {
   return whole.bytes
 }
 
-/** The place after a bare word, which is ended by a comma, a brace or a space. */
+/** The place after a bare word, which ends at a comma, a brace or a space. */
 function wordEnd(body: Buffer, at: number): number {
   let i = at
   while (i < body.length && body[i] !== COMMA && body[i] !== 0x7d && !isSpace(body[i])) i++
@@ -146,7 +146,7 @@ function openColumns(packed: Buffer): PackedColumns {
   }
 }
 
-/** The body again, with the first `rows` of its rows. */
+/** Restores the body, with the first `rows` of its rows. */
 function writeBody({ before, between, end, after, fields, origin }: PackedColumns, rows: number, body: Column): Buffer {
   body.write(before)
   for (let row = 0; row < rows; row++) {
@@ -167,19 +167,19 @@ function writeBody({ before, between, end, after, fields, origin }: PackedColumn
   return body.bytes
 }
 
-/** A body by its columns, and as it would be with its first row only, until the next one is read. */
+/** The columns of an arranged body, and a sample: the body with its first row only. Both are valid until the next one is read. */
 export const readColumns = (arranged: Buffer): { columns: PackedColumns; sample: Buffer } => ({
   columns: openColumns(arranged),
   sample: writeBody(openColumns(arranged), 1, columnAt(0)),
 })
 
-/** A body as it is compressed: by columns where that can be undone and is shorter. */
+/** A body ready to be compressed: by columns where that can be undone and is shorter, else as it is. */
 export function arrange(body: Buffer): Packed {
   try {
     const bytes = toColumns(body)
     if (bytes && bytes.length < body.length) return { form: 'columns', bytes }
   } catch (error) {
-    // A name that is no JSON: such a body is packed as it is.
+    // A name that is not valid JSON: such a body is packed as it is.
     if (!(error instanceof SyntaxError)) throw error
   }
   return { form: 'zstd', bytes: body }
@@ -188,7 +188,7 @@ export function arrange(body: Buffer): Packed {
 /** Compresses what was arranged. In small pieces: an answer packs to a few of them, and what is set aside for one is thrown away every time. */
 export const compress = ({ form, bytes }: Packed): Packed => ({
   form,
-  // With a checksum: what the disk changed is noticed when it is read.
+  // With a checksum, so that damage on the disk is noticed when it is read.
   bytes: zstdCompressSync(bytes, { chunkSize: 16 * 1024, params: { [constants.ZSTD_c_checksumFlag]: 1 } }),
 })
 
@@ -198,7 +198,7 @@ export const pack = (body: Buffer): Packed => compress(arrange(body))
 /** Undoes the compression: a body, or its columns. */
 export const decompress = ({ form, bytes }: Packed): Packed => ({ form, bytes: zstdDecompressSync(bytes) })
 
-/** Undoes the arrangement: the body again, byte for byte; `size` are its bytes. */
+/** Undoes the arrangement: the original body, byte for byte. `size` is its length in bytes. */
 export function restore({ form, bytes }: Packed, size: number): Buffer {
   if (form === 'zstd') return bytes
   const columns = openColumns(bytes)

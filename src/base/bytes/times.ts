@@ -23,7 +23,7 @@ export class TimeWriter {
     this.column = column
   }
 
-  /** Adds the text that begins here and answers where it ends; -1 when it is no clock time that can be written again. */
+  /** Adds the text that begins here and returns where it ends; -1 when it is not a time that can be restored exactly. */
   add(body: Buffer, from: number, origin: number): number {
     // Most times are as long as the one before, and share its day and what follows the clock.
     const length = this.#suffixLength

@@ -25,7 +25,7 @@ const machine = (): NonNullable<typeof known> =>
     ),
   })
 
-/** A part of another machine or an earlier boot is stale when it was not written to for so long. */
+/** Milliseconds. A part file of another machine or an earlier boot is stale when nothing was written to it for this long. */
 const STALE_MS = 24 * 3_600_000
 
 /** The name of a file while it is written, beside its final place: it names the process, so that what a killed one left is recognised. */
@@ -56,7 +56,7 @@ export function removeStaleParts(file: string, now: number): void {
     const path = join(folder, name)
     const here = host === machine().host && begun === machine().start
     const rests = now - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now)
-    // A part with our own number is that of an earlier process.
+    // A part file with our own process number was left by an earlier process.
     const gone = here ? Number(pid) === process.pid || !isRunning(Number(pid)) : rests > STALE_MS
     if (gone) rmSync(path, { recursive: true, force: true })
   }

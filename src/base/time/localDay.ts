@@ -24,13 +24,13 @@ export function dayIntervalAt(zone: string, at: Instant): DayInterval {
   }
 }
 
-/** A day by its month, counted from January of the year 0 on, and its place in it, from 1. */
+/** A date: its month, counted from January of the year 0, and the day of the month, from 1. */
 export interface Civil {
   readonly month: number
   readonly dayOfMonth: number
 }
 
-/** A day of a zone from its first instant to its last. `seconds`: how long the clocks show it, 23 to 25 hours as a rule. */
+/** A day of a zone from its first instant to its last. `seconds`: how long it lasts by the clocks, usually 23 to 25 hours. */
 export interface LocalDay extends DayInterval, Civil {
   readonly seconds: number
 }

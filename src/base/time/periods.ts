@@ -1,16 +1,16 @@
 import { DAY, type Instant } from './instant.ts'
 import { addUnits, floorTo, type Unit } from './zone.ts'
 
-/** The periods of a series one after the other: where the one that holds an instant begins, and where the next one does. */
+/** The periods of a series, one after the other: where the one that holds an instant begins, and where the next one begins. */
 export interface Periods {
   /** Whether they are days, weeks, months, quarters or years of the local calendar. */
   readonly isCalendar: boolean
   readonly floor: (at: Instant) => Instant
-  /** The instant itself where a period begins there. */
+  /** Where the next period begins; the instant itself where one begins there. */
   readonly ceil: (at: Instant) => Instant
 }
 
-/** A period that is held: when it begins, and how long it is in seconds. */
+/** A stored period: when it begins, and how long it is in seconds. */
 export interface Period {
   readonly at: Instant
   readonly step: number
@@ -20,7 +20,7 @@ const HOUR = 3_600
 interface PeriodKind {
   readonly unit: Unit
   readonly count: number
-  /** Days that one has at least and at most. */
+  /** The fewest and the most days of such a period. */
   readonly days: readonly [number, number]
 }
 
@@ -32,18 +32,18 @@ const KINDS: readonly PeriodKind[] = [
   { unit: 'year', count: 1, days: [365, 366] },
 ]
 
-/** Whether a step is so long that a local day may begin inside of a period. */
+/** Whether a step is so long that a local day may begin inside a period. */
 export const isLong = (step: number): boolean => step > HOUR
 
-/** What kind of calendar period lasts so long; undefined for one of a fixed length. */
+/** The kind of calendar period that has this length; undefined for a fixed length. */
 const kindOf = (step: number): PeriodKind | undefined =>
   KINDS.find(({ days: [least, most] }) => step >= least * DAY - HOUR && step <= most * DAY + HOUR)
 
-/** Whether two steps are lengths of the same kind of period; those of months differ. */
+/** Whether two steps are lengths of the same kind of period: two months may differ in length. */
 export const isSameStep = (a: number | null, b: number | null): boolean =>
   a === b || (a !== null && b !== null && kindOf(a) !== undefined && kindOf(a) === kindOf(b))
 
-/** The periods of which one is known; undefined where they are so short that every local day begins with one. */
+/** The periods of a series, from one that is known; undefined where they are so short that one begins with every local day. */
 export function periodsOf(zone: string, { at, step }: Period): Periods | undefined {
   if (!isLong(step)) return undefined
   const kind = kindOf(step)

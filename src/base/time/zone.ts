@@ -1,6 +1,6 @@
-// The whole class makes formats of dates when it is loaded, which takes longer than all that is planned with it.
+// The small class: loading the full one prepares date formats, which takes longer than all planning with it.
 import { UTCDateMini } from '@date-fns/utc/date/mini'
-// One by one: the whole of date-fns takes most of a second to load.
+// One function at a time: loading all of date-fns takes most of a second.
 import { addMonths } from 'date-fns/addMonths'
 import { addYears } from 'date-fns/addYears'
 import { startOfMonth } from 'date-fns/startOfMonth'
@@ -21,7 +21,7 @@ export interface Transition {
 const FIRST = 0
 /** The first instant of 2100. */
 const LAST = 4_102_444_800
-/** No zone changes its clocks twice within it. */
+/** Seconds. No zone changes its clocks twice within this time. */
 const STRIDE = 7 * DAY
 const known = new Map<string, readonly Transition[]>()
 
@@ -82,7 +82,7 @@ export function transitions(zone: string): readonly Transition[] {
   return rows
 }
 
-/** The place of the last change at or before an instant. */
+/** The index of the last change at or before an instant. */
 export function placeOf(rows: readonly Transition[], at: Instant): number {
   let low = 0
   let high = rows.length - 1
@@ -187,7 +187,10 @@ export function addUnits(zone: string, border: Instant, unit: Unit, count: numbe
   return startOfDay(zone, unit === 'day' ? day + count : moveDay(day, unit as 'month' | 'year', count))
 }
 
-/** Moves an instant by local days, months or years, as long after midnight as before; the day of the month is kept where the month has it. */
+/**
+ * Moves an instant by local days, months or years and keeps its distance from midnight. The day of the month is kept where the
+ * month has it.
+ */
 export function addLocal(zone: string, at: Instant, unit: 'day' | 'month' | 'year', count: number): Instant {
   const day = floorTo(zone, at, 'day')
   if (unit === 'day') return addUnits(zone, day, 'day', count) + (at - day)
@@ -214,8 +217,8 @@ export function startOfDate(zone: string, date: LocalDate): Instant | undefined 
 }
 
 /**
- * The instant at which the clocks show so many seconds of a local day: the first one where they show it twice, and as
- * much later as they were put forward where they skip it. Answers undefined for a text that is not a date of the calendar.
+ * The instant at which the clocks show so many seconds of a local day: the first one where they show it twice; where they skip
+ * it, later by as much as they were put forward. Returns undefined for a text that is not a date.
  */
 export function atLocal(zone: string, date: LocalDate, second: number): Instant | undefined {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(date)
@@ -227,7 +230,7 @@ export function atLocal(zone: string, date: LocalDate, second: number): Instant 
   for (let i = placeOf(rows, local - DAY); ; i++) {
     const at = local - rows[i]!.offset
     const next = rows[i + 1]
-    // In time by this offset, or too late by this one and too early by the next: skipped.
+    // Either the time falls under this offset, or it is skipped: too late for this offset and too early for the next.
     if (!next || at < next.at || local - next.offset < next.at) return at
   }
 }

@@ -57,7 +57,7 @@ export function createEngine(connection: Connection): Engine {
       )
       return rows.map(({ name }) => name)
     },
-    // The server refuses what would point to nothing; values have no keys of their own.
+    // The server enforces references; values have no foreign keys.
     async dangling() {
       const rows = await rowsOf<{ series_id: number }>(
         kysely,
@@ -66,7 +66,7 @@ export function createEngine(connection: Connection): Engine {
       )
       return rows.map(({ series_id }): Dangling => ({ table: 'series_geo', row: series_id, parent: 'series' }))
     },
-    // Checksums of its pages are the server's: it refuses to read what is damaged.
+    // The server checks the checksums of its pages: it refuses to read what is damaged.
     damage: async () => null,
     logBytes: async () => 0,
     async bytes() {

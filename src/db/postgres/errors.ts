@@ -4,7 +4,7 @@ import { BusyError, StoreError, SyncError } from '../../base/errors.ts'
 const stateOf = (error: unknown): string | undefined =>
   error instanceof Error && 'severity' in error && 'code' in error ? String(error.code) : undefined
 
-/** What an error of ours was made of. */
+/** The original error inside one of ours. */
 const rawOf = (error: unknown): unknown => (error instanceof SyncError ? error.cause : error)
 
 /** Of the network, and what the driver itself says of it. */
@@ -36,18 +36,23 @@ export function isLost(error: unknown): boolean {
   return !['tls', 'no-password', undefined].includes(networkOf(raw)) || /^(08|57P0[123])/.test(stateOf(raw) ?? '')
 }
 
-/** What another transaction did; the same work succeeds when it is done again: serialization, deadlock, a lock that was waited for in vain. */
+/**
+ * A conflict with another transaction: serialization, deadlock, a lock that was not released in time. The same work succeeds when
+ * it is repeated.
+ */
 const isConflict = (error: unknown): boolean => ['40001', '40P01', '55P03'].includes(stateOf(rawOf(error)) ?? '')
 
-/** A row that is there already: another one made it meanwhile and the next try sees it, or it is a mistake, and no try heals that. */
+/**
+ * A row that exists already: another writer made it meanwhile and the next try sees it, or it is a mistake that no try corrects.
+ */
 const isTwice = (error: unknown): boolean => stateOf(rawOf(error)) === '23505'
 
-/** How often work is tried in all that ended with an error; once where that does not heal. */
+/** How many times work is tried in all; once where another try would not help. */
 export const triesFor = (error: unknown): number => (isConflict(error) || isLost(error) ? 8 : isTwice(error) ? 3 : 1)
 
 const CONNECT = 'See that the server runs, and the address: postgres://USER@HOST:PORT/DATABASE.'
 
-/** By SQLSTATE, by its class, or by the code of the network: what is said, and what to do. */
+/** The message and the hint, by SQLSTATE, by its class, or by the code of the network. */
 const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>> = {
   ECONNREFUSED: ['The server of the database{} does not answer.', CONNECT],
   ENOTFOUND: ['The server of the database{} is not known by that name.', CONNECT],
@@ -86,9 +91,9 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   XX: ['The database{} is damaged, or its server has a fault.', 'See the log of the server.'],
 }
 
-/** Says in our words what the server said in its own; passes on what is no error of the database. */
+/** Turns an error of the server into one of ours; passes on anything else. */
 export function asStoreError(error: unknown, address?: string): unknown {
-  // Without an address it is not known whether the network was that of the database.
+  // Without an address it is unknown whether an error of the network is one of the database.
   const code = stateOf(error) ?? (address !== undefined || isCut(error) ? networkOf(error) : undefined)
   if (code === undefined) return error
   const where = address === undefined ? '' : ` ${address}`

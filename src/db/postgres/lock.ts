@@ -8,10 +8,10 @@ const PROGRAM = 0x494e_4453
 const WRITER = 1
 const SCHEMA = 2
 
-/** Two that try at the same moment: the one that is about to end is waited for so long. */
+/** Milliseconds. Two processes that try at the same moment: how long the one that is about to end is waited for. */
 const MEETING_MS = 200
 
-/** How long a holder that was cut off may still be thought to live by the server. */
+/** How long the server may take a holder that was cut off for alive. */
 const KEEPALIVE = 'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3'
 
 async function holderOf(client: pg.Client): Promise<string | undefined> {
@@ -23,8 +23,8 @@ async function holderOf(client: pg.Client): Promise<string | undefined> {
 }
 
 /**
- * Takes the lock of a writer on a connection of its own, and answers how to give it back: it ends with the connection, and so
- * with the process, however that ends. Throws BusyError while another one has it.
+ * Takes the writer's lock on a connection of its own, and returns how to release it. It ends with the connection, and so with
+ * the process, however that ends. Throws BusyError while another one has it.
  */
 export async function lockWriter(address: string): Promise<() => Promise<void>> {
   let client: pg.Client | undefined
@@ -58,7 +58,7 @@ export async function lockWriter(address: string): Promise<() => Promise<void>> 
   }
 }
 
-/** Does something while no other process makes or changes the schema of a database; one that does is waited for. */
+/** Runs work while no other process creates or changes the schema of a database; waits for one that does. */
 export async function withSchemaLock<T>(address: string, work: () => Promise<T>): Promise<T> {
   let client: pg.Client | undefined
   try {

@@ -34,7 +34,7 @@ export function openReader(file: string): Reader {
   return readerOf(connect(address, { first: (client) => checkReadable(client, address) }), address)
 }
 
-/** How often the end of a transaction is asked for, and how long between two tries at first. */
+/** How many times the outcome of a transaction is asked for, and the first pause between two tries. */
 const TRIES = 8
 const PAUSE_MS = 50
 
@@ -44,7 +44,7 @@ const takenOver = (address: string): BusyError =>
     code: 'taken-over',
   })
 
-/** Makes the tables where they are absent, migrates older ones, and brings what is derived from this program up to date. */
+/** Creates the tables where they are absent, migrates older ones, and updates what is derived from this program. */
 async function prepare({ kysely, engine }: Reader, address: string): Promise<void> {
   const { version } = await schemaState(address)
   if (version < SCHEMA_VERSION) {
@@ -60,7 +60,7 @@ async function prepare({ kysely, engine }: Reader, address: string): Promise<voi
 /** Opens a database for writing: its tables made when absent, migrated when older, refused when newer or foreign. */
 export async function openStore(file: string, { durability = 'normal', signal }: StoreOptions = {}): Promise<Store> {
   const address = shownAddress(file)
-  // A crash of the server may take the last half second, whole transactions of it: a sync asks again what is not there.
+  // A crash of the server may lose the last half second of whole transactions: the next sync requests what is missing.
   const connection = connect(address, { settings: [`synchronous_commit = ${durability === 'full' ? 'on' : 'off'}`] })
   const { kysely } = connection
   const reader = readerOf(connection, address)
@@ -122,7 +122,7 @@ export async function openStore(file: string, { durability = 'normal', signal }:
         if (isLost(error) && id !== undefined && done && (await isCommitted(id))) return done.result
         if (tries + 1 >= triesFor(error)) throw asStoreError(error, address)
         if (signal?.aborted) throw stoppedBySignal(error)
-        // By chance a little more or less, so that two that met do not meet again.
+        // A random factor, so that two that collided do not collide again.
         await sleep(PAUSE_MS * 2 ** Math.min(tries, 6) * (0.5 + Math.random()))
       }
     }
@@ -131,7 +131,7 @@ export async function openStore(file: string, { durability = 'normal', signal }:
   let last: Promise<unknown> = Promise.resolve()
   const store: Store = {
     ...reader,
-    // One after the other, as everything that is written expects; readers are not held up.
+    // One at a time, as everything that writes expects; readers are not held up.
     write(work) {
       const turn = last.then(() => attempt(work))
       last = turn.catch(() => undefined)

@@ -20,7 +20,10 @@ async function recorded(db: Reader['kysely']): Promise<string> {
   return JSON.stringify([of?.count ?? 0, of?.last ?? null])
 }
 
-/** The rows between two keys that are not, or not so, in what is given are deleted; what is missing then is written. An update would leave a history. */
+/**
+ * Deletes the rows between two keys that are missing or different in the given ones, then writes what is missing. An update would
+ * leave a history.
+ */
 async function writeBlock(tx: Tx, table: TableName, rows: readonly Row[], after: Row | undefined): Promise<void> {
   const { key, columns } = tableOf(table)
   const count = Object.keys(columns).length
@@ -58,8 +61,8 @@ async function deleteRest(tx: Tx, table: TableName, last: Row | undefined): Prom
 }
 
 /**
- * Writes the rows of some tables of another database in place of one's own, in one transaction; what is equal stays as it is, so
- * that nothing grows. Workers wait for it; where they have loaded something since the other one was made, nothing is written.
+ * Replaces the rows of some tables with those of another database, in one transaction. Equal rows stay as they are, so that
+ * nothing grows. Workers wait for it; where they have loaded something since the other database was made, nothing is written.
  */
 export function replaceTables(source: Reader, target: Store, tables: readonly TableName[]): Promise<void> {
   return target.write(async (tx) => {
@@ -81,7 +84,7 @@ export function replaceTables(source: Reader, target: Store, tables: readonly Ta
       await deleteRest(tx, table, last)
     }
     await raiseNumbers(tx, replaced)
-    // What refers to nothing is found here, where it can be told, and not at the end.
+    // References to nothing are found here, where they can be reported, and not at the end.
     await rowsOf(tx, 'set constraints all immediate', [])
   })
 }

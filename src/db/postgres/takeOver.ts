@@ -8,7 +8,7 @@ import { insertOf, packed, raiseNumbers } from './rowArrays.ts'
 
 /** Who writes, and what is said of the schema: each database has its own. */
 const OWN: readonly TableName[] = ['_lock', '_fence', 'data_dictionary']
-/** What others point to; and the index of texts, whose numbers are there before the texts that are found by them. */
+/** Tables that others refer to; and the index of texts, whose numbers must be there before the texts. */
 const FIRST: readonly TableName[] = [
   ...(['search_item', 'geo', 'vocabulary', 'taxonomy_term', 'indicator', 'content', 'archive', 'widget'] as const),
   ...(['series', '_run', '_fetch'] as const),
@@ -17,7 +17,7 @@ const TABLES: readonly TableName[] = [...FIRST, ...TABLE_NAMES.filter((name) => 
   (name) => !OWN.includes(name),
 )
 
-/** The last key of a table: rows were written in its order, so all before it are there. */
+/** The last key of a table. Rows are written in its order, so all rows before it are there. */
 async function lastKey({ kysely }: Store, table: TableName): Promise<Row | undefined> {
   const { key } = tableOf(table)
   const order = key.map((name) => `${name} desc`).join(', ')
@@ -68,8 +68,8 @@ async function identityOf({ kysely }: Reader): Promise<string> {
 }
 
 /**
- * Copies every table of another database of the same schema, in transactions of many rows. Whoever ends it in the middle calls
- * it again: it goes on after the last row that is there. At the end both are counted and summed, table by table.
+ * Copies every table of another database of the same schema, in transactions of many rows. After an interruption, the next call
+ * continues after the last row that is there. At the end both are counted and summed, table by table.
  */
 export async function takeOver(
   source: Reader,

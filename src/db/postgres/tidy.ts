@@ -2,7 +2,10 @@ import type { Kysely } from 'kysely'
 import type { Database } from '../../tables/schema.ts'
 import { rowsOf, run } from './connection/run.ts'
 
-/** Rows that changed since statistics were made, beyond which they are made anew here: the server itself never does for a table in parts. */
+/**
+ * Rows that changed since the last statistics, beyond which new ones are made here: the server itself never does for a
+ * partitioned table.
+ */
 const CHANGED = 20_000
 
 /** Makes statistics for the query planner where there are none, or many rows have changed since. */

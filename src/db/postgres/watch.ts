@@ -2,10 +2,12 @@ import type { Changes, Reader } from '../store.ts'
 import { connectAlone } from './connection/connection.ts'
 import { rowsOf } from './connection/run.ts'
 
-/** Which transactions are seen: each that writes has a number, and after a crash of the server some are given again. */
+/**
+ * Which transactions are visible. Each that writes has a number, and after a crash of the server some numbers are given again.
+ */
 const SEEN = "select concat_ws(' ', current_database(), pg_postmaster_start_time(), pg_current_snapshot()) as seen"
 
-/** Watches for what others write; each time it is asked, it tells what was found out since the time before. */
+/** Watches for what others write; each call tells what happened since the call before. */
 export function watchChanges(address: string): Changes {
   let known: string | undefined
   let changed = false
@@ -23,7 +25,7 @@ export function watchChanges(address: string): Changes {
         await client.end()
       }
     } catch {
-      // Whoever requests a page is told what is wrong with it.
+      // The next request of a page reports what is wrong.
     } finally {
       busy = false
     }

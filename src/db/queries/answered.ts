@@ -35,7 +35,7 @@ const ALL = 0
 const broughtFor = (later: readonly Later[], geoId: number): Interval[] =>
   merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))
 
-/** Later answers that count: all, or only those in which every reject was dismissed. */
+/** Later answers that count: all of them, or only those whose rejects were all dismissed. */
 function good(db: Kysely<Database>, fetchId: number, sound: boolean) {
   const all = db.selectFrom('_fetch').where('_fetch.id', '>', fetchId).where('outcome', 'in', GOOD)
   return sound ? all.where((of) => of.or([of('rows_rejected', '=', 0), isAccepted(of)])) : all
@@ -72,7 +72,7 @@ const laterOfSeries = bySoundness((sound) =>
 )
 
 /**
- * Finds what later answers left open of a recorded request, however many they are and whichever geos they were for; empty when
+ * Finds what later answers left open of a recorded request, however many there are and whichever geos they were for; empty when
  * nothing is left. `sound`: answers with rejects that nobody dismissed do not count.
  */
 export function createAnswered(db: Kysely<Database>, sound: boolean): (request: Recorded) => Promise<Unanswered[]> {
@@ -84,7 +84,7 @@ export function createAnswered(db: Kysely<Database>, sound: boolean): (request: 
     }
     const rows = await laterOfSeries[which].all(db, { fetchId, seriesId, ...window })
     const later = rows.map(({ geo_ids, ...row }) => ({ ...row, geos: numbersOf(geo_ids) }))
-    // What was read soundly of every known geo by itself was read of all of them.
+    // What was read soundly for every known geo by itself counts as read for all.
     const known = sound && geoIds === null ? await geosOf(db, seriesId) : []
     const ofEach = known
       .map((geoId) => broughtFor(later, geoId))

@@ -20,22 +20,22 @@ interface BossTables {
 export const bossTables = (db: Kysely<never>): Kysely<BossTables> =>
   (db as unknown as Kysely<BossTables>).withSchema(BOSS_SCHEMA)
 
-/** The states of what waits or is in hand. */
+/** The states of requests that wait or are being executed. */
 export const OPEN = ['created', 'retry', 'active'] as const
 
-/** The names of the queue of a host, and of that for its dead. */
+/** The names of the queue of a host, and of its dead-letter queue. */
 export const queueOf = (host: string): { readonly asks: string; readonly dead: string } => {
   const name = host.replaceAll(/[^\w.-]/g, '_')
   return { asks: `asks.${name}`, dead: `dead.${name}` }
 }
 
-/** How much is in a queue, by what becomes of it. */
+/** How many requests a queue has, by their state. */
 export interface QueueState {
   /** The host whose requests they are, as the queue has its name. */
   readonly host: string
   readonly queued: number
   readonly active: number
-  /** What failed too often. */
+  /** Requests that failed too often. */
   readonly dead: number
 }
 

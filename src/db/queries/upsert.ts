@@ -2,7 +2,7 @@ import { type CompiledQuery, type Expression, type Kysely, type SqlBool, sql } f
 import type { RowValues, TableRows } from '../../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../../tables/schema.ts'
 
-/** By the kind of database, which each has its own words. */
+/** Compiled statements by kind of database, because each has its own SQL. */
 const compiled = new WeakMap<object, Map<string, CompiledQuery>>()
 
 /** Fields without a column of their own are put together with the stored ones before they are written. */
@@ -37,7 +37,7 @@ function upsertOf(
   const query = insert.onConflict((conflict) => {
     const target = conflict.columns(key as never)
     if (when === 'kept' || telling.length === 0) return target.doNothing()
-    // Where another answer has told it better, only what that one leaves open is filled.
+    // Where another answer has described it better, only the columns that it left null are filled.
     const better =
       when === 'unlisted'
         ? sql<SqlBool>`${sql.ref(`${table}.last_seen_at`)} is not null`
@@ -91,7 +91,7 @@ export async function upsertRow(
   return numAffectedRows !== 0n
 }
 
-/** The language of some rows, and the one whose word on what is shared by all holds. */
+/** The language of some rows, and the language whose texts win in the columns that all languages share. */
 export interface Languages {
   readonly locale?: string | undefined
   readonly first?: string | undefined
@@ -110,7 +110,7 @@ export const TEXT_TABLES: Partial<Readonly<Record<TableName, TableName>>> = {
   widget: 'widget_text',
 }
 
-/** Whether a row's item was told in the first language. */
+/** Whether the item of a row was described in the first language. */
 const hasFirst = (table: TableName, texts: TableName, first = ''): Expression<SqlBool> => {
   const keys = ['kind', 'id'].filter((column) => column in tableOf(texts).columns)
   const same = keys.map((column) => sql`t.${sql.ref(column)} = ${sql.ref(`${table}.${column}`)}`)

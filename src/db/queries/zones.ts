@@ -8,7 +8,7 @@ import type { Store } from '../store.ts'
 /** The version of the zone data of this runtime, such as 2025b. */
 const ZONE_DATA = process.versions.tz ?? process.versions.icu ?? 'unknown'
 
-/** Whether the clock changes of a zone are held as this version of the zone data tells them. */
+/** Whether the clock changes of a zone are held from this version of the zone data. */
 async function isHeld(db: Kysely<Database>, zone: string, version: string): Promise<boolean> {
   const held = await db
     .selectFrom('time_zone_offset')
@@ -35,7 +35,7 @@ export async function rememberZone(
     .values(
       rows.map(({ at, offset }, i) => ({
         zone,
-        // The first row reaches back for good and the last one ahead, so that every instant lies in one of them.
+        // The first row reaches back and the last one ahead without end, so that every instant lies in one of them.
         from_at: i === 0 ? -62_135_596_800 : at,
         to_at: rows[i + 1]?.at ?? 253_402_300_800,
         offset_s: offset,
@@ -44,16 +44,18 @@ export async function rememberZone(
     )
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  // Other clocks make other days of the same values.
+  // With other clock changes, the same values fall into other days.
   if ((await clockOf(db, zone)) !== before) await engine.rebuildDays(db, zone)
 }
 
-/** The same in a transaction of its own, where there is anything to write; what is held is not asked of the runtime again. */
+/**
+ * The same in a transaction of its own, only where there is something to write; the runtime is not asked again for what is held.
+ */
 export async function ensureZone(store: Pick<Store, 'kysely' | 'engine' | 'write'>, zone: string): Promise<void> {
   if (!(await useHeld(store.kysely, zone))) await store.write((tx) => rememberZone(tx, store.engine, zone))
 }
 
-/** Takes the clock changes of a zone from the database where it holds them as this runtime's zone data tell them. */
+/** Uses the clock changes of a zone from the database, where they are from this runtime's zone data. */
 async function useHeld(db: Kysely<Database>, zone: string): Promise<boolean> {
   if (!(await isHeld(db, zone, ZONE_DATA))) return false
   const held = await db
@@ -69,7 +71,7 @@ async function useHeld(db: Kysely<Database>, zone: string): Promise<boolean> {
   return true
 }
 
-/** The same of all zones that the database holds. */
+/** The same for all zones that the database holds. */
 export async function useHeldZones({ kysely }: Pick<Store, 'kysely'>): Promise<void> {
   const zones = await kysely.selectFrom('time_zone_offset').select('zone').distinct().execute()
   for (const { zone } of zones) await useHeld(kysely, zone)
@@ -86,7 +88,7 @@ const clockOf = async (db: Kysely<Database>, zone: string): Promise<string> =>
       .execute(),
   )
 
-/** Writes the clock changes anew of every zone that other zone data than that of this runtime told. */
+/** Writes the clock changes anew of every zone that is held from other zone data than this runtime's. */
 export async function refreshZones(db: Kysely<Database>, engine: Engine, version = ZONE_DATA): Promise<void> {
   const outdated = await db
     .selectFrom('time_zone_offset')
@@ -94,7 +96,7 @@ export async function refreshZones(db: Kysely<Database>, engine: Engine, version
     .distinct()
     .where((where) => where.or([where('zone_data', 'is', null), where('zone_data', '<>', version)]))
     .execute()
-  // What this runtime does not know stays as it is.
+  // A zone that this runtime does not know stays as it is.
   for (const { zone } of outdated.filter((row) => isZone(row.zone)))
     await db.transaction().execute((tx) => rememberZone(tx, engine, zone, version))
 }

@@ -3,12 +3,15 @@ import { stoppedBySignal } from '../../base/stopped.ts'
 import type { Patience } from '../store.ts'
 import { isBusy } from './storeErrors.ts'
 
-/** How long another program that holds the file is waited for, in our own loop: SQLite's own waiting would stop every timer. */
+/**
+ * Milliseconds. How long we wait, in our own loop, for another program that holds the file: SQLite's own waiting would stop every
+ * timer.
+ */
 const BUSY_TIMEOUT_MS = 60_000
 const STEP_MS = 25
 
 /**
- * Tries again while another program holds what is needed, and gives up with what SQLite said last. Timers and signals go on;
+ * Tries again while another program holds what is needed, and gives up with SQLite's last error. Timers and signals go on;
  * throws StoppedError where `signal` is aborted and the file is still held.
  */
 export async function retryWhileBusy<T>(
@@ -22,7 +25,7 @@ export async function retryWhileBusy<T>(
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadline) throw error
       if (signal?.aborted) throw stoppedBySignal(error)
-      // By chance a little more or less, so that two that wait do not meet again and again.
+      // A random factor, so that two that wait do not collide again and again.
       await sleep(STEP_MS * (0.5 + Math.random()))
     }
   }
@@ -36,7 +39,10 @@ interface Copied {
   readonly totalPages: number
 }
 
-/** Copies a database over a file, which others may read and write meanwhile. A backup that finds the file held ends without a word and without a page. */
+/**
+ * Copies a database over a file, which others may read and write meanwhile. A backup that finds the file locked ends silently,
+ * without having copied a page.
+ */
 export const backUp = (
   source: { backup(file: string, options: { progress: () => number }): Promise<Copied> },
   file: string,

@@ -26,7 +26,7 @@ export interface Connection {
   readonly raw: SQLite.Database
   /** Prepares a statement once a text. */
   readonly prepare: (sql: string) => SQLite.Statement
-  /** What is checked at the beginning of every transaction, inside of it; it throws when nothing may be written. */
+  /** Sets a check for the beginning of every transaction, inside of it; the check throws when nothing may be written. */
   guard(check: () => void): void
 }
 
@@ -115,13 +115,13 @@ const adapterOf = (readonly: boolean): SqliteAdapter =>
   })
 
 /**
- * Makes one parameter of the list of an `in` or `not in`: the text of a query, and so its prepared statement, is the same
- * however long the list is.
+ * Makes a single parameter of the list of an `in` or `not in`, so that the text of a query, and its prepared statement, is the
+ * same however long the list is.
  */
 class ListCompiler extends SqliteQueryCompiler {
   protected override visitPrimitiveValueList(node: PrimitiveValueListNode): void {
     const isList = this.parentNode?.kind === 'BinaryOperationNode'
-    // What stands for a parameter while a query is prepared is none of these.
+    // The placeholders of a query that is being prepared are not plain values.
     if (isList && node.values.every((value) => typeof value === 'number' || typeof value === 'string')) {
       this.append('(select value from json_each(')
       this.appendValue(JSON.stringify(node.values))
@@ -140,7 +140,10 @@ function dialectOf(raw: SQLite.Database, driver: Driver, adapter: SqliteAdapter)
   }
 }
 
-/** How long SQLite itself waits, standing still: a writer hardly, for it waits in its own loop; a reader has nothing else to do. */
+/**
+ * Milliseconds that SQLite itself waits, which blocks the process: few for a writer, which waits in its own loop; a reader has
+ * nothing else to do.
+ */
 const BLOCK_MS = { writer: 100, reader: 5_000 }
 
 /** Refuses what cannot be a database: a folder, a device, a pipe, for which opening would wait for ever. */
@@ -152,7 +155,7 @@ function refuseOthers(file: string): void {
     throw new StoreError(`${file} is not a file.`, { hint: 'Name a file with --database.', code: 'not-a-file' })
 }
 
-/** What the file system said on the way to a database, as ours. */
+/** Turns an error of the file system on the way to a database into one of ours. */
 function asFileError(error: unknown, file: string): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return asStoreError(error, file)
   return new StoreError(`The database ${file} cannot be reached: ${error.message}.`, {
@@ -209,7 +212,7 @@ export function connect(
   }
 }
 
-/** Refuses a lock that is a link: it would be made, or held, wherever the link leads. */
+/** Refuses a lock file that is a link: the lock would be wherever the link leads. */
 function refuseLink(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
     throw new StoreError(`${file} is a link.`, { hint: 'Remove it.', code: 'lock-link' })
@@ -217,8 +220,8 @@ function refuseLink(file: string): void {
 
 /**
  * Holds a file for this process alone, by an exclusive transaction in which nothing is ever written: the operating system
- * gives it back with the process, however that ends, and with nothing else. Answers how to give it back; throws
- * SQLite's own error while another one holds it.
+ * releases it with the process, however that ends, and at no other time. Returns how to release it; throws SQLite's own error
+ * while another one holds it.
  */
 export function holdFile(file: string): () => void {
   refuseLink(file)
@@ -234,7 +237,7 @@ export function holdFile(file: string): () => void {
   }
 }
 
-/** Takes a file for this process alone and gives it back at once; throws SQLite's own error while anybody has it open. */
+/** Locks a file for this process alone and releases it at once; throws SQLite's own error while anybody has it open. */
 export function holdAlone(file: string): void {
   const raw = new SQLite(file, { timeout: 0, fileMustExist: true })
   try {

@@ -37,14 +37,14 @@ function missing({ raw }: Connection): (typeof TABLE_NAMES)[number][] {
   return there.has(COPY_MARK) ? TABLE_NAMES.filter((name) => !there.has(name)) : []
 }
 
-/** A published copy lacks bookkeeping that its views do not need: who reads it finds nothing there, rather than an error. */
+/** A published copy lacks bookkeeping that its views do not need: a query for it finds no rows, rather than an error. */
 export function addStandIns(connection: Connection): void {
   const names = missing(connection)
   if (names.length === 0) return
   const { raw } = connection
   const only = raw.pragma('query_only', { simple: true })
   raw.pragma('query_only = off')
-  // Of this connection: nothing of it comes into the file.
+  // Only of this connection: nothing of it is written to the file.
   for (const name of names) raw.exec(`create temp table ${name} (${Object.keys(tableOf(name).columns).join(', ')})`)
   raw.pragma(`query_only = ${only}`)
 }

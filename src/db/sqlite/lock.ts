@@ -13,13 +13,13 @@ import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
 import { asStoreError, isBusy } from './storeErrors.ts'
 
-/** Two processes that try at the same moment can each find the other in the way: each tries again for so long. */
+/** Milliseconds. Two processes that try at the same moment can block each other: each tries again for this long. */
 const MEETING_MS = 100
-/** How long a new holder has for saying who it is; longer while it is still making the database, or brings it up to date. */
+/** Milliseconds that a new holder has to say who it is; more while it still creates or migrates the database. */
 const INTRODUCTION_MS = 2_000
 const MAKING_MS = 30_000
 
-/** Where links lead, so that a database has one lock under all its names; also for a file that is not there yet. */
+/** Resolves links, so that a database has one lock under all its names; also for a file that does not exist yet. */
 function realPathOf(file: string): string {
   if (existsSync(file)) return realpathSync(file)
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
@@ -27,7 +27,9 @@ function realPathOf(file: string): string {
   return join(realpathSync(dirname(file)), basename(file))
 }
 
-/** The file that the writer of a database holds. It stays empty, and stays: whoever deleted it could hold another one. */
+/**
+ * The file that the writer of a database locks. It stays empty and is never deleted: whoever deleted it could lock another one.
+ */
 const lockFileOf = (file: string): string => `${realPathOf(file)}.lock`
 
 /** Whether a process of this machine has ended; unknown, and so taken for alive, on another one. */
@@ -53,7 +55,7 @@ export function isLocked(file: string): boolean | undefined {
   }
 }
 
-/** Who holds a database; it may be making it just now, and then says so a little later. */
+/** The holder of a database. It may be creating the database just now, and then says so a little later. */
 async function findHolder(file: string): Promise<LockHolder | undefined> {
   const began = performance.now()
   let patience = MAKING_MS
@@ -68,7 +70,7 @@ async function findHolder(file: string): Promise<LockHolder | undefined> {
         await reader.close()
       }
     } catch {
-      // It is not made, or not brought up to date yet; or its holder has gone meanwhile.
+      // The database is not created or migrated yet, or its holder has gone meanwhile.
       if (isLocked(file) === false) return undefined
     }
     await sleep(50)

@@ -14,7 +14,10 @@ import { asStoreError, isBusy } from './storeErrors.ts'
 /** The values of a statement's parameters, by place or by name. */
 export type Bound = readonly unknown[] | Readonly<Record<string, unknown>>
 
-/** A file that is read: it answers statements at once, too. The program itself asks by Kysely and the engine; tests and benches look so. */
+/**
+ * A file that is read; it also answers statements directly. The program itself uses Kysely and the engine; tests and benchmarks
+ * use this.
+ */
 export interface SqliteReader extends Reader {
   /** The first column of the first row of a query, or undefined; prepared once a text. */
   get(sql: string, parameters?: readonly unknown[]): unknown
@@ -53,7 +56,7 @@ export async function openStore(
         await retryWhileBusy(() => kysely.transaction().execute((tx) => rememberZone(tx, engine, zone)), patience)
     }
     await retryWhileBusy(() => refreshZones(kysely, engine), patience)
-    // Whoever died after the last migration left it empty.
+    // A process that died after the last migration left it empty.
     const described = raw.prepare('select 1 from data_dictionary limit 1').get() !== undefined
     if (version < SCHEMA_VERSION || !described) await writeDictionary(kysely)
   } catch (error) {
@@ -137,7 +140,7 @@ function prepareFile(connection: Connection, file: string, durability: Durabilit
   raw.pragma('cache_size = -4096')
   // Pages that change with every reply are folded back once in 32 MiB, not once in 4.
   raw.pragma('wal_autocheckpoint = 8192')
-  // Said first: whoever dies while the first table is made must find the file to be ours.
+  // Written first: if this process dies while it makes the first table, the file must still be recognized as ours.
   if (version === 0) raw.pragma(`application_id = ${APPLICATION_ID}`)
 }
 

@@ -1,6 +1,6 @@
 import { BusyError, StoreError } from '../../base/errors.ts'
 
-/** An error of SQLite, known by its name: the package itself has one door. */
+/** An error of SQLite, recognized by its name, without importing the package. */
 interface SqliteError extends Error {
   readonly code: string
 }
@@ -60,7 +60,7 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
   ],
 }
 
-/** Says in our words what SQLite said in its own; passes on what is not an error of SQLite. */
+/** Turns an error of SQLite into one of ours; passes on anything else. */
 export function asStoreError(error: unknown, file?: string): unknown {
   if (!isSqliteError(error)) return error
   const where = file === undefined ? '' : ` ${file}`

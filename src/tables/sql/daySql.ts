@@ -1,6 +1,6 @@
 /* Totals of days from values, and their comparison, as SQL. */
 
-/** Days from the first of March of the year 0 to 1970: from there on, nothing that has a date is negative. */
+/** Days from 1 March of the year 0 to 1970: counted from there, no date is negative. */
 const SHIFT = 719_468
 /** The local day of a clock time given as if it were UTC, in days since 1970. */
 const dayOf = (local: string): string => `(${local} + ${SHIFT * 86_400}) / 86400 - ${SHIFT}`

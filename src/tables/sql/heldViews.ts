@@ -70,7 +70,7 @@ const joined = (rows: string, what: string): string => `select * from (
       window island as (partition by ${LINE}, stretch)
     ) where fresh`
 
-// `with`, not one more level of nesting: SQLite as others bundle it (DuckDB's extension) has a parser that ends at a hundred levels.
+// `with` instead of one more level of nesting: the SQLite in DuckDB's extension parses at most a hundred levels.
 const COVERAGE = `with judged as not materialized (${JUDGED})
   select h.series_id, h.kind, h.indicator_id, ${indicatorName('h')}, h.geo_id, h.from_at, h.end_at as to_at,
     ${localTime('h.from_at', offsetAt('h', 'h.from_at'))} as from_local,
@@ -147,7 +147,7 @@ const HOLES = joined(
 )
 
 const HALF_YEAR = 182 * DAY
-/** When an interval is requested again, if a job wants some of it; null otherwise, for then nothing requests it. */
+/** `next` where a job wants some of the interval; null otherwise, because then nothing requests it. */
 const ifWanted = (of: string, next: string): string => `(select ${next} from _wanted w
         where w.series_id = ${of}.series_id and w.from_at < ${of}.to_at and w.to_at > ${of}.from_at
           and (w.geo_ids is null or ${of}.geo_id = 0 or ',' || w.geo_ids || ',' like '%,' || ${of}.geo_id || ',%') limit 1)`

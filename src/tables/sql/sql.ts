@@ -42,7 +42,10 @@ export const clockAt = (at: string): string => `time_zone_offset z on z.zone = s
 export const offsetAt = (of: string, at: string): string =>
   `(select z.offset_s from time_zone_offset z where z.zone = ${of}.time_zone and z.from_at <= ${at} order by z.from_at desc limit 1)`
 
-/** The instant at which the clocks of a zone show a time, given as if it were UTC: of two, the first; of none, the change that skips it. */
+/**
+ * The instant at which the clocks of a zone show a time, given as if it were UTC: the first where they show it twice, the change
+ * itself where they skip it.
+ */
 export const instantOf = (zone: string, local: string): string => `(select max(c.from_at, ${local} - c.offset_s) from (
       select * from time_zone_offset n where n.zone = ${zone} and n.from_at <= ${local} + 86400 order by n.from_at desc limit 3
     ) c where ${local} - c.offset_s < c.to_at order by c.from_at limit 1)`

@@ -105,7 +105,7 @@ const CLOCK = `clock as materialized (
     )
   )`
 
-// The grouping joins no rows. By it names are looked up once for each series and geo, while conditions still reach the tables.
+// This grouping joins nothing: it makes names be looked up once for each series and geo, while conditions still reach the tables.
 const SERIES_GEO = `(
     select s.id as series_id, ${which('s')}, s.time_zone, g.geo_id,
       ${geoName('g')},

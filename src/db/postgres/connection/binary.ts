@@ -27,7 +27,7 @@ export function wholeNumbers(numbers: readonly (number | null)[]): Buffer {
     if (number === null) at = bytes.writeInt32BE(NULL, at)
     else {
       at = bytes.writeInt32BE(8, at)
-      // Two halves: a bigint for each would be an object for each.
+      // Two halves: a bigint would be an object for each number.
       const high = Math.floor(number / 0x1_0000_0000)
       at = bytes.writeInt32BE(high, at)
       at = bytes.writeUInt32BE(number - high * 0x1_0000_0000, at)

@@ -10,7 +10,7 @@ import { OID } from './oids.ts'
 import { beginAlone, beginSession } from './session.ts'
 import { later } from './statements.ts'
 
-/** The driver, loaded when the first address is opened: most programs never do. */
+/** The driver, loaded when the first address is opened: most commands never need it. */
 const driver = (): typeof pg => loadPackage('pg')
 
 /** A transaction that only reads. */
@@ -24,7 +24,7 @@ export interface Connection {
   readonly kysely: Kysely<Database>
   /** A transaction that only reads, until it is ended. */
   reading(): Promise<ReadTransaction>
-  /** From now on, until it is closed, every query sees the database as it is now. */
+  /** From now until it is closed, every query sees the database as it is now. */
   beginSnapshot(): Promise<void>
   close(): Promise<void>
 }
@@ -34,7 +34,9 @@ const TEXTS: readonly number[] = [
   ...[OID.json, OID.jsonb],
 ]
 
-/** Whole numbers of 64 bits and sums as numbers, truth as 1 and 0, as SQLite answers them; times and JSON as their text. */
+/**
+ * Whole numbers of 64 bits and sums are read as numbers, booleans as 1 and 0, as SQLite has them; times and JSON as their text.
+ */
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid, format) {
     if (oid === OID.int8 || oid === OID.numeric) return Number
@@ -54,7 +56,7 @@ const CONNECT_MS = 20_000
  */
 function driverAddress(address: string): string {
   const url = new URL(givenAddress(address))
-  // The driver takes some modes for stricter ones unless it is told.
+  // Without this parameter the driver takes some modes for stricter ones.
   if (url.searchParams.has('sslmode') && !url.searchParams.has('uselibpqcompat'))
     url.searchParams.set('uselibpqcompat', 'true')
   url.searchParams.delete('pooling')
@@ -70,10 +72,10 @@ const clientConfig = (address: string): pg.ClientConfig => ({
   types,
 })
 
-/** A connection of its own, with our settings. */
+/** A connection outside the pool, with our settings. */
 export async function connectAlone(address: string): Promise<pg.Client> {
   const client = new (driver().Client)(clientConfig(address))
-  // Whoever waits for an answer is told; where nobody does, the next question tells.
+  // Whoever waits for an answer gets the error; where nobody does, the next query does.
   client.on('error', () => undefined)
   await client.connect()
   await beginAlone(client, address)
@@ -91,12 +93,12 @@ export function connect(address: string, { settings, first }: ConnectOptions = {
   const pool = new (driver().Pool)({
     ...clientConfig(address),
     max: CONNECTIONS,
-    // Statements are sent one behind the other; whoever needs an answer waits for his own.
+    // Statements are sent without waiting for earlier answers; a caller that needs an answer waits for its own.
     pipeline: true,
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,
     async onConnect(client) {
-      // Also while somebody works with it: his next question is told.
+      // Also while somebody works with it: the next query gets the error.
       client.on('error', () => undefined)
       await beginSession(client, address, settings)
       await first?.(client)
@@ -161,7 +163,7 @@ export function connect(address: string, { settings, first }: ConnectOptions = {
     async beginSnapshot() {
       if (frozen) return
       const client = await take()
-      // The first query is what it is read as of.
+      // The first query fixes what the snapshot shows.
       await client.query('begin isolation level repeatable read read only; select 1')
       frozen = client
     },

@@ -3,15 +3,15 @@ import { StoreError } from '../../../base/errors.ts'
 import { givenAddress } from '../../address.ts'
 import { prepareOn } from './statements.ts'
 
-/** What every connection begins with: names found in one place only, one clock, and an end to whatever hangs. */
+/** Settings of every connection: names resolve in one schema only, one time zone, and a time limit for whatever hangs. */
 const SETTINGS = [
   'search_path = public, compat',
   "timezone = 'UTC'",
   'client_min_messages = warning',
-  // Compiling a statement for the processor takes longer than any of ours runs.
+  // JIT compilation takes longer than any of our statements runs.
   'jit = off',
 ]
-/** How long a statement, a lock and an idle transaction may take, in milliseconds, where the address says nothing else. */
+/** Milliseconds that a statement, a wait for a lock and an idle transaction may take, where the address says nothing else. */
 const TIMEOUTS = {
   statement_timeout: 900_000,
   lock_timeout: 60_000,
@@ -31,7 +31,10 @@ function settingsOf(address: string): readonly string[] {
 const set = (settings: readonly string[], how = 'set'): string =>
   settings.map((setting) => `${how} ${setting}`).join('; ')
 
-/** A statement whose asker is gone ends: its process may have been killed. Not every system can tell, and then it is not looked. */
+/**
+ * The server ends a statement when its client is gone, for instance killed. Not every system can notice that; there it is left
+ * out.
+ */
 const END_WITH_ASKER = `do $$ begin perform set_config('client_connection_check_interval', '1s', false);
   exception when invalid_parameter_value then null; end $$`
 
@@ -40,8 +43,8 @@ const NEEDED = ['search_path', 'timezone'] as const
 const FOUND: Readonly<Record<(typeof NEEDED)[number], string>> = { search_path: 'public, compat', timezone: 'UTC' }
 
 /**
- * Whether an address is that of a pooler which hands out a connection of the server for one transaction (`?pooling=transaction`):
- * what is set, prepared or locked there for a session meets somebody else.
+ * Whether an address is that of a pooler which hands out a server's connection for one transaction only
+ * (`?pooling=transaction`): what a session sets, prepares or locks there would affect other clients.
  */
 function isPooled(address: string): boolean {
   const pooling = new URL(givenAddress(address)).searchParams.get('pooling')
@@ -52,7 +55,7 @@ function isPooled(address: string): boolean {
   })
 }
 
-/** Refuses a pooler whose database does not have the settings that its sessions cannot be given. */
+/** Refuses a pooler whose database lacks the settings that sessions behind it cannot make themselves. */
 async function requireSettings(client: pg.ClientBase, address: string): Promise<void> {
   const { rows } = await client.query<Record<string, string>>(
     `select ${NEEDED.map((name) => `current_setting('${name}') as ${name}`).join(', ')}, current_database() as name`,
@@ -68,7 +71,7 @@ async function requireSettings(client: pg.ClientBase, address: string): Promise<
   })
 }
 
-/** Makes a connection of a pool ours. */
+/** Applies our settings to a new connection of a pool. */
 export async function beginSession(
   client: pg.ClientBase,
   address: string,
@@ -80,7 +83,7 @@ export async function beginSession(
   prepareOn(client, !pooled)
 }
 
-/** Makes a connection ours alone until it ends, with what is locked on it: a pooler leaves us one only as long as a transaction lasts. */
+/** Keeps a connection for us alone until it ends, with its locks: a pooler would take it away after a transaction. */
 export const beginAlone = (client: pg.ClientBase, address: string): Promise<unknown> =>
   client.query(
     isPooled(address)

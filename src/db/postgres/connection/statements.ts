@@ -10,17 +10,18 @@ const storable = (value: unknown): unknown =>
 
 const LATER = '/* later */ '
 
-/** Begins a statement whose answer is not waited for, inside of a transaction: each wait costs more than most of ours run. */
+/** Marks a statement inside a transaction whose answer is not waited for: each wait costs more than most of ours run. */
 export const later = (sql: string): string => `${LATER}${sql}`
 
-/** What is said of every statement after one that failed. */
+/** The SQLSTATE of every statement after one that failed. */
 const ABORTED = '25P02'
 const NOTHING = { command: '', rowCount: null, rows: [] }
 
 /**
- * Makes a connection prepare what is asked of it with parameters, once a text: to read and to plan a statement takes longer
- * than most of ours run. What is not waited for is sent all the same; where it fails, the next answer is its error, and at the latest that of the
- * commit, which is none then. Where it may be somebody else's for the next transaction, nothing is `kept`.
+ * Makes a connection prepare each text of a statement with parameters once: parsing and planning takes longer than most of ours
+ * run. A statement whose answer is not waited for is sent all the same. Where it fails, the next answer is its error, at the
+ * latest that of the commit, which then does not happen. `kept` is false where another client may get the connection for the
+ * next transaction: then nothing stays prepared.
  */
 export function prepareOn(client: pg.ClientBase, kept = true): void {
   const names = new Map<string, string>()
@@ -37,7 +38,7 @@ export function prepareOn(client: pg.ClientBase, kept = true): void {
     const name = nameOf(text)
     return ask({ text, values: values.map(storable), ...(name === undefined ? {} : { name }) })
   }
-  /** The first thing that went wrong in the transaction without being waited for. */
+  /** The first error of a statement in the transaction that was not waited for. */
   let failed: unknown
   let inside = false
   const told = async (answer: Promise<pg.QueryResult>): Promise<pg.QueryResult> => {

@@ -5,7 +5,9 @@ import type { PlacedValue } from '../../engine.ts'
 import { portable } from '../../portable.ts'
 import { rowsOf } from '../connection/run.ts'
 
-/** Makes the totals of all days anew, from the values, of the series whose days are counted in a zone. Part of a transaction. */
+/**
+ * Recomputes the totals of all days, from the values, of the series whose days are counted in a zone. Runs inside a transaction.
+ */
 export async function rebuildDays(db: Kysely<Database>, zone: string): Promise<void> {
   const series = db.selectFrom('series').select('id').where('time_zone', '=', zone)
   await db.deleteFrom('_day').where('series_id', 'in', series).execute()
@@ -31,8 +33,8 @@ export async function dayTotalsChecksums(db: Kysely<Database>): Promise<Map<numb
 }
 
 /**
- * The values that are larger than something, whatever their sign. Days tell where to look: a value lies at most a day and a
- * half from the midnight, in UTC, with which its day begins.
+ * The values that are larger than a limit, whatever their sign. Days narrow the search: a value lies at most a day and a half
+ * from the midnight, in UTC, with which its day begins.
  */
 export const valuesBeyond = (db: Kysely<Database>, limit: number): Promise<PlacedValue[]> =>
   rowsOf(

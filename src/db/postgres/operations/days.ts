@@ -22,7 +22,7 @@ const DOUBLES = ['hours', 'min', 'max', 'sum', 'energy', 'first_s', 'last_s']
 const TOTALS = COLUMNS.slice(3)
 const of = (row: string): string => TOTALS.map((column) => `${row}.${column}`).join(', ')
 
-// The days that are there are looked up first: a conflict writes a lock even where nothing changes.
+// Existing days are looked up first: a conflict takes a lock even where nothing changes.
 const UPSERT = `insert into _day (series_id, ${COLUMNS.join(', ')})
   select $1::bigint, v.* from unnest(${COLUMNS.map((column, i) => `$${i + 2}::${DOUBLES.includes(column) ? 'float8' : 'bigint'}[]`).join(', ')}) v (${COLUMNS.join(', ')})
   left join _day d on d.series_id = $1 and d.geo_id = v.geo_id and d.month = v.month and d.day = v.day

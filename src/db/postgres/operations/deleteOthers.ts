@@ -3,7 +3,10 @@ import type { RowValues } from '../../../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../../../tables/schema.ts'
 import { changedBy } from '../connection/run.ts'
 
-/** Deletes the rows of a table with some values that are not in a list, which has the values of some other columns. Answers how many. */
+/**
+ * Deletes the rows of a table that have some given values, except those in a list, which holds the values of other columns.
+ * Returns how many.
+ */
 export function deleteOthers(
   tx: Transaction<Database>,
   table: TableName,

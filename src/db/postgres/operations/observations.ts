@@ -7,9 +7,9 @@ import { doubles, wholeNumbers } from '../connection/binary.ts'
 import { changedBy, rowsOf, send } from '../connection/run.ts'
 
 /*
- * The hot path. What is held in the window is read first, by one look along the key, and compared here: what is equal writes
- * nothing, not even a lock of its row, and what changes leaves its old version to the history without a trigger that would
- * have to look for it.
+ * The hot path. The values held in the window are read first, by one scan of the key, and compared here: an equal value writes
+ * nothing and locks no row, and the old version of a changed one goes to the history without a trigger that would have to look
+ * it up.
  */
 
 type Tx = Transaction<Database>
@@ -31,7 +31,7 @@ const INSERT = `insert into observation (series_id, geo_id, at, value, step_s, f
 const KEEP = `insert into observation_revision (series_id, superseded_by, geo_id, at, value, step_s, fetch_id)
   select $1::bigint, $2::bigint, * from unnest($3::bigint[], $4::bigint[], $5::float8[], $6::bigint[], $7::bigint[])`
 
-// The whole range beside the keys: so only the parts of the table are opened that have some of them.
+// The whole range besides the keys, so that only the partitions that hold some of them are opened.
 const REPLACE = `update observation o set value = n.value, step_s = n.step_s, fetch_id = $2
   from unnest($3::bigint[], $4::bigint[], $5::float8[], $6::bigint[]) n (geo_id, at, value, step_s)
   where o.series_id = $1 and o.geo_id = n.geo_id and o.at = n.at and o.at >= $7 and o.at <= $8`
@@ -120,7 +120,7 @@ export async function upsertObservations(
     const step = typeof steps === 'number' ? steps : steps[i]!
     const old = held.get(geoId)!.get(instant)
     if (old === undefined) fresh.add(geoId, instant, value, step)
-    // A length that is only guessed leaves the stored one alone.
+    // A length that is only guessed does not replace the stored one.
     else if (old.value !== value || (!guessed && old.step_s !== step)) {
       before.add(geoId, instant, old.value, old.step_s, old.fetch_id)
       after.add(geoId, instant, value, guessed ? old.step_s : step)

@@ -12,9 +12,9 @@ const ALL = `select kind, id, name, more, locale from (
   ) t where nth = 1 order by kind desc, id`
 
 /**
- * What has words that begin so, without accents and whatever their case: an exact number first, then an exact name, then names
- * that begin so, then where the words stand in the name, in the short name, in the text. Each item once, whatever language
- * matched: in the first one where held.
+ * Finds items by the beginnings of words, whatever their case and accents: an exact number first, then an exact name, then
+ * names that begin so, then by where the words stand: in the name, in the short name, in the text. Each item appears once, in
+ * the first language where held, whatever language matched.
  */
 const MATCHING = `with question as materialized (
     select string_agg(quote_literal(word) || ':*', ' & ')::tsquery as words

@@ -6,7 +6,7 @@ import type { Connection, ReadTransaction } from '../connection/connection.ts'
 import { OID } from '../connection/oids.ts'
 import { asStoreError } from '../errors.ts'
 
-/** Rows at a time of somebody's statement: they may be as wide as they like. */
+/** Rows of a user's statement that are read at a time: they may be wide. */
 const BLOCK = 250
 
 const WHOLE: readonly number[] = [OID.int8, OID.int4, OID.int2]
@@ -14,7 +14,7 @@ const REAL: readonly number[] = [OID.float4, OID.float8]
 
 const BYTEA = 17
 
-/** Whole numbers are bigints, as the interface says; times and whatever else there is are told as text. */
+/** Whole numbers are bigints, as the interface says; times and all other values become text. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid) => (value: unknown) => {
     if (typeof value !== 'string') return value
@@ -41,13 +41,13 @@ const written = (sql: string, parameters: Readonly<Record<string, unknown>>): st
     .trim()
     .replace(/;+\s*$/, '')
 
-/** The protocol that takes one statement only: behind a `;` another one would end the transaction that only reads. */
+/** The protocol that takes one statement only: a second one after `;` could end the read-only transaction. */
 const ALONE = { queryMode: 'extended' } as const
 
 /** Statements that a cursor can be opened for. */
 const WITH_ROWS = /^(\s|\(|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(select|with|values|table)\b/i
 
-/** What needs words that only SQLite has. */
+/** Refuses a statement with words that only SQLite has. */
 function refuseOthers(sql: string): void {
   if (!/\bsearch\s+match\b/i.test(sql)) return
   throw new InputError(
@@ -77,7 +77,7 @@ const HINT = 'docs/schema.md lists tables, views and columns; so does `select * 
 
 let answers = 0
 
-/** Runs a user's own statement in a transaction that only reads, and hands its rows over as they are read. */
+/** Runs a user's own statement in a read-only transaction, and passes its rows on as they are read. */
 export async function query(
   connection: Connection,
   sql: string,
@@ -131,7 +131,7 @@ async function* once(rows: unknown[][]): QueryResult['rows'] {
   if (rows.length > 0) yield rows
 }
 
-/** By what the server says: the code by which ours know it, and what to do. */
+/** What the server says, with our code for it and what to do. */
 const WRONG: readonly (readonly [
   state: RegExp,
   said: RegExp,
@@ -154,11 +154,11 @@ const WRONG: readonly (readonly [
     'A query may read what the user of the address may: docs/scale.md has the roles.',
     'not-allowed',
   ],
-  // Syntax and names, data that does not fit, and what is not known or not possible for whoever only reads.
+  // Syntax and names, data that does not fit, and what is unknown or not allowed to a reader.
   [/^(42|22|0A|25001)/, /./, null, HINT, 'bad-sql'],
 ]
 
-/** What is wrong with a statement is told in the words of the database; what is wrong with the database in ours. */
+/** An error in the statement keeps the words of the database; an error of the database gets ours. */
 function asStatementError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error ? String(error.code) : ''

@@ -6,7 +6,7 @@ import { rowsOf } from '../connection/run.ts'
 
 type Db = Kysely<Database>
 
-/** Values at a time: each block begins where the one before ended, so that nothing is held open between them. */
+/** Values that are read at a time. Each block begins where the one before ended, so that nothing stays open between them. */
 const BLOCK = 5_000
 
 const IN = 'series_id = $1 and geo_id = $2 and at >= $3 and at < $4'

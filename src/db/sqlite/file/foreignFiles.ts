@@ -8,16 +8,15 @@ const SALT_IN_LOG = 16
 const SALT_IN_FRAME = 8
 
 /**
- * Refuses a database beside which the log of another file lies, as when a copy was put in the place of one that was being
- * written when its process was killed: SQLite would write the pages of that log into it. Certain is this: the file was
- * changed after the log, and not by folding the log back, for then it would have a page of it. To be called by whoever alone
- * writes, before the file is opened.
+ * Refuses a database beside which the log of another file lies, as when a copy replaced one whose writer had been killed:
+ * SQLite would write the pages of that log into it. What proves it: the file was changed after the log, and not by folding the
+ * log back, because then it would have a page of it. Call it as the only writer, before the file is opened.
  */
 export function refuseForeignLog(file: string): void {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
   const own = statSync(file, { throwIfNoEntry: false })
   if (!log || !own || log.size <= LOG_HEADER || own.size === 0 || own.mtimeMs <= log.mtimeMs) return
-  // Never closed again: that would give back all locks that this process holds on the file.
+  // Never closed: that would release all locks that this process holds on the file.
   const [logHandle, handle] = [openSync(`${file}-wal`, 'r'), openSync(file, 'r')]
   const head = Buffer.alloc(LOG_HEADER)
   readSync(logHandle, head, 0, LOG_HEADER, 0)
@@ -59,9 +58,9 @@ const USER_VERSION = 60
 const IN_LOG_MODE = 2
 
 /**
- * Refuses a database of this program beside which a rollback journal lies: once it is made it is written by way of a
- * write-ahead log alone, and SQLite would write the pages of that journal into it, or remove it where it is none. To be asked
- * before anything opens the file.
+ * Refuses a database of this program beside which a rollback journal lies. Once made, such a database is written through a
+ * write-ahead log only; SQLite would write the pages of that journal into it, or remove the journal. Call it before anything
+ * opens the file.
  */
 export function refuseForeignJournal(file: string): void {
   const journal = `${file}-journal`

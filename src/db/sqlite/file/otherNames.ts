@@ -6,11 +6,11 @@ import { holdAlone } from '../connection.ts'
 import { isBusy } from '../storeErrors.ts'
 
 /*
- * The lock and the write-ahead log of a database go by its path. What leads to one file by several paths, and is no symbolic
- * link, would have a lock and a log for each: two writers that do not know of each other destroy the file.
+ * The lock and the write-ahead log of a database are named after its path. A file that several paths lead to, other than by
+ * symbolic links, would have a lock and a log for each: two writers that do not know of each other would destroy it.
  */
 
-/** How long whoever holds a file under another name, or reads it just now, is waited for. */
+/** Milliseconds that we wait for a process that holds the file under another name, or reads it just now. */
 const MEETING_MS = 2_000
 
 /** Whether a path is itself a place where something was mounted, as a single file in a container; unknown, and so false, but on Linux. */
@@ -45,8 +45,8 @@ export function refuseOtherNames(file: string, now: number): void {
 }
 
 /**
- * Makes sure, before a file is opened, that nobody has it open under another name: where no log shows that somebody has it
- * under this one, the system is asked for the file itself. So a file that was renamed under a writer is not written by a second.
+ * Makes sure, before a file is opened, that nobody has it open under another name. Where no log shows that somebody has it open
+ * under this one, the system is asked for the file itself. So a file that was renamed under a writer does not get a second one.
  */
 export async function requireOneName(file: string): Promise<void> {
   try {
@@ -57,7 +57,7 @@ export async function requireOneName(file: string): Promise<void> {
       { busyTimeoutMs: MEETING_MS },
     )
   } catch (error) {
-    // What else is wrong with it is told by whoever opens it.
+    // Whoever opens the file reports what else is wrong with it.
     if (!isBusy(error)) return
     throw new BusyError(`Another program has the database ${file} open under another name.`, {
       hint: 'It was renamed, or mounted elsewhere, while that program runs: wait for it, or stop it.',

@@ -8,10 +8,10 @@ export const logBytes = (file: string): number => statSync(`${file}-wal`, { thro
 
 /** Bytes to which the log may grow where nothing else is said. */
 export const LOG_LIMIT = 64 * 1024 * 1024
-/** The log is looked at once in so many transactions. */
+/** Transactions between two looks at the log. */
 const LOOK_EVERY = 16
 
-/** How long readers of the log are waited for, in our own loop, before the log may grow on. */
+/** Milliseconds that we wait for readers of the log, in our own loop, before it may grow on. */
 const READERS_MS = 5_000
 const STEP_MS = 10
 
@@ -42,8 +42,8 @@ export function createLogBound(
 }
 
 /**
- * Watches that nobody shortens the log but through SQLite, which then counts the file as changed by another connection: what
- * stood in it is lost, and whatever is written after the gap would be folded back with it. To be called inside of transactions.
+ * Watches that only SQLite shortens the log, which then counts the file as changed by another connection. Otherwise what stood
+ * in it is lost, and what is written after the gap would be folded back with it. Call it inside transactions.
  */
 export function watchLength(
   { raw }: Connection,

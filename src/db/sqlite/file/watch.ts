@@ -20,7 +20,7 @@ export function watchFile(file: string): Watch {
   if (file === '' || file === ':memory:') return { check: () => undefined, moved: () => false }
   const log = `${file}-wal`
   const ours = identityOf(file)
-  // Known from the first transaction on: only then is it certain that SQLite has it open.
+  // Known from the first transaction on: only then is it certain that SQLite has the log open.
   let ourLog: string | undefined
   const gone = (what: string, code: string): StoreError =>
     new StoreError(`${what} while this command was writing to it; nothing was written since.`, {

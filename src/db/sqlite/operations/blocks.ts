@@ -1,9 +1,9 @@
 import type { Blocks } from '../../engine.ts'
 
-/** Rows at a time: to wait for a block costs as much as to read one row. */
+/** Rows that are read at a time: waiting for a block costs as much as reading one row. */
 const ROWS = 64
 
-/** The rows of a statement, which begins when the first are read and ends with the reading. */
+/** The rows of a statement, which begins with the first read and ends with the last. */
 export async function* inBlocks<T>(begin: () => IterableIterator<T>): Blocks<T> {
   let block: T[] = []
   for (const row of begin()) {

@@ -4,7 +4,9 @@ import type { Database } from '../../../tables/schema.ts'
 import { dayTotals, differentDaySql } from '../../../tables/sql/daySql.ts'
 import type { PlacedValue } from '../../engine.ts'
 
-/** Makes the totals of all days anew, from the values, of the series whose days are counted in a zone. Part of a transaction. */
+/**
+ * Recomputes the totals of all days, from the values, of the series whose days are counted in a zone. Runs inside a transaction.
+ */
 export async function rebuildDays(db: Kysely<Database>, zone: string): Promise<void> {
   const series = db.selectFrom('series').select('id').where('time_zone', '=', zone)
   await db.deleteFrom('_day').where('series_id', 'in', series).execute()
@@ -21,10 +23,10 @@ export async function differentDays(db: Kysely<Database>, series: number, geo: n
 
 /** A prime: remainders by it are added without an overflow. */
 const PRIME = 2_147_483_647
-/** A number by its whole part and by what is behind the point, to 2^-52: as a double a cent beside 1e16 would be nothing. */
+/** A number as its whole part and its fraction, to 2^-52: in one double, a cent beside 1e16 would vanish. */
 const exactly = (of: string): string =>
   `cast(${of} as integer) % ${PRIME} + cast((${of} - cast(${of} as integer)) * 4503599627370496.0 as integer) % ${PRIME}`
-/** By which it tells where a total stands: of which day, series and geo it is. */
+/** The place of a total: its day, series and geo as one number. */
 const PLACE = '(series_id * 40503 + geo_id * 31 + day) % 65521'
 
 /** A checksum of the totals of the days of every month. Sums of doubles tell of what is beyond whole numbers; rows come in the order of their key each time. */
@@ -38,8 +40,8 @@ export async function dayTotalsChecksums(db: Kysely<Database>): Promise<Map<numb
 }
 
 /**
- * The values that are larger than something, whatever their sign. Days tell where to look: a value lies at most a day and a
- * half from the midnight, in UTC, with which its day begins.
+ * The values that are larger than a limit, whatever their sign. Days narrow the search: a value lies at most a day and a half
+ * from the midnight, in UTC, with which its day begins.
  */
 export async function valuesBeyond(db: Kysely<Database>, limit: number): Promise<PlacedValue[]> {
   const { rows } = await sql<PlacedValue>`

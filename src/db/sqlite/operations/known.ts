@@ -4,7 +4,7 @@ import type { Connection } from '../connection.ts'
 
 /*
  * Values as they are, or as they were known when a fetch had been recorded. Fetches of a series are numbered in the order in
- * which they were recorded, so that a version is told by two numbers of its own row, and nothing is looked up.
+ * which they were recorded, so that two numbers of a row tell its version, and nothing is looked up.
  */
 
 type Prepare = Connection['prepare']

@@ -32,11 +32,11 @@ function upserts(told: boolean, even: boolean): (rows: number) => string {
   const built: string[] = []
   return (rows) => (built[rows] ??= upsertOf(rows, told, even))
 }
-/** A length that is only guessed leaves the stored one alone. */
+/** A length that is only guessed does not replace the stored one. */
 const TOLD = { even: upserts(true, true), other: upserts(true, false) }
 const GUESSED = { even: upserts(false, true), other: upserts(false, false) }
 
-/** Whether each of some values begins when the one before it ends. */
+/** Whether each value begins when the one before it ends. */
 function isEven(at: readonly number[], first: number, end: number, step: number): boolean {
   for (let i = first + 1; i < end; i++) if (at[i]! - at[i - 1]! !== step) return false
   return true
@@ -126,7 +126,7 @@ export function upsertObservations(
       }
       i = end
     }
-    // Counted where they lie: what the connection changed in all has the index of texts in it.
+    // Counted in the history itself: the number of all changes of the connection includes the index of texts.
     const superseded = held > 0 && written > 0 ? supersededBy(prepare, fetchId, [seriesId, geoId, from, to]) : 0
     if (held > last - first - (written - superseded)) surplus.add(geoId)
     changed += written

@@ -3,7 +3,7 @@ import { COPY_MARK } from '../copies.ts'
 
 type Raw = Connection['raw']
 
-/** What in bookkeeping says who requested what, and what was said of it: nobody's business. */
+/** Columns of the bookkeeping that say who requested what, and what was answered: they are private. */
 const PRIVATE: Readonly<Record<string, string>> = {
   target: "''",
   params: "'{}'",

@@ -7,7 +7,9 @@ import { inBlocks } from './blocks.ts'
 
 type Raw = Connection['raw']
 
-/** What SQLite and its driver say of a user's own statement, in our words: a mistake of the user where it is one. */
+/**
+ * Turns an error of SQLite or its driver about a user's own statement into one of ours: InputError where the user made a mistake.
+ */
 function asStatementError(error: unknown, file: string): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error ? String(error.code) : ''
@@ -29,7 +31,7 @@ function asStatementError(error: unknown, file: string): unknown {
   return asStoreError(error, file)
 }
 
-/** Rows of a user's statement; what goes wrong on the way is told in our words. */
+/** The rows of a user's statement; an error on the way becomes one of ours. */
 async function* told(rows: QueryResult['rows'], file: string): QueryResult['rows'] {
   try {
     yield* rows
