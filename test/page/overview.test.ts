@@ -3,6 +3,7 @@ import { textOf } from '../../src/page/html.ts'
 import { readCoverage, readCoverageOf } from '../../src/page/queries/coverage.ts'
 import { readHome } from '../../src/page/queries/home.ts'
 import { coverageOf } from '../../src/page/views/coverage.ts'
+import { WORDS } from '../../src/page/words/words.ts'
 import { openReader, type Store } from '../store.ts'
 import { requestOf } from './askPage.ts'
 import { accessibilityFaults, window } from './browser.ts'
@@ -50,6 +51,13 @@ describe('the overview', () => {
     const cookie = chosen.headers.get('set-cookie')!
     expect(cookie).toMatch(/^indicator_sync_lang=es; Path=\/; HttpOnly; SameSite=Strict/)
     expect(await get(`${url}/`, { cookie: cookie.split(';')[0]!, 'accept-language': 'en' })).toContain('lang="es"')
+  })
+
+  test('says of one series and of several that they reach as far as usual, in both languages', () => {
+    const said = (locale: 'en' | 'es') =>
+      [1, 2].map((series) => WORDS[locale].home.whole(series).split(/[,:] (?:y|and) /)[1])
+    expect(said('en')).toEqual(['the series reaches as far as usual.', 'all 2 series reach as far as usual.'])
+    expect(said('es')).toEqual(['la serie llega hasta donde suele.', 'las 2 series llegan hasta donde suelen.'])
   })
 })
 

@@ -41,7 +41,7 @@ export const es: Translated<typeof en> = {
   go: 'Mostrar',
   of: (day) => `Figuraban para el ${day}`,
   name: 'Archivo',
-  kind: 'Forma',
+  kind: 'Formato',
   horizon: 'Horizonte',
   aboutDays: 'Trata de los días',
   publishedDays: 'Publicado',
@@ -59,6 +59,6 @@ export const es: Translated<typeof en> = {
   withdrawn: 'ya no figura desde',
   list: 'Como está en la lista',
   single: 'Como llega por sí solo',
-  cut: (letters) => `El comienzo de ${letters.toLocaleString('es')} letras.`,
+  cut: (letters) => `El comienzo de ${letters.toLocaleString('es')} caracteres.`,
   noWidgets: 'No se conserva ningún widget.',
 }

@@ -46,7 +46,7 @@ export const es: Translated<typeof en> = {
   run: (number, job, command) => `ejecución ${number} (${command} ${job})`,
   request: 'Petición',
   reason: 'Se pidió porque',
-  entry: 'Lugar en el trabajo',
+  entry: 'Lugar en la tarea',
   answer: 'Respuesta',
   status: (status, ms) => `${status}, ${ms} ms`,
   place: 'Lugar en la respuesta guardada',

@@ -21,12 +21,13 @@ export const en = {
 }
 
 export const es: Translated<typeof en> = {
-  about: 'Cada indicador del servicio, conservado o no. Lo que no se conserva se trae con una línea en una tarea.',
+  about:
+    'Todos los indicadores del servicio, conservados o no. Lo que no se conserva se trae con una línea en una tarea.',
   words: 'Palabras, o un número',
   which: 'Cuáles',
   held: { all: 'todos', held: 'conservados', other: 'no conservados' },
   find: 'Mostrar',
-  none: 'Ninguno es así.',
+  none: 'No hay ninguno así.',
   noneAtAll: 'El catálogo no se conserva. Se trae con:',
   number: 'Número',
   name: 'Nombre',

@@ -76,7 +76,7 @@ export const es: Translated<typeof en> = {
     stopped: 'detenida',
     failed: 'fallida',
   },
-  gone: 'en curso, o murió sin decir nada',
+  gone: 'en curso, o terminó sin completar su registro',
   requests: 'Peticiones',
   failed: 'Fallidas',
   bytes: 'Bytes',
@@ -88,7 +88,7 @@ export const es: Translated<typeof en> = {
   rejected: 'rechazadas',
   message: 'Mensaje',
   version: 'Versión',
-  schedule: 'Horario',
+  schedule: 'Planificación',
   older: 'Anteriores',
   newest: 'Últimas',
   strip: (count, slowest) =>

@@ -33,7 +33,7 @@ export const es: Translated<typeof en> = {
   where: 'Dónde',
   places: { all: 'en todo', catalogue: 'en el catálogo', content: 'en textos', archives: 'en archivos' },
   find: 'Buscar',
-  none: (text) => `Nada habla de «${text}». Pruebe con menos palabras, o con sus comienzos.`,
+  none: (text) => `Nada menciona «${text}». Pruebe con menos palabras, o con sus comienzos.`,
   found: (shown, total, more) =>
     shown < total
       ? `Los primeros ${shown} de ${total.toLocaleString('es')}${more ? ' o más' : ''}; más palabras encuentran menos.`

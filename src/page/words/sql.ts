@@ -97,7 +97,7 @@ export const es: Translated<typeof en> = {
   whole: 'Entera, en una terminal:',
   empty: 'Ninguna fila.',
   csv: 'Como CSV',
-  long: (letters) => `${letters.toLocaleString('es')} letras`,
+  long: (letters) => `${letters.toLocaleString('es')} caracteres`,
   chart: 'Gráfico',
   chartOf: (names, from, to) => `${names}, de ${from} a ${to}. La tabla de abajo tiene los valores.`,
   refused: 'No se ha respondido',

@@ -44,7 +44,7 @@ export const en = {
 }
 
 export const es: Translated<typeof en> = {
-  about: 'Lo que dice el operador, como texto sin formato, con cada versión que se ha traído.',
+  about: 'Lo que dice el operador, como texto sin formato, con todas las versiones que se han traído.',
   kinds: {
     news: 'Noticias',
     glossary: 'Glosario',
@@ -53,12 +53,12 @@ export const es: Translated<typeof en> = {
     indicator: 'Indicador',
     offer_indicator: 'Indicador de oferta',
   },
-  which: 'Clases de textos',
+  which: 'Tipos de textos',
   none: 'No se conserva ninguno.',
   noneHint: 'Una tarea los trae:',
   title: 'Título',
   published: 'Publicado',
-  updated: 'Cambiado',
+  updated: 'Modificado',
   expires: 'Caduca',
   first: 'Visto por primera vez',
   withdrawn: 'ya no figura desde',
