@@ -1,19 +1,19 @@
-import { KeyError, SchemaError, StoppedError, SyncError } from './base/errors.ts'
-import type { EmitEvent, OnEvent } from './base/events.ts'
+import { KeyError, SchemaError, StoppedError, type SyncError } from './base/errors.ts'
+import type { OnEvent } from './base/events.ts'
 import { quantity } from './base/quantity.ts'
 import { stoppedBySignal } from './base/stopped.ts'
-import { formatMillis } from './base/time/instant.ts'
 import type { Store } from './db/store.ts'
 import type { FetchOptions } from './fetch/fetch.ts'
 import type { Turns } from './fetch/turns.ts'
-import { eventRows, type RejectPolicy } from './ingestContext.ts'
+import type { RejectPolicy } from './ingestContext.ts'
 import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
 import type { SkippedItem } from './job/plannerState.ts'
 import { callsLeft } from './load/budget.ts'
 import { closeQuarantine } from './load/quarantine/closeQuarantine.ts'
-import { beginRun, type Counts, countsOf, endRun } from './load/run.ts'
+import { type Counts, countsOf } from './load/run.ts'
 import { hostOf } from './load/source.ts'
+import { openRun } from './openRun.ts'
 import type { Leased } from './pipeline.ts'
 import type { JobWithOptions } from './plan/planning.ts'
 import type { Requested } from './plan/requested.ts'
@@ -108,23 +108,13 @@ export async function ingestAll(
 ): Promise<Summary> {
   const { store, baseUrl, now, signal } = context
   const began = now()
-  const runId = await beginRun(store, {
-    ...{ command, job: job.name, version: context.version, now: formatMillis(began) },
-    ...{ schedule: job.schedule, timeZone: job.timeZone },
-  })
-  const emit: EmitEvent = (event, fields) => context.onEvent?.({ event, run: runId, job: job.name, command, ...fields })
+  const run = await openRun(context, command, job)
+  const { runId, emit } = run
   const onHold = (ms: number, reason: string): void => {
     emit('calls.held', { wait_ms: Math.round(ms), reason })
     context.onHold?.(ms, reason)
   }
-  emit('run.started', {})
   const rejects = context.rejects ?? QUARANTINE_ALL
-  const ended = async (outcome: Summary['outcome'], error: SyncError | null): Promise<void> => {
-    const { requests: calls, failed, bytes, ...rows } = await countsOf(store, runId)
-    const stopped = { code: error?.code ?? null, reason: error?.message ?? null, hint: error?.hint ?? null }
-    const ms = now() - began
-    emit('run.ended', { outcome, ms, calls, failed, bytes, rows: eventRows(rows), ...stopped })
-  }
   // Loaded only when there is something to fetch: most scheduled runs have nothing.
   const pipeline =
     total === 0 ? null : (await import('./pipeline.ts')).openPipeline({ ...context, job, runId, rejects, emit, onHold })
@@ -149,10 +139,7 @@ export async function ingestAll(
   } catch (error) {
     // A refused key, a spent budget and too many rejects end a run in order; anything else is not about the service.
     if (!(error instanceof KeyError || error instanceof StoppedError || error instanceof SchemaError)) {
-      // On a full disk the record of the run cannot be written either.
-      const message = error instanceof SyncError ? error.message : 'an unexpected error'
-      await endRun(store, runId, 'failed', message, formatMillis(now())).catch(() => undefined)
-      await ended('failed', error instanceof SyncError ? error : new SyncError(message, { code: 'bug' }))
+      await run.fail(error)
       throw error
     }
     stop = error
@@ -162,8 +149,7 @@ export async function ingestAll(
   await closeQuarantine(store, now())
   const counts = await countsOf(store, runId)
   const outcome = outcomeOf(stop, failures.length + counts.rows_rejected)
-  await endRun(store, runId, outcome, stop?.message ?? null, formatMillis(now()))
-  await ended(outcome, stop)
+  await run.end(outcome, stop)
   // A run without requests writes so little that closing the database is enough.
   if (pipeline) await store.tidy()
   const seconds = (now() - began) / 1000

@@ -2,22 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type StoppedError, SyncError } from '../base/errors.ts'
 import { quantity } from '../base/quantity.ts'
 import { stoppedBySignal } from '../base/stopped.ts'
-import { formatMillis } from '../base/time/instant.ts'
 import { NO_FAILURE } from '../db/queries/outcomes.ts'
 import { shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import type { Execute, Failed, SyncContext } from '../ingestAll.ts'
 import type { Job } from '../job/job.ts'
-import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
+import { seriesKey } from '../job/plannedRequest.ts'
 import { callsLeft } from '../load/budget.ts'
-import { beginRun, type Counts, endRun, WORKER } from '../load/run.ts'
+import { type Counts, keepRunning, NO_COUNTS, WORKER } from '../load/run.ts'
 import { hostOf } from '../load/source.ts'
+import { type OpenRun, openRun } from '../openRun.ts'
 import { planRequest } from '../plan/planRequest.ts'
 import { createRequested, type Requested } from '../plan/requested.ts'
 import type { AnyParams } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
 import { failures } from '../state/failures.ts'
-import { enqueue } from './enqueue.ts'
+import { type Enqueued, enqueue } from './enqueue.ts'
 import type { Queue } from './queue.ts'
 import { plannedOf, type QueuedRequest } from './queuedRequest.ts'
 
@@ -94,12 +94,12 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
   // Whatever is answered from now on is known to whoever fetches, also where the plan does not see it yet.
   const after = await lastFetch(store)
 
-  /** Waits until nothing is left of a job; tells why it ended early where it did. */
+  /** Waits until nothing is left of a job; tells why it ended early where it did. `onCounts` takes what workers did so far. */
   async function settled(
     context: SyncContext,
     job: Job,
-    sent: number,
-    last: PlannedRequest | null,
+    { runId, sent, last }: Enqueued & Pick<OpenRun, 'runId'>,
+    onCounts: (counts: Counts) => void,
   ): Promise<StoppedError | null> {
     const { now, signal, baseUrl } = context
     let warned = false
@@ -107,6 +107,8 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
     const look = async (): Promise<boolean> => {
       const left = await queue.left(job.name)
       const counts = await countsSince(store, job.name, after)
+      onCounts(counts)
+      await keepRunning(store, runId)
       const calls = await callsLeft(store, hostOf(baseUrl), job.pace, now())
       const total = Math.max(sent, left)
       if (last) await context.onProgress?.({ planned: last, counts, done: total - left, total, callsLeft: calls })
@@ -136,19 +138,24 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
     async execute(context, job, command, requests) {
       const { now } = context
       const began = now()
-      const runId = await beginRun(store, {
-        ...{ command, job: job.name, version: context.version, now: formatMillis(began) },
-        ...{ schedule: job.schedule, timeZone: job.timeZone },
-      })
-      context.onEvent?.({ event: 'run.started', run: runId, job: job.name, command })
-      const { sent, last } = await enqueue(queue, job, requests, after, began)
-      await endRun(store, runId, 'done', null, formatMillis(now()))
-      const stop = await settled(context, job, sent, last)
-      const counts = await countsSince(store, job.name, after)
-      const failed = await failedSince(store, service, now(), after)
-      const outcome = stop ? 'stopped' : failed.length + counts.rows_rejected > 0 ? 'partial' : 'done'
-      const seconds = (now() - began) / 1000
-      return { runId, job: job.name, outcome, counts, failures: failed, seconds, stop, skipped: [], selected: true }
+      const run = await openRun({ ...context, store }, command, job)
+      const { runId } = run
+      let counts = NO_COUNTS
+      try {
+        const enqueued = await enqueue(queue, job, requests, after, began)
+        const stop = await settled(context, job, { ...enqueued, runId }, (latest) => {
+          counts = latest
+        })
+        counts = await countsSince(store, job.name, after)
+        const failed = await failedSince(store, service, now(), after)
+        const outcome = stop ? 'stopped' : failed.length + counts.rows_rejected > 0 ? 'partial' : 'done'
+        await run.end(outcome, stop, counts)
+        const seconds = (now() - began) / 1000
+        return { runId, job: job.name, outcome, counts, failures: failed, seconds, stop, skipped: [], selected: true }
+      } catch (error) {
+        await run.fail(error, counts)
+        throw error
+      }
     },
   }
 }

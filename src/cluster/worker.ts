@@ -50,7 +50,7 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
   const inHand = new Map<Claim<QueuedRequest>, Promise<void>>()
   let [done, failed] = [0, 0]
   let stop = null as SyncError | null
-  let pause = null as { readonly until: number; readonly reason: string } | null
+  let pause = null as { readonly until: number; readonly error: StoppedError } | null
   const note = (reason: string): void => context.onEvent?.({ event: 'note', reason })
 
   /** Handles an error that is not about the answer to a request. */
@@ -58,7 +58,7 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
     if (error instanceof KeyError) stop ??= error
     else if (error instanceof StoppedError && error.code === 'claim-lost') return note(error.message)
     else if (error instanceof StoppedError && error.code !== 'signal')
-      pause ??= { until: performance.now() + PAUSE_S * 1000, reason: error.message }
+      pause ??= { until: performance.now() + PAUSE_S * 1000, error }
     else if (!(error instanceof StoppedError)) {
       // If the database does not answer, others take the request over once its claim is no longer renewed.
       note(`${claim.data.where}: ${(error as Error).message}`)
@@ -104,7 +104,7 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
     await leases.renew([...inHand.keys()])
     await registered.sign({
       ...{ claims: inHand.size, done, draining: signal.aborted ? 1 : 0 },
-      ...{ runs: workerRuns.runs().join(','), holding: pause?.reason ?? null },
+      ...{ runs: workerRuns.runs().join(','), holding: pause?.error.message ?? null },
     })
   }
   let signing: Promise<void> = Promise.resolve()
@@ -134,7 +134,7 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
   async function step(): Promise<boolean> {
     if (pause && performance.now() >= pause.until) pause = null
     if (pause) {
-      if (inHand.size === 0) await workerRuns.end(pause.reason)
+      if (inHand.size === 0) await workerRuns.end(pause.error)
     } else if (inHand.size < options.concurrency) {
       if (await take()) return true
       if (inHand.size === 0) {
@@ -157,7 +157,7 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
     await Promise.all(inHand.values())
     clearInterval(beat)
     await signing
-    await workerRuns.end(stop?.message ?? null).catch((error: Error) => note(error.message))
+    await workerRuns.end(stop).catch((error: Error) => note(error.message))
     await registered.leave().catch((error: Error) => note(error.message))
   }
   return { done, failed, stop }

@@ -1,13 +1,14 @@
+import type { SyncError } from '../base/errors.ts'
 import type { EmitEvent } from '../base/events.ts'
 import { canonical } from '../base/json.ts'
-import { formatMillis } from '../base/time/instant.ts'
 import { accountCalls } from '../calls.ts'
 import type { Store } from '../db/store.ts'
 import { createFetcher, type Fetcher } from '../fetch/fetch.ts'
 import type { SyncContext } from '../ingestAll.ts'
-import { eventRows, type RejectPolicy } from '../ingestContext.ts'
+import type { RejectPolicy } from '../ingestContext.ts'
 import { closeQuarantine } from '../load/quarantine/closeQuarantine.ts'
-import { beginRun, countsOf, endRun, WORKER } from '../load/run.ts'
+import { countsOf, WORKER } from '../load/run.ts'
+import { type OpenRun, openRun } from '../openRun.ts'
 import type { QueuedRequest } from './queuedRequest.ts'
 import { createSharedTurns } from './turns.ts'
 
@@ -33,22 +34,20 @@ export interface WorkerRuns {
   of(queued: QueuedRequest): Promise<WorkerRun>
   /** The numbers of the runs that are open. */
   runs(): readonly number[]
-  /** Ends all of them; nothing may be in hand any more. */
-  end(reason: string | null): Promise<void>
+  /** Ends all of them, early where it is told why; nothing may be in hand any more. */
+  end(stop: SyncError | null): Promise<void>
 }
 
 /** Begins a run when the first request of a job comes. */
 export function createWorkerRuns(context: WorkerContext): WorkerRuns {
   const { store, signs, now, signal, version } = context
-  const open = new Map<string, Promise<WorkerRun & { readonly job: string; readonly began: number }>>()
+  const open = new Map<string, Promise<WorkerRun & OpenRun>>()
   const numbers = new Set<number>()
 
   const begin = async (queued: QueuedRequest) => {
-    const began = now()
-    const runId = await beginRun(store, { command: WORKER, job: queued.job, version, now: formatMillis(began) })
+    const run = await openRun(context, WORKER, { name: queued.job })
+    const { runId, emit } = run
     numbers.add(runId)
-    const emit: EmitEvent = (event, fields) =>
-      context.onEvent?.({ event, run: runId, job: queued.job, command: WORKER, ...fields })
     const onHold = (ms: number, reason: string): void => {
       emit('calls.held', { wait_ms: Math.round(ms), reason })
       context.onHold?.(ms, reason)
@@ -58,19 +57,20 @@ export function createWorkerRuns(context: WorkerContext): WorkerRuns {
       ...accountCalls({ ...context, onHold }, null),
       turns: createSharedTurns({ store: signs, pace: queued.pace, signal, breaker: context.breaker, onHold }),
     })
-    emit('run.started', {})
-    return { runId, emit, fetcher, job: queued.job, began }
+    return { ...run, fetcher }
   }
 
-  const close = async (workerRun: WorkerRun & { readonly began: number }, reason: string | null): Promise<void> => {
-    const { runId, fetcher, emit, began } = workerRun
-    await fetcher.close()
-    await closeQuarantine(store, now())
-    const { requests: calls, failed, bytes, ...rows } = await countsOf(store, runId)
-    const outcome = reason !== null ? 'stopped' : failed + rows.rows_rejected > 0 ? 'partial' : 'done'
-    await endRun(store, runId, outcome, reason, formatMillis(now()))
-    numbers.delete(runId)
-    emit('run.ended', { outcome, ms: now() - began, calls, failed, bytes, rows: eventRows(rows), reason })
+  const close = async ({ runId, fetcher, end, fail }: WorkerRun & OpenRun, stop: SyncError | null): Promise<void> => {
+    try {
+      await fetcher.close()
+      await closeQuarantine(store, now())
+      const { failed, rows_rejected } = await countsOf(store, runId)
+      await end(stop ? 'stopped' : failed + rows_rejected > 0 ? 'partial' : 'done', stop)
+      numbers.delete(runId)
+    } catch (error) {
+      await fail(error)
+      throw error
+    }
   }
 
   return {
@@ -85,11 +85,12 @@ export function createWorkerRuns(context: WorkerContext): WorkerRuns {
       return workerRun
     },
     runs: () => [...numbers],
-    async end(reason) {
-      for (const [name, opened] of open) {
-        open.delete(name)
-        await close(await opened, reason)
-      }
+    async end(stop) {
+      const all = [...open.values()]
+      open.clear()
+      // Each is ended, also where another cannot be.
+      const ended = await Promise.allSettled(all.map(async (opened) => close(await opened, stop)))
+      for (const one of ended) if (one.status === 'rejected') throw one.reason
     },
   }
 }

@@ -91,6 +91,14 @@ const addToRun = prepared((db, of: Counts & { runId: number }) =>
     .where('id', '=', of.runId),
 )
 
+/** Records again that a run goes on: one that began meanwhile took it for a run that a crash left open. */
+export async function keepRunning(store: Store, runId: number): Promise<void> {
+  await store.write(async (tx) => {
+    const update = tx.updateTable('_run').set({ outcome: 'running', message: null })
+    await update.where('id', '=', runId).where('outcome', '<>', 'running').execute()
+  })
+}
+
 /** Closes the record of a run. */
 export async function endRun(
   store: Store,

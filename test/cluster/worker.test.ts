@@ -1,6 +1,10 @@
+import type { ChildProcess } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import type { OnEvent, SyncEvent } from '../../src/base/events.ts'
 import { readMachines } from '../../src/checks/machines.ts'
 import { holdClaim } from '../../src/cluster/claims.ts'
 import { openClock } from '../../src/cluster/clock.ts'
@@ -26,17 +30,15 @@ import { askPage } from '../page/askPage.ts'
 import { tempDatabase, withClient } from '../postgres/database.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z') / 1000
-const JOB = readJob(
-  `name: shared
+const YAML = `name: shared
 pace: { perSecond: 50, concurrency: 8 }
 series:
   - { indicators: [600], geoIds: [3], window: { from: 2025-10-30, to: 2025-11-04 }, chunk: 1d }
-`,
-  'shared.yaml',
-)
+`
+const JOB = readJob(YAML, 'shared.yaml')
 
 /** A process that shares a database with others. */
-async function join(file: string, baseUrl: string, key: string) {
+async function joined(file: string, baseUrl: string, key: string) {
   const [store, signs] = [await openStore(file), await openStore(file)]
   const clock = await openClock(signs.kysely)
   const queue = await openQueue<QueuedRequest>(signs, hostOf(baseUrl), { supervises: true, onError: () => undefined })
@@ -53,30 +55,37 @@ async function join(file: string, baseUrl: string, key: string) {
   return { store, queue, context }
 }
 
-type Process = Awaited<ReturnType<typeof join>>
+type Process = Awaited<ReturnType<typeof joined>>
 
 /** Hands a plan to workers, and waits for them. */
-async function handOut({ store, queue, context }: Process, job: Job): Promise<Summary> {
+async function handOut({ store, queue, context }: Process, job: Job, onEvent?: OnEvent): Promise<Summary> {
   const { requested, execute } = await openHandOut(store, queue, SERVICES.generic)
   const turns: SyncContext['turns'] = (pace) =>
     createSharedTurns({ store: context.signs, pace, signal: context.signal })
-  return sync({ ...context, requested, execute, turns }, job)
+  return sync({ ...context, requested, execute, turns, onEvent }, job)
 }
 
 test('what is planned is fetched and loaded by workers, each request by one of them, and again nothing is', async () => {
   const emulator = await emulate({ now: NOW })
   const file = await tempDatabase()
   const [planner, ...workers] = [
-    await join(file, emulator.url, emulator.key),
-    await join(file, emulator.url, emulator.key),
-    await join(file, emulator.url, emulator.key),
+    await joined(file, emulator.url, emulator.key),
+    await joined(file, emulator.url, emulator.key),
+    await joined(file, emulator.url, emulator.key),
   ]
   const stopping = new AbortController()
   const working = workers.map(({ context, queue }) =>
     work({ ...context, signal: stopping.signal }, queue, { concurrency: 2 }),
   )
-  const summary = await handOut(planner!, JOB)
+  const events: SyncEvent[] = []
+  const summary = await handOut(planner!, JOB, (event) => events.push(event))
   expect(summary).toMatchObject({ outcome: 'done', counts: { requests: 5, failed: 0 } })
+  // The run begins and ends once, with what the workers did.
+  const [first, last] = [events[0], events.at(-1)]
+  expect(first).toMatchObject({ event: 'run.started', run: summary.runId })
+  expect(last).toMatchObject({ event: 'run.ended', run: summary.runId, outcome: 'done', calls: 5, failed: 0 })
+  expect(last?.rows?.new).toBe(summary.counts.rows_new)
+  expect(events.filter(({ event }) => event.startsWith('run.'))).toHaveLength(2)
   expect(summary.counts.rows_new).toBeGreaterThan(100)
   const { workers: known, queues } = (await readMachines(planner!.store))!
   expect(known).toHaveLength(2)
@@ -94,7 +103,7 @@ test('what is planned is fetched and loaded by workers, each request by one of t
 test('what was answered since it was planned is not requested, and of the rest only what is left', async () => {
   const emulator = await emulate({ now: NOW })
   const file = await tempDatabase()
-  const one = await join(file, emulator.url, emulator.key)
+  const one = await joined(file, emulator.url, emulator.key)
   const whole = readJob(
     'name: whole\nseries:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-10-30, to: 2025-11-04 } }\n',
     'whole.yaml',
@@ -122,7 +131,7 @@ test('what was answered since it was planned is not requested, and of the rest o
 test('two who ask of the same series at the same time never ask for the same interval of it', async () => {
   const emulator = await emulate({ now: NOW, latencyMs: 500 })
   const file = await tempDatabase()
-  const processes = [await join(file, emulator.url, emulator.key), await join(file, emulator.url, emulator.key)]
+  const processes = [await joined(file, emulator.url, emulator.key), await joined(file, emulator.url, emulator.key)]
   // Planned at the same instant: neither plan knows of the other.
   const windows = ['{ from: 2025-10-28, to: 2025-11-02 }', '{ from: 2025-10-31, to: 2025-11-04 }']
   for (const [i, window] of windows.entries()) {
@@ -150,7 +159,7 @@ test('two who ask of the same series at the same time never ask for the same int
 
 test('a worker that is told to stop ends what is on its way, and gives the rest back at once', async () => {
   const emulator = await emulate({ now: NOW, latencyMs: 500 })
-  const { context, queue } = await join(await tempDatabase(), emulator.url, emulator.key)
+  const { context, queue } = await joined(await tempDatabase(), emulator.url, emulator.key)
   const planned = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
   await queue.insert([...planned].map((request) => queuedOf(JOB, request, 0, NOW)))
   const stopping = new AbortController()
@@ -170,7 +179,7 @@ test('a worker that is told to stop ends what is on its way, and gives the rest 
 test('a worker process that gets SIGTERM ends what is on its way, takes nothing more and leaves no doubt', async () => {
   const emulator = await emulate({ now: NOW, latencyMs: 1000 })
   const file = await tempDatabase()
-  const { store, queue } = await join(file, emulator.url, emulator.key)
+  const { store, queue } = await joined(file, emulator.url, emulator.key)
   const planned = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
   await queue.insert([...planned].map((request) => queuedOf(JOB, request, 0, NOW)))
   const env = { INDICATOR_SYNC_DATABASE: file, INDICATOR_SYNC_API_KEY: emulator.key }
@@ -192,16 +201,51 @@ test('a worker process that gets SIGTERM ends what is on its way, takes nothing 
 test('a worker takes nothing more once a newer version has migrated the database', async () => {
   const emulator = await emulate({ now: NOW })
   const file = await tempDatabase()
-  const { context, queue } = await join(file, emulator.url, emulator.key)
+  const { context, queue } = await joined(file, emulator.url, emulator.key)
   const working = work(context, queue, { concurrency: 1 })
   await withClient(file, (client) => client.query(`insert into _migration values ('9999_later', '2030-01-01')`))
   expect(await working).toMatchObject({ done: 0, stop: { code: 'newer-schema' } })
 })
 
+/** A command that hands a plan to workers, and there are none: its lines, and what is recorded of its run while it waits. */
+async function handOutAlone(file: string, url: string, key: string, then: (child: ChildProcess) => Promise<void>) {
+  const folder = tempFolder()
+  writeFileSync(join(folder, 'job.yaml'), YAML)
+  const env = { INDICATOR_SYNC_DATABASE: file, INDICATOR_SYNC_API_KEY: key }
+  const args = ['sync', 'job.yaml', '--distributed', '--service', 'generic', '--base-url', url, '--log-format', 'json']
+  const { code, err } = await runCli(folder, args, env, then)
+  const events = err.split('\n').flatMap((line): SyncEvent[] => (line.startsWith('{') ? [JSON.parse(line)] : []))
+  return { code, runs: events.filter(({ event }) => event.startsWith('run.') && event !== 'run.progress') }
+}
+
+test('the run of a plan that is handed out goes on until nothing is left, or the wait is stopped', async () => {
+  const emulator = await emulate({ now: NOW })
+  const file = await tempDatabase()
+  const { store, queue } = await joined(file, emulator.url, emulator.key)
+  const outcomes = () => store.kysely.selectFrom('_run').select(['outcome', 'message']).execute()
+  const seen: unknown[] = []
+  const { code, runs } = await handOutAlone(file, emulator.url, emulator.key, async (child) => {
+    while ((await queue.left(JOB.name)) < 5) await sleep(20)
+    seen.push(...(await outcomes()))
+    // Another run takes it for one that a crash left open; it says again that it goes on.
+    await store.kysely.updateTable('_run').set({ outcome: 'stopped', message: 'gone' }).execute()
+    while ((await outcomes())[0]!.outcome !== 'running') await sleep(20)
+    child.kill('SIGINT')
+  })
+  expect(code).toBe(130)
+  expect(seen).toEqual([{ outcome: 'running', message: null }])
+  expect(runs).toMatchObject([
+    { event: 'run.started', run: 1 },
+    { event: 'run.ended', run: 1, outcome: 'stopped', code: 'signal', calls: 0 },
+  ])
+  expect(await outcomes()).toEqual([{ outcome: 'stopped', message: 'Stopped by a signal.' }])
+  expect(await queue.left(JOB.name)).toBe(5)
+})
+
 test('a sync beside workers never asks for what one of them asks for at that moment', async () => {
   const emulator = await emulate({ now: NOW, latencyMs: 500 })
   const file = await tempDatabase()
-  const [one, two] = [await join(file, emulator.url, emulator.key), await join(file, emulator.url, emulator.key)]
+  const [one, two] = [await joined(file, emulator.url, emulator.key), await joined(file, emulator.url, emulator.key)]
   const jobOf = (window: string) =>
     readJob(`name: whole\nseries:\n  - { indicators: [600], geoIds: [3], window: ${window} }\n`, 'whole.yaml')
   const first = jobOf('{ from: 2025-10-28, to: 2025-11-02 }')
@@ -223,7 +267,7 @@ test('a sync beside workers never asks for what one of them asks for at that mom
 
 test('of two requests whose workers died with leases on the same days, one goes on: nobody waits for a lease of who waits', async () => {
   const [planned] = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
-  const { store, context } = await join(await tempDatabase(), 'http://service.test', 'key')
+  const { store, context } = await joined(await tempDatabase(), 'http://service.test', 'key')
   const leases = createLeases(store, context.signs, AbortSignal.timeout(30_000))
   const [one, two] = [
     { id: 'one', after: 0 },
@@ -243,7 +287,7 @@ test('of two requests whose workers died with leases on the same days, one goes 
 
 test('who was given up writes nothing more: the answer of a worker whose request others have is rolled back', async () => {
   const emulator = await emulate({ now: NOW })
-  const { store, queue } = await join(await tempDatabase(), emulator.url, emulator.key)
+  const { store, queue } = await joined(await tempDatabase(), emulator.url, emulator.key)
   const [planned] = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
   await queue.insert([queuedOf(JOB, planned!, 0, NOW)])
   const [claim] = await queue.claim(1)
@@ -275,7 +319,10 @@ test('a refused key ends a worker, and its requests are there for others; what m
     faults: [{ route: 'indicator', every: 4, status: 500 }],
   })
   const file = await tempDatabase()
-  const [wrong, right] = [await join(file, emulator.url, 'w'.repeat(64)), await join(file, emulator.url, emulator.key)]
+  const [wrong, right] = [
+    await joined(file, emulator.url, 'w'.repeat(64)),
+    await joined(file, emulator.url, emulator.key),
+  ]
   const planned = [...plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })]
   await wrong.queue.insert(planned.map((request) => queuedOf(JOB, request, 0, NOW)))
   const { stop } = await work(wrong.context, wrong.queue, { concurrency: 1, untilEmpty: true })
