@@ -53,7 +53,7 @@ export const FIELDS: Readonly<Record<keyof EventFields, string>> = {
   indicator: 'Number of the indicator; null where the route has none',
   window: 'What is requested: `from` and `to` (excluded), ISO 8601 in UTC; null for listings without a range',
   target: 'Path and query that were requested',
-  attempt: 'How many times it was sent so far',
+  attempt: 'How many times it was sent so far; of a claim, how many times a worker took it',
   status: 'Status of the last answer; null where none came',
   ms: 'Milliseconds from the first sending to the last byte, repetitions and waits included; null where no answer came',
   bytes: 'Bytes of the body, unpacked',

@@ -18,6 +18,7 @@ interface EventKind {
 
 const REQUEST = ['run', 'job', 'command', 'where', 'route', 'indicator', 'window', 'target'] as const
 const RUN = ['run', 'job', 'command'] as const
+const ERROR = ['code', 'reason', 'hint'] as const
 
 const what = ({ where, route, target, url }: EventFields): string =>
   [where, route, target ?? url].filter((part) => part !== undefined && part !== '').join(' ')
@@ -126,6 +127,57 @@ export const EVENTS = {
     when: 'The process of a scheduled run stalled or was killed.',
     fields: ['job', 'reason'],
     sentence: ({ job, reason }) => `${job}: ${reason}`,
+  },
+  'workers.missing': {
+    level: 'warn',
+    pretty: 'always',
+    when: 'A plan that was handed out waits, and no worker is there to take it.',
+    fields: [...RUN, 'total', 'reason', 'hint'],
+    sentence: ({ job, reason, hint }) => `${job}: ${reason} ${hint}`,
+  },
+  'worker.held': {
+    level: 'warn',
+    pretty: 'always',
+    selfHealing: true,
+    when: 'A worker takes no requests for a while: a budget is spent, or the host asked for a pause or keeps failing.',
+    fields: ['job', 'command', 'wait_ms', 'code', 'reason', 'hint'],
+    sentence: ({ wait_ms, reason }) => `Taking no requests for ${seconds(wait_ms)}: ${reason}`,
+  },
+  'claim.lost': {
+    level: 'warn',
+    pretty: 'always',
+    selfHealing: true,
+    when: 'Another worker has taken a request over; nothing of its answer here was kept.',
+    fields: [...REQUEST, 'attempt', 'code', 'reason'],
+    sentence: (of) => `${what(of)}: ${of.reason}`,
+  },
+  'claim.failed': {
+    level: 'error',
+    pretty: 'always',
+    when: 'A worker could not end a request that it had taken: a database that refuses, or a bug. It is taken again later.',
+    fields: [...REQUEST, 'attempt', ...ERROR],
+    sentence: (of) => `${what(of)}: not ended at attempt ${of.attempt}: ${of.reason}`,
+  },
+  'database.lost': {
+    level: 'warn',
+    pretty: 'always',
+    when: 'The database does not answer a worker, which tries again until it does.',
+    fields: ['command', ...ERROR],
+    sentence: ({ reason }) => `The database does not answer: ${reason}`,
+  },
+  'database.back': {
+    level: 'info',
+    pretty: 'always',
+    when: 'The database answers a worker again.',
+    fields: ['command', 'ms'],
+    sentence: ({ ms }) => `The database answers again after ${seconds(ms ?? 0)}.`,
+  },
+  'queue.failed': {
+    level: 'warn',
+    pretty: 'always',
+    when: 'The upkeep of the queue failed; it is done again soon.',
+    fields: ['command', 'reason'],
+    sentence: ({ reason }) => `The queue: ${reason}`,
   },
   'lake.synced': {
     level: 'info',

@@ -98,7 +98,7 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
   async function settled(
     context: SyncContext,
     job: Job,
-    { runId, sent, last }: Enqueued & Pick<OpenRun, 'runId'>,
+    { runId, emit, sent, last }: Enqueued & Pick<OpenRun, 'runId' | 'emit'>,
     onCounts: (counts: Counts) => void,
   ): Promise<StoppedError | null> {
     const { now, signal, baseUrl } = context
@@ -115,8 +115,11 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
       if (left === 0) return true
       if (!warned && !(await hasWorkers(store, hostOf(baseUrl), now()))) {
         warned = true
-        const reason = `${quantity(left, 'request waits', 'requests wait')}, and no worker is there to take them: start one with \`indicator-sync worker\`.`
-        context.onEvent?.({ event: 'note', job: job.name, reason })
+        emit('workers.missing', {
+          total: left,
+          reason: `${quantity(left, 'request waits', 'requests wait')}, and no worker is there to take them.`,
+          hint: 'Start one with `indicator-sync worker`.',
+        })
       }
       return false
     }
@@ -143,7 +146,7 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
       let counts = NO_COUNTS
       try {
         const enqueued = await enqueue(queue, job, requests, after, began)
-        const stop = await settled(context, job, { ...enqueued, runId }, (latest) => {
+        const stop = await settled(context, job, { ...enqueued, ...run }, (latest) => {
           counts = latest
         })
         counts = await countsSince(store, job.name, after)

@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KeyError, StoppedError, StoreError, SyncError } from '../base/errors.ts'
+import type { EventFields } from '../base/eventFields.ts'
+import type { EmitEvent } from '../base/events.ts'
 import { redactorOf } from '../base/redact.ts'
+import { formatUtc } from '../base/time/instant.ts'
 import { ingest } from '../ingest.ts'
 import type { Loading } from '../load/load.ts'
+import { WORKER } from '../load/run.ts'
 import { createSizes } from '../load/sizes.ts'
 import { hostOf } from '../load/source.ts'
 import { holdClaim, settleBy } from './claims.ts'
@@ -36,6 +40,35 @@ const BEAT_MS = 3_000
 /** How long a worker does not call a host whose budget is spent, or that asked for a pause, before it looks again. */
 const PAUSE_S = 30
 
+/** The fields of an event that describe an error. */
+const eventError = (error: unknown): EventFields =>
+  error instanceof SyncError
+    ? { code: error.code, reason: error.message, hint: error.hint ?? null }
+    : { code: 'bug', reason: (error as Error).message, hint: 'Please report it.' }
+
+/** The fields of an event that describe a request in hand, without the service: building the request may be what failed. */
+const eventClaim = ({ data, retryCount }: Claim<QueuedRequest>): EventFields => ({
+  ...{ job: data.job, where: data.where, route: data.route, attempt: retryCount + 1 },
+  indicator: data.series?.indicatorId ?? null,
+  window: data.window && { from: formatUtc(data.window.from), to: formatUtc(data.window.to) },
+})
+
+/** Tells once that the database does not answer, and once that it does again, however many tries lie between. */
+function createOutage(emit: EmitEvent) {
+  let since: number | null = null
+  return {
+    lost(error: unknown): void {
+      if (since !== null) return
+      since = performance.now()
+      emit('database.lost', eventError(error))
+    },
+    over(): void {
+      if (since !== null) emit('database.back', { ms: Math.round(performance.now() - since) })
+      since = null
+    },
+  }
+}
+
 /**
  * Takes requests from the queue, and fetches, transforms and loads each as any run does, until it is told to stop. Then it finishes
  * the calls under way and puts the rest back.
@@ -51,17 +84,21 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
   let [done, failed] = [0, 0]
   let stop = null as SyncError | null
   let pause = null as { readonly until: number; readonly error: StoppedError } | null
-  const note = (reason: string): void => context.onEvent?.({ event: 'note', reason })
+  const emit: EmitEvent = (event, fields) => context.onEvent?.({ event, command: WORKER, ...fields })
+  const outage = createOutage(emit)
 
-  /** Handles an error that is not about the answer to a request. */
-  async function giveUp(claim: Claim<QueuedRequest>, error: unknown): Promise<void> {
+  /** Handles what was thrown: it ends the work on a request, or more than that. `run`: in whose record it was. */
+  async function giveUp(claim: Claim<QueuedRequest>, error: unknown, run: number | undefined): Promise<void> {
+    const about = { ...eventClaim(claim), ...(run === undefined ? {} : { run }) }
     if (error instanceof KeyError) stop ??= error
-    else if (error instanceof StoppedError && error.code === 'claim-lost') return note(error.message)
-    else if (error instanceof StoppedError && error.code !== 'signal')
+    else if (error instanceof StoppedError && error.code === 'claim-lost')
+      return emit('claim.lost', { ...about, code: error.code, reason: error.message })
+    else if (error instanceof StoppedError && error.code !== 'signal') {
+      if (!pause) emit('worker.held', { job: claim.data.job, wait_ms: PAUSE_S * 1000, ...eventError(error) })
       pause ??= { until: performance.now() + PAUSE_S * 1000, error }
-    else if (!(error instanceof StoppedError)) {
+    } else if (!(error instanceof StoppedError)) {
       // If the database does not answer, others take the request over once its claim is no longer renewed.
-      note(`${claim.data.where}: ${(error as Error).message}`)
+      emit('claim.failed', { ...about, ...eventError(error) })
       if (!(error instanceof SyncError)) await queue.fail(claim, { message: (error as Error).message })
       return
     }
@@ -72,16 +109,18 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
 
   async function handle(claim: Claim<QueuedRequest>): Promise<void> {
     const { data: queued } = claim
+    let run: number | undefined
     try {
       const left = await leases.acquire({ id: claim.id, after: queued.after }, plannedOf(queued, service))
       const held = holdClaim(store, queue, claim, left.length === 1 ? left[0]! : null)
       let error: SyncError | null = null
       if (left.length > 0) {
-        const { runId, emit, fetcher } = await workerRuns.of(queued)
+        const { runId, emit: emitIn, fetcher } = await workerRuns.of(queued)
+        run = runId
         const { settle, store: ours } = held
         const redactor = redactorOf(context.key)
         const loading: Loading = { store: ours, runId, keep: queued.keep, now, redactor, settle }
-        const shared = { service, fetcher, loading, rejects: context.rejects, emit, probes }
+        const shared = { service, fetcher, loading, rejects: context.rejects, emit: emitIn, probes }
         for (const one of left) {
           const result = await ingest({ ...shared, sizes: createSizes(loading) }, one)
           error ??= result.error
@@ -91,7 +130,7 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
       done++
       if (error) failed++
     } catch (error) {
-      await giveUp(claim, error).catch((reason: Error) => note(reason.message))
+      await giveUp(claim, error, run).catch(outage.lost)
     } finally {
       // A lease that cannot be given back now ends because nobody renews it.
       await leases.release(claim).catch(() => undefined)
@@ -109,9 +148,10 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
   }
   let signing: Promise<void> = Promise.resolve()
   const beat = setInterval(() => {
-    signing = signing.then(sign).catch((error: unknown) => {
+    signing = signing.then(sign).then(outage.over, (error: unknown) => {
       // If the database does not answer, the next beat tries again.
       if (error instanceof StoreError && error.code === 'newer-schema') stop ??= error
+      else outage.lost(error)
     })
   }, BEAT_MS)
 
@@ -122,6 +162,7 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
   /** Takes as much work as there is room for; false if there was none. */
   async function take(): Promise<boolean> {
     const claims = await queue.claim(options.concurrency - inHand.size)
+    outage.over()
     for (const claim of claims)
       inHand.set(
         claim,
@@ -148,8 +189,8 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
 
   try {
     for (let more = true; more && !signal.aborted && stop === null; )
-      more = await step().catch(async (error: Error) => {
-        note(`The database does not answer: ${error.message}`)
+      more = await step().catch(async (error: unknown) => {
+        outage.lost(error)
         await idle(IDLE_MS)
         return true
       })
@@ -157,8 +198,8 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
     await Promise.all(inHand.values())
     clearInterval(beat)
     await signing
-    await workerRuns.end(stop).catch((error: Error) => note(error.message))
-    await registered.leave().catch((error: Error) => note(error.message))
+    await workerRuns.end(stop).catch(outage.lost)
+    await registered.leave().catch(outage.lost)
   }
   return { done, failed, stop }
 }

@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { StoreError } from '../../src/base/errors.ts'
 import type { OnEvent, SyncEvent } from '../../src/base/events.ts'
 import { readMachines } from '../../src/checks/machines.ts'
 import { holdClaim } from '../../src/cluster/claims.ts'
@@ -311,6 +312,45 @@ test('who was given up writes nothing more: the answer of a worker whose request
   expect(held.settled()).toBe(true)
   expect(await store.kysely.selectFrom('_budget').selectAll().execute()).toHaveLength(1)
   expect(await queue.left(JOB.name)).toBe(0)
+})
+
+test('what goes wrong in the hands of a worker is told by events of its own, with what it was about', async () => {
+  const emulator = await emulate({ now: NOW, latencyMs: 1000 })
+  const file = await tempDatabase()
+  const { context, queue } = await joined(file, emulator.url, emulator.key)
+  const [planned] = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
+  const queued = queuedOf(JOB, planned!, 0, NOW)
+  const events: SyncEvent[] = []
+  const stopping = new AbortController()
+  let refusals = 2
+  const failing: typeof queue = {
+    ...queue,
+    async claim(count) {
+      if (refusals-- > 0) throw new StoreError('The server is gone.', { code: 'no-server', hint: 'Start it.' })
+      return queue.claim(count)
+    },
+  }
+  const unknown = { ...queued, data: { ...queued.data, route: 'nonsense' as 'indicator' }, key: 'nonsense' }
+  await queue.insert([queued, unknown])
+  const onEvent = (event: SyncEvent) => {
+    events.push(event)
+    if (event.event === 'claim.lost') stopping.abort()
+  }
+  const working = work({ ...context, signal: stopping.signal, onEvent }, failing, { concurrency: 2 })
+  while (emulator.requests.length === 0) await sleep(20)
+  // Another one has it now: its attempt is a later one.
+  await withClient(file, (client) => client.query(`update pgboss.job set retry_count = 5 where state = 'active'`))
+  await working
+  const command = 'worker'
+  expect(events.filter(({ event }) => /^(database|claim|note)/.test(event))).toMatchObject([
+    { event: 'database.lost', command, code: 'no-server', reason: 'The server is gone.', hint: 'Start it.' },
+    { event: 'database.back', command },
+    { event: 'claim.failed', command, job: 'shared', route: 'nonsense', attempt: 1, code: 'unknown-route' },
+    {
+      ...{ event: 'claim.lost', command, job: 'shared', run: 1, route: 'indicator', indicator: 600, attempt: 1 },
+      ...{ window: { from: expect.any(String), to: expect.any(String) }, code: 'claim-lost' },
+    },
+  ])
 })
 
 test('a refused key ends a worker, and its requests are there for others; what may pass is tried again', async () => {

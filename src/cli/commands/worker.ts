@@ -43,7 +43,7 @@ export async function run(args: WorkerArgs): Promise<number> {
   try {
     const queue = await openQueue<QueuedRequest>(signs, hostOf(service.baseUrl), {
       supervises: true,
-      onError: (error) => onEvent({ event: 'note', reason: `The queue: ${error.message}` }),
+      onError: (error) => onEvent({ event: 'queue.failed', command: 'worker', reason: error.message }),
     })
     try {
       const { done, failed, stop } = await work(
