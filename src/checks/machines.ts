@@ -3,7 +3,7 @@ import { type QueueState, queueStates } from '../db/queries/queues.ts'
 import { databaseClock, shared } from '../db/shared.ts'
 import type { Reader } from '../db/store.ts'
 
-/** A worker as `status` tells of it. */
+/** A worker as `status` shows it. */
 export interface WorkerState {
   readonly machine: string
   readonly pid: number
@@ -20,7 +20,7 @@ export interface WorkerState {
 
 /** The workers of a database, and what waits for them. */
 export interface Machines {
-  /** The clock of the database when it was looked, in epoch milliseconds. */
+  /** The clock of the database when the workers were read, in epoch milliseconds. */
   readonly now: number
   readonly workers: readonly WorkerState[]
   readonly queues: readonly QueueState[]
@@ -37,7 +37,7 @@ export async function readMachines({ kysely, file }: Pick<Reader, 'kysely' | 'fi
   return { now, workers, queues: await queueStates(kysely) }
 }
 
-/** A worker of which nothing was heard for so many milliseconds is told to be silent. */
+/** A worker that sent nothing for this many milliseconds is reported as silent. */
 export const SILENT_MS = 15_000
 
 /** The workers and their queues as figures for monitors. */

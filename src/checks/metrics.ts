@@ -10,7 +10,7 @@ import { rhythms } from './rhythm.ts'
 /** One sample: its labels and its value. */
 type Sample = Readonly<Record<string, string | number | null>>
 
-/** Figures that are not in the database. */
+/** Metrics that do not come from the database. */
 export interface OutsideFigures {
   readonly version: string
   /** Calls that each job may still make, where it has a budget. */

@@ -8,10 +8,10 @@ import type { Database } from '../tables/schema.ts'
 import type { Claim, Queue } from './queue.ts'
 import type { QueuedRequest } from './queuedRequest.ts'
 
-/** Somebody else has the request in hand now: nothing of it is written any more. */
+/** Another worker has the request now: nothing more is written for it. */
 const lost = (): StoppedError => new StoppedError('Another worker has taken this request over.', { code: 'claim-lost' })
 
-/** A request in hand: a store that writes only as long as it is, and a way to end it with its answer. */
+/** A claimed request: a store that writes only while the claim is valid, and a way to end it with its answer. */
 export interface ClaimedRequest {
   readonly store: Store
   /** Ends it in the transaction that records the answer to the whole of it. */
@@ -20,13 +20,13 @@ export interface ClaimedRequest {
   readonly settled: () => boolean
 }
 
-/** Locks the series of a request until the end of a transaction: what is recorded of a series is worked out from what is recorded already. */
+/** Locks the series of a request until the transaction ends: what is recorded of a series depends on what is recorded already. */
 async function lockSeries(tx: Transaction<Database>, { series }: QueuedRequest): Promise<void> {
   const known = series && (await findSeries(tx, identityRow(series)))
   if (known) await tx.selectFrom('series').select('id').where('id', '=', known.id).forNoKeyUpdate().execute()
 }
 
-/** Ends a request in hand by what came of it: what may pass is tried again later. False where it is in these hands no more. */
+/** Ends a claimed request by its outcome: a transient error is tried again later. False where the claim is not valid any more. */
 export const settleBy = (
   queue: Queue<QueuedRequest>,
   claim: Claim<QueuedRequest>,
@@ -38,9 +38,9 @@ export const settleBy = (
 }
 
 /**
- * Ties what is written for a request to the claim on it: every transaction ends by looking whether it is still in these hands, and
- * is rolled back where it is not; the one that records the answer to `whole` ends the request with it. So an answer is there
- * with its coverage and the end of the request, or nothing of it.
+ * Ties what is written for a request to the claim on it. Every transaction ends by checking the claim, and is rolled back where
+ * it is not valid any more; the transaction that records the answer to `whole` also ends the request. So the answer, its
+ * coverage and the end of the request are recorded together, or not at all.
  */
 export function holdClaim(
   store: Store,
@@ -53,7 +53,7 @@ export function holdClaim(
   return {
     settled: () => settled,
     async settle(tx, planned, error) {
-      // A key that is refused says nothing of the request.
+      // A refused key says nothing about the request.
       if (planned !== whole || error instanceof KeyError) return
       if (!(await settleBy(queue, claim, error, tx as unknown as Kysely<never>))) throw lost()
       settling = true

@@ -7,7 +7,7 @@ import { type QueuedRequest, queuedOf } from './queuedRequest.ts'
 /** Requests that are queued at once. */
 const BATCH = 2_000
 
-/** What was queued: how much of it was not there already, and the last of it. */
+/** What was queued: how many requests were not there already, and the last of them. */
 export interface Enqueued {
   readonly sent: number
   readonly last: PlannedRequest | null
@@ -30,7 +30,7 @@ export async function enqueue(
   const send = async (batch: readonly Queued<QueuedRequest>[]): Promise<void> => {
     sent += await sending
     sending = queue.insert(batch)
-    // Whoever waits for it is told; until then it is nobody's error.
+    // The caller that waits for it gets the error; until then it must not count as unhandled.
     sending.catch(() => undefined)
     await yieldOnce()
   }

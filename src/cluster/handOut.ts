@@ -29,9 +29,9 @@ export interface HandOut {
   readonly execute: Execute
 }
 
-/** How often it is looked how far the others are. */
+/** Milliseconds between two looks at the progress of the workers. */
 const LOOK_MS = 1_000
-/** How often in a row the database may not answer before the wait ends. */
+/** How many times in a row the database may fail to answer before the wait ends. */
 const TRIES = 60
 
 /** The last answer that is recorded. */
@@ -91,10 +91,10 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
   for (const queued of await queue.open())
     if (queued.series && queued.window) requested.add(seriesKey(queued.series), queued.geoIds, [queued.window])
     else requested.takes(plannedOf(queued, service).request.target)
-  // Whatever is answered from now on is known to whoever fetches, also where the plan does not see it yet.
+  // Workers know every answer from now on, even where the plan does not see it yet.
   const after = await lastFetch(store)
 
-  /** Waits until nothing is left of a job; tells why it ended early where it did. `onCounts` takes what workers did so far. */
+  /** Waits until nothing is left of a job; returns why it ended early where it did. `onCounts` gets what workers did so far. */
   async function settled(
     context: SyncContext,
     job: Job,
@@ -103,7 +103,7 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
   ): Promise<StoppedError | null> {
     const { now, signal, baseUrl } = context
     let warned = false
-    /** Looks how far the others are; true when nothing is left. */
+    /** Looks at the progress of the workers; true when nothing is left. */
     const look = async (): Promise<boolean> => {
       const left = await queue.left(job.name)
       const counts = await countsSince(store, job.name, after)
@@ -128,7 +128,7 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
         if (await look()) return null
         lost = 0
       } catch (error) {
-        // The workers go on without whoever waits for them, and the wait when the database answers again.
+        // The workers continue without this process, and the wait continues when the database answers again.
         if (++lost >= TRIES) throw error
       }
       await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)

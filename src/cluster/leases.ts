@@ -12,7 +12,7 @@ import type { Leased } from '../pipeline.ts'
 import { withWindow } from '../plan/resolution.ts'
 import type { Database } from '../tables/schema.ts'
 
-/** Whoever holds a lease: a name that nobody else has, and the last answer (_fetch.id) that its plan knew of. */
+/** The holder of a lease: a unique name, and the last answer (_fetch.id) that its plan knew of. */
 export interface LeaseHolder {
   readonly id: string
   readonly after: number
@@ -27,11 +27,11 @@ export interface Leases {
   acquire(holder: LeaseHolder, planned: PlannedRequest): Promise<readonly PlannedRequest[]>
   /** Extends the leases for requests that are still in hand. */
   renew(holders: readonly Pick<LeaseHolder, 'id'>[]): Promise<void>
-  /** Gives the lease for a request back: its answer is recorded, or nobody requests it any more. */
+  /** Releases the lease for a request: its answer is recorded, or nobody requests it any more. */
   release(holder: Pick<LeaseHolder, 'id'>): Promise<void>
 }
 
-/** How long a lease lasts that is not renewed: by then its process is dead. */
+/** Milliseconds that a lease lasts without being renewed: by then its process is dead. */
 const LEASE_MS = 15_000
 /** How often to look whether the lease of another process has ended. */
 const LOOK_MS = 300
@@ -95,7 +95,7 @@ export function createLeases(store: Store, signs: Store, signal: AbortSignal): L
       // The row of the series is locked while a process looks and takes the lease: of two, the second sees the lease of the first.
       await tx.selectFrom('series').select('id').where('id', '=', seriesId).forNoKeyUpdate().execute()
       if (await isLeased(tx, holder.id, seriesId, planned, at)) {
-        // Whoever waits has no lease, not even that of an attempt that died: two who waited for each other's would wait for ever.
+        // A process that waits has no lease, not even that of an attempt that died: two that wait for each other's would wait for ever.
         await shared(tx).deleteFrom('_asking').where('claim', '=', holder.id).execute()
         return null
       }
@@ -158,7 +158,7 @@ export function createOwnLeases(leases: Leases, after: number): { readonly lease
         return await work(await leases.acquire(holder, planned))
       } finally {
         holders.delete(holder)
-        // A lease that cannot be given back now ends because nobody renews it.
+        // A lease that cannot be released now ends because nobody renews it.
         await leases.release(holder).catch(() => undefined)
       }
     },

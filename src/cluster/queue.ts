@@ -31,7 +31,7 @@ export interface Queue<T extends object> {
   claim(count: number): Promise<Claim<T>[]>
   /** A heartbeat for pieces in hand. */
   beat(claims: readonly Claim<T>[]): Promise<void>
-  /** Whether a claim is still valid, as part of a transaction: until the end of that nobody else takes the piece. */
+  /** Whether a claim is still valid, as part of a transaction: until it ends, nobody else takes the piece. */
   holds(claim: Claim<T>, db: Kysely<never>): Promise<boolean>
   /** Ends a piece of work, as part of a transaction if one is given. False if the claim is not valid any more. */
   complete(claim: Claim<T>, output: object, db?: Kysely<never>): Promise<boolean>
@@ -55,10 +55,10 @@ const RETRIES = 8
 /** Pieces that are put into the queue at once. */
 const BATCH = 2_000
 
-/** Whether a statement about one attempt found it: the types of pg-boss leave out what it answers. */
+/** Whether a statement about one attempt found it: the types of pg-boss do not declare this part of its answer. */
 const found = (response: object): boolean => (response as { readonly affected: number }).affected === 1
 
-/** What was queued: a connection may hand out JSON as the text that it is. */
+/** The data of what was queued: a connection may return JSON as text. */
 const asData = <T>(data: unknown): T => (typeof data === 'string' ? JSON.parse(data) : data) as T
 
 const send = async (db: Kysely<never>, text: string, values: readonly unknown[]) => ({
@@ -71,7 +71,7 @@ const asDb = (db: Kysely<never>, isClosed = (): boolean => false): Db => ({
     // pg-boss may begin a maintenance pass while it stops; its statements would fail on the closed connection, so they never return.
     if (isClosed()) return new Promise(() => undefined)
     if (values.length > 0 || !/^\s*begin\b/i.test(text)) return send(db, text, values)
-    // A text with a transaction of its own that fails leaves the connection inside of it.
+    // A statement text with its own transaction that fails leaves the connection inside that transaction.
     return db.connection().execute(async (one) => {
       try {
         return await send(one, text, values)

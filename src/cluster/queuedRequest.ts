@@ -7,7 +7,10 @@ import type { Params, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import type { Queued } from './queue.ts'
 
-/** A planned request as it lies in the queue: with what its worker must know of the job and the plan, and without the service, which the worker has. */
+/**
+ * A planned request as it is queued: with what its worker must know of the job and the plan, and without the service, which the
+ * worker has.
+ */
 export interface QueuedRequest extends Omit<PlannedRequest, 'request' | 'service'> {
   /** The name of the job that wants it. */
   readonly job: string
@@ -19,10 +22,13 @@ export interface QueuedRequest extends Omit<PlannedRequest, 'request' | 'service
   readonly after: number
 }
 
-/** What makes two requests to a host the same. */
+/** The key that is equal for equal requests to a host. */
 export const keyOf = ({ request }: PlannedRequest): string => createHash('sha256').update(request.target).digest('hex')
 
-/** What is put into the queue for a planned request. Those with the latest windows go first; those without a window go before all, for others may wait for them. */
+/**
+ * What is queued for a planned request. The latest windows come first; requests without a window come before all, because others
+ * may wait for them.
+ */
 export function queuedOf(job: Job, planned: PlannedRequest, after: number, now: Instant): Queued<QueuedRequest> {
   const { request: _request, service, ...rest } = planned
   return {
@@ -33,7 +39,7 @@ export function queuedOf(job: Job, planned: PlannedRequest, after: number, now: 
   }
 }
 
-/** The same planned request again, with the service that the worker calls. */
+/** The planned request of what was queued, with the service that the worker calls. */
 export function plannedOf(queued: QueuedRequest, service: Service): PlannedRequest {
   const { job: _job, pace: _pace, keep: _keep, profile: _profile, after: _after, ...rest } = queued
   const request = buildRequest(service, queued.route, queued.params as Params<RouteName>)

@@ -3,10 +3,10 @@ import { formatMillis } from '../base/time/instant.ts'
 import { databaseClock, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 
-/** A worker without a heartbeat for so long is dead. */
+/** Milliseconds. A worker without a heartbeat for this long is dead. */
 const DEAD_MS = 60_000
 
-/** What a worker tells of itself. */
+/** What a worker reports of itself. */
 export interface Sign {
   readonly claims: number
   readonly done: number
@@ -17,7 +17,7 @@ export interface Sign {
 
 /** A worker among all that share the database. */
 export interface Registered {
-  /** Says that it lives, and what it does; closes what dead ones left open. */
+  /** Reports that the worker is alive and what it does; closes what dead workers left open. */
   sign(sign: Sign): Promise<void>
   leave(): Promise<void>
 }

@@ -9,21 +9,26 @@ import type { Pace } from '../job/job.ts'
 import { spendIn } from '../load/budget.ts'
 import type { Database } from '../tables/schema.ts'
 
-/** A call that begins later than this after its turn gives the turn up: the next one may be too near. */
+/** Milliseconds. A call that begins later than this after its turn gives the turn up: the next one may be too near. */
 const LATE_MS = 100
-/** Calls reach the service a little apart from when they begin: budgets are counted over windows longer by this. */
+/**
+ * Milliseconds. Calls reach the service a little further apart than they begin: budgets are counted over windows longer by this.
+ */
 const SLACK_MS = 1_000
-/** How often it is looked whether a call may begin, while as many are under way as may be. */
+/** Milliseconds between two looks for a free place, while as many calls are under way as allowed. */
 const LOOK_MS = 50
-/** Between these is how long before its beginning a turn is reserved: a message to the database and back. */
+/** The least and the most milliseconds by which a turn is reserved before it begins: a message to the database and back. */
 const LEAST_LEAD_MS = 5
 const MOST_LEAD_MS = 2_000
-/** A call whose process is dead is taken for over after this; while it lives it is renewed three times as often. */
+/**
+ * Milliseconds. A call that is not renewed for this long counts as over, because its process is dead; a living one renews it
+ * three times as often.
+ */
 const ALIVE_MS = 15_000
-/** Breaks grow no longer than so many doublings of the first. */
+/** A break grows to at most the first one doubled this many times. */
 const DOUBLINGS = 6
 
-/** What was found out about the turn of a call: its number and in how many milliseconds it begins, or after how many to ask again. */
+/** The turn of a call: its number and in how many milliseconds it begins, or after how many to ask again. */
 type FoundTurn = { readonly id: number; readonly beginsIn: number } | { readonly askIn: number; readonly held: boolean }
 
 /** What a process needs to take turns with all others that call a host. */
@@ -35,7 +40,7 @@ export interface SharedTurnsOptions {
   readonly onHold?: ((ms: number, reason: string) => void) | undefined
 }
 
-/** The row of a host, locked until the transaction ends: whoever changes it waits for the others. */
+/** The row of a host, locked until the transaction ends. */
 async function hostRow(tx: Transaction<Database>, host: string) {
   const read = () => shared(tx).selectFrom('_host').selectAll().where('host', '=', host).forUpdate().executeTakeFirst()
   const row = await read()
@@ -61,14 +66,14 @@ async function underWay(tx: Transaction<Database>, host: string, now: number): P
 }
 
 /**
- * The turns of all processes that share a database: a call reserves when it begins in the row of its host, by the clock of the
- * database, and its budget is spent in the same transaction. No two calls begin nearer than the pace allows, wherever they come
- * from; a process that dies wastes the turn that it had, and adds none.
+ * The turns of all processes that share a database. A call reserves its beginning in the row of its host, by the clock of the
+ * database, and spends its budget in the same transaction. No two calls begin nearer than the pace allows, whichever process
+ * they come from; a process that dies wastes the turn that it had, and adds none.
  */
 export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHold }: SharedTurnsOptions): Turns {
-  // Turns lie apart by the pace and by as much as a call may be late: so many in any second, however they shift.
+  // Turns are further apart than the pace says, by as much as a call may be late, so that no second has too many calls.
   const gap = (1000 + LATE_MS) / pace.perSecond
-  // As long as it takes to hear of a turn: one that begins earlier would be over when it is heard of.
+  // Milliseconds that it takes to learn of a turn: one that begins earlier would be over by then.
   let lead = LEAST_LEAD_MS
   const calls = new Set<number>()
 
@@ -99,7 +104,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHo
       throw stoppedBySignal(cause)
     })
 
-  /** Forgets a call. Where that cannot be written it is taken for over after a while. */
+  /** Forgets a call. Where that cannot be written, the call counts as over after a while. */
   const forget = async (id: number): Promise<void> => {
     calls.delete(id)
     await shared(store.kysely)
@@ -123,12 +128,12 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHo
       if (found.held && found.askIn > MAX_WAIT_MS) throw tooLong(found.askIn)
       if (found.held && !told) onHold?.(found.askIn, 'all calls to the host are held')
       told ||= found.held
-      // A little longer by chance, so that not all wake at once.
+      // A random bit longer, so that not all wake at once.
       await wait(found.askIn * (1 + Math.random() * 0.1) + Math.random() * LOOK_MS)
     }
   }
 
-  // Of one process only the first in the row asks for a turn: whoever waits behind it would only make it late.
+  // Only the first call that waits in a process asks for a turn: those behind it would only make the turn late.
   let row: Promise<unknown> = Promise.resolve()
   const inRow = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = row.then(work)

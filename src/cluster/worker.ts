@@ -29,7 +29,7 @@ export interface Worked {
   /** Requests that it ended, including those that failed. */
   readonly done: number
   readonly failed: number
-  /** Why it ended, if it was not told to. */
+  /** Why it ended, if it was not asked to. */
   readonly stop: SyncError | null
 }
 
@@ -70,8 +70,8 @@ function createOutage(emit: EmitEvent) {
 }
 
 /**
- * Takes requests from the queue, and fetches, transforms and loads each as any run does, until it is told to stop. Then it finishes
- * the calls under way and puts the rest back.
+ * Takes requests from the queue, and fetches, transforms and loads each as any run does, until it is asked to stop. Then it
+ * finishes the calls under way and puts the rest back.
  */
 export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, options: WorkOptions): Promise<Worked> {
   const { store, signs, service, signal, now } = context

@@ -19,11 +19,11 @@ export interface AttemptFailure {
   readonly maxAttempts: number
   readonly coolDownMs: number
   readonly answer: Answer | null
-  /** Whether it shows, failure or not, that the host is well. */
+  /** Whether it shows that the host is well, even though the request failed. */
   readonly alive?: true
 }
 
-/** Judges an answer: undefined when it is a success, otherwise what went wrong and what is next. */
+/** Judges an answer: undefined when it is a success, otherwise what went wrong and what to do next. */
 export function classifyAnswer(answer: Answer, request: RequestSummary, now: number): AttemptFailure | undefined {
   const found = ANSWER_FAILURES.find(({ matches }) => matches(answer))
   if (!found) return undefined

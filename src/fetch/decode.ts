@@ -13,7 +13,7 @@ import {
   zstdDecompressSync,
 } from 'node:zlib'
 
-/** What a body cannot be, with a code for the classification. */
+/** Why a body cannot be used, with a code for the classification. */
 export class BodyError extends Error {
   readonly code: 'BODY_TOO_LARGE' | 'BODY_DAMAGED' | 'BODY_BOMB' | 'BODY_ENCODING'
   constructor(code: BodyError['code'], message: string, cause?: unknown) {
@@ -22,11 +22,13 @@ export class BodyError extends Error {
   }
 }
 
-/** How large a body may become. */
+/** How large a body may be. */
 export interface Bounds {
   /** The largest body, on the wire and decoded. */
   readonly maxBytes: number
-  /** How many times as large as on the wire a body may become; values pack to a twentieth, and the best packers to a hundredth. */
+  /**
+   * How many times its size on the wire a body may become. Values pack to a twentieth, and the best packers reach a hundredth.
+   */
   readonly maxRatio: number
 }
 
@@ -35,7 +37,7 @@ interface Options {
   readonly chunkSize: number
 }
 
-/** One content encoding: at once, which is faster, and piece by piece, which needs no room. */
+/** One content encoding: decoded at once, which is faster, or piece by piece, which needs no room for the whole. */
 interface Coding {
   readonly whole: (body: Buffer, options: Options) => Buffer
   readonly pieces: (options: Options) => Transform
@@ -59,11 +61,11 @@ const RAW: Coding = { whole: inflateRawSync, pieces: createInflateRaw }
 
 /** How many encodings may be nested; more is an attack. */
 const MOST_CODINGS = 3
-/** By what factor answers normally grow at most when they are decompressed. */
+/** By what factor answers usually grow at most when they are decompressed. */
 const USUAL_RATIO = 32
-/** What is larger than this once unpacked is measured before room is made for it. */
+/** A body that becomes larger than this is measured before room is made for it. */
 const SMALL = 8 * 1024 * 1024
-/** Below this nothing is a bomb, whatever its ratio. */
+/** A smaller body is never taken for a decompression bomb, whatever its ratio. */
 const HARMLESS = 32 * 1024 * 1024
 const PIECE = 64 * 1024
 
@@ -82,7 +84,7 @@ const tooMuch = (wire: number, { maxBytes, maxRatio }: Bounds): BodyError =>
     ? new BodyError('BODY_BOMB', `the body unpacks to more than ${maxRatio} times its size`)
     : new BodyError('BODY_TOO_LARGE', `the body is over ${maxBytes} bytes`)
 
-/** How many bytes a packed body becomes, without room for them; throws when they are more than `most`. */
+/** How many bytes a packed body becomes, found without making room for them; throws when they are more than `most`. */
 function measure(body: Buffer, coding: Coding, most: number, stop: AbortSignal): Promise<number> {
   return new Promise((resolve, reject) => {
     let bytes = 0
@@ -105,7 +107,7 @@ async function unpack(body: Buffer, name: string, wire: number, bounds: Bounds, 
   const most = mostOf(wire, bounds)
   const likely = Math.max(PIECE, body.length * USUAL_RATIO)
   try {
-    // In one piece, for several would be joined, and need twice the memory; what of it is not filled costs nothing.
+    // In one piece: several would have to be joined, which needs twice the memory. Room that stays unused costs nothing.
     if (likely <= SMALL)
       try {
         return coding.whole(body, { maxOutputLength: Math.min(most, SMALL), chunkSize: Math.min(most, likely) })
@@ -121,7 +123,10 @@ async function unpack(body: Buffer, name: string, wire: number, bounds: Bounds, 
   }
 }
 
-/** Undoes the content encodings of a body, the last one first. Throws BodyError when it is damaged, or larger than it may be, before there is room for it. */
+/**
+ * Undoes the content encodings of a body, the last one first. Throws BodyError when it is damaged or too large, before room is
+ * made for it.
+ */
 export async function decode(
   body: Buffer,
   encoding: string | undefined,

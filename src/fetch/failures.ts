@@ -14,11 +14,13 @@ interface AnswerFailure {
   readonly coolDownMs?: number
 }
 
-/** Next steps where a window is too large: it was halved down to a day, or a bucket, before this is told. */
+/** Next steps where a window is too large. By then it was halved down to a day, or to a bucket. */
 const UNDIVIDED =
   'Windows are divided down to a day: run `indicator-sync retry` later, or name fewer `geoIds` in the entry.'
 
-/** Whether a body is a page rather than data. Looks at the body, for the service's content types cannot be relied on. */
+/**
+ * Whether a body is a page rather than data. It looks at the body, because the content types of the service cannot be relied on.
+ */
 const isHtml = ({ body }: Answer): boolean =>
   /^\s*<(?:!doctype|html|head|body|\?xml)/i.test(body.toString('latin1', 0, 512))
 
@@ -128,7 +130,7 @@ interface NetworkFailure {
   readonly message: string
   readonly hint: string
   readonly maxAttempts: number
-  /** Whether it shows all the same that the host is well. */
+  /** Whether it shows that the host is well, even though no answer came. */
   readonly alive?: true
 }
 
@@ -142,7 +144,7 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     maxAttempts: 3,
   },
   {
-    // Errors of certificate chains and names, and of the TLS connection: none of them changes in a few seconds.
+    // Errors of certificate chains, of names and of the TLS connection: none of them passes within a few seconds.
     codes:
       /CERT|^CRL_|_CRL$|^ERR_TLS|SELF_SIGNED|^ERR_SSL|^EPROTO$|^UNABLE_TO_|^INVALID_(CA|PURPOSE|EXTENSION|NON_CA)|^(EE|CA)_(KEY|MD)_TOO|^(HOSTNAME|EMAIL|IP_ADDRESS)_MISMATCH$|^PATH_LENGTH_EXCEEDED$|^SUITE_B|_KEY_USAGE|^AKID_|^SUBJECT_ISSUER/,
     code: 'tls',

@@ -15,7 +15,7 @@ export interface Answer {
 /** Limits of one sending. */
 export interface Limits extends Deadlines, Bounds {}
 
-/** A catalogue takes the live service 40 s; 100 MB are 600,000 values, and fit into 400 MB of memory with all that becomes of them. */
+/** The live service takes 40 s for its catalogue. 100 MB hold 600,000 values, which need 400 MB of memory in all. */
 export const LIMITS: Limits = {
   timeoutMs: 120_000,
   totalMs: 600_000,
@@ -37,7 +37,7 @@ export function createAgent(
   const connect = buildConnector({ timeout: Math.min(timeoutMs, 20_000) })
   return new Agent({
     connections,
-    // Of a connection that is not made yet nothing is in hand: it ends with the run, also in the middle of a handshake.
+    // A connection that is not made yet carries no request: it ends with the run, even in the middle of a handshake.
     connect(options, done) {
       const socket = connect(options, (error, made) => {
         stop.removeEventListener('abort', end)
@@ -90,11 +90,11 @@ export async function exchange<T>(sending: SendOptions, read: (opened: OpenRespo
     ])
     return await read({ status: answer.statusCode, headers: Object.fromEntries(flat), body, watch })
   } catch (error) {
-    // Whatever was thrown once a deadline had passed, the deadline is the reason.
+    // Whatever was thrown after a deadline had passed, the deadline is the reason.
     throw watch.signal.aborted ? watch.signal.reason : error
   } finally {
     watch.end()
-    // What was not read to its end is not read any more.
+    // The rest of an answer that was not read to its end is discarded.
     if (body && !body.readableEnded) body.on('error', () => undefined).destroy()
   }
 }

@@ -22,7 +22,7 @@ export interface DeliveryLimits {
 /** Three attempts, and half a minute in all: a run never waits longer for notifications. */
 const DELIVERY_LIMITS: DeliveryLimits = { timeoutMs: 8_000, tries: 3, waitMs: 1_000 }
 
-/** What a try came to, without the address. */
+/** The outcome of a try, without the address. */
 class UndeliveredError extends Error {
   readonly isTransient: boolean
   constructor(reason: string, isTransient: boolean) {
@@ -59,7 +59,10 @@ async function post({ url, type, body, userAgent }: Message, timeoutMs: number, 
 /** After the run was stopped, a notification has one attempt and this time limit. */
 export const HURRY: DeliveryLimits = { timeoutMs: 1_500, tries: 1, waitMs: 0 }
 
-/** Posts a message, again when it may help, until it is stopped. Answers why it was not delivered, without the address; null when it was. Never throws. */
+/**
+ * Posts a message, and tries again where that may help, until it is stopped. Returns why it was not delivered, without the
+ * address; null when it was. Never throws.
+ */
 export async function deliver(
   message: Message,
   patience: Partial<DeliveryLimits> = {},

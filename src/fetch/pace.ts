@@ -2,14 +2,14 @@ import PQueue from 'p-queue'
 import { StoppedError } from '../base/errors.ts'
 import type { Pace } from '../job/job.ts'
 
-/** Timers take no more milliseconds. */
+/** Timers cannot run for more milliseconds. */
 const LONGEST_TIMER = 2 ** 31 - 1
 
 /** Lets calls out at a pace, and holds all of them when the service asks for it. */
 export interface Gate {
   /** Runs a call when its turn has come: never more than `perSecond` begin in any second. Throws StoppedError when the signal comes before its turn. */
   pass<T>(call: () => Promise<T>): Promise<T>
-  /** Holds every call that has not begun for so long; a little longer by chance, so that not all wake at once. */
+  /** Holds every call that has not begun for this long; a random bit longer, so that not all begin at once. */
   hold(ms: number): void
   /** Called after a good answer: one more request may be under way at once. */
   faster(): void
@@ -26,15 +26,15 @@ export function createGate(
   { perSecond, concurrency }: Pick<Pace, 'perSecond' | 'concurrency'>,
   signal: AbortSignal,
 ): Gate {
-  // So many at once as are whole, in as long as they take: 1.9 a second are one in 526 ms.
+  // The whole calls of a second, and the time that they take: at 1.9 a second, one call in 526 ms.
   const atOnce = Math.max(1, Math.floor(perSecond))
   const intervalMs = (1000 * atOnce) / perSecond
   const queue = new PQueue({ concurrency: 1 })
-  /** When the last calls began, by a monotonic clock: one that is set back would stop all calls. */
+  /** When the last calls began, by a monotonic clock: setting back another clock would stop all calls. */
   const begins: number[] = []
   let heldUntil = 0
   let timer: NodeJS.Timeout | undefined
-  /** Lets calls out from the instant on at which the next one may begin. */
+  /** Lets calls out from the instant at which the next one may begin. */
   const settle = (): void => {
     clearTimeout(timer)
     if (signal.aborted) return

@@ -20,14 +20,14 @@ export interface ReceiveOptions {
 export interface DownloadAnswer extends Answer {
   readonly next?: URL
   readonly part?: PartialFile
-  /** Why what came is not the file, though another attempt may bring it. */
+  /** Why what came is not the file, where another attempt may bring it. */
   readonly broken?: string
 }
 
 const STATUS_OK = 200
 const STATUS_PARTIAL = 206
 const STATUS_RANGE_NOT_SATISFIABLE = 416
-/** So much is kept of an answer that is no file: enough to classify it. */
+/** How much is kept of an answer that is not a file: enough to classify it. */
 const EVIDENCE_BYTES = 2048
 
 /** Reads the answer to one request; `before` is what earlier attempts left of the file. Throws DownloadError where the file is refused. */

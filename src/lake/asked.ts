@@ -3,9 +3,12 @@ import { join } from 'node:path'
 import { quoted } from './duckdb.ts'
 import { requireManifest } from './manifest.ts'
 
-/* What DuckDB is told before it is asked: the tables of a lake, and for recipes those of the database over them. */
+/*
+ * The statements that DuckDB gets before a question: the tables of a lake, and for recipes the tables of the database on top of
+ * them.
+ */
 
-/** Makes the tables of a lake views, all of one snapshot; nothing else can be read. */
+/** Makes views of the tables of a lake, all of one snapshot; nothing else can be read. */
 export function tablesOfLake(lake: string): string[] {
   const { folder, tables } = requireManifest(lake)
   const root = realpathSync(join(lake, folder))
@@ -22,7 +25,7 @@ export function tablesOfLake(lake: string): string[] {
   ]
 }
 
-/** That of DuckDB: where the views are asked, the name alone is that of SQLite. */
+/** The function of DuckDB. In the schema of the views, the name alone is the function of SQLite. */
 const STRFTIME = 'system.main.strftime'
 const ISO = '%Y-%m-%dT%H:%M:%S'
 const clock = (seconds: string): string => `make_timestamp(cast(${seconds} as bigint) * 1000000)`
@@ -51,8 +54,8 @@ const days = (first: string): string =>
     from main.day d join main.series s on s.series_id = d.series_id`
 
 /**
- * The tables and views of the database that recipes on values ask, with the functions of SQLite that they use and DuckDB has not, or
- * understands otherwise, in a schema of their own.
+ * The tables and views of the database that recipes on values read, in a schema of their own, together with the functions of
+ * SQLite that DuckDB lacks or understands differently.
  */
 export const AS_DATABASE: readonly string[] = [
   'create schema compat',
@@ -80,16 +83,16 @@ export const AS_DATABASE: readonly string[] = [
     (t, further) as cast(epoch(cast(t as timestamp) + cast(replace(further, '+', '') as interval)) as bigint)`,
   'create macro compat.json_each(list) as table select unnest(cast(list as bigint[])) as value',
   'create macro compat.json_array_length(list) as len(cast(list as bigint[]))',
-  // Half of the last decimal of what a number really is goes away from zero.
+  // Rounds half of the last decimal away from zero, by the exact value of the double.
   `create macro compat.round(v) as system.main.round(v),
     (v, digits) as case when abs(v) > 4503599627370496 then v else sign(v) * cast(
       cast(trunc(abs(v)) as hugeint) * cast(10 ^ digits as hugeint) + (cast((abs(v) - trunc(abs(v))) * 4611686018427387904 as hugeint)
         * cast(10 ^ digits as hugeint) * 2 + 4611686018427387904) // 9223372036854775808 as double) / 10 ^ digits end`,
-  // A whole number by a whole number is one, and nothing comes before something.
+  // Dividing whole numbers gives a whole number, and NULL sorts first.
   'set integer_division = true',
   `set default_null_order = 'sqlite'`,
   `set schema = 'compat'`,
 ]
 
-/** A column of this name has to stand in quotes. */
+/** DuckDB requires quotes around a column of this name. */
 export const withQuotedAt = (sql: string): string => sql.replaceAll(/(?<![:\w"])at(?!\w)/g, '"at"')

@@ -2,16 +2,19 @@ import { DAY } from '../base/time/instant.ts'
 import type { Reader } from '../db/store.ts'
 import { type Month, monthOf, monthsBetween } from './months.ts'
 
-/** What the database was when a snapshot was made of it. */
+/** The state of the database when a snapshot was made of it. */
 export interface SnapshotSource {
-  /** When its first run began, by which it is known again; null while it has none. */
+  /** When its first run began, which identifies the database; null while it has none. */
   readonly began: string | null
   /** The last fetch, and when it was recorded. */
   readonly fetch: number
   readonly fetched_at: string | null
-  /** How many fetches there are, and the rows that they brought: it differs where one was read again. */
+  /** How many fetches there are, and the rows that they brought: it differs after one was read again. */
   readonly counted?: Counted
-  /** A print of the totals of the days of every local month: its values do not change without it, but by exchanging places within a day. */
+  /**
+   * A checksum of the day totals of every local month. Values do not change without changing it, except by exchanging places
+   * within a day.
+   */
   readonly months: Readonly<Record<Month, string>>
 }
 
@@ -23,13 +26,13 @@ interface Counted {
 
 const ROWS = ['rows_new', 'rows_revised', 'rows_withdrawn'] as const
 
-/** When the first run of a database began, by which a lake knows it again; null while there is none. */
+/** When the first run of a database began, by which a lake recognizes it; null while there is none. */
 export async function beganAt({ kysely }: Reader): Promise<string | null> {
   const first = await kysely.selectFrom('_run').select('started_at').orderBy('id').limit(1).executeTakeFirst()
   return first?.started_at ?? null
 }
 
-/** What the database is now. */
+/** The state of the database now. */
 export async function sourceOf(db: Reader): Promise<SnapshotSource> {
   const { kysely } = db
   const last = await kysely
@@ -47,7 +50,7 @@ export async function sourceOf(db: Reader): Promise<SnapshotSource> {
   }
 }
 
-/** What the fetches up to one brought; each kind of row counts otherwise, so that one does not stand in for another. */
+/** What the fetches up to one brought. Each kind of row is weighted differently, so that one cannot stand in for another. */
 async function countedUpTo({ kysely }: Reader, fetch: number): Promise<Counted> {
   const { fetches, fresh, revised, withdrawn } = await kysely
     .selectFrom('_fetch')
@@ -62,7 +65,7 @@ async function countedUpTo({ kysely }: Reader, fetch: number): Promise<Counted> 
   return { fetches, rows: (fresh ?? 0) + 3 * (revised ?? 0) + 7 * (withdrawn ?? 0) }
 }
 
-/** Whether a database goes on from what it was: the fetches up to the one that was the last are still there as they were. */
+/** Whether a database continues from an earlier state: the fetches up to its last one are still there as they were. */
 async function goesOn(db: Reader, { fetch, fetched_at, counted }: SnapshotSource): Promise<boolean> {
   if (fetch === 0) return true
   const row = await db.kysely.selectFrom('_fetch').select('finished_at').where('id', '=', fetch).executeTakeFirst()
@@ -92,7 +95,7 @@ export async function changedMonths(
     .execute()
   const changed = new Set<Month>()
   for (const { from_at, to_at, params } of fetches) {
-    // Where it asked for an instant, that day is its window.
+    // A request for an instant has the day of that instant as its window.
     const { datetime: at } = JSON.parse(params ?? '{}') as { datetime?: unknown }
     const from = from_at ?? (typeof at === 'number' ? at - DAY : null)
     const to = to_at ?? (typeof at === 'number' ? at + DAY : null)
@@ -101,7 +104,7 @@ export async function changedMonths(
   }
   const months = new Set([...Object.keys(before.months), ...Object.keys(now.months)].map(Number))
   const others = [...months].filter((month) => before.months[month] !== now.months[month] && !changed.has(month))
-  // A local month begins in the one before, or ends in the next one.
+  // A local month may begin in the UTC month before, or end in the next one.
   for (const month of others) for (const near of [month - 1, month, month + 1]) changed.add(near)
   return changed
 }

@@ -2,7 +2,7 @@ import { quantity } from '../base/quantity.ts'
 import { filesOf, knownManifest, type LakeManifest } from './manifest.ts'
 import type { LakeFinding, LakePlace } from './places/place.ts'
 
-/** Looks whether a lake is what its manifest says: every file is there, with its bytes, and no other one among them. */
+/** Checks that a lake is what its manifest says: every file is there, with its bytes, and no other file among them. */
 export async function checkLake(place: LakePlace): Promise<{
   readonly manifest: LakeManifest
   readonly findings: readonly LakeFinding[]

@@ -1,6 +1,6 @@
 import { loadPeer } from '../base/peer.ts'
 
-/** As much of `@duckdb/node-api` as is used; it is installed by who wants it, and so its own types are not at hand. */
+/** The part of `@duckdb/node-api` that is used. The package is optional, so its own types may not be installed. */
 export interface DuckDb {
   readonly DuckDBInstance: {
     create(path: string): Promise<{ connect(): Promise<DuckConnection>; closeSync(): void }>
@@ -24,12 +24,12 @@ export interface DuckStatement {
   }>
 }
 
-/** DuckDB, where it is installed; `what` needs it, for the message. */
+/** Loads DuckDB, where it is installed; `what` names what needs it, for the message. */
 export const loadDuckDb = (what: string): Promise<DuckDb> =>
   loadPeer<DuckDb>('@duckdb/node-api', what, `leave out ${what}`)
 
-/** A text in a statement. */
+/** A text as a literal of a statement. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-/** What DuckDB said, in its first line. */
+/** The first line of an error of DuckDB. */
 export const duckWords = (error: unknown): string => (error as Error).message.split('\n')[0]!

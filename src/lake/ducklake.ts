@@ -4,7 +4,7 @@ import { InputError, StoreError } from '../base/errors.ts'
 import { type DuckConnection, duckWords, loadDuckDb, quoted } from './duckdb.ts'
 import { requireManifest } from './manifest.ts'
 
-/** Loads an extension of DuckDB; where it is not on this machine yet, DuckDB fetches it. */
+/** Loads an extension of DuckDB, which downloads it where this machine does not have it yet. */
 async function loadExtension(connection: DuckConnection, name: string): Promise<void> {
   try {
     await connection.run(`load ${name}`)
@@ -23,8 +23,8 @@ async function loadExtension(connection: DuckConnection, name: string): Promise<
 }
 
 /**
- * Registers the files of a lake's snapshot with a DuckLake catalogue, a file or a database of PostgreSQL, in one transaction; nothing is
- * copied. Answers false where it has that snapshot already.
+ * Registers the files of a lake's snapshot with a DuckLake catalogue (a file or a database of PostgreSQL) in one transaction;
+ * nothing is copied. Returns false where the catalogue has that snapshot already.
  */
 export async function registerFiles(lake: string, catalogue: string): Promise<boolean> {
   const { folder, snapshot, created_at, tables } = requireManifest(lake)

@@ -6,7 +6,7 @@ import type { SnapshotSource } from './changes.ts'
 import type { WrittenFile } from './parquet.ts'
 import { LAKE_SCHEMA, type LakeColumn, type LakeTableName } from './schema.ts'
 
-/** By which a manifest of a lake is known. */
+/** The format name that identifies a manifest of a lake. */
 export const LAKE_FORMAT = 'indicator-sync lake'
 
 /** The file of a lake that names its snapshot; it is replaced in one step. */
@@ -16,7 +16,7 @@ export const MANIFEST = 'manifest.json'
 export interface LakeFile extends WrittenFile {
   /** Below the folder of the snapshot. */
   readonly path: string
-  /** What of the table it holds: a month, a year, or everything. */
+  /** Which part of the table it holds: a month, a year, or everything. */
   readonly part: string
 }
 
@@ -31,7 +31,7 @@ export interface LakeTableState {
   readonly files: readonly LakeFile[]
 }
 
-/** What a lake says of itself. */
+/** The description of a lake, as `manifest.json` has it. */
 export interface LakeManifest {
   readonly format: typeof LAKE_FORMAT
   /** The version of layout and columns. */
@@ -40,14 +40,14 @@ export interface LakeManifest {
   readonly snapshot: number
   /** The folder of the snapshot, beside the manifest. */
   readonly folder: string
-  /** When the snapshot was made, and when it was last found to be what the database holds. */
+  /** When the snapshot was made, and when it was last found equal to the database. */
   readonly created_at: string
   readonly synced_at: string
   readonly source: SnapshotSource
   readonly tables: Readonly<Record<LakeTableName, LakeTableState>>
 }
 
-/** Names of files and folders below a lake: none leads out of it. */
+/** Names of files and folders below a lake: none of them leads outside. */
 const BELOW = /^[\w=-][\w=.-]*(\/[\w=-][\w=.-]*)*$/
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
 
@@ -62,7 +62,9 @@ const isFile = (value: unknown): boolean =>
 const isTable = (value: unknown): boolean =>
   isObject(value) && isCount(value.rows) && Array.isArray(value.files) && value.files.every(isFile)
 
-/** The manifest that a text is, whatever its schema; null where it is none of ours, or was changed so that it cannot be gone by. */
+/**
+ * Parses a manifest, whatever its schema; null where the text is not one of ours, or was changed so that it cannot be trusted.
+ */
 export function parseManifest(text: string): LakeManifest | null {
   try {
     const value: unknown = JSON.parse(text)
@@ -93,13 +95,13 @@ export function readManifest(folder: string): LakeManifest | null {
   }
 }
 
-/** A manifest as a file holds it. */
+/** A manifest as the text of its file. */
 export const manifestText = (manifest: LakeManifest): string => `${JSON.stringify(manifest, null, 1)}\n`
 
-/** The manifest of a lake in a folder, of this version. */
+/** The manifest of a lake in a folder; throws unless it is of this version. */
 export const requireManifest = (folder: string): LakeManifest => knownManifest(readManifest(folder), folder)
 
-/** The manifest of a lake, where there is one and this program knows its version. */
+/** The manifest of a lake; throws where there is none, or where this program does not know its version. */
 export function knownManifest(manifest: LakeManifest | null, folder: string): LakeManifest {
   if (manifest === null)
     throw new InputError(`${folder} is not a lake: it has no ${MANIFEST} of one.`, {

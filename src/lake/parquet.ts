@@ -5,13 +5,15 @@ import type { DecodedArray, SchemaElement, Statistics } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import type { LakeColumn, LakeType } from './schema.ts'
 
-/** Rows that are held at once, and that readers skip together. */
+/** Rows that are held in memory at once, and that readers can skip together. */
 const GROUP = 65_536
 
-/** In the form in which readers look for known mistakes of writers. */
+/** In the form by which readers recognize known bugs of writers. */
 const CREATED_BY = 'indicator-sync-lake version 1.0.0 (build 1)'
 
-/** How Parquet spells the types; integers in order and lengths that repeat take next to nothing as differences. */
+/**
+ * The Parquet type of each column type. Ascending integers and repeating lengths take almost no room when stored as differences.
+ */
 const TYPES: Readonly<Record<LakeType, Partial<SchemaElement>>> = {
   int64: { type: 'INT64' },
   int32: { type: 'INT32' },
@@ -27,22 +29,22 @@ const TYPES: Readonly<Record<LakeType, Partial<SchemaElement>>> = {
 }
 const AS_DIFFERENCES: readonly LakeType[] = ['int64', 'int32', 'timestamp', 'date']
 
-/** A group of values as the writer takes them, and what is known of them; without it the writer looks for itself. */
+/** A group of values as the writer takes them, with their statistics; without these the writer computes its own. */
 interface ColumnGroup {
   readonly data: DecodedArray
   readonly statistics?: Statistics
 }
 
-/** The values of a column that are held until a group is full. */
+/** The values of a column that wait until a group is full. */
 interface PendingValues {
   put(value: unknown, at: number): void
-  /** The first values; the next ones begin a new group. */
+  /** Takes the first values; the others begin a new group. */
   take(count: number): ColumnGroup
 }
 
 /**
- * Numbers lie side by side, for whole groups of objects would have to be moved again and again by who collects them. The least and the
- * largest are found as they come: the writer would make an object of each number for it.
+ * Numbers are kept in typed arrays, because the garbage collector would have to move whole groups of objects again and again.
+ * The minimum and maximum are found as values come: the writer would make an object of each number for it.
  */
 function numbers(array: Int32Array | Float64Array, inFile: (value: number) => number | bigint): PendingValues {
   const missing = new Set<number>()
@@ -58,7 +60,7 @@ function numbers(array: Int32Array | Float64Array, inFile: (value: number) => nu
     take(count) {
       const data = missing.size === 0 ? array.subarray(0, count) : Array.from<unknown>(array.subarray(0, count))
       for (const at of missing) (data as unknown[])[at] = null
-      // Of both zeros the smaller one is the least, and the larger one the largest.
+      // Of the two zeros, -0 is written as the minimum and 0 as the maximum.
       const range = min <= max ? { min_value: inFile(min || -0), max_value: inFile(max || 0) } : {}
       const statistics = { ...range, null_count: BigInt(missing.size) }
       missing.clear()
@@ -79,14 +81,14 @@ function others(convert: (value: unknown) => unknown): PendingValues {
   }
 }
 
-/** As it is, but that there is one zero only. */
+/** The same number, but always the positive zero. */
 const whole = (value: number): number => value + 0
-/** Exact, for what is told as a number is; 64 bits only in the file. */
+/** Whole numbers that a double holds exactly; they are 64 bits only in the file. */
 const longs = (): PendingValues => numbers(new Float64Array(GROUP), BigInt)
 const integers = (): PendingValues => numbers(new Int32Array(GROUP), whole)
 const doubles = (): PendingValues => numbers(new Float64Array(GROUP), (value) => value)
 
-/** A column as Parquet keeps it: long numbers are 64 bits, instants milliseconds, dates days since 1970. */
+/** A column as Parquet stores it: long numbers in 64 bits, instants in milliseconds, dates in days since 1970. */
 const HELD: Readonly<Record<LakeType, () => PendingValues>> = {
   int64: longs,
   timestamp: longs,
@@ -100,7 +102,7 @@ const HELD: Readonly<Record<LakeType, () => PendingValues>> = {
 /** A row: its values in the order of the columns; instants are epoch milliseconds, dates days since 1970-01-01. */
 export type LakeRow = readonly unknown[]
 
-/** What is known of a file that was written: `min` and `max` of every column that has an order. */
+/** The description of a file that was written: `min` and `max` of every column that has an order. */
 export interface WrittenFile {
   readonly rows: number
   readonly bytes: number
@@ -110,7 +112,7 @@ export interface WrittenFile {
   readonly max: Readonly<Record<string, number | string>>
 }
 
-/** The smallest and the largest value of some columns, from what was written of the groups. */
+/** The minimum and maximum of some columns, from the statistics of the groups. */
 function rangesOf(
   columns: readonly LakeColumn[],
   groups: ParquetWriter['row_groups'],
@@ -129,7 +131,7 @@ function rangesOf(
     Object.fromEntries(
       columns.flatMap(({ name, type }) => {
         const value = of[name]
-        // JSON knows no infinite number.
+        // JSON has no infinite numbers.
         if (value === undefined || !Number.isFinite(value)) return []
         if (type === 'timestamp') return [[name, iso(value)]]
         return [[name, type === 'date' ? iso(value * 86_400_000).slice(0, 10) : value + 0]]
@@ -138,7 +140,7 @@ function rangesOf(
   return { min: toJson(min), max: toJson(max) }
 }
 
-/** Writes a new file that is safe on the disk, group by group; equal rows make equal bytes. */
+/** Writes a new file, group by group, and flushes it to the disk; equal rows make equal bytes. */
 export async function writeParquetFile(
   file: string,
   columns: readonly LakeColumn[],
@@ -180,7 +182,7 @@ export async function writeParquetFile(
       const groups = held.map((of) => of.take(count))
       const columnData = columns.map(({ name, type }, i) => {
         const { data, statistics } = groups[i]!
-        // A dictionary takes -0 for 0.
+        // A dictionary would turn -0 into 0.
         const plain = type === 'double' && data.some((value: unknown) => Object.is(value, -0))
         const encoding = AS_DIFFERENCES.includes(type) ? 'DELTA_BINARY_PACKED' : plain ? 'PLAIN' : undefined
         return { name, data, statistics: !statistics, ...(encoding ? { encoding: encoding as 'PLAIN' } : {}) }

@@ -47,7 +47,7 @@ export async function partsOf(
       table: 'day' as const,
       part: yearText(year),
       name: `day/year=${yearText(year)}/${yearText(year)}`,
-      // A local day of this year may begin in the last month of the one before.
+      // A local day of this year may begin in the last month of the year before.
       dirty: dirty(monthsBetween(year * 12 - 1, year * 12 + 12)),
       blocks: async () => days(db, timelines, year),
     })),

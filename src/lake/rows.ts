@@ -5,10 +5,10 @@ import type { Reader } from '../db/store.ts'
 import { type Month, monthInterval } from './months.ts'
 import type { LakeRow } from './parquet.ts'
 
-/** Rows in groups, so that as many are held at once as a series has in a month. */
+/** Rows in groups, so that no more are held at once than a series has in a month. */
 export type LakeBlocks = AsyncIterable<readonly LakeRow[]> | Iterable<readonly LakeRow[]>
 
-/** A series and geo, with the instants between which it has values, and superseded ones. */
+/** A series and geo, with the intervals in which it has values and superseded values. */
 interface SeriesExtent {
   readonly seriesId: number
   readonly geoId: number
@@ -16,7 +16,7 @@ interface SeriesExtent {
   readonly superseded: Interval | null
 }
 
-/** Every series and geo in order, with how far each reaches. */
+/** Every series and geo in order, with the intervals of its values. */
 export async function timelinesOf({ kysely }: Reader): Promise<SeriesExtent[]> {
   const rows = await kysely
     .selectFrom('series_geo as g')
@@ -48,15 +48,15 @@ export async function timelinesOf({ kysely }: Reader): Promise<SeriesExtent[]> {
   }))
 }
 
-/** When fetches were recorded, in epoch milliseconds; null for one that is not there any more. */
+/** When fetches were recorded, in epoch milliseconds; null for one that does not exist any more. */
 type TimesOf = (fetches: Iterable<number>) => Promise<(fetch: number) => number | null>
 
-/** Fetches that are looked up together: neighbours brought values of the same nights. */
+/** Fetches that are looked up together: neighbouring ones brought values of the same nights. */
 const NEIGHBOURS = 4096
 
 /**
- * When fetches were recorded. There may be millions, of which a sync needs the latest: they are read some at a time, when one of them
- * is first asked for, and kept as bare numbers.
+ * When fetches were recorded. There may be millions, of which a sync needs the latest: they are read in groups, when one of the
+ * group is first needed, and kept as bare numbers.
  */
 export function fetchTimes({ kysely }: Reader): TimesOf {
   const held = new Map<number, Float64Array>()

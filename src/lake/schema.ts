@@ -1,4 +1,4 @@
-/** The version of the lake's layout and columns; it grows when a reader of an earlier one would go wrong. */
+/** The version of the lake's layout and columns; it grows when readers of an earlier version would misread the lake. */
 export const LAKE_SCHEMA = 1
 
 /** How a column is typed, in the words of the manifest. */

@@ -21,9 +21,9 @@ import { partFileOf, removeStaleParts } from '../base/files/partFiles.ts'
 import { moveIntoPlace, prepareTarget } from '../base/files/target.ts'
 import { filesOf, type LakeManifest, MANIFEST, manifestText, readManifest } from './manifest.ts'
 
-/** The file that the one who writes to a lake holds. */
+/** The file that the writer of a lake locks. */
 export const LOCK = 'lake.lock'
-/** The link to the folder of the snapshot, for readers that know folders only. */
+/** The link to the folder of the snapshot, for readers that know only folders. */
 export const CURRENT = 'current'
 
 const SNAPSHOT = /^snapshot-([1-9]\d*)$/
@@ -32,19 +32,19 @@ const PART = /^(snapshot|current|manifest\.json)\.[\w-]+\.part$/
 /** The folder of a snapshot. */
 export const folderOf = (snapshot: number): string => `snapshot-${snapshot}`
 
-/** Makes sure that what was written into a folder stays there. */
+/** Flushes what was written into a folder to the disk. */
 function syncFolder(path: string): void {
   const handle = openSync(path, 'r')
   try {
     fsyncSync(handle)
   } catch {
-    // Some file systems do not do this for folders.
+    // Some file systems cannot do this for folders.
   } finally {
     closeSync(handle)
   }
 }
 
-/** The folder of a lake, made where there is none; anything but a lake or an empty folder is refused, and nothing touched. */
+/** The folder of a lake, created where there is none. Refuses anything but a lake or an empty folder, and does not touch it. */
 export function openLake(asWritten: string): string {
   const there = statSync(asWritten, { throwIfNoEntry: false })
   if (there && !there.isDirectory())
@@ -74,13 +74,13 @@ export function openLake(asWritten: string): string {
 
 const isEmpty = (folder: string): boolean => readdirSync(folder).length === 0
 
-/** Whether a folder is a snapshot that this program made, or what is left of one. */
+/** Whether a folder is a snapshot that this program made, or the rest of one. */
 const isOurs = (folder: string, name: string): boolean =>
   SNAPSHOT.test(name) &&
   statSync(join(folder, name)).isDirectory() &&
   (readManifest(join(folder, name))?.folder === name || isEmpty(join(folder, name)))
 
-/** Whether a folder is there, and really below another one. */
+/** Whether a folder exists, and is really below another one. */
 function isBelow(path: string, folder: string): boolean {
   try {
     return realpathSync(path).startsWith(realpathSync(folder) + sep)
@@ -93,19 +93,19 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder)
   } catch {
-    // Something else lies in it.
+    // Something else is in it.
   }
 }
 
 /**
- * Removes the files of a snapshot, and the folders that are empty then; what somebody else put there stays. The manifest goes
- * last, so that what is left by one who was killed is known for what it is.
+ * Removes the files of a snapshot, and the folders that are empty then; files of others stay. The manifest is removed last, so
+ * that the rest is still recognized after a crash.
  */
 function removeSnapshot(folder: string): void {
   const manifest = readManifest(folder)
   const folders = new Set<string>()
   for (const { path } of manifest ? filesOf(manifest) : []) {
-    // A link that somebody put in the place of a folder leads elsewhere.
+    // A link in the place of a folder leads elsewhere.
     if (!isBelow(dirname(join(folder, path)), folder)) continue
     rmSync(join(folder, path), { force: true })
     for (let above = dirname(path); above !== '.'; above = dirname(above)) folders.add(above)
@@ -115,7 +115,7 @@ function removeSnapshot(folder: string): void {
   removeIfEmpty(folder)
 }
 
-/** Removes what killed syncs left, and the snapshots that nobody reads any more: those that were replaced so long ago. */
+/** Removes what killed syncs left, and the snapshots that were replaced so long ago that nobody reads them any more. */
 export function tidy(folder: string, current: number, graceMs: number, now: number): void {
   for (const name of ['snapshot', CURRENT, MANIFEST]) removeStaleParts(join(folder, name), now)
   const made = readdirSync(folder)
@@ -129,7 +129,7 @@ export function tidy(folder: string, current: number, graceMs: number, now: numb
   for (const { number, place, createdAt } of made) {
     const next = made.find((one) => one.number > number && one.number <= current && one.createdAt !== undefined)
     const isOld = next !== undefined && now - Date.parse(next.createdAt!) >= graceMs
-    // One that is newer than the current one was never put in its place.
+    // One that is newer than the current snapshot was never completed.
     if (createdAt === undefined || number > current || isOld) removeSnapshot(place)
   }
 }
@@ -142,7 +142,7 @@ export function stage(folder: string): string {
   return staging
 }
 
-/** Takes a file over from another snapshot: the same file under a second name, or a copy where the disk knows none. */
+/** Takes a file over from another snapshot: as a hard link, or as a copy where the disk has no links. */
 export function takeOver(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true })
   try {
@@ -152,7 +152,7 @@ export function takeOver(from: string, to: string): void {
   }
 }
 
-/** Writes a small file that is safe on the disk. */
+/** Writes a small file and flushes it to the disk. */
 function writeSafely(file: string, content: string): void {
   const handle = openSync(file, 'wx')
   try {
@@ -176,7 +176,7 @@ export function replaceManifest(folder: string, manifest: LakeManifest): void {
   syncFolder(folder)
 }
 
-/** Leads the link of a lake to a snapshot, in one step. Where links cannot be made, readers go by the manifest. */
+/** Points the link of a lake to a snapshot, in one step. Where links cannot be made, readers use the manifest. */
 export function pointTo(folder: string, snapshot: string): void {
   const part = partFileOf(join(folder, CURRENT))
   try {
@@ -189,7 +189,7 @@ export function pointTo(folder: string, snapshot: string): void {
   }
 }
 
-/** Makes what was staged the snapshot of the lake: its folder first, then the manifest, then the link. */
+/** Makes the staged snapshot the current one: first its folder, then the manifest, then the link. */
 export function commit(folder: string, staging: string, manifest: LakeManifest): void {
   writeSafely(join(staging, MANIFEST), manifestText(manifest))
   for (const name of readdirSync(staging, { recursive: true, withFileTypes: true }))

@@ -5,23 +5,23 @@ import { knownManifest } from './manifest.ts'
 import { folderPlace } from './places/folder.ts'
 import { isBucket, type LakePlace } from './places/place.ts'
 
-/** How a lake stands to a database. */
+/** How a lake compares with a database. */
 export interface LakeState {
   readonly folder: string
   readonly snapshot: number
   readonly values: number
-  /** When it was last found to be what the database holds, UTC to the millisecond. */
+  /** When it was last found equal to the database, UTC to the millisecond. */
   readonly synced_at: string
-  /** Fetches that brought something since. */
+  /** Fetches since then that brought something. */
   readonly fetches_behind: number
 }
 
 /**
- * How far a lake in a folder is behind a database; a sentence where that cannot be told, null where there is none yet. Undefined for
- * the lake of another database: jobs of one folder may have several.
+ * How far a lake in a folder is behind a database; a sentence where that cannot be determined, null where there is no lake yet.
+ * Undefined for the lake of another database: the jobs of one folder may have several.
  */
 export async function lakeStateIn(reader: Reader, folder: string): Promise<LakeState | string | null | undefined> {
-  // A bucket is asked only by its name: that needs its secrets, and a network.
+  // A bucket is read only when it is named: that needs its secrets, and a network.
   if (isBucket(folder)) return `it lies in a bucket, which only this asks: indicator-sync status --lake ${folder}`
   if (!existsSync(folder)) return null
   try {

@@ -16,9 +16,9 @@ export interface LakeOptions {
   /** The program with its version. */
   readonly program: string
   readonly now: () => number
-  /** Reads every month again, whatever is known of changes. */
+  /** Reads every month again, whatever has changed. */
   readonly full?: boolean
-  /** How long a snapshot stays after it was replaced, for those who read it. */
+  /** Milliseconds that a snapshot stays after it was replaced, for its readers. */
   readonly graceMs?: number
   readonly onPart?: (table: LakeTableName, part: string) => void
 }
@@ -34,14 +34,14 @@ export interface LakeSummary {
   readonly files: number
   /** Files that are new in this snapshot, and the rows in them. */
   readonly written: { readonly files: number; readonly rows: number }
-  /** What is to be known of the place, in a sentence; null for nothing. */
+  /** What a user should know of the place, in a sentence; null for nothing. */
   readonly caution: string | null
 }
 
-/** How long a replaced snapshot stays where nobody says: a statement takes an hour at the most. */
+/** Milliseconds that a replaced snapshot stays by default: a statement takes an hour at the most. */
 const GRACE_MS = 3_600_000
 
-/** Whether a file of a snapshot is there: as long as it was, or with the bytes that it had. */
+/** Whether a file of a snapshot is there: with its length, or with its exact bytes. */
 type IsThere = (file: LakeFile) => Promise<boolean>
 
 const createLook =
@@ -49,7 +49,7 @@ const createLook =
   async (file) =>
     files.sizeOf(file) === file.bytes && (!closely || (await files.sha256Of(file)) === file.sha256)
 
-/** Refuses a lake that was made from another database: it would lose all that it holds. */
+/** Refuses a lake that was made from another database: it would lose its content. */
 function checkSame(asWritten: string, before: LakeManifest | null, now: SnapshotSource): void {
   if (!before || before.source.began === null || before.source.began === now.began) return
   throw new InputError(
@@ -61,7 +61,7 @@ function checkSame(asWritten: string, before: LakeManifest | null, now: Snapshot
   )
 }
 
-/** The same blocks from the first one with rows on; null where there is none. */
+/** The same blocks from the first one that has rows; null where there is none. */
 async function filled(blocks: LakeBlocks): Promise<LakeBlocks | null> {
   const iterator = (async function* () {
     yield* blocks
@@ -76,7 +76,7 @@ async function filled(blocks: LakeBlocks): Promise<LakeBlocks | null> {
   })()
 }
 
-/** Makes one part in the new snapshot: taken over where it did not change, else written; null where it has no rows. */
+/** Makes one part of the new snapshot: kept where it did not change, else written; null where it has no rows. */
 async function makePart(
   { table, part, name, dirty, blocks }: TablePart,
   old: LakeFile | undefined,
@@ -118,8 +118,8 @@ const tablesOf = (files: ReadonlyMap<LakeTableName, LakeFile[]>): LakeManifest['
   ) as unknown as LakeManifest['tables']
 
 /**
- * Makes a lake equal to a database as it is now, which others may write meanwhile. Only what changed since the last
- * snapshot is read; whoever reads the lake sees the old snapshot or the new one, whole, whenever this is killed.
+ * Makes a lake equal to a database as it is now, which others may write meanwhile. Only what changed since the last snapshot is
+ * read. Readers of the lake see the old snapshot or the new one, whole, even when this process is killed.
  */
 export async function syncLake(db: Reader, place: LakePlace, options: LakeOptions): Promise<LakeSummary> {
   const writer = await place.write(options.now())
@@ -134,7 +134,7 @@ export async function syncLake(db: Reader, place: LakePlace, options: LakeOption
   }
 }
 
-/** Makes a snapshot, and puts it in its place where it is another one. */
+/** Makes a snapshot, and makes it the current one where it differs. */
 async function make(
   db: Reader,
   asWritten: string,

@@ -24,11 +24,17 @@ export interface RecordedReply {
   readonly ms: number
   /** The outcome under which it was recorded. */
   readonly outcome: string
-  /** What earlier answers of the same transaction said beside values and was stored already, where several are written in one. */
+  /**
+   * What earlier answers of the same transaction described beside values and found stored already, where one transaction writes
+   * several answers.
+   */
   readonly held?: HeldTables
 }
 
-/** What answers said beside their values and was stored already, as text; nothing else was written to those tables since. */
+/**
+ * What answers described beside their values and found stored already, as text. Nothing else has been written to those tables
+ * since.
+ */
 export type HeldTables = Map<string, UpsertCounts>
 
 /** What loading the rows of a reply changed. */
@@ -126,8 +132,8 @@ async function writeTables(
 }
 
 /**
- * Whether an answer is the first about an indicator of which it says nothing: the row is there, for the series was inserted
- * with it, but nothing told of it yet.
+ * Whether an answer is the first about an indicator and says nothing of it. The row exists, because it was inserted with the
+ * series, but nothing has described it yet.
  */
 async function isFirstTold(tx: Transaction<Database>, { table, rows }: TableRows, fetchId: number): Promise<boolean> {
   const [row, ...more] = rows
@@ -167,7 +173,7 @@ const insertGeo = preparedInsert('series_geo', ['series_id', 'geo_id'])
 /** How the record of a request says that its reply was understood. */
 export const answeredAs = ({ empty }: Rows): 'ok' | 'empty' => (empty ? 'empty' : 'ok')
 
-/** The outcome by itself, for it stands in indexes and is as a rule what it was. */
+/** The outcome is written by itself: indexes contain it, and it seldom changes. */
 const renameOutcome = prepared((db, of: { fetchId: number; outcome: string }) =>
   db.updateTable('_fetch').set({ outcome: of.outcome }).where('id', '=', of.fetchId),
 )
@@ -185,7 +191,7 @@ const UNDERSTOOD = [
   ...(['rows_revised', 'rows_withdrawn', 'rows_rejected', 'rows_outside'] as const),
 ]
 
-/** Closes the record. In a replay it says the same already as a rule, and nothing is written. */
+/** Completes the record. In a replay it usually says the same already, and nothing is written. */
 const closeFetch = prepared((db, of: LoadedColumns & { fetchId: number }) => {
   const known = { ...Object.fromEntries(UNDERSTOOD.map((column) => [column, of[column]])), ...NOTHING_WRONG }
   const columns = Object.keys(known) as (keyof typeof known)[]

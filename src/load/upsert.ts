@@ -34,7 +34,10 @@ const hasText = async (
 ): Promise<boolean> =>
   (await TEXT_IN.get(texts)!.first(tx, { kind: kind as string, id: id as number, locale })) !== undefined
 
-/** A row with its payload merged into the stored one: fields that were not sent stay. Where both have a field, the new one wins, unless the item has been told in the first language and this is another one. */
+/**
+ * A row with its payload merged into the stored one: fields that were not sent stay. Where both have a field, the new one wins,
+ * unless the item is described in the first language and this is another one.
+ */
 async function withHeld(
   tx: Transaction<Database>,
   table: TableName,

@@ -1,7 +1,7 @@
 import type { Instant } from '../base/time/instant.ts'
 import type { Blocks } from '../db/engine.ts'
 
-/** What several ordered rows have at one instant; undefined of those that have nothing there. */
+/** The rows that several ordered lists have at one instant; undefined for those without one. */
 interface Beside<T> {
   readonly at: Instant
   readonly heads: readonly (T | undefined)[]
@@ -20,7 +20,7 @@ export async function* sideBySide<T extends readonly [at: Instant, ...unknown[]]
     const places = all.map(() => 0)
     let made: Beside<T>[] = []
     for (;;) {
-      // An empty block is no end.
+      // An empty block is not the end.
       for (const [i, iterator] of iterators.entries())
         while (places[i] === blocks[i]!.length) {
           const next = await iterator.next()

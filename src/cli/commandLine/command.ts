@@ -12,6 +12,6 @@ export interface Command {
   readonly smallHeap?: boolean
   /** Whether it ends when nobody reads its output any more: it only writes, or runs until it is stopped. */
   readonly endsWithOutput?: boolean
-  /** Answers the exit code. Is given all commands, too, for what speaks of them. */
+  /** Returns the exit code. It also gets all commands, for those that list them. */
   readonly run: (args: never, commands: Readonly<Record<string, Command>>) => Promise<number>
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { commandNamed } from './commands.ts'
 
-/** The file of the database as a command line or the environment names it; a guess, for nothing is read yet. */
+/** The file of the database by the command line or the environment; a guess, because nothing is read yet. */
 function databaseOf(argv: readonly string[]): string {
   const at = argv.findIndex((word) => /^--database(?:=|$)/.test(word))
   const named = at < 0 ? undefined : (argv[at]!.split('=')[1] ?? argv[at + 1])

@@ -16,7 +16,7 @@ export const VARIABLES = [
   ['INDICATOR_SYNC_NOTIFY', '--notify', 'address that is told how every run ended'],
 ] as const
 
-/** The commands that one needs first, in the order in which one needs them. */
+/** The commands that a newcomer needs first, in this order. */
 const FIRST = ['init', 'sync', 'status', 'query', 'export'] as const
 
 /** A heading of the help, with its commands. */
@@ -29,7 +29,7 @@ const isFirst = (name: string): boolean => (FIRST as readonly string[]).includes
 const others = (commands: Readonly<Record<string, Command>>): Record<string, Command> =>
   Object.fromEntries(Object.entries(commands).filter(([name]) => !isFirst(name)))
 
-/** Every command under its heading; a new one finds its place by the file in which it is declared. */
+/** Every command under its heading. A new command gets the heading of the file in which it is declared. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: 'Begin with', commands: Object.fromEntries(FIRST.map((name) => [name, COMMANDS[name]])) },
   { title: 'Plan and fetch', commands: others(SYNC_COMMANDS) },
@@ -44,7 +44,7 @@ export function helpText(width = 100): string {
   const column = Math.min(longest, Math.max(24, width - 30))
   const row = ({ usage, about }: Command): string => {
     const head = `  indicator-sync ${usage}`
-    // A long one has a line for itself.
+    // A long name has a line for itself.
     const [first, rest] =
       head.length + 2 > column ? [[head], linesOf(about, width - column)] : [[], linesOf(about, width - column)]
     return [

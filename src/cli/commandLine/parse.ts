@@ -21,7 +21,7 @@ function checkNumbers(options: Readonly<Record<string, Options>>, args: Readonly
       throw new InputError(`${name} takes a number.`, { hint: 'indicator-sync --help', code: 'usage' })
 }
 
-/** Flags that take a value, so that one without is refused rather than taken for none at all. */
+/** Flags that take a value, so that one without a value is refused rather than ignored. */
 const withValues = (flags: Readonly<Record<string, Options>>): Record<string, Options> =>
   Object.fromEntries(
     Object.entries(flags).map(([name, flag]) => [
@@ -72,14 +72,14 @@ export async function runCommand(given: readonly string[]): Promise<void> {
     .usage('$0 <command>\n\nSyncs the indicators of a service into a local database (SQLite, or PostgreSQL).')
     .version(version())
     .strict()
-    // Left to itself it ends the process before what was written is known to have gone out.
+    // Otherwise yargs ends the process before the output is known to be written.
     .exitProcess(false)
     .demandCommand(1, 'Say what to do.')
     .recommendCommands()
     .wrap(Math.min(110, process.stdout.columns ?? 110))
     .epilogue(EPILOGUE)
     .fail((message, error) => {
-      // What yargs finds wrong comes as its own error or as none.
+      // yargs reports what it finds wrong as its own error, or as none.
       throw error && error.name !== 'YError' ? error : usageError(message ?? error.message, argv)
     })
   for (const { usage, about, flags, example, run, positionals = {} } of Object.values(COMMANDS) as Command[])

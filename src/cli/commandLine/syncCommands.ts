@@ -15,7 +15,7 @@ import type { Command } from './command.ts'
 
 const NEWEST_FIRST = { type: 'boolean', default: false, describe: 'The latest windows of all series first' } as const
 
-/** Commands that fetch, and those that come before. */
+/** Commands that fetch, and those that prepare it. */
 export const SYNC_COMMANDS = {
   demo: {
     usage: 'demo',

@@ -32,7 +32,7 @@ function illegalValue(name: CommandName, argument: string, given: string, choice
   return `${label} ${given} is not legal; legal: ${legal.join(', ')}.${didYouMean(given.replaceAll('"', ''), legal)}`
 }
 
-/** What yargs says, by its pattern, and what is said instead: which command, which argument, what is legal. */
+/** Messages of yargs by pattern, with ours in their place: which command, which argument, what is legal. */
 const MESSAGES: readonly (readonly [RegExp, (name: CommandName, groups: readonly string[]) => string])[] = [
   [/^Not enough non-option arguments: got (\d+)/, (name, [given]) => missingArgument(name, Number(given))],
   [/^Not enough arguments following: (\S+)/, (_name, [flag]) => `--${flag} needs a value.`],
@@ -42,7 +42,7 @@ const MESSAGES: readonly (readonly [RegExp, (name: CommandName, groups: readonly
   ],
 ]
 
-/** A message of yargs in words of the command. */
+/** A message of yargs in terms of the command. */
 function inWords(name: CommandName, message: string): string {
   for (const [pattern, say] of MESSAGES) {
     const found = pattern.exec(message)
@@ -51,7 +51,7 @@ function inWords(name: CommandName, message: string): string {
   return message
 }
 
-/** What is wrong with a command line: a flag that is not known before whatever follows from it, and the help to look into. */
+/** What is wrong with a command line, and the help that explains it. An unknown flag is reported before its consequences. */
 export function usageError(message: string, argv: readonly string[]): InputError {
   const [name] = argv
   if (!isCommand(name)) {

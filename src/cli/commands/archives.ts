@@ -51,14 +51,14 @@ interface Edition {
   readonly bytes: number | null
 }
 
-/** The days that `--from` and `--to` mean where the service is. */
+/** The days that `--from` and `--to` mean, in the zone of the service. */
 function daysOf(range: RangeArgs, zone: string): { from: string | null; to: string | null } {
   const wanted = rangeOf(range, zone, Math.floor(Date.now() / 1000))
   const day = (flag: 'from' | 'to') => (wanted && range[flag] !== undefined ? localDate(zone, wanted[flag]) : null)
   return { from: day('from'), to: day('to') }
 }
 
-/** The editions that are meant, the latest first. */
+/** The selected editions, the latest first. */
 function editions({ kysely }: Reader, args: ArchivesArgs): Promise<Edition[]> {
   const { kind, id = [], from, to } = args
   const days = daysOf({ from, to }, readSettings(args).service.value.timeZone)
@@ -93,7 +93,7 @@ interface DownloadSummary {
   stop: SyncError | null
 }
 
-/** Fetches what is not there yet, one address once. */
+/** Why a file was not downloaded, where the next file may still be; other errors are thrown. */
 async function fetchAll(
   store: Store,
   found: readonly Edition[],

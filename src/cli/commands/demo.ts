@@ -38,7 +38,7 @@ from content_text where kind = 'glossary' and locale = 'en' and body_text like '
   },
 ] as const
 
-/** Refuses a database with values of a real service: those of the demo are made up, and would lie among them. */
+/** Refuses a database with values of a real service: the demo would mix its invented values with them. */
 async function checkTarget(file: string): Promise<void> {
   if (!(await isThere(file))) return
   const store = await openStore(file)

@@ -26,7 +26,7 @@ const COLUMNS = [
   ...['what', 'change', 'kind', 'id', 'name', 'series_id', 'geo_id', 'at_utc', 'at_local', 'field', 'locale'],
   ...['before', 'after', 'changed_at'],
 ] as (keyof Difference)[]
-/** What a table shows of them: the rest does not fit a terminal. */
+/** The columns that a table shows: the others do not fit a terminal. */
 const SHOWN = ['change', 'id', 'name', 'geo_id', 'at_local', 'before', 'after'] as const
 
 /** An instant to the millisecond, from the value of a flag. */
@@ -54,7 +54,7 @@ async function spanOf(reader: Reader, args: DiffArgs, zone: string): Promise<Pic
         code: 'unknown-run',
       })
   }
-  // Of one run: what it changed. Of two: what changed from the end of the first to the end of the second.
+  // For one run: what it changed. For two: what changed from the end of the first to the end of the second.
   const [first, second] = spans as [{ from: string; to: string }, ...{ from: string; to: string }[]]
   return second ? { from: first.to, to: second.to } : first
 }

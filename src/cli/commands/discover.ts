@@ -22,7 +22,7 @@ interface DiscoverArgs extends CommonArgs, ServiceArgs {
   readonly json: boolean
 }
 
-/** What `--refresh` requests: the catalogue in every language, however young the one that is held. */
+/** What `--refresh` requests: the catalogue in every language, even if the stored one is new. */
 const catalogue = ({ locales }: Service): string =>
   `name: discover\nlocales: [${locales.join(', ')}]\ncatalogue: true\n`
 

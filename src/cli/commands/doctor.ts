@@ -18,7 +18,7 @@ import { isExposed, readSettings, type Settings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 
-/** Above this size the write-ahead log is not folded back, because a reader uses it. */
+/** Bytes. A write-ahead log above this size is not folded back, because a reader uses it. */
 const MUCH_LOG = 512 * 1024 * 1024
 
 /** Whether the key would go unencrypted to another machine. */
@@ -71,7 +71,7 @@ function configuration(settings: Settings): Diagnosis[] {
   ]
 }
 
-/** What the runtime knows of a zone; one that it does not know ends the command with its name. */
+/** What the runtime knows of a zone; an unknown zone ends the command with its name. */
 function zoneData(timeZone: string): Diagnosis {
   const year = String(new Date().getUTCFullYear())
   const changes = transitions(timeZone).filter(({ at }) => formatUtc(at).startsWith(year)).length
@@ -95,7 +95,7 @@ function machine(file: string, { timeZone }: Service): Diagnosis[] {
   ]
 }
 
-/** Whether there is a writer; the name of a killed one stays until the next one starts. */
+/** Whether there is a writer. The name of a killed one stays until the next one starts. */
 async function lockState(file: string, holder: LockHolder | undefined): Promise<string> {
   const held = await isLocked(file)
   const who = holder && `process ${holder.pid} on ${holder.host} since ${holder.acquired_at} (${holder.command})`

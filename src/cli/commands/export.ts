@@ -32,9 +32,9 @@ interface ExportArgs extends CommonArgs, DatabaseArgs, RangeArgs, Required<Diale
   readonly overwrite: boolean
 }
 
-/** Names under which a shell knows the output itself. */
+/** Names by which a shell means the standard output. */
 const STDOUT: readonly string[] = ['-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']
-/** Any zone will do to see whether a date is one. */
+/** Any zone can tell whether a date exists. */
 const SOME_ZONE = 'UTC'
 
 const refuse = (message: string, hint: string): never => {
@@ -63,7 +63,7 @@ function checkFlags(args: ExportArgs): void {
     )
 }
 
-/** The instants of a local year. The last one that has four digits has no next one. */
+/** The instants of a local year. The last year with four digits has no next one. */
 const yearIn = (zone: string, year: number): Interval => ({
   from: startOfDate(zone, `${String(year).padStart(4, '0')}-01-01`)!,
   to: startOfDate(zone, `${String(year + 1).padStart(4, '0')}-01-01`) ?? LATEST + 1,
@@ -71,7 +71,7 @@ const yearIn = (zone: string, year: number): Interval => ({
 
 const both = (a: Interval, b: Interval): Interval => ({ from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) })
 
-/** A file a local year of each series. */
+/** Writes a file for each local year of the series. */
 async function writeYears(db: Reader, folder: string, question: ExportQuestion, args: ExportArgs): Promise<number> {
   const zones = [...new Set((await datasetsOf(db, question)).map(({ zone }) => zone))]
   const rangeOfYear = (zone: string, year: number): Interval => both(rangeIn(zone, question), yearIn(zone, year))
@@ -118,7 +118,7 @@ async function questionOf(db: Reader, args: ExportArgs): Promise<ExportQuestion>
   }
 }
 
-/** Writes what was requested; answers how many rows. */
+/** Writes the requested rows; returns how many. */
 async function write(reader: Reader, output: string | undefined, args: ExportArgs): Promise<number> {
   const { sql, overwrite } = args
   if (sql === undefined && args.partition && output !== undefined)

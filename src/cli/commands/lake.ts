@@ -49,7 +49,7 @@ async function sync(args: LakeArgs): Promise<number> {
   }
 }
 
-/** Tells a catalogue of DuckLake the files of the lake. */
+/** Registers the files of the lake with a DuckLake catalogue. */
 async function register({ folder, json, quiet }: LakeArgs, catalogue: string): Promise<void> {
   const password = URL.canParse(catalogue) ? decodeURIComponent(new URL(catalogue).password) : ''
   if (password !== '') rememberSecret(password)

@@ -17,7 +17,7 @@ interface MigrateArgs extends CommonArgs, DatabaseArgs {
   readonly json: boolean
 }
 
-/** How often it is told how far a copy is. */
+/** Milliseconds between two reports of the progress of a copy. */
 const TOLD_MS = 10_000
 
 /** Copies a database in a file into one on a server; the file is locked meanwhile. */
@@ -27,7 +27,7 @@ async function copy(from: string, into: string, args: MigrateArgs): Promise<void
       hint: 'indicator-sync migrate --from data/indicator-sync.db --database postgres://USER@HOST/DATABASE',
       code: 'bad-copy',
     })
-  // Refuses what is not there: a writer would make it.
+  // Refuses a database that does not exist: a writer would create it.
   if (!(await schemaState(from)).exists)
     throw new InputError(`There is no database ${from}.`, {
       hint: 'Name the file to copy with --from.',

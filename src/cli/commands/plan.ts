@@ -26,7 +26,7 @@ interface PlanArgs extends CommonArgs, ServiceArgs, RangeArgs, OnlyArgs {
   readonly json: boolean
 }
 
-/** What a plan is made of beside the job: what is held, the time, and what jobs before it request. */
+/** What a plan needs beside the job: what is held, the time, and what earlier jobs request. */
 interface PlanContext {
   readonly args: PlanArgs
   readonly plannerState: PlannerState
@@ -84,7 +84,7 @@ function planJob({ args, plannerState, catalogue, now, requested }: PlanContext,
   }
 }
 
-/** The planned requests as a JSON array, one by one, for a plan may be long. */
+/** The planned requests as a JSON array, one by one, because a plan may be long. */
 function* jsonOf(all: readonly PlannedJob[]): Generator<string> {
   let count = 0
   for (const { job, requests } of all)

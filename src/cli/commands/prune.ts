@@ -21,7 +21,7 @@ export async function run(
     })
   const before = formatMillis(Date.now() - spanSeconds(span) * 1000)
   const file = readSettings(args).database.value
-  // Refuses what is not there: a writer would make it.
+  // Refuses a database that does not exist: a writer would create it.
   await openReader(file).close()
   const store = await openWriter(file, 'prune')
   try {

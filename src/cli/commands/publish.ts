@@ -33,7 +33,7 @@ interface PublishArgs extends CommonArgs, DatabaseArgs {
 
 const METADATA = 'metadata.yaml'
 
-/** Replaces a small file atomically; `make` gets its present content. */
+/** Replaces a small file atomically; `make` gets its current content. */
 function writeWhole(claimIt: () => Target, make: (stands: string | null) => string): void {
   for (let tries = 0; tries < 10; tries++) {
     const target = claimIt()
@@ -49,7 +49,7 @@ function writeWhole(claimIt: () => Target, make: (stands: string | null) => stri
   }
 }
 
-/** The addresses of the services that were called; what was called long ago may have left only its host. */
+/** The addresses of the services that were called; an early call may have left only its host. */
 async function sourcesOf({ kysely }: Reader): Promise<string[]> {
   const known = await kysely.selectFrom('_source').select(['host', 'base_url']).execute()
   const called = await kysely.selectFrom('_budget').select('host').distinct().execute()
@@ -59,7 +59,7 @@ async function sourcesOf({ kysely }: Reader): Promise<string[]> {
   return [...new Set([...known.map(({ base_url }) => base_url), ...others])].sort().filter((url) => URL.canParse(url))
 }
 
-/** Refuses addresses that a browser would not only go to. */
+/** Refuses addresses that a browser would not simply open. */
 function checkAddresses(args: PublishArgs): void {
   for (const [flag, text] of [
     ['source-url', args.sourceUrl],
@@ -72,7 +72,7 @@ function checkAddresses(args: PublishArgs): void {
       })
 }
 
-/** Makes the copy with what describes it. */
+/** Makes the copy and its descriptions. */
 async function publishCopy(source: Reader, path: string, args: PublishArgs): Promise<object & { summary: string }> {
   const { overwrite } = args
   const folder = dirname(resolve(path))

@@ -129,7 +129,7 @@ async function dismissed(file: string, { ids = [], reason = '', json }: Quaranti
   }
 }
 
-/** How many rows in quarantine there are, and how many the present program understands. */
+/** How many entries of the quarantine are open, and how many of them this version understands. */
 async function tryAgain(file: string, service: Service): Promise<{ open: number; understood: number; whole: boolean }> {
   const reader = openReader(file)
   try {
@@ -169,7 +169,7 @@ export async function run(args: QuarantineArgs): Promise<number> {
     })
   if (args.action === 'list') return list(file, args)
   const { open, understood, whole } = await tryAgain(file, service)
-  // A value must take its place between earlier and later versions: the rows are made again from all replies, in order.
+  // A value must take its place between earlier and later versions, so the rows are rebuilt from all replies in order.
   const replayed = understood > 0 && whole
   if (replayed) await rebuild(file, service, () => undefined)
   const left = replayed ? open - understood : open

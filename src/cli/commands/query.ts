@@ -23,7 +23,7 @@ interface QueryArgs extends CommonArgs, DatabaseArgs, QuestionArgs {
   readonly json: boolean
   readonly safe: boolean
   readonly excel: boolean
-  /** A table is for people, who do not read a million rows; whatever else reads the answer wants all of it. */
+  /** A table is for people, who do not read a million rows; every other format gets all rows. */
   readonly limit?: number
   readonly timeout: number
   readonly engine: 'sqlite' | 'duckdb'
@@ -33,7 +33,7 @@ interface QueryArgs extends CommonArgs, DatabaseArgs, QuestionArgs {
 /** The default limit of rows of a table. */
 const TABLE_ROWS = 1000
 
-/** The rows of one statement, as many as are wanted; the connection itself cannot write. */
+/** The rows of one statement up to the limit; the connection itself cannot write. */
 async function* rowsOf(rows: Blocks<unknown[]>, limit: number, tooMany: () => void): Blocks<unknown[]> {
   let told = 0
   try {
@@ -75,7 +75,7 @@ export const runStatement = (file: string, sql: string, parameters: Parameters =
     rows: (await allRows(rows)).map((row) => row.map(exactNumber)),
   }))
 
-/** Says what it means that a recipe has no rows; answers whether that is all there is to say. */
+/** Prints what it means that a recipe has no rows; returns whether there is nothing more to print. */
 function tellNothing(how: Format, nothing: Question['nothing']): boolean {
   if (!nothing) return false
   if (!nothing.answers) throw new InputError(nothing.says, { code: 'nothing-held' })
@@ -89,7 +89,7 @@ const told = (parameters: Recipe['parameters']): string =>
     .map(([name, value]) => (value === null ? `[${name}]` : `${name}=${value}`))
     .join(' ')
 
-/** `--recipes`: what there is. */
+/** `--recipes`: lists the recipes. */
 async function listRecipes(json: boolean): Promise<void> {
   const { RECIPES } = await import('../../products/recipes/recipes.ts')
   if (json) return print(JSON.stringify(RECIPES, null, 2))
@@ -104,7 +104,7 @@ async function listRecipes(json: boolean): Promise<void> {
   print(`${recipes.join('\n')}\n\nRun one: ${called()} query --recipe daily-average --indicator 600 --from 2025-10-01`)
 }
 
-/** Refuses parameters of a statement for DuckDB, which names them in another way. */
+/** Refuses parameters in a statement for DuckDB, which names them differently. */
 function checkForDuckDb({ recipe, param, from, to, indicator, geo, series }: QueryArgs): void {
   if (recipe !== undefined || ![param, from, to, indicator, geo, series].some((x) => x !== undefined)) return
   throw new InputError('--engine duckdb takes parameters with recipes only.', {
@@ -113,7 +113,7 @@ function checkForDuckDb({ recipe, param, from, to, indicator, geo, series }: Que
   })
 }
 
-/** One statement, or a recipe, by DuckDB. */
+/** Runs one statement, or a recipe, with DuckDB. */
 async function runDuckDb(
   args: QueryArgs,
   settings: Settings,
@@ -152,7 +152,7 @@ export async function run(args: QueryArgs): Promise<number> {
   const parent = guardian()
   if (timeout > 0 && parent === null) return guarded(timeout)
   if (parent !== null) endWithParent(parent)
-  // `--timeout` is here that of the statement, not that of the network.
+  // Here `--timeout` is that of the statement, not that of the network.
   const settings = readSettings({ database: args.database })
   const noteMore = (): void => {
     const rows = limit === 1 ? 'row' : `${limit} rows`

@@ -28,7 +28,7 @@ interface ReplayArgs extends CommonArgs, DatabaseArgs {
   readonly json: boolean
 }
 
-/** Refuses a reply store with holes: what came in them would be lost. */
+/** Refuses a reply store with missing bodies: their rows would be lost. */
 async function checkReplies(file: string, incomplete: boolean): Promise<void> {
   const reader = openReader(file)
   const { missing } = await replyStoreState(reader)
@@ -43,14 +43,14 @@ async function checkReplies(file: string, incomplete: boolean): Promise<void> {
   )
 }
 
-/** Damaged bodies in a sentence: the first of them by the number of their fetch. */
+/** A sentence that names the first damaged bodies by the numbers of their fetches. */
 function damageText(damaged: readonly number[]): string {
   const first = damaged.slice(0, 10).map((id) => `fetch ${id}`)
   const more = damaged.length > first.length ? ` and ${grouped(damaged.length - first.length)} more` : ''
   return `${quantity(damaged.length, 'body', 'bodies')} in the reply store ${damaged.length === 1 ? 'is' : 'are'} damaged (${first.join(', ')}${more})`
 }
 
-/** Refuses to replace a database by one that lacks what came in damaged bodies. */
+/** Refuses to replace a database by one without the rows of damaged bodies. */
 function checkDamage(file: string, { damaged }: Replayed): void {
   if (damaged.length === 0) return
   throw new StoreError(
@@ -62,7 +62,7 @@ function checkDamage(file: string, { damaged }: Replayed): void {
   )
 }
 
-/** Builds a database from the reply store of another one in a file that is thrown away unless it gets whole. */
+/** Builds a database from the reply store of another one, in a file that is thrown away unless it is completed. */
 async function build(
   file: string,
   scratch: string,
@@ -87,7 +87,7 @@ async function build(
   }
 }
 
-/** Rebuilds a database in place: readers see the old one or the new one, and so does a crash. */
+/** Rebuilds a database in place. Readers see the old one or the new one, also after a crash. */
 export async function rebuild(
   file: string,
   service: Service,
@@ -132,7 +132,7 @@ const claimInto = (file: string, into: string): Target =>
     copy: () => 'no',
   })
 
-/** What is rebuilt beside is a file. */
+/** The error for `--into` with a database on a server. */
 const intoFile = (): InputError =>
   new InputError('A database is rebuilt beside another one in a file, not on a server.', {
     hint: 'Rebuild it with --into FILE.db, then copy that into an empty database: indicator-sync migrate --from FILE.db --database postgres://…/NEW',

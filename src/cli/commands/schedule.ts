@@ -30,7 +30,7 @@ interface ScheduleArgs extends CommonArgs, ServiceArgs, RejectArgs, NotifyArgs, 
 
 /** The clock is read at least this often, so that a jump is noticed. */
 const LOOK_MS = 30_000
-/** How soon a job that found the database taken is tried again. */
+/** Milliseconds until a job that found the database in use is tried again. */
 const AGAIN_MS = 30_000
 
 /** When a job is next due after an instant (epoch milliseconds), in its own time zone. */
@@ -50,7 +50,7 @@ function readScheduled(args: ScheduleArgs): Job[] {
   })
 }
 
-/** One run of one job, in a process of its own: a database that another one writes to is waited for until the job is due again. */
+/** One run of one job, in its own process. Where another process writes to the database, it waits until the job is due again. */
 async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise<number> {
   endWithParent(parent)
   reportAlive()

@@ -26,7 +26,7 @@ interface ServeArgs extends CommonArgs, DatabaseArgs {
   readonly open: boolean
 }
 
-/** The port where nothing is said; where it is taken, any free one will do. */
+/** The default port; where it is taken, any free one is used. */
 const PORT = 8420
 
 /** How each system opens an address. */
@@ -35,7 +35,7 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
   win32: ['cmd', '/c', 'start', ''],
 }
 
-/** Opens the page in the browser of this machine; where there is none, the address is there to be clicked. */
+/** Opens the page in the browser of this machine; where there is none, the printed address can be clicked. */
 function openBrowser(url: string): void {
   const [program = 'xdg-open', ...args] = OPENERS[process.platform] ?? []
   const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true })
@@ -43,13 +43,13 @@ function openBrowser(url: string): void {
   child.unref()
 }
 
-/** Whether only this machine can ask at an address. */
+/** Whether only this machine can reach an address. */
 function isPrivate(host: string): boolean {
   const url = URL.parse(`http://${isIP(host) === 6 ? `[${host}]` : host}`)
   return url !== null && isHere(url)
 }
 
-/** Listens; a port that nobody requested may be another one. */
+/** Listens on the port; another one may replace it where the user did not choose it. */
 async function listening(args: ServeArgs, file: string): Promise<Running> {
   const { host, port } = args
   const isOpen = !isPrivate(host)
@@ -85,7 +85,7 @@ export async function run(args: ServeArgs): Promise<number> {
     throw new InputError('--port takes a whole number from 0 to 65535.', { code: 'bad-port' })
   const file = databaseSetting(args.database).value
   keepServerVariables(process.env)
-  // What is wrong with the file is told at once, not by every page.
+  // A fault of the file is reported at once, not by every page.
   const reader = openReader(file)
   await useHeldZones(reader).finally(() => reader.close())
   const signals = watchSignals(() => undefined)

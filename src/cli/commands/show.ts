@@ -40,10 +40,10 @@ interface ShownSeries {
 }
 
 interface DrawnSeries extends ShownSeries {
-  /** Which state of the values it is, where it is not the one of now. */
+  /** Which state of the values it is, where it is not the current one. */
   readonly state: string
   readonly step: number
-  /** One a step; null where there is none. */
+  /** One value for each step; null where there is none. */
   readonly values: (number | null)[]
 }
 
@@ -53,7 +53,10 @@ const HEIGHT = 12
 
 const WORD = { indicator: 'indicator', offer_indicator: 'offer indicator' } as const
 
-/** The series of an indicator that is drawn: as it came rather than aggregated, of the named geo, else of a main one of the service, else of the first. */
+/**
+ * The series of an indicator to draw: native rather than aggregated; of the named geo, else of a main one of the service, else of
+ * the first.
+ */
 async function findSeries(
   { kysely }: Reader,
   kind: SeriesRoute,
@@ -90,7 +93,7 @@ async function findSeries(
   )
 }
 
-/** The values of a dataset inside a range as they are, or as they were, one a step. */
+/** The values of a dataset in a range, current or past, one for each step. */
 async function draw(
   { engine }: Reader,
   only: ShownSeries,
@@ -219,7 +222,7 @@ export async function run(args: ShowArgs): Promise<number> {
       )
       return EXIT.done
     }
-    // One unit is one scale, so that the eye may compare.
+    // One unit means one scale, so that the lines can be compared.
     const shared = all.every(({ unit }) => unit === first.unit)
     const pictures = [...all, ...(current ? [current] : [])]
     const whole = scaleOf(pictures.flatMap(numbersOf))

@@ -41,7 +41,7 @@ export async function run(
       try {
         lakes.push(await withLake(folder, (place) => lakeState(reader, place)))
       } catch (error) {
-        // Who asks for the status of a job wants to know the rest, too.
+        // A lake that only a job names must not hide the rest of the status.
         if (asked.has(folder) || !(error instanceof SyncError)) throw error
         without.push(`Lake ${folder}: ${error.message}`)
       }

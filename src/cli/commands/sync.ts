@@ -30,7 +30,7 @@ interface SyncArgs extends CommonArgs, ServiceArgs, RangeArgs, OnlyArgs, RejectA
   readonly json: boolean
 }
 
-/** Whether what is planned is handed to workers. */
+/** Whether the planned requests are handed to workers. */
 export interface DistributedArgs {
   readonly distributed?: boolean
 }
@@ -83,7 +83,7 @@ export function retry(args: Omit<SyncArgs, 'jobs'> & { readonly job?: string }):
   )
 }
 
-/** Whether what is planned is handed to workers. Only a database on a server has some. */
+/** Whether the planned requests are handed to workers. Only a database on a server can have some. */
 export function isDistributed({ distributed = false }: DistributedArgs, { database }: Settings): boolean {
   if (distributed && !placeOf(database.value).isShared)
     throw new InputError(`${database.value} is a file of one machine, and workers share a database on a server.`, {
@@ -119,7 +119,7 @@ async function go(
     log: logFor(args, secretsOf(service.key)),
   })
   if (args.json) print(JSON.stringify(summaries.map(summaryJson), null, 2))
-  // A quiet run that did all is silent: cron mails what is printed.
+  // A quiet run that did everything prints nothing: cron mails what is printed.
   else if (!args.quiet || code !== EXIT.done) print(summaries.map(summaryText).join('\n\n'))
   return code
 }

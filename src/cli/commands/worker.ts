@@ -23,7 +23,7 @@ interface WorkerArgs extends CommonArgs, ServiceArgs, RejectArgs {
   readonly untilEmpty: boolean
 }
 
-/** `worker`: takes what others have planned from the queue of a database that machines share. */
+/** `worker`: takes the requests that others have planned from the queue of a shared database. */
 export async function run(args: WorkerArgs): Promise<number> {
   const settings = readSettings(args)
   const service = requireService(settings)

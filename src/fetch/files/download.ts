@@ -19,7 +19,7 @@ export interface DownloadOptions {
   readonly maxBytes: number
   /** Other hosts than the service's whose links are followed: `host` or `host:port`. */
   readonly allowHosts?: readonly string[]
-  /** Whether the key was good for another file: then a refusal is of this file. */
+  /** Whether the key was accepted for another file: then a refusal is about this file. */
   readonly keyIsGood?: boolean
   /** Called for every attempt that is retried. */
   readonly onRetry?: OnRetry

@@ -5,7 +5,7 @@ import { oneLine } from '../../base/visible.ts'
 
 /* Which addresses of files are followed: those of the service, and others only where the service or the user leads there. */
 
-/** Why a file was not downloaded and would not be another time; the next one may be. */
+/** Why a file was not downloaded and would not be another time. Other files may still be downloaded. */
 export class DownloadError extends PermanentError {}
 
 /** Whose links are followed. */

@@ -3,11 +3,11 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path'
 
 /*
- * What came of files that are not whole yet. The bytes of a part lie under a name made of its address and its validator,
- * so that bytes of one version are never stored under the validator of another, even if the process dies.
+ * Files that are not complete yet. The bytes of a part lie under a name made of its address and its validator, so that bytes of
+ * one version are never stored under the validator of another, even if the process dies.
  */
 
-/** The beginning of a file, and what shows that the rest of it is still of the same file. */
+/** The beginning of a file, and the validator that shows that the rest is of the same file. */
 export interface PartialFile {
   readonly file: string
   readonly bytes: number
@@ -20,7 +20,7 @@ const digest = (text: string, digits: number): string =>
 const folderOf = (folder: string): string => join(folder, 'parts')
 const NOTE = '.json'
 
-/** Names of parts that this program gives, and gave before. */
+/** Names of parts that this program gives, or gave in earlier versions. */
 const OURS = /^[0-9a-f]{32}-[0-9a-f]{16}(\.json)?$|^[0-9a-f]{64}(\.validator)?$/
 
 const namesIn = (folder: string): string[] => {
@@ -56,7 +56,7 @@ export function findPart(folder: string, url: string): PartialFile | null {
   return null
 }
 
-/** Makes room for a file that begins; its validator is noted before its first byte. */
+/** Makes room for a new file; its validator is noted before its first byte. */
 export function beginPart(folder: string, url: string, validator: string | null): PartialFile {
   mkdirSync(folderOf(folder), { recursive: true })
   dropParts(folder, url)
@@ -66,7 +66,7 @@ export function beginPart(folder: string, url: string, validator: string | null)
   return { file, bytes: 0, validator }
 }
 
-/** Forgets what came of an address. */
+/** Deletes what was downloaded from an address. */
 export function dropParts(folder: string, url: string): void {
   for (const name of namesIn(folder))
     if (name.startsWith(digest(url, 32))) rmSync(join(folderOf(folder), name), { force: true })

@@ -7,21 +7,21 @@ import { filesOf, knownManifest, type LakeManifest, MANIFEST, manifestText, pars
 import type { HeldFiles, LakePlace, LakeWriter } from './place.ts'
 import { type Bucket, type ListedObject, openBucket, type S3Access } from './s3.ts'
 
-/** Where the files of all snapshots lie; the manifest says which belong to the one that holds. */
+/** Where the files of all snapshots lie; the manifest says which of them belong to the current one. */
 const FILES = 'files'
-/** An empty object, by which is known whether the storage keeps conditions. */
+/** An empty object that tests whether the storage respects conditions. */
 const CONDITIONS = 'conditions'
-/** The manifest of a snapshot that was replaced; it stays until its files go. */
+/** The manifest of a snapshot that was replaced; it stays until its files are deleted. */
 const replacedKey = (snapshot: number): string => `replaced/${snapshot}.json`
 
 const DATA = /^files\/.+\.s([1-9]\d*)\.parquet$/
 const REPLACED = /^replaced\/([1-9]\d*)\.json$/
-/** A file that no snapshot has may be that of a sync that is at it; after so long it is not. */
+/** Milliseconds. A file that no snapshot has may belong to a running sync; after this long it does not. */
 const ORPHAN_MS = 24 * 3_600_000
 
 const CAUTION = 'This storage keeps no conditions: have only one process sync this lake.'
 
-/** Bucket and beginning of the names of a lake, as an address says them. */
+/** The bucket and the prefix of a lake, from its address. */
 function addressOf(asWritten: string): { readonly name: string; readonly prefix: string } {
   const [, name, rest = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([^?#]*))?$/.exec(asWritten) ?? []
   const names = rest.split('/').filter((part) => part !== '')
@@ -33,7 +33,7 @@ function addressOf(asWritten: string): { readonly name: string; readonly prefix:
   return { name, prefix: names.map((part) => `${part}/`).join('') }
 }
 
-/** The objects of a lake, each named as seen from it. */
+/** The objects of a lake, by their names below its prefix. */
 interface BucketFolder {
   readonly bucket: Bucket
   readonly prefix: string
@@ -58,14 +58,17 @@ const busy = (asWritten: string): BusyError =>
     code: 'lake-locked',
   })
 
-/** Whether the storage refuses to write an object that must not be there; one that ignores the condition writes it twice. */
+/** Whether the storage refuses to write an object that must not exist yet; one that ignores the condition writes it twice. */
 async function keepsConditions({ bucket, prefix }: BucketFolder, isThere: boolean): Promise<boolean> {
   const put = (): Promise<boolean> => bucket.putText(`${prefix}${CONDITIONS}`, '', 'absent')
   if (!isThere && !(await put())) return true
   return !(await put())
 }
 
-/** Removes the files of snapshots that were replaced so long ago, and what killed syncs left; their manifests go last. */
+/**
+ * Removes the files of snapshots that were replaced long enough ago, and what killed syncs left; their manifests are removed
+ * last.
+ */
 async function tidy(
   { bucket, prefix }: BucketFolder,
   objects: readonly ListedObject[],
@@ -91,7 +94,7 @@ async function tidy(
   const dead = new Set(old.flatMap(({ manifest }) => (manifest ? filesOf(manifest).map(keyOf) : [])))
   for (const { key, writtenAt } of objects) {
     const [, number] = DATA.exec(key) ?? []
-    // What belongs to a later snapshot is being written.
+    // A file of a later snapshot is being written now.
     if (number === undefined || live.has(key) || Number(number) > current.snapshot) continue
     if (dead.has(key) || now - writtenAt >= Math.max(graceMs, ORPHAN_MS)) await bucket.remove(prefix + key)
   }
@@ -119,13 +122,13 @@ async function writerOf(held: BucketFolder, now: number): Promise<LakeWriter> {
   let current: LakeManifest | null = null
   const making = partFileOf(MAKING)
   removeStaleParts(MAKING, now)
-  /** Puts a manifest in the place of the one that was read, and of no other one. */
+  /** Replaces the manifest that was read, and no other one. */
   const replace = async (manifest: LakeManifest): Promise<void> => {
     const text = manifestText(manifest)
     const put = (): Promise<boolean> =>
       bucket.putText(prefix + MANIFEST, text, isGuarded ? (there === null ? 'absent' : { tag: there.tag }) : null)
     const isOthers = !isGuarded && (await bucket.text(prefix + MANIFEST))?.tag !== there?.tag
-    // An answer that got lost is asked for again by the client: what stands there then is ours.
+    // The client repeats a request whose answer was lost: then the object that is there is ours.
     if (isOthers || (!(await put()) && (await bucket.text(prefix + MANIFEST))?.text !== text)) throw busy(asWritten)
     current = manifest
   }
@@ -138,7 +141,7 @@ async function writerOf(held: BucketFolder, now: number): Promise<LakeWriter> {
       mkdirSync(making, { recursive: true })
       return making
     },
-    // It lies where the new one's files lie, too.
+    // The file lies where the files of the new snapshot lie, too.
     keep: () => undefined,
     async add(made, name, snapshot, written) {
       const path = `${name}-${written.sha256.slice(0, 16)}.s${snapshot}.parquet`
@@ -153,7 +156,7 @@ async function writerOf(held: BucketFolder, now: number): Promise<LakeWriter> {
     },
     confirm: replace,
     async tidy(_, graceMs, at) {
-      // Nothing is in the way of a new snapshot: what is left goes when that holds.
+      // Nothing can block a new snapshot: leftovers are removed when it is current.
       if (current !== null) await tidy(held, objects, current, graceMs, at)
     },
     close: () => rmSync(making, { recursive: true, force: true }),

@@ -29,7 +29,7 @@ const leadsTo = (folder: string): string | null =>
     ? readlinkSync(join(folder, CURRENT))
     : null
 
-/** What readers of a folder would read though it is no part of the snapshot, and a link that leads elsewhere. */
+/** Files that readers of a folder would read although they are not part of the snapshot, and a link that leads elsewhere. */
 function strangersIn(root: string, manifest: LakeManifest): LakeFinding[] {
   const place = join(root, manifest.folder)
   const findings: LakeFinding[] = []
@@ -37,7 +37,7 @@ function strangersIn(root: string, manifest: LakeManifest): LakeFinding[] {
   if (statSync(place, { throwIfNoEntry: false }))
     for (const entry of readdirSync(place, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name).slice(place.length + 1)
-      // A link may lead to whatever, a folder as well.
+      // A link may lead anywhere, also to a folder.
       if (entry.isSymbolicLink() || (!entry.isDirectory() && path.endsWith('.parquet') && !known.has(path)))
         findings.push({
           file: join(manifest.folder, path),
@@ -88,7 +88,7 @@ function writerOf(folder: string, before: LakeManifest | null, release: () => vo
     commit: async (manifest) => commit(folder, staging, manifest),
     confirm: async (manifest) => replaceManifest(folder, manifest),
     async tidy(current, graceMs, now) {
-      // First the link: what a killed sync replaced may be what it leads to.
+      // The link first: it may still lead to the snapshot that a killed sync replaced.
       if (current > 0 && leadsTo(folder) !== folderOf(current)) pointTo(folder, folderOf(current))
       tidy(folder, current, graceMs, now)
     },

@@ -1,39 +1,39 @@
 import type { LakeFile, LakeManifest } from '../manifest.ts'
 import type { WrittenFile } from '../parquet.ts'
 
-/** What is wrong with a lake, in a sentence, with the file that it is about. */
+/** A fault of a lake, in a sentence, with the file that it is about. */
 export interface LakeFinding {
   readonly file: string
   readonly what: string
 }
 
-/** The files of one snapshot as they lie there. */
+/** The files of one snapshot, as they are stored. */
 export interface HeldFiles {
   /** Bytes of a file; undefined where it is missing. */
   sizeOf(file: LakeFile): number | undefined
-  /** SHA-256 of what a file holds, hex; every byte is read. */
+  /** SHA-256 of the content of a file, hex; every byte is read. */
   sha256Of(file: LakeFile): Promise<string>
 }
 
-/** The one who writes to a lake. */
+/** The only writer of a lake, until it is closed. */
 export interface LakeWriter extends HeldFiles {
-  /** The snapshot that holds; null while there is none. */
+  /** The current snapshot; null while there is none. */
   readonly before: LakeManifest | null
   /** The folder of a snapshot with a number, for its manifest. */
   folderOf(snapshot: number): string
-  /** Makes room for a snapshot; answers the folder of this machine in which its files are made. */
+  /** Makes room for a snapshot; returns the folder of this machine in which its files are made. */
   stage(): string
-  /** Takes a file of the snapshot that holds over into the new one. */
+  /** Keeps a file of the current snapshot in the new one. */
   keep(file: LakeFile): void
-  /** Puts a file that was made into the new snapshot; answers its path, which begins with the name. */
+  /** Adds a file to the new snapshot; returns its path, which begins with the name. */
   add(made: string, name: string, snapshot: number, written: WrittenFile): Promise<string>
-  /** Makes the new snapshot the one that holds, in one step. */
+  /** Makes the new snapshot the current one, in one step. */
   commit(manifest: LakeManifest): Promise<void>
-  /** Puts another manifest of the same snapshot in its place, in one step. */
+  /** Replaces the manifest of the same snapshot, in one step. */
   confirm(manifest: LakeManifest): Promise<void>
   /** Removes what killed syncs left, and snapshots that were replaced so long ago that nobody reads them. */
   tidy(current: number, graceMs: number, now: number): Promise<void>
-  /** What is to be known of this place, in a sentence; null for nothing. */
+  /** What a user should know of this place, in a sentence; null for nothing. */
   readonly caution: string | null
   close(): void
 }
@@ -46,9 +46,12 @@ export interface LakePlace {
   readonly asWritten: string
   /** The manifest of the lake, whatever its schema; null where there is none of ours. */
   manifest(): Promise<LakeManifest | null>
-  /** The files of a snapshot, and what readers would take for files of it or not find. */
+  /** The files of a snapshot, with findings: files that readers would take for part of it, and files that they would miss. */
   look(manifest: LakeManifest): Promise<{ readonly files: HeldFiles; readonly findings: readonly LakeFinding[] }>
-  /** Takes the lake for this process alone, or as far as the place knows such a thing; what is something else is refused and not touched. */
+  /**
+   * Locks the lake for this process, as far as the place supports that. Refuses anything that is not a lake, and does not touch
+   * it.
+   */
   write(now: number): Promise<LakeWriter>
   close(): void
 }

@@ -5,7 +5,7 @@ import type * as Sdk from '@aws-sdk/client-s3'
 import { InputError, StoreError, SyncError, TransientError } from '../../base/errors.ts'
 import { loadPeer } from '../../base/peer.ts'
 
-/** How an object storage is reached; what is not said is asked of the variables and files of AWS. */
+/** How to reach an object storage. What is missing comes from the variables and files of AWS. */
 export interface S3Access {
   readonly endpoint?: string
   readonly region?: string
@@ -16,7 +16,7 @@ export interface S3Access {
   }
 }
 
-/** An object as a listing tells of it. */
+/** An object as a listing shows it. */
 export interface ListedObject {
   readonly key: string
   readonly bytes: number
@@ -24,7 +24,7 @@ export interface ListedObject {
   readonly writtenAt: number
 }
 
-/** Under which condition an object is written: there is none yet, or it is still the one with this tag. */
+/** The condition for writing an object: it does not exist yet, or it still has this tag. */
 export type Condition = 'absent' | { readonly tag: string }
 
 /** One bucket of an object storage. */
@@ -33,16 +33,16 @@ export interface Bucket {
   text(key: string): Promise<{ readonly text: string; readonly tag: string } | null>
   sha256(key: string): Promise<string>
   list(prefix: string): Promise<ListedObject[]>
-  /** Writes a small object; answers false, having written nothing, where the condition does not hold. */
+  /** Writes a small object. Where the condition does not hold, it writes nothing and returns false. */
   putText(key: string, text: string, condition: Condition | null): Promise<boolean>
-  /** Writes a file as an object; the storage compares it with its checksum. */
+  /** Writes a file as an object; the storage verifies its checksum. */
   putFile(key: string, file: string, written: { readonly bytes: number; readonly sha256: string }): Promise<void>
   remove(key: string): Promise<void>
   close(): void
 }
 
 const PACKAGE = '@aws-sdk/client-s3'
-/** A file is sent again so many times: the client itself cannot send a stream twice. */
+/** How many times a file is sent: the client itself cannot repeat a stream. */
 const TRIES = 3
 
 interface S3Error {
@@ -53,7 +53,7 @@ interface S3Error {
 
 const statusOf = (error: unknown): number | undefined => (error as S3Error).$metadata?.httpStatusCode
 
-/** What an object storage said, in a sentence with what to do. */
+/** Turns an error of an object storage into one of ours, with what to do. */
 function asOurs(error: unknown, address: string): SyncError {
   if (error instanceof SyncError) return error
   const { name = 'Error', message = '' } = error as S3Error
@@ -86,21 +86,21 @@ function asOurs(error: unknown, address: string): SyncError {
 
 const quiet = (): void => undefined
 
-/** Opens a bucket by the client of AWS, which others need not have. */
+/** Opens a bucket with the client of AWS, which is installed only where it is needed. */
 export async function openBucket(bucket: string, { endpoint, region, credentials }: S3Access): Promise<Bucket> {
   const address = `s3://${bucket}`
   const sdk = await loadPeer<typeof Sdk>(PACKAGE, `A lake at ${address}`, 'name a folder')
   const client: Sdk.S3Client = new sdk.S3Client({
     ...(endpoint === undefined ? {} : { endpoint }),
-    // Storages that are not of AWS know no regions, but one has to be signed for.
+    // Storages other than AWS have no regions, but a request has to be signed for one.
     region: region ?? 'us-east-1',
     ...(credentials ? { credentials } : {}),
-    // Only AWS has a host a bucket for sure. The client asks for this when it knows where the storage is.
+    // Only AWS is certain to have a host for each bucket. The client asks for this once it knows where the storage is.
     forcePathStyle: (async () => client.config.isCustomEndpoint === true) as unknown as boolean,
-    // Storages that are not of AWS know no sums behind a body; ours is sent with it.
+    // Storages other than AWS do not know checksums behind a body; ours is sent along.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // What it says of its own tries is no matter of who syncs; what fails is thrown.
+    // Its own messages about retries do not concern the user; errors are thrown.
     logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     requestHandler: { connectionTimeout: 10_000, socketTimeout: 60_000 },
   })

@@ -20,7 +20,7 @@ export interface AnsweredWindow {
   readonly now: Instant
   /** Geos for which the answer is not trusted; contains `ALL_GEOS` where it is trusted for none. */
   readonly doubted: ReadonlySet<number>
-  /** It tells where values are and nothing of where none are: only what was absent before still is. */
+  /** The answer shows where values are, not where none are: only what was absent before still is. */
   readonly isPartial?: boolean
 }
 

@@ -22,16 +22,16 @@ export interface Recipe {
   readonly name: string
   readonly question: string
   /**
-   * Its parameters and what they are when nobody says. Null: no limit, or what the question says. `from` and `to` are local
-   * days `YYYY-MM-DD` or instants `YYYY-MM-DDTHH:MM:SSZ`; `to` is not included.
+   * Its parameters with their defaults. Null: no limit, or what the question says. `from` and `to` are local days `YYYY-MM-DD`
+   * or instants `YYYY-MM-DDTHH:MM:SSZ`; `to` is not included.
    */
   readonly parameters: Readonly<Record<string, string | number | null>>
-  /** Parameters whose answer the documentation shows, where they depend on the day otherwise. */
+  /** Values with which the documentation shows the answer, where the defaults depend on the day. */
   readonly shown?: Readonly<Record<string, string | number>>
   readonly needs: readonly Need[]
   readonly probes?: readonly Probe[]
   readonly sql: string
-  /** What it means that there are no rows though all that it needs is held; `answers` where that is an answer. */
+  /** What it means when there are no rows although all needed data is held; `answers` where that is an answer. */
   readonly nothing: { readonly says: string; readonly answers: boolean }
 }
 
@@ -58,15 +58,15 @@ export const ONE_GEO = `${ONE} and geo_id = :geo`
 export const ONE_NEED: Need = { of: 'indicator', geo: 'geo', series: 'series' }
 
 /**
- * The hour in which a period begins, by which values are put together. An hour of UTC is one of every clock that is whole
- * hours off, and the one that comes twice is two; making a text of it took two thirds of a recipe's time.
+ * The hour in which a period begins, by which values are grouped. An hour of UTC is one hour on every clock whose offset is
+ * whole hours, and the hour that comes twice is two. Making a text of it took two thirds of a recipe's time.
  */
 export const HOUR = 'at / 3600'
 
 /** The average of combined values, weighted by time. */
 export const MEAN = 'sum(value * step_s) / sum(step_s)'
 
-/** Only hours that are held completely: the average of a part cannot be compared or added. */
+/** Only hours that are held completely: the average of a part of an hour cannot be compared or added. */
 export const WHOLE_HOUR = 'having sum(step_s) >= 3600'
 
 /** The message where there are values, but none in the range that the recipe can use. */
@@ -77,7 +77,7 @@ export const NO_DAY = {
   answers: false,
 } as const
 
-/** What a parameter without a value means; `all` for those that are not here. */
+/** What a parameter without a value means; `all` for parameters that are not listed here. */
 export const UNSAID: Readonly<Record<string, string>> = {
   from: 'no limit',
   to: 'no limit',
@@ -89,7 +89,9 @@ export const UNSAID: Readonly<Record<string, string>> = {
 const literal = (value: string | number): string =>
   typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`
 
-/** The statement of a recipe for tools that send every parameter as text, and nothing as an empty one: the defaults are in it. */
+/**
+ * The statement of a recipe with its defaults, for tools that send every parameter as text and a missing one as an empty text.
+ */
 export function withDefaults({ sql, parameters }: Pick<Recipe, 'sql' | 'parameters'>): string {
   return sql.replaceAll(/:(\w+)/g, (mark, name: string) => {
     if (!Object.hasOwn(parameters, name)) return mark
