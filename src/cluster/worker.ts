@@ -132,7 +132,7 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
     } catch (error) {
       await giveUp(claim, error, run).catch(outage.lost)
     } finally {
-      // A lease that cannot be given back now ends because nobody renews it.
+      // A lease that cannot be released now ends because nobody renews it.
       await leases.release(claim).catch(() => undefined)
     }
   }

@@ -75,8 +75,8 @@ async function goesOn(db: Reader, { fetch, fetched_at, counted }: SnapshotSource
 }
 
 /**
- * The months (UTC) in which something may have changed since a snapshot; null for all of them. Where fetches wrote tells
- * their windows; what else writes values, as a replay does, changes the totals of its days.
+ * The months (UTC) in which something may have changed since a snapshot; null for all of them. Fetches have recorded their
+ * windows; whatever else writes values, such as a replay, changes the totals of its days.
  */
 export async function changedMonths(
   db: Reader,

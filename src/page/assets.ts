@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { STYLE } from './style/style.ts'
 
-/** A file that the page needs: small, known, and the same until this program is another one. */
+/** A file that the page needs: small, and the same as long as this program is the same. */
 export interface Asset {
   readonly type: string
   readonly body: Buffer
@@ -19,13 +19,13 @@ const CLIENT = new URL('./client/', import.meta.url)
 /** The mark of the page: a curve. */
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b57a4"/><path d="M2 11h3V6h3v3h3V4h3" fill="none" stroke="#fff" stroke-width="1.5"/></svg>`
 
-/** Names of modules as the browser takes them: ours beside it, and the one package that is served. */
+/** Code with the names of modules as the browser loads them: our own by relative paths, and the one package that is served. */
 const resolved = (code: string): string =>
   code
     .replaceAll(/(\bfrom\s*|\bimport\s*\(?\s*)(['"])(\.\/[\w-]+)\.[tj]s\2/g, '$1$2$3.js$2')
     .replaceAll(/(\bfrom\s*)(['"])uplot\2/g, '$1$2./uplot.js$2')
 
-/** Code as the browser needs it: without comments of their own lines and the space before lines, which are for who reads the source. */
+/** Code without the comment lines and indentation that only readers of the source need. */
 const lean = (code: string): string =>
   code
     .replaceAll(/^[ \t]*\/\*[\s\S]*?\*\/[ \t]*$/gm, '')
@@ -33,13 +33,15 @@ const lean = (code: string): string =>
     .replaceAll(/[ \t]+$/gm, '')
     .replaceAll(/\n\s*/g, '\n')
 
-/** Reads a list of modules and writes it without their types. That this is an experiment of Node is said each time, and nobody here need know. */
+/**
+ * A script that reads a list of modules and writes them without their types. It hides Node's warning that this is experimental.
+ */
 const STRIP = `
   process.emitWarning = () => undefined
   const codes = JSON.parse(require('node:fs').readFileSync(0, 'utf8'))
   process.stdout.write(JSON.stringify(codes.map((code) => require('node:module').stripTypeScriptTypes(code))))`
 
-/** Modules without their types, in a process of its own: what takes them away needs 50 MB, which this one would keep. */
+/** Modules without their types. A process of its own removes them, because that needs 50 MB, which this process would keep. */
 async function withoutTypes(codes: readonly string[]): Promise<string[]> {
   const child = spawn(process.execPath, ['-e', STRIP], { stdio: ['pipe', 'pipe', 'inherit'], env: {} })
   child.stdin.end(JSON.stringify(codes))
@@ -55,16 +57,16 @@ function uplot(): string {
 
 const uplotStyle = (): string => readFileSync(new URL('uPlot.min.css', import.meta.resolve('uplot')), 'utf8')
 
-/** A file as it is read, by the name that the browser knows it by. */
+/** A file as it is read, with its name for the browser. */
 interface AssetSource {
   readonly name: string
   readonly type: string
   readonly text: string
-  /** What it is written in: a module of ours, with types in a clone and without in a package. */
+  /** The language of one of our modules: TypeScript in a clone, JavaScript in a package. */
   readonly written?: 'ts' | 'js'
 }
 
-/** All that is read. */
+/** All files of the page. */
 function sources(): AssetSource[] {
   const modules = readdirSync(CLIENT).filter((file) => /^[\w-]+\.[tj]s$/.test(file))
   return [
@@ -83,7 +85,7 @@ const made = (type: string, text: string): Asset => {
   return { type, body, gzip: gzipSync(body) }
 }
 
-/** The modules of ours as the browser takes them, by name. */
+/** Our modules as the browser needs them, by name. */
 async function modulesOf(all: readonly AssetSource[]): Promise<ReadonlyMap<string, Asset>> {
   const [typed, plain] = ['ts', 'js'].map((kind) => all.filter(({ written }) => written === kind)) as [
     AssetSource[],
@@ -96,10 +98,10 @@ async function modulesOf(all: readonly AssetSource[]): Promise<ReadonlyMap<strin
 
 /** The files of the page. */
 export interface Assets {
-  /** The name of their folder, which is another one when any of them is. */
+  /** The name of their folder, which changes when any of them changes. */
   readonly folder: string
   readonly names: readonly string[]
-  /** One of them; undefined where there is none of that name. */
+  /** The file of a name; undefined where there is none. */
   read(name: string): Promise<Asset | undefined>
 }
 
@@ -114,7 +116,7 @@ function createAssets(): Assets {
       const source = all.find((one) => one.name === name)
       if (source?.written) {
         modules ??= modulesOf(all).catch((error: unknown) => {
-          // The next one who asks tries again.
+          // The next request tries again.
           modules = undefined
           throw error
         })
@@ -129,7 +131,7 @@ function createAssets(): Assets {
 
 let known: Assets | undefined
 
-/** The files of the page: read once, and made ready for the browser when they are first asked for. */
+/** The files of the page: read once, and prepared for the browser on the first request. */
 export function assets(): Assets {
   known ??= createAssets()
   return known

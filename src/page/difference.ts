@@ -7,7 +7,7 @@ export interface Piece {
 /** Words and the characters between them. */
 const wordsOf = (text: string): string[] => text.match(/\s+|[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? []
 
-/** Words of one version times words of the other: above this, all between the equal ends counts as one change. */
+/** Words of one version times words of the other: above this, everything between the equal ends counts as one change. */
 const MOST = 4_000_000
 
 /** Joins the changes between two unchanged parts: removed text, then added text. Spaces alone do not separate two changes. */
@@ -26,7 +26,7 @@ function joined(pieces: readonly Piece[]): Piece[] {
   for (const { what, text } of pieces) {
     if (what === 'same') same += text
     else {
-      // What stayed before this change ends the one before it, or is a part of both.
+      // Spaces before this change either end the change before it, or belong to both.
       if (same.trim() !== '' || (removed === '' && added === '')) flush()
       else [removed, added, same] = [removed + same, added + same, '']
       if (what === 'removed') removed += text
@@ -59,7 +59,10 @@ function* compared(before: readonly string[], after: readonly string[]): Generat
   }
 }
 
-/** What became of a text, word by word: its pieces in order, of which those that are not added make the old one, and those not removed the new one. */
+/**
+ * The changes between two texts, word by word: pieces in order. Those that were not added make the old text, those that were not
+ * removed the new one.
+ */
 export function difference(before: string, after: string): Piece[] {
   const [old, fresh] = [wordsOf(before), wordsOf(after)]
   let start = 0

@@ -1,4 +1,4 @@
-/** A piece of HTML that is whole and safe: made by `html` alone, or by what this file lets through. */
+/** A complete and safe piece of HTML: made by `html`, or by the other functions of this file. */
 export interface Html {
   readonly [MADE]: string
 }
@@ -17,7 +17,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '`': '&#96;',
 }
 
-/** Controls, which no HTML may hold, and halves of letters. */
+/** Control characters, which HTML must not contain, and halves of surrogate pairs. */
 const UNWRITABLE = /(?![\t\n\r])\p{Cc}|\p{Cs}/gu
 
 /** A text as HTML writes it, between tags and between quotes alike. */
@@ -36,7 +36,7 @@ function written(part: Part): string {
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   made(strings.reduce((text, string, i) => text + written(parts[i - 1]) + string))
 
-/** The text of a piece, to be sent. */
+/** The text of a piece, ready to be sent. */
 export const textOf = (piece: Html): string => piece[MADE]
 
 /** Data for the scripts of a page, which find it by its id. It is never run. */
@@ -48,7 +48,7 @@ export const jsonScript = (id: string, data: unknown): Html =>
       .replaceAll('\u2029', '\\u2029')}</script>`,
   )
 
-/** An address of the source as a link may have it: of the web, else nothing. */
+/** An address from the source as a link may have it: http or https; else null. */
 export function webAddress(text: string | null): string | undefined {
   const url = text === null ? null : URL.parse(text)
   return url && ['http:', 'https:'].includes(url.protocol) && url.username === '' ? url.href : undefined

@@ -3,14 +3,14 @@ import { type Html, html, type Part } from './html.ts'
 import type { Page, PageRequest } from './page.ts'
 import { LOCALES } from './words/locale.ts'
 
-/** A page, and how it is reached. */
+/** A page, and how it can be reached. */
 export interface ShownPage {
   readonly title: string
   readonly body: Html
   readonly scripts: readonly string[]
-  /** Whether it stays as it is while somebody writes. */
+  /** Whether it is not updated while a sync writes. */
   readonly still: boolean
-  /** Where the page is for a program; undefined where it is not. */
+  /** The address of the page's data for programs; undefined where there is none. */
   readonly machine: string | undefined
 }
 
@@ -18,7 +18,7 @@ export interface ShownPage {
 const topOf = (pages: readonly Page[], live: boolean): readonly Page[] =>
   pages.filter((page) => page.top && (live || !page.live))
 
-/** The first part of a path, which tells where somebody is: `/runs` of `/runs/7`. */
+/** The first part of a path, which marks the place in the navigation: `/runs` of `/runs/7`. */
 const placeOf = (path: string): string => /^\/[^/]*/.exec(path)![0]
 
 /** The same page in the other language: the address says which, and the server remembers. */

@@ -6,13 +6,13 @@ import type { Words } from './words/words.ts'
 /** The query of an address; undefined values are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>
 
-/** What a page is given. */
+/** What a page is made from. */
 export interface PageRequest {
   /** The database, open for this request only and read as it is at one instant. Nothing can be written through it. */
   readonly store: Reader
   /** The requested path, without `.json`: `/series/600`. */
   readonly path: string
-  /** What the slots of the path hold: `:id` of `/series/:id`. */
+  /** The values of the slots of the path: `:id` of `/series/:id`. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly locale: Locale
@@ -26,17 +26,20 @@ export interface PageRequest {
   readonly address?: string
   /** The folders of lakes that jobs keep up to date. */
   readonly lakes?: () => Promise<readonly string[]>
-  /** Whether a server is behind the page: a page that is a file has no search, no SQL and no scripts that ask. */
+  /** Whether the page has a server: as a file it has no search, no SQL and no scripts that send requests. */
   readonly live: boolean
-  /** The address of a page for `href`, whatever it is made for: `link('/series/600', { from: '2025-10-01' })`. Every link of ours goes through here. */
+  /**
+   * The address of a page for `href`, on a server or as a file: `link('/series/600', { from: '2025-10-01' })`. Every link to our
+   * own pages is made by this.
+   */
   link(path: string, query?: Query): string
-  /** A command of ours as this person types it, with the database named where that is needed: `command('retry')`. */
+  /** A command as this person types it, with the database named where that is needed: `command('retry')`. */
   command(rest: string): string
   /** The address of a script, a style or a picture of ours by its name: `asset('chart.js')`. */
   asset(name: string): string
 }
 
-/** What a page reads, and how that is shown. `/x` is its HTML and `/x.json` what `read` answers. */
+/** What a page reads, and how it shows that. `/x` is the HTML, and `/x.json` the result of `read`. */
 export interface View<Data> {
   read(request: PageRequest): Promise<Data>
   show(data: Data, request: PageRequest): Html
@@ -44,47 +47,47 @@ export interface View<Data> {
   title?(data: Data, request: PageRequest): string
 }
 
-/** A view as a page has it: only the view itself knows what it reads. */
+/** A view whose data only the view itself knows. */
 export type AnyView = View<unknown>
 
-/** Declares a view; what it shows is what it reads. */
+/** Declares a view; `read` determines the type of the data that it shows. */
 export const view = <Data>(declared: View<Data>): AnyView => declared as AnyView
 
-/** What holds of pages and endpoints alike. */
+/** What pages and endpoints have in common. */
 interface Routed {
   /** With slots: `/series/:id`. */
   readonly path: string
   /** Whether it depends on the time (an age), so that it changes every minute. */
   readonly clock?: true
-  /** Whether only our own pages may lead to it, because asking is work: SQL. */
+  /** Whether only our own pages may lead to it, because an answer is costly: SQL. */
   readonly own?: true
 }
 
-/** A page: where it stands, and the view that it shows, which is loaded when somebody first asks for it. */
+/** A page: its path, and its view, which is loaded on the first request. */
 export interface Page extends Routed {
   readonly name: keyof Words['common']['pages']
   /** Whether the navigation names it. */
   readonly top?: true
   /** Whether it needs a server: search, SQL. */
   readonly live?: true
-  /** Whether it stays as it is while somebody writes: reading it again is work. */
+  /** Whether it is not updated while a sync writes, because reading it again is costly. */
   readonly still?: true
   /** Modules of `client/` that run in it, by their names: `chart` for `client/chart.ts`. */
   readonly scripts?: readonly string[]
   readonly view: () => Promise<AnyView>
 }
 
-/** What is answered: its media type and body; with a name it is a file to be saved. */
+/** An answer: its media type and body; with a name it is a file to be saved. */
 export interface PageAnswer {
   readonly type: string
   readonly body: string | Buffer | AsyncIterable<string> | Iterable<string>
   readonly file?: string
 }
 
-/** What answers something that is no page. */
+/** Answers a request for something other than a page. */
 export type Answering = (request: PageRequest) => Promise<PageAnswer>
 
-/** Something that is no page: numbers for a chart, CSV, figures for a monitor. What answers is loaded when somebody first asks. */
+/** Something other than a page: numbers for a chart, CSV, metrics for a monitor. Its code is loaded on the first request. */
 export interface Endpoint extends Routed {
   readonly answer: () => Promise<Answering>
 }
@@ -95,7 +98,7 @@ export const json = (data: unknown): PageAnswer => ({
   body: JSON.stringify(data),
 })
 
-/** Thrown where something does not exist: becomes a page with status 404. */
+/** Thrown where something does not exist; becomes a page with status 404. */
 export class NotFound extends Error {
   readonly what: string
   constructor(what: string) {

@@ -67,7 +67,10 @@ export const PAGES: readonly Page[] = [
   },
 ]
 
-/** What is no page: numbers, files, figures. They count some tables, or run what somebody wrote, where another site may not ask for them. */
+/**
+ * Everything other than pages: numbers, files, metrics. Those that count tables or run a user's statement must not be requested
+ * by another site.
+ */
 export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/api/series/:id/:geo', answer: async () => (await import('./views/series/seriesEndpoints.ts')).chart },
   { path: '/api/vintages/:id/:geo', answer: async () => (await import('./views/series/seriesEndpoints.ts')).vintages },

@@ -93,7 +93,7 @@ interface DownloadSummary {
   stop: SyncError | null
 }
 
-/** Why a file was not downloaded, where the next file may still be; other errors are thrown. */
+/** Downloads the files that are missing, each address once. */
 async function fetchAll(
   store: Store,
   found: readonly Edition[],
@@ -144,7 +144,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   const maxBytes = parseBytes(args.maxBytes)
   daysOf(args, settings.service.value.timeZone)
   const [like] = args.job === undefined ? [] : readJobs([args.job], settings.service.value)
-  // One after the other, at the pace and within the budget of a job where one is named.
+  // One after the other, at the pace and within the budget of a job where one is given.
   const pace = { ...(like ?? normalizeJob({ name: 'archives', series: [] })).pace, concurrency: 1 }
   refuseExposed(reached)
   const log = logFor(args, secretsOf(key))

@@ -6,7 +6,7 @@ import { warningsOf } from '../jobs/warnings.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 
-/** `validate`: every mistake of job files, and what is legal but hardly meant. Exit 2 on a mistake, not on a warning. */
+/** `validate`: every mistake of job files, and what is legal but probably not meant. Exit 2 on a mistake, not on a warning. */
 export async function run(args: CommonArgs & { readonly jobs: string[]; readonly json: boolean }): Promise<number> {
   const now = Math.floor(Date.now() / 1000)
   const found = args.jobs.map((file) => {

@@ -95,7 +95,7 @@ function ask(to: URL, url: string, options: DownloadOptions): Promise<DownloadAn
   )
 }
 
-/** The error of an answer; `ofKey`: whether a refusal is about the key, which that of another host is not. */
+/** The error of an answer; `ofKey`: whether a refusal is about the key. That of another host is not. */
 function judgeDownload(
   answer: DownloadAnswer,
   summary: RequestSummary,

@@ -43,7 +43,7 @@ interface BucketFolder {
 const listed = async ({ bucket, prefix }: BucketFolder): Promise<ListedObject[]> =>
   (await bucket.list(prefix)).map((object) => ({ ...object, key: object.key.slice(prefix.length) }))
 
-/** Which of the listed objects are the files of a snapshot, each with what it holds. */
+/** Those of the listed objects that are files of a snapshot, each with its content. */
 function filesAmong({ bucket, prefix }: BucketFolder, objects: readonly ListedObject[]): HeldFiles {
   const sizes = new Map(objects.map(({ key, bytes }) => [key, bytes]))
   return {

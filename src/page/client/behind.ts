@@ -1,7 +1,7 @@
 /* What stands behind the lines of a chart: intervals that are not final, and changes of the step. */
 import type uPlot from 'uplot'
 
-/** What is not final of an interval. */
+/** An interval that is not final, with its state. */
 export type StateRow = readonly [from: number, to: number, state: string]
 
 /** The colours of the style, as the canvas takes them. */
@@ -19,7 +19,10 @@ export function coloursOf(element: HTMLElement): (name: string) => string {
   }
 }
 
-/** Behind what is not final: stripes, closer together the worse it is, and a letter, so that colour is not alone. */
+/**
+ * The stripes behind intervals that are not final, closer together the worse the state is, and a letter, so that colour is not
+ * the only sign.
+ */
 const STRIPES: Readonly<Record<string, readonly [distance: number, mark: string]>> = {
   provisional: [14, '?'],
   empty: [0, '0'],

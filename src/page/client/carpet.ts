@@ -12,7 +12,7 @@ interface Given {
   readonly words: Readonly<Record<string, string>>
 }
 
-/** Viridis at even distances: it grows brighter all the way, also for whoever does not see all colours. */
+/** Colours of Viridis at even distances: they grow brighter all the way, which also helps readers who do not see all colours. */
 const COLOURS = [
   '#440154',
   '#482878',
@@ -30,7 +30,7 @@ const ROW = 12
 const two = (number: number): string => String(number).padStart(2, '0')
 const slotText = ({ hour, again }: Carpet['slots'][number]): string => `${two(hour)}:00${again ? ' (2)' : ''}`
 
-/** Draws the cells, each as wide as the element leaves room for. */
+/** Draws the cells, each as wide as the element allows. */
 function draw(canvas: HTMLCanvasElement, { slots, days }: Carpet, low: number, high: number): void {
   const width = Math.max(1, Math.floor((canvas.parentElement!.clientWidth - 48) / days.length))
   canvas.width = width * days.length
@@ -45,7 +45,7 @@ function draw(canvas: HTMLCanvasElement, { slots, days }: Carpet, low: number, h
     }
 }
 
-/** Lets the arrow keys and the mouse go from cell to cell, and says what is there. */
+/** Lets the arrow keys and the mouse move from cell to cell, and says what each holds. */
 function follow(canvas: HTMLCanvasElement, carpet: Carpet, { chart, locale, words }: Given, status: Element): void {
   const { slots, days } = carpet
   const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 })
@@ -74,7 +74,7 @@ function follow(canvas: HTMLCanvasElement, carpet: Carpet, { chart, locale, word
   })
 }
 
-/** Reads and shows the hours of the range that the page is about. */
+/** Requests and shows the hours of the range of the page. */
 async function show(place: HTMLElement, given: Given): Promise<void> {
   const answer = await fetch(`${given.carpet}${location.search}`)
   const carpet = answer.ok ? ((await answer.json()) as Carpet | null) : null

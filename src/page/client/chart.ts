@@ -16,18 +16,18 @@ export interface ShownChart {
   readonly steps: readonly (readonly [at: number, step: number])[]
 }
 
-/** What happens in a chart. */
+/** The events of a chart. */
 export interface ChartEvents {
   /** The cursor is at an instant, or nowhere. */
   readonly cursor: (at: number | null) => void
-  /** An interval was drawn up with the mouse, or asked for by a key. */
+  /** An interval was selected with the mouse, or requested by a key. */
   readonly zoom: (from: number, to: number) => void
 }
 
 /** A chart on the page. */
 export interface Chart {
   show(shown: ShownChart): void
-  /** Draws what is there over another range until more is known. */
+  /** Draws the known data over another range until the new data arrives. */
   preview(from: number, to: number): void
   /** Moves the cursor to the next or an earlier period. */
   move(by: number): void
@@ -39,7 +39,7 @@ export interface Chart {
 const HEIGHT = 320
 const EMPTY: Drawn = { kind: 'values', segments: [] }
 
-/** A drawn line as uPlot wants it: the steps to be stroked, and the band of extremes to be filled. */
+/** A drawn line as paths of uPlot: the steps as a stroke, and the band of extremes as a filled area. */
 const pathsOf =
   (drawnOf: () => Drawn, scale: string): uPlot.Series.PathBuilder =>
   (u) => {
@@ -54,7 +54,7 @@ const pathsOf =
     return { stroke, fill, flags: 1 }
   }
 
-/** The columns that uPlot finds the cursor's place in: where any period begins. */
+/** The x values by which uPlot places the cursor: the beginnings of all periods. */
 function columnsOf(lines: readonly Drawn[]): uPlot.AlignedData {
   const maps = lines.map((drawn) => new Map([...periodsOf(drawn)].map(({ from, mean }) => [from, mean])))
   const at = [...new Set(maps.flatMap((map) => [...map.keys()]))].sort((a, b) => a - b)

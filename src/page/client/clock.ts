@@ -1,9 +1,9 @@
 /*
- * Local time of the service's zone, by the offsets that the server tells: the zone of the browser is never looked at.
- * Server and browser share this file.
+ * Local time in the service's zone, from offsets that the server sends: the zone of the browser is never used. Server and
+ * browser share this file.
  */
 
-/** The offsets of a zone in seconds, each with the instant from which on it holds; the first one also before. */
+/** The offsets of a zone in seconds, each with the instant from which it holds; the first one also holds before. */
 export type Offsets = readonly (readonly [at: number, seconds: number])[]
 
 /** Seconds that local time is ahead of UTC at an instant. */
@@ -30,12 +30,12 @@ export function addressText(offsets: Offsets, at: number): string {
 export const isOddDay = (offsets: Offsets, at: number): boolean =>
   offsets.slice(1).some(([change]) => clockAt(offsets, change).slice(0, 10) === clockAt(offsets, at).slice(0, 10))
 
-/** Local time to the minute; on a day in which the clocks change with its offset. */
+/** Local time to the minute; with its offset on a day on which the clocks change. */
 export const timeText = (offsets: Offsets, at: number): string =>
   clockAt(offsets, at).slice(0, 16).replace('T', ' ') +
   (isOddDay(offsets, at) ? ` ${offsetText(offsetAt(offsets, at))}` : '')
 
-/** The first instant at which the clock shows a time, given as if it were UTC; the change where it skips that. */
+/** The first instant at which the clocks show a time, given as if it were UTC; the change itself where they skip it. */
 function instantOf(offsets: Offsets, local: number): number {
   for (const [, seconds] of offsets) if (offsetAt(offsets, local - seconds) === seconds) return local - seconds
   const [change] = offsets.find(([at, seconds]) => at > local - seconds) ?? offsets.at(-1)!
@@ -79,14 +79,14 @@ function* begins(first: number, last: number, unit: Exclude<Unit, 'hour'>, count
     const begun = new Date(at * 1000)
     const place =
       unit === 'day' ? begun.getUTCDate() - 1 : unit === 'month' ? begun.getUTCMonth() : begun.getUTCFullYear()
-    // The last days of a month would stand beside the first of the next one.
+    // Otherwise the last days of a month would stand next to the first of the next one.
     if (place % count === 0 && (unit !== 'day' || count === 1 || place < 31 - count)) yield at
   }
 }
 
 const LABELS = { day: [5, 10], month: [0, 7], year: [0, 4] } as const
 
-/** Marks at local borders; on a day in which the clocks change they say the offset, for an hour may come twice. */
+/** Marks at local borders; with their offset on a day on which the clocks change, because an hour may come twice. */
 export function timeTicks(offsets: Offsets, from: number, to: number): TimeTick[] {
   const [, unit, count] = STEPS.find(([days]) => (to - from) / DAY <= days)!
   const ticks: TimeTick[] = []

@@ -1,4 +1,4 @@
-/** In a table of cells one is reached by Tab and the others from it by the arrow keys, so that a year is not 365 stops. */
+/** In a table of cells, Tab reaches one cell and the arrow keys the others, so that a year is not 365 stops. */
 
 const cellsOf = (row: HTMLElement): (HTMLAnchorElement | null)[] =>
   [...row.querySelectorAll('td')].map((cell) => cell.querySelector('a'))

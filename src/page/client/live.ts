@@ -1,4 +1,4 @@
-/** Keeps a page up to date while a sync writes: the server says that something changed, and the page asks for itself again. */
+/** Keeps a page up to date while a sync writes: when the server reports a change, the page requests itself again. */
 
 const status = document.querySelector('#status')
 const CHANGED =
@@ -6,20 +6,20 @@ const CHANGED =
     ? 'La base de datos ha cambiado; la página se ha actualizado.'
     : 'The database has changed; the page was brought up to date.'
 
-/** Whether somebody is in the middle of something that a new page would take away. */
+/** Whether the user is in the middle of something that a new page would interrupt. */
 const isBusy = (): boolean =>
   document.querySelector('main')?.matches(':has(:is(input, select, textarea):focus)') === true ||
   document.querySelector('main')?.hasAttribute('data-still') === true
 
 let waiting = false
 
-/** Puts the new main part into the place of the old one; what has the focus keeps it, by its place in the page. */
+/** Replaces the main part of the page. The element at the same place gets the focus that the old one had. */
 async function refresh(): Promise<void> {
   const answer = await fetch(location.href, { headers: { Accept: 'text/html' } })
   if (!answer.ok) return
   const main = document.querySelector('main')
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main')
-  // What the scripts have added is not in what comes: compared is what came last time.
+  // The scripts have added to the page, so the new text is compared with the one that came last time.
   if (!main || !fresh || fresh.innerHTML === last || isBusy()) return
   last = fresh.innerHTML
   const focused = [...main.querySelectorAll<HTMLElement>('a, button, [tabindex]')].indexOf(

@@ -1,4 +1,7 @@
-/** What every page has: commands can be copied by a button, and paper has the address. Without this module commands are text to be marked. */
+/**
+ * What every page has: buttons that copy commands, and the address on paper. Without this module, commands are text to be
+ * selected.
+ */
 
 const labels =
   document.documentElement.lang === 'es' ? { copy: 'Copiar', copied: 'Copiado' } : { copy: 'Copy', copied: 'Copied' }
@@ -20,7 +23,7 @@ export function addButtons(): void {
   }
 }
 
-// What was moved since the page came is in the address of the window.
+// The address of the window includes whatever the user moved since the page came.
 addEventListener('beforeprint', () => {
   const printed = document.querySelector('.printed')
   if (printed) printed.textContent = location.href

@@ -10,7 +10,7 @@ export interface ValueSegment {
   readonly values: (number | null)[]
 }
 
-/** The same of periods that hold several values each: the smallest, the largest and the mean over time. */
+/** The same for periods that hold several values each: the minimum, the maximum and the mean over time. */
 export interface BandSegment {
   readonly from: number
   readonly step: number
@@ -19,12 +19,12 @@ export interface BandSegment {
   readonly mean: (number | null)[]
 }
 
-/** The values of an interval as they are, where a picture has room for them; else what each of its columns holds. */
+/** The values of an interval themselves, where a picture has room for them; else a summary for each of its columns. */
 export type Drawn =
   | { readonly kind: 'values'; readonly segments: readonly ValueSegment[] }
   | { readonly kind: 'extremes'; readonly segments: readonly BandSegment[] }
 
-/** A period with what it holds; of a single value all three are that. */
+/** A period with the minimum, maximum and mean of its values; for a single value all three are equal. */
 export interface PeriodValues {
   readonly from: number
   readonly to: number
@@ -50,17 +50,17 @@ export function* periodsOf({ segments }: Drawn): Generator<PeriodValues, void> {
   for (const segment of segments) for (let i = 0; i < countOf(segment); i++) yield heldIn(segment, i)
 }
 
-/** The period in which an instant lies; undefined where nothing is told of it. */
+/** The period in which an instant lies; undefined where none covers it. */
 export function periodAt({ segments }: Drawn, at: number): PeriodValues | undefined {
   const segment = (segments as readonly Segment[]).findLast(({ from }) => from <= at)
   const i = segment ? Math.floor((at - segment.from) / segment.step) : -1
   return segment && i < countOf(segment) ? heldIn(segment, i) : undefined
 }
 
-/** Beyond this the distance of two numbers is none any more, and no axis can be made. */
+/** Beyond this, differences of numbers overflow, and no axis can be made. */
 const DRAWABLE = 8e307
 
-/** The smallest and the largest number of what is drawn; undefined where there is none. */
+/** The smallest and the largest number that is drawn; undefined where there is none. */
 export function reachOf(all: readonly Drawn[]): { readonly low: number; readonly high: number } | undefined {
   let low = Number.POSITIVE_INFINITY
   let high = Number.NEGATIVE_INFINITY
@@ -72,19 +72,19 @@ export function reachOf(all: readonly Drawn[]): { readonly low: number; readonly
   return low <= high ? { low: Math.max(low, -DRAWABLE), high: Math.min(high, DRAWABLE) } : undefined
 }
 
-/** What a pen does: it goes somewhere, or draws a line to there. */
+/** What a pen does: it moves to a place, or draws a line to it. */
 export interface Pen {
   moveTo(x: number, y: number): void
   lineTo(x: number, y: number): void
 }
 
-/** Where an instant and a value lie in a picture. */
+/** The position of an instant and of a value in a picture. */
 export interface Scales {
   readonly x: (at: number) => number
   readonly y: (value: number) => number
 }
 
-/** Draws steps: each value, or mean, holds for as long as its period lasts, and what is missing is a gap. */
+/** Draws steps: each value, or mean, holds for the length of its period, and missing ones are gaps. */
 export function drawSteps(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
   let end = Number.NaN
   let level = Number.NaN
@@ -110,7 +110,7 @@ export function drawSteps(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
   rest()
 }
 
-/** Draws the outline of all that lies between the smallest and the largest values. */
+/** Draws the outline of the area between the smallest and the largest values. */
 export function drawBand(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
   let above: PeriodValues[] = []
   const close = (): void => {

@@ -3,7 +3,7 @@ import { addressText, timeText } from './clock.ts'
 import { type Drawn, periodAt, periodsOf } from './segments.ts'
 import { createSlider } from './slider.ts'
 
-/** What the page brings along for this script. */
+/** The data that the page has embedded for this script. */
 interface Given {
   readonly chart: ShownChart & { readonly asOf: string | null; readonly second: { readonly name: string } | null }
   readonly label: string
@@ -14,11 +14,11 @@ interface Given {
   readonly words: Readonly<Record<string, string>> & { readonly states: Readonly<Record<string, string>> }
 }
 
-/** Puts what belongs to a place of a sentence into it. */
+/** A sentence with its placeholders filled. */
 const filled = (sentence: string | undefined, what: string | number): string =>
   (sentence ?? '').replace('{}', String(what))
 
-/** How many periods are known otherwise now than they were then. */
+/** How many periods have a different value now than they had then. */
 function differing(now: Drawn, then: Drawn | null): number {
   if (!then) return 0
   const before = new Map([...periodsOf(then)].map(({ from, mean }) => [from, mean]))
@@ -31,7 +31,7 @@ function differing(now: Drawn, then: Drawn | null): number {
   return count
 }
 
-/** Puts the parts of the page that say the same as the chart in words up to date. */
+/** Updates the parts of the page that say in words what the chart shows. */
 async function refreshParts(signal: AbortSignal): Promise<void> {
   const answer = await fetch(location.href, { signal })
   if (!answer.ok) return
@@ -42,7 +42,7 @@ async function refreshParts(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Makes the chart of a page that can be gone through; answers how to take it away. */
+/** Makes the interactive chart of a page; returns how to remove it. */
 function begin(): (() => void) | undefined {
   const source = document.querySelector('#data')
   const place = document.querySelector<HTMLElement>('#chart')
@@ -62,7 +62,7 @@ function begin(): (() => void) | undefined {
     return `${number.format(held.mean)} (${number.format(held.min!)} – ${number.format(held.max!)})`
   }
 
-  /** What there is to say of an instant. */
+  /** The sentence about an instant. */
   function sentence(when: number): string {
     const held = periodAt(chart.now, when) ?? (chart.before ? periodAt(chart.before, when) : undefined)
     const state = chart.states.find(([from, to]) => when >= from && when < to)?.[2]
@@ -80,7 +80,7 @@ function begin(): (() => void) | undefined {
   let timer: ReturnType<typeof setTimeout> | undefined
   const tell = (text: string): void => {
     clearTimeout(timer)
-    // A reader of screens is told where the cursor rests, not all that it passes.
+    // A screen reader hears where the cursor stops, not everything that it passes.
     timer = setTimeout(() => {
       cursorText.textContent = text
     }, 60)
@@ -88,7 +88,7 @@ function begin(): (() => void) | undefined {
 
   let asking = new AbortController()
   let shownFor = ''
-  /** Asks for what the chart is to show; a later question ends an earlier one. */
+  /** Requests what the chart is to show; a later request cancels an earlier one. */
   async function load(from: number, to: number, asOf: string | null, isDone: boolean): Promise<void> {
     asking.abort()
     asking = new AbortController()
@@ -98,7 +98,7 @@ function begin(): (() => void) | undefined {
     for (const [name, value] of Object.entries({ ...range, asof: asOf }))
       if (value === null) address.searchParams.delete(name)
       else address.searchParams.set(name, value)
-    // Only what somebody has settled on can be gone back to.
+    // The browser's history keeps only ranges on which the user has settled.
     if (isDone) history.pushState(null, '', address)
     main.dataset.still = ''
     try {
@@ -177,7 +177,7 @@ function begin(): (() => void) | undefined {
     event.preventDefault()
     act()
   })
-  // What the page brings along is told more finely where the picture has room for it.
+  // The embedded data is replaced by finer data where the picture has room for it.
   const isCoarse = [chart.now, chart.before, chart.second?.drawn].some((drawn) => drawn?.kind === 'extremes')
   if (isCoarse) void load(chart.from, chart.to, chart.asOf, false)
   else shownFor = `${chart.from} ${chart.to}`
@@ -192,5 +192,5 @@ document.addEventListener('page:changed', () => {
   end?.()
   end = begin()
 })
-// Back and forward: the address tells all, so that the page is asked for again.
+// Back and forward: the address determines the whole page, so the page is loaded again.
 addEventListener('popstate', () => location.reload())

@@ -4,15 +4,15 @@ export interface PastState {
   readonly text: string
 }
 
-/** A slider over the moments at which something changed, and now. */
+/** A slider over the moments at which something changed, and the present. */
 export interface Slider {
-  /** Goes to the next or the one before. */
+  /** Moves to the next or the previous moment. */
   step(by: number): void
-  /** Says how much differs. */
+  /** Shows how much differs. */
   say(text: string): void
 }
 
-/** Makes the slider, and takes the list away that does the same without a script; undefined where nothing ever changed. */
+/** Makes the slider, and removes the list that serves the same purpose without a script; undefined where nothing ever changed. */
 export function createSlider(
   place: HTMLElement | null,
   moments: readonly PastState[],

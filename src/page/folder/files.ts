@@ -8,7 +8,7 @@ import { STYLE } from '../style/style.ts'
 import type { Locale } from '../words/locale.ts'
 import { WORDS } from '../words/words.ts'
 
-/** The first words of every file that is made here, by which it is known again. */
+/** The first words of every file that is made here, by which it is recognized. */
 export const MARK = 'indicator-sync page'
 
 /** A file of a page that needs no server. */
@@ -18,7 +18,7 @@ export interface PageFile {
   readonly body: string
 }
 
-/** The pages that are made, each with what of its query makes a page of its own. */
+/** The pages that are made, each with the parameters of its query that make a page of their own. */
 const MADE: Readonly<Record<string, readonly string[]>> = {
   '/': ['page'],
   '/coverage': ['page'],
@@ -27,13 +27,13 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
   '/texts': ['kind', 'page'],
   '/texts/:kind/:id': [],
 }
-/** What nothing leads to by itself. */
+/** Pages that no other page leads to. */
 const BEGIN = ['/', '/coverage', '/texts']
 
-/** Where a link leads that is not made. */
+/** The target of a link to a page that is not made. */
 const NOWHERE = '#not-here'
 
-/** A page with its slots filled; undefined where none of those that are made has this path. */
+/** The page of a path, with its slots filled; undefined where none that is made has this path. */
 function findPage(path: string): { readonly page: Page; readonly params: Record<string, string> } | undefined {
   for (const page of PAGES.filter(({ path: own }) => own in MADE)) {
     const [own, requested] = [page.path.split('/'), path.split('/')]
@@ -45,7 +45,7 @@ function findPage(path: string): { readonly page: Page; readonly params: Record<
   return undefined
 }
 
-/** The address of a page that is made: its path with what of the query counts; undefined where it is not. */
+/** The address of a page that is made: its path with the parameters that count; undefined for any other page. */
 function addressOf(path: string, query: Query): string | undefined {
   const found = findPage(path)
   if (!found) return undefined
@@ -63,10 +63,10 @@ function fileOf(address: string): string {
   return `${`${path}${parts}`.replaceAll(/[^\w./-]/g, '_')}.html`
 }
 
-/** The way from one file of the folder to another. */
+/** The relative path from one file of the folder to another. */
 const wayTo = (from: string, to: string): string => `${'../'.repeat(from.split('/').length - 1)}${to}`
 
-/** A document for which there is no server: nothing runs in it, nothing is sent, and what leads nowhere is plain text. */
+/** A document without a server: no script runs, nothing is sent, and a link without a target becomes plain text. */
 const settled = (document: string): string =>
   document
     .replace('<!doctype html>', `<!doctype html>\n<!-- ${MARK} -->`)
@@ -79,8 +79,8 @@ const settled = (document: string): string =>
     .replaceAll(/<a\b[^>]*\bhref="#not-here[^"]*"[^>]*>([\s\S]*?)<\/a>/g, '$1')
 
 /**
- * Every page that makes sense without a server, as files that lead to one another: what is wanted, and all that it leads to.
- * The database should be a published copy, or one whose bookkeeping may be public.
+ * Every page that makes sense without a server, as files with links between them: the given pages, and all pages that they lead
+ * to. The database should be a published copy, or one whose bookkeeping may be public.
  */
 export async function* pageFiles(
   store: Reader,
@@ -89,7 +89,7 @@ export async function* pageFiles(
   yield { name: 'page.css', body: `/* ${MARK} */\n${STYLE}` }
   yield { name: 'icon.svg', body: `<!-- ${MARK} -->\n${ICON}` }
   const known = new Set(BEGIN)
-  // What is found on the way is added behind.
+  // Pages found on the way are appended to the list.
   for (const address of known) {
     const url = new URL(address, 'http://here')
     const name = fileOf(address)
@@ -118,7 +118,7 @@ export async function* pageFiles(
       const pages = PAGES.filter(({ path }) => path in MADE)
       yield { name, body: settled(textOf(layout(shown, pages, request))) }
     } catch (error) {
-      // What something leads to and is not held, such as the values of an indicator.
+      // A link to something that is not held, such as the values of an indicator.
       if (!(error instanceof NotFound)) throw error
     }
   }

@@ -17,7 +17,7 @@ import type { Reader } from '../../db/store.ts'
 import type { Locale } from '../words/locale.ts'
 import { MARK, pageFiles } from './files.ts'
 
-/** Where the names of the files are kept, so that the next time takes away those that are no longer made. */
+/** The file with the names of all files of the page, so that the next run can delete those that are no longer made. */
 const LIST = 'indicator-sync-page.json'
 
 /** How a page is written into a folder. */
@@ -31,7 +31,7 @@ export interface FolderOptions {
   readonly sources: readonly string[]
 }
 
-/** Whether a file begins as those do that are made here. */
+/** Whether a file begins as the files of a page do. */
 const isOurs = (file: string): boolean => headOf(file, 100).includes(MARK)
 
 /** The names of the files that were written here before; empty where the list is not by this program. */
@@ -57,7 +57,7 @@ function openFolder(path: string): string {
   return realpathSync(path)
 }
 
-/** The folders between the page's own and a file of it; one that is a link would lead elsewhere. */
+/** Refuses links among the folders between the page's own and one of its files: they would lead elsewhere. */
 function checkFolders(folder: string, name: string): void {
   for (let place = dirname(name); place !== '.'; place = dirname(place)) {
     const there = lstatSync(join(folder, place), { throwIfNoEntry: false })
@@ -79,7 +79,7 @@ function claim(folder: string, name: string, { overwrite, sources }: FolderOptio
   })
 }
 
-/** Takes away what was made before and is not any more, and the folders that are empty then. */
+/** Deletes the files that are no longer made, and the folders that are empty then. */
 function takeAway(folder: string, names: readonly string[]): void {
   for (const name of names) {
     const file = join(folder, name)
@@ -95,8 +95,8 @@ function takeAway(folder: string, names: readonly string[]): void {
 }
 
 /**
- * Writes the page as files that need no server. All files are made first, then each is put in its place, the first page last;
- * files that were made before and are not any more are taken away, and everything else in the folder stays.
+ * Writes the page as files that need no server. All files are made first, then each is put in its place, the first page last.
+ * Files that are no longer made are deleted; everything else in the folder stays.
  */
 export async function writePage(
   store: Reader,

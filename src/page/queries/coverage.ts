@@ -65,7 +65,7 @@ export async function readCoverage(request: PageRequest) {
 
 export type Coverage = Awaited<ReturnType<typeof readCoverage>>
 
-/** The geo that is asked for: null for all together, and for one with values that was only ever asked for with all others. */
+/** The requested geo: null for all together, and for a geo with values that was only ever requested with all others. */
 async function geoOf({ query, store }: PageRequest, seriesId: number, lines: Lines): Promise<number | null> {
   const said = query.get('geo')
   if (said === null || said === '') return null
@@ -94,7 +94,7 @@ function daysOf(lines: Lines, { dates, borders }: Days): { date: string; shares:
   return dates.map((date, i) => ({ date, shares: shares[i]! }))
 }
 
-/** What is missing between two instants, worst first come first. */
+/** The gaps between two instants, worst first. */
 const holesIn = (intervals: readonly CoverageInterval[], from: number, to: number): CoverageInterval[] =>
   intervals
     .filter((interval) => interval.reason !== null && interval.from < to && interval.to > from)
@@ -147,7 +147,7 @@ export async function readCoverageOf(request: PageRequest) {
     holes: told.slice(0, HOLES).map((hole) => ({
       ...{ geo: hole.geoId, state: hole.state, reason: hole.reason, missing: hole.missing, nextAt: hole.nextAt },
       ...{ from: formatLocal(zone, hole.from), to: formatLocal(zone, hole.to) },
-      // Whole local days: commands take those.
+      // Whole local days, because commands take those.
       ...{ fromDate: localDate(zone, floorTo(zone, hole.from, 'day')), toDate: endDate(zone, hole.to) },
     })),
     more: Math.max(0, told.length - HOLES),

@@ -1,13 +1,13 @@
 import type { Instant } from '../../base/time/instant.ts'
 import { addUnits, floorTo, localDate } from '../../base/time/zone.ts'
 
-/** Local days that follow one another: their dates, and their borders, of which there is one more. */
+/** Consecutive local days: their dates, and their borders, of which there is one more. */
 export interface Days {
   readonly dates: readonly string[]
   readonly borders: readonly Instant[]
 }
 
-/** So many local days of a zone up to and with the one that holds an instant. */
+/** The last so many local days of a zone, up to and including the one that holds an instant. */
 export function lastDays(zone: string, now: Instant, count: number): Days {
   const today = floorTo(zone, now, 'day')
   const borders = [addUnits(zone, today, 'day', 1)]

@@ -54,7 +54,10 @@ async function missed({ store, now }: PageRequest): Promise<{ job: string; lastA
     .map(({ job, lastAt, usualS }) => ({ job, lastAt: formatUtc(lastAt), usualS }))
 }
 
-/** How the lakes of jobs stand; `state` is a sentence where that cannot be told, null where there is none yet. What reads one is loaded where there is one. */
+/**
+ * How the lakes of jobs compare with the database; `state` is a sentence where that cannot be determined, null where there is no
+ * lake yet. The code that reads a lake is loaded where there is one.
+ */
 async function lakesOf({ store, lakes }: PageRequest): Promise<{ folder: string; state: LakeState | string | null }[]> {
   const folders = (await lakes?.()) ?? []
   if (folders.length === 0) return []
@@ -127,11 +130,11 @@ async function lines(
   return found
 }
 
-/** What the overview shows: whether the copy is whole and fresh, and what to do where it is not. */
+/** What the overview shows: whether the copy is complete and fresh, and what to do where it is not. */
 export async function readHome(request: PageRequest) {
   const { store, now, query } = request
   const reach = new Map((await reaches(store, now)).map((of) => [of.seriesId, of]))
-  // What needs somebody comes first.
+  // Series that need attention come first.
   const late = (row: SeriesRow): number => (reach.get(row.id)?.late ? 0 : 1)
   const all = (await allSeries(request)).sort((a, b) => late(a) - late(b))
   const pages = Math.max(1, Math.ceil(all.length / SERIES_A_PAGE))

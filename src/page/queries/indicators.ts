@@ -22,7 +22,7 @@ interface Key {
   readonly id: number
 }
 
-/** The indicators that are meant, in order: by number, or as the search ranks them. */
+/** The indicators of a question in order: by number, or as the search ranks them. */
 async function keysOf({ kysely, engine }: Reader, { text, held, page }: CatalogueQuestion): Promise<Key[]> {
   const from = (page - 1) * INDICATORS
   if (/[\p{L}\p{N}]/u.test(text)) {

@@ -1,7 +1,7 @@
 import { expressionBuilder } from 'kysely'
 import type { PageRequest } from '../page.ts'
 
-/** What may be the case for an interval of a series: never requested, or from the best to the worst of what was answered. */
+/** The states of an interval of a series: never requested, or from the best to the worst of what was answered. */
 export const COVERAGE_STATES = ['none', 'final', 'provisional', 'empty', 'doubt', 'failed'] as const
 export type CoverageState = (typeof COVERAGE_STATES)[number]
 
@@ -15,19 +15,23 @@ export interface CoverageInterval {
   readonly reason: 'absent' | 'doubt' | 'failed' | 'unasked' | null
   /** Periods that are missing, where they can be counted. */
   readonly missing: number | null
-  /** When a sync asks it again at the earliest (UTC), where it waits for that. */
+  /** The earliest time at which a sync requests it again (UTC), where it waits for that. */
   readonly nextAt: string | null
 }
 
 const OF_GAP = { absent: 'doubt', doubt: 'doubt', failed: 'failed', unasked: 'none' } as const
 
 /**
- * Numbers of series as a list of single parameters: such a list reaches the tables below the windows of a view. One that is read from
- * a table does not, and with `=` each of the views' sorts is begun anew for every series, which takes fifty times as long.
+ * Numbers of series as a list of single parameters. Such a list reaches the tables below the windows of a view; a list that is
+ * read from a table does not, and with `=` each sort of the views is repeated for every series, which takes fifty times as
+ * long.
  */
 export const listed = (ids: readonly number[]) => ids.map((id) => expressionBuilder().val(id))
 
-/** Everything that is known of the coverage of some series: what is held and judged, then what is missing and why. Reads no values. */
+/**
+ * Everything that is known of the coverage of some series: first what is held, with its state, then what is missing, with the
+ * reason. Reads no values.
+ */
 export async function coverageIntervalsOf(
   { store }: Pick<PageRequest, 'store'>,
   ids: readonly number[],
@@ -66,8 +70,8 @@ export interface Painted {
 }
 
 /**
- * The timelines of a series, one a geo that was requested (0: all at once): disjoint intervals in order. Of what lies upon one
- * another, what is missing covers what is held, and what was told of a geo covers what was told of all.
+ * The timelines of a series, one for each geo that was requested (0: all at once): disjoint intervals in order. Where intervals
+ * overlap, what is missing covers what is held, and an answer for a geo covers an answer for all.
  */
 export function timelines(intervals: readonly CoverageInterval[]): ReadonlyMap<number, Painted[]> {
   const geos = [...new Set(intervals.map(({ geoId }) => geoId))].sort((a, b) => a - b)
@@ -85,7 +89,7 @@ export function timelines(intervals: readonly CoverageInterval[]): ReadonlyMap<n
 const layerOf = ({ geoId, reason }: CoverageInterval, geo: number): number =>
   (geoId === geo ? 2 : 0) + (reason === null ? 0 : 1)
 
-/** Disjoint intervals: between two borders the uppermost layer holds, of equal ones the worst state. */
+/** Disjoint intervals: each instant has the state of the uppermost layer; within a layer, the worst state. */
 function painted(intervals: readonly CoverageInterval[], geo: number): Painted[] {
   const begins = [...intervals].sort((a, b) => a.from - b.from)
   const borders = [...new Set(intervals.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
@@ -111,10 +115,10 @@ function painted(intervals: readonly CoverageInterval[], geo: number): Painted[]
   return result
 }
 
-/** Which share of a time has each state; together they are 1. States that it does not have are left out. */
+/** The share of each state in a time; together they are 1. States with no share are left out. */
 export type Shares = Readonly<Partial<Record<CoverageState, number>>>
 
-/** The shares of states in periods that follow one another, over all timelines of a series. */
+/** The shares of the states in consecutive periods, over all timelines of a series. */
 export function sharesOf(lines: ReadonlyMap<number, readonly Painted[]>, borders: readonly number[]): Shares[] {
   const cells = Array.from(
     { length: Math.max(0, borders.length - 1) },
@@ -133,7 +137,7 @@ export function sharesOf(lines: ReadonlyMap<number, readonly Painted[]>, borders
   return cells.map((seconds, i) => sharesIn(seconds, (borders[i + 1]! - borders[i]!) * lines.size))
 }
 
-/** Seconds by state as shares of a whole, of which the rest was never requested. Rounded, so that a program reads little. */
+/** Seconds by state as shares of a whole; the rest was never requested. Rounded, to keep the JSON short. */
 function sharesIn(seconds: Partial<Record<CoverageState, number>>, whole: number): Shares {
   const { none = 0, ...known } = seconds
   const rest = whole - Object.values(known).reduce((sum, part) => sum + part, 0) - none
@@ -146,6 +150,6 @@ function sharesIn(seconds: Partial<Record<CoverageState, number>>, whole: number
   )
 }
 
-/** The worst state that a period has some of. */
+/** The worst state with a share in a period. */
 export const worstOf = (shares: Shares): CoverageState =>
   [...COVERAGE_STATES].reverse().find((state) => shares[state] !== undefined) ?? 'none'

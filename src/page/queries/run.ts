@@ -12,8 +12,8 @@ const requestsOf = ({ kysely }: Reader, run: number) =>
   kysely.selectFrom('_fetch as f').where('f.run_id', '=', run).orderBy('f.id', 'desc')
 
 /**
- * The requests of a run that failed, the latest first. They are looked for among all failures, of which there is an index: the run
- * may have a hundred thousand others. The sum keeps the planner from the index of runs.
+ * The requests of a run that failed, the latest first. They are searched among all failures, which have an index, because the
+ * run may have a hundred thousand other requests. The sum keeps the planner from the index of runs.
  */
 const failedOf = ({ kysely }: Reader, run: number) =>
   kysely
@@ -39,14 +39,14 @@ export interface Dot {
   readonly ms: number
 }
 
-/** What the requests of a route came to. */
+/** The requests of a route, summed up. */
 export interface RouteRow {
   readonly route: string
   readonly requests: number
   readonly failed: number
   readonly attempts: number
   readonly bytes: number
-  /** The middle one of their times, and that of the slowest, in milliseconds. */
+  /** Their median time and the longest one, in milliseconds. */
   readonly median: number
   readonly slowest: number
 }

@@ -6,7 +6,7 @@ export const RUNS = 50
 /** A run as a list shows it; `seconds` is null while it runs, or after a crash. */
 export type RunRow = Awaited<ReturnType<typeof readRuns>>['runs'][number]
 
-/** The latest runs, or those before one; `older` is the number to ask on with. */
+/** The latest runs, or those before one; `older` is the number with which to request the next ones. */
 export async function readRuns({ kysely }: Reader, before: number | null) {
   const rows = await kysely
     .selectFrom('_run')

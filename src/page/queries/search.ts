@@ -5,7 +5,7 @@ import { seriesPath } from './series.ts'
 
 /** Results that one page shows. */
 const RESULTS = 40
-/** Texts, in any language, of which it is found out what they are: a common word is in most of them. */
+/** Matching texts, in any language, of which the details are read: a common word is in most texts. */
 const MOST = 1000
 /** How many letters of a text are shown around the first match. */
 const AROUND = 90
@@ -16,7 +16,7 @@ export interface Excerpt {
   readonly hit: boolean
 }
 
-/** A text with accents and capitals taken away, letter for letter. */
+/** A text without accents and capitals, with as many letters as before. */
 const folded = (text: string): string =>
   [...text]
     .map((letter) => {
@@ -25,7 +25,7 @@ const folded = (text: string): string =>
     })
     .join('')
 
-/** The part of a text around the first of some words, which are beginnings; empty when none is there. */
+/** The part of a text around the first of some beginnings of words; empty when none occurs. */
 export function excerptOf(text: string, words: readonly string[]): Excerpt[] {
   const plain = folded(text)
   const hits: { from: number; to: number }[] = []
@@ -53,7 +53,7 @@ export function excerptOf(text: string, words: readonly string[]): Excerpt[] {
   ]
 }
 
-/** What speaks of some words, the best first, each with the place in its text and the series that are held of it. */
+/** The matches of some words, the best first, each with the place in its text and its held series. */
 export async function readSearch(db: Reader, text: string, place: SearchScope | 'all') {
   const words = (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => folded(word.normalize('NFC')))
   if (words.length === 0) return { text, place, total: 0, more: false, results: [] }
@@ -76,11 +76,11 @@ export async function readSearch(db: Reader, text: string, place: SearchScope | 
       series: series.get(`${one.kind} ${one.id}`) ?? [],
     }
   })
-  // A thing may be there in every language.
+  // The same item may match in every language.
   return { text, place, total: found.length, more: found.length * LOCALES.length >= MOST, results }
 }
 
-/** The series that are held of some indicators, by kind and number of the indicator, each with what it is called in addresses. */
+/** The held series of some indicators, by kind and number of the indicator, each with its name in addresses. */
 export async function seriesOf({ kysely }: Reader, of: readonly { kind: string; id: number }[]) {
   const rows = await kysely
     .selectFrom('series as s')

@@ -1,6 +1,6 @@
 import { NotFound, type PageRequest } from '../page.ts'
 
-/** Every series with what it is called in addresses: an indicator's native series (else its first one) bears its number. */
+/** Every series with its name in addresses: the native series of an indicator (else its first one) has the indicator's number. */
 const rows = ({ store }: Pick<PageRequest, 'store'>) =>
   store.kysely
     .selectFrom('series as s')
@@ -20,7 +20,7 @@ const rows = ({ store }: Pick<PageRequest, 'store'>) =>
 
 export type SeriesRow = Awaited<ReturnType<ReturnType<typeof rows>['execute']>>[number]
 
-/** What a series is called in addresses: `600`, or `s12` where the indicator's number is that of another one. */
+/** The name of a series in addresses: `600`, or `s12` where another series has the indicator's number. */
 export const seriesPath = ({
   id,
   first_id,
@@ -46,7 +46,7 @@ export async function findSeries(request: Pick<PageRequest, 'store'>, name: stri
 export const allSeries = (request: Pick<PageRequest, 'store'>): Promise<SeriesRow[]> =>
   rows(request).orderBy('s.kind').orderBy('s.indicator_id').orderBy('s.id').execute()
 
-/** What a series is called where many are listed. */
+/** The heading of a series in a list. */
 export const seriesHead = (row: SeriesRow, names: ReadonlyMap<string, string>) => ({
   path: seriesPath(row),
   kind: row.kind,

@@ -47,7 +47,7 @@ export function questionOf(query: URLSearchParams): Pick<SqlQuery, 'sql' | 'reci
   return { sql, recipe: recipe?.name ?? null, parameters }
 }
 
-/** Asks a statement in a process that can be ended. What is wrong with it is part of the answer. */
+/** Runs a statement in a process that can be ended. A mistake in it is part of the answer. */
 export async function runSqlQuery(file: string, query: URLSearchParams): Promise<SqlQuery> {
   const question = questionOf(query)
   const { sql, parameters } = question
@@ -73,7 +73,7 @@ export async function runSqlQuery(file: string, query: URLSearchParams): Promise
 /** Geos that are offered for a parameter. */
 const GEOS = 200
 
-/** The geos that a question may be asked for, where it has a parameter `geo`: those of its indicator, or all that have values. */
+/** The geos to choose from, where a question has a parameter `geo`: those of its indicator, or all that have values. */
 export async function geosOf(request: PageRequest, { parameters }: Pick<SqlQuery, 'parameters'>): Promise<NamedGeo[]> {
   const given = new Map(parameters.map(({ name, value }) => [name, value]))
   if (!given.has('geo')) return []

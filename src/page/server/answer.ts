@@ -24,14 +24,14 @@ export interface PageCall {
   readonly headers: IncomingHttpHeaders
 }
 
-/** What is sent. */
+/** An answer ready to be sent. */
 export interface Sent {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Buffer | Readable
 }
 
-/** An address of ours: its path, and what it is given. */
+/** The address of one of our pages: its path and query. */
 function linkTo(path: string, query: Query = {}): string {
   const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
@@ -39,7 +39,7 @@ function linkTo(path: string, query: Query = {}): string {
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
 }
 
-/** The request as pages see it. The database is what `store` is; it is not there yet when a page says that it cannot be read. */
+/** The request as pages see it. `store` is absent only for a page that says that the database cannot be read. */
 function requestOf(site: Site, { address, params, headers }: PageCall, store: Reader): PageRequest {
   const locale = localeOf(address.searchParams, headers)
   return {
@@ -60,14 +60,14 @@ function requestOf(site: Site, { address, params, headers }: PageCall, store: Re
   }
 }
 
-/** What a page reads lies in few places, or far apart: more of it kept makes no page faster. */
+/** Bytes. A larger cache makes no page faster: what a page reads lies close together, or far apart. */
 const CACHE = 2 * 1024 * 1024
 
 const HTML = { 'Content-Type': 'text/html; charset=utf-8' }
 /** Data of the database may be cached only by the browser, which must revalidate. */
 const DATA = { 'Cache-Control': 'private, no-cache', Vary: 'Cookie, Accept-Language, Accept-Encoding' }
 
-/** A document of its own: something went wrong. */
+/** A page of its own about an error. */
 function failure(
   request: PageRequest,
   isData: boolean,
@@ -105,7 +105,7 @@ function failed(site: Site, request: PageRequest, isData: boolean, thrown: unkno
   return failure(request, isData, { status: 500, title: common.broken, hint: common.brokenHint, code: 'bug' })
 }
 
-/** The body of an answer that is made row by row, which holds the database until it is read or given up. */
+/** The body of an answer that is made row by row. It keeps the database open until it is read or given up. */
 function streamed(body: AsyncIterable<string> | Iterable<string>, reader: Reader): Readable {
   const stream = Readable.from(body, { objectMode: false })
   stream.once('close', () => void reader.close())
@@ -119,7 +119,7 @@ const ofAnswer = ({ type, file }: PageAnswer): Record<string, string> => ({
     : { 'Content-Disposition': `attachment; filename="${file.replaceAll(/[^\w.-]/g, '_')}"` }),
 })
 
-/** What a page or an endpoint answers. */
+/** The answer of a page or an endpoint. */
 async function made(call: PageCall, request: PageRequest): Promise<PageAnswer> {
   const { page, endpoint, form } = call
   if (endpoint) return (await endpoint.answer())(request)
@@ -142,10 +142,10 @@ async function made(call: PageCall, request: PageRequest): Promise<PageAnswer> {
   return { type: HTML['Content-Type'], body: textOf(document) }
 }
 
-/** A reader that nobody may ask: all that a page knows that tells that there is none. */
+/** A reader for pages about an unreadable database: whatever is read from it says that there is none. */
 const nothing = (file: string): Reader => ({ file }) as Reader
 
-/** Answers a request: from the database as it is at one instant, or that nothing has changed since it was asked before. */
+/** Answers a request from one snapshot of the database, or reports that nothing has changed since the last request. */
 export async function answerOf(site: Site, call: PageCall): Promise<Sent> {
   const { page, endpoint, form, headers } = call
   const isData = endpoint !== undefined || form === 'json' || call.address.pathname.startsWith('/api/')

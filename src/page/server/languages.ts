@@ -21,7 +21,7 @@ function preferred(accepted: string): Locale {
   return wanted ?? LOCALES[0]
 }
 
-/** The language of an answer: that of the address, else the one that was chosen before, else the browser's. */
+/** The language of an answer: the one in the address, else the one chosen before, else the browser's. */
 export function localeOf(query: URLSearchParams, headers: IncomingHttpHeaders): Locale {
   const [requested, chosen] = [query.get('lang'), cookieOf(headers, LANGUAGE_COOKIE)]
   if (isLocale(requested)) return requested

@@ -2,15 +2,15 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 
-/** Who may ask. */
+/** Who may send requests. */
 export interface Door {
   /** Further host names by which the page may be reached. */
   readonly names: readonly string[]
-  /** What everybody has to show; null where only this machine can ask. */
+  /** The token that every request must show; null where only this machine can connect. */
   readonly token: string | null
 }
 
-/** Why something is not answered. */
+/** Why a request is refused. */
 export interface Refusal {
   readonly status: 400 | 401 | 403 | 405
   readonly reason: string
@@ -37,8 +37,8 @@ const HERE = ['localhost', '127.0.0.1', '[::1]']
 
 /**
  * Whether a Host header names this server. A page of another site can make its own name lead to this machine (DNS rebinding),
- * and would then read what we answer as its own; the name that it asked for is what gives it away. An address is no name: it
- * leads nowhere else, so that with a token every address will do.
+ * and could then read our answers as its own; the name in the header reveals that. An IP address cannot be redirected like
+ * that, so with a token any address is accepted.
  */
 function isOurs(host: string, { names, token }: Door): boolean {
   const name = nameOf(host)
@@ -64,7 +64,7 @@ export const cookieOf = ({ cookie = '' }: IncomingHttpHeaders, name: string): st
     .find((pair) => pair.startsWith(`${name}=`))
     ?.slice(name.length + 1)
 
-/** Whether a request shows the token, as a cookie, a bearer or in its address. */
+/** Whether a request shows the token: in a cookie, as a bearer, or in its address. */
 function isKnown({ headers, url = '' }: IncomingMessage, token: string): boolean {
   const [, bearer] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? []
   const shown = [cookieOf(headers, TOKEN_COOKIE), bearer, URL.parse(url, 'http://here')?.searchParams.get('token')]
@@ -79,7 +79,7 @@ const isForeign = (headers: IncomingHttpHeaders): boolean =>
 const isOpened = (headers: IncomingHttpHeaders): boolean =>
   headers['sec-fetch-mode'] === 'navigate' && ['document', undefined].includes(headers['sec-fetch-dest'] as string)
 
-/** Why a request is refused, whatever it requests; undefined where it is not. Checked first. */
+/** Why a request is refused, whatever it asks for; undefined where it is accepted. Checked first. */
 export function refusal(request: IncomingMessage, door: Door): Refusal | undefined {
   const { method, headers, headersDistinct, url = '' } = request
   const hosts = headersDistinct.host ?? []
@@ -94,7 +94,7 @@ export function refusal(request: IncomingMessage, door: Door): Refusal | undefin
   return undefined
 }
 
-/** Why a request for what only our own pages may lead to is not answered. */
+/** Why a request from elsewhere is refused, where only our own pages may lead. */
 export const foreignRefusal = (headers: IncomingHttpHeaders): Refusal | undefined =>
   isForeign(headers)
     ? { status: 403, reason: 'Another site leads here, and asking this is work. Open it from the page itself.' }

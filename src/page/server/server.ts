@@ -13,14 +13,14 @@ import { createLive } from './live.ts'
 import { cookieOf, type Door, foreignRefusal, HEADERS, type Refusal, refusal, TOKEN_COOKIE } from './security.ts'
 import type { Site } from './site.ts'
 
-/** How long a request may take to come, and how often that is looked at. */
+/** Milliseconds in which a request must arrive, and between two checks of that. */
 const RECEIVE_MS = { headers: 10_000, check: 2_000 }
-/** Bytes of an address with its headers: a long statement fits. */
+/** Bytes of an address with its headers: enough for a long statement. */
 const LONGEST = 64 * 1024
-/** Letters of what stands in a slot of a path. */
+/** The most letters of a slot of a path. */
 const LONGEST_SLOT = 300
 
-/** What is sent in a line. */
+/** Sends a line of text. */
 const line = (status: number, text: string): Sent => ({
   status,
   headers: { 'Content-Type': 'text/plain; charset=utf-8' },
@@ -30,17 +30,17 @@ const line = (status: number, text: string): Sent => ({
 /** Answers with the reason of a refusal. */
 function refuse(response: ServerResponse, { status, reason }: Refusal): void {
   if (status === 405) response.setHeader('Allow', 'GET, HEAD')
-  // What else comes with it is not waited for.
+  // The rest of the request is not waited for.
   response.setHeader('Connection', 'close')
   const { headers, body } = line(status, reason)
   response.writeHead(status, headers).end(body)
 }
 
-/** The server of Node below: who may not ask is sent away before anything else looks at what was asked. */
+/** Node's server: a request that is not allowed is refused before anything else reads it. */
 function guardedServer(handler: (request: IncomingMessage, response: ServerResponse) => void, site: Site): Server {
   const { headers, check } = site.receiveTimeoutMs ?? RECEIVE_MS
   const options = { maxHeaderSize: LONGEST, connectionsCheckingInterval: check, keepAliveTimeout: 5_000 }
-  // Not imported: all names of a module of Node are read for that, and some of this one load its client for the network.
+  // Not imported: that would read all names of the module, and some of them load its HTTP client.
   const { createServer } = process.getBuiltinModule('node:http')
   return createServer({ ...options, headersTimeout: headers, requestTimeout: 2 * headers }, (request, response) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
@@ -53,10 +53,13 @@ function guardedServer(handler: (request: IncomingMessage, response: ServerRespo
 const takesGzip = ({ headers }: IncomingMessage): boolean =>
   /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(headers['accept-encoding'] ?? ''))
 
-/** Less than this is not worth packing. */
+/** Bytes. A shorter answer is not worth compressing. */
 const SMALL = 1_000
 
-/** Sends an answer: packed where that is wanted, as a stream where it is one. `gzip` is the body packed beforehand. */
+/**
+ * Sends an answer: compressed where that is accepted, streamed where the body is a stream. `gzip` is the body compressed
+ * beforehand.
+ */
 async function send(request: IncomingMessage, response: ServerResponse, sent: Sent, gzip?: Buffer): Promise<void> {
   const { status, headers, body } = sent
   if (body instanceof Readable) {
@@ -85,11 +88,11 @@ function addressOf({ url = '/' }: IncomingMessage): URL {
   return address
 }
 
-/** A cookie that only we read, and that no other site makes the browser send. */
+/** A cookie that scripts cannot read and other sites cannot make the browser send. */
 const cookie = (name: string, value: string): string =>
   `${name}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000`
 
-/** What is remembered of an address: the token, which goes out of it at once, and the language. */
+/** Remembers two things from an address: the token, which is removed from it at once, and the language. */
 function remember(request: IncomingMessage, response: ServerResponse, { token }: Door): Sent | undefined {
   const address = addressOf(request)
   const language = address.searchParams.get('lang')
@@ -104,7 +107,7 @@ function remember(request: IncomingMessage, response: ServerResponse, { token }:
   }
 }
 
-/** A server of all pages that does not listen yet. */
+/** Builds the server of all pages, which does not listen yet. */
 export function buildServer(site: Site): Server {
   type Params = Readonly<Record<string, string | undefined>>
   const answer = async (
@@ -122,7 +125,7 @@ export function buildServer(site: Site): Server {
     await send(request, response, await answerOf(site, { ...call, headers, address, params: params as never }))
   }
   type Work = (request: IncomingMessage, response: ServerResponse, params: Params) => Promise<void>
-  /** What an error of ours in the middle of an answer does: it is told in the terminal, and the connection ends. */
+  /** Handles an error of ours in the middle of an answer: it is reported in the terminal, and the connection ends. */
   const settled =
     (work: Work) =>
     (request: IncomingMessage, response: ServerResponse, params: Params = {}): void =>
@@ -135,7 +138,7 @@ export function buildServer(site: Site): Server {
     ignoreTrailingSlash: true,
     maxParamLength: LONGEST_SLOT,
     defaultRoute: settled((request, response) => answer(request, response, {}, {})),
-    // An address that cannot be decoded names nothing.
+    // An address that cannot be decoded does not exist.
     onBadUrl: (_path, request, response) =>
       settled(() => send(request, response, line(400, 'This is not a valid address.')))(request, response),
   })

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { buildServer } from './server.ts'
 import type { Site } from './site.ts'
 
-/** A server that answers. */
+/** A running server. */
 export interface Running {
   /** Where it is reached from this machine, without a slash at the end. */
   readonly url: string
-  /** What everybody has to show; null where only this machine can ask. */
+  /** The token that every request must show; null where only this machine can connect. */
   readonly token: string | null
   close(): Promise<void>
 }

@@ -3,7 +3,7 @@ import type { StatementAnswer } from './statements.ts'
 
 /** A day, or an instant with or without its offset. */
 const TIME = /^\d{4}-\d{2}(?:-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?)?$/
-/** Columns that are numbers and no measures. */
+/** Columns of numbers that are not measurements. */
 const NO_MEASURE = /(?:^|_)(?:id|at|s|geo|series)$/
 /** How many lines can be distinguished. */
 const MOST = 4
@@ -14,7 +14,7 @@ const timeOf = (cell: string | number | null): number =>
     ? Date.parse(/[T ]\d.*(?:Z|[+-]\d{2}:\d{2})$/.test(cell) ? cell : `${cell}${cell.length > 10 ? 'Z' : ''}`)
     : Number.NaN
 
-/** The lines that an answer makes whose first column is a time; null where it has none. A time that comes twice is no line. */
+/** The lines of an answer whose first column is a time; null where it has none. A time that comes twice does not make a line. */
 export function linesOf({
   columns,
   rows,

@@ -7,14 +7,14 @@ import { exactNumber, plain, uniqueNames } from '../../products/cells.ts'
 import { asAnswerError } from '../../products/statement.ts'
 import type { StatementAnswer, StatementLimits, StatementRequest } from './statements.ts'
 
-/** Letters of one cell; what is longer is cut. */
+/** The most letters of one cell; longer ones are cut. */
 const CELL = 100_000
 /** Bytes that SQLite itself may take. */
 const MEMORY = 256 * 1024 * 1024
-/** How long a process waits for its statement. */
+/** Milliseconds that a process waits for its statement. */
 const PATIENCE_MS = 60_000
 
-/** A value as it can be exact in JSON: whole numbers beyond doubles and what is no finite number as text, bytes as base64. */
+/** A value as JSON can hold it exactly: whole numbers beyond doubles and non-finite numbers as text, bytes as base64. */
 function cellOf(value: unknown): string | number | null {
   const exact = exactNumber(value)
   if (exact === null || (typeof exact === 'number' && Number.isFinite(exact))) return exact as number | null

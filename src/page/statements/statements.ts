@@ -57,7 +57,7 @@ function start(): Waiting {
   const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const cache = getCompileCacheDir()
   const child = fork(new URL(`./statementChild.${ending}`, import.meta.url), {
-    // Of our environment only what a server is reached by: a process that runs users' statements must not have the key.
+    // Of our environment, only the variables by which a server is reached: a process that runs users' statements must not have the key.
     env: { ...serverVariables(), ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }) },
     execArgv: ['--max-old-space-size=256'],
     serialization: 'advanced',
@@ -95,8 +95,8 @@ function answerOf(
 }
 
 /**
- * Creates a runner of statements: each has a process of its own, because nothing inside a process can interrupt SQLite in a
- * statement. The next process is started beforehand.
+ * Creates a runner of statements. Each statement has a process of its own, because nothing inside a process can interrupt
+ * SQLite in a statement. The next process is started in advance.
  */
 export function createStatementRunner(limits: StatementLimits = LIMITS): StatementRunner {
   const children = new Set<ChildProcess>()

@@ -1,4 +1,4 @@
-/** What every page shares: colours of both schemes, type, tables, what is for readers of screens and of paper. */
+/** What every page shares: colours of both schemes, type, tables, and rules for screen readers and paper. */
 export const BASE = `
 :root {
   color-scheme: light dark;

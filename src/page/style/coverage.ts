@@ -1,8 +1,8 @@
 import { SIGNS } from '../signs.ts'
 
 /**
- * The colour of each state; in a table its sign stands for the words of the cell, which are there for whoever does not see it. A bar
- * that several cells show by reference has no `svg` above it that a selector could name.
+ * The colour of each state. In a table, the sign replaces the words of the cell, which stay for screen readers. A bar that
+ * several cells show by reference is not inside their `svg`, so that no selector can name that.
  */
 const STATES: string = Object.entries(SIGNS)
   .map(

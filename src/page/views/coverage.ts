@@ -18,10 +18,10 @@ const nameOf = (request: PageRequest, head: Omit<CoverageSeries, 'years'>): stri
     .filter((part) => part !== null)
     .join(' ')
 
-/** Bars of shares, each drawn once in a page, and shown wherever a cell has these shares. */
+/** Bars of shares: each is drawn once in a page, and shown by reference in every cell with these shares. */
 interface Bars {
   of(shares: Shares): Html
-  /** What is drawn so far; it stands behind the tables. */
+  /** All bars drawn so far; they stand after the tables. */
   drawn(): Part
 }
 
@@ -29,7 +29,7 @@ function createBars(): Bars {
   const known = new Map<string, { readonly id: string; readonly shape: Html }>()
   return {
     of(shares) {
-      // What is missing is seen however little it is.
+      // What is missing stays visible, however little it is.
       const widths = COVERAGE_STATES.filter((state) => (shares[state] ?? 0) > 0).map(
         (state) => [state, Math.max(2, Math.round(shares[state]! * 24))] as const,
       )
@@ -52,7 +52,7 @@ function createBars(): Bars {
   }
 }
 
-/** A cell of a table: in words, which the style shows as the sign of its worst state, and a bar of its shares where they are several. */
+/** A cell of a table: words, which the style shows as the sign of the worst state, and a bar where there are several states. */
 function cell(request: PageRequest, shares: Shares, href: string, name: string, bars: Bars): Html {
   const isOne = Object.keys(shares).length === 1
   return html`<td class="${worstOf(shares)}${!isOne && ' mixed'}"><a href="${href}">${name}: ${sharesText(request, shares)}${!isOne && bars.of(shares)}</a></td>`
@@ -130,7 +130,7 @@ ${scrolled(
 )}`
 }
 
-/** What mends a hole: a command, or that a sync does by itself. */
+/** How a gap is closed: by a command, or by the next sync. */
 function mends(hole: CoverageOf['holes'][number], data: CoverageOf, request: PageRequest): Html {
   const { coverage, home } = request.words
   const { reason, fromDate, toDate, nextAt } = hole
@@ -176,7 +176,7 @@ export const coverage = view<Coverage>({
   show: list,
 })
 
-/** `/coverage/ID`: what do I have of this series, what is missing, why, and what mends it? */
+/** `/coverage/ID`: what do I have of this series, what is missing, why, and how do I get it? */
 export const coverageOf = view<CoverageOf>({
   read: readCoverageOf,
   title: (data, request) => `${request.words.common.pages.coverage}: ${nameOf(request, data)}`,

@@ -2,12 +2,12 @@ import { oneLine, visible } from '../../base/visible.ts'
 import { type Html, html, type Part } from '../html.ts'
 import type { PageRequest, Query } from '../page.ts'
 
-/* What several pages are made of. */
+/* Elements that several pages use. */
 
-/** A command to be copied; the button comes with the script, and without it the text is there all the same. */
+/** A command to copy. The script adds the button; without it, the text is there all the same. */
 export const commandLine = (text: string): Html => html`<span class="command"><code data-copy>${text}</code></span>`
 
-/** A command to be copied, in a paragraph of its own. */
+/** A command to copy, in its own paragraph. */
 export const command = (line: string): Html => html`<p>${commandLine(line)}</p>`
 
 /** Words of a command line as a shell takes them. */
@@ -18,7 +18,7 @@ export const quoted = (text: string): string =>
 export const serviceText = (text: string | null | undefined, lang?: string | null): Part =>
   text ? html`<bdi${lang && html` lang="${lang}"`}>${oneLine(text)}</bdi>` : null
 
-/** A text of the service with its lines. */
+/** A text of the service, with its line breaks. */
 export const lines = (text: string, lang?: string | null): Html =>
   html`<div class="lines" dir="auto"${lang && html` lang="${lang}"`}>${visible(text)}</div>`
 
@@ -31,7 +31,7 @@ export const groupingText = (
     .filter((part) => part !== null)
     .join(', ')
 
-/** A table that is scrolled in its own place where the window is narrow. */
+/** A table that scrolls by itself where the window is narrow. */
 export const scrolled = (label: string, table: Html): Html =>
   html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">${table}</div>`
 
@@ -54,7 +54,7 @@ ${page < pages && html`<a rel="next" href="${to(page + 1)}">${words.common.next}
 </nav>`
 }
 
-/** Links to what comes before and after the part of a list that is shown, of one whose pages have no numbers. */
+/** Links to the previous and next part of a list whose pages have no numbers. */
 export function neighbours(
   { words, link }: PageRequest,
   path: string,

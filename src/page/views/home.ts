@@ -6,10 +6,10 @@ import { commandLine, groupingText, pager, quoted, scrolled, serviceText } from 
 import { legend, strip } from './strip.ts'
 import { minute, roughLength } from './times.ts'
 
-/** Commands that are given a job. */
+/** Commands that take a job. */
 const OF_JOB = ['plan', 'sync', 'validate', 'backfill', 'restate']
 
-/** The command that a hint names, with the job that it is about; another try where it names none. */
+/** The command that a hint names, with its job; a retry where it names none. */
 function commandIn(hint: string | null, job: string | null): string {
   const [, command] = /(?<![\w-])indicator-sync ((?:[a-z]+)(?: --?[\w-]+)*)/.exec(hint ?? '') ?? []
   if (command === undefined) return 'retry'
@@ -18,7 +18,7 @@ function commandIn(hint: string | null, job: string | null): string {
   return `${name} jobs/${job ?? 'nightly'}.yaml${command.slice(name.length)}`
 }
 
-/** What is wrong, a line each; none is good. */
+/** What is wrong, one line each; no line is good. */
 function complaints({ health }: Home, request: PageRequest): Html[] {
   const { home } = request.words
   const line = (text: string, command: string): Html =>
@@ -43,7 +43,7 @@ function health(data: Home, request: PageRequest): Html {
   return html`<section class="health"><p class="${data.health.series > 0 ? 'good' : 'soft'}">${home.whole(data.health.series)}</p></section>`
 }
 
-/** How old the lakes are, and what brings one up to date that is behind. */
+/** How old the lakes are, and the command that updates one that is behind. */
 function lakes({ lakes: all }: Home, request: PageRequest): Part {
   const { home, common } = request.words
   if (all.length === 0) return null

@@ -1,8 +1,8 @@
 import type { PageRequest } from '../page.ts'
 
-/** A number as people of a language write it, with three decimals at the most; empty where there is none. */
+/** A number as a language writes it, with at most three decimals; empty where there is none. */
 export const numberText = (value: number | null | undefined, locale: string): string =>
-  // What rounding leaves of nothing is nothing, and has no sign.
+  // A value that rounds to zero is written without a sign.
   value === null || value === undefined
     ? ''
     : (Number(value.toFixed(6)) || 0).toLocaleString(locale, { maximumFractionDigits: 3, signDisplay: 'negative' })

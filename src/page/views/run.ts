@@ -10,7 +10,7 @@ type Data = NonNullable<Awaited<ReturnType<typeof readRun>>>
 
 const LANE = { width: 300, height: 16 }
 
-/** When the requests of a route were under way, each a line of its duration; failed ones are higher. */
+/** A chart of when the requests of a route were under way, each as a line of its duration; failed ones are higher. */
 function lane(dots: readonly Dot[], seconds: number, { words }: PageRequest): Html {
   const scale = LANE.width / Math.max(seconds, 0.001)
   const path = (failed: boolean): string =>

@@ -9,7 +9,7 @@ import { workersOf } from './workers.ts'
 
 const BAR = { width: 10, height: 48 }
 
-/** How long each run took, the oldest first; on the scale of a root, so that short ones are seen beside long ones. */
+/** The durations of the runs, the oldest first, on a root scale, so that short ones are visible beside long ones. */
 function strip(runs: readonly RunRow[], { words }: PageRequest): Html {
   const longest = Math.max(1, ...runs.map(({ seconds }) => seconds ?? 0))
   const bars = [...runs].reverse().map(({ seconds, outcome, id }, i) => {

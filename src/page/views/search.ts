@@ -10,7 +10,7 @@ type SearchResult = Data['results'][number]
 
 const WHERE = ['all', ...SEARCH_SCOPES] as const
 
-/** A piece of a text in a line. */
+/** A part of a text as a single line. */
 const spaced = (text: string): string => visible(text.replaceAll(/\s+/g, ' '))
 
 /** The address of a search result. */
@@ -32,7 +32,7 @@ ${
 `
 }
 
-/** `/search?q=`: where something is spoken of. */
+/** `/search?q=`: where does something occur? */
 export const search = view<Data>({
   read({ store, query }) {
     const place = WHERE.find((one) => one === query.get('in')) ?? 'all'

@@ -12,7 +12,7 @@ import { linesOf } from '../statements/chart.ts'
 import { LIMITS, type StatementAnswer } from '../statements/statements.ts'
 import { command, quoted, scrolled } from './elements.ts'
 
-/** Letters of all cells that a page shows, and of one of them; the file has all. */
+/** The most letters of all cells that a page shows, and of one cell; the file has all. */
 const SHOWN = 16_000
 const CELL = 200
 
@@ -25,7 +25,7 @@ function cell(value: Cell, { words }: PageRequest): Html {
   return html`<td><bdi>${visible(value.slice(0, CELL))}</bdi>${value.length > CELL && html`… <span class="soft">(${words.sql.long(value.length)})</span>`}</td>`
 }
 
-/** As many rows as a page can hold, one at least. */
+/** As many rows as a page can hold, at least one. */
 function shownRows({ rows }: StatementAnswer): StatementAnswer['rows'] {
   let letters = 0
   const end = rows.findIndex((row, i) => {
@@ -35,7 +35,7 @@ function shownRows({ rows }: StatementAnswer): StatementAnswer['rows'] {
   return end < 0 ? rows : rows.slice(0, end)
 }
 
-/** The question as the terminal takes it, where it may take longer. */
+/** The question as a terminal command, which may take longer. */
 const inTerminal = ({ sql, parameters }: SqlQuery): string =>
   [
     `query ${quoted(sql.trim())}`,
@@ -79,7 +79,7 @@ ${shown.map((row) => html`<tr>${row.map((value) => cell(value, request))}</tr>\n
 }`
 }
 
-/** Lines of the box: those of the statement, within bounds. */
+/** The height of the text box in lines: that of the statement, within limits. */
 const linesOfBox = (sql: string): number => Math.min(16, Math.max(5, sql.split('\n').length + 1))
 
 function form(sqlQuery: SqlQuery & { readonly geos: readonly NamedGeo[] }, { words, link }: PageRequest): Html {
@@ -114,7 +114,7 @@ function beside({ words, link, locale }: PageRequest): Html {
 <p><a href="${link('/dictionary')}">${own.dictionaryAll}</a></p></aside>`
 }
 
-/** `/sql?sql=`: anything else. */
+/** `/sql?sql=`: any other question. */
 export const sql = view<SqlQuery & { readonly geos: readonly NamedGeo[] }>({
   read: async (request) => {
     const sqlQuery = await runSqlQuery(request.store.file, request.query)
@@ -137,7 +137,10 @@ ${answer !== null && result(sqlQuery, answer, request)}
   },
 })
 
-/** `/sql.csv?sql=`: the same answer as a file. A browser hands it to a spreadsheet: no text of the service is a formula there. */
+/**
+ * `/sql.csv?sql=`: the same answer as a file. A browser may pass it to a spreadsheet, so no text of the service may be a formula
+ * there.
+ */
 export const sqlCsv: Answering = async ({ store, query }) => {
   const { answer, refused } = await runSqlQuery(store.file, query)
   if (!answer) {

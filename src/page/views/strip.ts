@@ -52,7 +52,7 @@ interface Block {
 
 const isAlike = (a: Shares, b: Shares): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** Days that follow one another and are alike, as one. */
+/** Consecutive days with the same shares, as one. */
 function blocks(days: readonly Shares[]): Block[] {
   const found: Block[] = []
   for (const [i, shares] of days.entries()) {
@@ -63,7 +63,7 @@ function blocks(days: readonly Shares[]): Block[] {
   return found
 }
 
-/** The rectangles of a block: of several states each has its share of the height. */
+/** The rectangles of a block: each of several states has its share of the height. */
 function rectangles({ from, to, shares }: Block): Html[] {
   const present = COVERAGE_STATES.filter((state) => state !== 'none' && (shares[state] ?? 0) > 0)
   if (present.length === 1 && shares[present[0]!]! >= 1) {
@@ -72,7 +72,7 @@ function rectangles({ from, to, shares }: Block): Html[] {
   }
   let top = 12
   return present.map((state) => {
-    // What is missing is seen however little it is.
+    // What is missing stays visible, however little it is.
     const height = Math.max(shares[state]! * 12, state === 'doubt' || state === 'failed' ? 2 : 0)
     top -= height
     return html`<rect class="${state}" x="${from}" y="${Math.max(0, Math.round(top * 10) / 10)}" width="${to - from}" height="${Math.round(height * 10) / 10}"/>`

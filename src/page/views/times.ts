@@ -12,7 +12,7 @@ export const moment = (text: string | null | undefined): Part =>
 export const minute = (text: string | null): Part =>
   text && html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')}</time>`
 
-/** Local time to the minute; on a day that is not 24 hours long with its offset, for some hour may come twice. */
+/** Local time to the minute; with its offset on a day that is not 24 hours long, because an hour may come twice. */
 export function timeText(zone: string, at: Instant): string {
   const local = formatLocal(zone, at)
   const isOdd = localDay(zone, dayIntervalAt(zone, at).day).seconds !== 86_400
@@ -28,7 +28,7 @@ const LENGTHS = [
   [60, 'min'],
 ] as const
 
-/** A length of time in the largest unit in which it is whole. */
+/** A length of time in the largest unit of which it is a whole number. */
 export function lengthText(seconds: number): string {
   const [size, unit] = LENGTHS.find(([length]) => seconds % length === 0) ?? [1, 's']
   return `${seconds / size} ${unit}`

@@ -5,7 +5,7 @@ import { scrolled, serviceText } from './elements.ts'
 import { countText } from './numbers.ts'
 import { duration, moment } from './times.ts'
 
-/** Who works on a database that machines share, and what waits for them; nothing where nobody does and nothing waits. */
+/** The workers of a shared database, and its queues; nothing where there are neither. */
 export function workersOf({ workers, queues, now }: Machines, request: PageRequest): Html | null {
   const own = request.words.workers
   if (workers.length + queues.length === 0) return null

@@ -25,8 +25,8 @@ export function momentOf(query: URLSearchParams): string | null {
 }
 
 /**
- * The state of a series at a moment. Fetches are numbered as they are recorded, one after the other by the one writer, so the
- * numbers tell the order also where a clock was put back.
+ * The state of a series at a moment. Fetches are numbered in the order in which the one writer records them, so their numbers
+ * give the order even where a clock was set back.
  */
 export async function asOf({ kysely }: Reader, seriesId: number, moment: string): Promise<AsOf> {
   const last = await kysely

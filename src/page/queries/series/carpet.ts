@@ -12,7 +12,7 @@ export interface Slot {
   readonly again: boolean
 }
 
-/** The days of an interval hour by hour: the mean of each over time. */
+/** The days of an interval by hour: the mean over time of each hour. */
 export interface Carpet {
   readonly slots: readonly Slot[]
   readonly days: readonly CarpetDay[]
@@ -24,7 +24,7 @@ export interface CarpetDay {
   readonly hours: readonly (number | null | false)[]
 }
 
-/** Days that are shown at most: a leap year. */
+/** The most days that are shown: a leap year. */
 export const MOST_DAYS = 366
 const HOUR = 3_600
 

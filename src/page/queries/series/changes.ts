@@ -2,20 +2,20 @@ import type { Interval } from '../../../base/time/interval.ts'
 import type { Reader } from '../../../db/store.ts'
 import type { GeoSeries } from './window.ts'
 
-/** A run that changed something of an interval: what was known of it before is not what was known after. */
+/** A run that changed something in an interval, so that other values were known after it than before. */
 export interface RunChange {
   readonly run: number
   readonly job: string
   /** When its last answer that changed something was recorded (UTC, to the millisecond). */
   readonly at: string
   readonly fetchId: number
-  /** Values that it brought, new ones and others for those that were there; withdrawn ones count in `replaced`. */
+  /** Values that it brought: new ones, and new versions of stored ones. Withdrawn ones count in `replaced`. */
   readonly brought: number
   /** Values that it replaced or withdrew. */
   readonly replaced: number
 }
 
-/** Days of which every value is looked at; of more, the records of the requests tell. */
+/** The most days of which every value is examined; for more, the records of the requests are used. */
 const LOOKED_AT = 400
 
 /** How many versions of values each fetch brought and ended in an interval. */
@@ -55,7 +55,7 @@ async function countVersions(
   return counts
 }
 
-/** The fetches that changed something in windows that have a part in an interval. */
+/** The fetches that changed something in windows that overlap an interval. */
 async function countFetches(
   { kysely }: Reader,
   { seriesId, geoId }: GeoSeries,
@@ -79,7 +79,7 @@ async function countFetches(
   )
 }
 
-/** The runs that changed something of an interval, in order: between two of them nothing else was ever known of it. */
+/** The runs that changed something in an interval, in order: between two of them, the known values did not change. */
 export async function readChanges(db: Reader, line: GeoSeries, range: Interval): Promise<RunChange[]> {
   const few = range.to - range.from <= LOOKED_AT * 86_400
   const counts = await (few ? countVersions : countFetches)(db, line, range)

@@ -17,27 +17,27 @@ export interface Second {
   readonly drawn: Drawn
 }
 
-/** All that a chart shows, as the browser is sent it. */
+/** All data of a chart, as it is sent to the browser. */
 export interface ChartData extends Interval {
   readonly zone: string
   readonly unit: string | null
-  /** The offset of the zone in seconds at the beginning, and each later one with the instant from which on it holds. */
+  /** The offset of the zone in seconds at the beginning, and each later one, with the instant from which it holds. */
   readonly offsets: readonly (readonly [at: number, seconds: number])[]
   readonly now: Drawn
-  /** What was known then; null where nobody asks. */
+  /** The values as known at a past moment; null where none is requested. */
   readonly before: Drawn | null
   readonly asOf: string | null
   readonly second: Second | null
   readonly states: readonly (readonly [from: number, to: number, state: State])[]
-  /** Where the service changed the step of its values: the instant, and the step from there on in seconds. */
+  /** The changes of the series' step: the instant, and the step from there on in seconds. */
   readonly steps: readonly (readonly [at: number, step: number])[]
 }
 
-/** Columns of the picture that a page brings along; a script asks for as many as it has. */
+/** Columns of the picture that is part of a page; a script requests as many as it has. */
 export const COLUMNS = 300
 const MOST_COLUMNS = 1_000
 
-/** What is said of an interval is told for so many parts of it at most. */
+/** The most parts of an interval whose states are sent. */
 const MOST_STATES = 400
 
 /** The offsets of a zone in a range: the one at its beginning, and the changes. */
@@ -61,7 +61,7 @@ const stepsOf = async ({ store }: PageRequest, { seriesId }: NamedGeoSeries, { f
       .execute()
   ).map(({ from_at, step_s }) => [from_at, step_s] as const)
 
-/** The series that an address compares with: `612`, or `612:3` with a geo. */
+/** The series to compare with, from an address: `612`, or `612:3` with a geo. */
 async function readSecond(
   request: PageRequest,
   { geoId }: NamedGeoSeries,
@@ -78,7 +78,7 @@ async function readSecond(
   return { path: any.path, name: any.name, geo: place?.name ?? null, unit: any.unit, drawn }
 }
 
-/** What an address asks for: a range of a series of one geo, as of now or of a moment. */
+/** What an address requests: a range of a series of one geo, current or as of a moment. */
 export interface ChartQuery {
   readonly dataset: NamedGeoSeries
   readonly range: Interval
@@ -94,13 +94,13 @@ export async function readChartQuery(request: PageRequest): Promise<ChartQuery> 
   return { dataset, range, asOf: moment === null ? null : await asOf(store, dataset.seriesId, moment) }
 }
 
-/** How many columns the picture has that somebody asks for. */
+/** The number of columns of the requested picture. */
 export const columnsOf = (query: URLSearchParams): number => {
   const chartQuery = Number(query.get('px') ?? COLUMNS)
   return Number.isFinite(chartQuery) ? Math.min(MOST_COLUMNS, Math.max(50, Math.round(chartQuery))) : COLUMNS
 }
 
-/** All that a chart shows of what is asked, with what is known of each part of the range. */
+/** All data of the requested chart, with the states of each part of the range. */
 export async function readChart(
   request: PageRequest,
   { dataset, range, asOf: then }: ChartQuery,

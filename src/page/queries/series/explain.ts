@@ -28,7 +28,7 @@ export interface AnswerPosition {
   readonly fragment: string
 }
 
-/** Why the place of a value in its answer cannot be shown. */
+/** Why the position of a value in its answer cannot be shown. */
 export type NoPlace = 'pruned' | 'damaged' | 'not-found' | 'large'
 
 /** One version of a value with where it comes from. */
@@ -36,7 +36,7 @@ export interface ExplainedVersion {
   readonly value: number | null
   readonly step: number
   readonly origin: ExplainedRequest | null
-  /** What ended it; null for the one of now. */
+  /** The request that ended it; null for the current version. */
   readonly until: ExplainedRequest | null
   readonly place: AnswerPosition | NoPlace
 }
@@ -44,13 +44,13 @@ export interface ExplainedVersion {
 /** A value with all its versions, the newest first. */
 export interface ExplainedValue {
   readonly at: Instant
-  /** The newest first; the first one is the one of now unless it was withdrawn. */
+  /** The newest first; the first one is current unless it was withdrawn. */
   readonly versions: readonly ExplainedVersion[]
   /** The last answer that covered this instant, whether it changed anything or not. */
   readonly confirmed: ExplainedRequest | null
 }
 
-/** Bytes of the largest answer that is searched for a value. */
+/** Bytes. Larger answers are not searched for a value. */
 const SEARCHED = 64 * 1024 * 1024
 
 const FETCH = [
@@ -71,11 +71,11 @@ async function originsOf({ kysely }: Reader, ids: readonly number[]): Promise<Ma
   return origins
 }
 
-/** The geo of a value of an answer, as the loader takes it. */
+/** The geo of a value in an answer, by the rules of the loader. */
 const geoIn = ({ geo_id: id, geo_ids: ids }: Readonly<Record<string, unknown>>): unknown =>
   id ?? (Array.isArray(ids) && ids.length === 1 ? ids[0] : 0)
 
-/** The last position of the value of an instant and geo in an answer: of two, the later one counts. */
+/** The last position of the value of an instant and geo in an answer: where there are two, the later one counts. */
 function findValue(body: unknown, { geoId }: GeoSeries, at: Instant): AnswerPosition | undefined {
   if (!isObject(body)) return undefined
   for (const [name, dataset] of Object.entries(body)) {

@@ -12,15 +12,15 @@ export interface NamedGeo {
   readonly name: string | null
 }
 
-/** A series of one geo with all that names it. */
+/** A series of one geo, with its names, unit and grouping. */
 export interface NamedGeoSeries extends GeoSeries {
-  /** What it is called in addresses: `600`. */
+  /** Its name in addresses: `600`. */
   readonly path: string
   readonly kind: string
   readonly indicator: number
   readonly name: string
   readonly unit: string | null
-  /** The step and the way of grouping; null for what the service publishes as it is. */
+  /** The step and the aggregation; null for a native series. */
   readonly trunc: string | null
   readonly agg: string | null
   readonly geoAgg: string | null
@@ -34,7 +34,7 @@ export interface NamedGeoSeries extends GeoSeries {
 
 type LocaleRequest = Pick<PageRequest, 'store' | 'locale'>
 
-/** The geo of a series that is meant: the one that is named, else a main one of the service, else the first. */
+/** The geo to show: the named one, else a main one of the service, else the first. */
 function chosen(series: SeriesRow, ids: readonly number[], named: string | null): number {
   if (named === null || named === '') return SHARED.mainGeos.find((id) => ids.includes(id)) ?? ids[0] ?? 0
   const id = Number(named)

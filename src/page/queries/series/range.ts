@@ -23,7 +23,7 @@ function momentOf(zone: string, name: string, text: string): Instant {
   return at
 }
 
-/** A border of a range as it stands in an address: a local day where it is the beginning of one. */
+/** A border of a range as an address has it: a local day where it is the beginning of one. */
 export function textOf(zone: string, at: Instant): string {
   const local = formatLocal(zone, at)
   return floorTo(zone, at, 'day') === at ? local.slice(0, 10) : local
@@ -56,7 +56,7 @@ function startOfWeek(zone: string, at: Instant): Instant {
   return addUnits(zone, day, 'day', -((weekday + 6) % 7))
 }
 
-/** The calendar span that begins at or before an instant, so many spans on. */
+/** The calendar span that holds an instant, moved by so many spans. */
 function spanAt(zone: string, at: Instant, span: RangeSpan, moved = 0): Interval {
   const [unit, count]: [Unit, number] = span === 'week' ? ['day', 7] : [span, 1]
   const start = span === 'week' ? startOfWeek(zone, at) : floorTo(zone, at, unit)
@@ -64,14 +64,14 @@ function spanAt(zone: string, at: Instant, span: RangeSpan, moved = 0): Interval
   return { from, to: addUnits(zone, from, unit, count) }
 }
 
-/** The span that a range is exactly; null where it is none. */
+/** The calendar span that a range is exactly; null for any other range. */
 export const spanOf = (zone: string, { from, to }: Interval): RangeSpan | null =>
   SPANS.find((span) => {
     const whole = spanAt(zone, from, span)
     return whole.from === from && whole.to === to
   }) ?? null
 
-/** Where a reader may go from a range: to the one before and after it, and to the spans about its middle. */
+/** The ranges that a reader can go to: the previous and next one, and the calendar spans around its middle. */
 export interface RangeLinks {
   readonly span: RangeSpan | null
   readonly previous: Interval
@@ -79,7 +79,7 @@ export interface RangeLinks {
   readonly spans: Readonly<Record<RangeSpan, Interval>>
 }
 
-/** The neighbours of a range: whole calendar spans where it is one, else as many local days, or as long a time. */
+/** The ranges around a range: whole calendar spans where it is one, else as many local days, or as long a time. */
 export function neighboursOf(zone: string, range: Interval, last: Instant): RangeLinks {
   const { from, to } = range
   const span = spanOf(zone, range)

@@ -4,16 +4,16 @@ import type { Extremes } from '../../../db/engine.ts'
 import type { Reader } from '../../../db/store.ts'
 import { type GeoSeries, readDays, together } from './window.ts'
 
-/** What the rows of the table beside a chart are: single values, or what local hours, days, months or years hold. */
+/** What a row of the table beside a chart is: a single value, or a local hour, day, month or year. */
 export type Level = 'values' | 'hour' | 'day' | 'month' | 'year'
 
 /** A row of the table beside a chart. */
 export interface ChartTableRow extends Interval, Omit<Extremes, 'seconds'> {
-  /** The mean as it was known then; left out where no moment is given. */
+  /** The mean as it was known at a past moment; left out where none is given. */
   readonly before?: number | null
 }
 
-/** A table of a range that can be read: never more than a few hundred rows. */
+/** The table of a range, short enough to be read: never more than a few hundred rows. */
 export interface ChartTable {
   readonly level: Level
   readonly rows: readonly ChartTableRow[]
@@ -21,7 +21,7 @@ export interface ChartTable {
 
 /** How many single values are listed. */
 const SINGLE = 100
-/** The longest interval, in days, that is told by each step. */
+/** The longest interval, in days, that is shown by each step. */
 const LONGEST: readonly (readonly [Unit & Level, number])[] = [
   ['hour', 3],
   ['day', 62],
@@ -35,7 +35,7 @@ function bordersOf(zone: string, { from, to }: Interval, unit: Unit): number[] {
   return borders
 }
 
-/** What local steps of a range hold: as it is, or as it was known after a fetch. */
+/** The values of a range by local steps: current, or as known after a fetch. */
 async function byUnit(db: Reader, line: GeoSeries, range: Interval, unit: Unit, fetchId: number | null) {
   const borders = bordersOf(line.zone, range, unit)
   if (unit === 'hour') {
@@ -52,7 +52,7 @@ async function byUnit(db: Reader, line: GeoSeries, range: Interval, unit: Unit, 
   })
 }
 
-/** The rows of single values, now and then side by side; undefined where there are too many. */
+/** The rows of single values, current and past side by side; undefined where there are too many. */
 async function single(
   db: Reader,
   line: GeoSeries,
@@ -68,13 +68,13 @@ async function single(
     known.delete(at)
     return { from: at, to: at + step, count: value === null ? 0 : 1, min: value, max: value, mean: value, ...beside }
   })
-  // What was known then and is there no more.
+  // Values that were known then and have been withdrawn.
   for (const { at, value, step } of known.values())
     rows.push({ from: at, to: at + step, count: 0, min: null, max: null, mean: null, before: value })
   return rows.sort((a, b) => a.from - b.from)
 }
 
-/** The table of a range: as it is, and beside it as it was known after a fetch where one is named. */
+/** The table of a range: current values, and beside them those known after a fetch where one is named. */
 export async function readRows(
   db: Reader,
   line: GeoSeries,

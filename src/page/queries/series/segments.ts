@@ -2,7 +2,7 @@ import type { Interval } from '../../../base/time/interval.ts'
 import type { Extremes, ValueAt } from '../../../db/engine.ts'
 import type { BandSegment, ValueSegment } from '../../client/segments.ts'
 
-/** Periods without a value that a segment may contain: sending them as null takes less than to begin another segment. */
+/** Periods without a value that a segment may contain: sending them as null is shorter than beginning another segment. */
 const BRIDGED = 12
 
 /** Values as segments of periods of equal length. */
@@ -19,10 +19,10 @@ export function segmentsOf(values: readonly ValueAt[]): ValueSegment[] {
   return segments
 }
 
-/** Digits of a mean: enough for every picture. */
+/** A mean with as many digits as any picture can show. */
 const rounded = (mean: number | null): number | null => (mean === null ? null : Number(mean.toPrecision(6)))
 
-/** Intervals with what they hold as segments; those that hold nothing at the ends are left out. */
+/** Intervals with their extremes and mean as segments; empty ones at both ends are left out. */
 export function bandsOf(intervals: readonly (readonly [Interval, Extremes])[]): BandSegment[] {
   const segments: BandSegment[] = []
   for (const [{ from, to }, { count, min, max, mean }] of intervals) {

@@ -18,10 +18,10 @@ export interface SeriesData {
   readonly changes: readonly RunChange[]
   readonly chart: ChartData
   readonly table: ChartTable
-  /** What is not final of the range, in order. */
+  /** The parts of the range that are not final, in order. */
   readonly open: readonly StateInterval[]
   readonly sql: string
-  /** The words of the command that draws the same; null where there is none. */
+  /** The words of the command that draws the same; null where no command can. */
   readonly command: string | null
 }
 

@@ -4,7 +4,7 @@ import type { AsOf } from './asOf.ts'
 import type { NamedGeoSeries } from './geos.ts'
 import { textOf } from './range.ts'
 
-/** The statement that gives the values of a picture, for whoever goes on with them elsewhere. */
+/** The SQL statement for the values of a picture, for further use elsewhere. */
 export const sqlOf = (
   { seriesId, geoId }: NamedGeoSeries,
   { from, to }: Interval,
@@ -17,7 +17,7 @@ where series_id = ${seriesId} and geo_id = ${geoId}
   }
 order by at`
 
-/** The words after the name of the command that draw the same; null for what only SQL can name: a series that is grouped. */
+/** The arguments of the command that draws the same; null for a grouped series, which only SQL can name. */
 export function showOf(dataset: NamedGeoSeries, { from, to }: Interval, then: AsOf | null): string | null {
   if (dataset.trunc !== null || dataset.geoAgg !== null) return null
   const [first, end] = [from, to].map((at) => textOf(dataset.zone, at))

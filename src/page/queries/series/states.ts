@@ -3,7 +3,7 @@ import { type Interval, intersect, subtract } from '../../../base/time/interval.
 import type { Reader } from '../../../db/store.ts'
 import { listed } from '../intervals.ts'
 
-/** What is known of an interval of a series, from the best to the worst. */
+/** The states of an interval of a series, from the best to the worst. */
 export const STATES = ['final', 'provisional', 'empty', 'doubt', 'absent', 'failed', 'unasked'] as const
 export type State = (typeof STATES)[number]
 
@@ -16,10 +16,10 @@ export interface StateInterval extends Interval {
   readonly nextAt?: string | null
 }
 
-/** What is told later in this list goes before what is told earlier. */
+/** States in order of precedence: a later one in this list covers an earlier one. */
 const WORSE: readonly State[] = ['final', 'provisional', 'empty', 'absent', 'doubt', 'failed']
 
-/** Intervals of which each instant has the last one that tells of it, in order. */
+/** Intervals in order, without overlap: at each instant the last given interval counts. */
 function layered(intervals: readonly StateInterval[]): StateInterval[] {
   const borders = [...new Set(intervals.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
   const byBegin = intervals
@@ -43,8 +43,8 @@ function layered(intervals: readonly StateInterval[]): StateInterval[] {
 }
 
 /**
- * What is known of every part of a range of a series and geo, in order and without a hole. What was answered for the geo by
- * itself goes before what was answered for all; what lies ahead of `now` and was not asked is left out.
+ * The state of every part of a range of a series and geo, in order and without gaps. Answers for the geo itself cover answers
+ * for all geos; what lies after `now` and was not requested is left out.
  */
 export async function readStates(
   { kysely }: Reader,

@@ -7,7 +7,7 @@ import type { Drawn } from '../../client/segments.ts'
 import { type RunChange, readChanges } from './changes.ts'
 import { type GeoSeries, readWindows } from './window.ts'
 
-/** The days after a value's period began on which a revision came; the first of them is before it began. */
+/** Ages of revisions, in days after the period began; the first of them is before its beginning. */
 export const AGES = [
   [null, 0],
   [0, 1],
@@ -20,23 +20,23 @@ export const AGES = [
   [90, null],
 ] as const
 
-/** Revisions that have something in common: how many, and by how much the values changed. */
+/** A group of revisions: how many, and by how much the values changed. */
 export interface Revised {
   readonly count: number
   readonly withdrawn: number
-  /** The mean of the changes whichever way they went; null where nothing but withdrawals was among them. */
+  /** The mean size of the changes, whatever their sign; null where all of them are withdrawals. */
   readonly mean: number | null
   readonly largest: number | null
 }
 
-/** A state of the past that is drawn. */
+/** A past state that is drawn. */
 export interface Vintage extends RunChange {
   readonly drawn: Drawn
 }
 
 /** How the values of a range were revised. */
 export interface Vintages {
-  /** The range that is looked at: the end of the one that was requested where that is longer than can be. */
+  /** The range that is examined: the end of the requested one where that is too long. */
   readonly range: Interval
   readonly changes: readonly RunChange[]
   /** A few of the states, from the first to the last. */
@@ -48,7 +48,7 @@ export interface Vintages {
   readonly heat: readonly (readonly number[])[]
 }
 
-/** Days of which revisions are looked at. */
+/** The most days whose revisions are examined. */
 const MOST_DAYS = 92
 /** States that are drawn. */
 const DRAWN = 5
@@ -68,7 +68,7 @@ function summary(changes: readonly (number | null)[]): Revised {
   }
 }
 
-/** Some of a list: the first, the last and what lies evenly between them. */
+/** Some elements of a list: the first, the last, and others evenly between them. */
 const some = <T>(all: readonly T[], count: number): T[] =>
   all.length <= count
     ? [...all]
@@ -88,7 +88,7 @@ export async function readVintages(db: Reader, line: GeoSeries, asked: Interval)
   const revisions = await db.engine.revisions({ ...line, ...range }, null)
   const byAge: (number | null)[][] = AGES.map(() => [])
   const heat = AGES.map(() => new Array<number>(last - first + 1).fill(0))
-  // Those of one answer follow one another, in order of time: few moments, and few days.
+  // The revisions of one answer are consecutive and in order of time, so few moments and days are computed.
   let moment = { text: '', second: 0 }
   let { day, from, to } = dayIntervalAt(zone, range.from)
   for (const { at, before, after, withdrawn, revisedAt } of revisions) {

@@ -24,7 +24,7 @@ const NOTHING: Extremes = { count: 0, seconds: 0, min: null, max: null, mean: nu
 const least = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.min(a, b))
 const most = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.max(a, b))
 
-/** Two intervals as one. */
+/** The extremes and means of two intervals joined into one. */
 export function together(a: Extremes, b: Extremes): Extremes {
   if (a.count === 0 || b.count === 0) return a.count === 0 ? b : a
   const seconds = a.seconds + b.seconds
@@ -32,7 +32,7 @@ export function together(a: Extremes, b: Extremes): Extremes {
   return { count: a.count + b.count, seconds, min: least(a.min, b.min), max: most(a.max, b.max), mean }
 }
 
-/** The beginning of the period that lasts into an interval, where there is one, or that of the interval. */
+/** The beginning of the period that reaches into an interval, where there is one; else that of the interval. */
 async function beginOf({ kysely }: Reader, { seriesId, geoId, from }: SeriesRange): Promise<Instant> {
   let begin = from
   for (const table of ['observation', 'observation_revision'] as const) {
@@ -50,7 +50,7 @@ async function beginOf({ kysely }: Reader, { seriesId, geoId, from }: SeriesRang
   return begin
 }
 
-/** The local days of an interval, the ends included. */
+/** The local days of an interval, including those at both ends. */
 function daysOf(zone: string, { from, to }: Interval): LocalDay[] {
   const [first, last] = [dayIntervalAt(zone, from).day, dayIntervalAt(zone, to - 1).day]
   return Array.from({ length: last - first + 1 }, (_, i) => localDay(zone, first + i)).filter(
@@ -60,7 +60,7 @@ function daysOf(zone: string, { from, to }: Interval): LocalDay[] {
 
 const keyOf = ({ month, dayOfMonth }: Pick<LocalDay, 'month' | 'dayOfMonth'>): number => month * 32 + dayOfMonth
 
-/** What the totals of days say of some days, which follow each other. */
+/** The extremes and means of consecutive days, from their totals. */
 async function totalsOf(
   { kysely }: Reader,
   { seriesId, geoId }: GeoSeries,
@@ -83,7 +83,7 @@ async function totalsOf(
   return days.map((day) => byDay.get(keyOf(day)) ?? NOTHING)
 }
 
-/** The intervals that fetches told of, up to one of them and after it. */
+/** The windows of fetches, up to one of them and after it. */
 async function toldOf({ kysely }: Reader, { seriesId, geoId }: GeoSeries, fetchId: number) {
   const rows = await kysely
     .selectFrom('_fetch')
@@ -101,7 +101,7 @@ async function toldOf({ kysely }: Reader, { seriesId, geoId }: GeoSeries, fetchI
   return { before: merge(ours.filter(({ id }) => id <= fetchId)), after: merge(ours.filter(({ id }) => id > fetchId)) }
 }
 
-/** Which of some days, which are in order, have something in common with intervals that are in order, too. */
+/** Which of some days overlap any of some intervals; both are in order. */
 function touched(days: readonly LocalDay[], intervals: readonly Interval[]): boolean[] {
   let i = 0
   return days.map(({ from, to }) => {
@@ -110,7 +110,7 @@ function touched(days: readonly LocalDay[], intervals: readonly Interval[]): boo
   })
 }
 
-/** Local days of a series with their totals, and what they held after a fetch. */
+/** Local days of a series with their totals, current and as known after a fetch. */
 interface KeptDays {
   readonly key: string
   readonly days: readonly LocalDay[]
@@ -118,7 +118,7 @@ interface KeptDays {
   readonly past: Map<number, readonly Extremes[]>
 }
 
-/** What was read last: the chart and the table beside it ask for the same days, now and then. */
+/** The last result: the chart and the table beside it read the same days, current and past. */
 const kept = new WeakMap<Reader, KeptDays>()
 
 async function keptDays(db: Reader, line: GeoSeries, range: Interval): Promise<KeptDays> {
@@ -132,7 +132,10 @@ async function keptDays(db: Reader, line: GeoSeries, range: Interval): Promise<K
   return found
 }
 
-/** What days held after a fetch: of those of which no later one told that is what they hold, and of the rest the versions are looked at. */
+/**
+ * The values of days as known after a fetch: the current totals for days that no later fetch has touched; for the others, the
+ * versions are read.
+ */
 async function totalsThen(
   db: Reader,
   line: GeoSeries,
@@ -148,7 +151,7 @@ async function totalsThen(
   return totals
 }
 
-/** What every local day of an interval holds, the days at its ends as a whole: as it is, or as it was known after a fetch. */
+/** The values of every local day of an interval, whole days at its ends: current, or as known after a fetch. */
 export async function readDays(
   db: Reader,
   line: GeoSeries,
@@ -163,7 +166,7 @@ export async function readDays(
   return days.map((day, i) => [day, totals[i]!])
 }
 
-/** An interval by local days, so many together that they fit into the columns of a picture. */
+/** An interval by groups of local days, as many groups as a picture has columns. */
 async function byDays(
   db: Reader,
   line: GeoSeries,
@@ -182,7 +185,7 @@ async function byDays(
   return bandsOf(intervals)
 }
 
-/** An interval by columns of a picture, each equally long. */
+/** An interval by the columns of a picture, all equally long. */
 async function byColumns(
   db: Reader,
   line: GeoSeries,
@@ -197,7 +200,10 @@ async function byColumns(
   return bandsOf(found.map((extremes, i) => [{ from: borders[i]!, to: borders[i + 1]! }, extremes]))
 }
 
-/** What a picture with a number of columns shows of an interval: as it is, or as it was known after a fetch. Never more than two values a column are answered. */
+/**
+ * What a picture with a number of columns shows of an interval: current, or as known after a fetch. Never more than two values
+ * for each column.
+ */
 export const readWindow = async (
   db: Reader,
   line: GeoSeries,
@@ -206,7 +212,7 @@ export const readWindow = async (
   fetchId: number | null,
 ): Promise<Drawn> => (await readWindows(db, line, range, columns, [fetchId]))[0]!
 
-/** The same of several states, in order: where one has too many values, later ones are not asked for theirs. */
+/** The same for several states, in order: where one has too many values, those of later ones are not read. */
 export async function readWindows(
   db: Reader,
   line: GeoSeries,

@@ -4,10 +4,13 @@ import { inLanguage } from '../locale.ts'
 /** Editions that one page shows. */
 export const EDITIONS = 100
 
-/** Every archive beside its editions: there are few of the first, and the key of the second begins with them, so that a day of all is found without reading the others. */
+/**
+ * Every archive with its editions. There are few archives, and the key of editions begins with them, so that a day of all
+ * archives is found without reading the other days.
+ */
 const archives = ({ kysely }: Reader) => kysely.selectFrom('archive')
 
-/** The day nearest to one on which anything was listed: the last before it, or the first after it. */
+/** The nearest day with an edition: the last before a day, or the first after it. */
 async function dayBeside(db: Reader, date: string, order: '<' | '<=' | '>'): Promise<string | null> {
   const days = await archives(db)
     .select(({ selectFrom }) =>
@@ -46,7 +49,7 @@ function daysOf(json: string): { from: string | null; to: string | null } {
   return { from: days[0] ?? null, to: days.at(-1) ?? null }
 }
 
-/** The editions that were listed for a day, else for the last one that there is; with the days before and after that have any. */
+/** The editions of a day, else of the last day that has any; with the nearest days before and after. */
 export async function readArchives(db: Reader, asked: string | null, locale: string) {
   const date = asked ?? (await dayBeside(db, '9999-12-31', '<='))
   if (date === null) return { date, before: null, after: null, editions: [], more: false }

@@ -9,7 +9,7 @@ const VERSIONS = 100
 /** Letters of a text that one page shows. */
 const SHOWN = 20_000
 
-/** One version of the texts of something: what it is called, what stands below that, and what it says as plain text. */
+/** One version of a text: its title, its summary and its body as HTML. */
 interface TextVersion {
   /** The fetch that brought it. */
   readonly fetch: number
@@ -21,7 +21,7 @@ interface TextVersion {
   readonly html: string | null
 }
 
-/** What has texts with versions is an indicator, or content of any kind. */
+/** Only indicators and content of any kind have texts with versions. */
 const isContent = (kind: string): boolean => !(SERIES_ROUTES as readonly string[]).includes(kind)
 
 /** The languages in which something has texts. */
@@ -86,8 +86,8 @@ export interface TextChange {
 }
 
 /**
- * A text in a language with all its versions: the one that is asked for, else the current one, and what it changed of the
- * version before it, or of another one; null when there is no such text.
+ * A text in a language with all its versions: the requested version, else the current one, and how it differs from the version
+ * before it, or from another one; null when there is no such text.
  */
 export async function readText(
   db: Reader,
@@ -127,13 +127,13 @@ export async function readText(
   }
 }
 
-/** The question that a terminal answers with the whole text, however long. */
+/** The SQL question by which a terminal shows the whole text, however long. */
 function wholeText(kind: string, id: number, locale: string): string {
   const [table, column] = isContent(kind) ? ['content_text', 'body_text'] : ['indicator_text', 'description_text']
   return `query "select ${column} from ${table} where kind = '${kind}' and id = ${id} and locale = '${locale}'" --format csv`
 }
 
-/** What is known of a thing beside its texts; dates as they came. */
+/** Facts about an item beside its texts; dates as they came. */
 async function factsOf(db: Reader, kind: string, id: number) {
   const { kysely } = db
   const none = { published_at: null, updated_at: null, expires_at: null, unit: null, series: [] }

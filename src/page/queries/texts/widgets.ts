@@ -29,7 +29,7 @@ export async function readWidgets({ kysely }: Reader, locale: string) {
   }
 }
 
-/** What is said of a thing as JSON with line breaks, cut where it is long. */
+/** JSON with line breaks, shortened where it is long. */
 const readable = (json: string | null) => {
   if (json === null) return null
   const text = JSON.stringify(JSON.parse(json), null, 2)

@@ -17,10 +17,10 @@ import { lengthText, momentText, timeText } from '../times.ts'
 
 interface ExplainData extends ExplainedValue {
   readonly dataset: NamedGeoSeries
-  /** The instants of the values beside it; null where there is none. */
+  /** The instants of the neighbouring values; null where there is none. */
   readonly previous: Instant | null
   readonly next: Instant | null
-  /** The statement that gives all versions. */
+  /** The SQL statement that gives all versions. */
   readonly sql: string
 }
 
@@ -53,7 +53,7 @@ function origin(
 ${target !== '' && html`<dt>${words.request}</dt><dd><code>GET ${target}</code> ${words.status(String(status ?? '–'), String(ms))}</dd>`}`
 }
 
-/** A version with where it comes from. */
+/** A version and its origin. */
 function version(one: ExplainedVersion, data: ExplainData, request: PageRequest): Html {
   const { locale } = request
   const { explain: words } = request.words

@@ -56,7 +56,7 @@ function pathOf(draw: Draw, drawn: Drawn, scales: Scales): string {
   return pen.done()
 }
 
-/** Lines over time as SVG: what a page shows where no script runs, on paper, and in a file. */
+/** Lines over time as SVG: for pages without scripts, for paper, and for files. */
 export function figure({ range: { from, to }, offsets, lines, states = [], label }: Figure): Html {
   const found = reachOf(lines.map(({ drawn }) => drawn)) ?? { low: 0, high: 1 }
   const reach = found.low === found.high ? { low: found.low - 1, high: found.high + 1 } : found

@@ -12,13 +12,13 @@ import { openIntervals, rowsTable } from './seriesTable.ts'
 
 const nameOf = ({ indicator, name }: NamedGeoSeries): string => `${indicator} ${name}`
 
-/** What groups a series, in words. */
+/** The grouping of a series, in words. */
 const grouping = ({ trunc, agg, geoAgg, geoTrunc }: NamedGeoSeries, { words }: PageRequest): string =>
   [trunc === null ? null : (words.common.steps[trunc] ?? trunc), agg, geoAgg, geoTrunc]
     .filter((word) => word !== null)
     .join(', ') || words.common.native
 
-/** The addresses of this page with something else in them. */
+/** Addresses of this page with some parameters changed. */
 function linker({ dataset }: SeriesData, { link, query, path }: PageRequest) {
   const kept: Query = {
     geo: dataset.geoId,
@@ -51,14 +51,14 @@ const momentsOf = ({ changes, dataset }: SeriesData, { words: { series: words },
     text: `${momentText(dataset.zone, at)} · ${words.run(run)} · ${words.change(countText({ locale }, Math.max(brought, replaced)))}`,
   }))
 
-/** What may be chosen: everything goes into the address, with and without scripts. */
+/** The form of what can be chosen: all of it goes into the address, with and without scripts. */
 function chooser(data: SeriesData, request: PageRequest): Html {
   const { query, path } = request
   const { series: words } = request.words
   const { dataset, range, asOf } = data
   const { zone } = dataset
   const moments = momentsOf(data, request)
-  // A moment between two changes is one of its own.
+  // A moment between two changes is listed separately.
   const others =
     asOf && !moments.some(({ at }) => at === asOf.moment)
       ? [{ at: asOf.moment, text: momentText(zone, asOf.moment) }]
@@ -79,7 +79,7 @@ function chooser(data: SeriesData, request: PageRequest): Html {
 </form>`
 }
 
-/** The geos, each with a page of its own: what a page without a server has in place of what may be chosen. */
+/** The geos, each with its own page, for a page without a server, which has no form. */
 const geos = ({ dataset }: SeriesData, { words, link, path }: PageRequest): Part =>
   dataset.geos.length > 1 &&
   html`<nav class="spans" aria-label="${words.series.geo}">${dataset.geos.map(
@@ -87,7 +87,7 @@ const geos = ({ dataset }: SeriesData, { words, link, path }: PageRequest): Part
       html`<a href="${link(path, { geo: id })}"${id === dataset.geoId && html` aria-current="true"`}><bdi>${name ?? id}</bdi></a> `,
   )}</nav>`
 
-/** The lines of a chart: what was known then is drawn over what is known now. */
+/** The lines of a chart: past values are drawn over the current ones. */
 const linesOf = ({ now, before, second }: ChartData): FigureLine[] => [
   ...(second ? [{ drawn: second.drawn, style: 'second' as const }] : []),
   { drawn: now, style: 'now' },
@@ -103,7 +103,7 @@ ${asOf && html`<li class="then">${words.valuesThen(momentText(dataset.zone, asOf
 ${chart.second && html`<li class="second"><bdi>${chart.second.name}</bdi>${chart.second.geo && `, ${chart.second.geo}`}${chart.second.unit && ` (${chart.second.unit})`}</li>`}
 </ul>`
 
-/** The picture: drawn here, and again by the script, which can do more with it. */
+/** The picture: drawn by the server, and again by the script, which makes it interactive. */
 function picture(data: SeriesData, request: PageRequest): Html {
   const { dataset, range, chart } = data
   const { words, live, link } = request
@@ -138,7 +138,7 @@ const stepChanges = ({ chart, dataset }: SeriesData, { words }: PageRequest): Pa
     ([at, step]) => html`<p class="soft">${words.series.steps(timeText(dataset.zone, at), lengthText(step))}</p>`,
   )
 
-/** What gives the same elsewhere: to copy. */
+/** Commands and SQL that give the same elsewhere, to copy. */
 function elsewhere({ dataset, range, sql, command }: SeriesData, here: Here, request: PageRequest): Html {
   const { words, live, link } = request
   const csv = here(range, {}, `/api/csv/${dataset.path}/${dataset.geoId}`)
@@ -174,7 +174,7 @@ ${rowsTable(data, here, request)}
 ${elsewhere(data, here, request)}`
 }
 
-/** How a series goes, and what was known of it when. */
+/** The page of a series: its values, current and past. */
 export const series = view<SeriesData>({
   read: readSeries,
   show,

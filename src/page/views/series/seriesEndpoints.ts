@@ -9,7 +9,7 @@ import { textOf } from '../../queries/series/range.ts'
 import { readStates } from '../../queries/series/states.ts'
 import { readWindow } from '../../queries/series/window.ts'
 
-/** `/api/series/…`: what a chart shows, or of it only what was known then: what changes while the slider is moved. */
+/** `/api/series/…`: the data of a chart, or only its past values, which change while the slider moves. */
 export const chart: Answering = async (request) => {
   const chartQuery = await readChartQuery(request)
   const { dataset, range, asOf: then } = chartQuery
@@ -20,10 +20,10 @@ export const chart: Answering = async (request) => {
   return json(await readChart(request, chartQuery, await readStates(request.store, dataset, range, request.now)))
 }
 
-/** Characters that are handed on at once. */
+/** Characters that are sent at once. */
 const AT_ONCE = 64 * 1024
 
-/** Lines, many at once: one by one they would be sent one by one. */
+/** Joins lines into larger pieces: otherwise each line would be sent separately. */
 async function* together(lines: AsyncIterable<string>): AsyncGenerator<string, void> {
   let text = ''
   for await (const line of lines) {
@@ -62,7 +62,7 @@ async function* csvLines(
       .join('')
 }
 
-/** `/api/vintages/…`: the moments of change. */
+/** `/api/vintages/…`: the moments at which something changed. */
 export const vintages: Answering = async (request) => {
   const { dataset, range } = await readChartQuery(request)
   return json(await readChanges(request.store, dataset, range))

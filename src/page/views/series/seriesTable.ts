@@ -8,13 +8,13 @@ import { SIGNS } from '../../signs.ts'
 import { countText, numberText } from '../numbers.ts'
 import { momentText, timeText } from '../times.ts'
 
-/** The signs of coverage, and those of what only a series tells apart. */
+/** The signs of coverage, and those of states that only the page of a series distinguishes. */
 const MARKS: Readonly<Record<string, string>> = { ...SIGNS, absent: '–', unasked: SIGNS.none }
 
 /** How many intervals are listed. */
 const NAMED = 20
 
-/** What is missing, or may still change, with the reason. */
+/** The intervals that are missing or may still change, with the reason. */
 export function openIntervals(
   { open, dataset }: SeriesData,
   { words: { series: words }, locale, link, live }: PageRequest,

@@ -17,12 +17,12 @@ async function read(request: PageRequest): Promise<VintagesData> {
   return { dataset, ...(await readVintages(request.store, dataset, range)) }
 }
 
-/** A few states of the past over each other, the newest the darkest. */
+/** A few past states over each other, the newest the darkest. */
 function fan(
   { dataset, range, fan: vintages }: VintagesData,
   { words: { vintages: words }, locale }: PageRequest,
 ): Part {
-  // The newest is drawn last and alike, however many there are.
+  // The newest is drawn last, and always in the same style.
   const first = 6 - vintages.length
   return (
     vintages.length > 0 &&
@@ -36,7 +36,7 @@ ${figure({
   )
 }
 
-/** The runs that changed something, each with a link to what was known after it. */
+/** The runs that changed something, each with a link to the values known after it. */
 function changes({ dataset, range, changes: all }: VintagesData, request: PageRequest): Html {
   const { words, link } = request
   const { vintages: labels } = words
@@ -60,7 +60,7 @@ function ageText(i: number, { words: { vintages: words } }: PageRequest): string
   return from === 0 ? words.day : words.days(from, to)
 }
 
-/** How many revisions came at which age, and by how much. */
+/** How many revisions came at each age, and how large they were. */
 function byAge({ byAge: all, dataset }: VintagesData, request: PageRequest): Html {
   const { locale } = request
   const { vintages: words } = request.words

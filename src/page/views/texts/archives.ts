@@ -15,7 +15,7 @@ export const dayIn = (query: URLSearchParams, name: string): string | null => {
   return /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day)) ? day : null
 }
 
-/** Two days as one text. */
+/** One day, or two as a range, as text. */
 export const days = ({ from, to }: { readonly from: string | null; readonly to: string | null }) =>
   from === null ? null : html`${serviceText(from)}${to !== from && html` … ${serviceText(to)}`}`
 

@@ -17,7 +17,7 @@ function kept(text: string, first: boolean, last: boolean): string {
   return text.length <= head.length + tail.length ? text : `${head} … ${tail}`
 }
 
-/** A difference: what went in `del`, what came in `ins`. */
+/** A difference: removed text in `del`, added text in `ins`. */
 const changed = (pieces: readonly Piece[], lang: string): Html =>
   html`<div class="lines" dir="auto" lang="${lang}">${pieces.map(({ what, text }, i) => {
     if (what === 'same') return visible(kept(text, i === 0, i === pieces.length - 1))
