@@ -222,6 +222,27 @@ describe('imports flow downhill', () => {
     for (const file of graph.keys()) visit(file, [])
   })
 
+  test('what only its own file uses is not exported, so that whoever changes it knows who is concerned', () => {
+    const importers = new Map<string, string[]>()
+    for (const folder of ['src', 'test', 'bench', 'build'])
+      for (const file of (readdirSync(folder, { recursive: true }) as string[]).filter((name) =>
+        name.endsWith('.ts'),
+      )) {
+        const text = readFileSync(join(folder, file), 'utf8')
+        for (const specifier of importsOf(text).filter((name) => name.startsWith('.'))) {
+          const target = normalize(join(folder, dirname(file), specifier))
+          importers.set(target, [...(importers.get(target) ?? []), text])
+        }
+      }
+    const unused = sources.flatMap(({ file, text }) =>
+      [...text.matchAll(/^export (?:async )?(?:function\*?|const) (\w+)/gm)].flatMap(([, name]) => {
+        const used = new RegExp(`\\b${name}\\b|\\* as `)
+        return importers.get(join('src', file))?.some((other) => used.test(other)) ? [] : `${name} of ${file}`
+      }),
+    )
+    expect(unused).toEqual([])
+  })
+
   /** Folders with a file for each of many things of one kind: the name says which, and a second level would hide it. */
   const LISTS = ['cli/commands']
 

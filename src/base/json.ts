@@ -24,7 +24,7 @@ export const textOf = (value: unknown): string | null => (typeof value === 'stri
 export const integerOf = (value: unknown): number | null => (Number.isSafeInteger(value) ? (value as number) : null)
 
 /** 1 or 0 for a boolean, as SQLite keeps it; null for anything else. */
-export const flagOf = (value: unknown): 0 | 1 | null => (value === true ? 1 : value === false ? 0 : null)
+const flagOf = (value: unknown): 0 | 1 | null => (value === true ? 1 : value === false ? 0 : null)
 
 /** Reads a field into a column; undefined for what the column cannot hold. */
 type FieldReader = (value: unknown) => string | number | null | undefined

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 
 /** The known word closest to a mistyped one, or undefined when none is close enough to be meant. */
-export function suggest(word: string, known: readonly string[]): string | undefined {
+function suggest(word: string, known: readonly string[]): string | undefined {
   const scored = known.map((candidate) => ({ candidate, far: distance(word.toLowerCase(), candidate.toLowerCase()) }))
   const [best] = scored.sort((a, b) => a.far - b.far)
   return best && best.far <= Math.max(2, Math.floor(word.length / 3)) ? best.candidate : undefined

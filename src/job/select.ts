@@ -23,7 +23,7 @@ const matches = ({ match }: Selector, { names }: Listed): boolean => {
 }
 
 /** The ids that a selector selects, in ascending order. */
-export const select = (selector: Selector, catalogue: readonly Listed[]): number[] =>
+const select = (selector: Selector, catalogue: readonly Listed[]): number[] =>
   catalogue
     .filter(({ id }) => !selector.exclude.includes(id) && (selector.only?.includes(id) ?? true))
     .filter(({ terms }) => selector.terms.length === 0 || selector.terms.some((term) => terms.includes(term)))

@@ -76,7 +76,7 @@ export function systemWords(error: unknown): string {
 const TOO_LARGE = ['ERR_STRING_TOO_LONG', 'ERR_BUFFER_TOO_LARGE', 'ERR_WORKER_OUT_OF_MEMORY']
 
 /** An error of the system as one of this program; any other error unchanged. */
-export function asOurs(error: unknown): unknown {
+function asOurs(error: unknown): unknown {
   if (error instanceof SyncError || !(error instanceof Error)) return error
   const { code = '', syscall, path } = error as NodeJS.ErrnoException
   if (TOO_LARGE.includes(code) || /Invalid string length|Array buffer allocation failed/.test(error.message))

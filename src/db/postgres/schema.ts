@@ -36,7 +36,7 @@ export async function checkStillOurs(db: Kysely<Database>, address: string): Pro
 }
 
 /** Refuses a database of another program and one of a newer version of this one, before anything of it is touched. */
-export async function checkOwner(client: pg.ClientBase, address: string): Promise<number> {
+async function checkOwner(client: pg.ClientBase, address: string): Promise<number> {
   const version = await versionOf(client)
   if (Number.isNaN(version))
     throw new StoreError(`The database ${address} has tables of another program.`, {

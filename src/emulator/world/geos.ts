@@ -25,7 +25,7 @@ const community = (id: number, name: string, system = PENINSULA): Geo => ({
 })
 
 /** The geos by which the service's series are split. */
-export const GEOS: readonly Geo[] = [
+const GEOS: readonly Geo[] = [
   country(1, 'Portugal', 'Portugal'),
   country(2, 'Francia', 'France'),
   country(SPAIN, 'España', 'Spain'),

@@ -7,7 +7,7 @@
 export type Offsets = readonly (readonly [at: number, seconds: number])[]
 
 /** Seconds that local time is ahead of UTC at an instant. */
-export const offsetAt = (offsets: Offsets, at: number): number =>
+const offsetAt = (offsets: Offsets, at: number): number =>
   (offsets.findLast(([from]) => from <= at) ?? offsets[0] ?? [0, 0])[1]
 
 /** The clock at an instant: `2025-10-26T02:15:00`. */
@@ -17,7 +17,7 @@ export const clockAt = (offsets: Offsets, at: number): string =>
 const two = (number: number): string => String(number).padStart(2, '0')
 
 /** An offset as `+02:00`. */
-export const offsetText = (seconds: number): string =>
+const offsetText = (seconds: number): string =>
   `${seconds < 0 ? '-' : '+'}${two(Math.floor(Math.abs(seconds) / 3600))}:${two((Math.abs(seconds) % 3600) / 60)}`
 
 /** An instant as an address has it: a local day where it is the beginning of one, else the time with its offset. */
@@ -27,7 +27,7 @@ export function addressText(offsets: Offsets, at: number): string {
 }
 
 /** Whether the clocks change on the local day of an instant: then some hour may come twice. */
-export const isOddDay = (offsets: Offsets, at: number): boolean =>
+const isOddDay = (offsets: Offsets, at: number): boolean =>
   offsets.slice(1).some(([change]) => clockAt(offsets, change).slice(0, 10) === clockAt(offsets, at).slice(0, 10))
 
 /** Local time to the minute; with its offset on a day on which the clocks change. */

@@ -7,7 +7,7 @@ const labels =
   document.documentElement.lang === 'es' ? { copy: 'Copiar', copied: 'Copiado' } : { copy: 'Copy', copied: 'Copied' }
 
 /** Puts a button beside each command that has none. */
-export function addButtons(): void {
+function addButtons(): void {
   for (const code of document.querySelectorAll<HTMLElement>('code[data-copy]:not(:has(+ button))')) {
     const button = document.createElement('button')
     button.type = 'button'

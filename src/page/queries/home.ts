@@ -13,7 +13,7 @@ import { allSeries, type SeriesRow, seriesHead } from './series.ts'
 /** Days of the strip. */
 export const STRIP_DAYS = 90
 /** Series on one page. */
-export const SERIES_A_PAGE = 40
+const SERIES_A_PAGE = 40
 /** How many failures are listed. */
 const FAILURES = 20
 const RUNS = 5

@@ -4,7 +4,7 @@ import { inLanguage } from './locale.ts'
 import { seriesOf } from './search.ts'
 
 /** Indicators that one page shows. */
-export const INDICATORS = 40
+const INDICATORS = 40
 
 /** A query of the catalogue. */
 export interface CatalogueQuestion {

@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/store.ts'
 
 /** Runs that one page shows. */
-export const RUNS = 50
+const RUNS = 50
 
 /** A run as a list shows it; `seconds` is null while it runs, or after a crash. */
 export type RunRow = Awaited<ReturnType<typeof readRuns>>['runs'][number]

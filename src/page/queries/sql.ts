@@ -37,7 +37,7 @@ function parametersIn(sql: string): string[] {
 }
 
 /** The statement in an address with its parameters, or a recipe with its defaults. */
-export function questionOf(query: URLSearchParams): Pick<SqlQuery, 'sql' | 'recipe' | 'parameters'> {
+function questionOf(query: URLSearchParams): Pick<SqlQuery, 'sql' | 'recipe' | 'parameters'> {
   const recipe = RECIPES.find(({ name }) => name === query.get('recipe'))
   const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, LONGEST)
   const parameters = parametersIn(sql).map((name) => ({

@@ -26,7 +26,7 @@ export const sharesText = ({ words }: PageRequest, shares: Shares): string =>
     .join(', ')
 
 /** The shares of several equally long periods together. */
-export function together(days: readonly Shares[]): Shares {
+function together(days: readonly Shares[]): Shares {
   const sums = new Map<CoverageState, number>()
   for (const shares of days)
     for (const [state, share] of Object.entries(shares))

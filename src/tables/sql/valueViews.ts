@@ -5,7 +5,7 @@ export const SEVERAL_SERIES =
   'One indicator may be several series, as it came (native: time_trunc and geo_agg are null) and grouped by the service, which have the same indicator_id: a query must name one, by series_id, or by indicator_id with time_trunc and geo_agg.'
 
 /** Which series a row is of. */
-export const WHICH = {
+const WHICH = {
   series_id: 'The series (series.id)',
   kind: 'indicator or offer_indicator',
   indicator_id: 'The indicator (indicator.id), of which there may be several series',

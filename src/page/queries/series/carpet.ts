@@ -25,7 +25,7 @@ export interface CarpetDay {
 }
 
 /** The most days that are shown: a leap year. */
-export const MOST_DAYS = 366
+const MOST_DAYS = 366
 const HOUR = 3_600
 
 /** The beginning of an hour on the clock, with its slot: half past is in the hour that has begun. */

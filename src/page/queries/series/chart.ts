@@ -34,7 +34,7 @@ export interface ChartData extends Interval {
 }
 
 /** Columns of the picture that is part of a page; a script requests as many as it has. */
-export const COLUMNS = 300
+const COLUMNS = 300
 const MOST_COLUMNS = 1_000
 
 /** The most parts of an interval whose states are sent. */

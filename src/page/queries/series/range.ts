@@ -65,7 +65,7 @@ function spanAt(zone: string, at: Instant, span: RangeSpan, moved = 0): Interval
 }
 
 /** The calendar span that a range is exactly; null for any other range. */
-export const spanOf = (zone: string, { from, to }: Interval): RangeSpan | null =>
+const spanOf = (zone: string, { from, to }: Interval): RangeSpan | null =>
   SPANS.find((span) => {
     const whole = spanAt(zone, from, span)
     return whole.from === from && whole.to === to

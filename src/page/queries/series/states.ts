@@ -4,7 +4,7 @@ import type { Reader } from '../../../db/store.ts'
 import { listed } from '../intervals.ts'
 
 /** The states of an interval of a series, from the best to the worst. */
-export const STATES = ['final', 'provisional', 'empty', 'doubt', 'absent', 'failed', 'unasked'] as const
+const STATES = ['final', 'provisional', 'empty', 'doubt', 'absent', 'failed', 'unasked'] as const
 export type State = (typeof STATES)[number]
 
 /** An interval of one state. */

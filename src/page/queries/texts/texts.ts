@@ -4,7 +4,7 @@ import { CONTENT_KINDS } from '../../../services/routes.ts'
 import { inLanguage } from '../locale.ts'
 
 /** Texts that one page lists. */
-export const TEXTS = 50
+const TEXTS = 50
 
 /** Letters of a summary in a list. */
 const SUMMARY = 200
