@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { StoreError } from '../base/errors.ts'
 
 /** Whether the name of a database is an address on a server, and not a path. */
-export const isAddress = (name: string): boolean => /^postgres(ql)?:\/\//i.test(name)
+export const isAddress = (name: string): boolean => /^postgres(ql)?:/i.test(name)
 
 /** What code that does not open a database needs to know of where it lies. */
 export interface DatabasePlace {
@@ -27,26 +27,77 @@ export const placeOf = (name: string): DatabasePlace =>
  */
 const given = new Map<string, string>()
 
-function parse(address: string): URL {
-  try {
-    return new URL(address)
-  } catch (error) {
-    // What cannot be parsed may hold a password, so it is not repeated.
-    throw new StoreError('The address of the database cannot be read.', {
-      hint: 'Write it as postgres://USER@HOST:PORT/DATABASE; what is not plain letters in a password is written as %XX, or stands in PGPASSWORD or in ~/.pgpass.',
-      code: 'bad-address',
-      cause: error instanceof Error ? error.message.replace(address, '…') : error,
-    })
-  }
+const FORM =
+  'Write it as postgres://USER@HOST:PORT/DATABASE; what is not plain letters in a password is written as %XX, or stands in PGPASSWORD or in ~/.pgpass.'
+
+export const badAddress = (message: string, hint = FORM, cause?: unknown): StoreError =>
+  new StoreError(message, { hint, code: 'bad-address', ...(cause === undefined ? {} : { cause }) })
+
+/** What an address may say behind its `?`: where the server is and how it proves itself, which is shown, */
+const SHOWN = ['host', 'port', 'user', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
+/** what is not shown, */
+const HIDDEN = [
+  ...['password', 'options', 'pooling', 'sslnegotiation', 'uselibpqcompat', 'application_name'],
+  ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
+]
+const NUMBERS = ['port', 'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
+/** and what other programs are told, and changes nothing here. */
+const WITHOUT_EFFECT = [
+  ...['connect_timeout', 'fallback_application_name', 'gssencmode', 'client_encoding', 'tcp_user_timeout'],
+  ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count'],
+]
+const POOLING: readonly string[] = ['session', 'transaction']
+const KNOWN: readonly string[] = [...SHOWN, ...HIDDEN, ...WITHOUT_EFFECT]
+
+/** A user without a host, which is legal where the host stands elsewhere, but not in a URL. */
+const withoutHost = /^(postgres(?:ql)?:\/\/)([^@/?#:]*)(?::([^@/?#]*))?@(?=[/?]|$)([^?]*)\??(.*)$/i
+
+function readUrl(address: string): URL {
+  const [, scheme, user, password, path, rest] = withoutHost.exec(address) ?? []
+  if (scheme === undefined) return new URL(address)
+  const again = (text: string): string => encodeURIComponent(decodeURIComponent(text))
+  const said = [`user=${again(user!)}`, ...(password ? [`password=${again(password)}`] : []), ...(rest ? [rest] : [])]
+  return new URL(`${scheme}${path || '/'}?${said.join('&')}`)
 }
 
-/** Parameters of an address that name files and modes; no other parameter is shown. */
-const SHOWN = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
+/** An address, read; refused where it says what would be left undone. */
+function parseAddress(address: string): URL {
+  let url: URL
+  try {
+    url = readUrl(address)
+    for (const part of [url.username, url.password, url.hostname, url.pathname]) decodeURIComponent(part)
+    if ([...url.searchParams.keys()].some((name) => !/^\w+$/.test(name))) throw new Error('A ? stands in the password.')
+    if (!/^\w+:\/\//.test(address)) throw new Error('There is no // behind the colon.')
+  } catch (error) {
+    // What cannot be read may hold a password, and is not repeated.
+    const said = error instanceof Error ? error.message.replace(address, '…') : error
+    throw badAddress('The address of the database cannot be read.', FORM, said)
+  }
+  for (const name of url.searchParams.keys())
+    if (!KNOWN.includes(name))
+      throw badAddress(
+        `The address of the database says ${name}=…, which is not known here.`,
+        `Known are ${[...SHOWN, ...HIDDEN].join(', ')}. The database stands behind the host: postgres://USER@HOST:PORT/DATABASE.`,
+      )
+  for (const name of NUMBERS)
+    if (!/^\d{1,9}$/.test(url.searchParams.get(name) ?? '0'))
+      throw badAddress(
+        `The address of the database says ${name}=${url.searchParams.get(name)}, which is not a whole number.`,
+        'Times are given in milliseconds: ?statement_timeout=60000.',
+      )
+  const pooling = url.searchParams.get('pooling')
+  if (pooling !== null && !POOLING.includes(pooling))
+    throw badAddress(
+      `The address of the database says pooling=${pooling}.`,
+      `Legal: session (as without it), transaction (a pooler that hands out connections for one transaction).`,
+    )
+  return url
+}
 
 /** An address without its password, for messages. `givenAddress` finds the whole address by it. */
 export function shownAddress(address: string): string {
   if (given.has(address)) return address
-  const url = parse(address)
+  const url = parseAddress(address)
   const shown = new URL(url)
   shown.password = ''
   for (const name of [...shown.searchParams.keys()]) if (!SHOWN.includes(name)) shown.searchParams.delete(name)
@@ -56,6 +107,9 @@ export function shownAddress(address: string): string {
 
 /** The whole address, as it was given, of one that is shown. */
 export const givenAddress = (shown: string): string => given.get(shown) ?? shown
+
+/** The same, read. */
+export const givenUrl = (shown: string): URL => parseAddress(givenAddress(shown))
 
 const SERVER_VARIABLE = /^(PG[A-Z]+|HOME|APPDATA)$/
 let variables: Readonly<Record<string, string | undefined>> = {}
@@ -70,7 +124,7 @@ export const serverVariables = (): typeof variables => variables
 
 /** The password that an address holds, where it holds one. */
 export function passwordIn(address: string): string | undefined {
-  const { password, searchParams } = parse(address)
+  const { password, searchParams } = parseAddress(address)
   return decodeURIComponent(password) || (searchParams.get('password') ?? undefined)
 }
 

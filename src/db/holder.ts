@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import type { Kysely } from 'kysely'
+import { BusyError } from '../base/errors.ts'
 import { formatMillis } from '../base/time/instant.ts'
 import type { Database } from '../tables/schema.ts'
 import type { Store } from './store.ts'
@@ -11,6 +12,15 @@ export interface LockHolder {
   readonly command: string
   readonly acquired_at: string
 }
+
+/** Says that another process writes, and which one where that is known. */
+export const heldBy = (file: string, holder: LockHolder | undefined): BusyError =>
+  new BusyError(
+    holder
+      ? `Process ${holder.pid} on ${holder.host} has been writing to ${file} since ${holder.acquired_at} (${holder.command}).`
+      : `Another process is writing to ${file}.`,
+    { hint: 'Wait for it, or stop it; readers are not affected.', code: 'writer-locked' },
+  )
 
 /** The holder that is recorded in the database. It may be dead: a killed process leaves its record. */
 export const readHolder = (db: Kysely<Database>): Promise<LockHolder | undefined> =>

@@ -14,12 +14,13 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError } from '../../src/base/errors.ts'
 import { partFileOf } from '../../src/base/files/partFiles.ts'
-import { isLocked, lockWriter } from '../../src/db/lock.ts'
+import { holdAlone, isLocked, lockWriter } from '../../src/db/lock.ts'
 import { tempFolder } from '../kit.ts'
 import { openReader, openStore, openWriter } from '../store.ts'
 
@@ -79,6 +80,24 @@ describe('the writer’s lock', () => {
     won[0]!.end()
     expect(await won[0]!.ended).toBe(0)
     expect(geos(file)).toEqual([1])
+  })
+
+  test('names a holder that took long to make the database, and says who it is only then', async () => {
+    const file = join(tempFolder(), 'x.db')
+    const unlock = holdAlone(`${file}.lock`)
+    const refused = openWriter(file, 'loser').catch((error: unknown) => error)
+    // Longer than a holder of a database that is there already would be waited for.
+    await new Promise((resolve) => setTimeout(resolve, 6_000))
+    await (await openStore(file)).close()
+    const holder = new SQLite(file)
+    holder
+      .prepare(
+        `insert into _lock (name, fence, pid, host, command, acquired_at) values ('writer', 1, ?, ?, 'slow', '')`,
+      )
+      .run(process.pid, hostname())
+    holder.close()
+    expect(await refused).toMatchObject({ message: expect.stringMatching(`Process ${process.pid} on .*\\(slow\\)`) })
+    unlock()
   })
 
   test('stays with a process that is suspended, and goes with one that is killed', async () => {

@@ -159,6 +159,9 @@ const NOT_DATABASES: readonly (readonly [RegExp, string])[] = [
   [/-(?:wal|shm|journal)$/i, 'is the name of the log of a database'],
 ]
 
+/** Addresses of other servers, and what other programs take for one of PostgreSQL. */
+const ELSEWHERE = /^(?!file:)[a-z][a-z\d+.-]+:\/\/|(?:^|\s)(?:host|dbname|user|password)\s*=/i
+
 /** Refuses a name under which SQLite keeps nothing, or something else. From here on, the address of a server is told without its password. */
 function checkDatabase(database: Setting<string>): Setting<string> {
   if (placeOf(database.value).folder === null) {
@@ -166,6 +169,12 @@ function checkDatabase(database: Setting<string>): Setting<string> {
     if (password !== undefined) rememberSecret(password)
     return { ...database, value: shownName(database.value) }
   }
+  if (ELSEWHERE.test(database.value))
+    // It may hold a password, and is not repeated.
+    throw new InputError(`The database (from ${database.from}) is the address of something else.`, {
+      hint: 'Name a file, such as data/indicator-sync.db, or a server: postgres://USER@HOST/DATABASE.',
+      code: 'bad-database',
+    })
   const [, what] = NOT_DATABASES.find(([form]) => form.test(database.value)) ?? []
   if (what === undefined) return database
   throw new InputError(`The database ${JSON.stringify(database.value)} (from ${database.from}) ${what}.`, {

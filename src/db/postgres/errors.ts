@@ -9,7 +9,8 @@ const rawOf = (error: unknown): unknown => (error instanceof SyncError ? error.c
 
 /** Of the network, and what the driver itself says of it. */
 const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EPIPE', 'ENOENT', 'EHOSTUNREACH']
-const CUT = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/
+const CUT =
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|Postgres connection has been discarded)/
 
 /** What TLS says: who the server is was not proven, or it does not encrypt. */
 const TLS = /^(ERR_(TLS|SSL|OSSL)_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|HOSTNAME_)/
@@ -33,7 +34,7 @@ const networkOf = (error: unknown): string | undefined => {
 /** Whether the connection is lost; a transaction that was not committed on it has changed nothing. */
 export function isLost(error: unknown): boolean {
   const raw = rawOf(error)
-  return !['tls', 'no-password', undefined].includes(networkOf(raw)) || /^(08|57P0[123])/.test(stateOf(raw) ?? '')
+  return !['tls', 'no-password', undefined].includes(networkOf(raw)) || /^(08|57P0[1235])/.test(stateOf(raw) ?? '')
 }
 
 /**
@@ -55,6 +56,9 @@ const CONNECT = 'See that the server runs, and the address: postgres://USER@HOST
 /** The message and the hint, by SQLSTATE, by its class, or by the code of the network. */
 const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>> = {
   ECONNREFUSED: ['The server of the database{} does not answer.', CONNECT],
+  ENOENT: ['The server of the database{} does not answer ({said}).', CONNECT],
+  EHOSTUNREACH: ['The server of the database{} cannot be reached ({said}).', CONNECT],
+  ETIMEDOUT: ['The server of the database{} does not answer ({said}).', CONNECT],
   ENOTFOUND: ['The server of the database{} is not known by that name.', CONNECT],
   EAI_AGAIN: ['The server of the database{} cannot be found: the name service does not answer.', CONNECT],
   tls: [
@@ -66,7 +70,7 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
     'Put it in PGPASSWORD, or in ~/.pgpass (which only you may read: chmod 600), or in the address.',
   ],
   '28': [
-    'The server refused the user of the database{}.',
+    'The server refused the user of the database{}: {said}.',
     'Give the right user in the address; the password in PGPASSWORD or ~/.pgpass, or in the address.',
   ],
   '3D000': [
@@ -86,7 +90,10 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
     'The server ended a statement on the database{} that took too long.',
     'Ask for less at once, or raise statement_timeout in the address (?statement_timeout=…, in milliseconds).',
   ],
-  '25006': ['The database{} is read only.', 'Name the primary server, not a replica that only follows it.'],
+  '25006': [
+    'The database{} is read only.',
+    'Name the primary server, not a replica that only follows it, and a user whose default_transaction_read_only is off.',
+  ],
   '0A000': ['The server of the database{} does not know what is needed.', 'PostgreSQL 15 or later is needed.'],
   XX: ['The database{} is damaged, or its server has a fault.', 'See the log of the server.'],
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { BusyError } from '../../base/errors.ts'
+import { heldBy, type LockHolder } from '../holder.ts'
 import { connectAlone } from './connection/connection.ts'
 import { asStoreError } from './errors.ts'
 
@@ -10,16 +10,25 @@ const SCHEMA = 2
 
 /** Milliseconds. Two processes that try at the same moment: how long the one that is about to end is waited for. */
 const MEETING_MS = 200
+/** How long a new holder has for making the tables, and saying who it is. */
+const INTRODUCTION_MS = 5_000
 
 /** How long the server may take a holder that was cut off for alive. */
 const KEEPALIVE = 'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3'
 
-async function holderOf(client: pg.Client): Promise<string | undefined> {
-  const { rows } = await client.query<{ told: string }>(
-    `select format('Process %s on %s has been writing to', l.pid, l.host) as told, l.acquired_at, l.command
-     from public._lock l where l.name = 'writer'`,
-  )
-  return rows[0]?.told
+/** Who holds a database, as it says itself: null while it has not said so yet, undefined where that cannot be read. */
+async function holderOf(client: pg.Client): Promise<LockHolder | null | undefined> {
+  try {
+    // A statement that fails would end the transaction that a lock behind a pooler lives in.
+    const { rows: tables } = await client.query<{ there: string | null }>(`select to_regclass('public._lock') as there`)
+    if (tables[0]!.there === null) return null
+    const { rows } = await client.query<LockHolder>(
+      `select pid, host, command, acquired_at from public._lock where name = 'writer'`,
+    )
+    return rows[0] ?? null
+  } catch {
+    return undefined
+  }
 }
 
 /**
@@ -38,15 +47,12 @@ export async function lockWriter(address: string): Promise<() => Promise<void>> 
         WRITER,
       ])
       if (rows[0]!.taken === 1) break
-      if (performance.now() - began < MEETING_MS) {
+      const holder = await holderOf(client)
+      if (holder !== undefined && performance.now() - began < (holder ? MEETING_MS : INTRODUCTION_MS)) {
         await new Promise((resolve) => setTimeout(resolve, 50))
         continue
       }
-      const told = await holderOf(client).catch(() => undefined)
-      throw new BusyError(told ? `${told} ${address}.` : `Another process is writing to ${address}.`, {
-        hint: 'Wait for it, or stop it; readers are not affected.',
-        code: 'writer-locked',
-      })
+      throw heldBy(address, holder ?? undefined)
     }
     const holder = client
     return async () => {

@@ -29,6 +29,17 @@ function refuseNewer(version: number, address: string): void {
   )
 }
 
+/** Refuses an empty database that would keep texts in another encoding: it lacks signs, or does not know what one is. */
+async function requireUtf8(client: pg.ClientBase, address: string): Promise<void> {
+  const { rows } = await client.query<{ encoding: string }>(`select current_setting('server_encoding') as encoding`)
+  const [{ encoding }] = rows as [{ encoding: string }]
+  if (encoding === 'UTF8') return
+  throw new StoreError(`The database ${address} keeps texts as ${encoding}; UTF8 is needed.`, {
+    hint: 'Make another one: createdb --encoding UTF8 --template template0 NAME.',
+    code: 'bad-encoding',
+  })
+}
+
 /** Refuses an open database that a newer version of this program has migrated meanwhile. */
 export async function checkStillOurs(db: Kysely<Database>, address: string): Promise<void> {
   const [row] = await rowsOf<{ name: string }>(db, 'select max(name) as name from public._migration', [])
@@ -44,6 +55,7 @@ async function checkOwner(client: pg.ClientBase, address: string): Promise<numbe
       code: 'foreign-database',
     })
   refuseNewer(version, address)
+  if (version === 0) await requireUtf8(client, address)
   return version
 }
 

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BusyError, StoreError } from '../../base/errors.ts'
-import { type LockHolder, readHolder } from '../holder.ts'
+import { heldBy, type LockHolder, readHolder } from '../holder.ts'
 import type { Store, StoreOptions } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
 import { holdFile, makeRoom } from './connection.ts'
@@ -15,8 +15,8 @@ import { asStoreError, isBusy } from './storeErrors.ts'
 
 /** Milliseconds. Two processes that try at the same moment can block each other: each tries again for this long. */
 const MEETING_MS = 100
-/** Milliseconds that a new holder has to say who it is; more while it still creates or migrates the database. */
-const INTRODUCTION_MS = 2_000
+/** How long a new holder has for saying who it is, from when its tables are there; before, it has longer for making them. */
+const INTRODUCTION_MS = 5_000
 const MAKING_MS = 30_000
 
 /** Resolves links, so that a database has one lock under all its names; also for a file that does not exist yet. */
@@ -58,23 +58,27 @@ export function isLocked(file: string): boolean | undefined {
 /** The holder of a database. It may be creating the database just now, and then says so a little later. */
 async function findHolder(file: string): Promise<LockHolder | undefined> {
   const began = performance.now()
-  let patience = MAKING_MS
+  let made: number | undefined
+  const isPatient = (): boolean => {
+    const now = performance.now()
+    return made === undefined ? now - began < MAKING_MS : now - made < INTRODUCTION_MS
+  }
   do {
     try {
       const reader = openReader(file)
       try {
         const holder = await readHolder(reader.kysely)
         if (holder && !isGone(holder)) return holder
-        patience = INTRODUCTION_MS
+        made ??= performance.now()
       } finally {
         await reader.close()
       }
     } catch {
-      // The database is not created or migrated yet, or its holder has gone meanwhile.
-      if (isLocked(file) === false) return undefined
+      // It is not made, or not brought up to date yet.
     }
+    if (isLocked(file) === false) return undefined
     await sleep(50)
-  } while (performance.now() - began < patience)
+  } while (isPatient())
   return undefined
 }
 
@@ -121,13 +125,7 @@ async function holdPath(file: string): Promise<() => void> {
         cause: error,
       })
     }
-    const who = await findHolder(file)
-    throw new BusyError(
-      who
-        ? `Process ${who.pid} on ${who.host} has been writing to ${file} since ${who.acquired_at} (${who.command}).`
-        : `Another process is writing to ${file}.`,
-      { hint: 'Wait for it, or stop it; readers are not affected.', code: 'writer-locked' },
-    )
+    throw heldBy(file, await findHolder(file))
   }
 }
 

@@ -52,10 +52,13 @@ export async function makeOnServer(path: string): Promise<string> {
   template ??= makeTemplate()
   await template
   const name = nameOf(path)
-  await withClient(server, async (client) => {
+  const isNew = await withClient(server, async (client) => {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
     if (rowCount === 0) await client.query(`create database ${name} template ${TEMPLATE}`)
+    return rowCount === 0
   })
+  // It goes with the test that made it, not with one that comes back to it.
+  if (!isNew) return addressOf(name)
   const drop = () => withClient(server, (client) => client.query(`drop database if exists ${name} with (force)`))
   try {
     onTestFinished(async () => void (await drop()))

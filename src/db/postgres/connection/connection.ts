@@ -2,10 +2,10 @@ import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
 import { loadPackage } from '../../../base/onDemand.ts'
 import type { Database } from '../../../tables/schema.ts'
-import { givenAddress } from '../../address.ts'
 import { answerLater } from '../../prepared.ts'
 import { asStoreError } from '../errors.ts'
 import { ListCompiler } from './compiler.ts'
+import { driverAddress } from './driverAddress.ts'
 import { OID } from './oids.ts'
 import { beginAlone, beginSession } from './session.ts'
 import { later } from './statements.ts'
@@ -49,19 +49,6 @@ const types: pg.CustomTypesConfig = {
 /** How many connections a process has at the most, beside that of its lock. */
 const CONNECTIONS = 4
 const CONNECT_MS = 20_000
-
-/**
- * The address for the driver. Modes of TLS mean what they mean to every other program of PostgreSQL; what the address does
- * not say is taken from the usual variables (PGHOST, PGUSER, PGPASSWORD, PGPASSFILE …).
- */
-function driverAddress(address: string): string {
-  const url = new URL(givenAddress(address))
-  // Without this parameter the driver takes some modes for stricter ones.
-  if (url.searchParams.has('sslmode') && !url.searchParams.has('uselibpqcompat'))
-    url.searchParams.set('uselibpqcompat', 'true')
-  url.searchParams.delete('pooling')
-  return url.href
-}
 
 /** What the driver needs to know of an address. */
 const clientConfig = (address: string): pg.ClientConfig => ({

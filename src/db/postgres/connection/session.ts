@@ -1,13 +1,39 @@
 import type pg from 'pg'
 import { StoreError } from '../../../base/errors.ts'
-import { givenAddress } from '../../address.ts'
+import { givenUrl } from '../../address.ts'
 import { prepareOn } from './statements.ts'
+
+/**
+ * The settings without which a statement, or an answer, would mean something else. A role and a database may have others: digits
+ * that are left out, dates in another order, bytes and texts written in another way.
+ */
+const MEANING = {
+  search_path: 'public, compat',
+  timezone: 'UTC',
+  client_encoding: 'UTF8',
+  datestyle: 'ISO, MDY',
+  intervalstyle: 'postgres',
+  extra_float_digits: '1',
+  bytea_output: 'hex',
+  standard_conforming_strings: 'on',
+  array_nulls: 'on',
+  transform_null_equals: 'off',
+} as const
+type Meaning = keyof typeof MEANING
+
+const NAMES = Object.keys(MEANING) as readonly Meaning[]
+
+const literal = (name: Meaning): string =>
+  name === 'search_path' || name === 'datestyle' ? MEANING[name] : `'${MEANING[name]}'`
 
 /** Settings of every connection: names resolve in one schema only, one time zone, and a time limit for whatever hangs. */
 const SETTINGS = [
-  'search_path = public, compat',
-  "timezone = 'UTC'",
+  ...NAMES.map((name) => `${name} = ${literal(name)}`),
   'client_min_messages = warning',
+  // Whoever waits for a lock sees what the one before him wrote.
+  "default_transaction_isolation = 'read committed'",
+  // A writer that is idle keeps its lock.
+  'idle_session_timeout = 0',
   // JIT compilation takes longer than any of our statements runs.
   'jit = off',
 ]
@@ -20,11 +46,8 @@ const TIMEOUTS = {
 
 /** What is set on a new connection to an address. */
 function settingsOf(address: string): readonly string[] {
-  const { searchParams } = new URL(givenAddress(address))
-  const timeouts = Object.entries(TIMEOUTS).map(([name, ms]) => {
-    const said = searchParams.get(name)
-    return `${name} = ${said !== null && /^\d{1,9}$/.test(said) ? said : ms}`
-  })
+  const { searchParams } = givenUrl(address)
+  const timeouts = Object.entries(TIMEOUTS).map(([name, ms]) => `${name} = ${searchParams.get(name) ?? ms}`)
   return [...SETTINGS, ...timeouts]
 }
 
@@ -32,40 +55,45 @@ const set = (settings: readonly string[], how = 'set'): string =>
   settings.map((setting) => `${how} ${setting}`).join('; ')
 
 /**
- * The server ends a statement when its client is gone, for instance killed. Not every system can notice that; there it is left
- * out.
+ * What not every server and system knows, and is then left out. A statement whose asker is gone ends: its process may have been killed. A
+ * migration, and a view that stays the same while it is read, take as long as they take.
  */
-const END_WITH_ASKER = `do $$ begin perform set_config('client_connection_check_interval', '1s', false);
-  exception when invalid_parameter_value then null; end $$`
+const setWhereKnown = (isLocal = false): string =>
+  [
+    ['client_connection_check_interval', '1s'],
+    ['transaction_timeout', '0'],
+  ]
+    .map(
+      ([name, value]) =>
+        `do $$ begin perform set_config('${name}', '${value}', ${isLocal}); exception when invalid_parameter_value or undefined_object then null; end $$`,
+    )
+    .join('; ')
 
-/** The settings without which a statement would mean something else. */
-const NEEDED = ['search_path', 'timezone'] as const
-const FOUND: Readonly<Record<(typeof NEEDED)[number], string>> = { search_path: 'public, compat', timezone: 'UTC' }
+/** Whether a setting is as it has to be; a date is read by its form, and digits more do no harm. */
+function means(name: Meaning, found: string): boolean {
+  if (name === 'datestyle') return found.startsWith('ISO')
+  if (name === 'extra_float_digits') return Number(found) >= 1
+  // What the driver asks for is what a pooler sets for each of its askers.
+  return name === 'client_encoding' || found === MEANING[name]
+}
 
 /**
  * Whether an address is that of a pooler which hands out a server's connection for one transaction only
  * (`?pooling=transaction`): what a session sets, prepares or locks there would affect other clients.
  */
-function isPooled(address: string): boolean {
-  const pooling = new URL(givenAddress(address)).searchParams.get('pooling')
-  if (pooling === null || pooling === 'session' || pooling === 'transaction') return pooling === 'transaction'
-  throw new StoreError(`The address of the database says pooling=${pooling}.`, {
-    hint: 'Legal: session (as without it), transaction (a pooler that hands out connections for one transaction).',
-    code: 'bad-address',
-  })
-}
+const isPooled = (address: string): boolean => givenUrl(address).searchParams.get('pooling') === 'transaction'
 
 /** Refuses a pooler whose database lacks the settings that sessions behind it cannot make themselves. */
 async function requireSettings(client: pg.ClientBase, address: string): Promise<void> {
   const { rows } = await client.query<Record<string, string>>(
-    `select ${NEEDED.map((name) => `current_setting('${name}') as ${name}`).join(', ')}, current_database() as name`,
+    `select ${NAMES.map((name) => `current_setting('${name}') as ${name}`).join(', ')}, current_database() as name`,
   )
-  const wrong = NEEDED.filter((name) => rows[0]![name] !== FOUND[name])
+  const wrong = NAMES.filter((name) => !means(name, rows[0]![name]!))
   if (wrong.length === 0) return
   const name = `"${rows[0]!.name!.replaceAll('"', '""')}"`
   throw new StoreError(`${address} is pooled by transactions, and its ${wrong.join(' and ')} are not set.`, {
-    hint: `Once, as its owner: ${SETTINGS.slice(0, NEEDED.length)
-      .map((setting) => `alter database ${name} set ${setting};`)
+    hint: `Once, as its owner: ${wrong
+      .map((setting) => `alter database ${name} set ${setting} = ${literal(setting)};`)
       .join(' ')} Then restart the pooler's connections.`,
     code: 'not-set-up',
   })
@@ -79,7 +107,7 @@ export async function beginSession(
 ): Promise<void> {
   const pooled = isPooled(address)
   if (pooled) await requireSettings(client, address)
-  else await client.query(`${set([...settingsOf(address), ...more])}; ${END_WITH_ASKER}`)
+  else await client.query(`${set([...settingsOf(address), ...more])}; ${setWhereKnown()}`)
   prepareOn(client, !pooled)
 }
 
@@ -87,6 +115,6 @@ export async function beginSession(
 export const beginAlone = (client: pg.ClientBase, address: string): Promise<unknown> =>
   client.query(
     isPooled(address)
-      ? `begin; ${set([...settingsOf(address), 'idle_in_transaction_session_timeout = 0'], 'set local')}`
-      : set(settingsOf(address)),
+      ? `begin; ${set([...settingsOf(address), 'idle_in_transaction_session_timeout = 0'], 'set local')}; ${setWhereKnown(true)}`
+      : `${set(settingsOf(address))}; ${setWhereKnown()}`,
   )

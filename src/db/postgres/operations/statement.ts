@@ -35,17 +35,40 @@ function literal(value: unknown): string {
   return `(e'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}')::text`
 }
 
+type Parameters = Readonly<Record<string, unknown>>
+
 /** A statement as it was written, with the values of its parameters in it. */
-const written = (sql: string, parameters: Readonly<Record<string, unknown>>): string =>
+const written = (sql: string, parameters: Parameters): string =>
   portable(sql, (name) => (Object.hasOwn(parameters, name) ? literal(parameters[name]) : `:${name}`))
     .trim()
     .replace(/;+\s*$/, '')
 
+/** Says which value a statement lacks that could not be read: a `:name` may also be the end of a range of an array. */
+function requireValues(error: unknown, sql: string, parameters: Parameters): void {
+  if (!(error instanceof Error && 'code' in error && error.code === '42601' && /":"/.test(error.message))) return
+  let lacking: string | undefined
+  portable(sql, (name) => {
+    if (!Object.hasOwn(parameters, name)) lacking ??= name
+    return ''
+  })
+  if (lacking === undefined) return
+  throw new InputError(`Missing named parameter "${lacking}".`, {
+    hint: 'Give each :name of the statement a value: --param name=value.',
+    code: 'missing-parameter',
+    cause: error,
+  })
+}
+
 /** The protocol that takes one statement only: a second one after `;` could end the read-only transaction. */
 const ALONE = { queryMode: 'extended' } as const
 
-/** Statements that a cursor can be opened for. */
-const WITH_ROWS = /^(\s|\(|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(select|with|values|table)\b/i
+/** Statements that answer rows, but not through a cursor. */
+const TELLS = /^(explain|show)\b/i
+/** Statements that do something instead; what begins with any other word is a mistake, which the server names. */
+const WRITING = `insert update delete merge replace truncate create drop alter comment grant revoke begin start commit end
+  rollback abort savepoint release set reset discard lock copy do call vacuum analyze cluster reindex refresh checkpoint
+  listen unlisten notify load prepare execute deallocate declare fetch move close import security pragma attach detach`
+const WITHOUT_ROWS = new RegExp(`^(${WRITING.split(/\s+/).join('|')})\\b|^$`, 'i')
 
 /** Refuses a statement with words that only SQLite has. */
 function refuseOthers(sql: string): void {
@@ -85,7 +108,7 @@ export async function query(
 ): Promise<QueryResult> {
   refuseOthers(sql)
   const text = written(sql, parameters)
-  if (!WITH_ROWS.test(text) && !/^\s*(explain|show)\b/i.test(text))
+  if (WITHOUT_ROWS.test(text))
     throw new InputError('The statement answers no rows; only reading is possible.', {
       hint: 'Give a SELECT statement.',
       code: 'no-rows',
@@ -94,7 +117,7 @@ export async function query(
   try {
     const name = `answer_${++answers}`
     const ask = (statement: string) => client.query({ ...ALONE, text: statement, rowMode: 'array', types })
-    if (!WITH_ROWS.test(text)) {
+    if (TELLS.test(text)) {
       const { fields, rows } = await ask(text)
       await client.end()
       return { columns: fields.map(({ name }) => ({ name, table: null, type: null })), rows: once(rows) }
@@ -123,6 +146,7 @@ export async function query(
     return { columns, rows: rows() }
   } catch (error) {
     await client.end()
+    requireValues(error, sql, parameters)
     throw asStatementError(error)
   }
 }

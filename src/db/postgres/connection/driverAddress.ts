@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { StoreError } from '../../../base/errors.ts'
+import { badAddress, givenUrl } from '../../address.ts'
+import { type Account, filedPassword } from './passwordFile.ts'
+
+/** What is asked of a server for its identity: in the address, or in the variable of the same name (PGSSLMODE …). */
+const FILES = ['sslrootcert', 'sslcert', 'sslkey'] as const
+const SETTINGS = ['sslmode', ...FILES] as const
+const MODES: readonly string[] = ['disable', 'require', 'verify-ca', 'verify-full']
+
+/** Authorities that everybody believes: those that come with Node. */
+const SYSTEM = 'system'
+
+/** Whom a connection is of, with what the address leaves to the usual variables. */
+function accountOf({ searchParams, username, hostname, port, pathname }: URL): Account {
+  const { PGHOST, PGPORT, PGDATABASE, PGUSER, USER, USERNAME } = process.env
+  const user =
+    searchParams.get('user') || decodeURIComponent(username) || PGUSER || USER || USERNAME || userInfo().username
+  return {
+    // An address of IPv6 stands in brackets only there.
+    host: searchParams.get('host') || decodeURIComponent(hostname).replace(/^\[(.*)\]$/, '$1') || PGHOST || 'localhost',
+    port: searchParams.get('port') || port || PGPORT || '5432',
+    database: decodeURIComponent(pathname.slice(1)) || PGDATABASE || user,
+    user,
+  }
+}
+
+function requireReadable(name: string, file: string): void {
+  try {
+    readFileSync(file)
+  } catch (error) {
+    throw new StoreError(`The file of ${name} cannot be read: ${(error as Error).message}.`, {
+      hint: 'Name one that this user may read, by its whole path.',
+      code: 'tls-file',
+      cause: error,
+    })
+  }
+}
+
+/** Asks for TLS as it was said; refuses what would be understood in another way. */
+function setTls({ searchParams }: URL, isSocket: boolean): void {
+  if (!isSocket)
+    for (const name of SETTINGS) {
+      const said = process.env[`PG${name.toUpperCase()}`]
+      if (said && !searchParams.has(name) && (name === 'sslmode' || searchParams.has('sslmode')))
+        searchParams.set(name, said)
+    }
+  const mode = searchParams.get('sslmode')
+  const root = searchParams.get('sslrootcert')
+  if (mode !== null && !MODES.includes(mode))
+    throw badAddress(
+      `sslmode=${mode} is not known here.`,
+      'Legal: disable, require (encrypts), verify-ca, verify-full (the server must prove its name, too). One that is content without is not: name what you need.',
+    )
+  if (root === SYSTEM) {
+    if (mode !== 'verify-full')
+      throw badAddress(
+        'sslrootcert=system needs sslmode=verify-full.',
+        'Anybody has a certificate of such an authority.',
+      )
+    searchParams.delete('sslrootcert')
+  } else if (mode === 'verify-ca' && root === null)
+    throw badAddress(
+      'sslmode=verify-ca needs an authority.',
+      'Name its certificate (sslrootcert=FILE), or take sslmode=verify-full, which believes public ones.',
+    )
+  for (const name of FILES) {
+    const file = searchParams.get(name)
+    if (file) requireReadable(name, file)
+  }
+  // The driver takes some modes for stricter ones unless it is told.
+  if (mode !== null && !searchParams.has('uselibpqcompat')) searchParams.set('uselibpqcompat', 'true')
+}
+
+/**
+ * The address for the driver. Modes of TLS mean what they mean to every other program of PostgreSQL, but for those that are
+ * content without; what the address does not say is taken from the usual variables (PGHOST, PGUSER, PGPASSWORD, PGPASSFILE …), of which the
+ * driver takes PGSSLMODE for another mode, and does not know the files.
+ */
+export function driverAddress(address: string): string {
+  const url = givenUrl(address)
+  const { searchParams } = url
+  searchParams.delete('pooling')
+  const account = accountOf(url)
+  if (!/^\d{1,5}$/.test(account.port)) throw badAddress(`The port ${account.port} (PGPORT) is not a number.`)
+  setTls(url, account.host.startsWith('/'))
+  if (!url.password && !searchParams.has('password') && !process.env.PGPASSWORD) {
+    const password = filedPassword(account)
+    if (password !== undefined) searchParams.set('password', password)
+  }
+  return url.href
+}

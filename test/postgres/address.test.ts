@@ -1,0 +1,242 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { isAddress, passwordIn, shownAddress } from '../../src/db/address.ts'
+import { openReader, openStore, schemaState } from '../../src/db/open.ts'
+import { driverAddress } from '../../src/db/postgres/connection/driverAddress.ts'
+import { filedPassword, passwordOf } from '../../src/db/postgres/connection/passwordFile.ts'
+import { runCommand, tempFolder } from '../kit.ts'
+import { serverUrl, tempDatabase, withClient } from './database.ts'
+
+test.each([
+  'postgres:/u:secret@h/d',
+  'postgres:u:secret@h/d',
+  'postgres://u:secret%zz@h/d',
+  'postgres://u:secret@h:99999/d',
+  'postgres://u:se/cret@h:1/d',
+  'postgres://[::1/secret',
+  'postgres://u:123?secret@h/d',
+  'postgres://u:secret@h/d?port=five',
+  'postgres://u:secret@h/d?statement_timeout=5s',
+  'postgres://u:secret@h/d?service=x',
+  'postgres://u:secret@h/d?dbname=x',
+  'postgres://u:secret@h/d?hostaddr=127.0.0.1',
+  'postgres://u:secret@h/d?passfile=x',
+  'postgres://u:secret@h/d?channel_binding=require',
+  'postgres://u:secret@h/d?sslmode=verfy-full',
+  'postgres://u:secret@h/d?sslmode=prefer',
+  'postgres://u:secret@h/d?sslmode=allow',
+  'postgres://u:secret@h/d?sslmode=verify-ca',
+  'postgres://u:secret@h/d?sslmode=require&sslrootcert=system',
+  'postgres://u:secret@h/d?pooling=statement',
+])('%s is refused before anybody connects, and its password is not told', async (address) => {
+  expect(isAddress(address)).toBe(true)
+  const error = (await Promise.resolve(address)
+    .then(schemaState)
+    .catch((thrown: unknown) => thrown)) as Error & { hint?: string }
+  expect(error).toMatchObject({ name: 'StoreError', code: 'bad-address', hint: expect.any(String) })
+  expect(`${error.message} ${error.hint}`).not.toContain('secret')
+})
+
+test.each(['mysql://u:secret@h/d', 'postgre://u:secret@h/d', 'host=h user=u password=secret dbname=d'])(
+  '%s is no name of a file, and its password is not told',
+  async (name) => {
+    const { code, out, err } = await runCommand(tempFolder(), ['status', '--database', name])
+    expect(code).toBe(2)
+    expect(err).toMatch(/is the address of something else/)
+    expect(`${out}${err}`).not.toContain('secret')
+  },
+)
+
+test('two servers are two, wherever their addresses say which, and a password is shown of none', () => {
+  const shown = ['postgres:///d?host=/a', 'postgres:///d?host=/b', 'postgres://u:s%2Be@/d?host=/a&port=1'].map(
+    shownAddress,
+  )
+  expect(shown).toEqual([
+    'postgres:///d?host=/a',
+    'postgres:///d?host=/b',
+    expect.stringMatching(/^postgres:\/\/\/d\?user=u&host=(\/|%2F)a&port=1$/),
+  ])
+  expect(passwordIn('postgres://u:s%2Be@/d?host=/a')).toBe('s+e')
+  expect(passwordIn('postgres://user:p%40ss@[::1]:5432/db')).toBe('p@ss')
+  expect(shownAddress('postgresql://user:p%40ss@[::1]:5432/db?sslmode=require&password=x')).toBe(
+    'postgresql://user@[::1]:5432/db?sslmode=require',
+  )
+})
+
+/** With other variables of the process, until the test ends. */
+function withVariables(variables: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(variables)) {
+    const before = process.env[name]
+    process.env[name] = value
+    onTestFinished(() => {
+      if (before === undefined) delete process.env[name]
+      else process.env[name] = before
+    })
+  }
+}
+
+test('PGSSLMODE and its files mean what they mean in an address, which wins', () => {
+  const file = join(tempFolder(), 'root.pem')
+  writeFileSync(file, '')
+  const asked = (address: string) => new URL(driverAddress(address)).searchParams
+  expect(asked('postgres://h/d').has('sslmode')).toBe(false)
+  withVariables({ PGSSLMODE: 'verify-ca', PGSSLROOTCERT: file })
+  expect(Object.fromEntries(asked('postgres://h/d'))).toEqual({
+    sslmode: 'verify-ca',
+    sslrootcert: file,
+    uselibpqcompat: 'true',
+  })
+  expect(asked('postgres://h/d?sslmode=disable').get('sslmode')).toBe('disable')
+  expect(asked('postgres:///d?host=/tmp').has('sslmode')).toBe(false)
+  withVariables({ PGSSLROOTCERT: join(tempFolder(), 'none.pem') })
+  expect(() => driverAddress('postgres://h/d')).toThrow(/The file of sslrootcert cannot be read/)
+  withVariables({ PGSSLMODE: 'prefer' })
+  expect(() => driverAddress('postgres://h/d')).toThrow(/sslmode=prefer is not known here/)
+  withVariables({ PGSSLMODE: 'disable', PGPORT: 'five' })
+  expect(() => driverAddress('postgres://h/d')).toThrow(/port five/)
+})
+
+test('the file of passwords is read as every program of PostgreSQL reads it', () => {
+  const text = [
+    '# a comment:*:*:*:no',
+    'h:5432:d:other:no',
+    'h:5433:*:u:no',
+    'h\\:1:*:*:u:colon',
+    'h:5432:d:u:a:b\\:c\\\\',
+    'localhost:*:*:*:socket\r',
+    '*:*:*:*:last',
+  ].join('\n')
+  const account = { host: 'h', port: '5432', database: 'd', user: 'u' }
+  expect(passwordOf(text, account)).toBe('a:b:c\\')
+  expect(passwordOf(text, { ...account, host: 'h:1' })).toBe('colon')
+  expect(passwordOf(text, { ...account, host: '/run/postgresql' })).toBe('socket')
+  expect(passwordOf(text, { ...account, user: 'w' })).toBe('last')
+  expect(passwordOf('h:5432:d', account)).toBeUndefined()
+})
+
+test.skipIf(process.platform === 'win32')('a file of passwords that others may read is refused', () => {
+  const account = { host: 'h', port: '5432', database: 'd', user: 'u' }
+  const folder = tempFolder()
+  const write = (mode: number, text = 'h:*:*:*:secret') => {
+    const file = join(folder, `${mode}-${text.length}`)
+    writeFileSync(file, text, { mode })
+    return { PGPASSFILE: file }
+  }
+  expect(filedPassword(account, write(0o600))).toBe('secret')
+  expect(filedPassword(account, write(0o400, 'h:*:*:u:secret'))).toBe('secret')
+  for (const mode of [0o640, 0o644])
+    expect(() => filedPassword(account, write(mode))).toThrow(/may be read by others, and is not used/)
+  // What does not concern us harms nobody.
+  expect(filedPassword(account, write(0o644, 'elsewhere:*:*:*:secret'))).toBeUndefined()
+  expect(filedPassword(account, { PGPASSFILE: '/dev/null' })).toBeUndefined()
+  expect(filedPassword(account, { HOME: folder })).toBeUndefined()
+  expect(filedPassword(account, {})).toBeUndefined()
+})
+
+/** A role may have settings by which a statement, or its answer, means something else. */
+const STRANGE = [
+  ...[
+    "datestyle = 'SQL, DMY'",
+    "intervalstyle = 'iso_8601'",
+    'standard_conforming_strings = off',
+    "timezone = 'Asia/Tokyo'",
+  ],
+  ...[
+    "bytea_output = 'escape'",
+    'extra_float_digits = -10',
+    "client_encoding = 'LATIN1'",
+    'transform_null_equals = on',
+  ],
+  ...[
+    'array_nulls = off',
+    "default_transaction_isolation = 'serializable'",
+    'statement_timeout = 1',
+    'lock_timeout = 1',
+  ],
+  ...["work_mem = '64kB'", 'search_path = pg_temp', 'enable_indexscan = off'],
+]
+
+test('what a role or a database has set changes no value', async () => {
+  const role = `strange_${process.pid}`
+  // After the database, of which the role owns everything.
+  onTestFinished(async () => {
+    await withClient(await serverUrl(), (client) => client.query(`drop role if exists ${role}`))
+  })
+  const url = await tempDatabase()
+  const strange = new URL(url)
+  strange.username = role
+  await withClient(url, async (client) => {
+    await client.query(`create role ${strange.username} login superuser`)
+    const { rows } = await client.query(`select from pg_settings where name = 'transaction_timeout'`)
+    for (const setting of [...STRANGE, ...(rows.length > 0 ? ['transaction_timeout = 5000'] : [])])
+      await client.query(`alter role ${strange.username} set ${setting}`)
+  })
+  const ask = async (address: string) => {
+    const reader = openReader(address)
+    const all: unknown[] = []
+    const { rows } = await reader.engine.query(
+      `select 1.1::float8 / 3, 1e-300::float8, '2025-03-04'::date, '2025-03-04T05:06Z'::timestamptz, interval '1 day 2 hours',
+         '\\x5c41'::bytea, 'ñ\\n', :text, (null = null) is null, '{null}'::text[], null as none`,
+      { text: "a\\'b" },
+    )
+    for await (const block of rows) all.push(...block)
+    await reader.close()
+    return all
+  }
+  const store = await openStore(strange.href)
+  await store.write(async (tx) => {
+    await tx.insertInto('geo').values({ id: 1 }).execute()
+  })
+  await store.close()
+  expect(await ask(strange.href)).toEqual(await ask(url))
+})
+
+test('a database that does not keep every sign is refused before its tables are made', async () => {
+  const name = `latin_${process.pid}`
+  const server = await serverUrl()
+  await withClient(server, (client) => client.query(`create database ${name} encoding 'LATIN1' template template0`))
+  onTestFinished(async () => void (await withClient(server, (client) => client.query(`drop database ${name}`))))
+  const url = new URL(server)
+  url.pathname = name
+  await expect(openStore(url.href)).rejects.toMatchObject({
+    code: 'bad-encoding',
+    message: expect.stringMatching(/keeps texts as LATIN1; UTF8 is needed/),
+  })
+})
+
+test('a statement that lacks a value, and one with a slip of the pen, are told as of a file', async () => {
+  const url = await tempDatabase()
+  await (await openStore(url)).close()
+  const reader = openReader(url)
+  onTestFinished(() => reader.close())
+  const refused = (sql: string) =>
+    reader.engine.query(sql).then(
+      () => 'answered',
+      (error: Error & { code?: string }) => error,
+    )
+  expect(await refused('select :x')).toMatchObject({
+    code: 'missing-parameter',
+    hint: expect.stringMatching(/--param/),
+  })
+  expect(await refused('selekt 1')).toMatchObject({ code: 'bad-sql', message: expect.stringMatching(/syntax error/) })
+  expect(await refused('delete from geo')).toMatchObject({ code: 'no-rows' })
+  expect(await refused('')).toMatchObject({ code: 'no-rows' })
+})
+
+test('a holder that has yet to say who it is is waited for', async () => {
+  const url = await tempDatabase()
+  await (await openStore(url)).close()
+  await withClient(url, async (client) => {
+    // What `lockWriter` takes.
+    await client.query('select pg_advisory_lock($1, $2)', [0x494e_4453, 1])
+    const { openWriter } = await import('../store.ts')
+    const refused = openWriter(url, 'loser').catch((error: unknown) => error)
+    await client.query(
+      `insert into _lock (name, fence, pid, host, command, acquired_at) values ('writer', 1, 42, 'here', 'holder of a test', '2025-01-01T00:00:00.000Z')`,
+    )
+    expect(await refused).toMatchObject({
+      message: expect.stringMatching(/^Process 42 on here .*\(holder of a test\)/),
+    })
+  })
+})
