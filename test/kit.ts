@@ -19,7 +19,7 @@ import { sync } from '../src/sync.ts'
 import { openStore, type Store as TestStore } from './store.ts'
 
 export { type Done, runCli, runCommand, whenSaid } from './command.ts'
-export { ON_SERVER } from './onServer.ts'
+export { ON_SERVER, onlyInFile } from './onServer.ts'
 
 /** A folder that goes with the test. */
 export function tempFolder(): string {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { KeyError } from '../src/base/errors.ts'
 import type { SyncEvent } from '../src/base/events.ts'
-import { emulate, json, ms, ON_SERVER, runJob, serve, tempStore } from './kit.ts'
+import { emulate, json, ms, onlyInFile, runJob, serve, tempStore } from './kit.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000
@@ -342,7 +342,7 @@ describe('what goes wrong stays where it is', () => {
     expect(summary.failures.map(({ error }) => error.code)).toEqual(['network'])
   })
 
-  test.skipIf(ON_SERVER)('the key is nowhere in the file', async () => {
+  test.skipIf(onlyInFile('file'))('the key is nowhere in the file', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
     await runJob(store, emulator, 'catalogue: true\nseries:\n  - { indicators: [600, 99999], window: { last: 2d } }', {

@@ -6,7 +6,7 @@ import type { BandSegment, ValueSegment } from '../../src/page/client/segments.t
 import { asOf } from '../../src/page/queries/series/asOf.ts'
 import { readChanges } from '../../src/page/queries/series/changes.ts'
 import { type GeoSeries, readDays, readWindow } from '../../src/page/queries/series/window.ts'
-import { emulate, ms, runJob, tempStore } from '../kit.ts'
+import { emulate, ms, onlyInFile, runJob, tempStore } from '../kit.ts'
 import type { Reader } from '../store.ts'
 import { NIGHTS, nightsReader } from './nights.ts'
 import { scansOf } from './plans.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   reader = await nightsReader(folder)
   lines = reader.all(
-    'select g.series_id as seriesId, g.geo_id as geoId, s.time_zone as zone from series_geo g join series s on s.id = g.series_id',
+    'select g.series_id as "seriesId", g.geo_id as "geoId", s.time_zone as zone from series_geo g join series s on s.id = g.series_id',
   ) as GeoSeries[]
 })
 afterAll(async () => {
@@ -160,7 +160,7 @@ describe('a picture', () => {
     expect(drawn.segments[0]!.from).toBe(first)
   })
 
-  test('is read by keys', async () => {
+  test.skipIf(onlyInFile('plan'))('is read by keys', async () => {
     const [line] = lines as [GeoSeries]
     const { fetchId } = await asOf(reader, line.seriesId, NIGHTS[2])
     const scans = await scansOf(reader, async () => {

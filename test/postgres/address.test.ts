@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { isAddress, passwordIn, shownAddress } from '../../src/db/address.ts'
+import { isAddress, keepServerVariables, passwordIn, shownAddress } from '../../src/db/address.ts'
 import { openReader, openStore, schemaState } from '../../src/db/open.ts'
 import { driverAddress } from '../../src/db/postgres/connection/driverAddress.ts'
 import { filedPassword, passwordOf } from '../../src/db/postgres/connection/passwordFile.ts'
@@ -64,24 +64,13 @@ test('two servers are two, wherever their addresses say which, and a password is
   )
 })
 
-/** With other variables of the process, until the test ends. */
-function withVariables(variables: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(variables)) {
-    const before = process.env[name]
-    process.env[name] = value
-    onTestFinished(() => {
-      if (before === undefined) delete process.env[name]
-      else process.env[name] = before
-    })
-  }
-}
-
 test('PGSSLMODE and its files mean what they mean in an address, which wins', () => {
   const file = join(tempFolder(), 'root.pem')
   writeFileSync(file, '')
   const asked = (address: string) => new URL(driverAddress(address)).searchParams
   expect(asked('postgres://h/d').has('sslmode')).toBe(false)
-  withVariables({ PGSSLMODE: 'verify-ca', PGSSLROOTCERT: file })
+  onTestFinished(() => keepServerVariables({}))
+  keepServerVariables({ PGSSLMODE: 'verify-ca', PGSSLROOTCERT: file })
   expect(Object.fromEntries(asked('postgres://h/d'))).toEqual({
     sslmode: 'verify-ca',
     sslrootcert: file,
@@ -89,11 +78,11 @@ test('PGSSLMODE and its files mean what they mean in an address, which wins', ()
   })
   expect(asked('postgres://h/d?sslmode=disable').get('sslmode')).toBe('disable')
   expect(asked('postgres:///d?host=/tmp').has('sslmode')).toBe(false)
-  withVariables({ PGSSLROOTCERT: join(tempFolder(), 'none.pem') })
+  keepServerVariables({ PGSSLMODE: 'verify-ca', PGSSLROOTCERT: join(tempFolder(), 'none.pem') })
   expect(() => driverAddress('postgres://h/d')).toThrow(/The file of sslrootcert cannot be read/)
-  withVariables({ PGSSLMODE: 'prefer' })
+  keepServerVariables({ PGSSLMODE: 'prefer' })
   expect(() => driverAddress('postgres://h/d')).toThrow(/sslmode=prefer is not known here/)
-  withVariables({ PGSSLMODE: 'disable', PGPORT: 'five' })
+  keepServerVariables({ PGSSLMODE: 'disable', PGPORT: 'five' })
   expect(() => driverAddress('postgres://h/d')).toThrow(/port five/)
 })
 

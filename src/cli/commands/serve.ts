@@ -5,7 +5,6 @@ import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { InputError } from '../../base/errors.ts'
 import { isHere } from '../../base/host.ts'
-import { keepServerVariables } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
 import { useHeldZones } from '../../db/queries/zones.ts'
 import { type Running, startServer } from '../../page/server/start.ts'
@@ -84,7 +83,6 @@ export async function run(args: ServeArgs): Promise<number> {
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
     throw new InputError('--port takes a whole number from 0 to 65535.', { code: 'bad-port' })
   const file = databaseSetting(args.database).value
-  keepServerVariables(process.env)
   // A fault of the file is reported at once, not by every page.
   const reader = openReader(file)
   await useHeldZones(reader).finally(() => reader.close())

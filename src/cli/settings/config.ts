@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { InputError } from '../../base/errors.ts'
 import { isHere } from '../../base/host.ts'
-import { passwordIn, placeOf, shownName } from '../../db/address.ts'
+import { keepServerVariables, passwordIn, placeOf, shownName } from '../../db/address.ts'
 import { checkKey } from '../../services/key.ts'
 import type { Service } from '../../services/services.ts'
 import { systemWords } from '../terminal/fail.ts'
@@ -165,6 +165,7 @@ const ELSEWHERE = /^(?!file:)[a-z][a-z\d+.-]+:\/\/|(?:^|\s)(?:host|dbname|user|p
 /** Refuses a name under which SQLite keeps nothing, or something else. From here on, the address of a server is told without its password. */
 function checkDatabase(database: Setting<string>): Setting<string> {
   if (placeOf(database.value).folder === null) {
+    keepServerVariables(process.env)
     const password = passwordIn(database.value)
     if (password !== undefined) rememberSecret(password)
     return { ...database, value: shownName(database.value) }

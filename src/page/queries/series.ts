@@ -42,9 +42,15 @@ export async function findSeries(request: Pick<PageRequest, 'store'>, name: stri
   return found
 }
 
-/** Every series, in the order of their indicators. */
+/** Every series, in the order of their indicators, of each the native one first: numbers are given as the first answers come. */
 export const allSeries = (request: Pick<PageRequest, 'store'>): Promise<SeriesRow[]> =>
-  rows(request).orderBy('s.kind').orderBy('s.indicator_id').orderBy('s.id').execute()
+  rows(request)
+    .orderBy('s.kind')
+    .orderBy('s.indicator_id')
+    .orderBy((by) => by.case().when('s.time_trunc', 'is', null).then(0).else(1).end())
+    .orderBy((by) => by.case().when('s.geo_agg', 'is', null).then(0).else(1).end())
+    .orderBy('s.id')
+    .execute()
 
 /** The heading of a series in a list. */
 export const seriesHead = (row: SeriesRow, names: ReadonlyMap<string, string>) => ({

@@ -2,6 +2,7 @@
 
 import { endWithParent } from '../../base/endWithParent.ts'
 import { SyncError } from '../../base/errors.ts'
+import { keepServerVariables, type serverVariables } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
 import { exactNumber, plain, uniqueNames } from '../../products/cells.ts'
 import { asAnswerError } from '../../products/statement.ts'
@@ -58,8 +59,14 @@ const toldOf = (error: unknown) =>
 endWithParent(process.ppid)
 process.on('disconnect', () => process.exit())
 const idle = setTimeout(() => process.exit(), PATIENCE_MS)
-process.once('message', ({ request, limits }: { request: StatementRequest; limits: StatementLimits }) => {
+interface Asked {
+  readonly request: StatementRequest
+  readonly limits: StatementLimits
+  readonly variables: ReturnType<typeof serverVariables>
+}
+process.once('message', ({ request, limits, variables }: Asked) => {
   clearTimeout(idle)
+  keepServerVariables(variables)
   answer(request, limits)
     .then(
       (done) => ({ done }),

@@ -90,7 +90,8 @@ function answerOf(
     }
     child.once('message', settle)
     child.once('exit', () => settle(null))
-    child.send({ request: { ...request, file: givenAddress(request.file) }, limits }, (error) => error && settle(null))
+    const message = { request: { ...request, file: givenAddress(request.file) }, limits, variables: serverVariables() }
+    child.send(message, (error) => error && settle(null))
   })
 }
 

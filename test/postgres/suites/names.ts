@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { inject, onTestFinished } from 'vitest'
+import { inject } from 'vitest'
 import { isAddress } from '../../../src/db/address.ts'
 import { serverUrl, withClient } from '../database.ts'
 
@@ -33,6 +33,17 @@ export async function databaseFor(name: string): Promise<string> {
   return known === name ? name : makeOnServer(name)
 }
 
+/** What the tests of a file have made: several of them may read one, so all go with the last. */
+const made = new Set<string>()
+
+export async function dropMade(): Promise<void> {
+  if (made.size === 0) return
+  await withClient(server, async (client) => {
+    for (const name of made) await client.query(`drop database if exists ${name} with (force)`)
+  })
+  made.clear()
+}
+
 let template: Promise<unknown> | undefined
 
 /** Makes the database of the template once a run, whoever comes first. */
@@ -52,18 +63,10 @@ export async function makeOnServer(path: string): Promise<string> {
   template ??= makeTemplate()
   await template
   const name = nameOf(path)
-  const isNew = await withClient(server, async (client) => {
+  await withClient(server, async (client) => {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
     if (rowCount === 0) await client.query(`create database ${name} template ${TEMPLATE}`)
-    return rowCount === 0
   })
-  // It goes with the test that made it, not with one that comes back to it.
-  if (!isNew) return addressOf(name)
-  const drop = () => withClient(server, (client) => client.query(`drop database if exists ${name} with (force)`))
-  try {
-    onTestFinished(async () => void (await drop()))
-  } catch {
-    // Made for several tests: it goes with the server.
-  }
+  made.add(name)
   return addressOf(name)
 }

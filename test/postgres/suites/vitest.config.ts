@@ -20,6 +20,6 @@ export default mergeConfig(
         },
       },
     ],
-    test: { env: { INDICATOR_SYNC_TEST_ON: 'postgres' } },
+    test: { setupFiles: ['test/postgres/suites/setup.ts'], env: { INDICATOR_SYNC_TEST_ON: 'postgres' } },
   }),
 )

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { StoreError } from '../../../base/errors.ts'
-import { badAddress, givenUrl } from '../../address.ts'
+import { badAddress, givenUrl, serverVariables } from '../../address.ts'
 import { type Account, filedPassword } from './passwordFile.ts'
 
 /** What is asked of a server for its identity: in the address, or in the variable of the same name (PGSSLMODE …). */
@@ -14,9 +14,8 @@ const SYSTEM = 'system'
 
 /** Whom a connection is of, with what the address leaves to the usual variables. */
 function accountOf({ searchParams, username, hostname, port, pathname }: URL): Account {
-  const { PGHOST, PGPORT, PGDATABASE, PGUSER, USER, USERNAME } = process.env
-  const user =
-    searchParams.get('user') || decodeURIComponent(username) || PGUSER || USER || USERNAME || userInfo().username
+  const { PGHOST, PGPORT, PGDATABASE, PGUSER } = serverVariables()
+  const user = searchParams.get('user') || decodeURIComponent(username) || PGUSER || userInfo().username
   return {
     // An address of IPv6 stands in brackets only there.
     host: searchParams.get('host') || decodeURIComponent(hostname).replace(/^\[(.*)\]$/, '$1') || PGHOST || 'localhost',
@@ -42,7 +41,7 @@ function requireReadable(name: string, file: string): void {
 function setTls({ searchParams }: URL, isSocket: boolean): void {
   if (!isSocket)
     for (const name of SETTINGS) {
-      const said = process.env[`PG${name.toUpperCase()}`]
+      const said = serverVariables()[`PG${name.toUpperCase()}`]
       if (said && !searchParams.has(name) && (name === 'sslmode' || searchParams.has('sslmode')))
         searchParams.set(name, said)
     }
@@ -85,7 +84,7 @@ export function driverAddress(address: string): string {
   const account = accountOf(url)
   if (!/^\d{1,5}$/.test(account.port)) throw badAddress(`The port ${account.port} (PGPORT) is not a number.`)
   setTls(url, account.host.startsWith('/'))
-  if (!url.password && !searchParams.has('password') && !process.env.PGPASSWORD) {
+  if (!url.password && !searchParams.has('password') && !serverVariables().PGPASSWORD) {
     const password = filedPassword(account)
     if (password !== undefined) searchParams.set('password', password)
   }

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { StoreError } from '../../../base/errors.ts'
+import { serverVariables } from '../../address.ts'
 
 /** Whom a password is wanted for, as a line of the file says it. */
 export interface Account {
@@ -13,7 +14,7 @@ export interface Account {
 const WINDOWS = process.platform === 'win32'
 
 /** The file in which the programs of PostgreSQL look for passwords; undefined where there is none for this user. */
-function passwordFile({ PGPASSFILE, HOME, APPDATA }: NodeJS.ProcessEnv): string | undefined {
+function passwordFile({ PGPASSFILE, HOME, APPDATA }: ReturnType<typeof serverVariables>): string | undefined {
   if (PGPASSFILE) return PGPASSFILE
   const [folder, name] = WINDOWS ? [APPDATA, 'postgresql/pgpass.conf'] : [HOME, '.pgpass']
   return folder ? join(folder, name) : undefined
@@ -36,8 +37,8 @@ export function passwordOf(text: string, { host, port, database, user }: Account
 }
 
 /** The password of an account in the file of passwords. One that others may read is not used, as no program of PostgreSQL uses it. */
-export function filedPassword(account: Account, env = process.env): string | undefined {
-  const file = passwordFile(env)
+export function filedPassword(account: Account, variables = serverVariables()): string | undefined {
+  const file = passwordFile(variables)
   const found = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })
   if (file === undefined || !found?.isFile()) return undefined
   let text: string

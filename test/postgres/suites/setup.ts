@@ -1,0 +1,4 @@
+import { afterAll } from 'vitest'
+import { dropMade } from './names.ts'
+
+afterAll(dropMade)
