@@ -6,6 +6,7 @@ export const ON_SERVER = process.env.INDICATOR_SYNC_TEST_ON === 'postgres'
 /** What the suites leave out over PostgreSQL, by the reason. */
 const FILES_ONLY = {
   file: 'It looks at the bytes of the file, its pragmas or its statistics.',
+  copy: 'It copies a file; what is copied from a server is a file, too, and compared in test/postgres/equal.test.ts.',
   plan: "It reads SQLite's plans (`explain query plan`).",
   first: 'It starts from a file of the first schema: servers begin with a later one.',
   match: 'It needs `match` of SQLite: on PostgreSQL the recipe `search` is told to be `discover`.',

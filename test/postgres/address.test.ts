@@ -211,6 +211,15 @@ test('a statement that lacks a value, and one with a slip of the pen, are told a
   expect(await refused('selekt 1')).toMatchObject({ code: 'bad-sql', message: expect.stringMatching(/syntax error/) })
   expect(await refused('delete from geo')).toMatchObject({ code: 'no-rows' })
   expect(await refused('')).toMatchObject({ code: 'no-rows' })
+  const large = async (sql: string) => {
+    try {
+      for await (const _ of (await reader.engine.query(sql)).rows);
+      return 'answered'
+    } catch (error) {
+      return error
+    }
+  }
+  expect(await large(`select repeat('x', 2000000000)`)).toMatchObject({ name: 'InputError', code: 'value-too-large' })
 })
 
 test('a holder that has yet to say who it is is waited for', async () => {

@@ -10,7 +10,9 @@ const rawOf = (error: unknown): unknown => (error instanceof SyncError ? error.c
 /** Of the network, and what the driver itself says of it. */
 const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EPIPE', 'ENOENT', 'EHOSTUNREACH']
 const CUT =
-  /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|Postgres connection has been discarded)/
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|Postgres connection has been discarded)/
+
+const LATE = /^timeout exceeded when trying to connect/
 
 /** What TLS says: who the server is was not proven, or it does not encrypt. */
 const TLS = /^(ERR_(TLS|SSL|OSSL)_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|HOSTNAME_)/
@@ -20,7 +22,7 @@ const PLAIN = /^The server does not support SSL connections/
 const ASKED = /client password must be a(?: non-empty)? string/
 
 const isCut = (error: unknown): boolean =>
-  error instanceof Error && [CUT, PLAIN, ASKED].some((said) => said.test(error.message))
+  error instanceof Error && [CUT, LATE, PLAIN, ASKED].some((said) => said.test(error.message))
 
 /** What the network or the driver says; undefined of anything else. */
 const networkOf = (error: unknown): string | undefined => {
@@ -28,6 +30,7 @@ const networkOf = (error: unknown): string | undefined => {
   const code = 'code' in error ? String(error.code) : ''
   if (ASKED.test(error.message)) return 'no-password'
   if (TLS.test(code) || PLAIN.test(error.message)) return 'tls'
+  if (LATE.test(error.message)) return 'ETIMEDOUT'
   return NETWORK.includes(code) ? code : CUT.test(error.message) ? 'lost' : undefined
 }
 

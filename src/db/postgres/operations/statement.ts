@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { InputError } from '../../../base/errors.ts'
 import { type QueryResult, SEEN } from '../../engine.ts'
 import { portable } from '../../portable.ts'
+import { valueTooLarge } from '../../statementErrors.ts'
 import type { Connection, ReadTransaction } from '../connection/connection.ts'
 import { OID } from '../connection/oids.ts'
 import { asStoreError } from '../errors.ts'
@@ -182,10 +183,15 @@ const WRONG: readonly (readonly [
   [/^(42|22|0A|25001)/, /./, null, HINT, 'bad-sql'],
 ]
 
+/** What a server says of a value that it has no room for: a limit of its program, its memory, or an allocation that it refuses. */
+const TOO_LARGE = /^(54000|53200)$/
+const NO_ROOM = /^invalid memory alloc request size/
+
 /** An error in the statement keeps the words of the database; an error of the database gets ours. */
 function asStatementError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error ? String(error.code) : ''
+  if (TOO_LARGE.test(code) || NO_ROOM.test(error.message)) return valueTooLarge(error)
   const known = WRONG.find(([state, said]) => state.test(code) && said.test(error.message))
   if (!known) return asStoreError(error)
   const [, , message, hint, name] = known
