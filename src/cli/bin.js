@@ -12,9 +12,6 @@ const { existsSync, mkdirSync } = await import('node:fs')
 const { enableCompileCache } = await import('node:module')
 const { tmpdir } = await import('node:os')
 const { join } = await import('node:path')
-// A server stays up beside other programs, so its young generation does not grow. Set before the compile cache is opened: an entry
-// of the cache is valid only under the flags under which it was compiled.
-if (process.argv[2] === 'serve') (await import('node:v8')).setFlagsFromString('--semi-space-growth-factor=1')
 // The next command uses what this one compiles: the cache is in the system's temporary folder. The folder of the cache is made here,
 // which fails at once where there is no temporary folder; Node would make that one too, or never stop trying.
 const cache = join(tmpdir(), 'node-compile-cache')
@@ -29,6 +26,7 @@ const source = new URL('./main.ts', import.meta.url)
 const [folder, ending] = existsSync(source) ? ['.', 'ts'] : ['../../dist/program', 'js']
 const load = (name) => import(new URL(`${folder}/${name}.${ending}`, import.meta.url).href)
 const { canShrinkHeap, shrinkHeap } = await load('heap')
-const { isFetching, main } = await load('main')
-if (isFetching(process.argv) && canShrinkHeap()) shrinkHeap()
+const { heapOf, main } = await load('main')
+const heap = heapOf(process.argv)
+if (heap && canShrinkHeap()) shrinkHeap(heap)
 await main()

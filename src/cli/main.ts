@@ -1,7 +1,7 @@
 import { commandNamed } from './commandLine/commands.ts'
 import { watchOutput } from './terminal/pipes.ts'
 
-export { isFetching } from './commandLine/fetching.ts'
+export { heapOf } from './commandLine/heapOf.ts'
 
 /** Whether a command line requests the help of the program as a whole. */
 function asksForHelp(argv: readonly string[]): boolean {

@@ -1,4 +1,5 @@
 import type { Options } from 'yargs'
+import type { Heap } from '../heap.ts'
 
 /** A command as help shows it; what it does is loaded only when it is called. */
 export interface Command {
@@ -8,8 +9,8 @@ export interface Command {
   readonly positionals?: Readonly<Record<string, Options & { readonly type: 'string' | 'number' }>>
   readonly flags: Readonly<Record<string, Options>>
   readonly example: string
-  /** Whether it always has replies to read, fetched or stored: it begins with a small heap (`heap.ts`). */
-  readonly smallHeap?: boolean
+  /** The small heap it begins with, where it always has replies to read, fetched or stored, or stays up (`heap.ts`). */
+  readonly heap?: Heap
   /** Whether it ends when nobody reads its output any more: it only writes, or runs until it is stopped. */
   readonly endsWithOutput?: boolean
   /** Returns the exit code. It also gets all commands, for those that list them. */

@@ -14,7 +14,7 @@ export const MAINTENANCE_COMMANDS = {
       ...JSON_FLAG,
     },
     example: 'replay --into rebuilt.db',
-    smallHeap: true,
+    heap: 'replies',
     run: async (args) => (await import('../commands/replay.ts')).run(args),
   },
   quarantine: {

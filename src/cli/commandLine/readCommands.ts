@@ -184,6 +184,7 @@ export const READ_COMMANDS = {
       open: { type: 'boolean', default: false, describe: 'Open it in the browser' },
     },
     example: 'serve --open',
+    heap: 'page',
     endsWithOutput: true,
     run: async (args) => (await import('../commands/serve.ts')).run(args),
   },
@@ -239,7 +240,7 @@ export const READ_COMMANDS = {
       ...JSON_FLAG,
     },
     example: 'lake sync data/lake',
-    smallHeap: true,
+    heap: 'replies',
     run: async (args) => (await import('../commands/lake.ts')).run(args),
   },
 } as const satisfies Record<string, Command>

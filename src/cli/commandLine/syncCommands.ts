@@ -22,7 +22,7 @@ export const SYNC_COMMANDS = {
     about: 'Run the main job against an embedded copy of the service, then show what SQL answers',
     flags: { ...DATABASE },
     example: 'demo --database /tmp/demo.db',
-    smallHeap: true,
+    heap: 'replies',
     run: async (args) => (await import('../commands/demo.ts')).run(args),
   },
   init: {
@@ -109,7 +109,7 @@ export const SYNC_COMMANDS = {
       ...JSON_FLAG,
     },
     example: 'backfill jobs/nightly.yaml --from 2015-01-01 --to 2020-01-01',
-    smallHeap: true,
+    heap: 'replies',
     run: async (args) => (await import('../commands/sync.ts')).backfill(args),
   },
   restate: {
@@ -128,7 +128,7 @@ export const SYNC_COMMANDS = {
       ...JSON_FLAG,
     },
     example: 'restate jobs/nightly.yaml --from 2025-01-01 --to 2025-02-01',
-    smallHeap: true,
+    heap: 'replies',
     run: async (args) => (await import('../commands/sync.ts')).restate(args),
   },
   retry: {
@@ -138,7 +138,7 @@ export const SYNC_COMMANDS = {
     positionals: { job: { type: 'string', describe: 'Job file (YAML) whose pace and budget are kept' } },
     flags: { ...DATABASE, ...SERVICE, ...DURABILITY, ...REJECTS, ...NOTIFY, ...JSON_FLAG },
     example: 'retry jobs/nightly.yaml',
-    smallHeap: true,
+    heap: 'replies',
     run: async (args) => (await import('../commands/sync.ts')).retry(args),
   },
   schedule: {
@@ -155,7 +155,7 @@ export const SYNC_COMMANDS = {
     },
     example: 'schedule jobs/nightly.yaml --service esios',
     endsWithOutput: true,
-    smallHeap: true,
+    heap: 'replies',
     run: async (args) => (await import('../commands/schedule.ts')).run(args),
   },
   worker: {

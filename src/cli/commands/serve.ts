@@ -9,7 +9,6 @@ import { openReader } from '../../db/open.ts'
 import { useHeldZones } from '../../db/queries/zones.ts'
 import { type Running, startServer } from '../../page/server/start.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
-import { keepHeapSmall } from '../heap.ts'
 import { lakesOfJobs } from '../jobs/jobLakes.ts'
 import { LISTENING_REFUSED } from '../listening.ts'
 import { DEFAULT_DATABASE, databaseSetting } from '../settings/config.ts'
@@ -63,7 +62,6 @@ async function listening(args: ServeArgs, file: string): Promise<Running> {
     now: () => Math.floor(Date.now() / 1000),
     command: (rest: string) => `${called()} ${rest}${where}`,
     lakes: lakesOfJobs,
-    answered: keepHeapSmall,
     failed: (error: unknown) => {
       process.stderr.write(`${describe(error)}\n`)
     },

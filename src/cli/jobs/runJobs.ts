@@ -132,7 +132,7 @@ async function runAll(
         onPlanned: async (requests) => {
           if (options.signal || sharedRun || i > 0 || requests === 0 || !canShrinkHeap()) return
           await store.close()
-          shrinkHeap()
+          shrinkHeap('replies')
         },
         onEvent: (event) => {
           options.onActivity?.()

@@ -177,7 +177,6 @@ export function buildServer(site: Site): Server {
   const live = createLive(() => watchChanges(site.file))
   on('/api/live', async (request, response) => live.follow(request, response))
   const server = guardedServer((request, response) => router.lookup(request, response), site)
-  server.once('request', (_request, response: ServerResponse) => response.once('close', () => site.answered?.()))
   server.once('close', () => live.close())
   return server
 }

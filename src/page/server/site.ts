@@ -14,8 +14,6 @@ export interface Site {
   readonly lakes?: () => Promise<readonly string[]>
   /** Called with errors that are not the user's. */
   readonly failed: (error: unknown) => void
-  /** Called once, when the first answer has been sent. */
-  readonly answered?: () => void
   /** How long a request may take to arrive, and how often that is checked, in milliseconds. */
   readonly receiveTimeoutMs?: { readonly headers: number; readonly check: number }
 }

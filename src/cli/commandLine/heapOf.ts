@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import type { Heap } from '../heap.ts'
 import { commandNamed } from './commands.ts'
 
 /** The file of the database by the command line or the environment; a guess, because nothing is read yet. */
@@ -8,6 +9,9 @@ function databaseOf(argv: readonly string[]): string {
   return named ?? process.env.INDICATOR_SYNC_DATABASE ?? 'data/indicator-sync.db'
 }
 
-/** Whether the command line of a process, Node and script included, will certainly fetch. A `sync` into an existing database may find nothing to do, and decides later. */
-export const isFetching = (argv: readonly string[]): boolean =>
-  commandNamed(argv[2])?.smallHeap === true || (argv[2] === 'sync' && !existsSync(databaseOf(argv)))
+/**
+ * The heap that suits the command line of a process, Node and script included. A `sync` into an existing database may find nothing
+ * to do, and decides later.
+ */
+export const heapOf = (argv: readonly string[]): Heap | undefined =>
+  argv[2] === 'sync' && !existsSync(databaseOf(argv)) ? 'replies' : commandNamed(argv[2])?.heap
