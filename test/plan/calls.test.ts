@@ -106,3 +106,25 @@ test('the jobs of one call ask all that they want and nothing twice, whatever th
     }),
     { numRuns: 300 },
   ))
+
+test('what is absent of a monthly series is past revision where the rest of it is: a month that has begun may still be revised', () => {
+  const monthAt = (n: number): number => Date.parse(`2025-${n}-01T00:00:00+0${n > 10 ? 1 : 2}:00`) / 1000
+  const held = { from: monthAt(10), to: monthAt(12), geoId: 3 }
+  const plannerState: PlannerState = {
+    ...EMPTY_STATE,
+    series: (series) => ({
+      ...EMPTY_STATE.series(series),
+      coverage: [{ ...held, state: 'values', fetchedAt: NOW - 600, settledS: 99 * DAY, sinceAt: null }],
+      period: { at: monthAt(10), step: 31 * DAY },
+    }),
+    absences: () => [{ ...held, step: 31 * DAY, sinceAt: NOW - 20 * DAY, checkedAt: NOW - 15 * DAY }],
+  }
+  const job = readJob(
+    'name: job\nseries:\n  - { indicators: [5], geoIds: [3], lookback: 5d, window: { from: 2025-10-01, to: 2025-12-30 } }\n',
+    'job.yaml',
+  )
+  const all = [...plan({ job, service: SERVICES.generic, plannerState, now: NOW, options: {} })]
+  const absent = all.filter(({ reason }) => reason === 'absent')
+  expect([absent.length, all.length - absent.length]).toEqual([1, 1])
+  expect(new Set(all.map((one) => one.settledBefore))).toEqual(new Set([monthAt(12)]))
+})

@@ -104,7 +104,7 @@ function* candidates(planning: Planning, entry: SeriesEntry, missingLater: Missi
         requested.add(key, dueGeoIds, [window])
         const planned = planWindow(planning, one, window, {
           ...{ geoIds: dueGeoIds, reason: 'absent' },
-          settledBefore: settledBefore(zone, now, entry.lookback, unit),
+          settledBefore: settledBefore(zone, now, entry.lookback, unit, periods),
         })
         yield { dueAt: Math.min(...inside.map(({ dueAt }) => dueAt)), planned }
       }
