@@ -13,6 +13,8 @@ const OURS = { PATH: process.env.PATH ?? '', TZ: process.env.TZ ?? '' }
 /** What a command did. */
 export interface Done {
   readonly code: number | null
+  /** What ended it, where a signal did. */
+  readonly signal?: NodeJS.Signals | null
   readonly out: string
   readonly err: string
 }
@@ -44,7 +46,7 @@ export async function runCli(
   child.stdin.end()
   const texts = outputs(child)
   during?.(child)
-  return new Promise((done) => child.on('close', (code) => done({ code, ...texts })))
+  return new Promise((done) => child.on('close', (code, signal) => done({ code, signal, ...texts })))
 }
 
 /** What a process writes, as far as it has come. */

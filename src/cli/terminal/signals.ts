@@ -9,7 +9,18 @@ let received: number | undefined
 export const signalCode = (error: unknown): number | undefined =>
   error instanceof StoppedError && error.code === 'signal' ? received : undefined
 
-/** Turns the first SIGINT or SIGTERM into an aborted signal; a second one ends the process at once. */
+/** Ends the process as the system does: `process.exit` waits for threads, and asks whoever listens for the end. */
+function endNow(name: 'SIGINT' | 'SIGTERM', exit: number): void {
+  process.removeAllListeners(name)
+  process.kill(process.pid, name)
+  // The first process of a container is not ended by its own signal.
+  process.exit(exit)
+}
+
+/**
+ * Turns the first SIGINT or SIGTERM into an aborted signal. A second one ends the process at once, whatever the first waits for:
+ * by then nobody listens any more, so the system ends it, also while the event loop is busy.
+ */
 export function watchSignals(
   tell: OnEvent,
   controller = new AbortController(),
@@ -22,22 +33,24 @@ export function watchSignals(
   let code: number | undefined
   const on = (name: 'SIGINT' | 'SIGTERM', exit: number) => {
     const listener = () => {
-      if (code !== undefined) process.exit(exit)
+      if (code !== undefined) return endNow(name, exit)
       code = exit
       received ??= exit
       const reason = 'Stopping after the replies in hand; once more to stop at once.'
       tell({ event: 'signal.received', signal: name, reason })
-      controller.abort()
+      // In the next turn: both may have come while the loop was busy, and whoever stops listening here would miss the second.
+      setImmediate(() => {
+        // The system does not end the first process of a container that does not listen.
+        if (process.pid !== 1) release()
+        controller.abort()
+      })
     }
     process.on(name, listener)
     return () => process.off(name, listener)
   }
   const releases = [on('SIGINT', EXIT.sigint), on('SIGTERM', EXIT.sigterm)]
-  return {
-    signal: controller.signal,
-    code: () => code,
-    release: () => {
-      for (const release of releases) release()
-    },
+  const release = (): void => {
+    for (const one of releases) one()
   }
+  return { signal: controller.signal, code: () => code, release }
 }
