@@ -15,8 +15,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, resolve, sep } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { InputError } from '../base/errors.ts'
+import { makeFolder } from '../base/files/folder.ts'
 import { partFileOf, removeStaleParts } from '../base/files/partFiles.ts'
 import { moveIntoPlace, prepareTarget } from '../base/files/target.ts'
 import { filesOf, type LakeManifest, MANIFEST, manifestText, readManifest } from './manifest.ts'
@@ -52,7 +53,7 @@ export function openLake(asWritten: string): string {
       hint: 'It was not touched. Name a folder.',
       code: 'target-exists',
     })
-  if (!there) mkdirSync(resolve(asWritten), { recursive: true })
+  if (!there) makeFolder(asWritten)
   const folder = realpathSync(asWritten)
   const names = readdirSync(folder)
   const known = names.includes(MANIFEST)

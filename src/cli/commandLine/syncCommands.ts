@@ -134,7 +134,7 @@ export const SYNC_COMMANDS = {
   retry: {
     usage: 'retry [job]',
     about:
-      'Request again what failed, exactly as it was requested; at the pace and within the budget of a job, where one is named',
+      'Request again what failed, exactly as it was requested and also what the service did not know (404), which a sync leaves alone for a while; at the pace and within the budget of a job, where one is named',
     positionals: { job: { type: 'string', describe: 'Job file (YAML) whose pace and budget are kept' } },
     flags: { ...DATABASE, ...SERVICE, ...DURABILITY, ...REJECTS, ...NOTIFY, ...JSON_FLAG },
     example: 'retry jobs/nightly.yaml',

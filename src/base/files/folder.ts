@@ -1,0 +1,39 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { InputError } from '../errors.ts'
+import { asWriteError } from './target.ts'
+
+/** Why a folder cannot be made, by the code of the system and the folder that it would lie in. */
+const WHY_NOT: Readonly<Record<string, (parent: string) => string>> = {
+  EROFS: (parent) => `${parent} cannot be written`,
+  ENOENT: (parent) => `${parent} takes no folders`,
+  EACCES: (parent) => `this user may not write to ${parent}`,
+  EPERM: (parent) => `this user may not write to ${parent}`,
+  ENOTDIR: (parent) => `${parent} is not a folder`,
+  EEXIST: (parent) => `in ${parent} something of its name is there that is not a folder`,
+  ENAMETOOLONG: () => 'its name is too long',
+}
+
+/**
+ * Makes a folder, and those that it lies in. One by one: `mkdir` of Node never stops trying where the system says that a folder is
+ * not there which is.
+ */
+export function makeFolder(asWritten: string): void {
+  const missing: string[] = []
+  for (let at = resolve(asWritten); !existsSync(at); at = dirname(at)) missing.unshift(at)
+  for (const folder of missing)
+    try {
+      mkdirSync(folder)
+    } catch (error) {
+      // Another process may have made it.
+      if (existsSync(folder)) continue
+      const { code = '' } = error as NodeJS.ErrnoException
+      const why = WHY_NOT[code]
+      if (!why) throw asWriteError(error, asWritten)
+      throw new InputError(`The folder ${asWritten} cannot be made: ${why(dirname(folder))} (${code}).`, {
+        hint: 'Name a folder in one that this user may write to, or make it and give this user the right to write to it.',
+        code: 'cannot-write',
+        cause: error,
+      })
+    }
+}
