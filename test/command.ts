@@ -7,8 +7,11 @@ import { commandOnServer } from './onServer.ts'
 
 const BIN = resolve('src/cli/bin.js')
 
-/** All that a command gets of our environment. */
-const OURS = { PATH: process.env.PATH ?? '', TZ: process.env.TZ ?? '' }
+/** All that a command gets of our environment; where coverage is measured, the folder that its own goes to. */
+const OURS = {
+  ...{ PATH: process.env.PATH ?? '', TZ: process.env.TZ ?? '' },
+  ...(process.env.NODE_V8_COVERAGE && { NODE_V8_COVERAGE: process.env.NODE_V8_COVERAGE }),
+}
 
 /** What a command did. */
 export interface Done {
