@@ -37,7 +37,7 @@ export const badAddress = (message: string, hint = FORM, cause?: unknown): Store
 const SHOWN = ['host', 'port', 'user', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 /** what is not shown, */
 const HIDDEN = [
-  ...['password', 'options', 'pooling', 'sslnegotiation', 'uselibpqcompat', 'application_name'],
+  ...['password', 'options', 'pooling', 'application_name'],
   ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
 ]
 const NUMBERS = ['port', 'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
@@ -73,7 +73,10 @@ function parseAddress(address: string): URL {
     const said = error instanceof Error ? error.message.replace(address, '…') : error
     throw badAddress('The address of the database cannot be read.', FORM, said)
   }
-  for (const name of url.searchParams.keys())
+  const names = [...url.searchParams.keys()]
+  const twice = names.find((name, i) => names.indexOf(name) < i)
+  if (twice !== undefined) throw badAddress(`The address of the database says ${twice}=… twice.`, 'Say it once.')
+  for (const name of names)
     if (!KNOWN.includes(name))
       throw badAddress(
         `The address of the database says ${name}=…, which is not known here.`,

@@ -29,6 +29,8 @@ test.each([
   'postgres://u:secret@h/d?sslmode=verify-ca',
   'postgres://u:secret@h/d?sslmode=require&sslrootcert=system',
   'postgres://u:secret@h/d?pooling=statement',
+  'postgres://u:secret@h/d?sslmode=verify-full&sslmode=disable',
+  'postgres://u:secret@h/d?sslnegotiation=bad',
 ])('%s is refused before anybody connects, and its password is not told', async (address) => {
   expect(isAddress(address)).toBe(true)
   const error = (await Promise.resolve(address)

@@ -69,7 +69,7 @@ function setTls({ searchParams }: URL, isSocket: boolean): void {
     if (file) requireReadable(name, file)
   }
   // The driver takes some modes for stricter ones unless it is told.
-  if (mode !== null && !searchParams.has('uselibpqcompat')) searchParams.set('uselibpqcompat', 'true')
+  if (mode !== null) searchParams.set('uselibpqcompat', 'true')
 }
 
 /**
