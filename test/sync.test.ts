@@ -349,7 +349,7 @@ describe('what goes wrong stays where it is', () => {
     await runJob(store, emulator, 'catalogue: true\nseries:\n  - { indicators: [600, 99999], window: { last: 2d } }', {
       now: ms(NOW),
     })
-    store.tidy()
+    await store.tidy()
     const held = ON_SERVER
       ? JSON.stringify(TABLE_NAMES.map((table) => store.all(`select * from ${table}`)))
       : readFileSync(store.file)
