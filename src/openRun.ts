@@ -38,9 +38,9 @@ export async function openRun(
   const runId = await beginRun(store, timeZone === undefined ? record : { ...record, timeZone })
   const emit: EmitEvent = (event, fields) => onEvent?.({ event, run: runId, job: job.name, command, ...fields })
   const tell = (outcome: string, error: SyncError | null, counts: Counts): void => {
-    const { requests: calls, failed, bytes, ...rows } = counts
+    const { requests, failed, bytes, ...rows } = counts
     const why = { code: error?.code ?? null, reason: error?.message ?? null, hint: error?.hint ?? null }
-    emit('run.ended', { outcome, ms: now() - began, calls, failed, bytes, rows: eventRows(rows), ...why })
+    emit('run.ended', { outcome, ms: now() - began, requests, failed, bytes, rows: eventRows(rows), ...why })
   }
   emit('run.started', {})
   return {

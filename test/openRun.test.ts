@@ -14,6 +14,6 @@ test('a run whose database is gone is told to have ended all the same, with the 
   const of = { run: run.runId, job: 'nightly', command: 'sync' }
   expect(events).toMatchObject([
     { ...of, event: 'run.started' },
-    { ...of, event: 'run.ended', outcome: 'failed', code: 'no-server', reason: 'The server is gone.', calls: 0 },
+    { ...of, event: 'run.ended', outcome: 'failed', code: 'no-server', reason: 'The server is gone.', requests: 0 },
   ])
 })

@@ -31,7 +31,7 @@ export interface EventFields {
   readonly hint?: string | null
   readonly wait_ms?: number
   readonly pieces?: number
-  readonly calls?: number
+  readonly requests?: number
   readonly failed?: number
   readonly at?: string
   readonly done?: number
@@ -65,7 +65,7 @@ export const FIELDS: Readonly<Record<keyof EventFields, string>> = {
   hint: 'What to do next',
   wait_ms: 'Milliseconds to wait',
   pieces: 'Windows that are requested in its place',
-  calls: 'Requests of the run',
+  requests: 'Requests of the run that were recorded',
   failed: 'Requests that failed for good',
   at: 'Instant, ISO 8601 in UTC',
   done: 'Requests that are done',

@@ -88,7 +88,7 @@ export const EVENTS = {
     when: 'Once a minute where stderr is not a terminal.',
     fields: [
       ...REQUEST,
-      ...(['done', 'total', 'calls', 'failed', 'values_per_second', 'left_seconds', 'calls_left'] as const),
+      ...(['done', 'total', 'requests', 'failed', 'values_per_second', 'left_seconds', 'calls_left'] as const),
     ],
     sentence: ({ reason }) => reason ?? '',
   },
@@ -96,9 +96,9 @@ export const EVENTS = {
     level: 'info',
     pretty: 'verbose',
     when: 'A run ends. Its level is info when it is done, warn when it is partial or stopped, error when it failed.',
-    fields: [...RUN, 'outcome', 'ms', 'calls', 'failed', 'bytes', 'rows', 'code', 'reason', 'hint'],
-    sentence: ({ job, run, outcome, ms, calls, failed, rows, reason }) =>
-      `${job}: run ${run} ${outcome} in ${seconds(ms ?? 0)}, ${quantity(calls ?? 0, 'call')}, ${failed} failed, ${counted(rows)}${reason ? `: ${reason}` : ''}`,
+    fields: [...RUN, 'outcome', 'ms', 'requests', 'failed', 'bytes', 'rows', 'code', 'reason', 'hint'],
+    sentence: ({ job, run, outcome, ms, requests, failed, rows, reason }) =>
+      `${job}: run ${run} ${outcome} in ${seconds(ms ?? 0)}, ${quantity(requests ?? 0, 'request')}, ${failed} failed, ${counted(rows)}${reason ? `: ${reason}` : ''}`,
   },
   'signal.received': {
     level: 'warn',

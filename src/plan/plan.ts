@@ -20,7 +20,7 @@ export function* plan(
   const { options, requested = createRequested() } = given
   const job = { ...given.job, series: inOrder(given.job.series) }
   const planning = { ...given, job, requested }
-  const before = requested.calls()
+  const before = requested.requests()
   const missingLater = createMissingLater(planning)
   yield* planCatalogue(planning)
   for (const entry of job.series) yield* planInstants(planning, entry)
@@ -29,7 +29,7 @@ export function* plan(
   if (newestFirst) yield* latestFirst(series)
   else for (const { requests } of series) yield* requests
   yield* planListings(planning)
-  yield* planAbsences(planning, requested.calls() - before, missingLater)
+  yield* planAbsences(planning, requested.requests() - before, missingLater)
 }
 
 /** The requests of every series of a job. */

@@ -8,11 +8,11 @@ export interface Requested {
    * one for a single geo does not cover all.
    */
   left(series: string, geoId: number, wanted: readonly Interval[]): Interval[]
-  add(series: string, geoIds: readonly number[], intervals: readonly Interval[], calls?: number): void
+  add(series: string, geoIds: readonly number[], intervals: readonly Interval[], requests?: number): void
   /** Adds a path and query; false where it was added before. */
   takes(target: string): boolean
   /** The number of requests so far: windows of series, and targets. */
-  calls(): number
+  requests(): number
   /** An independent copy. */
   copy(): Requested
 }
@@ -27,7 +27,7 @@ export function createRequested(
 ): Requested {
   const bySeries = new Map(before)
   const targets = new Set(targetsBefore)
-  let calls = 0
+  let requests = 0
   return {
     left(series, geoId, wanted) {
       const requested = bySeries.get(series)
@@ -37,7 +37,7 @@ export function createRequested(
       return subtract(wanted, some)
     },
     add(series, geoIds, more, windows = more.length) {
-      calls += windows
+      requests += windows
       const requested = bySeries.get(series)
       const added = geoIds.map(
         (geoId) => [geoId, requested ? merge([...(requested.get(geoId) ?? []), ...more]) : more] as const,
@@ -47,10 +47,10 @@ export function createRequested(
     takes(target) {
       if (targets.has(target)) return false
       targets.add(target)
-      calls++
+      requests++
       return true
     },
-    calls: () => calls,
+    requests: () => requests,
     copy: () => createRequested(bySeries, targets),
   }
 }

@@ -98,7 +98,7 @@ describe('the command line', () => {
     })
     const { code, err } = await runCommand(dir, ['validate', 'job.yaml'])
     expect(err).toMatch(/series\[0\]\.window\.from lies before 1990/)
-    expect(err).toMatch(/needs 4,967,600 calls, 2 days at its pace/)
+    expect(err).toMatch(/needs 4,967,600 requests, 2 days at its pace/)
     expect(code).toBe(0)
   })
 

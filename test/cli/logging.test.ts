@@ -98,7 +98,7 @@ describe('what a run tells', () => {
     expect(of('request.done', 4)).toMatchObject([{ attempt: 2 }])
     expect(of('calls.held')).toMatchObject([{ run: 1, job: 'told', wait_ms: 1000, level: 40 }])
     expect(lines.at(-1)).toMatchObject({
-      ...{ event: 'run.ended', outcome: 'partial', level: 40, calls: 4, failed: 1 },
+      ...{ event: 'run.ended', outcome: 'partial', level: 40, requests: 4, failed: 1 },
       rows,
     })
     // The request that failed once more, by the command for it, and what was asked for is all there is.
@@ -120,7 +120,7 @@ describe('what a run tells', () => {
     expect(code).toBe(143)
     const lines = linesOf(err)
     expect(lines.filter(({ event }) => event === 'signal.received')).toMatchObject([{ signal: 'SIGTERM' }])
-    expect(lines.at(-1)).toMatchObject({ event: 'run.ended', outcome: 'stopped', code: 'signal', calls: 2 })
+    expect(lines.at(-1)).toMatchObject({ event: 'run.ended', outcome: 'stopped', code: 'signal', requests: 2 })
   })
 
   test('is a line a request in words where it is asked for, and nothing where all went well in the end', async () => {
@@ -169,7 +169,7 @@ describe('the line that tells how far a run is', () => {
     const progress = { planned: planned!, counts, done: 10, total: 100, callsLeft: 50 }
     const line = (cells: number, name?: string) => progressLine(progress, 10, name, cells)
     expect(line(300, 'Precio spot')).toBe(
-      'Precio spot (600) 2025-09-01 … 2025-09-30 · 10 of 100 · 90 s to go · 500 values/s · budget leaves 50 calls · 2 failed · 10 calls'.replace(
+      'Precio spot (600) 2025-09-01 … 2025-09-30 · 10 of 100 · 90 s to go · 500 values/s · budget leaves 50 calls · 2 failed · 10 requests'.replace(
         '90 s',
         '2 min',
       ),

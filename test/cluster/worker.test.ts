@@ -84,7 +84,7 @@ test('what is planned is fetched and loaded by workers, each request by one of t
   // The run begins and ends once, with what the workers did.
   const [first, last] = [events[0], events.at(-1)]
   expect(first).toMatchObject({ event: 'run.started', run: summary.runId })
-  expect(last).toMatchObject({ event: 'run.ended', run: summary.runId, outcome: 'done', calls: 5, failed: 0 })
+  expect(last).toMatchObject({ event: 'run.ended', run: summary.runId, outcome: 'done', requests: 5, failed: 0 })
   expect(last?.rows?.new).toBe(summary.counts.rows_new)
   expect(events.filter(({ event }) => event.startsWith('run.'))).toHaveLength(2)
   expect(summary.counts.rows_new).toBeGreaterThan(100)
@@ -237,7 +237,7 @@ test('the run of a plan that is handed out goes on until nothing is left, or the
   expect(seen).toEqual([{ outcome: 'running', message: null }])
   expect(runs).toMatchObject([
     { event: 'run.started', run: 1 },
-    { event: 'run.ended', run: 1, outcome: 'stopped', code: 'signal', calls: 0 },
+    { event: 'run.ended', run: 1, outcome: 'stopped', code: 'signal', requests: 0 },
   ])
   expect(await outcomes()).toEqual([{ outcome: 'stopped', message: 'Stopped by a signal.' }])
   expect(await queue.left(JOB.name)).toBe(5)

@@ -6,27 +6,27 @@ import { EMPTY_STATE } from '../../job/plannerState.ts'
 import { plan } from '../../plan/plan.ts'
 import type { Planning } from '../../plan/planning.ts'
 
-/** More calls than this take weeks at the default pace, and are hardly meant. */
-const MANY_CALLS = 1_000_000
+/** More requests than this take weeks at the default pace, and are hardly meant. */
+const MANY_REQUESTS = 1_000_000
 /** No service of this kind has values from before. */
 const FIRST_YEAR = Date.UTC(1990, 0, 1) / 1000
 
 /** How many requests an empty database would need: all indicators of an entry need as many as its first. */
-function callsOf(planning: Parameters<typeof plan>[0]): number {
+function requestsOf(planning: Parameters<typeof plan>[0]): number {
   const { job } = planning
-  const count = (part: Job): number => plan({ ...planning, job: part }).reduce((calls) => calls + 1, 0)
+  const count = (part: Job): number => plan({ ...planning, job: part }).reduce((requests) => requests + 1, 0)
   const listings = count({ ...job, series: [] })
   const series = job.series.map((entry) => {
     const one = { ...entry, indicators: entry.indicators.slice(0, 1) }
     const alone = { ...job, catalogue: null, content: [], archives: [], widgets: null, series: [one] }
     return count(alone) * entry.indicators.length
   })
-  return series.reduce((sum, calls) => sum + calls, listings)
+  return series.reduce((sum, requests) => sum + requests, listings)
 }
 
 /** What is legal in a job and hardly meant: windows that begin before there was anything, and plans that never end. */
 export function warningsOf(job: Job, service: Planning['service'], now: Instant): string[] {
-  const calls = callsOf({ job, service, plannerState: EMPTY_STATE, now, options: {} })
+  const requests = requestsOf({ job, service, plannerState: EMPTY_STATE, now, options: {} })
   const early = [...job.series, ...job.archives].flatMap(({ where, window }) => {
     const from = window && resolveWindow(window, job.timeZone, now).from
     if (from === null || from >= FIRST_YEAR) return []
@@ -35,9 +35,9 @@ export function warningsOf(job: Job, service: Planning['service'], now: Instant)
     ]
   })
   const many =
-    calls > MANY_CALLS
+    requests > MANY_REQUESTS
       ? [
-          `the job needs ${grouped(calls)} calls, ${quantity(Math.ceil(calls / job.pace.perSecond / 86_400), 'day')} at its pace; narrow its windows or enlarge its chunk`,
+          `the job needs ${grouped(requests)} requests, ${quantity(Math.ceil(requests / job.pace.perSecond / 86_400), 'day')} at its pace; narrow its windows or enlarge its chunk`,
         ]
       : []
   return [...early, ...many]

@@ -50,7 +50,7 @@ function progressFields({ planned, counts, done, total, callsLeft }: Progress, s
   const values = counts.rows_new + counts.rows_unchanged + counts.rows_revised
   return {
     ...eventRequest(planned),
-    ...{ done, total, calls: counts.requests, failed: counts.failed, calls_left: callsLeft ?? null },
+    ...{ done, total, requests: counts.requests, failed: counts.failed, calls_left: callsLeft ?? null },
     values_per_second: Math.round(values / seconds),
     left_seconds: total === null || done === 0 ? null : Math.ceil(((total - done) * seconds) / done),
   }
@@ -75,7 +75,7 @@ export function progressLine(progress: Progress, seconds: number, name: string |
     callsLeft === undefined ? '' : `budget leaves ${quantity(callsLeft, 'call')}`,
     of.failed! > 0 ? `${grouped(of.failed!)} failed` : '',
     daysOf(planned),
-    quantity(of.calls!, 'call'),
+    quantity(of.requests!, 'request'),
   ].filter((part) => part !== '')
   const line = (head: string, count: number): string => {
     const shown = facts.slice(0, count)

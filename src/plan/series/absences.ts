@@ -111,7 +111,7 @@ function* candidates(planning: Planning, entry: SeriesEntry, missingLater: Missi
   }
 }
 
-/** How many calls of a run are for absences: a tenth of its other calls; where that is less than one, one call a day. */
+/** How many requests of a run are for absences: a tenth of its other requests; where that is less than one, one a day. */
 function shareOf({ job, plannerState, now }: Planning, others: number): number {
   const tenth = Math.floor(others / 10)
   if (tenth > 0) return tenth
@@ -119,7 +119,7 @@ function shareOf({ job, plannerState, now }: Planning, others: number): number {
   return last === undefined || Math.abs(now - last) >= DAY - EARLY ? 1 : 0
 }
 
-/** Plans requests for absences that are due, those due longest first, as a small share of the run's other calls. */
+/** Plans requests for absences that are due, those due longest first, as a small share of the run's other requests. */
 export function* planAbsences(
   planning: Planning,
   others: number,
