@@ -78,6 +78,8 @@ export async function ingest(ingestContext: IngestContext, planned: PlannedReque
       if (reject) return await failed(new SchemaError(reject.reason, { path: reject.path }), reply, rows)
     }
     const accept = async (): Promise<IngestResult> => {
+      // What is stored is its packed form: while this answer waits for those before it, its body need not be in memory.
+      if (parsed.packed) release(reply.body)
       const counts = await load(loading, planned, reply, parsed)
       emitDone(ingestContext, planned, reply, counts, true)
       await sizes.grow(planned, reply.ms)

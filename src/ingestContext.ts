@@ -94,5 +94,5 @@ export const emitDone = (
 ): void =>
   emit('request.done', {
     ...{ ...eventRequest(planned), ...eventReply(reply) },
-    ...{ bytes: reply.body.length, rows: eventRows(counts), loaded },
+    ...{ bytes: reply.bytes, rows: eventRows(counts), loaded },
   })

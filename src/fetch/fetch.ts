@@ -49,6 +49,7 @@ export function createFetcher(options: FetchOptions): Fetcher {
       let answer: Answer | undefined
       const reply = (): Reply => ({
         ...{ status: answer?.status ?? 0, body: answer?.body ?? Buffer.alloc(0) },
+        bytes: answer?.body.length ?? 0,
         ...{ attempts, sentAt, ms: performance.now() - began },
       })
       const sendOnce = (): Promise<Answer> => {

@@ -53,7 +53,7 @@ export async function load(
   return store.write(async (tx) => {
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
-    if (stored) await keepReply(tx, stored, reply.body.length, ms)
+    if (stored) await keepReply(tx, stored, reply.bytes, ms)
     const hash = stored?.hash ?? null
     const outcome = answeredAs(rows)
     const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome, reply, hash, ms })
@@ -63,7 +63,7 @@ export async function load(
     const counts: Counts = {
       ...NO_COUNTS,
       requests: 1,
-      bytes: reply.body.length,
+      bytes: reply.bytes,
       rows_new: applied.fresh,
       rows_unchanged: applied.unchanged,
       rows_revised: applied.revised,
@@ -133,7 +133,7 @@ export async function loadCoarse(
   return store.write(async (tx) => {
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
-    await keepReply(tx, packed, reply.body.length, ms)
+    await keepReply(tx, packed, reply.bytes, ms)
     const { hash } = packed
     const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome: 'coarse', reply, hash, ms })
     if (doubts.length > 0) {
@@ -141,7 +141,7 @@ export async function loadCoarse(
       await update.where('id', '=', fetchId).execute()
       await leaveInDoubt(tx, seriesId!, planned, doubts, ms)
     }
-    const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.body.length }
+    const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.bytes }
     await countRun(tx, runId, counts)
     return counts
   })
@@ -162,7 +162,7 @@ export async function loadUnanswered(
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
     await recordFetch(tx, { runId, planned, seriesId, outcome, reply, hash: null, ms, error })
-    const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.body.length }
+    const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.bytes }
     await countRun(tx, runId, counts)
     return counts
   })
@@ -181,7 +181,7 @@ export async function loadFailure(
   return store.write(async (tx) => {
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
-    if (packed) await keepReply(tx, packed, reply?.body.length ?? 0, ms)
+    if (packed) await keepReply(tx, packed, reply?.bytes ?? 0, ms)
     const hash = packed?.hash ?? null
     const evidence = reply ? reply.body.subarray(0, 2_048).toString('utf8') : null
     const fetchId = await recordFetch(tx, {
@@ -195,7 +195,7 @@ export async function loadFailure(
       ...NO_COUNTS,
       requests: 1,
       failed: 1,
-      bytes: reply?.body.length ?? 0,
+      bytes: reply?.bytes ?? 0,
       rows_rejected: open.rejected,
     }
     const { rows_rejected } = counts

@@ -159,7 +159,7 @@ export async function recordFetch(tx: Transaction<Database>, record: FetchRecord
     status: reply?.status || null,
     attempts: reply?.attempts ?? 0,
     ms: Math.round(reply?.ms ?? 0),
-    bytes: reply?.body.length ?? 0,
+    bytes: reply?.bytes ?? 0,
     reply_hash: record.hash,
     message: error?.message ?? null,
     hint: error?.hint ?? null,

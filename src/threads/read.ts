@@ -29,11 +29,14 @@ const client = createWorkerClient<ReadRequest, ReadAnswer>(import.meta.url, 'rea
 /** Smaller bodies are not worth a message to the worker, larger ones not the copy. */
 const WORKER_SIZES = { from: 16 * 1024, to: 32 * 1024 * 1024 }
 
+/** The two bodies that were sent last: one is read while the other waits there, and a copy of more would only take memory. */
+let sent: readonly [Promise<unknown>, Promise<unknown>] = [Promise.resolve(), Promise.resolve()]
+
 /** Buffers that came back from the worker and are used again: memory that the worker frees stays allocated for long. */
 const spareBuffers: ArrayBuffer[] = []
-const MAX_SPARE_BUFFERS = 4
+const MAX_SPARE_BUFFERS = 2
 /** A larger one is not kept. */
-const MAX_SPARE_BYTES = 4 * 1024 * 1024
+const MAX_SPARE_BYTES = 8 * 1024 * 1024
 
 /** A buffer that is large enough for a body and for its packed form, which may be longer by 1 in 256 and a few bytes. */
 function takeBuffer(bodyLength: number): ArrayBuffer {
@@ -51,10 +54,15 @@ function takeBuffer(bodyLength: number): ArrayBuffer {
 export async function readReply(body: Buffer, planned: PlannedRequest, stored = true): Promise<ParsedReply> {
   const here = (packed?: PackedReply): ParsedReply => ({ rows: transform(body, planned), packed })
   if (!stored || body.length < WORKER_SIZES.from || body.length > WORKER_SIZES.to) return here()
-  const buffer = takeBuffer(body.length)
-  body.copy(new Uint8Array(buffer))
   const window = planned.service.routes[planned.route]!.shape === 'series' ? planned.window : undefined
-  const answer = await client.request({ buffer, length: body.length, window }, [buffer])
+  const [earlier, latest] = sent
+  const asking = earlier.then(() => {
+    const buffer = takeBuffer(body.length)
+    body.copy(new Uint8Array(buffer))
+    return client.request({ buffer, length: body.length, window }, [buffer])
+  })
+  sent = [latest, asking.catch(() => undefined)]
+  const answer = await asking
   if (!answer) return here()
   const { hash, form, length, scanned } = answer
   // A copy: the buffer is used again.

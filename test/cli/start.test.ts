@@ -44,7 +44,7 @@ function workplace(emulator?: Emulator) {
 const packagesOf = ({ loaded }: Witnessed): string[] => [
   ...new Set(loaded.flatMap((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? [])),
 ]
-const SMALL = ['--max-semi-space-size=4', '--optimize-for-size']
+const SMALL = ['--max-semi-space-size=2']
 
 test('the help loads no package and few files', async () => {
   const { run } = workplace()

@@ -240,7 +240,7 @@ export const READ_COMMANDS = {
       ...JSON_FLAG,
     },
     example: 'lake sync data/lake',
-    heap: 'replies',
+    heap: 'lake',
     run: async (args) => (await import('../commands/lake.ts')).run(args),
   },
 } as const satisfies Record<string, Command>

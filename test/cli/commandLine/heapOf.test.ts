@@ -7,7 +7,7 @@ describe('what begins with a small heap', () => {
 
   test('is a command that always has replies to read, a sync into a database that is not there yet, and what stays up', () => {
     expect(heap('backfill', 'jobs/nightly.yaml')).toBe('replies')
-    expect(heap('lake', 'sync', 'data/lake')).toBe('replies')
+    expect(heap('lake', 'sync', 'data/lake')).toBe('lake')
     expect(heap('sync', 'jobs/nightly.yaml', '--database', `${tempFolder()}/new.db`)).toBe('replies')
     expect(heap('sync', 'jobs/nightly.yaml', '--database', import.meta.filename)).toBeUndefined()
     expect(heap('serve', '--open')).toBe('page')
