@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { inDuckDb } from '../../src/cli/statements/queryDuckDb.ts'
+import { LAKE_TABLES } from '../../src/lake/schema.ts'
+import { RECIPES } from '../../src/products/recipes/recipes.ts'
+import { ROUTES } from '../../src/services/routes.ts'
+import { TABLE_NAMES, VIEWS } from '../../src/tables/schema.ts'
+
+const read = (page: string): string => readFileSync(page, 'utf8')
+/** The words of a text that stand in backquotes, each once, in order of the alphabet. */
+const quotedIn = (text: string): string[] =>
+  [...new Set([...text.matchAll(/`([^`]+)`/g)].map(([, word]) => word!))].sort()
+
+describe('docs/tables.md', () => {
+  const [, table = ''] = read('docs/tables.md').split('|---|---|')
+  const rows = [...table.matchAll(/^\| (.*) \| (.*) \|$/gm)]
+
+  test('names every route', () => {
+    const named = quotedIn(rows.map(([, routes]) => routes).join()).filter((word) => word.startsWith('/'))
+    expect(named).toEqual(
+      Object.values(ROUTES)
+        .map(({ path }) => path)
+        .sort(),
+    )
+  })
+
+  test('names every table, and none that there is not', () => {
+    const named = quotedIn(rows.map(([, , tables]) => tables).join())
+    expect(named.filter((word) => word !== 'search')).toEqual([...TABLE_NAMES].sort())
+  })
+
+  test('names every view', () => {
+    const [, views = ''] = read('docs/tables.md').split('\nViews, ')
+    expect(quotedIn(views)).toEqual(expect.arrayContaining(Object.keys(VIEWS)))
+  })
+})
+
+describe('docs/lake.md', () => {
+  const [, table = ''] = read('docs/lake.md').split('## Tables')
+  const rows = [...table.split('\n## ')[0]!.matchAll(/^\| (`.*?) \| (.*?) \|/gm)]
+
+  test('names every table of a lake', () => {
+    expect(quotedIn(rows.map(([, tables]) => tables).join())).toEqual(Object.keys(LAKE_TABLES).sort())
+  })
+
+  test('names every column of the tables whose columns it lists', () => {
+    const listed = rows.filter(([, , columns]) => columns!.includes('`series_id`'))
+    expect(listed.map(([, name]) => name)).toEqual(['`observation`', '`observation_revision`', '`day`'])
+    for (const [, name, columns] of listed) {
+      const { columns: declared } = LAKE_TABLES[name!.slice(1, -1) as keyof typeof LAKE_TABLES]
+      expect(quotedIn(columns!)).toEqual(declared.map((column) => column.name).sort())
+    }
+  })
+})
+
+test('docs/lake.md names the recipes that need more than values, and counts the others', () => {
+  const refused = RECIPES.filter((recipe) => {
+    try {
+      inDuckDb(recipe, {})
+      return false
+    } catch {
+      return true
+    }
+  })
+  const page = read('docs/lake.md').replaceAll(/\s+/g, ' ')
+  expect(page).toContain(`The ${RECIPES.length - refused.length} recipes on values give the same answers as SQLite`)
+  const [, names] = /which series and geo are meant is read from the database\. (.*?) need more than values/.exec(page)!
+  expect(quotedIn(names!)).toEqual(refused.map(({ name }) => name).sort())
+})
+
+test('the number of recipes is that of the program', () => {
+  expect(RECIPES.length).toBe(21)
+  for (const page of ['README.md', 'docs/tables.md']) expect(read(page)).toContain('twenty-one queries of analysts')
+})
