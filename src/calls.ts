@@ -28,7 +28,7 @@ async function waitFor(host: string, { store, service, now, signal, onHold }: Se
   const at = formatLocal(service.timeZone, Math.ceil(until / 1000))
   if (left > MAX_WAIT_MS)
     throw new StoppedError(`The service asked an earlier run to wait until ${at} (${service.timeZone}).`, {
-      hint: 'Run the same command again after that; it goes on where it stopped.',
+      hint: 'Run the same command again after that; it continues where it stopped.',
       code: 'retry-after',
     })
   onHold?.(left, `the service asked an earlier run to wait until ${at}`)

@@ -70,7 +70,7 @@ export const EVENTS = {
   'request.failed': {
     level: 'error',
     pretty: 'verbose',
-    when: 'A request failed for good; the run goes on where it can.',
+    when: 'A request failed for good; the run continues where it can.',
     fields: [...REQUEST, 'attempt', 'status', 'ms', 'rows', 'code', 'reason', 'hint'],
     sentence: (of) => `${what(of)}: failed, ${answered(of)}: ${of.reason}`,
   },
@@ -103,7 +103,7 @@ export const EVENTS = {
   'signal.received': {
     level: 'warn',
     pretty: 'always',
-    when: 'The process was told to stop.',
+    when: 'The process was asked to stop.',
     fields: ['signal', 'reason'],
     sentence: ({ reason }) => reason ?? '',
   },

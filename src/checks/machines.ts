@@ -47,7 +47,7 @@ export function machinesMetrics({ workers, queues, now }: Machines): string {
     '# HELP indicator_sync_workers Processes that take requests from the queue and were heard of within 15 s.',
     '# TYPE indicator_sync_workers gauge',
     `indicator_sync_workers ${alive}`,
-    '# HELP indicator_sync_queue_requests Requests in the queue of a host: they wait, are in hand, or failed too often.',
+    '# HELP indicator_sync_queue_requests Requests in the queue of a host: they wait, are being executed, or failed too often.',
     '# TYPE indicator_sync_queue_requests gauge',
   ]
   for (const { host, ...states } of queues)

@@ -130,20 +130,20 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'calls_left',
     type: 'gauge',
-    help: 'Calls that a job may still make within its budget; told with --job.',
+    help: 'Calls that a job may still make within its budget; only with --job.',
     samples: async (_db, { callsLeft }) => callsLeft.map(({ job, calls }) => ({ job, value: calls })),
   },
   {
     name: 'lake_synced_timestamp_seconds',
     type: 'gauge',
-    help: 'When a lake was last found to hold what the database holds; told with --job or --lake.',
+    help: 'When a lake was last found equal to the database; only with --job or --lake.',
     samples: async (_db, { lakes = [] }) =>
       lakes.map(({ folder, synced_at }) => ({ lake: folder, value: Date.parse(synced_at) / 1000 })),
   },
   {
     name: 'lake_fetches_behind',
     type: 'gauge',
-    help: 'Fetches that brought something since a lake was brought up to date; told with --job or --lake.',
+    help: 'Fetches that brought something since a lake was last up to date; only with --job or --lake.',
     samples: async (_db, { lakes = [] }) =>
       lakes.map(({ folder, fetches_behind }) => ({ lake: folder, value: fetches_behind })),
   },

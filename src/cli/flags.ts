@@ -60,7 +60,7 @@ export const DISTRIBUTED = {
   distributed: {
     type: 'boolean',
     default: false,
-    describe: 'Hand what is planned to workers (`indicator-sync worker`), and wait for them; on PostgreSQL only',
+    describe: 'Hand the planned requests to workers (`indicator-sync worker`), and wait for them; on PostgreSQL only',
   },
 } as const satisfies Record<string, Options>
 
@@ -85,7 +85,8 @@ export const NOTIFY = {
     type: 'string',
     array: true,
     nargs: 1,
-    describe: 'Address that is told how every run ended, or $NAME of a variable that holds it (INDICATOR_SYNC_NOTIFY)',
+    describe:
+      'Address that is notified of how every run ended, or $NAME of a variable that holds it (INDICATOR_SYNC_NOTIFY)',
   },
   'notify-on': {
     choices: NOTIFY_EVENTS,

@@ -20,7 +20,7 @@ function clockOf(answer: Answer | null): Diagnosis[] {
   if (Math.abs(skewS) <= MAX_SKEW_S) return [good('clock online', 'agrees with that of the service')]
   const how = skewS > 0 ? 'ahead of' : 'behind'
   return [
-    bad('clock online', `is ${Math.abs(skewS)} s ${how} that of the service: set it, for histories are told by it`),
+    bad('clock online', `is ${Math.abs(skewS)} s ${how} that of the service: set it, because histories depend on it`),
   ]
 }
 

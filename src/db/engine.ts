@@ -13,7 +13,7 @@ export type Awaitable<T> = T | Promise<T>
 
 /** What an upsert did. */
 export interface UpsertCounts {
-  /** Rows that were not there before, or of which only what was open was filled. */
+  /** Rows that were not there before, or in which only empty columns were filled. */
   readonly fresh: number
   readonly unchanged: number
   /** Rows that were there and changed. */

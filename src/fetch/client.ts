@@ -108,7 +108,7 @@ export function openClient(options: FetchOptions): ServiceClient {
     const { holdMs, giveUp } = await turns.report(host, { what: isFailed ? 'failed' : 'alive', waitMs })
     if (giveUp)
       throw new StoppedError(`The service keeps failing. ${error.message} The run ends here.`, {
-        hint: 'Run the same command again later; it goes on where it stopped.',
+        hint: 'Run the same command again later; it continues where it stopped.',
         code: 'circuit-open',
         cause: error,
       })

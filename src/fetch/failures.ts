@@ -178,7 +178,7 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     codes: /^BODY_BOMB$/,
     code: 'body-bomb',
     message: 'the answer unpacks to far more than its size allows for: it was made to fill the memory',
-    hint: 'See who answers at the base address; nothing of the answer was kept.',
+    hint: 'Check which server answers at the base address; the answer was not kept.',
     maxAttempts: 1,
   },
   {

@@ -48,7 +48,7 @@ export async function receive(
     return { ...nothing, broken: why }
   }
   if (status === STATUS_RANGE_NOT_SATISFIABLE)
-    return broken('it is shorter than what came of it before; it is begun anew')
+    return broken('it is shorter than the part that came before; it is downloaded again')
   if (status !== STATUS_OK && status !== STATUS_PARTIAL) {
     const pieces: Buffer[] = []
     for await (const piece of body as AsyncIterable<Buffer>) if (pieces.push(piece) > 0) break

@@ -33,7 +33,7 @@ export const MAX_WAIT_MS = 15 * 60_000
 /** The error of a run that would have to wait too long. */
 export const tooLong = (ms: number): StoppedError =>
   new StoppedError(`The service asks to wait ${quantity(Math.round(ms / 60_000), 'minute')}; the run ends here.`, {
-    hint: 'Run the same command again after that; it goes on where it stopped.',
+    hint: 'Run the same command again after that; it continues where it stopped.',
     code: 'retry-after',
   })
 

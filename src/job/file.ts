@@ -32,7 +32,7 @@ const window = z
   .strictObject({
     from: moment.optional().describe('First local day or instant'),
     to: moment.optional().describe('First local day or instant after it; the end of today when left out'),
-    last: span.optional().describe('So many whole local days back from today, and today; in place of from and to'),
+    last: span.optional().describe('This many whole local days before today, and today; in place of from and to'),
   })
   .describe('What is wanted: { from, to }, to not included, or { last: 7d }')
 
@@ -138,7 +138,7 @@ function schemaFor({ routes, locales: languages, timeZone }: Service) {
       notify: z
         .union([z.string(), some(z.union([z.string(), notify]))])
         .optional()
-        .describe('Who is told what became of a run: an address, or a list of { url, on, style }'),
+        .describe('Who is notified of the outcome of a run: an address, or a list of { url, on, style }'),
       catalogue: z
         .union([z.boolean(), z.strictObject({ taxonomyTerms: names.optional(), ...shared })])
         .optional()
@@ -149,7 +149,7 @@ function schemaFor({ routes, locales: languages, timeZone }: Service) {
         z.strictObject({
           kinds: some(z.enum(contents)).describe('Which content'),
           order: z.enum(orders).optional().describe('The date to order by; expires for news only'),
-          sticky: z.boolean().optional().describe('Only what is kept on top, or only what is not'),
+          sticky: z.boolean().optional().describe('Only sticky items, or only others'),
           taxonomyIds: idsOrNames.optional(),
           vocabularyIds: idsOrNames.optional(),
           ...terms,

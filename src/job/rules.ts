@@ -154,7 +154,7 @@ const notifyRules = (notify: unknown): RuleBreak[] =>
     const [url, path] = isEntry(entry) ? [entry.url, [...at, 'url']] : [entry, at]
     return typeof url !== 'string' || isNotifyUrl(url)
       ? []
-      : [{ path, message: `is not an address that can be told anything; legal: ${NOTIFY_FORM}` }]
+      : [{ path, message: `is not an address that can be notified; legal: ${NOTIFY_FORM}` }]
   })
 
 /** Every rule that a job file breaks, each with its reason. The file need not be well-formed. */

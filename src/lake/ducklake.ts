@@ -59,7 +59,7 @@ export async function registerFiles(lake: string, catalogue: string): Promise<bo
   } catch (error) {
     if (error instanceof InputError || !(error instanceof Error)) throw error
     throw new StoreError(`The DuckLake catalogue was not written: ${duckWords(error)}`, {
-      hint: 'It is as it was, and the lake itself is up to date. Mend it and run the command again.',
+      hint: 'It is unchanged, and the lake itself is up to date. Repair it and run the command again.',
       code: 'ducklake',
       cause: error,
     })

@@ -63,7 +63,7 @@ export async function spendIn(
       throw new StoppedError(
         `The budget of ${quantity(calls, 'call')} ${word === 'hour' ? 'an' : 'a'} ${word} is spent.`,
         {
-          hint: `Run the same command again within the next ${word}; it goes on where it stopped.`,
+          hint: `Run the same command again within the next ${word}; it continues where it stopped.`,
           code: 'budget',
         },
       )

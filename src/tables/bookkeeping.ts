@@ -15,7 +15,7 @@ export const _run = table(
     ),
     failed: integer('Requests that failed for good'),
     bytes: integer('Bytes of the answers, decoded'),
-    rows_new: integer('Rows that were not there before, or of which only what was open was filled'),
+    rows_new: integer('Rows that were not there before, or in which only empty columns were filled'),
     rows_unchanged: integer('Rows that were there and equal'),
     rows_revised: integer('Rows that were there and changed; of values and texts the old version is in the history'),
     rows_withdrawn: integer('Values, items and links that a complete answer no longer held'),
@@ -53,7 +53,7 @@ export const _fetch = table(
     step_s: optional(integer('The resolution that the answer claims, in seconds')),
     resolution_id: optional(integer("The service's number for that resolution (tiempo)")),
     source_updated_at: optional(text('values_updated_at of the answer, as it came')),
-    rows_new: integer('Rows that were not there before, or of which only what was open was filled'),
+    rows_new: integer('Rows that were not there before, or in which only empty columns were filled'),
     rows_unchanged: integer('Rows that were there and equal'),
     rows_revised: integer('Rows that were there and changed; of values and texts the old version is in the history'),
     rows_withdrawn: integer('Values, items and links that the answer no longer held'),
@@ -64,7 +64,7 @@ export const _fetch = table(
     evidence: optional(text('The first 2 kB of a body that could not be read')),
     settled_before: optional(instant('What ended before this counted as past revision')),
     time_zone: optional(text('The zone of the service, in which its days were counted')),
-    complete: optional(flag('1 when an item that the answer lacked had gone: the listing was not filtered')),
+    complete: optional(flag('1 when an item that the answer lacks has been withdrawn: the listing was not filtered')),
     lookback_s: optional(
       integer(
         'The longest lookback that the series was requested with by then, in seconds; NULL for listings and retries',
@@ -133,7 +133,7 @@ export const _source = table(
     base_url: text('Its base address, without a name or password'),
     service: text('The service that it was taken for'),
     first_asked_at: moment('When it was first called'),
-    wait_until: optional(integer('The end of a pause that it asked for (epoch milliseconds, UTC)')),
+    wait_until: optional(integer('The end of a pause that the service asked for (epoch milliseconds, UTC)')),
   },
   { key: ['host'] },
 )

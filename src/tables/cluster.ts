@@ -25,9 +25,9 @@ const CLUSTER_TABLES = {
     { key: ['id'] },
   ),
   _asking: table(
-    'An interval of a series that a worker asks for at this moment: no other worker does.',
+    'An interval of a series that a worker is requesting at this moment: no other worker requests it.',
     {
-      claim: text('The job of the queue that asks for it (pgboss.job.id)'),
+      claim: text('The job of the queue that requests it (pgboss.job.id)'),
       series_id: integer('The series (series.id)'),
       geo_ids: optional(text('Its geos, separated by commas; null for all')),
       from_at: integer('Where the interval begins (epoch seconds)'),
@@ -46,7 +46,7 @@ const CLUSTER_TABLES = {
       host: text('The host whose requests it takes (_host.host)'),
       started_at: integer('When it began (epoch milliseconds)'),
       seen_at: integer('When it was last heard of (epoch milliseconds)'),
-      claims: integer('Requests that it has in hand'),
+      claims: integer('Requests that it is executing'),
       done: integer('Requests that it has done'),
       draining: flag('1 when it takes no more'),
       runs: text('Its open runs (_run.id), separated by commas'),

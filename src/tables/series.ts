@@ -38,7 +38,7 @@ export const observation = table(
     at: instant('When the period begins'),
     value: optional(real("The value in the indicator's own unit; NULL only where the service sent null")),
     step_s: integer(
-      'Length of the period in seconds: the resolution of the answer in which it came; of events, which follow no step, a guess: that of stored ones beside them, else an hour',
+      'Length of the period in seconds: the resolution of the answer in which it came; for events, which follow no step, a guess: that of stored neighbours, else an hour',
     ),
     fetch_id: integer('The fetch that brought this value (_fetch.id)'),
   },
@@ -75,7 +75,7 @@ export const _day = table(
     sum: optional(real('The plain sum')),
     energy: optional(
       real(
-        'The sum of value times hours; NULL where all values last equally long, for it is sum * hours / count there',
+        'The sum of value times hours; NULL where all values last equally long, because there it is sum * hours / count',
       ),
     ),
     first_s: optional(integer('From the beginning of the day to that of its first value, in seconds')),

@@ -327,7 +327,7 @@ describe('the command line', () => {
       const value = { value: call, datetime: `2025-01-0${call}T00:00:00.000+01:00`, geo_id: 3 }
       const body = { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [value] } }
       if (call === 1) return json(response, body)
-      whenSaid(child!, 'after the replies in hand', () => json(response, body))
+      whenSaid(child!, 'after the replies under way', () => json(response, body))
       child!.kill(signal)
     })
     const yaml = SERIES.replace('to: 2025-02-01 }', 'to: 2025-02-01 }, chunk: 1d').replace(
@@ -353,7 +353,7 @@ describe('the command line', () => {
     const server = await serve((_request, response, call) => {
       const value = { value: call, datetime: `2025-01-0${call}T00:00:00.000+01:00`, geo_id: 3 }
       if (call === 1) return json(response, { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [value] } })
-      whenSaid(child!, 'once more to stop at once', () => child!.kill('SIGTERM'))
+      whenSaid(child!, 'repeat it to stop at once', () => child!.kill('SIGTERM'))
       child!.kill('SIGTERM')
     })
     const result = await runCli(dir, ['sync', 'job.yaml'], to(server.url), (started) => {
@@ -361,7 +361,7 @@ describe('the command line', () => {
     })
     // The system ends it, which a shell tells as 143.
     expect(result.signal).toBe('SIGTERM')
-    expect(result.err).toMatch(/once more to stop at once/)
+    expect(result.err).toMatch(/repeat it to stop at once/)
     expect((await runCommand(dir, ['query', 'select count(*) as n from observation', '--json'])).out).toMatch(
       /"n": ?1\b/,
     )
@@ -386,7 +386,7 @@ describe('the command line', () => {
     expect(other!.inTransaction).toBe(true)
     other!.close()
     expect(result.code).toBe(130)
-    expect(result.err).toMatch(/Stopping after the replies in hand[\s\S]*Stopped by a signal/)
+    expect(result.err).toMatch(/Stopping after the replies under way[\s\S]*Stopped by a signal/)
   })
 
   test('a second writer exits 5 and says who writes', async () => {

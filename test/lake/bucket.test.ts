@@ -66,7 +66,7 @@ test('a lake in a bucket has the files of one in a folder, goes on by months, an
   alter(`insert into _day (series_id, geo_id, month, day, count, missing) values (2, 3, 24301, 1, 1, 0)`)
   expect((await run('lake', 'sync', LAKE)).out).toMatch(/snapshot 2, .* 3 files with 3 rows are new/)
   expect((await run('lake', 'sync', LAKE)).out).toMatch(/nothing changed since snapshot 2/)
-  expect((await run('lake', 'check', LAKE)).out).toMatch(/snapshot 2 is whole, 2 values/)
+  expect((await run('lake', 'check', LAKE)).out).toMatch(/snapshot 2 is complete, 2 values/)
   expect((await run('status', '--lake', LAKE)).out).toMatch(/Lake\s+s3:\/\/market\/a\/lake: snapshot 2/)
   const [january, february] = filesOf(JSON.parse(readFileSync(fileOf('a/lake/manifest.json'), 'utf8')))
   rmSync(fileOf(`a/lake/files/${january!.path}`))

@@ -224,7 +224,7 @@ describe('a lake', () => {
 
   test('mends a file that is missing and a link that leads elsewhere; check tells them', async () => {
     await sync()
-    expect((await run('lake', 'check', 'lake')).out).toMatch(/snapshot 1 is whole, 6 values/)
+    expect((await run('lake', 'check', 'lake')).out).toMatch(/snapshot 1 is complete, 6 values/)
     const [first, second] = paths()
     rmSync(join(lake(), 'snapshot-1', first!))
     const bytes = readFileSync(join(lake(), 'snapshot-1', second!))
@@ -236,7 +236,7 @@ describe('a lake', () => {
     const { code, out } = await run('lake', 'check', 'lake', '--json')
     expect(code).toBe(6)
     expect(JSON.parse(out).findings.map(({ what }: { what: string }) => what.split(' ').slice(0, 3).join(' '))).toEqual(
-      ['It is missing.', 'Its bytes are', 'It is no', 'It leads to'],
+      ['It is missing.', 'Its bytes are', 'It is not', 'It leads to'],
     )
     expect(await sync({ full: true })).toMatchObject({ snapshot: 2, rows: { observation: 6 } })
     expect((await run('lake', 'check', 'lake')).code).toBe(0)

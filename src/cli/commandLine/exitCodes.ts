@@ -4,10 +4,10 @@ export const EXIT_CODES = [
   ['1', 'partial: some requests failed, the rest is kept; `retry` helps'],
   ['2', 'usage or configuration'],
   ['3', 'key refused'],
-  ['4', 'stopped on purpose: the budget is spent; the same command goes on'],
+  ['4', 'stopped on purpose: the budget is spent; the same command continues'],
   ['5', 'another process writes'],
   ['6', 'a check failed'],
   ['7', 'database'],
   ['70', 'a bug of ours'],
-  ['130, 143', 'stopped by SIGINT or SIGTERM, after the replies in hand'],
+  ['130, 143', 'stopped by SIGINT or SIGTERM, after the replies under way'],
 ] as const

@@ -13,7 +13,7 @@ export const VARIABLES = [
   ['INDICATOR_SYNC_API_KEY', '--api-key-file', 'the key itself; the flag names a file that holds it'],
   ['INDICATOR_SYNC_ALLOW_HTTP', '--allow-http', '1: the key may go unencrypted to another machine'],
   ['INDICATOR_SYNC_DATABASE', '--database', 'database file; data/indicator-sync.db when not set'],
-  ['INDICATOR_SYNC_NOTIFY', '--notify', 'address that is told how every run ended'],
+  ['INDICATOR_SYNC_NOTIFY', '--notify', 'address that is notified of how every run ended'],
 ] as const
 
 /** The commands that a newcomer needs first, in this order. */

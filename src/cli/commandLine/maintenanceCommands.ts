@@ -87,7 +87,7 @@ export const MAINTENANCE_COMMANDS = {
       host: { type: 'string', default: '127.0.0.1', describe: 'Address to listen on; this machine alone by default' },
       seed: { type: 'number', default: 1, describe: 'The same seed gives the same values' },
       faults: { type: 'string', describe: 'File of faults to meet (YAML, docs/emulator.md)' },
-      script: { type: 'string', describe: 'File of series that do what is written (YAML, docs/emulator.md)' },
+      script: { type: 'string', describe: 'File of scripted series (YAML, docs/emulator.md)' },
       'geo-days': { type: 'number', describe: 'A question about more days times geos is answered 504' },
       now: { type: 'string', describe: "The service's clock: an instant such as 2025-11-04T12:00:00Z" },
     },

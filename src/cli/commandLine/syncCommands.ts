@@ -35,7 +35,7 @@ export const SYNC_COMMANDS = {
   },
   validate: {
     usage: 'validate <jobs..>',
-    about: 'Say every mistake of job files, with line, what is legal and what was meant',
+    about: 'Report every mistake of job files, with its line, the legal values and what was probably meant',
     positionals: JOBS,
     flags: { ...JSON_FLAG },
     example: 'validate jobs/nightly.yaml',
@@ -50,7 +50,7 @@ export const SYNC_COMMANDS = {
       ...SERVICE,
       refresh: { type: 'boolean', default: false, describe: 'Fetch the catalogue first' },
       in: { choices: ['catalogue', 'content', 'archives', 'all'], default: 'catalogue', describe: 'Which texts' },
-      limit: { type: 'number', default: 50, describe: 'Rows at the most; 0 for all' },
+      limit: { type: 'number', default: 50, describe: 'The most rows; 0 for all' },
       ...JSON_FLAG,
     },
     example: 'discover "precio mercado spot"',
@@ -172,7 +172,7 @@ export const SYNC_COMMANDS = {
   },
   archives: {
     usage: 'archives <action>',
-    about: 'List the editions of archives that are known, or download their files beside the database',
+    about: 'List the known editions of archives, or download their files beside the database',
     positionals: { action: { type: 'string', choices: ['list', 'download'], describe: 'What to do' } },
     flags: {
       ...DATABASE,
@@ -183,13 +183,13 @@ export const SYNC_COMMANDS = {
       to: { ...MOMENT, describe: 'First day after it: 2025-12-01, -2d' },
       folder: { type: 'string', describe: 'Where files go; archives/ beside the database when left out' },
       'max-bytes': { type: 'string', default: '100MB', describe: 'No file is larger than this' },
-      limit: { type: 'number', default: 100, describe: 'Editions or files at the most; 0 for all' },
+      limit: { type: 'number', default: 100, describe: 'The most editions or files; 0 for all' },
       refresh: { type: 'boolean', default: false, describe: 'Download also what is there' },
       'allow-host': {
         type: 'string',
         array: true,
         nargs: 1,
-        describe: 'Follow links to this host too (host or host:port); it is never told the key',
+        describe: 'Follow links to this host too (host or host:port); it never receives the key',
       },
       job: { type: 'string', describe: 'Job file (YAML) whose pace and budget are kept' },
       ...JSON_FLAG,

@@ -28,7 +28,7 @@ function exposure({ baseUrl, allowHttp }: Settings): Diagnosis[] {
     allowHttp.value
       ? warn(
           'encryption',
-          `none, as ${allowHttp.from} allows: whoever is on the way to ${baseUrl.value} can read the key`,
+          `none, as ${allowHttp.from} allows: everybody on the way to ${baseUrl.value} can read the key`,
         )
       : bad(
           'encryption',

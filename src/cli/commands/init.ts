@@ -15,7 +15,7 @@ INDICATOR_SYNC_API_KEY=
 #INDICATOR_SYNC_DATABASE=data/indicator-sync.db
 # 1: the key may go unencrypted (http) to another machine.
 #INDICATOR_SYNC_ALLOW_HTTP=1
-# Is told how every run ended; addresses of healthchecks.io get pings.
+# Is notified of how every run ended; addresses of healthchecks.io get pings.
 #INDICATOR_SYNC_NOTIFY=https://hooks.example.org/T0/B0/xyz
 `
 

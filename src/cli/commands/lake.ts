@@ -67,7 +67,7 @@ async function check({ folder, json }: LakeArgs): Promise<number> {
     print(table({ columns: ['file', 'what'], rows: findings.map(({ file, what }) => [file, what]) }))
   else
     print(
-      `${folder}: snapshot ${snapshot} is whole, ${quantity(rows, 'value')}, last equal to the database at ${synced_at}.`,
+      `${folder}: snapshot ${snapshot} is complete, ${quantity(rows, 'value')}, last equal to the database at ${synced_at}.`,
     )
   return findings.length === 0 ? EXIT.done : EXIT.check
 }

@@ -94,8 +94,8 @@ async function dismissed(file: string, { ids = [], reason = '', json }: Quaranti
     })
   }
   if (ids.length === 0) say('quarantine dismiss needs the numbers of the entries.')
-  if (ids.some((id) => !Number.isSafeInteger(id) || id < 1)) say('The numbers of entries are whole and begin with 1.')
-  if (reason.trim() === '') say('quarantine dismiss needs --reason: whoever looks later wants to know why.')
+  if (ids.some((id) => !Number.isSafeInteger(id) || id < 1)) say('The numbers of entries are whole numbers from 1 on.')
+  if (reason.trim() === '') say('quarantine dismiss needs --reason, so that others can see later why.')
   const reader = openReader(file)
   const open = await openIn(reader)
   await reader.close()

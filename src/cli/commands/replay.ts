@@ -37,7 +37,7 @@ async function checkReplies(file: string, incomplete: boolean): Promise<void> {
   throw new InputError(
     `${quantity(missing, 'answer')} of ${file} ${missing === 1 ? 'is' : 'are'} not in the reply store (keep: latest or none, or pruned); a rebuilt database would lack what they brought.`,
     {
-      hint: 'Rebuild beside it what the reply store does hold: indicator-sync replay --into other.db --incomplete. Or fetch them again: indicator-sync restate.',
+      hint: 'Rebuild what the reply store holds into another file: indicator-sync replay --into other.db --incomplete. Or fetch them again: indicator-sync restate.',
       code: 'incomplete-replies',
     },
   )
@@ -56,7 +56,7 @@ function checkDamage(file: string, { damaged }: Replayed): void {
   throw new StoreError(
     `${damageText(damaged)}; a database rebuilt from it would lack what they brought. ${file} stays as it is.`,
     {
-      hint: 'Rebuild beside it what is whole: indicator-sync replay --into other.db. Or fetch them again: indicator-sync restate.',
+      hint: 'Rebuild what is sound into another file: indicator-sync replay --into other.db. Or fetch them again: indicator-sync restate.',
       code: 'damaged-replies',
     },
   )
@@ -75,7 +75,7 @@ async function build(
   try {
     const done = await replay(source, store, { service, now: Date.now, onProgress })
     if ((await store.engine.dangling()).length > 0)
-      throw new StoreError(`The reply store of ${file} does not make a whole database.`, {
+      throw new StoreError(`The reply store of ${file} does not make a complete database.`, {
         hint: 'Run `indicator-sync doctor` on it; it stays as it is.',
         code: 'dangling-rebuild',
       })
@@ -134,7 +134,7 @@ const claimInto = (file: string, into: string): Target =>
 
 /** The error for `--into` with a database on a server. */
 const intoFile = (): InputError =>
-  new InputError('A database is rebuilt beside another one in a file, not on a server.', {
+  new InputError('With --into, a database is rebuilt in a file, not on a server.', {
     hint: 'Rebuild it with --into FILE.db, then copy that into an empty database: indicator-sync migrate --from FILE.db --database postgres://…/NEW',
     code: 'rebuild-on-server',
   })

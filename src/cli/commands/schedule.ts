@@ -110,7 +110,7 @@ export async function run(args: ScheduleArgs): Promise<number> {
   const log = logFor(args, secretsOf(key))
   createNotifier(jobs, notifyTargets(args), { command: 'schedule', log })
   const emit = eventsTo(log)
-  const signals = watchSignals((event) => emit({ ...event, reason: 'Stopping; once more to stop at once.' }))
+  const signals = watchSignals((event) => emit({ ...event, reason: 'Stopping; repeat it to stop at once.' }))
   const due = new Map(jobs.map((job) => [job, nextTime(job, Date.now())]))
   const logNext = (job: Job): void => {
     const at = due.get(job)!

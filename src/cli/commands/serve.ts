@@ -99,7 +99,7 @@ export async function run(args: ServeArgs): Promise<number> {
   print(`${file} on ${url} until Ctrl-C.`)
   if (token !== '' && !args.quiet)
     process.stderr.write(
-      'Whoever has this address may read the whole database; others on the way can read it, too, for it is not encrypted.\n',
+      'Everybody with this address can read the whole database. The connection is not encrypted: others on the way can read it, too.\n',
     )
   if (args.open) openBrowser(url)
   if (!signals.signal.aborted) await once(signals.signal, 'abort')

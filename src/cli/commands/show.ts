@@ -87,7 +87,7 @@ async function findSeries(
   throw new InputError(
     `No values of ${WORD[kind]} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are held.`,
     {
-      hint: 'See what is held: indicator-sync discover; what a database lacks, a job fetches: indicator-sync sync.',
+      hint: 'See what is held: indicator-sync discover. Fetch more with a job: indicator-sync sync.',
       code: 'not-held',
     },
   )
@@ -148,7 +148,7 @@ function compare(a: DrawnSeries, b: DrawnSeries): string {
   const sum = (of: (x: number, y: number) => number): number =>
     pairs.reduce((all, [x, y]) => all + of(x - mx, y - my), 0)
   const correlation = sum((x, y) => x * y) / Math.sqrt(sum((x) => x * x) * sum((_, y) => y * y))
-  return `Second less first: ${number(my - mx)} on average; correlation ${Number.isNaN(correlation) ? 'none, for one of them never changes' : correlation.toFixed(3)}, in ${quantity(pairs.length, 'period')} of ${step} s.`
+  return `Second less first: ${number(my - mx)} on average; correlation ${Number.isNaN(correlation) ? 'none, because one of them never changes' : correlation.toFixed(3)}, in ${quantity(pairs.length, 'period')} of ${step} s.`
 }
 
 /** What is drawn, by number and kind. */

@@ -140,7 +140,7 @@ export function createNotifier(
       .then((reason) => {
         if (reason === null) return
         const { host } = new URL(url)
-        eventsTo(log)({ event: 'notify.failed', job, reason: `${host} could not be told of ${event}: ${reason}.` })
+        eventsTo(log)({ event: 'notify.failed', job, reason: `${host} could not be notified of ${event}: ${reason}.` })
       })
     queues.set(url, delivered)
   }

@@ -190,7 +190,7 @@ export function refuseExposed({
   allowHttp = false,
 }: Pick<Reached, 'baseUrl'> & Partial<Pick<Reached, 'allowHttp'>>): void {
   if (allowHttp || !isExposed(baseUrl)) return
-  throw new InputError(`${baseUrl} would be sent the key unencrypted, for all on the way to read.`, {
+  throw new InputError(`The key would be sent to ${baseUrl} unencrypted, and everybody on the way could read it.`, {
     hint: 'Use https://. In a network that you trust, say --allow-http or INDICATOR_SYNC_ALLOW_HTTP=1.',
     code: 'plain-http',
   })

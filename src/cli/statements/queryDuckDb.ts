@@ -24,7 +24,7 @@ const MAKING = join(tmpdir(), 'indicator-sync-lake')
 async function withFolder<T>(lake: string | undefined, file: string, work: (folder: string) => Promise<T>): Promise<T> {
   if (lake !== undefined) {
     if (!isBucket(lake)) return work(lake)
-    throw new InputError('--engine duckdb asks lakes in folders.', {
+    throw new InputError('--engine duckdb reads lakes in folders.', {
       hint: 'Read a lake in a bucket with DuckDB itself, by its manifest: docs/lake.md has the lines.',
       code: 'usage',
     })
@@ -47,7 +47,7 @@ const ELSEWHERE = /\b(?:from|join) (?:gaps|freshness|search|news|archive_publica
 /** A recipe as DuckDB understands it, with the values of its parameters in it. */
 export function inDuckDb({ name, sql }: Recipe, parameters: Parameters): string {
   if (ELSEWHERE.test(sql))
-    throw new InputError(`The recipe ${name} asks for more than values, which only the database itself answers.`, {
+    throw new InputError(`The recipe ${name} needs more than values, which only the database itself has.`, {
       hint: 'Leave out --engine duckdb.',
       code: 'usage',
     })

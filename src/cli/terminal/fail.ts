@@ -54,7 +54,7 @@ const SYSTEM: Readonly<Record<string, readonly [string, typeof InputError | type
   EADDRNOTAVAIL: ['is not an address of this machine', InputError],
   ENOSPC: ['lies on a disk that is full', StoreError],
   EFBIG: ['may not grow as large as it has to (ulimit -f, or the largest file of the disk)', StoreError],
-  EDQUOT: ['lies on a disk of which this user has no more', StoreError],
+  EDQUOT: ['lies on a disk on which this user has no quota left', StoreError],
   EIO: ['lies on a disk that failed', StoreError],
   EROFS: ['lies on a disk that cannot be written', StoreError],
   EMFILE: ['cannot be opened: this process has too many files open (ulimit -n)', StoreError],
@@ -90,7 +90,7 @@ function asOurs(error: unknown): unknown {
   const [means, Kind] = known
   const what = path ?? (syscall === 'write' ? 'The output' : 'What is needed')
   return new Kind(`${what} ${means} (${code} in ${syscall}).`, {
-    hint: 'See what stands there and whose it is, or name another place, and run the command again.',
+    hint: 'Check what is there and who owns it, or name another place, and run the command again.',
     code: code.toLowerCase(),
     cause: error,
   })

@@ -36,7 +36,7 @@ export function watchSignals(
       if (code !== undefined) return endNow(name, exit)
       code = exit
       received ??= exit
-      const reason = 'Stopping after the replies in hand; once more to stop at once.'
+      const reason = 'Stopping after the replies under way; repeat it to stop at once.'
       tell({ event: 'signal.received', signal: name, reason })
       // In the next turn: both may have come while the loop was busy, and whoever stops listening here would miss the second.
       setImmediate(() => {

@@ -5,13 +5,13 @@ import { type Machines, SILENT_MS } from '../../checks/machines.ts'
 export function machinesText({ workers, queues, now }: Machines): string[] {
   const lines = queues.map(
     ({ host, queued, active, dead }) =>
-      `queue of ${host}: ${quantity(queued, 'request waits', 'requests wait')}, ${grouped(active)} in hand` +
+      `queue of ${host}: ${quantity(queued, 'request waits', 'requests wait')}, ${grouped(active)} under way` +
       (dead === 0 ? '' : `, ${grouped(dead)} failed too often: a sync plans them again`),
   )
   for (const { machine, pid, host, claims, done, draining, holding, seenAt } of workers) {
     const silent = Math.round((now - seenAt) / 1000)
     lines.push(
-      `worker ${machine} ${pid} for ${host}: ${grouped(claims)} in hand, ${grouped(done)} done` +
+      `worker ${machine} ${pid} for ${host}: ${grouped(claims)} under way, ${grouped(done)} done` +
         (draining ? ', takes no more' : '') +
         (holding === null ? '' : `, waits: ${holding}`) +
         (silent * 1000 > SILENT_MS ? `, silent for ${grouped(silent)} s` : ''),

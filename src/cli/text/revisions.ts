@@ -28,7 +28,7 @@ export function revisionsTable(revisions: readonly Revision[], zone: string): st
     ]
   })
   const columns = ['revised at', 'first value', 'last value', 'values', 'withdrawn', 'largest change']
-  const more = rows.length > TOLD ? `\n… and ${quantity(rows.length - TOLD, 'time')} before; --json tells all.` : ''
+  const more = rows.length > TOLD ? `\n… and ${quantity(rows.length - TOLD, 'time')} before; --json lists all.` : ''
   return `${quantity(revisions.length, 'value')} revised:\n${table({ columns, rows: rows.slice(0, TOLD) })}${more}`
 }
 

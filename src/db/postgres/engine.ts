@@ -14,7 +14,7 @@ import { changedVersions, revisionsOf, valuesThen } from './operations/versions.
 /** What is made of a file can only be made of a file. */
 export const onlyFiles = (what: string): StoreError =>
   new StoreError(`${what} only with a database in a file.`, {
-    hint: 'Keep a file beside the server with the same job (it requests what it lacks), and do it there; docs/scale.md says what else there is.',
+    hint: 'Keep a file beside the server with the same job (it requests what it lacks), and do it there; docs/scale.md lists other ways.',
     code: 'only-files',
   })
 

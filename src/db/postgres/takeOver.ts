@@ -98,7 +98,7 @@ export async function takeOver(
     if ((await summary(source, table)) !== (await summary(target, table))) different.push(table)
   if (different.length > 0)
     throw new StoreError(`The copy in ${target.file} is not equal to ${source.file}: ${different.join(', ')}.`, {
-      hint: 'Somebody wrote to it meanwhile. Drop the database, make it anew, and copy again.',
+      hint: 'Somebody wrote to it meanwhile. Drop the database, create it again, and repeat the copy.',
       code: 'copy-differs',
     })
   await raiseNumbers(target.kysely, TABLES)

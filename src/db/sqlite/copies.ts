@@ -53,7 +53,7 @@ export function addStandIns(connection: Connection): void {
 export function checkWhole(connection: Connection, file: string): void {
   if (missing(connection).length === 0) return
   throw new StoreError(`${file} is a published copy, which is for reading.`, {
-    hint: 'Name the database itself with --database. A copy made with --bookkeeping is whole and can be gone on with.',
+    hint: 'Name the database itself with --database. A copy made with --bookkeeping is complete and can be written to.',
     code: 'published-copy',
   })
 }

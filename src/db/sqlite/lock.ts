@@ -119,8 +119,8 @@ async function holdPath(file: string): Promise<() => void> {
       throw new StoreError(`The lock of ${file} cannot be taken: ${said.message}`, {
         hint:
           said instanceof StoreError && said.code === 'lock-link'
-            ? `Remove ${file}.lock: this program makes a file of its own there, and no link.`
-            : `See that ${file}.lock can be made and written, and lies on a disk that knows locks.`,
+            ? `Remove ${file}.lock: this program makes a file there, not a link.`
+            : `See that ${file}.lock can be made and written, and is on a disk that supports locks.`,
         code: 'no-lock',
         cause: error,
       })

@@ -25,18 +25,18 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
     'A value is larger than SQLite can hold or this program can read.',
     'Ask for less of it: substr(…), length(…), or fewer rows in one value.',
   ],
-  SQLITE_NOMEM: ['There is not enough memory for what was asked.', 'Ask for less at once.'],
+  SQLITE_NOMEM: ['There is not enough memory for this statement.', 'Ask for less at once.'],
   SQLITE_IOERR_GETTEMPPATH: [
     'No folder for temporary files can be written, and{} holds more than fits into memory.',
     'Name one with SQLITE_TMPDIR and run the command again.',
   ],
   SQLITE_READONLY: [
     'The database{} cannot be written.',
-    'Give this user the right to write the file and its folder: a reader too writes beside it. Or read a copy made by `indicator-sync publish`.',
+    'Give this user the right to write the file and its folder: readers also write files there. Or read a copy made by `indicator-sync publish`.',
   ],
   SQLITE_READONLY_ROLLBACK: [
     'Beside the database{} lies a rollback journal (-journal), which a reader cannot undo.',
-    'If a program that was writing died, open it once with that program. If the journal came there from elsewhere, move it away: it is no part of a database of this program.',
+    'If a program that was writing died, open it once with that program. If the journal came there from elsewhere, move it away: databases of this program have none.',
   ],
   SQLITE_CANTOPEN: [
     'The database{} cannot be opened.',

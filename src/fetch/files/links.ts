@@ -34,7 +34,7 @@ export function refuseForeign(address: URL, policy: LinkPolicy): void {
   const own = new URL(policy.baseUrl)
   if (address.origin === own.origin) return
   if (!isAllowed(address, policy))
-    throw refusal(`it lies on another host; to follow such links say --allow-host ${address.host}`)
+    throw refusal(`it lies on another host; to follow such links, use --allow-host ${address.host}`)
   refuseDowngrade(own, address)
 }
 

@@ -41,14 +41,14 @@ function strangersIn(root: string, manifest: LakeManifest): LakeFinding[] {
       if (entry.isSymbolicLink() || (!entry.isDirectory() && path.endsWith('.parquet') && !known.has(path)))
         findings.push({
           file: join(manifest.folder, path),
-          what: 'It is no part of the lake, and readers of the folder would read it.',
+          what: 'It is not part of the lake, but readers of the folder would read it.',
         })
     }
   const leads = leadsTo(root)
   if (leads !== manifest.folder)
     findings.push({
       file: CURRENT,
-      what: `It leads to ${leads ?? 'nothing'} in place of ${manifest.folder}; the next sync mends it.`,
+      what: `It leads to ${leads ?? 'nothing'} in place of ${manifest.folder}; the next sync corrects it.`,
     })
   return findings
 }

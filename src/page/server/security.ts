@@ -88,7 +88,7 @@ export function refusal(request: IncomingMessage, door: Door): Refusal | undefin
   if (!url.startsWith('/')) return { status: 400, reason: 'Ask for a path.' }
   if (method !== 'GET' && method !== 'HEAD') return { status: 405, reason: 'Only GET and HEAD are answered.' }
   if (isForeign(headers) && !isOpened(headers))
-    return { status: 403, reason: 'Another site asked for this; only this page itself may.' }
+    return { status: 403, reason: 'Another site requested this; only this page itself may.' }
   if (door.token !== null && !isKnown(request, door.token))
     return { status: 401, reason: 'Open the address with the token that the server printed when it began.' }
   return undefined

@@ -227,7 +227,7 @@ export const HELD_VIEWS = {
       step_s: 'Length of a period in seconds, for absent ones; NULL when no value shows it',
       missing: 'Periods missing, for absent ones; NULL when no value shows their step',
       next_at:
-        'When a sync requests it again at the earliest, for absent ones and those in doubt (UTC); NULL where none does: no job wants it any more, or it was absent for half a year',
+        'The earliest time at which a sync requests it again, for absent ones and those in doubt (UTC); NULL where none does: no job wants it any more, or it was absent for half a year',
     },
     sql: GAPS,
   },

@@ -162,7 +162,7 @@ export const TEXT_VIEWS = {
       requests: 'Requests',
       failed: 'Requests that failed for good',
       bytes: 'Bytes of the answers',
-      rows_new: 'Rows that were not there before, or of which only what was open was filled',
+      rows_new: 'Rows that were not there before, or in which only empty columns were filled',
       rows_unchanged: 'Rows that were there and equal',
       rows_revised: 'Rows that were there and changed',
       rows_withdrawn: 'Values that the service no longer has',

@@ -97,7 +97,7 @@ describe('serve', () => {
       expect((await fetch(url, { redirect: 'manual' })).status).toBe(303)
     })
     expect(out.match(/token=/g)).toHaveLength(1)
-    expect(err).toMatch(/may read the whole database/)
+    expect(err).toMatch(/can read the whole database/)
   })
 
   test('never knows the key: it is in no answer, and in no error', async () => {

@@ -129,8 +129,8 @@ describe('a run tells how it ended', () => {
     const { code, out, err } = await runCommand(folder(), args, env((await service()).url))
     expect(code).toBe(0)
     expect(paths()).toHaveLength(1)
-    expect(err).toMatch(/127\.0\.0\.1:\d+ could not be told of done: answered 404/)
-    expect(err).toMatch(/127\.0\.0\.1:9 could not be told of done: /)
+    expect(err).toMatch(/127\.0\.0\.1:\d+ could not be notified of done: answered 404/)
+    expect(err).toMatch(/127\.0\.0\.1:9 could not be notified of done: /)
     expect(out + err).not.toContain('t0ken')
   })
 
@@ -189,8 +189,8 @@ test('a run that is stopped does not wait for those who are told: what was under
     },
   )
   expect(done.code).toBe(143)
-  expect(done.err).toMatch(/could not be told of start: the run was stopped before it answered/)
-  expect(done.err).toMatch(/could not be told of stopped: no answer within 1\.5 s/)
+  expect(done.err).toMatch(/could not be notified of start: the run was stopped before it answered/)
+  expect(done.err).toMatch(/could not be notified of stopped: no answer within 1\.5 s/)
   expect(heard).toEqual(['start', 'stopped'])
 })
 
@@ -208,7 +208,7 @@ describe('an address that is not one', () => {
           .join(),
       )
       for (const text of texts) {
-        expect(text).toMatch(/^job\.yaml:3:\d+ {2}notify.* is not an address that can be told anything/)
+        expect(text).toMatch(/^job\.yaml:3:\d+ {2}notify.* is not an address that can be notified/)
         expect(text).not.toContain('t0ken')
       }
     },

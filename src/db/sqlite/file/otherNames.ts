@@ -33,7 +33,7 @@ export function refuseOtherNames(file: string, now: number): void {
     throw new StoreError(
       `The database ${file} has ${names()} names (hard links); its log and its lock would be of one of them only.`,
       {
-        hint: `Keep one of them: find the others with \`find DISK -samefile ${file}\`, or put a copy of its own in this place (\`indicator-sync publish\`, or \`cp\` while nothing writes). A symbolic link does no harm. Nothing was touched.`,
+        hint: `Keep one of them: find the others with \`find DISK -samefile ${file}\`, or put a separate copy in this place (\`indicator-sync publish\`, or \`cp\` while nothing writes). A symbolic link does no harm. Nothing was touched.`,
         code: 'hard-links',
       },
     )

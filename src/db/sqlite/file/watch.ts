@@ -24,7 +24,7 @@ export function watchFile(file: string): Watch {
   let ourLog: string | undefined
   const gone = (what: string, code: string): StoreError =>
     new StoreError(`${what} while this command was writing to it; nothing was written since.`, {
-      hint: 'See what happened to the file, put the right one in its place, and run the command again; it goes on where that one stopped.',
+      hint: 'See what happened to the file, put the right one in its place, and run the command again; it continues where that one stopped.',
       code,
     })
   return {
