@@ -1,7 +1,7 @@
 import { release } from './base/bytes/bytes.ts'
 import { KeyError, SchemaError, type SyncError } from './base/errors.ts'
 import type { Interval } from './base/time/interval.ts'
-import { findSeries } from './db/queries/series.ts'
+import { findSeries } from './db/queries/seriesIdentity.ts'
 import type { OnRetry } from './fetch/client.ts'
 import { isTooLarge } from './fetch/fetch.ts'
 import {
@@ -24,7 +24,7 @@ import { isUnknown, judge, resolutionOf, withWindow } from './plan/resolution.ts
 import type { Reply } from './services/reply.ts'
 import { dayIdsOf, neighboursOf } from './state/neighbours.ts'
 import type { Rows } from './tables/rows.ts'
-import { readReply } from './threads/read.ts'
+import { readReply } from './threads/readReply.ts'
 
 /** Fetches, transforms and loads one planned request; a window that is too large for the service is requested in smaller ones. Throws what ends the run. */
 export async function ingest(ingestContext: IngestContext, planned: PlannedRequest): Promise<IngestResult> {

@@ -4,7 +4,7 @@ import { ensureZone } from '../../src/db/queries/zones.ts'
 import { load } from '../../src/load/load.ts'
 import { beginRun } from '../../src/load/run.ts'
 import { SERVICES } from '../../src/services/services.ts'
-import { readReply } from '../../src/threads/read.ts'
+import { readReply } from '../../src/threads/readReply.ts'
 import { plannedRequestOf, readAnswers, SHAPES, type ShapeName } from '../answers.ts'
 
 const [shapeName, database, file] = process.argv.slice(2) as [ShapeName, string, string]

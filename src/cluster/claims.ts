@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { KeyError, StoppedError, type SyncError, TransientError } from '../base/errors.ts'
-import { findSeries } from '../db/queries/series.ts'
+import { findSeries } from '../db/queries/seriesIdentity.ts'
 import type { Store } from '../db/store.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Loading } from '../load/load.ts'

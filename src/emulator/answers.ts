@@ -7,7 +7,7 @@ import { widgetAnswer, widgetsAnswer } from './bodies/widgets.ts'
 import { isIllegal, isPath, type ParsedQuery, readQuery, TooMuchError } from './query.ts'
 import { INDICATORS, OFFERS } from './world/indicators.ts'
 import { scriptedSource } from './world/scripted.ts'
-import { worldSource } from './world/source.ts'
+import { worldSource } from './world/valueSource.ts'
 import type { World } from './world/world.ts'
 
 /** An answer before it is serialized: a status with an object, or with JSON text. */

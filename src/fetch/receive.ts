@@ -3,7 +3,7 @@ import { StoreError } from '../base/errors.ts'
 import type { Redactor } from '../base/redact.ts'
 import { oneLine } from '../base/visible.ts'
 import { DownloadError, type LinkPolicy, redirectTarget, refusal } from './files/links.ts'
-import { beginPart, dropParts, type PartialFile } from './files/parts.ts'
+import { beginPart, dropParts, type PartialFile } from './files/partialFiles.ts'
 import type { Answer, OpenResponse } from './http.ts'
 
 /** What is downloaded, and what it must obey. */

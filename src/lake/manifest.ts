@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { InputError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
-import type { SnapshotSource } from './changes.ts'
+import type { SnapshotSource } from './changedMonths.ts'
 import type { WrittenFile } from './parquet.ts'
 import { LAKE_SCHEMA, type LakeColumn, type LakeTableName } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Reader } from '../db/store.ts'
-import { beganAt } from './changes.ts'
+import { beganAt } from './changedMonths.ts'
 import { knownManifest } from './manifest.ts'
 import { folderPlace } from './places/folder.ts'
 import { isBucket, type LakePlace } from './places/place.ts'

@@ -3,13 +3,13 @@ import { dirname, join } from 'node:path'
 import { InputError } from '../base/errors.ts'
 import { formatMillis } from '../base/time/instant.ts'
 import type { Reader } from '../db/store.ts'
-import { changedMonths, type SnapshotSource, sourceOf } from './changes.ts'
+import { changedMonths, type SnapshotSource, sourceOf } from './changedMonths.ts'
 import { filesOf, LAKE_FORMAT, type LakeFile, type LakeManifest } from './manifest.ts'
 import { writeParquetFile } from './parquet.ts'
-import { emptyPart, NO_ROWS, partsOf, type TablePart } from './parts.ts'
 import type { HeldFiles, LakePlace, LakeWriter } from './places/place.ts'
 import type { LakeBlocks } from './rows.ts'
 import { LAKE_SCHEMA, LAKE_TABLE_NAMES, LAKE_TABLES, type LakeTableName } from './schema.ts'
+import { emptyPart, NO_ROWS, partsOf, type TablePart } from './tableParts.ts'
 
 /** How a lake is synced. */
 export interface LakeOptions {

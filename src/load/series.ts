@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { formatMillis } from '../base/time/instant.ts'
 import { prepared } from '../db/prepared.ts'
-import { findSeries, geosOf } from '../db/queries/series.ts'
+import { findSeries, geosOf } from '../db/queries/seriesIdentity.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Database } from '../tables/schema.ts'
 

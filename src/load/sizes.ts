@@ -1,5 +1,5 @@
 import { DAY } from '../base/time/instant.ts'
-import { findSeries } from '../db/queries/series.ts'
+import { findSeries } from '../db/queries/seriesIdentity.ts'
 import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import type { Loading } from './load.ts'
 import { seriesIdOf } from './series.ts'

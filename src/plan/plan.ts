@@ -8,7 +8,7 @@ import { createRequested } from './requested.ts'
 import { planAbsences } from './series/absences.ts'
 import { createMissingLater, type MissingLater } from './series/missingLater.ts'
 import { latestFirst } from './series/order.ts'
-import { planSeries, type SeriesRequests } from './series/series.ts'
+import { planSeries, type SeriesRequests } from './series/seriesRequests.ts'
 
 /**
  * Job + planner state + clock → the requests that are needed, lazily: first the catalogue, then series, then the other

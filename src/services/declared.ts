@@ -1,7 +1,7 @@
 import { InputError } from '../base/errors.ts'
 import { didYouMean } from '../base/suggest.ts'
 import { checkZone } from '../base/time/zone.ts'
-import { isChange, isListOf, isRoute, isSteps, isWindows, recordOf } from './parts.ts'
+import { isChange, isListOf, isRoute, isSteps, isWindows, recordOf } from './declarationParts.ts'
 import { LOCALES } from './routes.ts'
 import type { Service } from './service.ts'
 import { SHARED } from './services.ts'

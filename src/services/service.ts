@@ -1,4 +1,4 @@
-import type { ResolutionChange } from './changes.ts'
+import type { ResolutionChange } from './resolutionChanges.ts'
 import type { Locale, Route } from './routes.ts'
 import type { Steps } from './steps.ts'
 import type { Windows } from './windows.ts'

@@ -1,5 +1,5 @@
-import { CHANGES } from './changes.ts'
 import { MAIN_GEOS } from './geos.ts'
+import { CHANGES } from './resolutionChanges.ts'
 import { LOCALES, ROUTES } from './routes.ts'
 import type { Service } from './service.ts'
 import { STEPS } from './steps.ts'

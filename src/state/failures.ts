@@ -1,7 +1,7 @@
 import { numbersOf } from '../base/json.ts'
 import { createAnswered, type Recorded, type Unanswered } from '../db/queries/answered.ts'
 import { NO_FAILURE } from '../db/queries/outcomes.ts'
-import type { IdentityRow } from '../db/queries/series.ts'
+import type { IdentityRow } from '../db/queries/seriesIdentity.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type FailedRequest, type SeriesIdentity, storedIdentity } from '../job/plannedRequest.ts'
 import { rangeParams } from '../services/request.ts'

@@ -1,5 +1,5 @@
 import { prepared } from '../db/prepared.ts'
-import { findSeries } from '../db/queries/series.ts'
+import { findSeries } from '../db/queries/seriesIdentity.ts'
 import type { Reader } from '../db/store.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Neighbours } from '../job/plannerState.ts'

@@ -4,7 +4,7 @@ import { SERVICE_NAMES, SERVICES, type Service, type ServiceName } from '../serv
 import type { StoredReply } from '../state/replies.ts'
 import type { Rows } from '../tables/rows.ts'
 import { transformPacked } from '../transform/transform.ts'
-import { createWorkerClient } from './client.ts'
+import { createWorkerClient } from './workerClient.ts'
 
 /** The rows of a stored reply; null where it still cannot be parsed, `damaged` where its body is. */
 export type StoredRows = Rows | null | 'damaged'

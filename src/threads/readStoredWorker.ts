@@ -1,7 +1,7 @@
 /** The worker of `readStored.ts`. */
 import { SERVICES } from '../services/services.ts'
-import { serveRequests } from './client.ts'
 import { readStored, type SentReply, type StoredAnswer } from './readStored.ts'
+import { serveRequests } from './workerClient.ts'
 
 serveRequests((sent: SentReply): { payload: StoredAnswer; transfer: ArrayBuffer[] } => {
   const { service } = sent.planned

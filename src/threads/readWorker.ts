@@ -3,8 +3,8 @@
 import { arrange, compress } from '../base/bytes/pack.ts'
 import { sha256 } from '../base/files/checksum.ts'
 import { scanColumns } from '../transform/values/columns.ts'
-import { serveRequests } from './client.ts'
-import type { ReadAnswer, ReadRequest } from './read.ts'
+import type { ReadAnswer, ReadRequest } from './readReply.ts'
+import { serveRequests } from './workerClient.ts'
 
 serveRequests(({ buffer, length, window }: ReadRequest): { payload: ReadAnswer; transfer: ArrayBuffer[] } => {
   const body = Buffer.from(buffer, 0, length)

@@ -8,7 +8,7 @@ import { parseBytes } from '../../src/cli/terminal/size.ts'
 import { openClient } from '../../src/fetch/client.ts'
 import { type Downloaded, type DownloadOptions, download } from '../../src/fetch/files/download.ts'
 import { addressOf } from '../../src/fetch/files/links.ts'
-import { findPart, tidyParts } from '../../src/fetch/files/parts.ts'
+import { findPart, tidyParts } from '../../src/fetch/files/partialFiles.ts'
 import { type Script, serve, tempFolder } from '../kit.ts'
 
 const KEY = '0123456789abcdef'.repeat(4)

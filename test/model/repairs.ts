@@ -33,7 +33,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'windows are cut in the zone of the job',
-    'plan/series/series.ts',
+    'plan/series/seriesRequests.ts',
     'const zone = service.timeZone\n',
     'const zone = planning.job.timeZone\n',
   ),

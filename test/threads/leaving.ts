@@ -1,5 +1,5 @@
 /** A process of a test: it asks the other thread something and ends as it is told. */
-import { createWorkerClient } from '../../src/threads/client.ts'
+import { createWorkerClient } from '../../src/threads/workerClient.ts'
 
 const worker = createWorkerClient<string, string>(import.meta.url, 'obeying')
 const [how] = process.argv.slice(2)

@@ -1,5 +1,5 @@
 /** The other thread of a test: it answers, or dies as it is told. */
-import { serveRequests } from '../../src/threads/client.ts'
+import { serveRequests } from '../../src/threads/workerClient.ts'
 
 serveRequests((order: string): { payload: string; transfer: ArrayBuffer[] } => {
   if (order === 'throw') throw new Error('as told')

@@ -1,8 +1,8 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { bytesOf, COMMA, END, isSpace, skipSpace, skipValue, standsAt, textEnd } from './bytes.ts'
 import { Column, Lines, NEWLINE } from './column.ts'
+import { isTime, TimeReader, TimeWriter } from './packedTimes.ts'
 import { findList, learnPattern, VALUES } from './rowPattern.ts'
-import { isTime, TimeReader, TimeWriter } from './times.ts'
 
 /*
  * How bodies are stored in the reply store. A long list of rows that are all written alike packs four times as small when its

@@ -1,12 +1,12 @@
 import { shownAddress } from '../address.ts'
 import type { Backend } from '../store.ts'
+import { stampOf, watchChanges } from './changes.ts'
 import { onlyFiles } from './engine.ts'
 import { asStoreError } from './errors.ts'
 import { isLocked, lockWriter } from './lock.ts'
 import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
 import { takeOver } from './takeOver.ts'
-import { stampOf, watchChanges } from './watch.ts'
 
 /** PostgreSQL: a database is on a server, and its name is its address. */
 export const postgres: Backend = {

@@ -3,7 +3,7 @@ import { StoreError } from '../../base/errors.ts'
 import { type Database, type TableName, tableOf } from '../../tables/schema.ts'
 import type { Reader, Store } from '../store.ts'
 import { type Row, tableBlocks } from '../tableBlocks.ts'
-import { changedBy, rowsOf, run } from './connection/run.ts'
+import { changedBy, rowsOf, run } from './connection/runStatement.ts'
 import { arraysOf, columnsOf, packed, raiseNumbers } from './rowArrays.ts'
 
 /** Follows its texts by itself, with numbers of its own. */

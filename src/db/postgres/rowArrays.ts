@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { type Database, type TableName, tableOf } from '../../tables/schema.ts'
 import type { Row } from '../tableBlocks.ts'
 import { doubles, wholeNumbers } from './connection/binary.ts'
-import { rowsOf } from './connection/run.ts'
+import { rowsOf } from './connection/runStatement.ts'
 
 const ARRAYS = { integer: 'bigint', real: 'float8', text: 'text', blob: 'bytea' } as const
 

@@ -3,7 +3,7 @@ import { StoreError } from '../../base/errors.ts'
 import { TABLE_NAMES, type TableName, tableOf } from '../../tables/schema.ts'
 import type { Reader, Store, TakenOver } from '../store.ts'
 import { type Row, tableBlocks } from '../tableBlocks.ts'
-import { changedBy, rowsOf, run } from './connection/run.ts'
+import { changedBy, rowsOf, run } from './connection/runStatement.ts'
 import { insertOf, packed, raiseNumbers } from './rowArrays.ts'
 
 /** Who writes, and what is said of the schema: each database has its own. */

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../tables/schema.ts'
-import { rowsOf, run } from './connection/run.ts'
+import { rowsOf, run } from './connection/runStatement.ts'
 
 /**
  * Rows that changed since the last statistics, beyond which new ones are made here: the server itself never does for a

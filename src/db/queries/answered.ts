@@ -4,7 +4,7 @@ import { type Interval, intersect, merge, subtract } from '../../base/time/inter
 import type { Database } from '../../tables/schema.ts'
 import { type Prepared, prepared } from '../prepared.ts'
 import { GOOD } from './outcomes.ts'
-import { geosOf } from './series.ts'
+import { geosOf } from './seriesIdentity.ts'
 
 /** A recorded request for a window of a series, or for anything else by its target. */
 export interface Recorded {

@@ -2,7 +2,7 @@ import type { Instant } from '../../base/time/instant.ts'
 import { addUnits, ceilTo, floorTo, type Unit } from '../../base/time/zone.ts'
 import { noise } from './noise.ts'
 import type { Action, Script, ScriptedResolution } from './script.ts'
-import { NATIVE, type Tiempo, type ValueSource } from './source.ts'
+import { NATIVE, type Tiempo, type ValueSource } from './valueSource.ts'
 import type { Point } from './values.ts'
 import { type World, ZONE } from './world.ts'
 

@@ -8,7 +8,7 @@ import { hasFailed, type OnRetry, type ServiceClient } from '../client.ts'
 import { exchange } from '../http.ts'
 import { type DownloadAnswer, receive } from '../receive.ts'
 import { addressOf, DownloadError, type LinkPolicy, refusal, refuseForeign } from './links.ts'
-import { dropParts, findPart } from './parts.ts'
+import { dropParts, findPart } from './partialFiles.ts'
 
 /** Where downloads go, and over what. */
 export interface DownloadOptions {

@@ -15,7 +15,7 @@ import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
 import { asWriteError, headOf, moveIntoPlace, prepareTarget, type Target } from '../../base/files/target.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Locale } from '../words/locale.ts'
-import { MARK, pageFiles } from './files.ts'
+import { MARK, pageFiles } from './pageFiles.ts'
 
 /** The file with the names of all files of the page, so that the next run can delete those that are no longer made. */
 const LIST = 'indicator-sync-page.json'

@@ -10,7 +10,7 @@ import {
   timelines,
 } from './intervals.ts'
 import { geoNames, indicatorNames } from './names.ts'
-import { allSeries, findSeries, seriesHead } from './series.ts'
+import { allSeries, findSeries, seriesHead } from './seriesPaths.ts'
 
 /** Series on one page. */
 const SERIES_A_PAGE = 40

@@ -8,7 +8,7 @@ import type { PageRequest } from '../page.ts'
 import { lastDays } from './days.ts'
 import { coverageIntervalsOf, type Shares, sharesOf, timelines } from './intervals.ts'
 import { geoNames, indicatorNames } from './names.ts'
-import { allSeries, type SeriesRow, seriesHead } from './series.ts'
+import { allSeries, type SeriesRow, seriesHead } from './seriesPaths.ts'
 
 /** Days of the strip. */
 export const STRIP_DAYS = 90

@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/store.ts'
 import { SEARCH_SCOPES, type SearchScope, search } from '../../products/search.ts'
 import { LOCALES } from '../words/locale.ts'
-import { seriesPath } from './series.ts'
+import { seriesPath } from './seriesPaths.ts'
 
 /** Results that one page shows. */
 const RESULTS = 40

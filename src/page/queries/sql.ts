@@ -4,7 +4,7 @@ import { parameterOf } from '../../products/statement.ts'
 import type { PageRequest } from '../page.ts'
 import { createStatementRunner, type StatementAnswer } from '../statements/statements.ts'
 import { geoNames } from './names.ts'
-import type { NamedGeo } from './series/geos.ts'
+import type { NamedGeo } from './series/geoSeries.ts'
 
 /** Letters of a statement. */
 const LONGEST = 20_000

@@ -1,5 +1,5 @@
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
-import type { SeriesRequests } from './series.ts'
+import type { SeriesRequests } from './seriesRequests.ts'
 
 /**
  * Merges the requests of many series, those with the latest end first; the requests of each series must be in that order. Each

@@ -3,7 +3,7 @@ import { findList, learnPattern, type RowPattern, VALUES } from '../../base/byte
 import { isObject, type JsonObject } from '../../base/json.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import { refuseFlood } from '../flood.ts'
-import { createClock } from './clock.ts'
+import { createInstantReader } from './instantReader.ts'
 import { createNumbers } from './numbers.ts'
 import { type Gathering, gather, geoOf, type Values } from './values.ts'
 
@@ -47,8 +47,8 @@ export function learn(body: Buffer, start: number, stop: number): Template | nul
 
 /** Matches rows against a template. */
 function createMatcher(body: Buffer, { parts, end: rowEnd, geoId: only }: Template, gathering: Gathering) {
-  const clock = createClock(body)
-  const checkClock = createClock(body)
+  const clock = createInstantReader(body)
+  const checkClock = createInstantReader(body)
   const checked = parts.some(({ what }) => what === 'check')
   const numbers = createNumbers(body)
   /** The index after a bare word of a field that is skipped; -1 for one that only the parser can judge. */

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import type { GeoDay } from '../../../tables/dayTotals.ts'
 import type { Database } from '../../../tables/schema.ts'
 import { doubles, wholeNumbers } from '../connection/binary.ts'
-import { send } from '../connection/run.ts'
+import { send } from '../connection/runStatement.ts'
 
 const COLUMNS = [
   'geo_id',

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Database } from '../../../tables/schema.ts'
 import { byLocale, FIRST_LOCALE_SQL } from '../../../tables/sql/sql.ts'
 import type { SearchHit } from '../../engine.ts'
-import { rowsOf } from '../connection/run.ts'
+import { rowsOf } from '../connection/runStatement.ts'
 
 /** Everything of some kinds, each once, in the first language where held. */
 const ALL = `select kind, id, name, more, locale from (

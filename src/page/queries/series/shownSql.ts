@@ -1,7 +1,7 @@
 import { formatUtc } from '../../../base/time/instant.ts'
 import type { Interval } from '../../../base/time/interval.ts'
 import type { AsOf } from './asOf.ts'
-import type { NamedGeoSeries } from './geos.ts'
+import type { NamedGeoSeries } from './geoSeries.ts'
 import { textOf } from './range.ts'
 
 /** The SQL statement for the values of a picture, for further use elsewhere. */

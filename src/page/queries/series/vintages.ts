@@ -4,7 +4,7 @@ import { dayIntervalAt, localDay } from '../../../base/time/localDay.ts'
 import { localDate } from '../../../base/time/zone.ts'
 import type { Reader } from '../../../db/store.ts'
 import type { Drawn } from '../../client/segments.ts'
-import { type RunChange, readChanges } from './changes.ts'
+import { type RunChange, readChanges } from './runChanges.ts'
 import { type GeoSeries, readWindows } from './window.ts'
 
 /** Ages of revisions, in days after the period began; the first of them is before its beginning. */

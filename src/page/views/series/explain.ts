@@ -9,7 +9,7 @@ import {
   type ExplainedVersion,
   explain,
 } from '../../queries/series/explain.ts'
-import { type NamedGeoSeries, readNamedGeoSeries } from '../../queries/series/geos.ts'
+import { type NamedGeoSeries, readNamedGeoSeries } from '../../queries/series/geoSeries.ts'
 import { textOf } from '../../queries/series/range.ts'
 import { sqlOf } from '../../queries/series/shownSql.ts'
 import { numberText } from '../numbers.ts'

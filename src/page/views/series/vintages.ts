@@ -1,7 +1,7 @@
 import { type Html, html, type Part } from '../../html.ts'
 import { type PageRequest, view } from '../../page.ts'
 import { offsetsOf, readChartQuery } from '../../queries/series/chart.ts'
-import type { NamedGeoSeries } from '../../queries/series/geos.ts'
+import type { NamedGeoSeries } from '../../queries/series/geoSeries.ts'
 import { textOf } from '../../queries/series/range.ts'
 import { AGES, readVintages, type Vintages } from '../../queries/series/vintages.ts'
 import { countText, numberText } from '../numbers.ts'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createWorkerClient } from '../../src/threads/client.ts'
+import { createWorkerClient } from '../../src/threads/workerClient.ts'
 
 const HERE = new URL('./here.ts', import.meta.url).href
 const startWorker = (limits = {}) => createWorkerClient<string, string>(HERE, 'obeying', limits)

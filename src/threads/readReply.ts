@@ -6,7 +6,7 @@ import type { PackedReply } from '../load/replies/packer.ts'
 import { transformSeries } from '../transform/series.ts'
 import { transform } from '../transform/transform.ts'
 import type { Scanned } from '../transform/values/scan.ts'
-import { createWorkerClient } from './client.ts'
+import { createWorkerClient } from './workerClient.ts'
 
 /** A body, as the first bytes of a buffer, to be hashed and packed for the reply store. */
 export interface ReadRequest {

@@ -2,7 +2,7 @@ import { COLON, QUOTE, textEnd, twoDigits } from '../../base/bytes/bytes.ts'
 import { parseInstant } from '../../base/time/instant.ts'
 
 /** Reads instants in text form. Most have the same day and offset as the one before, which is quick to compare. `at` is NaN for a text that is not an instant. */
-export function createClock(body: Buffer) {
+export function createInstantReader(body: Buffer) {
   let known = 0
   let length = -1
   let midnight = 0

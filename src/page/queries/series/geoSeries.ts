@@ -3,7 +3,7 @@ import { endOf } from '../../../db/queries/ends.ts'
 import { SHARED } from '../../../services/services.ts'
 import { NotFound, type PageRequest } from '../../page.ts'
 import { geoNames, indicatorNames } from '../names.ts'
-import { findSeries, type SeriesRow, seriesPath } from '../series.ts'
+import { findSeries, type SeriesRow, seriesPath } from '../seriesPaths.ts'
 import type { GeoSeries } from './window.ts'
 
 /** A geo with its name, where one is held. */
