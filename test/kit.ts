@@ -14,7 +14,7 @@ import type { RejectPolicy } from '../src/ingestContext.ts'
 import { readJob } from '../src/job/read.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
 import type { Requested } from '../src/plan/requested.ts'
-import { SERVICES } from '../src/services/services.ts'
+import { SERVICES, type Service } from '../src/services/services.ts'
 import { sync } from '../src/sync.ts'
 import { openStore, type Store as TestStore } from './store.ts'
 
@@ -84,6 +84,7 @@ interface RunWith {
   /** What jobs before this one requested in the same call. */
   readonly requested?: Requested
   readonly onEvent?: OnEvent
+  readonly service?: Service
 }
 
 /** Runs a job, given as YAML, as a command would. */

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { localDate } from '../src/base/time/zone.ts'
+import { SERVICES } from '../src/services/services.ts'
 import { json, ms, runJob, serve, tempStore } from './kit.ts'
 import type { Store } from './store.ts'
-import { dayOf, type Question, type Resolution, serveTruth, type Truth, valuesOf } from './truth.ts'
+import { dayOf, type Question, type Resolution, serveTruth, type Truth, valuesOf, zoneOf } from './truth.ts'
 
 const NOW = ms('2026-06-01T12:00:00Z')
 const QUARTERS: Resolution = { step: 900, id: 218 }
@@ -14,17 +16,25 @@ const DAYS: Resolution = { step: 'day', id: 2 }
 const UNNAMED: Resolution = { step: 900, id: null }
 const FIRST = '2025-10-15'
 
-const truthOf = (days: Truth['days']): Truth => ({ id: 777, first: FIRST, days })
+const truthOf = (days: Truth['days'], more: Partial<Truth> = {}): Truth => ({ id: 777, first: FIRST, days, ...more })
 const times = (n: number, resolution: Resolution | null): (Resolution | null)[] => Array(n).fill(resolution)
 const jobOf = (truth: Truth, more = ''): string => {
-  const date = (i: number): string => new Date((dayOf(truth, i) + 7200) * 1000).toISOString().slice(0, 10)
+  const date = (i: number): string => localDate(zoneOf(truth), dayOf(truth, i))
   return `series:\n  - { indicators: [777], window: { from: ${date(0)}, to: ${date(truth.days.length)} }${more} }`
 }
 const stored = (store: Store) => store.all('select at, step_s as step, value from observation order by at')
 const meant = (truth: Truth) => valuesOf(truth).map(({ at, step, value }) => ({ at, step, value }))
+const serviceOf = (truth: Truth) => ({ ...SERVICES.generic, timeZone: zoneOf(truth) })
+/** What makes two rows of an answer lie less than an hour apart, whatever its resolution. */
+const CLOSE: readonly [string, Partial<Truth>][] = [
+  ['', {}],
+  [', with stray rows', { strays: [1, 4, 7, 12, 20] }],
+  [', where clocks go half an hour forward', { zone: 'Australia/Lord_Howe', first: '2025-09-25' }],
+  [', where clocks went a quarter of an hour forward', { zone: 'Asia/Kathmandu', first: '1985-12-20' }],
+]
 const spans = ({ from, to }: Question): boolean => to - from > 25 * 3600
 
-describe('no sum is ever taken for a value', () => {
+describe.each(CLOSE)('no sum is ever taken for a value%s', (_close, more) => {
   test.each([
     ['one change', [...times(16, HOURS), ...times(14, QUARTERS)]],
     ['another resolution in the middle', [...times(10, QUARTERS), ...times(9, HOURS), ...times(9, QUARTERS)]],
@@ -43,15 +53,18 @@ describe('no sum is ever taken for a value', () => {
     ['one number for all', [...times(6, { step: 3600, id: 223 }), ...times(6, { step: 900, id: 223 })]],
   ] as [string, Truth['days']][])('%s', async (_name, days) => {
     const store = await tempStore()
-    const truth = truthOf(days)
+    const truth = truthOf(days, more)
+    const service = serviceOf(truth)
     const server = await serveTruth(() => ({ truth }))
-    await runJob(store, server, jobOf(truth, ', chunk: 6mo'), { now: NOW })
+    await runJob(store, server, jobOf(truth, ', chunk: 6mo'), { now: NOW, service })
     expect(stored(store)).toEqual(meant(truth))
     const asked = server.questions.length
-    await runJob(store, server, jobOf(truth, ', chunk: 6mo'), { now: NOW })
+    await runJob(store, server, jobOf(truth, ', chunk: 6mo'), { now: NOW, service })
     expect(server.questions.length - asked).toBe(0)
   })
+})
 
+describe('no sum is ever taken for a value', () => {
   test('whatever the days hold, fail or keep back: a value is true, or it is not there; later all are', async () => {
     const resolution = fc.constantFrom(HOURS, QUARTERS, FIVES, OWN_SUMS, STRANGE_HOURS, DAYS, UNNAMED)
     const interval = fc.tuple(
@@ -67,9 +80,15 @@ describe('no sum is ever taken for a value', () => {
         fc.boolean(),
         fc.constantFrom('', ', chunk: 3d', ', chunk: 1w', ', chunk: 1y'),
         fc.constantFrom(4, 223, 218, 5),
-        async (intervals, late, broken, status, single, chunk, emptyId) => {
-          const truth = truthOf(intervals.flatMap(([n, what]) => times(n, what)))
-          const published = truthOf(truth.days.map((what, i) => (i >= truth.days.length - late ? null : what)))
+        fc.constantFrom(...CLOSE.slice(0, 3).map(([, more]) => more)),
+        async (intervals, late, broken, status, single, chunk, emptyId, more) => {
+          const truth = truthOf(
+            intervals.flatMap(([n, what]) => times(n, what)),
+            more,
+          )
+          const days = truth.days.map((what, i) => (i >= truth.days.length - late ? null : what))
+          const published = truthOf(days, more)
+          const service = serviceOf(truth)
           let night = 0
           const failing = broken.map((i) => dayOf(truth, i % truth.days.length))
           const server = await serveTruth(
@@ -86,10 +105,13 @@ describe('no sum is ever taken for a value', () => {
             const known = new Map(meant(truth).map((value) => [value.at, value]))
             for (const value of stored(store) as { at: number }[]) expect(value).toEqual(known.get(value.at))
           }
-          await runJob(store, server, jobOf(truth, chunk), { now: NOW })
+          await runJob(store, server, jobOf(truth, chunk), { now: NOW, service })
           isTrue()
           night = 1
-          await runJob(store, server, jobOf(truth, `${chunk}, lookback: 5y, refresh: 1h`), { now: NOW + 86_400_000 })
+          await runJob(store, server, jobOf(truth, `${chunk}, lookback: 5y, refresh: 1h`), {
+            now: NOW + 86_400_000,
+            service,
+          })
           isTrue()
           expect(stored(store)).toEqual(meant(truth))
         },

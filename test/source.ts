@@ -1,6 +1,7 @@
 import { formatUtc } from '../src/base/time/instant.ts'
 import type { Store } from '../src/db/store.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
+import { SERVICES, type Service } from '../src/services/services.ts'
 import { json, ms, runJob, serve } from './kit.ts'
 
 const HOUR = 3_600
@@ -15,12 +16,14 @@ export interface Source {
   status: (path: string, window: { from: number; to: number }) => number | undefined
   /** Whether a value comes in a form that nobody understands. */
   spoiled: (at: number) => boolean
+  /** Instants at which it has a value between those of its step. */
+  strays: readonly number[]
 }
 
 /** A service of hourly values over real HTTP, with the windows that it was asked for. */
 export async function source(first: Partial<Source> = {}) {
   const state: Source = {
-    ...{ geos: [3], has: () => true, status: () => undefined, spoiled: () => false },
+    ...{ geos: [3], has: () => true, status: () => undefined, spoiled: () => false, strays: [] },
     ...first,
   }
   const asked: { path: string; from: string; to: string; geos: string }[] = []
@@ -36,7 +39,8 @@ export async function source(first: Partial<Source> = {}) {
     const status = state.status(url.pathname, window)
     if (status !== undefined) return json(response, { message: 'no' }, status)
     const values = []
-    for (let at = from; at <= end; at += HOUR)
+    const hours = Array.from({ length: Math.ceil((end + 1 - from) / HOUR) }, (_, i) => from + i * HOUR)
+    for (const at of [...hours, ...state.strays.filter((at) => at >= from && at <= end)])
       for (const geo of state.geos)
         if ((only.length === 0 || only.includes(geo)) && state.has(at, geo))
           values.push({
@@ -50,9 +54,15 @@ export async function source(first: Partial<Source> = {}) {
     state,
     url: server.url,
     /** Runs a job at an instant and answers the windows that it asked, as `from..to geos`. */
-    async run(store: Store, yaml: string, at: string | number, options: PlanOptions = {}): Promise<string[]> {
+    async run(
+      store: Store,
+      yaml: string,
+      at: string | number,
+      options: PlanOptions = {},
+      service: Service = SERVICES.generic,
+    ): Promise<string[]> {
       asked.length = 0
-      await runJob(store, server, yaml, { now: typeof at === 'number' ? at : ms(at), options })
+      await runJob(store, server, yaml, { now: typeof at === 'number' ? at : ms(at), options, service })
       return asked.map(({ from, to, geos }) => `${from.slice(0, 13)}..${to.slice(0, 13)}${geos ? ` ${geos}` : ''}`)
     },
     asked,

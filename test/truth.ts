@@ -16,17 +16,25 @@ export interface Truth {
   readonly id: number
   readonly first: string
   readonly days: readonly (Resolution | null)[]
+  /** The zone of the service's days and hours; Madrid's when left out. */
+  readonly zone?: string
+  /** Days of which every answer has one row more, half a step after the first one. */
+  readonly strays?: readonly number[]
 }
+
+export const zoneOf = ({ zone = ZONE }: Pick<Truth, 'zone'>): string => zone
 
 export interface Value {
   readonly at: number
   readonly step: number
   readonly value: number
   readonly id: number | null
+  readonly isStray?: boolean
 }
 
 /** The local days of a truth. */
-export const dayOf = ({ first }: Truth, i: number): number => addUnits(ZONE, startOfDate(ZONE, first)!, 'day', i)
+export const dayOf = (truth: Truth, i: number): number =>
+  addUnits(zoneOf(truth), startOfDate(zoneOf(truth), truth.first)!, 'day', i)
 
 /** Every value that is true, in order. */
 export function valuesOf(truth: Truth): Value[] {
@@ -34,13 +42,18 @@ export function valuesOf(truth: Truth): Value[] {
     if (!resolution) return []
     const [from, to] = [dayOf(truth, i), dayOf(truth, i + 1)]
     const { step, id } = resolution
-    if (typeof step === 'number')
-      return Array.from({ length: (to - from) / step }, (_, n) => {
+    if (typeof step === 'number') {
+      const values: Value[] = Array.from({ length: Math.ceil((to - from) / step) }, (_, n) => {
         const at = from + n * step
         return { at, step, id, value: (at / 300) % 9973 }
       })
-    if (floorTo(ZONE, from, step) !== from) return []
-    return [{ at: from, step: addUnits(ZONE, from, step, 1) - from, id, value: (from / DAY) % 991 }]
+      return truth.strays?.includes(i)
+        ? values.toSpliced(1, 0, { ...values[0]!, at: from + step / 2, isStray: true })
+        : values
+    }
+    const zone = zoneOf(truth)
+    if (floorTo(zone, from, step) !== from) return []
+    return [{ at: from, step: addUnits(zone, from, step, 1) - from, id, value: (from / DAY) % 991 }]
   })
 }
 
@@ -51,8 +64,11 @@ export function answerOf(truth: Truth, all: readonly Value[], from: number, to: 
   const values = all.filter(({ at }) => at >= from && at < to)
   const kinds = new Set(values.map(({ id, step }) => `${id} ${step > 20 * HOUR ? 'calendar' : step}`))
   const sums = new Map<number, number>()
-  for (const { at, value } of values) sums.set(at - (at % HOUR), (sums.get(at - (at % HOUR)) ?? 0) + value)
-  const rows = kinds.size > 1 ? [...sums].map(([at, value]) => ({ at, value })) : values
+  for (const { at, value, isStray } of values) {
+    const hour = isStray ? at : floorTo(zoneOf(truth), at, 'hour')
+    sums.set(hour, (sums.get(hour) ?? 0) + value)
+  }
+  const rows = kinds.size > 1 ? [...sums].map(([at, value]) => ({ at, value })).sort((a, b) => a.at - b.at) : values
   const id = kinds.size > 1 ? 223 : values.length > 0 ? values[0]!.id : emptyId
   return {
     indicator: {

@@ -6,7 +6,7 @@ import { buildRequest, rangeParams } from '../services/request.ts'
 import { announcedChanges } from '../services/resolutionChanges.ts'
 import type { Params, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
-import type { Rows } from '../tables/rows.ts'
+import type { Observations, Rows } from '../tables/rows.ts'
 
 const HOUR = 3_600
 
@@ -39,9 +39,27 @@ export const isUnknown = ({ service }: PlannedRequest, { resolutionId: id }: Row
   id !== null && id !== service.steps.coarse && !service.steps.native.includes(id)
 
 /**
+ * Whether values are finer than sums of this step: in every geo, most are less than that apart. Never whether any two are: a
+ * stray row may come between sums, and where clocks change by half an hour, so do sums of hours.
+ */
+function areFiner({ geoIds, at }: Observations, step: number): boolean {
+  let [geoId, close, wide] = [geoIds[0], 0, 0]
+  for (let i = 1; i <= at.length; i++) {
+    if (geoIds[i] === geoId) {
+      if (at[i]! - at[i - 1]! < step) close++
+      else wide++
+      continue
+    }
+    if (close <= wide) return false
+    ;[geoId, close, wide] = [geoIds[i], 0, 0]
+  }
+  return true
+}
+
+/**
  * Whether an answer has native values (`native`), may have sums of finer ones (`sums`), or has to be compared with a single day
  * of the series (`unsure`). A service sums only windows with several resolutions, in one step and with one id, so an answer is
- * certainly native when its window is a single day, its step is shorter than that, or its id is known for native values.
+ * certainly native when its window is a single day, its values are finer than that step, or its id is known for native values.
  * `dayIds`: the resolution ids of single days of the series.
  */
 export function judge(
@@ -56,9 +74,10 @@ export function judge(
   const { id, step } = resolutionOf(rows)
   const { coarse, native, byNumber } = service.steps
   if (coarse === null) return 'native'
-  const isCoarse = id === coarse
-  if (isCalendar(step) ? !isCoarse : step! < (byNumber[coarse] as number)) return 'native'
-  if (isCoarse) return 'sums'
+  const sumStep = byNumber[coarse] as number
+  if (id === coarse) return areFiner(rows.observations, sumStep) ? 'native' : 'sums'
+  const isKnownStep = id !== null && byNumber[id] !== undefined
+  if (isCalendar(step) || (step! < sumStep && (isKnownStep || areFiner(rows.observations, sumStep)))) return 'native'
   if (id !== null) return native.includes(id) || dayIds.includes(id) ? 'native' : 'unsure'
   const isKnown =
     bordered ||

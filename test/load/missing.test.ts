@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { findGaps } from '../../src/checks/gaps.ts'
+import { SERVICES } from '../../src/services/services.ts'
 import { ms, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 
@@ -88,5 +89,27 @@ describe('a known geo that an answer for all geos lacks', () => {
     market.state.has = () => false
     await market.run(store, yaml, '2025-11-05T20:15:00Z', { restate: true })
     expect(await unasked()).toEqual(['3 2025-10-05T00:00:00+02:00'])
+  })
+})
+
+describe('values that lie closer together than their step hide no missing one', () => {
+  const at = (text: string): number => ms(text) / 1000
+  test.each([['10d'], ['1d']])('a stray row (chunk: %s)', async (chunk) => {
+    const lost = at('2025-10-03T05:00:00Z')
+    const strays = [at('2025-10-03T11:30:00Z'), at('2025-10-05T02:15:00Z')]
+    const [store, market] = [await tempStore(), await source({ strays, has: (one) => one !== lost })]
+    await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0))
+    expect(await told(store)).toEqual(['absent 3 10-03..10-03'])
+    expect(store.all('select distinct step_s from observation')).toEqual([{ step_s: 3600 }])
+  })
+
+  test.each([['10d'], ['1d']])('a clock that changes by half an hour (chunk: %s)', async (chunk) => {
+    const service = { ...SERVICES.generic, timeZone: 'Australia/Lord_Howe' }
+    const lost = at('2025-10-03T22:00:00+10:30')
+    const market = await source({ has: (one) => one !== lost })
+    const store = await tempStore()
+    await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0), {}, service)
+    expect(await told(store)).toEqual(['absent 3 10-03..10-03'])
+    expect(store.all('select distinct step_s from observation')).toEqual([{ step_s: 3600 }])
   })
 })

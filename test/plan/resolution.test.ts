@@ -24,6 +24,28 @@ test.each([
   const window = { from: 0, to: 20 * 86_400 }
   const series = { timeTrunc: null, indicatorId: 1 }
   const planned = { window, series, timeZone: 'Europe/Lisbon', service: service(sumsBy) } as unknown as PlannedRequest
-  const rows = { resolutionId, stepS, observations: { at: [0], guessed: false } } as unknown as Rows
+  const rows = {
+    resolutionId,
+    stepS,
+    observations: { geoIds: [3, 3, 3], at: [0, stepS, 2 * stepS], guessed: false },
+  } as unknown as Rows
+  expect(judge(planned, rows, { steps: [], bordered: false }, [])).toBe(verdict)
+})
+
+const every = (step: number, ...stray: readonly number[]) =>
+  [...Array.from({ length: 24 }, (_, i) => i * step), ...stray].sort((a, b) => a - b)
+test.each([
+  ['hours with a stray row', [every(3600, 1800)], 'sums'],
+  ['hours around a clock change by half an hour', [[...every(3600), ...every(3600).map((at) => at + 84_600)]], 'sums'],
+  ['quarters', [every(900)], 'native'],
+  ['quarters with holes', [[0, 900, 1800, 9000, 9900, 10_800]], 'native'],
+  ['quarters of one geo and hours of another', [every(900), every(900), every(3600)], 'sums'],
+  ['quarters of one geo and one value of another', [every(900), [0]], 'sums'],
+] as const)('under the number of sums: %s', (_name, geos, verdict) => {
+  const window = { from: 0, to: 20 * 86_400 }
+  const series = { timeTrunc: null, indicatorId: 1 }
+  const planned = { window, series, timeZone: 'Europe/Lisbon', service: service(3600) } as unknown as PlannedRequest
+  const observations = { geoIds: geos.flatMap((at, geo) => at.map(() => geo)), at: geos.flat(), guessed: false }
+  const rows = { resolutionId: 9, stepS: 900, observations } as unknown as Rows
   expect(judge(planned, rows, { steps: [], bordered: false }, [])).toBe(verdict)
 })

@@ -34,6 +34,22 @@ describe('the length of native days and months is that of the calendar', () => {
     expect(typeof steps === 'number' ? dates.map(() => steps) : steps).toEqual(seconds)
   })
 
+  const from = at('2025-03-01')
+  const every = (step: number): number[] => Array.from({ length: 24 }, (_, i) => from + i * step)
+  test.each([
+    ['hours', [{ id: 4 }], [...every(3600), from + 1800], 3600],
+    ['quarters', [{ id: 218 }], [...every(900), from + 450], 900],
+    ['hours that are called quarters by a stray row alone', [], [...every(3600), from + 900], 3600],
+    ['quarters that are called hours', [{ id: 4 }], [...every(900), from + 450], 900],
+  ])('one stray row does not change the step of the others: %s', (_name, tiempo, instants, step) =>
+    expect(
+      of(
+        tiempo,
+        instants.sort((a, b) => a - b),
+      ),
+    ).toBe(step),
+  )
+
   test('a single midnight under the number of hours is an hour where there is no room for more', () =>
     expect(of([{ id: 4 }], ['2025-03-01'], 7 * DAY)).toBe(3600))
 

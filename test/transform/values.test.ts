@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseInstant } from '../../src/base/time/instant.ts'
-import { readValues, smallestDistance } from '../../src/transform/values/values.ts'
+import { readValues, usualDistance } from '../../src/transform/values/values.ts'
 
 const MIDNIGHT = parseInstant('2025-07-01T00:00:00Z')
 const HOUR = 3_600
@@ -92,11 +92,12 @@ describe('what is gathered', () => {
   })
 
   test.each([
-    ['of neighbours of one geo', [3, 3, 3], [0, 7, 10], 3],
+    ['of neighbours of one geo, of two the smaller', [3, 3, 3], [0, 7, 10], 3],
+    ['not that of a stray row', [3, 3, 3, 3, 3], [0, 10, 20, 30, 31], 10],
     ['not across geos', [1, 3, 3], [0, 1, 9], 8],
     ['none of a single value', [3], [0], null],
     ['none of one value a geo', [1, 2], [0, 1], null],
-  ])('tells the smallest distance: %s', (_, geoIds, times, distance) => {
-    expect(smallestDistance({ geoIds, at: times, values: times })).toBe(distance)
+  ])('tells the usual distance: %s', (_, geoIds, times, distance) => {
+    expect(usualDistance({ geoIds, at: times, values: times })).toBe(distance)
   })
 })

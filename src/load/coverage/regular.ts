@@ -51,9 +51,15 @@ export function withObservations(rows: Observations, keys: readonly ObservationK
   }
 }
 
-/** Whether values fill a window, by their number alone: quick, and enough for most answers. */
-export const fills = ({ from, to }: Interval, { steps }: Observations, { first, end }: GeoRange): boolean =>
-  typeof steps === 'number' && (end - first) * steps === to - from
+/**
+ * Whether values fill a window, each a step after the one before: quick, and enough for most answers. Their number alone does
+ * not show it, for a stray row may stand for a missing one.
+ */
+export function fills({ from, to }: Interval, { at, steps }: Observations, { first, end }: GeoRange): boolean {
+  if (typeof steps !== 'number' || (end - first) * steps !== to - from) return false
+  for (let i = first; i < end; i++) if (at[i] !== from + (i - first) * steps) return false
+  return true
+}
 
 /** The values of one geo in an answer. */
 export const gridOf = ({ at, steps }: Observations, { first, end }: GeoRange): Grid => ({
@@ -75,14 +81,20 @@ export function holesOf(window: Interval, grid: Grid | undefined): MissingInterv
   return holes
 }
 
-/** Whether the distances between values are whole steps; those of events are not. */
-export const isStepped = ({ at, steps }: Grid): boolean =>
-  at.every((one, i) => {
-    if (i === 0) return true
-    const [distance, step] = [one - at[i - 1]!, steps[i - 1]!]
-    // Calendar periods (days and longer) differ in length, so their distances are not multiples of a step.
-    return distance >= step && (step >= DAY - 3600 || distance % step === 0)
-  })
+/** Whether a value is a whole number of steps after the one before. Calendar periods (days and longer) differ in length, so their distances are not multiples of a step. */
+const isOnStep = ({ at, steps }: Grid, i: number): boolean => {
+  const [distance, step] = [at[i]! - at[i - 1]!, steps[i - 1]!]
+  return distance >= step && (step >= DAY - 3600 || distance % step === 0)
+}
+
+/** Of so many distances one need not be a whole step: beside a stray row two are not, beside a clock change by half an hour one. */
+const ODD_ONE_IN = 8
+
+/** How many distances between values are not whole steps. */
+const oddOnes = (grid: Grid): number => grid.at.filter((_, i) => i > 0 && !isOnStep(grid, i)).length
+
+/** Whether the distances between values are whole steps, but for a few; those of events are not. */
+export const isStepped = (grid: Grid): boolean => oddOnes(grid) * ODD_ONE_IN <= Math.max(0, grid.at.length - 1)
 
 /** Whether values follow their step: at least half of them come directly after the one before. */
 export function isRegular(grid: Grid): boolean {

@@ -1,7 +1,7 @@
 import { integerOf, isObject, listOf } from '../../base/json.ts'
 import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../base/time/zone.ts'
 import type { PeriodLength, Steps } from '../../services/steps.ts'
-import { smallestDistance, type Values } from './values.ts'
+import { usualDistance, type Values } from './values.ts'
 
 const DAY = { unit: 'day', count: 1 } as const
 const WEEK = { unit: 'day', count: 7 } as const
@@ -41,16 +41,19 @@ const lengthOf = (zone: string, at: number, period: PeriodLength): number =>
 const areBorders = (zone: string, at: readonly number[], unit: Unit): boolean =>
   at.every((one) => floorTo(zone, one, unit) === one)
 
-/** Whether successive values of a geo are at least a period apart. Runs over every value, so it is kept simple. */
+/**
+ * Whether most successive values of a geo are at least a period apart. A few may be closer: a stray row, or the values beside a
+ * clock change by less than an hour. Runs over every value, so it is kept simple.
+ */
 function areApart({ geoIds, at }: Values['observations'], period: number): boolean {
-  let before = Number.NEGATIVE_INFINITY
-  for (let i = 0; i < at.length; i++) {
-    const now = at[i]!
-    // Another geo begins where time goes back or the id changes.
-    if (now - before < period && now > before && geoIds[i] === geoIds[i - 1]) return false
-    before = now
+  let close = 0
+  let distances = 0
+  for (let i = 1; i < at.length; i++) {
+    if (geoIds[i] !== geoIds[i - 1]) continue
+    distances++
+    if (at[i]! - at[i - 1]! < period) close++
   }
-  return true
+  return close * 2 <= distances
 }
 
 /** The calendar period of instants that are all local midnights; null where they are not, or too few to tell. */
@@ -71,7 +74,7 @@ const isLong = (period: PeriodLength): boolean => typeof period !== 'number' && 
 
 /**
  * The period of native values: what the answer states by a known id; else what its instants tell, where all are local
- * midnights; else what it states by a word; else the smallest distance. A stated period that the instants contradict is ignored.
+ * midnights; else what it states by a word; else the usual distance. A stated period that most instants contradict is ignored.
  * (Decision 003.)
  */
 function periodOf(
@@ -93,9 +96,9 @@ function periodOf(
     typeof stated.period === 'number' &&
     (stated.isNumber ? !many : calendar === null || new Set(observations.at).size < 2)
   ) {
-    return areApart(observations, stated.period) ? stated.period : smallestDistance(observations)!
+    return areApart(observations, stated.period) ? stated.period : usualDistance(observations)!
   }
-  return calendar ?? smallestDistance(observations) ?? DEFAULT
+  return calendar ?? usualDistance(observations) ?? DEFAULT
 }
 
 /** The step in seconds, or one for each value where they differ: days and months have the length of the local calendar. */
@@ -131,22 +134,22 @@ export function isGuessed(
   const period = statedPeriod(known, tiempo)?.period
   if (period !== undefined && (typeof period === 'number' ? period === stated : areBorders(timeZone, at, period.unit)))
     return false
-  const smallest = smallestDistance(observations)
-  if (smallest === null || new Set(at).size < MANY) return true
+  const usual = usualDistance(observations)
+  if (usual === null || new Set(at).size < MANY) return true
   if (areBorders(timeZone, at, 'day')) return false
+  // Short steps divide the day. Longer ones follow the calendar, and a clock change makes them longer or shorter.
+  if (usual < SHORT && 86_400 % usual !== 0) return true
+  const tolerance = usual < SHORT ? 0 : 3600
   let distances = 0
-  let apart = 0
+  let others = 0
   for (let i = 1; i < at.length; i++) {
     if (geoIds[i] !== geoIds[i - 1]) continue
-    const distance = at[i]! - at[i - 1]!
-    // Short steps divide the day. Longer ones follow the calendar, and a clock change makes them longer or shorter.
-    if (smallest < SHORT ? distance % smallest !== 0 : false) return true
     distances++
-    if (distance > smallest + 3600) apart++
-    else if (smallest < SHORT && distance > smallest) apart++
+    if (Math.abs(at[i]! - at[i - 1]! - usual) > tolerance) others++
   }
-  return (smallest < SHORT && 86_400 % smallest !== 0) || apart * 4 > distances
+  return others * 4 > distances
 }
+
 /** Steps in seconds that two values are enough to tell. */
 const LIKELY: readonly number[] = [300, 600, 900, 3600]
 

@@ -167,10 +167,17 @@ function sorted(column: GeoColumns, geoId: number, rejects: Rejects): Pick<GeoCo
   return { at, values }
 }
 
-/** The smallest distance between successive values of one geo. */
-export function smallestDistance({ geoIds, at }: Values['observations']): number | null {
-  let smallest = Number.POSITIVE_INFINITY
-  for (let i = 1; i < at.length; i++)
-    if (geoIds[i] === geoIds[i - 1]) smallest = Math.min(smallest, at[i]! - at[i - 1]!)
-  return Number.isFinite(smallest) ? smallest : null
+/**
+ * The most frequent distance between successive values of one geo; of several the smallest. Not the smallest of all, which one
+ * stray row decides, or the values beside a clock change by less than an hour.
+ */
+export function usualDistance({ geoIds, at }: Values['observations']): number | null {
+  const counts = new Map<number, number>()
+  for (let i = 1; i < at.length; i++) {
+    if (geoIds[i] !== geoIds[i - 1]) continue
+    const distance = at[i]! - at[i - 1]!
+    counts.set(distance, (counts.get(distance) ?? 0) + 1)
+  }
+  const most = Math.max(...counts.values())
+  return counts.size === 0 ? null : Math.min(...[...counts].filter(([, n]) => n === most).map(([distance]) => distance))
 }
