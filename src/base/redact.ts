@@ -1,5 +1,7 @@
 /* Finds and overwrites a secret in every form in which a service may send it back. Short texts are not treated as secrets: data would match them. */
 
+import { beforeUnescaping, encodedIn, PRINTABLE, runsOf, type Span, unescaped } from './bytes/encodings.ts'
+
 /** The text that replaces a secret. */
 export const MARK = '[secret]'
 
@@ -18,22 +20,6 @@ export interface Redactor {
 
 const hex = (letter: string): string => letter.charCodeAt(0).toString(16).padStart(2, '0')
 
-/** What base64 makes of a secret that begins at each of the three places of a group, without the letters that its neighbours share. */
-function inBase64(secret: string): string[] {
-  const forms = [0, 1, 2].map((place) => {
-    const text = Buffer.concat([Buffer.alloc(place), Buffer.from(secret)]).toString('base64')
-    return text.slice(Math.ceil((place * 8) / 6), Math.floor(((place + secret.length) * 8) / 6))
-  })
-  return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))]
-}
-
-/** The secret as it is, in the other case, and as base64 or hexadecimal digits. */
-function wholeForms(secret: string): string[] {
-  const digits = Buffer.from(secret).toString('hex')
-  const forms = [secret, secret.toLowerCase(), secret.toUpperCase(), ...inBase64(secret), digits, digits.toUpperCase()]
-  return [...new Set(forms)].filter(({ length }) => length >= SHORTEST_SECRET)
-}
-
 /** Letters that vanish by themselves. */
 const INVISIBLE = String.raw`[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]|[^\0-\x7f]`
 
@@ -46,7 +32,7 @@ const VANISHES = [
   String.raw`(?:<|\\u003c)!--(?:(?!--(?:>|\\u003e))(?:[^"\\]|\\[^])){0,300}--(?:>|\\u003e)`,
   '&(?:#x?[0-9a-f]{1,7}|[a-z]{2,24});',
   String.raw`(?:\x1b|\\u001b|\\u009b)[[\]()#;?]*[0-9;]*[a-z~=<>]?`,
-  String.raw`\\u(?!001b|009b|00[2-7])[0-9a-f]{4}|\\u007f|\\+[bf]`,
+  String.raw`\\u(?!001b|009b|00[2-7])[0-9a-f]{4}|\\u007f|\\{1,16}[bf]`,
   INVISIBLE,
 ].join('|')
 
@@ -59,7 +45,7 @@ function escapedForm(secret: string): RegExp {
   const letters = [...secret].map((letter) => {
     const code = hex(letter)
     const plain = /[\\/"]/.test(letter) ? `\\\\?${quoted(letter)}` : quoted(letter)
-    return `(?:${plain}|%(?:25)?${code}|\\\\+u00${code}|\\\\x${code}|&#0{0,4}${letter.charCodeAt(0)};|&#x0{0,4}${code};)`
+    return `(?:${plain}|%(?:25)?${code}|\\\\{1,16}u00${code}|\\\\x${code}|&#0{0,4}${letter.charCodeAt(0)};|&#x0{0,4}${code};)`
   })
   return new RegExp(letters.join(`(?:${VANISHES})*?`), 'gi')
 }
@@ -94,46 +80,95 @@ const CHUNK_BYTES = 1024 * 1024
  * Bytes from the first to the last letter of a secret, with all that stands between: up to this it is found across the end of a
  * chunk.
  */
-const MAX_SECRET_SPAN = 64 * 1024
+const MAX_SECRET_SPAN = 256 * 1024
+
+/** Encodings within one another that are undone: the four that are promised, and the JSON of the answer itself. */
+const LAYERS = 5
+/** How many times its length may be decoded of a text. Data need less; what needs more is made to cost time, and counts as a secret. */
+const MAX_DECODED = 12
 
 const none: Redactor = { text: (text) => text, bytes: (bytes) => bytes, found: () => false }
 
+/**
+ * Where a run begins if what stands before it is taken for the beginning of an escape of JSON, which ends within the run: only
+ * so is JSON still valid when the run is overwritten.
+ */
+function afterEscape(text: string, { from, to }: Span): Span {
+  let before = from
+  while (text[before - 1] === '\\') before--
+  if ((from - before) % 2 === 0) return { from, to }
+  return { from: Math.min(to, from + (text[from] === 'u' ? 5 : 1)), to }
+}
+
+/** The parts in order, with those that touch made one. */
+function united(spans: readonly Span[]): Span[] {
+  const all: Span[] = []
+  for (const span of [...spans].sort((a, b) => a.from - b.from)) {
+    const last = all.at(-1)
+    if (last && span.from <= last.to) all[all.length - 1] = { from: last.from, to: Math.max(last.to, span.to) }
+    else all.push(span)
+  }
+  return all
+}
+
 function create(secret: string): Redactor {
   if (secret.length < SHORTEST_SECRET) return none
-  const forms = wholeForms(secret)
-  const needles = forms.map((form) => Buffer.from(form))
+  const { length } = secret
   const escaped = escapedForm(secret)
-  const shortest = Math.min(secret.length, ...forms.map(({ length }) => length))
   const invisible = new RegExp(INVISIBLE, 'g')
   const visible = (text: string): string => text.replace(invisible, '').toLowerCase()
   const letters = visible(secret)
   // The pattern is large, and most texts hold nothing that could hide a secret: it is seldom even compiled.
   const mayHide = (text: string): boolean => HIDES.some((one) => text.includes(one)) || visible(text).includes(letters)
-  const overwrite = (bytes: Buffer, at: number, length: number): void => {
-    bytes.fill('*', at, at + length)
-    bytes.write(MARK, at)
+
+  /** Where the pattern stands. It is used itself: the copy that matchAll makes would be compiled for every text. */
+  function direct(text: string): Span[] {
+    const spans: Span[] = []
+    escaped.lastIndex = 0
+    for (let found = escaped.exec(text); found; found = escaped.exec(text))
+      spans.push({ from: found.index, to: found.index + found[0].length })
+    return spans
   }
+
+  /** Where the secret stands in a text, as it is or encoded in up to so many layers; of base64 and hexadecimal digits the whole run. */
+  function places(text: string, layers: number, budget: { left: number }): Span[] {
+    if (text.length < length) return []
+    budget.left -= text.length
+    if (budget.left < 0) return [{ from: 0, to: text.length }]
+    const spans = mayHide(text) ? direct(text) : []
+    if (layers === 0) return spans
+    const holds = (meaning: string): boolean => {
+      for (const { from, to } of runsOf(meaning, PRINTABLE, length))
+        if (places(meaning.slice(from, to), layers - 1, budget).length > 0) return true
+      return false
+    }
+    for (const { from: start, to: end } of runsOf(text, PRINTABLE, length)) {
+      const run = text.slice(start, end)
+      const within: Span[] = []
+      for (const one of encodedIn(run, length)) if (one.meanings.some(holds)) within.push(afterEscape(run, one))
+      const plain = unescaped(run)
+      if (plain !== run) for (const span of places(plain, layers - 1, budget)) within.push(beforeUnescaping(run, span))
+      for (const { from, to } of within) spans.push({ from: start + from, to: start + to })
+    }
+    return spans
+  }
+  const find = (text: string): Span[] => places(text, LAYERS, { left: MAX_DECODED * text.length })
+
   return {
-    text(text) {
-      if (text.length < shortest) return text
-      const clean = forms.reduce((left, form) => left.replaceAll(form, MARK), text)
-      return mayHide(clean) ? clean.replace(escaped, MARK) : clean
-    },
+    text: (text) =>
+      united(find(text)).reduceRight((left, { from, to }) => left.slice(0, from) + MARK + left.slice(to), text),
     bytes(bytes) {
-      for (const part of unquoted(bytes, shortest)) {
-        for (const needle of needles)
-          for (let at = part.indexOf(needle); at >= 0; at = part.indexOf(needle, at)) overwrite(part, at, needle.length)
-        for (let from = 0; from < part.length; from += CHUNK_BYTES) {
-          const text = part.toString('latin1', from, from + CHUNK_BYTES + MAX_SECRET_SPAN)
-          if (!mayHide(text)) continue
-          for (const { index, 0: found } of text.matchAll(escaped)) overwrite(part, from + index, found.length)
-        }
-      }
+      for (const part of unquoted(bytes, length))
+        for (let start = 0; start < part.length; start += CHUNK_BYTES)
+          for (const { from, to } of united(
+            find(part.toString('latin1', start, start + CHUNK_BYTES + MAX_SECRET_SPAN)),
+          )) {
+            part.fill('*', start + from, start + to)
+            part.write(MARK, start + from)
+          }
       return bytes
     },
-    found: (text) =>
-      text.length >= shortest &&
-      (forms.some((form) => text.includes(form)) || (mayHide(text) && text.search(escaped) >= 0)),
+    found: (text) => find(text).length > 0,
   }
 }
 

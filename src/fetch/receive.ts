@@ -83,8 +83,8 @@ function validatorIn({ etag, 'last-modified': changed, date }: Readonly<Record<s
   return changed !== undefined && Date.parse(date ?? '') - Date.parse(changed) >= 60_000 ? changed : null
 }
 
-/** How many characters of the previous piece are searched again: the key may be split between two pieces. */
-const OVERLAP = 1024
+/** How many characters of the previous piece are searched again: the key may be split between two pieces, in encodings that make it longer. */
+const OVERLAP = 16 * 1024
 
 /** Appends the body to the part, and answers how many bytes it has then. Throws DownloadError where it is too large or holds the key. */
 async function append(

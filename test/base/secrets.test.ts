@@ -19,6 +19,8 @@ const FORMS: Readonly<Record<string, (key: string) => string>> = {
   'in base64, behind a name': (key) => Buffer.from(`user:${key}`).toString('base64'),
   'in base64, behind two letters': (key) => Buffer.from(`ab${key}cd`).toString('base64url'),
   'in hexadecimal digits': (key) => Buffer.from(key).toString('hex'),
+  'in base64 of base64': (key) => Buffer.from(Buffer.from(`x${key}`).toString('base64')).toString('base64'),
+  'in base64 as HTML': (key) => escaped((letter) => `&#${letter.charCodeAt(0)};`, Buffer.from(key).toString('base64')),
   'as an address': (key) => escaped((letter) => `%${code(letter)}`, key),
   'as an address in an address': (key) => escaped((letter) => `%25${code(letter)}`, key),
   'as JSON': (key) => escaped((letter) => `\\u00${code(letter)}`, key),
