@@ -4,8 +4,21 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 /** A JSON object whose fields are not known yet. */
 export type JsonObject = { readonly [key: string]: unknown }
 
-/** JSON with the keys of every object in order, so that equal values are equal texts. `undefined` fields vanish. */
+/** How deep lists and objects may lie in each other where they are written: a hundred times the deepest answer seen. */
+const MOST_DEPTH = 500
+
+/** Whether lists and objects lie deeper in each other than that. The size of the stack, which no two threads share, must not decide. */
+const isDeeper = (value: unknown, most = MOST_DEPTH): boolean =>
+  value !== null &&
+  typeof value === 'object' &&
+  (most === 0 || Object.values(value).some((inner) => isDeeper(inner, most - 1)))
+
+/**
+ * JSON with the keys of every object in order, so that equal values are equal texts. `undefined` fields vanish. Throws RangeError
+ * where a value is nested too deeply.
+ */
 export function canonical(value: unknown): string {
+  if (isDeeper(value)) throw new RangeError(`nested more than ${MOST_DEPTH} levels deep`)
   return JSON.stringify(value, (_key, inner: unknown) =>
     inner !== null && typeof inner === 'object' && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
@@ -69,13 +82,9 @@ export function payloadOf(object: JsonObject, known: readonly string[]): { reado
 
 const BRIEF = 80
 
-/** A value as JSON for a message: its beginning where it is long, words where it cannot be written. */
+/** A value as JSON for a message: its beginning where it is long, words where it is nested too deeply. */
 export function brief(value: unknown): string {
-  try {
-    const text = JSON.stringify(value) ?? 'missing'
-    return text.length > BRIEF ? `${text.slice(0, BRIEF)}…` : text
-  } catch (error) {
-    if (error instanceof RangeError) return 'something nested too deeply'
-    throw error
-  }
+  if (isDeeper(value)) return 'something nested too deeply'
+  const text = JSON.stringify(value) ?? 'missing'
+  return text.length > BRIEF ? `${text.slice(0, BRIEF)}…` : text
 }

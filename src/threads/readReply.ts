@@ -3,8 +3,7 @@ import type { Interval } from '../base/time/interval.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { ParsedReply } from '../load/load.ts'
 import type { PackedReply } from '../load/replies/packer.ts'
-import { transformSeries } from '../transform/series.ts'
-import { transform } from '../transform/transform.ts'
+import { transform, transformScanned } from '../transform/transform.ts'
 import type { Scanned } from '../transform/values/scan.ts'
 import { createWorkerClient } from './workerClient.ts'
 
@@ -71,5 +70,5 @@ export async function readReply(body: Buffer, planned: PlannedRequest, stored = 
     spareBuffers.push(answer.buffer)
   // Freed at once: the garbage collector would wait until there are several.
   else release(Buffer.from(answer.buffer))
-  return scanned ? { rows: transformSeries(scanned.rest, planned, scanned.values), packed } : here(packed)
+  return scanned ? { rows: transformScanned(scanned, planned), packed } : here(packed)
 }

@@ -13,7 +13,7 @@ import { transformContents } from './contents.ts'
 import { bounded, refuseFlood } from './flood.ts'
 import { transformSeries } from './series.ts'
 import { scanColumns } from './values/columns.ts'
-import { scan } from './values/scan.ts'
+import { type Scanned, scan } from './values/scan.ts'
 import { transformWidgets } from './widgets.ts'
 
 const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, planned: PlannedRequest) => Rows>> = {
@@ -27,17 +27,23 @@ const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, planned: PlannedReques
 /** The service's declaration of the requested route. */
 const rowOf = ({ service, route }: PlannedRequest): Route => service.routes[route]!
 
-/** Reply → rows and rejects. Throws SchemaError when no row at all can be made of the body. */
-export function transform(body: Buffer, planned: PlannedRequest): Rows {
+/** Rows of a body, by every way to them. A body that is nested too deeply is one that cannot be understood. */
+function understand(reading: () => Rows): Rows {
   try {
-    return read(body, planned)
+    return reading()
   } catch (error) {
-    // Deep nesting exhausts the stack.
     if (error instanceof RangeError)
       throw new SchemaError('The body is nested too deeply to be read.', { path: '$', cause: error })
     throw error
   }
 }
+
+/** Reply → rows and rejects. Throws SchemaError when no row at all can be made of the body. */
+export const transform = (body: Buffer, planned: PlannedRequest): Rows => understand(() => read(body, planned))
+
+/** The same for an answer whose values have been read from its bytes. */
+export const transformScanned = ({ rest, values }: Scanned, planned: PlannedRequest): Rows =>
+  understand(() => transformSeries(rest, planned, values))
 
 const damaged = (cause?: unknown): DamagedError =>
   new DamagedError('The body in the reply store is damaged.', { code: 'damaged', cause })
@@ -56,7 +62,7 @@ export function transformPacked(packed: Packed, size: number, planned: PlannedRe
   const arranged = whole(() => decompress(packed))
   if (arranged.form === 'columns' && rowOf(planned).shape === 'series') {
     const scanned = whole(() => scanColumns(arranged.bytes, planned.window))
-    if (scanned) return transformSeries(scanned.rest, planned, scanned.values)
+    if (scanned) return transformScanned(scanned, planned)
   }
   const body = whole(() => restore(arranged, size))
   if (body.length !== size) throw damaged()

@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { brief, canonical } from '../../src/base/json.ts'
+import { run as quarantineCommand } from '../../src/cli/commands/quarantine.ts'
+import { replay } from '../../src/replay.ts'
+import { dump } from '../dump.ts'
+import { json, ms, ON_SERVER, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { openReader, openStore } from '../store.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+const FROM = ms('2025-09-30T22:00:00Z') / 1000
+const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+const values = Array.from({ length: 24 }, (_, i) => ({
+  ...{ value: i, geo_id: 3, datetime: new Date((FROM + i * 3600) * 1000).toISOString().replace('Z', '+00:00') },
+}))
+const spoiled = (id: number, field: string) =>
+  JSON.stringify({ indicator: { id, name: 'x', values } }).replace('{"id"', `{${field}"id"`)
+
+/** Bodies of both sizes: small ones are parsed by the main thread, others by a worker thread. */
+test.each([
+  [400, 0, 96, 0],
+  [400, 40_000, 96, 0],
+  [600, 0, 72, 1],
+  [2_500, 40_000, 72, 1],
+  [3_500, 40_000, 72, 1],
+  [100_000, 0, 72, 1],
+])(
+  'a field %d levels deep in a body of %d bytes more ends neither a run nor a replay',
+  async (levels, bytes, held, quarantined) => {
+    const field = `"pad":"${'p'.repeat(bytes)}","x":${deep(levels)},`
+    const server = await serve((request, response) => {
+      const id = Number(/\d+/.exec(request.url!)![0])
+      json(response, spoiled(id, id === 2 ? field : ''))
+    })
+    const store = await tempStore()
+    const yaml = 'series: [{ indicators: [1, 2, 3, 4], window: { from: 2025-10-01, to: 2025-10-02 } }]'
+    const { outcome } = await runJob(store, server, yaml, { now: NOW })
+    expect(outcome).toBe(quarantined === 0 ? 'done' : 'partial')
+    expect(store.get('select count(*) from observation')).toBe(held)
+    const reasons = store.all('select reason from _quarantine')
+    expect(reasons).toEqual(quarantined === 0 ? [] : [{ reason: 'The body is nested too deeply to be read.' }])
+
+    const again = await openStore(join(tempFolder(), 'again.db'), { durability: 'none' })
+    onTestFinished(() => again.close())
+    const reader = openReader(store.file)
+    await replay(reader, again, { now: Date.now })
+    await reader.close()
+    expect(dump(again)).toEqual(dump(store))
+    if (ON_SERVER) return
+    const args = {
+      database: store.file,
+      action: 'replay',
+      json: true,
+      quiet: true,
+      verbose: false,
+      logFormat: 'pretty',
+    }
+    expect(await quarantineCommand(args as never)).toBe(quarantined)
+  },
+)
+
+test('how deep a value may be does not depend on how much of the stack is left', () => {
+  const atDepth = <T>(frames: number, what: () => T): T => (frames === 0 ? what() : atDepth(frames - 1, what))
+  for (const frames of [0, 2_000]) {
+    expect(atDepth(frames, () => canonical(JSON.parse(deep(500))))).toBe(deep(500))
+    expect(() => atDepth(frames, () => canonical(JSON.parse(deep(501))))).toThrow(/more than 500 levels/)
+    expect(atDepth(frames, () => brief(JSON.parse(deep(501))))).toBe('something nested too deeply')
+  }
+})
