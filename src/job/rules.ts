@@ -87,7 +87,7 @@ function windowRules({ window }: WrittenEntry, path: Path, zone: string): RuleBr
 /** `locale` and `locales` exclude one another. */
 const localeRule = (entry: WrittenEntry, path: Path): RuleBreak[] =>
   entry.locale && entry.locales
-    ? [{ path: [...path, 'locale'], message: 'locale and locales report the same; keep one' }]
+    ? [{ path: [...path, 'locale'], message: 'locale and locales exclude one another; keep one' }]
     : []
 
 /** The message that a function throws; undefined where it does not throw. */

@@ -90,6 +90,11 @@ describe('mistakes are told with their place and what is legal', () => {
     ['a geo twice', `${SERIES}    geoIds: [3, 3]`, /geoIds\[1\] {2}geo 3 is listed twice/],
     ['no window', SERIES.replace('    window: { last: 7d }\n', ''), /3:5 {2}series\[0\] {2}window is missing/],
     ['window and datetime', `${SERIES}    datetime: 2024-01-01`, /exclude one another/],
+    [
+      'locale and locales',
+      `${SERIES}    locale: es\n    locales: [en]`,
+      /series\[0\]\.locale {2}locale and locales exclude one another; keep one/,
+    ],
     ['an id that is a text', SERIES.replace('600', '"600"'), /series\[0\]\.indicators\[0\] {2}"600" is not a number/],
     ['an id twice', SERIES.replace('600', '600, 600'), /indicators\[1\] {2}indicator 600 is listed twice/],
     ['an empty list', SERIES.replace('600', ''), /series\[0\]\.indicators/],
