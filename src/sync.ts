@@ -24,20 +24,17 @@ export async function sync(
   command = 'sync',
   options: PlanOptions = {},
 ): Promise<Summary> {
-  const { store, service, now, later = [] } = context
-  const { execute = ingestAll } = context
+  const { store, service, now, later = [], execute = ingestAll } = context
   const unlock = context.execute ? async () => undefined : await lockForRun(store, `${command} ${job.name}`, now)
   const requested = context.requested ?? createRequested()
   const skipped = new Map<string, SkippedItem>()
   const planningOf = async (of: Job): Promise<Planning> => ({
-    ...{
-      job: of,
-      service,
-      plannerState: await readPlannerState(store),
-      now: Math.floor(now() / 1000),
-      options,
-      requested,
-    },
+    job: of,
+    service,
+    plannerState: await readPlannerState(store),
+    now: Math.floor(now() / 1000),
+    options,
+    requested,
     onSkipped: (one) => skipped.set(`${one.route} ${one.id}`, one),
   })
   try {

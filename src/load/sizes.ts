@@ -56,7 +56,7 @@ export function createSizes({ store, now }: Loading): Sizes {
       const key = seriesKey(planned.series)
       const length = planned.window.to - planned.window.from
       tooLarge.set(key, Math.min(length, tooLarge.get(key) ?? length))
-      const half = Math.max(DAY, Math.ceil((planned.window.to - planned.window.from) / 2))
+      const half = Math.max(DAY, Math.ceil(length / 2))
       const before = await get(planned)
       if (before === undefined || half < before) await set(planned, half)
     },

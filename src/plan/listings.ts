@@ -105,8 +105,7 @@ function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<Plan
     const date = entry.date ? resolveMoment(entry.date, job.timeZone, now) : undefined
     const window = date === undefined ? null : { from: date, to: date + 1 }
     for (const locale of entry.locales)
-      for (const planned of whenDue(planning, { ...listing, params: { locale, ...filters, date }, window }))
-        yield planned
+      yield* whenDue(planning, { ...listing, params: { locale, ...filters, date }, window })
     return
   }
   const wanted = wantedRange(planning, entry.window)

@@ -100,8 +100,8 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
 }
 
 export async function run(args: ScheduleArgs): Promise<number> {
-  const turn = readChildRun()
-  if (turn) return runOnce(args, turn)
+  const childRun = readChildRun()
+  if (childRun) return runOnce(args, childRun)
   const jobs = readScheduled(args)
   // Reported now, not when the job is due.
   const { key } = requireService(readSettings(args))

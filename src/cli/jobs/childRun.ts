@@ -6,13 +6,15 @@ import type { watchSignals } from '../terminal/signals.ts'
 /** The environment variable that marks a child process of `schedule`, for one run of one job. */
 const CHILD_RUN = 'INDICATOR_SYNC_TURN'
 
-/** Which job has its turn, and in whose name. */
+/** What a child process of `schedule` runs. */
 export interface ChildRun {
+  /** The place of the job among those of the command line. */
   readonly index: number
+  /** The id of the process that started it. */
   readonly parent: number
 }
 
-/** The turn of this process; undefined in the one that gives turns. */
+/** What this process runs as a child of `schedule`; undefined where it is no such child. */
 export function readChildRun(): ChildRun | undefined {
   const [index, parent] = (process.env[CHILD_RUN] ?? '').split(':').map(Number)
   return Number.isInteger(index) && parent === process.ppid ? { index: index!, parent } : undefined
@@ -27,15 +29,15 @@ export function reportAlive(): void {
   process.send?.('alive')
 }
 
-/** So long may a process take to begin: on a slow machine that is longer than some jobs may be silent. */
+/** How long a process may take to begin: on a slow machine longer than the silence that some jobs allow (`--stall`). */
 const BEGIN_MS = 60_000
 
-/** So long may a process take to end after a signal; what it has in hand is then requested again by the next run. */
+/** How long a process may take to end after a signal; what it was doing then is requested again by the next run. */
 const LAST_MS = 4_000
 
 /**
  * Runs one job in a process of its own: one that hangs, or uses up its memory, is ended and the others go on. Answers its
- * exit code, `stalled` when nothing was heard of it for too long, or the signal that ended it.
+ * exit code, `stalled` when it reported nothing for too long, or the signal that ended it.
  */
 export async function runInChild(
   index: number,

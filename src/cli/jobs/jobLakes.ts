@@ -17,7 +17,8 @@ function textOf(file: string): string {
 }
 
 /**
- * The lakes that the jobs of the working directory keep up to date, for who asks how old they are and names none. A job with a mistake is not judged here: whoever runs it is told.
+ * The lakes that the jobs in `jobs/` keep up to date: what `status` shows where the user names no lake. A job file with mistakes is
+ * skipped; running it reports them.
  */
 export async function lakesOfJobs(): Promise<string[]> {
   const isFolder = statSync(JOBS, { throwIfNoEntry: false })?.isDirectory() ?? false

@@ -26,7 +26,7 @@ export async function openSharedRun(
   }: Pick<SyncContext, 'service' | 'baseUrl' | 'signal' | 'onHold' | 'breaker'>,
   distributed: boolean,
 ): Promise<SharedRun> {
-  // Turns do not wait until an answer is loaded.
+  // A second connection: taking a turn must not wait for the transaction that loads an answer.
   const signs = await openStore(file, { durability: 'full' })
   const clock = await openClock(signs.kysely)
   const closers: (() => unknown)[] = [() => signs.close(), clock.close]
