@@ -1,6 +1,6 @@
 import type { Reader } from '../../db/store.ts'
 import { SEARCH_SCOPES, type SearchScope, search } from '../../products/search.ts'
-import { LOCALES } from '../words/locale.ts'
+import { LOCALES } from '../../services/routes.ts'
 import { seriesPath } from './seriesPaths.ts'
 
 /** Results that one page shows. */
@@ -76,7 +76,7 @@ export async function readSearch(db: Reader, text: string, place: SearchScope | 
       series: series.get(`${one.kind} ${one.id}`) ?? [],
     }
   })
-  // The same item may match in every language.
+  // The same item may match in every language of the service.
   return { text, place, total: found.length, more: found.length * LOCALES.length >= MOST, results }
 }
 

@@ -5,7 +5,7 @@ export const en = {
   whole: (series: number) =>
     series === 0
       ? 'No series is held yet.'
-      : `Whole and fresh: nothing that was asked failed, and ${series === 1 ? 'the series reaches' : `all ${series} series reach`} as far as usual.`,
+      : `Whole and fresh: no request failed, and ${series === 1 ? 'the series reaches' : `all ${series} series reach`} as far as usual.`,
   needs: 'Something needs you',
   late: (count: number) => `${count} series ${count === 1 ? 'is' : 'are'} further behind than usual.`,
   failures: (count: number) =>
@@ -38,11 +38,11 @@ export const en = {
   fresh: 'New rows',
   revised: 'Revised',
   failuresHeading: 'Open failures',
-  what: 'What was asked',
+  what: 'What was requested',
   why: 'What went wrong',
   todo: 'What to do',
-  alone: 'The next sync asks it again.',
-  after: (moment: string) => `The next sync after ${moment} UTC asks it again.`,
+  alone: 'The next sync requests it again.',
+  after: (moment: string) => `The next sync after ${moment} UTC requests it again.`,
   more: (count: number) => `and ${count} more: indicator-sync status`,
   page: (page: number, pages: number) => `Page ${page} of ${pages}`,
 }

@@ -47,7 +47,7 @@ export const en = {
     `${count} requests over the run${failed === 0 ? '' : `, ${failed} of them failed, drawn higher`}`,
   cut: (count: number) => `Of the last ${count.toLocaleString('en')} requests.`,
   failures: 'What failed',
-  failuresHint: 'What is still open is asked again by:',
+  failuresHint: 'This requests again what is still open:',
   all: 'All requests, the latest first',
   noRequests: 'It has sent no request.',
   request: 'Request',
