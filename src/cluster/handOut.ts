@@ -20,6 +20,7 @@ import { failures } from '../state/failures.ts'
 import { type Enqueued, enqueue } from './enqueue.ts'
 import type { Queue } from './queue.ts'
 import { plannedOf, type QueuedRequest } from './queuedRequest.ts'
+import { DEAD_MS } from './registry.ts'
 
 /** A plan that others execute. */
 export interface HandOut {
@@ -76,13 +77,13 @@ async function failedSince(store: Store, service: Service, now: number, after: n
     }))
 }
 
-/** Whether any worker takes requests to a host. */
+/** Whether any living worker takes requests to a host. */
 const hasWorkers = async (store: Store, host: string, now: number): Promise<boolean> =>
   (await shared(store.kysely)
     .selectFrom('_worker')
     .select('id')
     .where('host', '=', host)
-    .where('seen_at', '>', now - 60_000)
+    .where('seen_at', '>', now - DEAD_MS)
     .executeTakeFirst()) !== undefined
 
 /** Begins a plan that is handed to workers: what they have already is read before anything is planned. */

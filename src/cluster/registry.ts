@@ -4,10 +4,10 @@ import { databaseClock, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 
 /** Milliseconds. A worker without a heartbeat for this long is dead. */
-const DEAD_MS = 60_000
+export const DEAD_MS = 60_000
 
-/** What a worker reports of itself. */
-export interface Sign {
+/** What a worker reports of itself with a heartbeat. */
+export interface Heartbeat {
   readonly claims: number
   readonly done: number
   readonly draining: 0 | 1
@@ -18,7 +18,7 @@ export interface Sign {
 /** A worker among all that share the database. */
 export interface Registered {
   /** Reports that the worker is alive and what it does; closes what dead workers left open. */
-  sign(sign: Sign): Promise<void>
+  beat(heartbeat: Heartbeat): Promise<void>
   leave(): Promise<void>
 }
 
@@ -54,11 +54,11 @@ export async function register(store: Store, host: string, version: string): Pro
     })
 
   return {
-    async sign(sign) {
+    async beat(heartbeat) {
       const at = await databaseClock(db)
       await db
         .updateTable('_worker')
-        .set({ ...sign, seen_at: at })
+        .set({ ...heartbeat, seen_at: at })
         .where('id', '=', id)
         .execute()
       await closeDeadWorkers(at)

@@ -137,18 +137,18 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
     }
   }
 
-  const sign = async (): Promise<void> => {
+  const beat = async (): Promise<void> => {
     await store.check()
     await queue.beat([...inHand.keys()])
     await leases.renew([...inHand.keys()])
-    await registered.sign({
+    await registered.beat({
       ...{ claims: inHand.size, done, draining: signal.aborted ? 1 : 0 },
       ...{ runs: workerRuns.runs().join(','), holding: pause?.error.message ?? null },
     })
   }
-  let signing: Promise<void> = Promise.resolve()
-  const beat = setInterval(() => {
-    signing = signing.then(sign).then(outage.over, (error: unknown) => {
+  let beating: Promise<void> = Promise.resolve()
+  const timer = setInterval(() => {
+    beating = beating.then(beat).then(outage.over, (error: unknown) => {
       // If the database does not answer, the next beat tries again.
       if (error instanceof StoreError && error.code === 'newer-schema') stop ??= error
       else outage.lost(error)
@@ -196,8 +196,8 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
       })
   } finally {
     await Promise.all(inHand.values())
-    clearInterval(beat)
-    await signing
+    clearInterval(timer)
+    await beating
     await workerRuns.end(stop).catch(outage.lost)
     await registered.leave().catch(outage.lost)
   }

@@ -14,7 +14,7 @@ import { createSharedTurns } from './turns.ts'
 
 /** What a worker needs, as a run does. Its clock is that of the database; its signal ends waits for turns, while calls under way are finished. */
 export interface WorkerContext extends Omit<SyncContext, Planned | 'rejects'> {
-  /** The same database by another connection, for what cannot wait until an answer is loaded: turns, and signs of life. */
+  /** A second connection to the same database, for what cannot wait until an answer is loaded: turns, heartbeats, leases. */
   readonly signs: Store
   readonly rejects: RejectPolicy
 }
