@@ -13,10 +13,10 @@ const parsed = <T>(parse: (text: string) => T | undefined, notText: string, notP
     context.addIssue({ code: 'custom', message: notParsed, input: text })
     return z.NEVER
   })
-const span = parsed(parseSpan, `is not a span; legal: ${SPAN_FORM}`)
+const span = parsed(parseSpan, `is not a valid span; legal: ${SPAN_FORM}`)
 const moment = parsed(
   parseMoment,
-  `is not a date; legal: ${MOMENT_FORM}`,
+  `is not a valid date; legal: ${MOMENT_FORM}`,
   `is not a date that exists; legal: ${MOMENT_FORM}`,
 )
 

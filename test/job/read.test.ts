@@ -44,9 +44,9 @@ describe('mistakes are told with their place and what is legal', () => {
     [
       'a span that is none',
       SERIES.replace('7d', '7 days'),
-      /window\.last {2}"7 days" is not a span; legal: 30m, 6h, 3d/,
+      /window\.last {2}"7 days" is not a valid span; legal: 30m, 6h, 3d/,
     ],
-    ['a span without its unit', SERIES.replace('7d', '7'), /window\.last {2}7 is not a span; legal: 30m, 6h, 3d/],
+    ['a span without its unit', SERIES.replace('7d', '7'), /window\.last {2}7 is not a valid span; legal: 30m, 6h, 3d/],
     ['from after to', SERIES.replace('last: 7d', 'from: 2024-01-02, to: 2024-01-01'), /to must come after from/],
     [
       'from after to in clock times',
