@@ -60,8 +60,8 @@ async function leftOf(
   return intervals.map((interval) => withWindow(planned.service, planned, interval))
 }
 
-/** Keeps leases in the database, by its clock. */
-export function createLeases(store: Store, signs: Store, signal: AbortSignal): Leases {
+/** Keeps leases in the database, by its clock; `control` is the connection that does not wait until an answer is loaded. */
+export function createLeases(store: Store, control: Store, signal: AbortSignal): Leases {
   /** Whether another process has a lease on a part of the same window. */
   async function isLeased(
     tx: Transaction<Database>,
@@ -126,9 +126,9 @@ export function createLeases(store: Store, signs: Store, signal: AbortSignal): L
     },
     async renew(holders) {
       if (holders.length === 0) return
-      await shared(signs.kysely)
+      await shared(control.kysely)
         .updateTable('_asking')
-        .set({ until_at: (await databaseClock(shared(signs.kysely))) + LEASE_MS })
+        .set({ until_at: (await databaseClock(shared(control.kysely))) + LEASE_MS })
         .where(
           'claim',
           'in',
@@ -137,7 +137,7 @@ export function createLeases(store: Store, signs: Store, signal: AbortSignal): L
         .execute()
     },
     async release({ id }) {
-      await shared(signs.kysely).deleteFrom('_asking').where('claim', '=', id).execute()
+      await shared(control.kysely).deleteFrom('_asking').where('claim', '=', id).execute()
     },
   }
 }

@@ -74,11 +74,11 @@ function createOutage(emit: EmitEvent) {
  * finishes the calls under way and puts the rest back.
  */
 export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, options: WorkOptions): Promise<Worked> {
-  const { store, signs, service, signal, now } = context
+  const { store, control, service, signal, now } = context
   const host = hostOf(context.baseUrl)
-  const registered = await register(signs, host, context.version)
+  const registered = await register(control, host, context.version)
   const workerRuns = createWorkerRuns(context)
-  const leases = createLeases(store, signs, signal)
+  const leases = createLeases(store, control, signal)
   const probes = new Map<string, Promise<unknown>>()
   const inHand = new Map<Claim<QueuedRequest>, Promise<void>>()
   let [done, failed] = [0, 0]

@@ -15,7 +15,7 @@ import { createSharedTurns } from './turns.ts'
 /** What a worker needs, as a run does. Its clock is that of the database; its signal ends waits for turns, while calls under way are finished. */
 export interface WorkerContext extends Omit<SyncContext, Planned | 'rejects'> {
   /** A second connection to the same database, for what cannot wait until an answer is loaded: turns, heartbeats, leases. */
-  readonly signs: Store
+  readonly control: Store
   readonly rejects: RejectPolicy
 }
 
@@ -40,7 +40,7 @@ export interface WorkerRuns {
 
 /** Begins a run when the first request of a job comes. */
 export function createWorkerRuns(context: WorkerContext): WorkerRuns {
-  const { store, signs, now, signal, version } = context
+  const { store, control, now, signal, version } = context
   const open = new Map<string, Promise<WorkerRun & OpenRun>>()
   const numbers = new Set<number>()
 
@@ -55,7 +55,7 @@ export function createWorkerRuns(context: WorkerContext): WorkerRuns {
     const fetcher = createFetcher({
       ...{ ...context, pace: queued.pace, onHold, userAgent: `indicator-sync/${version}` },
       ...accountCalls({ ...context, onHold }, null),
-      turns: createSharedTurns({ store: signs, pace: queued.pace, signal, breaker: context.breaker, onHold }),
+      turns: createSharedTurns({ store: control, pace: queued.pace, signal, breaker: context.breaker, onHold }),
     })
     return { ...run, fetcher }
   }

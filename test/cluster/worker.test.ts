@@ -40,17 +40,17 @@ const JOB = readJob(YAML, 'shared.yaml')
 
 /** A process that shares a database with others. */
 async function joined(file: string, baseUrl: string, key: string) {
-  const [store, signs] = [await openStore(file), await openStore(file)]
-  const clock = await openClock(signs.kysely)
-  const queue = await openQueue<QueuedRequest>(signs, hostOf(baseUrl), { supervises: true, onError: () => undefined })
+  const [store, control] = [await openStore(file), await openStore(file)]
+  const clock = await openClock(control.kysely)
+  const queue = await openQueue<QueuedRequest>(control, hostOf(baseUrl), { supervises: true, onError: () => undefined })
   onTestFinished(async () => {
     await queue.close()
     clock.close()
     await store.close()
-    await signs.close()
+    await control.close()
   })
   const context = {
-    ...{ store, signs, service: SERVICES.generic, baseUrl, key, version: 'test', retryMs: 5, now: () => NOW * 1000 },
+    ...{ store, control, service: SERVICES.generic, baseUrl, key, version: 'test', retryMs: 5, now: () => NOW * 1000 },
     ...{ signal: new AbortController().signal, rejects: { onReject: 'quarantine', maxRejects: 1e9 } as const },
   }
   return { store, queue, context }
@@ -62,7 +62,7 @@ type Process = Awaited<ReturnType<typeof joined>>
 async function handOut({ store, queue, context }: Process, job: Job, onEvent?: OnEvent): Promise<Summary> {
   const { requested, execute } = await openHandOut(store, queue, SERVICES.generic)
   const turns: SyncContext['turns'] = (pace) =>
-    createSharedTurns({ store: context.signs, pace, signal: context.signal })
+    createSharedTurns({ store: context.control, pace, signal: context.signal })
   return sync({ ...context, requested, execute, turns, onEvent }, job)
 }
 
@@ -114,7 +114,7 @@ test('what was answered since it was planned is not requested, and of the rest o
   // Another one has answered three of its five days meanwhile.
   const range = { from: ms('2025-10-30T23:00:00Z') / 1000, to: ms('2025-11-02T23:00:00Z') / 1000 }
   const turns: SyncContext['turns'] = (pace) =>
-    createSharedTurns({ store: one.context.signs, pace, signal: one.context.signal })
+    createSharedTurns({ store: one.context.control, pace, signal: one.context.signal })
   await sync({ ...one.context, turns }, JOB, 'sync', { range: { interval: range, how: 'narrow' } })
   const before = emulator.requests.length
   await one.queue.insert(planned.map((request) => queuedOf(whole, request, 0, NOW)))
@@ -254,10 +254,10 @@ test('a sync beside workers never asks for what one of them asks for at that mom
   await one.queue.insert([...planned].map((request) => queuedOf(first, request, 0, NOW)))
   const working = work(one.context, one.queue, { concurrency: 1, untilEmpty: true })
   while (emulator.requests.length === 0) await sleep(20)
-  const leases = createOwnLeases(createLeases(two.store, two.context.signs, two.context.signal), 0)
+  const leases = createOwnLeases(createLeases(two.store, two.context.control, two.context.signal), 0)
   onTestFinished(() => leases.close())
   const turns: SyncContext['turns'] = (pace) =>
-    createSharedTurns({ store: two.context.signs, pace, signal: two.context.signal })
+    createSharedTurns({ store: two.context.control, pace, signal: two.context.signal })
   const synced = sync({ ...two.context, turns, leased: leases.leased }, jobOf('{ from: 2025-10-31, to: 2025-11-04 }'))
   expect(await working).toMatchObject({ done: 1, failed: 0 })
   expect(await synced).toMatchObject({ outcome: 'done', counts: { requests: 1 } })
@@ -269,7 +269,7 @@ test('a sync beside workers never asks for what one of them asks for at that mom
 test('of two requests whose workers died with leases on the same days, one goes on: nobody waits for a lease of who waits', async () => {
   const [planned] = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
   const { store, context } = await joined(await tempDatabase(), 'http://service.test', 'key')
-  const leases = createLeases(store, context.signs, AbortSignal.timeout(30_000))
+  const leases = createLeases(store, context.control, AbortSignal.timeout(30_000))
   const [one, two] = [
     { id: 'one', after: 0 },
     { id: 'two', after: 0 },

@@ -37,18 +37,18 @@ export async function run(args: WorkerArgs): Promise<number> {
   if (!(Number.isInteger(args.concurrency) && args.concurrency >= 1 && args.concurrency <= 100))
     throw new InputError('--concurrency takes a whole number from 1 to 100.', { code: 'bad-concurrency' })
   const onEvent = eventsTo(logFor(args, secretsOf(service.key)))
-  const [store, signs] = [await openStore(file), await openStore(file, { durability: 'full' })]
+  const [store, control] = [await openStore(file), await openStore(file, { durability: 'full' })]
   const signals = watchSignals(onEvent)
-  const clock = await openClock(signs.kysely)
+  const clock = await openClock(control.kysely)
   try {
-    const queue = await openQueue<QueuedRequest>(signs, hostOf(service.baseUrl), {
+    const queue = await openQueue<QueuedRequest>(control, hostOf(service.baseUrl), {
       supervises: true,
       onError: (error) => onEvent({ event: 'queue.failed', command: 'worker', reason: error.message }),
     })
     try {
       const { done, failed, stop } = await work(
         {
-          ...{ ...service, store, signs, version: version(), now: clock.now, signal: signals.signal, onEvent },
+          ...{ ...service, store, control, version: version(), now: clock.now, signal: signals.signal, onEvent },
           rejects: rejectPolicy(args),
         },
         queue,
@@ -67,6 +67,6 @@ export async function run(args: WorkerArgs): Promise<number> {
     clock.close()
     signals.release()
     await store.close()
-    await signs.close()
+    await control.close()
   }
 }

@@ -27,24 +27,24 @@ export async function openSharedRun(
   distributed: boolean,
 ): Promise<SharedRun> {
   // A second connection: taking a turn must not wait for the transaction that loads an answer.
-  const signs = await openStore(file, { durability: 'full' })
-  const clock = await openClock(signs.kysely)
-  const closers: (() => unknown)[] = [() => signs.close(), clock.close]
+  const control = await openStore(file, { durability: 'full' })
+  const clock = await openClock(control.kysely)
+  const closers: (() => unknown)[] = [() => control.close(), clock.close]
   const context = {
     now: clock.now,
     turns: (pace: Parameters<NonNullable<SyncContext['turns']>>[0]) =>
-      createSharedTurns({ store: signs, pace, signal, breaker, onHold }),
+      createSharedTurns({ store: control, pace, signal, breaker, onHold }),
   }
   const close = async (): Promise<void> => {
     for (const closer of closers.reverse()) await closer()
   }
   if (!distributed) {
-    const own = createOwnLeases(createLeases(store, signs, signal), await lastFetch(store))
+    const own = createOwnLeases(createLeases(store, control, signal), await lastFetch(store))
     closers.push(own.close)
     return { context: { ...context, leased: own.leased }, close }
   }
   const { openQueue } = await import('../../cluster/queue.ts')
-  const queue = await openQueue<never>(signs, hostOf(baseUrl), { supervises: false, onError: () => undefined })
+  const queue = await openQueue<never>(control, hostOf(baseUrl), { supervises: false, onError: () => undefined })
   closers.push(queue.close)
   const { requested, execute } = await openHandOut(store, queue, service)
   return { context: { ...context, requested, execute }, close }
