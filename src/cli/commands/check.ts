@@ -1,4 +1,5 @@
 import { runChecks } from '../../checks/check.ts'
+import { pendingText, pendingValues } from '../../checks/pending.ts'
 import { openReader } from '../../db/open.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
@@ -16,8 +17,10 @@ export async function run(args: CheckArgs): Promise<number> {
   try {
     const findings = await runChecks(reader, undefined, args)
     if (args.json) print(JSON.stringify(findings, null, 2))
-    else if (findings.length === 0) print('No findings.')
-    else print(table({ columns: ['check', 'what'], rows: findings.map(({ check, what }) => [check, what]) }))
+    else if (findings.length === 0) {
+      const pending = pendingText(await pendingValues(reader))
+      print(`No findings.${pending && `\n${pending}`}`)
+    } else print(table({ columns: ['check', 'what'], rows: findings.map(({ check, what }) => [check, what]) }))
     return findings.length === 0 ? EXIT.done : EXIT.check
   } finally {
     await reader.close()

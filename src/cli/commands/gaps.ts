@@ -1,4 +1,5 @@
 import { findGaps } from '../../checks/gaps.ts'
+import { pendingText, pendingValues } from '../../checks/pending.ts'
 import { openReader } from '../../db/open.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
@@ -32,9 +33,10 @@ export async function run(
   try {
     const gaps = await findGaps(reader)
     if (args.json) print(JSON.stringify(gaps, null, 2))
-    else if (gaps.length === 0)
-      print('No gaps: everything between the first and the last instant that was requested is held.')
-    else
+    else if (gaps.length === 0) {
+      const pending = pendingText(await pendingValues(reader))
+      print(`No gaps: everything that was requested and is past revision is held.${pending && `\n${pending}`}`)
+    } else
       print(table({ columns: COLUMNS, rows: gaps.map((gap) => COLUMNS.map((column) => cellOf(column, gap[column]))) }))
     return args.fail && gaps.length > 0 ? EXIT.check : EXIT.done
   } finally {

@@ -1,0 +1,41 @@
+import { dirname } from 'node:path'
+import { expect, test } from 'vitest'
+import { findGaps } from '../../src/checks/gaps.ts'
+import { pendingText, pendingValues } from '../../src/checks/pending.ts'
+import { ms, runCli, tempStore } from '../kit.ts'
+import { source } from '../source.ts'
+
+const NOW = '2025-11-05T20:15:00Z'
+const JOB = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: 2025-11-05 }, lookback: 3d, refresh: 1h }]'
+const seconds = (text: string): number => ms(text) / 1000
+
+test('a value that is missing where it may still come is no gap, and nobody says that everything is held', async () => {
+  const lost = [seconds('2025-11-04T04:00:00Z')]
+  const [store, market] = [await tempStore(), await source({ geos: [3, 4], has: (at) => !lost.includes(at) })]
+  await market.run(store, JOB, NOW)
+  expect(await findGaps(store)).toEqual([])
+  expect(await pendingValues(store)).toEqual({ values: 2, series: 1 })
+  for (const [command, says] of [
+    ['gaps', 'No gaps: everything that was requested and is past revision is held.'],
+    ['check', 'No findings.'],
+  ] as const) {
+    const { code, out } = await runCli(dirname(store.file), [command, '--database', store.file])
+    expect([code, out.trim().split('\n')]).toEqual([0, [says, pendingText({ values: 2, series: 1 })]])
+  }
+  lost.pop()
+  await market.run(store, JOB, '2025-11-05T22:15:00Z')
+  expect(await pendingValues(store)).toEqual({ values: 0, series: 0 })
+  expect(pendingText({ values: 0, series: 0 })).toBe('')
+})
+
+test('a geo that has no value at all there is counted, an hour that is not over and events are not', async () => {
+  const rolling = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: +1d }, lookback: 1d, refresh: 1h }]'
+  const now = seconds(NOW)
+  const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+  market.state.has = (at, geo) => at < (geo === 3 ? now - 3600 : seconds('2025-11-04T23:00:00Z'))
+  await market.run(store, rolling, NOW)
+  expect((await pendingValues(store)).values).toBe(21)
+  const [other, events] = [await tempStore(), await source({ has: (at) => at % 50_400 === 0 })]
+  await events.run(other, rolling, NOW)
+  expect(await pendingValues(other)).toEqual({ values: 0, series: 0 })
+})
