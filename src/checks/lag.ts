@@ -200,6 +200,6 @@ export async function reaches(db: Reader, now: Instant): Promise<Reach[]> {
 }
 
 /** Series that are further behind now than they usually are, each in a sentence. */
-export async function staleSeries(db: Reader, now: Instant = Math.floor(Date.now() / 1000)): Promise<Lag[]> {
+export async function staleSeries(db: Reader, now: Instant): Promise<Lag[]> {
   return (await reaches(db, now)).flatMap(({ seriesId, late }) => (late === null ? [] : [{ seriesId, what: late }]))
 }

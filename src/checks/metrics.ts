@@ -1,4 +1,5 @@
 import { expressionBuilder, type Kysely } from 'kysely'
+import { DAY, type Instant } from '../base/time/instant.ts'
 import type { Reader } from '../db/store.ts'
 import { failures } from '../state/failures.ts'
 import type { Database } from '../tables/schema.ts'
@@ -24,7 +25,8 @@ interface Metric {
   readonly name: string
   readonly type: 'gauge' | 'counter'
   readonly help: string
-  readonly samples: (db: Reader, outside: OutsideFigures) => Promise<readonly Sample[]>
+  /** Reads them as they are at an instant. */
+  readonly samples: (db: Reader, outside: OutsideFigures, now: Instant) => Promise<readonly Sample[]>
 }
 
 const count = expressionBuilder<Database>().fn.countAll<number>().as('value')
@@ -100,14 +102,14 @@ export const METRICS: readonly Metric[] = [
     name: 'stale_series',
     type: 'gauge',
     help: 'Series that are further behind now than they usually are.',
-    samples: async (db) => [{ value: (await staleSeries(db)).length }],
+    samples: async (db, _outside, now) => [{ value: (await staleSeries(db, now)).length }],
   },
   {
     name: 'missed_runs',
     type: 'gauge',
     help: '1 for a job whose run is missed: its usual rhythm is broken; 0 for one in its rhythm.',
-    samples: async (db) =>
-      (await rhythms(db)).map(({ job, missedFrom }) => ({ job, value: Date.now() / 1000 > missedFrom ? 1 : 0 })),
+    samples: async (db, _outside, now) =>
+      (await rhythms(db)).map(({ job, missedFrom }) => ({ job, value: now > missedFrom ? 1 : 0 })),
   },
   {
     name: 'usual_run_interval_seconds',
@@ -119,11 +121,11 @@ export const METRICS: readonly Metric[] = [
     name: 'calls',
     type: 'gauge',
     help: 'Calls to a host within the last 24 hours.',
-    samples: ({ kysely }) =>
+    samples: ({ kysely }, _outside, now) =>
       kysely
         .selectFrom('_budget')
         .select(['host', count])
-        .where('called_at', '>', Date.now() - 86_400_000)
+        .where('called_at', '>', (now - DAY) * 1000)
         .groupBy('host')
         .execute(),
   },
@@ -222,16 +224,17 @@ export const METRICS: readonly Metric[] = [
 
 const escaped = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 
-/** The state of a database in the text format of Prometheus (exposition format 0.0.4). */
+/** The state of a database at an instant, in the text format of Prometheus (exposition format 0.0.4). */
 export async function prometheusText(
   db: Reader,
   outside: OutsideFigures = { version: 'unknown', callsLeft: [] },
+  now: Instant = Math.floor(Date.now() / 1000),
 ): Promise<string> {
   const lines: string[] = []
   for (const { name, type, help, samples } of METRICS) {
     const metric = `indicator_sync_${name}`
     lines.push(`# HELP ${metric} ${help}`, `# TYPE ${metric} ${type}`)
-    for (const { value, ...labels } of await samples(db, outside)) {
+    for (const { value, ...labels } of await samples(db, outside, now)) {
       const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(String(text))}"`)
       if (value !== null) lines.push(`${metric}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`)
     }

@@ -4,9 +4,9 @@ import { readStatus } from '../../checks/status.ts'
 import { type Answering, json } from '../page.ts'
 
 /** `/metrics`: the figures of `status --format prometheus`. */
-export const metrics: Answering = async ({ store, version }) => {
+export const metrics: Answering = async ({ store, version, now }) => {
   const machines = await readMachines(store)
-  const figures = await prometheusText(store, { version, callsLeft: [] })
+  const figures = await prometheusText(store, { version, callsLeft: [] }, now)
   const body = machines ? `${figures}${machinesMetrics(machines)}\n` : figures
   return { type: 'text/plain; version=0.0.4; charset=utf-8', body }
 }
