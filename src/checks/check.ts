@@ -48,7 +48,8 @@ async function references({ engine }: Reader): Promise<string[]> {
 /** A check: its name, and a function that returns its findings at an instant. */
 type Check = readonly [check: string, find: (db: Reader, now: Instant) => Promise<readonly string[]>]
 
-const CHECKS: readonly Check[] = [
+/** The checks that are a query each; missed runs and gaps come before them. */
+export const CHECKS: readonly Check[] = [
   ['failure', async (db) => (await openFailures(db)).map(({ target, message }) => `${target}: ${message}`)],
   ['stale', async (db, now) => (await staleSeries(db, now)).map(({ what }) => what)],
   ['overlap', overlaps],

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { CHECKS } from '../../src/checks/check.ts'
 import { inDuckDb } from '../../src/cli/statements/queryDuckDb.ts'
 import { LAKE_TABLES } from '../../src/lake/schema.ts'
 import { RECIPES } from '../../src/products/recipes/recipes.ts'
@@ -33,6 +34,16 @@ describe('docs/tables.md', () => {
     const [, views = ''] = read('docs/tables.md').split('\nViews, ')
     expect(quotedIn(views)).toEqual(expect.arrayContaining(Object.keys(VIEWS)))
   })
+})
+
+test('docs/monitoring.md names every check', () => {
+  const [, section = ''] = read('docs/monitoring.md').split('## What `check` finds')
+  const [, table = ''] = section.split('\n## ')[0]!.split('|---|---|---|')
+  expect([...table.matchAll(/^\| `([^`]+)` /gm)].map(([, name]) => name)).toEqual([
+    ...['no run', 'gap'],
+    ...CHECKS.map(([name]) => name),
+    'day totals',
+  ])
 })
 
 describe('docs/lake.md', () => {
