@@ -83,9 +83,9 @@ export const AS_DATABASE: readonly string[] = [
     (t, further) as cast(epoch(cast(t as timestamp) + cast(replace(further, '+', '') as interval)) as bigint)`,
   'create macro compat.json_each(list) as table select unnest(cast(list as bigint[])) as value',
   'create macro compat.json_array_length(list) as len(cast(list as bigint[]))',
-  // Rounds half of the last decimal away from zero, by the exact value of the double.
-  `create macro compat.round(v) as system.main.round(v),
-    (v, digits) as case when abs(v) > 4503599627370496 then v else sign(v) * cast(
+  // Rounds half of the last decimal away from zero, by the exact value of the double; adding 0 takes the sign from a zero.
+  `create macro compat.round(v) as system.main.round(v) + 0,
+    (v, digits) as case when abs(v) > 4503599627370496 then v else 0 + sign(v) * cast(
       cast(trunc(abs(v)) as hugeint) * cast(10 ^ digits as hugeint) + (cast((abs(v) - trunc(abs(v))) * 4611686018427387904 as hugeint)
         * cast(10 ^ digits as hugeint) * 2 + 4611686018427387904) // 9223372036854775808 as double) / 10 ^ digits end`,
   // Dividing whole numbers gives a whole number, and NULL sorts first.

@@ -9,6 +9,7 @@ import {
   ONE_NEED,
   RANGE,
   type Recipe,
+  rounded,
   WHOLE_HOUR,
 } from './recipe.ts'
 
@@ -22,8 +23,8 @@ export const ENERGY: readonly Recipe[] = [
       'How much energy did each technology deliver in each local month? Powers are weighted by how long they last, so a change of resolution changes nothing. Whole local days are counted.',
     parameters: { indicators: '551,1295,546,549,550', geo: 8741, ...ALWAYS },
     needs: [{ of: 'indicators', geo: 'geo' }],
-    sql: `select substr(local_date, 1, 7) as local_month, indicator_id, indicator_name, round(sum(energy)) as mwh,
-  round(sum(energy) / sum(hours)) as average_mw, sum(hours) as hours
+    sql: `select substr(local_date, 1, 7) as local_month, indicator_id, indicator_name, ${rounded('sum(energy)')} as mwh,
+  ${rounded('sum(energy) / sum(hours)')} as average_mw, sum(hours) as hours
 from observations_daily
 where ${NATIVE} and ${listed('indicators')} and geo_id = :geo and count > 0
   and ${DAY_RANGE}
@@ -36,8 +37,8 @@ group by local_month, indicator_id, indicator_name order by local_month, mwh des
       'How much energy was traded in each month, where the values are energies a period and the period became shorter on the way?',
     parameters: { indicator: 602, geo: 3, series: null, ...ALWAYS },
     needs: [ONE_NEED],
-    sql: `select substr(local_date, 1, 7) as local_month, step_s, count(*) as periods, round(sum(value)) as mwh,
-  round(sum(value) * 3600 / sum(step_s)) as average_mw
+    sql: `select substr(local_date, 1, 7) as local_month, step_s, count(*) as periods, ${rounded('sum(value)')} as mwh,
+  ${rounded('sum(value) * 3600 / sum(step_s)')} as average_mw
 from observations
 where ${ONE_GEO} and value is not null
   and ${RANGE}
@@ -59,8 +60,8 @@ group by local_month, step_s order by local_month, step_s desc`,
     and ${RANGE}
   group by indicator_id, hour ${WHOLE_HOUR}
 )
-select r.local_date, count(*) as hours, round(avg(r.mw)) as real_mw, round(avg(f.mw - r.mw)) as bias_mw,
-  round(avg(abs(f.mw - r.mw))) as mean_error_mw, round(100 * avg(abs((f.mw - r.mw) / nullif(r.mw, 0))), 2) as mean_error_percent
+select r.local_date, count(*) as hours, ${rounded('avg(r.mw)')} as real_mw, ${rounded('avg(f.mw - r.mw)')} as bias_mw,
+  ${rounded('avg(abs(f.mw - r.mw))')} as mean_error_mw, ${rounded('100 * avg(abs((f.mw - r.mw) / nullif(r.mw, 0)))', 2)} as mean_error_percent
 from hourly r join hourly f on f.hour = r.hour and f.indicator_id = :forecast
 where r.indicator_id = :real
 group by r.local_date order by r.local_date`,
@@ -87,7 +88,7 @@ group by r.local_date order by r.local_date`,
   from hourly group by hour
   having count(*) = 1 + json_array_length('[' || :renewables || ']')
 )
-select local_hour, round(avg(mw)) as average_mw, round(min(mw)) as least_mw, round(max(mw)) as most_mw
+select local_hour, ${rounded('avg(mw)')} as average_mw, round(min(mw)) as least_mw, round(max(mw)) as most_mw
 from residual group by local_hour order by local_hour`,
     nothing: { says: 'The demand and the renewables have no hour in common in this time.', answers: false },
   },
@@ -112,8 +113,8 @@ from residual group by local_hour order by local_hour`,
   from hourly group by hour
   having count(*) = 1 + json_array_length('[' || :renewables || ']')
 )
-select local_date, count(*) as hours, round(sum(renewable)) as mwh, round(sum(demand)) as demand_mwh,
-  round(100 * sum(renewable) / nullif(sum(demand), 0), 1) as percent
+select local_date, count(*) as hours, ${rounded('sum(renewable)')} as mwh, ${rounded('sum(demand)')} as demand_mwh,
+  ${rounded('100 * sum(renewable) / nullif(sum(demand), 0)', 1)} as percent
 from whole group by local_date order by local_date`,
     nothing: { says: 'The demand and the renewables have no hour in common in this time.', answers: false },
   },

@@ -1,4 +1,4 @@
-import { ALWAYS, NONE_IN_RANGE, ONE_GEO, ONE_NEED, RANGE, type Recipe } from './recipe.ts'
+import { ALWAYS, NONE_IN_RANGE, ONE_GEO, ONE_NEED, RANGE, type Recipe, rounded } from './recipe.ts'
 
 /** The instant of `known-at`, for tools that do not say one. */
 const THEN = `coalesce(:at, strftime('%Y-%m-%dT00:00:00.000Z', 'now'))`
@@ -58,7 +58,7 @@ group by series_id, indicator_id, indicator_name, time_trunc, days_after order b
   from bounds b
 )
 select local_month, series_id, count as periods, coalesce(hours, 0) as hours, hours_of_month,
-  round(100 * coalesce(hours, 0) / hours_of_month, 1) as percent
+  ${rounded('100 * coalesce(hours, 0) / hours_of_month', 1)} as percent
 from lengths order by local_month`,
     nothing: NONE_IN_RANGE,
   },

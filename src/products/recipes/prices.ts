@@ -8,6 +8,7 @@ import {
   ONE_NEED,
   RANGE,
   type Recipe,
+  rounded,
   WHOLE_HOUR,
 } from './recipe.ts'
 
@@ -20,7 +21,7 @@ export const PRICES: readonly Recipe[] = [
     question: 'What was the average, the lowest and the highest value of each local day?',
     parameters: SPOT,
     needs: [ONE_NEED],
-    sql: `select local_date, count(*) as periods, round(${MEAN}, 2) as average, round(min(value), 2) as lowest, round(max(value), 2) as highest
+    sql: `select local_date, count(*) as periods, ${rounded(MEAN, 2)} as average, round(min(value), 2) as lowest, round(max(value), 2) as highest
 from observations
 where ${ONE_GEO} and value is not null
   and ${RANGE}
@@ -78,9 +79,9 @@ group by 1 order by 1`,
     and ${RANGE}
   group by hour
 )
-select substr(local_date, 1, 7) as local_month, round(sum(mwh)) as mwh,
-  round(sum(eur_mwh * mwh) / nullif(sum(mwh), 0), 2) as capture_price, round(avg(eur_mwh), 2) as average_price,
-  iif(avg(eur_mwh) > 0, round(100 * sum(eur_mwh * mwh) / nullif(sum(mwh), 0) / avg(eur_mwh), 1), null) as percent
+select substr(local_date, 1, 7) as local_month, ${rounded('sum(mwh)')} as mwh,
+  ${rounded('sum(eur_mwh * mwh) / nullif(sum(mwh), 0)', 2)} as capture_price, ${rounded('avg(eur_mwh)', 2)} as average_price,
+  iif(round(avg(eur_mwh), 6) > 0, ${rounded('100 * sum(eur_mwh * mwh) / nullif(sum(mwh), 0) / avg(eur_mwh)', 1)}, null) as percent
 from price join made using (hour)
 group by 1 order by 1`,
     nothing: { says: 'The price and the generation have no hour in common in this time.', answers: false },
@@ -103,8 +104,8 @@ group by 1 order by 1`,
     and ${RANGE}
   group by hour ${WHOLE_HOUR}
 )
-select one.local_date, count(*) as hours, round(avg(two.value - one.value), 2) as mean_spread,
-  round(avg(abs(two.value - one.value)), 2) as mean_distance, round(max(abs(two.value - one.value)), 2) as widest
+select one.local_date, count(*) as hours, ${rounded('avg(two.value - one.value)', 2)} as mean_spread,
+  ${rounded('avg(abs(two.value - one.value))', 2)} as mean_distance, round(max(abs(two.value - one.value)), 2) as widest
 from one join two using (hour)
 group by one.local_date order by one.local_date`,
     nothing: { says: 'The two sessions have no hour in common in this time.', answers: false },
@@ -121,8 +122,8 @@ group by one.local_date order by one.local_date`,
     and ${RANGE}
 )
 select local_hour,
-  round(sum(iif(weekend, 0, value * step_s)) / nullif(sum(iif(weekend, 0, step_s)), 0), 2) as weekday,
-  round(sum(iif(weekend, value * step_s, 0)) / nullif(sum(iif(weekend, step_s, 0)), 0), 2) as weekend
+  ${rounded('sum(iif(weekend, 0, value * step_s)) / nullif(sum(iif(weekend, 0, step_s)), 0)', 2)} as weekday,
+  ${rounded('sum(iif(weekend, value * step_s, 0)) / nullif(sum(iif(weekend, step_s, 0)), 0)', 2)} as weekend
 from timed
 group by local_hour order by local_hour`,
     nothing: NONE_IN_RANGE,
@@ -143,9 +144,9 @@ group by local_hour order by local_hour`,
     row_number() over (partition by local_date order by value desc) as high
   from hourly
 )
-select local_date, round(avg(iif(low <= :hours, value, null)), 2) as buys_at,
-  round(avg(iif(high <= :hours, value, null)), 2) as sells_at,
-  round(avg(iif(high <= :hours, value, null)) - avg(iif(low <= :hours, value, null)), 2) as spread
+select local_date, ${rounded('avg(iif(low <= :hours, value, null))', 2)} as buys_at,
+  ${rounded('avg(iif(high <= :hours, value, null))', 2)} as sells_at,
+  ${rounded('avg(iif(high <= :hours, value, null)) - avg(iif(low <= :hours, value, null))', 2)} as spread
 from ranked group by local_date order by local_date`,
     nothing: NONE_IN_RANGE,
   },

@@ -66,6 +66,13 @@ export const HOUR = 'at / 3600'
 /** The average of combined values, weighted by time. */
 export const MEAN = 'sum(value * step_s) / sum(step_s)'
 
+/**
+ * What was added up, rounded to a number of decimals. It is rounded four decimals further before: the last bits of a sum differ
+ * with the order in which an engine adds, and would decide where the exact sum is half of the last decimal.
+ */
+export const rounded = (sum: string, decimals = 0): string =>
+  `round(round(${sum}, ${decimals + 4})${decimals === 0 ? '' : `, ${decimals}`})`
+
 /** Only hours that are held completely: the average of a part of an hour cannot be compared or added. */
 export const WHOLE_HOUR = 'having sum(step_s) >= 3600'
 

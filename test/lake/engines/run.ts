@@ -26,18 +26,21 @@ const lake = join(folder, 'lake')
 /** Half of the last decimal that a number is written with: recipes round what they answer. */
 const lastDecimal = (value: number): number => 0.5 * 10 ** -(String(value).split('.')[1]?.length ?? 0)
 
-const same = (got: Row[number], expected: Row[number], rounded: boolean): boolean =>
-  got === expected ||
-  (typeof got === 'number' &&
+/** How far numbers may be apart: not at all; by the last bits of a sum, which differ with its order; or by the last rounding, too. */
+type Tolerance = 'none' | 'sums' | 'rounding'
+
+const same = (got: Row[number], expected: Row[number], tolerance: Tolerance): boolean =>
+  Object.is(got, expected) ||
+  (tolerance !== 'none' &&
+    typeof got === 'number' &&
     typeof expected === 'number' &&
-    // Sums differ in the last bits with the order in which they are made.
-    Math.abs(got - expected) <= (rounded ? lastDecimal(expected) : 0) + 1e-9 * Math.abs(expected))
+    Math.abs(got - expected) <= (tolerance === 'rounding' ? lastDecimal(expected) : 0) + 1e-9 * Math.abs(expected))
 
 /** Says where two answers differ. */
-function compare(what: string, got: readonly Row[], expected: readonly Row[], rounded = false): string[] {
+function compare(what: string, got: readonly Row[], expected: readonly Row[], tolerance: Tolerance): string[] {
   if (got.length !== expected.length) return [`${what}: ${got.length} rows in place of ${expected.length}`]
   return got.flatMap((row, i) =>
-    row.length === expected[i]!.length && row.every((value, j) => same(value, expected[i]![j]!, rounded))
+    row.length === expected[i]!.length && row.every((value, j) => same(value, expected[i]![j]!, tolerance))
       ? []
       : [`${what}, row ${i}: ${JSON.stringify(row)} in place of ${JSON.stringify(expected[i])}`],
   )
@@ -102,7 +105,13 @@ const sorted = (rows: readonly Row[]): Row[] =>
   [...rows].sort((a, b) => Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1]))
 
 try {
-  await (await fillMarket(file)).close()
+  const store = await fillMarket(file)
+  // Many averages are half of the last decimal that recipes tell, where the last bits of a sum would decide.
+  store.run(
+    'update observation set value = round(value * 4) / 4 + (at / 900) % 3 * 0.01 where series_id in (select id from series where indicator_id = 600)',
+    [],
+  )
+  await store.close()
   const reader = openReader(file)
   await syncLake(reader, folderPlace(lake), { program: 'test', now: Date.now })
   const totals = reader.all(
@@ -126,9 +135,10 @@ try {
               maxBuffer: 1 << 28,
             })
     const got = JSON.parse(said.trim().split('\n').at(-1)!) as Answers
-    const faults = compare('totals', sorted(got.totals), expected)
+    const faults = compare('totals', sorted(got.totals), expected, 'sums')
     for (const [name, rows] of answers)
-      if (got.recipes[name]) faults.push(...compare(name, got.recipes[name], rows, true))
+      if (got.recipes[name])
+        faults.push(...compare(name, got.recipes[name], rows, engine.startsWith('query') ? 'none' : 'rounding'))
     process.stdout.write(
       `${engine}: ${expected.length} series and years, ${Object.keys(got.recipes).length} recipes, ${got.seconds.toFixed(1)} s, ${faults.length} faults\n`,
     )
