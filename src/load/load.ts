@@ -56,7 +56,7 @@ export async function load(
     if (stored) await keepReply(tx, stored, reply.bytes, ms)
     const hash = stored?.hash ?? null
     const outcome = answeredAs(rows)
-    const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome, reply, hash, ms })
+    const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome, reply, hash, recordedMs: ms })
     if (keep === 'latest' && hash !== null) await dropEarlier(tx, planned.request.target, fetchId, hash)
     const applied = await applyRows(tx, store.engine, { fetchId, seriesId, planned, rows, ms, outcome })
     await quarantine(tx, { fetchId, runId, ms }, applied.rejects)
@@ -135,7 +135,7 @@ export async function loadCoarse(
     const seriesId = await seriesIdOf(tx, planned, ms)
     await keepReply(tx, packed, reply.bytes, ms)
     const { hash } = packed
-    const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome: 'coarse', reply, hash, ms })
+    const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome: 'coarse', reply, hash, recordedMs: ms })
     if (doubts.length > 0) {
       const update = tx.updateTable('_fetch').set({ doubts: JSON.stringify(doubts) })
       await update.where('id', '=', fetchId).execute()
@@ -161,7 +161,7 @@ export async function loadUnanswered(
   return store.write(async (tx) => {
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
-    await recordFetch(tx, { runId, planned, seriesId, outcome, reply, hash: null, ms, error })
+    await recordFetch(tx, { runId, planned, seriesId, outcome, reply, hash: null, recordedMs: ms, error })
     const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.bytes }
     await countRun(tx, runId, counts)
     return counts
@@ -185,7 +185,7 @@ export async function loadFailure(
     const hash = packed?.hash ?? null
     const evidence = reply ? reply.body.subarray(0, 2_048).toString('utf8') : null
     const fetchId = await recordFetch(tx, {
-      ...{ runId, planned, seriesId, outcome: outcomeOf(error), reply, hash, ms, error, evidence },
+      ...{ runId, planned, seriesId, outcome: outcomeOf(error), reply, hash, recordedMs: ms, error, evidence },
     })
     const whole = unparsable ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
     const found = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }

@@ -89,8 +89,8 @@ interface FetchRecord {
   readonly outcome: string
   readonly reply: Reply | null
   readonly hash: string | null
-  /** Epoch milliseconds. */
-  readonly ms: number
+  /** When it is recorded (epoch milliseconds). */
+  readonly recordedMs: number
   readonly error?: SyncError
   readonly evidence?: string | null
 }
@@ -113,19 +113,8 @@ const NONE = {
 
 const COLUMNS = [
   ...['run_id', 'entry', 'route', 'target', 'params', 'series_id', 'geo_ids', 'from_at', 'to_at', 'settled_before'],
-  ...[
-    'lookback_s',
-    'time_zone',
-    'complete',
-    'started_at',
-    'finished_at',
-    'outcome',
-    'status',
-    'attempts',
-    'ms',
-    'bytes',
-  ],
-  ...['reply_hash', 'message', 'hint', 'evidence', 'reason'],
+  ...['lookback_s', 'time_zone', 'complete', 'started_at', 'finished_at', 'outcome', 'status', 'attempts', 'ms'],
+  ...['bytes', 'reply_hash', 'message', 'hint', 'evidence', 'reason'],
 ] as (keyof InsertedColumns)[]
 
 const insertFetch = prepared((db, row: InsertedColumns) =>
@@ -137,7 +126,7 @@ const insertFetch = prepared((db, row: InsertedColumns) =>
 
 /** Inserts the record of a request inside the transaction of its reply and returns its id; `applyRows` sets the counters. */
 export async function recordFetch(tx: Transaction<Database>, record: FetchRecord): Promise<number> {
-  const { planned, reply, error, ms } = record
+  const { planned, reply, error, recordedMs } = record
   const made = await insertFetch.first(tx, {
     run_id: record.runId,
     entry: planned.where,
@@ -152,8 +141,8 @@ export async function recordFetch(tx: Transaction<Database>, record: FetchRecord
     lookback_s: planned.lookbackS,
     time_zone: planned.timeZone,
     complete: planned.complete ? 1 : 0,
-    started_at: formatMillis(reply?.sentAt ?? ms),
-    finished_at: formatMillis(ms),
+    started_at: formatMillis(reply?.sentAt ?? recordedMs),
+    finished_at: formatMillis(recordedMs),
     outcome: record.outcome,
     // Without an answer there is no status.
     status: reply?.status || null,
