@@ -52,9 +52,6 @@ export interface Queue<T extends object> {
 const HEARTBEAT_S = 10
 /** Attempts after the first one. */
 const RETRIES = 8
-/** Pieces that are put into the queue at once. */
-const BATCH = 2_000
-
 /** Whether a statement about one attempt found it: the types of pg-boss do not declare this part of its answer. */
 const found = (response: object): boolean => (response as { readonly affected: number }).affected === 1
 
@@ -121,11 +118,7 @@ export async function openQueue<T extends object>(
   const waiting = () => bossTables(db).selectFrom('job').where('name', '=', name).where('state', 'in', OPEN)
   return {
     name,
-    async insert(work) {
-      let count = 0
-      for (let i = 0; i < work.length; i += BATCH) count += await inserted(work.slice(i, i + BATCH), {})
-      return count
-    },
+    insert: (work) => inserted(work, {}),
     async claim(count) {
       const jobs = await boss.fetch<T>(name, { batchSize: count, includeMetadata: true })
       return jobs.map(({ id, retryCount, priority, data }) => ({ id, retryCount, priority, data: asData<T>(data) }))

@@ -90,3 +90,11 @@ export interface FailedRequest {
   /** The longest lookback that the series was ever requested with, in seconds; null for listings. */
   readonly lookbackS: number | null
 }
+
+/** The range that an entry of a job wants of a series, whether it is held or not. */
+export interface Wanted extends Interval {
+  readonly where: string
+  readonly series: SeriesIdentity
+  /** Null for all. */
+  readonly geoIds: readonly number[] | null
+}

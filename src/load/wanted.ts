@@ -1,15 +1,9 @@
 import type { Insertable } from 'kysely'
-import type { Interval } from '../base/time/interval.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Store } from '../db/store.ts'
-import { type SeriesIdentity, seriesKey, storedIdentity } from '../job/plannedRequest.ts'
+import { seriesKey, storedIdentity, type Wanted } from '../job/plannedRequest.ts'
 import type { Database } from '../tables/schema.ts'
 
-interface Wanted extends Interval {
-  readonly where: string
-  readonly series: SeriesIdentity
-  readonly geoIds: readonly number[] | null
-}
 type WantedRow = Insertable<Database['_wanted']>
 
 /** The rows of what is wanted of the stored series, by series and entry. */

@@ -1,16 +1,7 @@
-import type { Interval } from '../base/time/interval.ts'
-import { ALL_GEOS, type SeriesIdentity } from '../job/plannedRequest.ts'
+import { ALL_GEOS, type Wanted } from '../job/plannedRequest.ts'
 import { geosOf, identityOf } from './entries.ts'
 import { type Planning, wantedRange } from './planning.ts'
 import { borderUnit } from './windows.ts'
-
-/** The range that an entry of a job wants of a series, whether it is held or not. */
-export interface Wanted extends Interval {
-  readonly where: string
-  readonly series: SeriesIdentity
-  /** Null for all. */
-  readonly geoIds: readonly number[] | null
-}
 
 /** Everything that a job wants of series with windows, without the options of the user. */
 export function wantedOf(planning: Planning): Wanted[] {
