@@ -37,7 +37,7 @@ async function waitFor(host: string, { store, service, now, signal, onHold }: Se
   })
 }
 
-/** Accounts for every call in the database: the budget, the hosts that were called, and the pauses that they asked for. Where `pace` is null, the budget is spent by whoever gives the turns. */
+/** Accounts for every call in the database: the budget, the hosts that were called, and the pauses that they asked for. `pace` is null where the turns spend the budget: those that machines share. */
 export function accountCalls(
   caller: ServiceCaller,
   pace: Pace | null,

@@ -6,7 +6,7 @@ import { eventRows } from './ingestContext.ts'
 import type { Job } from './job/job.ts'
 import { beginRun, type Counts, countsOf, endRun, NO_COUNTS } from './load/run.ts'
 
-/** Where a run is recorded, and who listens. */
+/** Where a run is recorded, and who receives its events. */
 interface RunContext {
   readonly store: Store
   readonly version: string
@@ -15,18 +15,18 @@ interface RunContext {
   readonly onEvent?: OnEvent | undefined
 }
 
-/** A run while it goes on: `run.started` was told, and `run.ended` is told once, whatever ends it. */
+/** An open run: `run.started` has been emitted, and `run.ended` is emitted once, whatever ends it. */
 export interface OpenRun {
   readonly runId: number
   /** Emits an event of this run. */
   readonly emit: EmitEvent
-  /** Records its end, and tells it; `counts` are those of its record where it does not count for others. */
+  /** Records the end and emits it. `counts`: what others did for this run; its own counters when left out. */
   end(outcome: 'done' | 'partial' | 'stopped' | 'failed', error: SyncError | null, counts?: Counts): Promise<void>
-  /** Tells that it broke, and records it where that can still be written: not on a full disk, or when the database is gone. */
+  /** Emits that it broke, and records that if the database can still be written. */
   fail(error: unknown, counts?: Counts): Promise<void>
 }
 
-/** Begins a run of a job, in the database and for whoever listens. */
+/** Begins a run of a job: records it and emits `run.started`. */
 export async function openRun(
   { store, version, now, onEvent }: RunContext,
   command: string,
@@ -37,7 +37,7 @@ export async function openRun(
   const record = { command, job: job.name, version, now: formatMillis(began), schedule }
   const runId = await beginRun(store, timeZone === undefined ? record : { ...record, timeZone })
   const emit: EmitEvent = (event, fields) => onEvent?.({ event, run: runId, job: job.name, command, ...fields })
-  const tell = (outcome: string, error: SyncError | null, counts: Counts): void => {
+  const emitEnded = (outcome: string, error: SyncError | null, counts: Counts): void => {
     const { requests, failed, bytes, ...rows } = counts
     const why = { code: error?.code ?? null, reason: error?.message ?? null, hint: error?.hint ?? null }
     emit('run.ended', { outcome, ms: now() - began, requests, failed, bytes, rows: eventRows(rows), ...why })
@@ -49,13 +49,13 @@ export async function openRun(
     async end(outcome, error, counts) {
       const all = counts ?? (await countsOf(store, runId))
       await endRun(store, runId, outcome, error?.message ?? null, formatMillis(now()))
-      tell(outcome, error, all)
+      emitEnded(outcome, error, all)
     },
     async fail(thrown, counts) {
       const error = thrown instanceof SyncError ? thrown : new SyncError('an unexpected error', { code: 'bug' })
       const all = counts ?? (await countsOf(store, runId).catch(() => NO_COUNTS))
       await endRun(store, runId, 'failed', error.message, formatMillis(now())).catch(() => undefined)
-      tell('failed', error, all)
+      emitEnded('failed', error, all)
     },
   }
 }

@@ -14,7 +14,11 @@ export interface Gap extends NamedSeries {
   readonly missing: number | null
   /** How many periods the local day in which the gap begins has in all: 23, 24 or 25 hours, 92, 96 or 100 quarter-hours. */
   readonly expected_in_day: number | null
-  /** The earliest time (UTC) at which a sync requests it again, for reasons absent and doubt; null where none will: no job wants it any more, or it has been absent for half a year. Null for the others, too: the next sync requests them, but for those of an indicator that the service does not know, whose time is with the failure (`status`). */
+  /**
+   * The earliest time (UTC) at which a sync requests it again, for the reasons `absent` and `doubt`; null if no sync will, because no
+   * job wants it any more, or because it has been absent for half a year. Also null for `unasked` and `failed`, which the next sync
+   * requests; if the service does not know the indicator, the failure in `status` has the time.
+   */
   readonly next_at: string | null
 }
 

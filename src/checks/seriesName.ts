@@ -1,6 +1,6 @@
 import type { NamedSeries } from '../db/engine.ts'
 
-/** Steps whose word in a sentence is not that of the service. */
+/** The words for steps in a sentence, where they differ from those of the service. */
 const STEPS: Readonly<Record<string, string>> = {
   five_minutes: 'five minutes',
   ten_minutes: 'ten minutes',

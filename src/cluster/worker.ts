@@ -87,7 +87,7 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
   const emit: EmitEvent = (event, fields) => context.onEvent?.({ event, command: WORKER, ...fields })
   const outage = createOutage(emit)
 
-  /** Handles what was thrown: it ends the work on a request, or more than that. `run`: in whose record it was. */
+  /** Handles what was thrown: it ends the work on a request, or more than that. `run`: the run that it was part of, if one had begun. */
   async function giveUp(claim: Claim<QueuedRequest>, error: unknown, run: number | undefined): Promise<void> {
     const about = { ...eventClaim(claim), ...(run === undefined ? {} : { run }) }
     if (error instanceof KeyError) stop ??= error

@@ -34,7 +34,7 @@ export interface WorkerRuns {
   of(queued: QueuedRequest): Promise<WorkerRun>
   /** The numbers of the runs that are open. */
   runs(): readonly number[]
-  /** Ends all of them, early where it is told why; nothing may be in hand any more. */
+  /** Ends all of them; `stop`: why they end early. No request may be in hand any more. */
   end(stop: SyncError | null): Promise<void>
 }
 

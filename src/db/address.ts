@@ -33,15 +33,15 @@ const FORM =
 export const badAddress = (message: string, hint = FORM, cause?: unknown): StoreError =>
   new StoreError(message, { hint, code: 'bad-address', ...(cause === undefined ? {} : { cause }) })
 
-/** What an address may say behind its `?`: where the server is and how it proves itself, which is shown, */
+/** Parameters of an address that messages show: where the server is, and how it proves itself. */
 const SHOWN = ['host', 'port', 'user', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
-/** what is not shown, */
+/** Parameters that messages do not show. */
 const HIDDEN = [
   ...['password', 'options', 'pooling', 'application_name'],
   ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
 ]
 const NUMBERS = ['port', 'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
-/** and what other programs are told, and changes nothing here. */
+/** Parameters for other programs, which are accepted and ignored here. */
 const WITHOUT_EFFECT = [
   ...['connect_timeout', 'fallback_application_name', 'gssencmode', 'client_encoding', 'tcp_user_timeout'],
   ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count'],

@@ -3,7 +3,7 @@ import { addHolder } from './holder.ts'
 import { backendOf } from './open.ts'
 import type { Store, StoreOptions } from './store.ts'
 
-/** Whether somebody holds a database for writing; undefined when it cannot be told. */
+/** Whether somebody holds a database for writing; undefined when that cannot be found out. */
 export const isLocked = (file: string): Awaitable<boolean | undefined> => backendOf(file).isLocked(file)
 
 /**

@@ -94,7 +94,7 @@ export interface Backend {
   lock(file: string, now: number): Promise<() => Awaitable<void>>
   /** Takes a file that is only a lock for this process alone; made where there is none. Answers how to give it back; throws BusyError. */
   hold(file: string): () => void
-  /** Whether somebody holds the lock; undefined when it cannot be told. */
+  /** Whether somebody holds the lock; undefined when that cannot be found out. */
   isLocked(file: string): Awaitable<boolean | undefined>
   schemaState(file: string): Awaitable<SchemaState>
   /** Copies every table of another database into this one, which is empty or where that was begun; both are locked for it. */

@@ -13,7 +13,7 @@ import {
   type ValueOf,
 } from './kinds.ts'
 
-/** The languages in which the service serves its texts, the one whose word holds first. */
+/** The languages of the service's texts, the preferred one first. */
 export const LOCALES = ['es', 'en'] as const
 export type Locale = (typeof LOCALES)[number]
 

@@ -162,7 +162,7 @@ const NOT_DATABASES: readonly (readonly [RegExp, string])[] = [
 /** Addresses of other servers, and what other programs take for one of PostgreSQL. */
 const ELSEWHERE = /^(?!file:)[a-z][a-z\d+.-]+:\/\/|(?:^|\s)(?:host|dbname|user|password)\s*=/i
 
-/** Refuses a name under which SQLite keeps nothing, or something else. From here on, the address of a server is told without its password. */
+/** Refuses a name under which SQLite stores nothing, or something other than a file. From here on, the address of a server has no password. */
 function checkDatabase(database: Setting<string>): Setting<string> {
   if (placeOf(database.value).folder === null) {
     keepServerVariables(process.env)

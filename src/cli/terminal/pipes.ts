@@ -20,9 +20,9 @@ function writeWhole(output: NodeJS.WriteStream, handle: number): void {
 }
 
 /**
- * What becomes of output that nobody takes. A reader that leaves early, as `head` does, is no failure, and told to nobody: a
- * command that only writes, or would never end (`atOnce`), ends with 0 then; every other goes to its end, without output, and
- * exits as it would have; a disk that is full is told in a sentence. Where nobody reads what goes wrong, it is not told.
+ * What happens when output cannot be written. A reader of stdout that leaves early, as `head` does, is no failure: a command that
+ * only writes, or would never end (`atOnce`), exits with 0; any other continues without output, and exits as it would have. A full
+ * disk is an error with a message. An error of stderr is ignored.
  */
 export function watchOutput(atOnce: boolean): void {
   writeWhole(process.stdout, 1)

@@ -78,7 +78,7 @@ export async function withSchemaLock<T>(address: string, work: () => Promise<T>)
   }
 }
 
-/** Whether somebody holds a database for writing; undefined when it cannot be told. */
+/** Whether somebody holds a database for writing; undefined when that cannot be found out. */
 export async function isLocked(address: string): Promise<boolean | undefined> {
   try {
     const client = await connectAlone(address)

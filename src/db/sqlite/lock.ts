@@ -43,7 +43,7 @@ function isGone({ pid, host }: LockHolder): boolean {
   }
 }
 
-/** Whether somebody holds a database for writing; undefined when it cannot be told. */
+/** Whether somebody holds a database for writing; undefined when that cannot be found out. */
 export function isLocked(file: string): boolean | undefined {
   try {
     const lock = lockFileOf(file)

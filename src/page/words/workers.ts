@@ -1,6 +1,6 @@
 import type { Translated } from './locale.ts'
 
-/** Words of what is told of workers. */
+/** Words about workers. */
 export const en = {
   heading: 'Workers',
   queue: 'Queue',

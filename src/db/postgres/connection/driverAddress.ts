@@ -68,7 +68,7 @@ function setTls({ searchParams }: URL, isSocket: boolean): void {
     const file = searchParams.get(name)
     if (file) requireReadable(name, file)
   }
-  // The driver takes some modes for stricter ones unless it is told.
+  // Without this parameter the driver takes some modes for stricter ones.
   if (mode !== null) searchParams.set('uselibpqcompat', 'true')
 }
 

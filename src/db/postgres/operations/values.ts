@@ -63,7 +63,7 @@ export async function supersededIn(db: Db, { seriesId, geoId, from, to }: Series
 
 /*
  * As they were known when a fetch had been recorded: fetches of a series are numbered in the order in which they were
- * recorded, so that a version is told by two numbers of its own row.
+ * recorded, so the two fetch numbers of a row are enough to know when it was valid.
  */
 const CURRENT = `select at, value, step_s from observation where ${IN}`
 const KNOWN = `${CURRENT} and fetch_id <= $5
