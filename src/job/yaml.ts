@@ -52,6 +52,21 @@ function tooComplex(document: Document): string | undefined {
   return undefined
 }
 
+/** Aliases that lead nowhere, or to what they are a part of: neither has a value. */
+function badAliases(document: Document): { readonly offset: number; readonly message: string }[] {
+  const bad: { offset: number; message: string }[] = []
+  visit(document, {
+    Alias(_key, alias, path) {
+      const target = alias.resolve(document)
+      const offset = alias.range?.[0] ?? 0
+      if (!target)
+        bad.push({ offset, message: `*${alias.source} refers to &${alias.source}, which does not stand before it` })
+      else if (path.includes(target)) bad.push({ offset, message: `*${alias.source} refers to what it is a part of` })
+    },
+  })
+  return bad
+}
+
 /** Whether a text is nested far deeper than any job; found in one pass before parsing, which is recursive. */
 function nestsDeeply(text: string): boolean {
   let open = 0
@@ -109,6 +124,8 @@ export function parseYaml(text: string): { mistakes: readonly TextMistake[]; par
   if (documents.length > 1) return whole('holds several YAML documents; a job file is one')
   const bad = tooComplex(document)
   if (bad) return whole(bad)
+  const aliases = badAliases(document).map(({ offset, message }) => ({ ...place(offset), message }))
+  if (aliases.length > 0) return { mistakes: [...mistakes, ...aliases], parsed: null }
   return {
     mistakes,
     parsed: {

@@ -126,6 +126,16 @@ describe('mistakes are told with their place and what is legal', () => {
       /aliases/,
     ],
     [
+      'an alias of nothing',
+      `${SERIES}schedule: *when`,
+      /5:11 {2}\*when refers to &when, which does not stand before it/,
+    ],
+    [
+      'an alias inside what it refers to',
+      `${SERIES}offers: &all [*all]`,
+      /5:15 {2}\*all refers to what it is a part of/,
+    ],
+    [
       'offers with aggregation',
       `${SERIES.replace('series', 'offers')}    timeTrunc: hour`,
       /timeTrunc {2}is not a key here/,

@@ -47,3 +47,8 @@ test.each([
   const { code, out } = await runCommand(await folder(), ['query', `select ${value} as v`, '--database', 'x.db'])
   expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(shown) })
 })
+
+test.each(['', ' ; ', '/* nothing */'])('the statement "%s" is a mistake and not a bug', async (sql) => {
+  const { code, err } = await runCommand(await folder(), ['query', sql, '--database', 'x.db'])
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/answers no rows.*\n {2}→ Give a SELECT/) })
+})

@@ -28,8 +28,16 @@ function asStatementError(error: unknown, file: string): unknown {
     })
   if (error instanceof RangeError && /more than one statement/.test(error.message))
     return new InputError('Give one statement at a time.', { code: 'several-statements', cause: error })
+  if (error instanceof RangeError && /contains no statements/.test(error.message)) return withoutRows()
   return asStoreError(error, file)
 }
+
+/** The error of a statement that is empty, or does something instead. */
+const withoutRows = (): InputError =>
+  new InputError('The statement answers no rows; only reading is possible.', {
+    hint: 'Give a SELECT statement.',
+    code: 'no-rows',
+  })
 
 /** The rows of a user's statement; an error on the way becomes one of ours. */
 async function* told(rows: QueryResult['rows'], file: string): QueryResult['rows'] {
@@ -51,11 +59,7 @@ function prepare(raw: Raw, sql: string): ReturnType<Raw['prepare']> {
 /** Runs a user's own statement; the connection itself cannot write. */
 export function query(raw: Raw, sql: string, parameters: Readonly<Record<string, unknown>> = {}): QueryResult {
   const statement = prepare(raw, sql)
-  if (!statement.reader)
-    throw new InputError('The statement answers no rows; only reading is possible.', {
-      hint: 'Give a SELECT statement.',
-      code: 'no-rows',
-    })
+  if (!statement.reader) throw withoutRows()
   const bound = Object.keys(parameters).length > 0 ? [parameters] : []
   const rows = inBlocks(
     () =>
