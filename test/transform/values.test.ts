@@ -14,7 +14,7 @@ describe('a row that cannot be understood is rejected with its reason', () => {
   test.each([
     [null, 'a value is not an object'],
     [{ value: '1' }, 'value "1" is not a number'],
-    [{ value: Number.NaN }, 'value null is not a number'],
+    [{ value: Number.POSITIVE_INFINITY }, 'value "Infinity" is not a number'],
     [{ datetime: '2025-07-01T00:00:00' }, 'datetime "2025-07-01T00:00:00" is not an instant with an offset'],
     [{ datetime: null, tz_time: at(0) }, 'datetime null is not an instant with an offset'],
     [{ datetime: undefined }, 'datetime missing is not an instant with an offset'],

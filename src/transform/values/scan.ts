@@ -141,6 +141,15 @@ export function scan(body: Buffer, window: Interval | null): Scanned | null {
   }
 }
 
+/** Parses a row. A number too large for a double stays as it was written, for the message: it would become Infinity, and null as JSON. */
+function parseRow(text: string): unknown {
+  const row: unknown = JSON.parse(text)
+  if (!isObject(row) || typeof row.value !== 'number' || Number.isFinite(row.value)) return row
+  return JSON.parse(text, (_key, value, { source }: { source?: string } = {}) =>
+    typeof value === 'number' && !Number.isFinite(value) ? source : value,
+  )
+}
+
 /** Reads rows up to the end of the list and returns its index; -1 where it is not a list of such rows. */
 function scanRows(body: Buffer, start: number, gathering: Gathering): number {
   if (body[start] === END) return start
@@ -154,7 +163,7 @@ function scanRows(body: Buffer, start: number, gathering: Gathering): number {
     if (end < 0) {
       end = skipValue(body, at)
       if (end <= at) return -1
-      gathering.read(JSON.parse(body.toString('utf8', at, end)), i)
+      gathering.read(parseRow(body.toString('utf8', at, end)), i)
     }
     at = skipSpace(body, end)
     if (body[at] === END) return at

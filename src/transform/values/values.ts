@@ -101,6 +101,8 @@ export function gather(window: Interval | null): Gathering {
       }
       if (!isObject(row)) return reject('a value is not an object')
       const { value, geo_name: name } = row
+      // As JSON it would be null, which is a value.
+      if (typeof value === 'number' && !Number.isFinite(value)) return this.read({ ...row, value: String(value) }, i)
       const at = instantOf(row)
       const geoId = geoOf(row)
       if (value !== null && (typeof value !== 'number' || !Number.isFinite(value)))
