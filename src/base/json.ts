@@ -47,8 +47,12 @@ const orNull =
   (value) =>
     value === null ? null : (read(value) ?? undefined)
 
-/** How fields become columns. A null becomes null, and so does an empty text. */
+/**
+ * How fields become columns. A null becomes null, and so does an empty name: it names nothing, and a name in another language is to
+ * be shown in its place. Any other empty text is a text.
+ */
 export const AS = {
+  name: (value) => (value === '' ? null : typeof value === 'string' || value === null ? value : undefined),
   text: (value) => (typeof value === 'string' || value === null ? value : undefined),
   integer: orNull(integerOf),
   flag: orNull(flagOf),

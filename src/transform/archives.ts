@@ -59,7 +59,7 @@ export function transformArchives(body: JsonObject, planned: PlannedRequest): Ro
           kind,
           id,
           locale,
-          ...columnsOf(item, { name: ['name', AS.text], description: ['description', AS.text] }),
+          ...columnsOf(item, { name: ['name', AS.name], description: ['description', AS.text] }),
         })),
       },
       // The key of an edition is its dates. Its address depends on the language.

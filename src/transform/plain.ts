@@ -79,7 +79,7 @@ export const withPlain = (row: Record<string, string | number | null>, column: s
 export const textColumns = (item: JsonObject) =>
   withPlain(
     columnsOf(item, {
-      name: ['name', AS.text],
+      name: ['name', AS.name],
       short_name: ['short_name', AS.text],
       description: ['description', AS.text],
     }),

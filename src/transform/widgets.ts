@@ -35,7 +35,7 @@ export function transformWidgets(body: JsonObject, planned: PlannedRequest): Row
     return { id, ...(slug === null ? {} : { slug }), ...columnsOf(item, { type: ['type', AS.text] }) }
   })
   const texts = items.map(({ id, item }): RowValues => {
-    const known = columnsOf(item, { name: ['name', AS.text], subtitle: ['subtitle', AS.text] })
+    const known = columnsOf(item, { name: ['name', AS.name], subtitle: ['subtitle', AS.text] })
     return { id, locale, ...known, [payload]: canonical(item) }
   })
   return {

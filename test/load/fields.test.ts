@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { search } from '../../src/products/search.ts'
 import { dump } from '../dump.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 import type { Store } from '../store.ts'
@@ -447,4 +448,31 @@ describe('counters are exact', () => {
     expect(store.all('select title from content_text')).toEqual([{ title: 'b' }])
     expect(store.get('select count(*) from content_revision')).toBe(0)
   })
+})
+
+test('an empty name is none: the name in another language is shown, in every view and list', async () => {
+  const names: Record<string, string | null> = { es: '', en: 'English' }
+  const server = await serve((request, response) => {
+    const url = new URL(request.url!, 'http://x')
+    const name = names[url.searchParams.get('locale') ?? 'es']
+    const list = url.pathname === '/indicators'
+    json(response, list ? { indicators: [{ id: 600, name, short_name: name }] } : { indicator: { ...full, name } })
+  })
+  const store = await tempStore()
+  const yaml = `locales: [es, en]\ncatalogue: { refresh: 1h }\n${SERIES}`
+  await runJob(store, server, yaml, { now: NOW })
+  expect(store.all('select distinct indicator_name as name from observations')).toEqual([{ name: 'English' }])
+  expect((await search(store, 'english', ['catalogue'])).map(({ name }) => name)).toEqual(['English'])
+  expect(store.all('select locale, name, short_name from indicator_text order by locale')).toEqual([
+    { locale: 'en', name: 'English', short_name: 'English' },
+    { locale: 'es', name: null, short_name: '' },
+  ])
+  // A name that is taken back is no longer shown, but is not lost.
+  names.es = 'Precio'
+  await runJob(store, server, yaml, { now: NOW + 86_400_000 })
+  expect(store.all('select distinct indicator_name as name from observations')).toEqual([{ name: 'Precio' }])
+  names.es = ''
+  await runJob(store, server, yaml, { now: NOW + 2 * 86_400_000 })
+  expect(store.all('select distinct indicator_name as name from observations')).toEqual([{ name: 'English' }])
+  expect(store.get("select count(*) from indicator_revision where name = 'Precio'")).toBe(1)
 })
