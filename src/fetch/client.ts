@@ -80,8 +80,6 @@ export interface ServiceClient {
   close(): Promise<void>
 }
 
-/** Longer waits are cut down to this: a wait of a century would make the database useless. */
-const MAX_ACCEPTED_WAIT_MS = 24 * 60 * 60_000
 const MAX_TRIES = 6
 
 /** Creates the client of a service; it keeps connections open until it is closed. */
@@ -137,7 +135,7 @@ export function openClient(options: FetchOptions): ServiceClient {
     const quota = quotaWaitMs(answer.headers, Date.now())
     const requestedPause = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
     const wait = Math.max(quota, requestedPause ?? 0)
-    if (wait > 0) onWait?.(Math.min(wait, MAX_ACCEPTED_WAIT_MS), host)
+    if (wait > 0) onWait?.(wait, host)
     // Nothing is sent until a spent quota is renewed; the answer that reported it is used.
     if (quota > MAX_WAIT_MS) ended = tooLong(quota)
     else hold(quota, 'the quota of the moment is spent')

@@ -3,6 +3,7 @@ import { quantity } from '../base/quantity.ts'
 import type { Pace } from '../job/job.ts'
 import { type BreakerOptions, createBreaker } from './breaker.ts'
 import { createGate } from './pace.ts'
+import { MAX_ACCEPTED_WAIT_MS } from './waits.ts'
 
 /** The result of a call, as far as it says how to treat the host. */
 export interface CallResult {
@@ -31,11 +32,16 @@ export interface Turns {
 export const MAX_WAIT_MS = 15 * 60_000
 
 /** The error of a run that would have to wait too long. */
-export const tooLong = (ms: number): StoppedError =>
-  new StoppedError(`The service asks to wait ${quantity(Math.round(ms / 60_000), 'minute')}; the run ends here.`, {
-    hint: 'Run the same command again after that; it continues where it stopped.',
+export function tooLong(ms: number): StoppedError {
+  const [pause, then] =
+    ms < MAX_ACCEPTED_WAIT_MS
+      ? [quantity(Math.round(ms / 60_000), 'minute'), 'after that']
+      : ['a day or more', 'in a day, when the service is asked again at the earliest']
+  return new StoppedError(`The service asks to wait ${pause}; the run ends here.`, {
+    hint: `Run the same command again ${then}; it continues where it stopped.`,
     code: 'retry-after',
   })
+}
 
 /** The turns of one process: a pace, an adaptive limit and a circuit breaker for all its calls. */
 export function createTurns(

@@ -1,9 +1,14 @@
-/** `Retry-After` in milliseconds, from seconds or a date; undefined where there is none or it is illegal. */
+/** Longer waits are cut down to this: a wait of a century would make the database useless. */
+export const MAX_ACCEPTED_WAIT_MS = 24 * 60 * 60_000
+
+const accepted = (ms: number): number => Math.min(Math.max(0, ms), MAX_ACCEPTED_WAIT_MS)
+
+/** `Retry-After` in milliseconds, from seconds or a date, at most the longest pause; undefined where there is none or it is illegal. */
 export function retryAfterMs(header: string | undefined, now: number): number | undefined {
   if (header === undefined || header.trim() === '') return undefined
-  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * 1000
+  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return accepted(Number(header) * 1000)
   const at = Date.parse(header)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+  return Number.isNaN(at) ? undefined : accepted(at - now)
 }
 
 /** The first whole number of a header's text that follows one of some words; undefined when there is none. */
@@ -13,7 +18,7 @@ const numberAfter = (text: string | undefined, words: RegExp): number | undefine
 }
 
 /**
- * How long to wait because the quota of the moment is spent, in milliseconds; 0 when it is not. Reads `RateLimit` in the
+ * How long to wait because the quota of the moment is spent, in milliseconds, at most the longest pause; 0 when it is not. Reads `RateLimit` in the
  * forms of the IETF's drafts (`limit=, remaining=, reset=` and `r=, t=`), and `X-RateLimit-Remaining` with `-Reset` in
  * seconds, or as epoch seconds.
  */
@@ -27,5 +32,5 @@ export function quotaWaitMs(headers: Readonly<Record<string, string>>, now: numb
     numberAfter(limit, /\b(?:reset|t)=(\d+)/) ??
     numberAfter(headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'], /^\s*(\d+)/)
   if (reset === undefined) return 0
-  return reset > 1_000_000_000 ? Math.max(0, reset * 1000 - now) : reset * 1000
+  return accepted(reset > 1_000_000_000 ? reset * 1000 - now : reset * 1000)
 }

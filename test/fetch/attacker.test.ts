@@ -202,13 +202,23 @@ describe('every route answers', () => {
     },
   )
 
-  test('wait a century: a day at the most is believed, and the next run says until when', async () => {
-    const { summary, before, after, healed, store } = await attacked(status(503, '{}', { 'Retry-After': '3153600000' }))
-    expect([summary.stop?.code, healed.stop?.code]).toEqual(['retry-after', 'retry-after'])
-    expect(after).toEqual(before)
-    const until = store.get('select max(wait_until) from _source') as number
-    expect(until - NOW).toBeLessThanOrEqual(86_400_000 + 1000)
-  })
+  test.each([
+    ['a century', { 'Retry-After': '3153600000' }],
+    ['longer than there are dates', { 'Retry-After': '99999999999999999999999' }],
+    ['until the last year', { 'Retry-After': 'Fri, 31 Dec 9999 23:59:59 GMT' }],
+    ['a century for a spent quota', { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '9000000000' }],
+  ])(
+    'wait %s: a day at the most is believed, which is said, and the next run says until when',
+    async (_name, headers) => {
+      const { summary, before, after, healed, store } = await attacked(status(503, '{}', headers))
+      expect([summary.stop?.code, healed.stop?.code]).toEqual(['retry-after', 'retry-after'])
+      expect(summary.stop?.message).toBe('The service asks to wait a day or more; the run ends here.')
+      expect(summary.stop?.hint).toMatch(/^Run the same command again in a day,/)
+      expect(after).toEqual(before)
+      const until = store.get('select max(wait_until) from _source') as number
+      expect(until - NOW).toBeLessThanOrEqual(86_400_000 + 1000)
+    },
+  )
 
   test.each(HARMLESS)('%s: and is understood', async (_name, answer) => {
     const { summary, before, after } = await attacked(answer)
