@@ -158,6 +158,32 @@ describe('a file of an archive', () => {
     }
   })
 
+  test.each([
+    ['text/html; charset=utf-8', '<!DOCTYPE html><p>Maintenance</p>', /a web page and not a file/],
+    [
+      'application/json',
+      '{"message":"No values for specified archive"}',
+      /"No values for specified archive" and no file/,
+    ],
+    ['json', '{"Status":200,"message":"No"}', /answers "No" and no file/],
+    ['application/zip', '', /is empty/],
+  ])('is not what comes in its place with status 200: %s %s', async (type, body, why) => {
+    const { options } = await setUp((_, response, call) => {
+      response.writeHead(200, call === 1 ? { 'Content-Type': type, ETag: '"1"' } : { 'Content-Type': 'text/csv' })
+      response.end(call === 1 ? body : BODY)
+    })
+    expect(await download('/archives/1/download', options)).toMatchObject({ message: expect.stringMatching(why) })
+    expect(files(options.folder)).toEqual([])
+    expect(await fileOf('/archives/1/download', options)).toMatchObject({ sha256: SUM })
+  })
+
+  test('may be JSON, also with a message among other things', async () => {
+    const { options } = await setUp((_, response) =>
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"message":"x","values":[]}'),
+    )
+    expect(await fileOf('/archives/1/download', options)).toMatchObject({ bytes: 27 })
+  })
+
   test('of a process that died is tidied by the next run, unless it goes on with it', async () => {
     const { options } = await setUp((_, response) => {
       response.writeHead(200, { ETag: '"one"', 'Content-Length': BODY.length })

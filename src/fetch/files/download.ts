@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { createReadStream, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { KeyError, type RequestSummary, type SyncError, TransientError } from '../../base/errors.ts'
 import { oneLine } from '../../base/visible.ts'
@@ -8,7 +8,7 @@ import { hasFailed, type OnRetry, type ServiceClient } from '../client.ts'
 import { exchange } from '../http.ts'
 import { type DownloadAnswer, receive } from '../receive.ts'
 import { addressOf, DownloadError, type LinkPolicy, refusal, refuseForeign } from './links.ts'
-import { dropParts, findPart } from './partialFiles.ts'
+import { dropParts, findPart, type PartialFile } from './partialFiles.ts'
 
 /** Where downloads go, and over what. */
 export interface DownloadOptions {
@@ -68,7 +68,10 @@ async function follow(url: string, options: DownloadOptions): Promise<Downloaded
     const answer = await ask(to, url, options)
     if (hasFailed(answer)) return answer
     const { part, headers, next } = answer
-    if (part) return settle(part.file, options.folder, url, headers)
+    if (part) {
+      refuseOther(part, headers, options.folder, url)
+      return settle(part.file, options.folder, url, headers)
+    }
     to = next!
   }
   throw refusal(`it leads on and on, over ${MAX_REDIRECTS} times`)
@@ -111,6 +114,36 @@ function judgeDownload(
   if (failure && (failure.error instanceof TransientError || (ofKey && failure.error instanceof KeyError)))
     return failure
   return { error: refusal(`the answer has status ${answer.status}`), maxAttempts: 1, coolDownMs: 0, answer }
+}
+
+/** A message of the service is not longer. */
+const MAX_MESSAGE_BYTES = 4096
+
+/** What the service says in place of a file, as `{"message":"No values for specified archive"}`. */
+function messageIn({ file, bytes }: PartialFile): string | null {
+  if (bytes > MAX_MESSAGE_BYTES) return null
+  try {
+    const { message, ...others } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+    return typeof message === 'string' && Object.keys(others).every((key) => /^status$/i.test(key)) ? message : null
+  } catch {
+    return null
+  }
+}
+
+/** Refuses what the service answers with status 200 in place of a file: it would be held for good. */
+function refuseOther(part: PartialFile, headers: Readonly<Record<string, string>>, folder: string, url: string): void {
+  const message = messageIn(part)
+  const why =
+    part.bytes === 0
+      ? 'the answer is empty'
+      : /^text\/html\b/i.test(headers['content-type'] ?? '')
+        ? 'the answer is a web page and not a file'
+        : message !== null
+          ? `the service answers ${JSON.stringify(oneLine(message).slice(0, 200))} and no file`
+          : null
+  if (why === null) return
+  dropParts(folder, url)
+  throw refusal(why)
 }
 
 /** Moves a complete file to the path of its checksum; equal files are kept once. */
