@@ -1,6 +1,7 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { type Db, PgBoss } from 'pg-boss'
-import { BOSS_SCHEMA, bossTables, OPEN, queueOf } from '../db/queries/queues.ts'
+import { StoreError } from '../base/errors.ts'
+import { BOSS_SCHEMA, bossTables, isQueueMade, OPEN, queueOf } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
 
 /** A piece of work as it is queued. */
@@ -52,6 +53,9 @@ export interface Queue<T extends object> {
 const HEARTBEAT_S = 10
 /** Attempts after the first one. */
 const RETRIES = 8
+/** The SQLSTATE of what a user may not do. */
+const NOT_ALLOWED = '42501'
+
 /** Whether a statement about one attempt found it: the types of pg-boss do not declare this part of its answer. */
 const found = (response: object): boolean => (response as { readonly affected: number }).affected === 1
 
@@ -99,7 +103,14 @@ export async function openQueue<T extends object>(
     ...(supervises ? { superviseIntervalSeconds: 2, monitorIntervalSeconds: 2 } : {}),
   })
   boss.on('error', onError)
-  await boss.start()
+  await boss.start().catch(async (error: unknown) => {
+    if ((error as { readonly code?: unknown }).code !== NOT_ALLOWED || (await isQueueMade(db))) throw error
+    throw new StoreError('The database has no queue yet, and this user may not make it.', {
+      hint: 'Run `indicator-sync sync --distributed` once as a user of the role that writes; workers can start after that.',
+      code: 'no-queue',
+      cause: error,
+    })
+  })
   const { asks: name, dead } = queueOf(host)
   const kept = { retentionSeconds: 90 * 86_400, deleteAfterSeconds: 3_600 }
   await boss.createQueue(dead, { policy: 'standard', ...kept })

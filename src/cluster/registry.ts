@@ -17,7 +17,7 @@ export interface Heartbeat {
 
 /** A worker among all that share the database. */
 export interface Registered {
-  /** Reports that the worker is alive and what it does; closes what dead workers left open. */
+  /** Reports that the worker is alive and what it does; closes what dead workers left open, as its registration does. */
   beat(heartbeat: Heartbeat): Promise<void>
   leave(): Promise<void>
 }
@@ -52,6 +52,9 @@ export async function register(store: Store, host: string, version: string): Pro
         .where('outcome', '=', 'running')
         .execute()
     })
+
+  // A worker that has nothing to do may leave before its first heartbeat.
+  await closeDeadWorkers(now)
 
   return {
     async beat(heartbeat) {

@@ -14,6 +14,7 @@ import { createLeases, createOwnLeases } from '../../src/cluster/leases.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
 import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { queuedOf } from '../../src/cluster/queuedRequest.ts'
+import { register } from '../../src/cluster/registry.ts'
 import { createSharedTurns } from '../../src/cluster/turns.ts'
 import { work } from '../../src/cluster/worker.ts'
 import { openStore } from '../../src/db/open.ts'
@@ -22,13 +23,14 @@ import type { Summary, SyncContext } from '../../src/ingestAll.ts'
 import type { Job } from '../../src/job/job.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
+import { beginRun, WORKER } from '../../src/load/run.ts'
 import { hostOf } from '../../src/load/source.ts'
 import { plan } from '../../src/plan/plan.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { sync } from '../../src/sync.ts'
 import { emulate, ms, runCli, tempFolder } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
-import { tempDatabase, withClient } from '../postgres/database.ts'
+import { databaseWithRoles, tempDatabase, withClient } from '../postgres/database.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z') / 1000
 const YAML = `name: shared
@@ -206,6 +208,40 @@ test('a worker takes nothing more once a newer version has migrated the database
   const working = work(context, queue, { concurrency: 1 })
   await withClient(file, (client) => client.query(`insert into _migration values ('9999_later', '2030-01-01')`))
   expect(await working).toMatchObject({ done: 0, stop: { code: 'newer-schema' } })
+})
+
+test('a worker whose role may not make the queue tells who makes it, and begins once it is there', async () => {
+  const { as } = await databaseWithRoles()
+  const writer = await openStore(as('writer'))
+  onTestFinished(() => writer.close())
+  const worker = await openStore(as('worker'))
+  onTestFinished(() => worker.close())
+  const open = (of: typeof writer) =>
+    openQueue<QueuedRequest>(of, 'service.test', { supervises: false, onError: () => undefined })
+  await expect(open(worker)).rejects.toMatchObject({
+    ...{ code: 'no-queue', message: 'The database has no queue yet, and this user may not make it.' },
+    hint: expect.stringContaining('sync --distributed'),
+  })
+  for (const store of [writer, worker]) {
+    const queue = await open(store)
+    onTestFinished(() => queue.close())
+    expect(await queue.left(JOB.name)).toBe(0)
+  }
+})
+
+test('the run of a worker that was killed is closed by the next worker, also by one that leaves at once', async () => {
+  const emulator = await emulate({ now: NOW })
+  const { context, queue, store } = await joined(await tempDatabase(), emulator.url, emulator.key)
+  const run = { command: WORKER, job: JOB.name, version: 'test', now: '2025-11-04T12:00:00Z' }
+  const id = await beginRun(store, run)
+  const killed = await register(store, hostOf(emulator.url), 'test')
+  await killed.beat({ claims: 1, done: 0, draining: 0, runs: `${id}`, holding: null })
+  await shared(store.kysely).updateTable('_worker').set({ seen_at: 0 }).execute()
+  expect(await work(context, queue, { concurrency: 1, untilEmpty: true })).toMatchObject({ done: 0, stop: null })
+  expect(await store.kysely.selectFrom('_run').select(['id', 'outcome']).execute()).toEqual([
+    { id, outcome: 'stopped' },
+  ])
+  expect(await shared(store.kysely).selectFrom('_worker').select('id').execute()).toEqual([])
 })
 
 /** A command that hands a plan to workers, and there are none: its lines, and what is recorded of its run while it waits. */

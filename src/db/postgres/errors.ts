@@ -81,7 +81,7 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
     'Make it once, as a user who may: createdb NAME. Then `indicator-sync migrate` makes its tables.',
   ],
   '42501': [
-    'This user may not do that in the database{}.',
+    'This user may not do that in the database{}: {said}.',
     'Give it the rights of its role: docs/scale.md has the script for writers, workers and readers.',
   ],
   '53100': ['The disk of the server of the database{} is full.', 'Make room; what was committed is kept.'],
@@ -98,7 +98,7 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
     'Name the primary server, not a replica that only follows it, and a user whose default_transaction_read_only is off.',
   ],
   '0A000': ['The server of the database{} does not know what is needed.', 'PostgreSQL 15 or later is needed.'],
-  XX: ['The database{} is damaged, or its server has a fault.', 'See the log of the server.'],
+  XX: ['The database{} is damaged, or its server has a fault: {said}.', 'See the log of the server.'],
 }
 
 /** Turns an error of the server into one of ours; passes on anything else. */

@@ -79,10 +79,13 @@ export async function takeOver(
   const mark = markOf(await identityOf(source))
   const held = await readMark(target)
   if (held !== mark && (await lastKey(target, '_run')) !== undefined)
-    throw new StoreError(`The database ${target.file} has rows already, which are not those of ${source.file}.`, {
-      hint: 'Name an empty database: createdb NAME makes one.',
-      code: 'not-empty',
-    })
+    throw new StoreError(
+      `The database ${target.file} has rows already, and they are not an unfinished copy of ${source.file}.`,
+      {
+        hint: 'Name an empty database: createdb NAME makes one.',
+        code: 'not-empty',
+      },
+    )
   await writeMark(target, mark)
   let rows = 0
   for (const table of TABLES) {

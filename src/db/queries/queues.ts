@@ -48,6 +48,15 @@ const hasQueues = async (db: Kysely<never>): Promise<boolean> =>
     .where('table_name', '=', 'job')
     .executeTakeFirst()) !== undefined
 
+/** Whether a database has the tables of pg-boss, also for who may not read them. */
+export const isQueueMade = async (db: Kysely<never>): Promise<boolean> =>
+  (await (db as unknown as Kysely<{ 'pg_catalog.pg_tables': { schemaname: string; tablename: string } }>)
+    .selectFrom('pg_catalog.pg_tables')
+    .select('tablename')
+    .where('schemaname', '=', BOSS_SCHEMA)
+    .where('tablename', '=', 'job')
+    .executeTakeFirst()) !== undefined
+
 /** The queues of a database that machines share, in the order of their hosts. */
 export async function queueStates(kysely: Store['kysely']): Promise<QueueState[]> {
   const db = kysely as unknown as Kysely<never>
