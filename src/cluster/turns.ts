@@ -25,8 +25,6 @@ const MOST_LEAD_MS = 2_000
  * three times as often.
  */
 const ALIVE_MS = 15_000
-/** A break grows to at most the first one doubled this many times. */
-const DOUBLINGS = 6
 
 /** The turn of a call: its number and in how many milliseconds it begins, or after how many to ask again. */
 type FoundTurn = { readonly id: number; readonly beginsIn: number } | { readonly askIn: number; readonly held: boolean }
@@ -211,7 +209,8 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHo
         // What was under way when the breaker opened does not open it again.
         const opens = failed && row.hold_until <= now && (row.openings > 0 || failures >= breaker.failures)
         const openings = failed ? row.openings + (opens ? 1 : 0) : 0
-        const holdMs = opens ? breaker.holdMs * 2 ** Math.min(openings - 1, DOUBLINGS) : 0
+        // A longer hold would end the wait for a turn: the request would go back to the queue as if it had never failed.
+        const holdMs = opens ? Math.min(breaker.holdMs * 2 ** (openings - 1), MAX_WAIT_MS) : 0
         await shared(tx)
           .updateTable('_host')
           .set({

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSharedTurns } from '../../src/cluster/turns.ts'
 import { databaseClock, shared } from '../../src/db/shared.ts'
-import type { Turns } from '../../src/fetch/turns.ts'
+import { MAX_WAIT_MS, type Turns } from '../../src/fetch/turns.ts'
 import type { Pace } from '../../src/job/job.ts'
 import { bareDatabase, bareStore } from './bare.ts'
 
@@ -94,6 +94,17 @@ describe('all who share a database', () => {
       failures: 0,
       openings: 0,
     })
+  })
+
+  test('never hold a host for longer than a call waits for its turn, however long it has failed', async () => {
+    const url = await bareDatabase()
+    const store = bareStore(url)
+    const turns = createSharedTurns({ store, pace: PACE, signal: new AbortController().signal })
+    onTestFinished(() => turns.close())
+    await turns.pass(HOST, () => turns.report(HOST, GOOD))
+    await shared(store.kysely).updateTable('_host').set({ failures: 2000, openings: 2000 }).execute()
+    const { holdMs } = await turns.pass(HOST, () => turns.report(HOST, { what: 'failed', waitMs: 0 }))
+    expect(holdMs).toBe(MAX_WAIT_MS)
   })
 
   test('take the place of a process that died in the middle of a call', async () => {
