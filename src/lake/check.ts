@@ -1,8 +1,8 @@
-import { quantity } from '../base/quantity.ts'
-import { filesOf, knownManifest, type LakeManifest } from './manifest.ts'
+import { grouped, quantity } from '../base/quantity.ts'
+import { filesOf, knownManifest, type LakeManifest, MANIFEST } from './manifest.ts'
 import type { LakeFinding, LakePlace } from './places/place.ts'
 
-/** Checks that a lake is what its manifest says: every file is there, with its bytes, and no other file among them. */
+/** Checks that a lake is what its manifest says: every file is there, with its bytes and rows, and no other file among them. */
 export async function checkLake(place: LakePlace): Promise<{
   readonly manifest: LakeManifest
   readonly findings: readonly LakeFinding[]
@@ -16,6 +16,19 @@ export async function checkLake(place: LakePlace): Promise<{
     if (size === undefined) find('It is missing.')
     else if (size !== file.bytes) find(`It has ${quantity(size, 'byte')} in place of ${file.bytes}.`)
     else if ((await files.sha256Of(file)) !== file.sha256) find('Its bytes are not those that were written.')
+    else {
+      const rows = await files.rowsOf?.(file)
+      if (rows !== undefined && rows !== file.rows)
+        find(`It has ${quantity(rows, 'row')}; ${MANIFEST} says ${grouped(file.rows)}.`)
+    }
+  }
+  for (const [table, { rows, files: parts }] of Object.entries(manifest.tables)) {
+    const sum = parts.reduce((sofar, part) => sofar + part.rows, 0)
+    if (sum !== rows)
+      found.push({
+        file: MANIFEST,
+        what: `It says ${quantity(rows, 'row')} of ${table}, but ${grouped(sum)} of its files.`,
+      })
   }
   return { manifest, findings: [...found, ...findings] }
 }

@@ -104,7 +104,7 @@ export const requireManifest = (folder: string): LakeManifest => knownManifest(r
 /** The manifest of a lake; throws where there is none, or where this program does not know its version. */
 export function knownManifest(manifest: LakeManifest | null, folder: string): LakeManifest {
   if (manifest === null)
-    throw new InputError(`${folder} is not a lake: it has no ${MANIFEST} of one.`, {
+    throw new InputError(`${folder} is not a lake: ${MANIFEST} is missing there, or is not as this program wrote it.`, {
       hint: `Make one: indicator-sync lake sync ${folder}`,
       code: 'no-lake',
     })

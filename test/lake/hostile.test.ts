@@ -103,6 +103,30 @@ describe('somebody else writes into the folder of a lake', () => {
     expect(readdirSync(lake(), { recursive: true })).toEqual(before)
   })
 
+  test('a manifest that tells of other rows than its files have is not whole, and one that leads elsewhere says what it is', async () => {
+    await sync()
+    const file = join(lake(), 'manifest.json')
+    const written = readFileSync(file, 'utf8')
+    const manifest = JSON.parse(written)
+    const [first] = manifest.tables.observation.files
+    const { rows } = first
+    first.rows += 5
+    writeFileSync(file, JSON.stringify(manifest))
+    const what = async () => (await checkLake(folderPlace(lake()))).findings.map((finding) => finding.what)
+    expect(await what()).toEqual([
+      `It has ${rows} row${rows === 1 ? '' : 's'}; manifest.json says ${rows + 5}.`,
+      expect.stringMatching(/^It says \d+ rows? of observation, but \d+ of its files\.$/),
+    ])
+    manifest.tables.observation.rows += 5
+    writeFileSync(file, JSON.stringify(manifest))
+    expect(await what()).toHaveLength(1)
+    first.path = '../../x.parquet'
+    writeFileSync(file, JSON.stringify(manifest))
+    await expect(what()).rejects.toThrow(/manifest.json is missing there, or is not as this program wrote it/)
+    writeFileSync(file, written)
+    expect(await what()).toEqual([])
+  })
+
   test('a link in the place of a folder of a replaced snapshot leads nothing away', async () => {
     await sync()
     const [file] = requireManifest(lake()).tables.geo.files

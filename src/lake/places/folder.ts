@@ -4,6 +4,7 @@ import { BusyError } from '../../base/errors.ts'
 import { sha256OfFile } from '../../base/files/checksum.ts'
 import { holdAlone } from '../../db/lock.ts'
 import { filesOf, knownManifest, type LakeManifest, readManifest } from '../manifest.ts'
+import { rowsInFooter } from '../parquet.ts'
 import {
   CURRENT,
   commit,
@@ -21,6 +22,7 @@ import type { HeldFiles, LakeFinding, LakePlace, LakeWriter } from './place.ts'
 const heldIn = (folder: string): HeldFiles => ({
   sizeOf: ({ path }) => statSync(join(folder, path), { throwIfNoEntry: false })?.size,
   sha256Of: async ({ path }) => sha256OfFile(join(folder, path)),
+  rowsOf: ({ path }) => rowsInFooter(join(folder, path)),
 })
 
 /** Where the link of a lake leads; null where there is none. */
