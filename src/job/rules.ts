@@ -1,4 +1,5 @@
 import { Cron } from 'croner'
+import { isObject, listOf } from '../base/json.ts'
 import { checkZone } from '../base/time/zone.ts'
 import { contentRoutes, wordsFor } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
@@ -16,10 +17,6 @@ type Path = readonly (string | number)[]
 /** A part of a job file. Its values may be illegal; those are reported elsewhere and ignored here. */
 type WrittenEntry = Readonly<Record<string, unknown>>
 
-const isEntry = (value: unknown): value is WrittenEntry =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-
 const SUMS =
   'timeTrunc needs timeAgg: without it the service would sum, and hourly prices of 15-minute data would come out four times too high; legal: sum, average'
 
@@ -31,9 +28,9 @@ function seriesRules(entry: WrittenEntry, path: Path): RuleBreak[] {
   if (entry.timeAgg && !entry.timeTrunc) report('timeAgg', 'timeAgg needs timeTrunc, the step to group by')
   if (entry.geoTrunc && !entry.geoAgg) report('geoTrunc', 'geoTrunc needs geoAgg; legal: sum, average')
   const { indicators } = entry
-  if (isEntry(indicators) && Object.keys(indicators).length === 0)
+  if (isObject(indicators) && Object.keys(indicators).length === 0)
     report('indicators', 'selects nothing; legal: match, terms, exclude; every indicator is written: indicators: all')
-  if (isEntry(indicators) && typeof indicators.match === 'string' && wordsOf(indicators.match).length === 0)
+  if (isObject(indicators) && typeof indicators.match === 'string' && wordsOf(indicators.match).length === 0)
     report('indicators', 'match has no word in it')
   const twice = (key: string, what: string) => {
     const ids = listOf(entry[key])
@@ -66,7 +63,7 @@ const SOME_DAY = 1_763_985_600
 
 /** `last`, or `from` with or without `to`; `from` must be before `to`, where both can be compared. */
 function windowRules({ window }: WrittenEntry, path: Path, zone: string): RuleBreak[] {
-  if (!isEntry(window)) return []
+  if (!isObject(window)) return []
   const at = (key: string, message: string): RuleBreak[] => [{ path: [...path, 'window', key], message }]
   const { from, to, last } = window
   if (last !== undefined && (from !== undefined || to !== undefined))
@@ -151,7 +148,7 @@ function widgetRules(widgets: WrittenEntry, zone: string): RuleBreak[] {
 const notifyRules = (notify: unknown): RuleBreak[] =>
   [notify].flat().flatMap((entry, i) => {
     const at: Path = Array.isArray(notify) ? ['notify', i] : ['notify']
-    const [url, path] = isEntry(entry) ? [entry.url, [...at, 'url']] : [entry, at]
+    const [url, path] = isObject(entry) ? [entry.url, [...at, 'url']] : [entry, at]
     return typeof url !== 'string' || isNotifyUrl(url)
       ? []
       : [{ path, message: `is not an address that can be notified; legal: ${NOTIFY_FORM}` }]
@@ -159,15 +156,15 @@ const notifyRules = (notify: unknown): RuleBreak[] =>
 
 /** Every rule that a job file breaks, each with its reason. The file need not be well-formed. */
 export function brokenRules(job: unknown, service: Service): RuleBreak[] {
-  if (!isEntry(job)) return []
+  if (!isObject(job)) return []
   const breaks = topRules(job, service)
   const zone = breaks.some(({ path }) => path[0] === 'timeZone') ? 'UTC' : String(job.timeZone ?? service.timeZone)
   for (const [name, rules] of Object.entries(RULES))
     listOf(job[name]).forEach((entry, i) => {
-      if (isEntry(entry)) for (const rule of rules) breaks.push(...rule(entry, [name, i], zone, service))
+      if (isObject(entry)) for (const rule of rules) breaks.push(...rule(entry, [name, i], zone, service))
     })
   breaks.push(...notifyRules(job.notify))
-  if (isEntry(job.widgets)) breaks.push(...widgetRules(job.widgets, zone))
-  if (isEntry(job.catalogue)) breaks.push(...localeRule(job.catalogue, ['catalogue']))
+  if (isObject(job.widgets)) breaks.push(...widgetRules(job.widgets, zone))
+  if (isObject(job.catalogue)) breaks.push(...localeRule(job.catalogue, ['catalogue']))
   return breaks
 }
