@@ -6,7 +6,7 @@ import { merge } from '../base/time/interval.ts'
 import { createAnswered } from '../db/queries/answered.ts'
 import { databaseClock, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
-import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
+import { filteredGeos, type PlannedRequest } from '../job/plannedRequest.ts'
 import { seriesIdOf } from '../load/series.ts'
 import type { Leased } from '../pipeline.ts'
 import { withWindow } from '../plan/resolution.ts'
@@ -36,10 +36,6 @@ const LEASE_MS = 15_000
 /** How often to look whether the lease of another process has ended. */
 const LOOK_MS = 300
 
-/** The geos of a request; null for all. */
-const geosOf = ({ geoIds }: PlannedRequest): readonly number[] | null =>
-  geoIds.length === 0 || geoIds.includes(ALL_GEOS) ? null : geoIds
-
 /** What later answers left of a request. */
 async function leftOf(
   tx: Transaction<Database>,
@@ -51,7 +47,7 @@ async function leftOf(
   const left = await createAnswered(
     tx,
     false,
-  )({ ...{ fetchId: after, target: request.target, seriesId, window }, geoIds: geosOf(planned) })
+  )({ ...{ fetchId: after, target: request.target, seriesId, window }, geoIds: filteredGeos(planned) })
   if (left.length === 0) return []
   const intervals = merge(left.flatMap((one) => one.intervals))
   const [first] = intervals
@@ -70,7 +66,7 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
     planned: PlannedRequest,
     at: number,
   ) {
-    const geos = geosOf(planned)
+    const geos = filteredGeos(planned)
     const others = await shared(tx)
       .selectFrom('_asking')
       .select('geo_ids')
@@ -102,7 +98,7 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
       const left = await leftOf(tx, planned, seriesId, holder.after)
       if (left.length === 0) return left
       const lease = {
-        ...{ series_id: seriesId, geo_ids: geosOf(planned)?.join(',') ?? null },
+        ...{ series_id: seriesId, geo_ids: filteredGeos(planned)?.join(',') ?? null },
         ...{ from_at: window.from, to_at: window.to, until_at: at + LEASE_MS },
       }
       await shared(tx)

@@ -77,6 +77,10 @@ export interface PlannedRequest {
   readonly complete: boolean
 }
 
+/** The geos that a request is filtered by; null where it is for all. */
+export const filteredGeos = ({ geoIds }: Pick<PlannedRequest, 'geoIds'>): readonly number[] | null =>
+  geoIds.length === 0 || geoIds.includes(ALL_GEOS) ? null : geoIds
+
 /** A recorded request that failed, with all that is needed to send it again at any later time. */
 export interface FailedRequest {
   readonly where: string

@@ -3,7 +3,7 @@ import { KeyError, PermanentError, SchemaError, type SyncError, TransientError }
 import { canonical } from '../base/json.ts'
 import { formatMillis } from '../base/time/instant.ts'
 import { prepared } from '../db/prepared.ts'
-import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
+import { filteredGeos, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Reply } from '../services/reply.ts'
 import type { Database } from '../tables/schema.ts'
 import type { PackedReply } from './replies/packer.ts'
@@ -134,7 +134,7 @@ export async function recordFetch(tx: Transaction<Database>, record: FetchRecord
     target: planned.request.target,
     params: canonical(planned.params),
     series_id: record.seriesId,
-    geo_ids: planned.geoIds.length === 0 || planned.geoIds.includes(ALL_GEOS) ? null : planned.geoIds.join(','),
+    geo_ids: filteredGeos(planned)?.join(',') ?? null,
     from_at: planned.window?.from ?? null,
     to_at: planned.window?.to ?? null,
     settled_before: planned.settledBefore,
