@@ -2,15 +2,14 @@ import { flushCompileCache } from 'node:module'
 
 /*
  * The options of V8 with which a command begins once more in this same process, where the system can do that and nobody has set
- * others: they are for the command line of Node. What they save and cost is in docs/decisions/006-speed.md.
+ * others: they are for the command line of Node. V8 lets a heap with a lower bound grow in smaller steps. What they save and cost is
+ * in docs/decisions/006-speed.md.
  */
 const HEAPS = {
-  /** Answers are large and soon thrown away. */
-  replies: ['--max-semi-space-size=2'],
-  /** A lake reads row by row, however many there are: the least memory, for more of the processor. */
-  lake: ['--max-semi-space-size=4', '--optimize-for-size'],
-  /** A server stays up beside other programs. A bound lets a heap grow in small steps; the whole server stays at a quarter of this one. */
-  page: ['--max-semi-space-size=4', '--max-old-space-size=512'],
+  /** Answers are large and soon thrown away. The bound leaves room for the largest body in its slowest form. */
+  replies: ['--max-semi-space-size=2', '--max-old-space-size=1024'],
+  /** What reads row by row, a lake or the server of the page, needs a quarter of this bound. */
+  rows: ['--max-semi-space-size=2', '--max-old-space-size=512'],
 } as const
 
 /** Bodies get pages of their own and give them back: otherwise glibc, having freed one, keeps room for others in its heap. */

@@ -141,7 +141,7 @@ describe('the command line', () => {
   })
 
   test.each([
-    ['a command that fetches', ['sync', 'none.yaml'], '', ['--max-semi-space-size=2'], 2],
+    ['a command that fetches', ['sync', 'none.yaml'], '', ['--max-semi-space-size=2', '--max-old-space-size=1024'], 2],
     ['one with an option of its user', ['sync', 'none.yaml'], '--max-semi-space-size=16', [], 2],
     ['a server with an option of its user', ['serve', '--database', 'none.db'], '--max-old-space-size=999', [], 7],
     ['one that only reads', ['completion', 'bash'], '', [], 0],

@@ -44,7 +44,7 @@ function workplace(emulator?: Emulator) {
 const packagesOf = ({ loaded }: Witnessed): string[] => [
   ...new Set(loaded.flatMap((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? [])),
 ]
-const SMALL = ['--max-semi-space-size=2']
+const SMALL = ['--max-semi-space-size=2', '--max-old-space-size=1024']
 
 test('the help loads no package and few files', async () => {
   const { run } = workplace()
@@ -81,7 +81,7 @@ test('one that finds something to do begins again with the heap for it, before a
 test('what serves the page has a heap for that, and loads no more than its first answer needs', async () => {
   const { dir, run } = workplace()
   const { code, loaded, options } = await run('serve', '--database', join(dir, 'none.db'))
-  expect([code, options]).toEqual([7, ['--max-semi-space-size=4', '--max-old-space-size=512']])
+  expect([code, options]).toEqual([7, ['--max-semi-space-size=2', '--max-old-space-size=512']])
   expect(loaded.filter((url) => /\/page\/(?:views|queries)\//.test(url)).length).toBeLessThan(20)
   expect(loaded.filter((url) => /fastify|\/node_modules\/zod\//.test(url))).toEqual([])
 })

@@ -185,7 +185,7 @@ export const READ_COMMANDS = {
       open: { type: 'boolean', default: false, describe: 'Open it in the browser' },
     },
     example: 'serve --open',
-    heap: 'page',
+    heap: 'rows',
     endsWithOutput: true,
     run: async (args) => (await import('../commands/serve.ts')).run(args),
   },
@@ -241,7 +241,7 @@ export const READ_COMMANDS = {
       ...JSON_FLAG,
     },
     example: 'lake sync data/lake',
-    heap: 'lake',
+    heap: 'rows',
     run: async (args) => (await import('../commands/lake.ts')).run(args),
   },
 } as const satisfies Record<string, Command>

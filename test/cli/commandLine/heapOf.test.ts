@@ -7,10 +7,10 @@ describe('what begins with a small heap', () => {
 
   test('is a command that always has replies to read, a sync into a database that is not there yet, and what stays up', () => {
     expect(heap('backfill', 'jobs/nightly.yaml')).toBe('replies')
-    expect(heap('lake', 'sync', 'data/lake')).toBe('lake')
+    expect(heap('lake', 'sync', 'data/lake')).toBe('rows')
     expect(heap('sync', 'jobs/nightly.yaml', '--database', `${tempFolder()}/new.db`)).toBe('replies')
     expect(heap('sync', 'jobs/nightly.yaml', '--database', import.meta.filename)).toBeUndefined()
-    expect(heap('serve', '--open')).toBe('page')
+    expect(heap('serve', '--open')).toBe('rows')
     expect(heap('status')).toBeUndefined()
     expect(heap()).toBeUndefined()
   })
