@@ -1,6 +1,6 @@
 import { SchemaError } from '../base/errors.ts'
 import { canonical, integerOf, isObject, type JsonObject } from '../base/json.ts'
-import { gatherRejects, type Rejected } from './rejects.ts'
+import { gatherRejects, type Rejected, type Rejects } from './rejects.ts'
 
 /** The items of a listing by id, and the entries without one as rejects. */
 export interface Items extends Rejected {
@@ -9,25 +9,53 @@ export interface Items extends Rejected {
   readonly whole: boolean
 }
 
+/** The lists of an item by their fields, each with the field that numbers its entries. */
+type ListKeys = Readonly<Record<string, string>>
+
+/** The lists by which items are filed, on every route that has them. */
+export const FILED_LISTS: ListKeys = { taxonomy_terms: 'id_taxonomy_term', vocabularies: 'id_vocabulary' }
+
+/** The item without the lists of which nothing is understood, so that what is held of them stays; what is not understood is a reject. */
+function withLists(item: JsonObject, lists: ListKeys, path: string, gathered: Rejects): JsonObject {
+  const isBad = ([key, idKey]: readonly [string, string]): boolean => {
+    const list = item[key] ?? []
+    if (!Array.isArray(list)) {
+      gathered.add(`${path}.${key}`, `${key} is not a list`, list)
+      return true
+    }
+    const wrong = list.flatMap((entry, i) => (isObject(entry) && integerOf(entry[idKey]) !== null ? [] : [i]))
+    for (const i of wrong) gathered.add(`${path}.${key}[${i}]`, `an entry without a whole number in ${idKey}`, list[i])
+    return wrong.length > 0 && wrong.length === list.length
+  }
+  const bad = Object.entries(lists).filter(isBad)
+  return bad.length === 0 ? item : { ...item, ...Object.fromEntries(bad.map(([key]) => [key, undefined])) }
+}
+
 /**
  * Reads the list under a root key: objects, each with an integer id under one of `idKeys`. `once`: each id counts once; of two
  * entries the later one is used, and the earlier one is rejected where they differ. Throws SchemaError when it is not a list.
  */
-export function readItems(body: JsonObject, root: string, idKeys: readonly string[], once = true): Items {
+export function readItems(
+  body: JsonObject,
+  root: string,
+  idKeys: readonly string[],
+  { once = true, lists = {} }: { readonly once?: boolean; readonly lists?: ListKeys } = {},
+): Items {
   const list = body[root]
   if (!Array.isArray(list)) throw new SchemaError(`${root} is not a list.`, { path: `$.${root}` })
   const items: { id: number; item: JsonObject }[] = []
   const indexes = new Map<number, number>()
   const gathered = gatherRejects()
   let repeated = 0
-  list.forEach((item: unknown, i) => {
-    const id = isObject(item)
-      ? (idKeys.map((key) => integerOf(item[key])).find((found) => found !== null) ?? null)
+  list.forEach((entry: unknown, i) => {
+    const id = isObject(entry)
+      ? (idKeys.map((key) => integerOf(entry[key])).find((found) => found !== null) ?? null)
       : null
-    if (!isObject(item) || id === null) {
-      gathered.add(`$.${root}[${i}]`, `an entry without a whole number in ${idKeys.join(' or ')}`, item)
+    if (!isObject(entry) || id === null) {
+      gathered.add(`$.${root}[${i}]`, `an entry without a whole number in ${idKeys.join(' or ')}`, entry)
       return
     }
+    const item = withLists(entry, lists, `$.${root}[${i}]`, gathered)
     const index = once ? indexes.get(id) : undefined
     if (index === undefined) {
       indexes.set(id, items.length)
