@@ -15,7 +15,7 @@ import {
   NOTHING_INGESTED,
 } from './ingestContext.ts'
 import { identityRow, type PlannedRequest } from './job/plannedRequest.ts'
-import { load, loadFailure, loadUnanswered } from './load/load.ts'
+import { load, loadFailure, loadUnanswered, type ParsedReply } from './load/load.ts'
 import { undismissed } from './load/quarantine/dismissed.ts'
 import { addCounts } from './load/run.ts'
 import { type DoubtfulReply, ingestHalves, ingestUnsure } from './mixedResolutions.ts'
@@ -37,69 +37,124 @@ export async function ingest(ingestContext: IngestContext, planned: PlannedReque
       ...eventRequest(planned),
       ...{ attempt, status: answer?.status ?? null, code: error.code, reason: error.message },
     })
-  const failed = async (
-    error: SyncError,
-    last: Reply,
-    rejected?: Pick<Rows, 'rejects' | 'rejected'>,
-  ): Promise<IngestResult> => {
-    const counts = await loadFailure(loading, planned, error, last, rejected)
-    const { code, message: reason, hint = null } = error
-    const rows = eventRows(counts)
-    emit('request.failed', { ...eventRequest(planned), ...eventReply(last), rows, code, reason, hint })
-    return { ...NOTHING_INGESTED, counts, error }
-  }
-  const divided = async (error: SyncError, last: Reply): Promise<IngestResult> => {
-    const counts = await loadUnanswered(loading, planned, 'too-large', error, last)
-    await sizes.shrink(planned)
-    const { code, message: reason } = error
-    emit('request.divided', { ...eventRequest(planned), ...eventReply(last), pieces: halves.length, code, reason })
-    const all = await ingestPieces(ingestContext, planned, halves)
-    return { ...all, counts: addCounts(counts, all.counts) }
-  }
+  const onCut = (error: SyncError, sent: Reply): Promise<void> => recordCut(ingestContext, planned, error, sent)
   const unusable = (error: SyncError, last: Reply): Promise<IngestResult> =>
-    isTooLarge(error) && halves.length > 1 ? divided(error, last) : failed(error, last)
-  const onCut = async (error: SyncError, sent: Reply): Promise<void> => {
-    const recorded =
-      error instanceof KeyError ? failed(error, sent) : loadUnanswered(loading, planned, 'stopped', error, sent)
-    // The error that ends the run is to be reported, not that its record could not be written.
-    await recorded.catch(() => undefined)
-  }
+    isTooLarge(error) && halves.length > 1
+      ? divide(ingestContext, planned, halves, error, last)
+      : recordFailure(ingestContext, planned, error, last)
   const reply = await fetcher.fetch(planned.request, halves.length > 1, onRetry, onCut)
   if ('error' in reply) return unusable(reply.error, reply.reply)
   try {
     const parsed = await readReply(reply.body, planned, loading.keep !== 'none').catch(asUnreadable)
     if (parsed instanceof SchemaError) return await unusable(parsed, reply)
-    const { rows } = parsed
-    if (ingestContext.rejects.onReject === 'fail') {
-      const { kysely } = loading.store
-      const seriesId = (planned.series && (await findSeries(kysely, identityRow(planned.series)))?.id) ?? null
-      const open = await undismissed(kysely, { seriesId, target: planned.request.target }, rows)
-      const [reject] = open.rejects
-      if (reject) return await failed(new SchemaError(reject.reason, { path: reject.path }), reply, rows)
-    }
-    const accept = async (): Promise<IngestResult> => {
-      // What is stored is its packed form: while this answer waits for those before it, its body need not be in memory.
-      if (parsed.packed) release(reply.body)
-      const counts = await load(loading, planned, reply, parsed)
-      emitDone(ingestContext, planned, reply, counts, true)
-      await sizes.grow(planned, reply.ms)
-      const resolution = rows.observations?.at.length ? resolutionOf(rows) : null
-      return { counts, error: null, first: resolution, last: resolution }
-    }
-    const doubtful: DoubtfulReply = { planned, reply, parsed, accept }
-    const around = await neighboursOf(loading.store, planned)
-    const dayIds = isUnknown(planned, rows) ? await dayIdsOf(loading.store, planned) : []
-    switch (judge(planned, rows, around, dayIds)) {
-      case 'native':
-        return await accept()
-      case 'unsure':
-        return await ingestUnsure(ingestContext, doubtful, ingest)
-      case 'sums':
-        return await ingestHalves(ingestContext, doubtful, ingest)
-    }
+    const refusal = await refusalOf(ingestContext, planned, parsed.rows)
+    if (refusal) return await recordFailure(ingestContext, planned, refusal, reply, parsed.rows)
+    return await ingestReply(ingestContext, planned, reply, parsed)
   } finally {
     release(reply.body)
   }
+}
+
+/** Records a request as failed, with its last answer and what was rejected in it. */
+async function recordFailure(
+  { loading, emit }: IngestContext,
+  planned: PlannedRequest,
+  error: SyncError,
+  last: Reply,
+  rejected?: Pick<Rows, 'rejects' | 'rejected'>,
+): Promise<IngestResult> {
+  const counts = await loadFailure(loading, planned, error, last, rejected)
+  const { code, message: reason, hint = null } = error
+  const rows = eventRows(counts)
+  emit('request.failed', { ...eventRequest(planned), ...eventReply(last), rows, code, reason, hint })
+  return { ...NOTHING_INGESTED, counts, error }
+}
+
+/** Records a request that was under way when the run ended. */
+async function recordCut(
+  ingestContext: IngestContext,
+  planned: PlannedRequest,
+  error: SyncError,
+  sent: Reply,
+): Promise<void> {
+  const recorded =
+    error instanceof KeyError
+      ? recordFailure(ingestContext, planned, error, sent)
+      : loadUnanswered(ingestContext.loading, planned, 'stopped', error, sent)
+  // The error that ends the run is to be reported, not that its record could not be written.
+  await recorded.catch(() => undefined)
+}
+
+/** Records that a request is too large for the service, and ingests its halves in its place. */
+async function divide(
+  ingestContext: IngestContext,
+  planned: PlannedRequest,
+  halves: readonly Interval[],
+  error: SyncError,
+  last: Reply,
+): Promise<IngestResult> {
+  const { loading, sizes, emit } = ingestContext
+  const counts = await loadUnanswered(loading, planned, 'too-large', error, last)
+  await sizes.shrink(planned)
+  const { code, message: reason } = error
+  emit('request.divided', { ...eventRequest(planned), ...eventReply(last), pieces: halves.length, code, reason })
+  const all = await ingestPieces(ingestContext, planned, halves)
+  return { ...all, counts: addCounts(counts, all.counts) }
+}
+
+/** Where a reject ends the run, the first of these rows' rejects that was not dismissed; otherwise null. */
+async function refusalOf(
+  { loading, rejects }: IngestContext,
+  planned: PlannedRequest,
+  rows: Rows,
+): Promise<SchemaError | null> {
+  if (rejects.onReject !== 'fail') return null
+  const { kysely } = loading.store
+  const seriesId = (planned.series && (await findSeries(kysely, identityRow(planned.series)))?.id) ?? null
+  const open = await undismissed(kysely, { seriesId, target: planned.request.target }, rows)
+  const [reject] = open.rejects
+  return reject ? new SchemaError(reject.reason, { path: reject.path }) : null
+}
+
+/** Loads a reply, unless its values may be sums over several resolutions: then smaller windows are requested first. */
+async function ingestReply(
+  ingestContext: IngestContext,
+  planned: PlannedRequest,
+  reply: Reply,
+  parsed: ParsedReply,
+): Promise<IngestResult> {
+  const { store } = ingestContext.loading
+  const doubtful: DoubtfulReply = {
+    ...{ planned, reply, parsed },
+    accept: () => accept(ingestContext, planned, reply, parsed),
+  }
+  const around = await neighboursOf(store, planned)
+  const dayIds = isUnknown(planned, parsed.rows) ? await dayIdsOf(store, planned) : []
+  switch (judge(planned, parsed.rows, around, dayIds)) {
+    case 'native':
+      return doubtful.accept()
+    case 'unsure':
+      return ingestUnsure(ingestContext, doubtful, ingest)
+    case 'sums':
+      return ingestHalves(ingestContext, doubtful, ingest)
+  }
+}
+
+/** Loads a reply as it came. */
+async function accept(
+  ingestContext: IngestContext,
+  planned: PlannedRequest,
+  reply: Reply,
+  parsed: ParsedReply,
+): Promise<IngestResult> {
+  const { loading, sizes } = ingestContext
+  // What is stored is its packed form: while this answer waits for those before it, its body need not be in memory.
+  if (parsed.packed) release(reply.body)
+  const counts = await load(loading, planned, reply, parsed)
+  emitDone(ingestContext, planned, reply, counts, true)
+  await sizes.grow(planned, reply.ms)
+  const resolution = parsed.rows.observations?.at.length ? resolutionOf(parsed.rows) : null
+  return { counts, error: null, first: resolution, last: resolution }
 }
 
 /** Parsers throw out of the depth of a body; from here on, that it cannot be read is a result. */
