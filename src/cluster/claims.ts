@@ -26,6 +26,13 @@ async function lockSeries(tx: Transaction<Database>, { series }: QueuedRequest):
   if (known) await tx.selectFrom('series').select('id').where('id', '=', known.id).forNoKeyUpdate().execute()
 }
 
+/**
+ * How often a request is taken that fails with a transient error. It is sent several times each time, and the breaker holds all
+ * calls for longer and longer meanwhile: whoever waits for the plan would wait for hours. Then it is left for the next run, as by a run
+ * of one process; what fails is recorded as of any run.
+ */
+const MAX_TAKES = 3
+
 /** Ends a claimed request by its outcome: a transient error is tried again later. False where the claim is not valid any more. */
 export const settleBy = (
   queue: Queue<QueuedRequest>,
@@ -34,7 +41,8 @@ export const settleBy = (
   tx?: Kysely<never>,
 ): Promise<boolean> => {
   const output = error ? { code: error.code, message: error.message } : {}
-  return error instanceof TransientError ? queue.fail(claim, output, tx) : queue.complete(claim, output, tx)
+  const again = error instanceof TransientError && claim.retryCount + 1 < MAX_TAKES
+  return again ? queue.fail(claim, output, tx) : queue.complete(claim, output, tx)
 }
 
 /**

@@ -103,6 +103,24 @@ test('what is planned is fetched and loaded by workers, each request by one of t
   expect((await readMachines(planner!.store))?.workers).toEqual([])
 })
 
+test('what fails every time is taken three times and left for the next run, and a plan does not wait for longer', async () => {
+  const emulator = await emulate({ now: NOW, faults: [{ route: 'indicator', status: 500 }] })
+  const file = await tempDatabase()
+  const [planner, worker] = [
+    await joined(file, emulator.url, emulator.key),
+    await joined(file, emulator.url, emulator.key),
+  ]
+  const stopping = new AbortController()
+  const breaker = { failures: 8, holdMs: 5, openings: 3 }
+  const working = work({ ...worker.context, signal: stopping.signal, breaker }, worker.queue, { concurrency: 2 })
+  const summary = await handOut(planner, readJob(YAML.replace('2025-10-30', '2025-11-03'), 'poison.yaml'))
+  stopping.abort()
+  await working
+  expect(summary).toMatchObject({ outcome: 'partial', counts: { requests: 3, failed: 3 } })
+  expect(summary.failures).toHaveLength(1)
+  expect((await readMachines(planner.store))?.queues).toEqual([])
+})
+
 test('what was answered since it was planned is not requested, and of the rest only what is left', async () => {
   const emulator = await emulate({ now: NOW })
   const file = await tempDatabase()
