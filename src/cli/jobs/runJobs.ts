@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { OnEvent } from '../../base/events.ts'
 import { eventsTo, type Logger } from '../../base/log.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import { placeOf } from '../../db/address.ts'
@@ -8,8 +9,8 @@ import type { Durability, Store } from '../../db/store.ts'
 import type { Summary, SyncContext } from '../../ingestAll.ts'
 import type { Job } from '../../job/job.ts'
 import type { Notify } from '../../job/notify.ts'
-import type { PlanOptions } from '../../plan/planning.ts'
-import { createRequested } from '../../plan/requested.ts'
+import type { JobWithOptions, PlanOptions } from '../../plan/planning.ts'
+import { createRequested, type Requested } from '../../plan/requested.ts'
 import { indicatorName } from '../../state/catalogue.ts'
 import { sync } from '../../sync.ts'
 import type { RangeArgs } from '../flags.ts'
@@ -77,77 +78,41 @@ export async function runJobs(
   }
 }
 
+/** What the jobs of one command have in common. */
+interface Running {
+  readonly options: RunOptions
+  readonly store: Store
+  readonly signal: AbortSignal
+  /** What is done together with other machines; undefined for a file of this one. */
+  readonly sharedRun: SharedRun | undefined
+  readonly requested: Requested
+  readonly emitLog: OnEvent
+  /** Called when the run of a job has begun. */
+  readonly started: Notifier['started']
+}
+
 async function runAll(
   jobs: readonly Job[],
   options: RunOptions,
   emit: Pick<Notifier, 'started' | 'ended' | 'abort'>,
 ): Promise<{ code: number; summaries: Summary[] }> {
-  const { log, file, command } = options
-  for (const job of jobs) rangeOf(options, job.timeZone, Math.floor(Date.now() / 1000))
+  for (const job of jobs) rangeOfJob(job, options)
   refuseExposed(options)
   const stopping = new AbortController()
   const signal = options.signal ?? stopping.signal
-  const opening = { durability: options.durability ?? 'normal', signal } as const
-  // Whoever hands out what is planned writes beside others.
-  const store = options.distributed
-    ? await openStore(file, opening)
-    : await openWriter(file, `${command} ${jobs.map(({ name }) => name).join(' ')}`, opening)
-  const emitLog = eventsTo(log)
+  const store = await openFor(jobs, options, signal)
+  const emitLog = eventsTo(options.log)
   // Not before the database is open: until then there is nothing to finish, and a signal ends the process at once.
   const signals = watchSignals(emitLog, stopping)
   signal.addEventListener('abort', emit.abort, { once: true })
   const summaries: Summary[] = []
-  const begun = new Set<Job>()
   let sharedRun: SharedRun | undefined
   try {
-    if (placeOf(file).isShared) {
-      const { openSharedRun } = await import('./sharedRun.ts')
-      sharedRun = await openSharedRun(file, store, { ...options, signal }, options.distributed ?? false)
-    } else await afterLastCall(store)
+    sharedRun = await joinMachines(store, options, signal)
     const requested = sharedRun?.context.requested ?? createRequested()
-    const withOptions = (job: Job) => {
-      const range = rangeOf(options, job.timeZone, Math.floor(Date.now() / 1000))
-      return { job, options: options.optionsFor?.(range) ?? {} }
-    }
+    const running: Running = { ...{ options, store, signal, sharedRun, requested, emitLog }, started: emit.started }
     for (const [i, job] of jobs.entries()) {
-      const progress = createProgress({
-        quiet: options.quiet,
-        tell: (fields) => emitLog({ event: 'run.progress', job: job.name, command, ...fields }),
-        nameOf: async ({ series }) => (series ? indicatorName(store, series.kind, series.indicatorId) : undefined),
-      })
-      const context: SyncContext = {
-        ...options,
-        store,
-        requested,
-        later: jobs.slice(i + 1).map(withOptions),
-        version: version(),
-        now: Date.now,
-        ...sharedRun?.context,
-        signal,
-        onProgress: (shown) => {
-          options.onActivity?.()
-          return progress.show(shown)
-        },
-        // A command that has something to fetch restarts itself with the heap for that, before anything is reported.
-        onPlanned: async (requests) => {
-          if (options.signal || sharedRun || i > 0 || requests === 0 || !canShrinkHeap()) return
-          await store.close()
-          shrinkHeap('replies')
-        },
-        onEvent: (event) => {
-          options.onActivity?.()
-          if (event.event === 'run.started' && !begun.has(job)) {
-            begun.add(job)
-            emit.started(job)
-          }
-          emitLog(event)
-        },
-        onFailure: options.onActivity,
-      }
-      const running = options.runOne
-        ? options.runOne(context, job)
-        : sync(context, job, command, withOptions(job).options)
-      const summary = await running.finally(progress.end)
+      const summary = await runJob(running, job, i === 0, jobs.slice(i + 1))
       summaries.push(summary)
       emit.ended(job, summary)
       if (summary.stop) break
@@ -160,6 +125,83 @@ async function runAll(
   }
   return { code: signals.code() ?? worstCode(summaries), summaries }
 }
+
+/** Opens the database as its only writer, unless what is planned is handed out: whoever does that writes beside others. */
+function openFor(jobs: readonly Job[], options: RunOptions, signal: AbortSignal): Promise<Store> {
+  const { file, command, durability = 'normal', distributed } = options
+  const opening = { durability, signal } as const
+  return distributed
+    ? openStore(file, opening)
+    : openWriter(file, `${command} ${jobs.map(({ name }) => name).join(' ')}`, opening)
+}
+
+/** Joins the other machines of a shared database; on a file, keeps the pace of the process before. */
+async function joinMachines(store: Store, options: RunOptions, signal: AbortSignal): Promise<SharedRun | undefined> {
+  const { file, distributed = false } = options
+  if (placeOf(file).isShared) {
+    const { openSharedRun } = await import('./sharedRun.ts')
+    return openSharedRun(file, store, { ...options, signal }, distributed)
+  }
+  await afterLastCall(store)
+  return undefined
+}
+
+/** Runs one job and shows how far it is. */
+async function runJob(running: Running, job: Job, isFirst: boolean, later: readonly Job[]): Promise<Summary> {
+  const { options, store, emitLog } = running
+  const { command, quiet, runOne } = options
+  const progress = createProgress({
+    quiet,
+    tell: (fields) => emitLog({ event: 'run.progress', job: job.name, command, ...fields }),
+    nameOf: async ({ series }) => (series ? indicatorName(store, series.kind, series.indicatorId) : undefined),
+  })
+  const context: SyncContext = {
+    ...contextOf(running, job, later),
+    onProgress: (shown) => {
+      options.onActivity?.()
+      return progress.show(shown)
+    },
+    // A command that has something to fetch restarts itself with the heap for that, before anything is reported.
+    onPlanned: async (requests) => {
+      if (options.signal || running.sharedRun || !isFirst || requests === 0 || !canShrinkHeap()) return
+      await store.close()
+      shrinkHeap('replies')
+    },
+  }
+  const summary = runOne ? runOne(context, job) : sync(context, job, command, withOptions(job, options).options)
+  return summary.finally(progress.end)
+}
+
+/** What a job runs with, beside what depends on how far it is. */
+function contextOf(running: Running, job: Job, later: readonly Job[]): SyncContext {
+  const { options, store, signal, sharedRun, requested, emitLog } = running
+  let begun = false
+  return {
+    ...options,
+    ...{ store, requested, version: version(), now: Date.now },
+    later: later.map((one) => withOptions(one, options)),
+    ...sharedRun?.context,
+    signal,
+    onEvent: (event) => {
+      options.onActivity?.()
+      if (event.event === 'run.started' && !begun) {
+        begun = true
+        running.started(job)
+      }
+      emitLog(event)
+    },
+    onFailure: options.onActivity,
+  }
+}
+
+/** The range of `--from` and `--to` in the zone of a job. */
+const rangeOfJob = (job: Job, options: RunOptions): Interval | undefined =>
+  rangeOf(options, job.timeZone, Math.floor(Date.now() / 1000))
+
+const withOptions = (job: Job, options: RunOptions): JobWithOptions => ({
+  job,
+  options: options.optionsFor?.(rangeOfJob(job, options)) ?? {},
+})
 
 /** Waits until the last call of an earlier process is a second old: the pace of a job holds across processes. */
 async function afterLastCall(store: Store): Promise<void> {
