@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import { didYouMean } from '../base/suggest.ts'
 import { CONTENT_KINDS } from '../services/routes.ts'
-import { jobFile } from './file.ts'
 import { parseSpan } from './moment.ts'
 import type { Path } from './yaml.ts'
 
@@ -38,8 +37,12 @@ const suggestion = (word: string, legal: readonly string[]): string => {
     : didYouMean(word, legal)
 }
 
-/** Translates an issue of zod. One issue may be several mistakes: each unknown key is one. */
-export function explain(issue: z.core.$ZodIssue, valueAt: (path: Path) => unknown): ExplainedMistake[] {
+/** Translates an issue of zod with a schema. One issue may be several mistakes: each unknown key is one. */
+export function explain(
+  issue: z.core.$ZodIssue,
+  valueAt: (path: Path) => unknown,
+  jobFile: z.ZodType,
+): ExplainedMistake[] {
   const { path } = issue
   const value = valueAt(path)
   const shown = JSON.stringify(value)
@@ -47,7 +50,7 @@ export function explain(issue: z.core.$ZodIssue, valueAt: (path: Path) => unknow
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => {
-        const known = keysAt(path)
+        const known = keysAt(path, jobFile)
         return {
           path: [...path, key],
           key: true,
@@ -69,7 +72,7 @@ export function explain(issue: z.core.$ZodIssue, valueAt: (path: Path) => unknow
         return one(
           `${shown ?? ''} ${issue.message.startsWith('does not') ? issue.message : 'does not fit here'}`.trim(),
         )
-      return best.flatMap((inner) => explain({ ...inner, path: [...path, ...inner.path] }, valueAt))
+      return best.flatMap((inner) => explain({ ...inner, path: [...path, ...inner.path] }, valueAt, jobFile))
     }
     case 'invalid_type':
       if (value === undefined) return one(`is missing (${issue.expected})`)
@@ -94,8 +97,8 @@ const misfits = (errors: readonly z.core.$ZodIssue[]): number =>
 const wrongTypes = (errors: readonly z.core.$ZodIssue[]): number =>
   errors.filter(({ code }) => code === 'invalid_type' || code === 'unrecognized_keys').length
 
-/** The keys that the schema allows at a path. */
-function keysAt(path: Path): readonly string[] {
+/** The keys that a schema allows at a path. */
+function keysAt(path: Path, jobFile: z.ZodType): readonly string[] {
   let schemas: z.ZodType[] = [jobFile]
   for (const part of path)
     schemas = schemas

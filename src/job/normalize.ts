@@ -1,6 +1,5 @@
 import type { Locale } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
-import { SERVICES } from '../services/services.ts'
 import type { JobFile } from './file.ts'
 import type { ArchivesEntry, Job, Moment, Selector, SeriesEntry, WidgetsEntry, Window } from './job.ts'
 import { spanSeconds } from './moment.ts'
@@ -43,7 +42,7 @@ interface LocaleKeys {
 }
 
 /** Turns a well-formed job file into a job: every default applied. */
-export function normalizeJob(file: JobFile, service: Service = SERVICES.generic): Job {
+export function normalizeJob(file: JobFile, service: Service): Job {
   const locales: readonly Locale[] = file.locales ?? [service.locales[0]]
   const localesOf = (entry: LocaleKeys): readonly Locale[] => entry.locales ?? (entry.locale ? [entry.locale] : locales)
   type SeriesFile = NonNullable<JobFile['series']>[number]

@@ -111,8 +111,9 @@ function read(text: string, file: string, readOther: ReadOther, service: Service
     message,
   })
   // A job is checked once: to compile the check takes longer than to do it.
-  const checked = jobFileOf(service).safeParse(value, { jitless: true })
-  const shape = checked.success ? [] : checked.error.issues.flatMap((issue) => explain(issue, valueAt(value)))
+  const schema = jobFileOf(service)
+  const checked = schema.safeParse(value, { jitless: true })
+  const shape = checked.success ? [] : checked.error.issues.flatMap((issue) => explain(issue, valueAt(value), schema))
   // Broken rules are reported together with illegal values, but not for a path that is reported already.
   const wrongAt = new Set(shape.map(({ path }) => pathText(path)))
   const broken = brokenRules(value, service).filter(({ path }) => !wrongAt.has(pathText(path)))

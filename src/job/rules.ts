@@ -18,15 +18,16 @@ type Path = readonly (string | number)[]
 type WrittenEntry = Readonly<Record<string, unknown>>
 
 const SUMS =
-  'timeTrunc needs timeAgg: without it the service would sum, and hourly prices of 15-minute data would come out four times too high; legal: sum, average'
+  'timeTrunc needs timeAgg: without it the service would sum, and hourly prices of 15-minute data would come out four times too high'
 
 /** Rules on one series entry. */
-function seriesRules(entry: WrittenEntry, path: Path): RuleBreak[] {
+function seriesRules(entry: WrittenEntry, path: Path, _zone: string, { routes }: Service): RuleBreak[] {
+  const legal = (parameter: string): string => wordsFor(routes, 'indicator', parameter).values.join(', ')
   const breaks: RuleBreak[] = []
   const report = (key: string, message: string) => breaks.push({ path: [...path, key], message })
-  if (entry.timeTrunc && !entry.timeAgg) report('timeTrunc', SUMS)
+  if (entry.timeTrunc && !entry.timeAgg) report('timeTrunc', `${SUMS}; legal: ${legal('time_agg')}`)
   if (entry.timeAgg && !entry.timeTrunc) report('timeAgg', 'timeAgg needs timeTrunc, the step to group by')
-  if (entry.geoTrunc && !entry.geoAgg) report('geoTrunc', 'geoTrunc needs geoAgg; legal: sum, average')
+  if (entry.geoTrunc && !entry.geoAgg) report('geoTrunc', `geoTrunc needs geoAgg; legal: ${legal('geo_agg')}`)
   const { indicators } = entry
   if (isObject(indicators) && Object.keys(indicators).length === 0)
     report('indicators', 'selects nothing; legal: match, terms, exclude; every indicator is written: indicators: all')

@@ -73,8 +73,9 @@ describe('a route of a known shape is one row of a service', () => {
   test('a job has the words and languages of its service', () => {
     const { indicator, news } = ROUTES
     const time_trunc = { ...indicator.query.time_trunc, values: ['week', 'hour'], aliases: { weekly: 'week' } }
+    const geo_agg = { ...indicator.query.geo_agg, values: ['median'], aliases: {} }
     const routes = {
-      indicator: { ...indicator, query: { ...indicator.query, time_trunc } },
+      indicator: { ...indicator, query: { ...indicator.query, time_trunc, geo_agg } },
       news: { ...news, query: { ...news.query, order: { ...news.query.order, values: ['published', 'read'] } } },
     }
     const other = checkService({ ...DECLARED, routes, locales: ['en'] }, 'test')
@@ -86,6 +87,7 @@ describe('a route of a known shape is one row of a service', () => {
       expect(() => readJob(text, 'job.yaml', undefined, other)).toThrow(why)
     refused(series('timeTrunc: day'), /"day" is not legal; legal: week, hour, weekly/)
     refused(series('timeTrunc: hour, locale: es'), /"es" is not legal; legal: en/)
+    refused(series('timeTrunc: hour, geoTrunc: town'), /geoTrunc needs geoAgg; legal: median$/)
     const content = (kind: string, order: string) => `name: one\ncontent:\n  - { kinds: [${kind}], order: ${order} }\n`
     expect(readJob(content('news', 'read'), 'job.yaml', undefined, other).content).toMatchObject([{ order: 'read' }])
     refused(content('glossaries', 'read'), /read is an order of news only; legal: published, updated, created/)
@@ -103,6 +105,8 @@ describe('a route of a known shape is one row of a service', () => {
     expect(err).not.toMatch(/A bug of/)
     expect(code).toBe(0)
     expect(server.calls[0]!.url).toBe('/es/events?locale=es')
+    expect(await runCommand(folder, ['validate', 'job.yaml', '--service', './my.json'])).toMatchObject({ code: 0 })
+    expect((await runCommand(folder, ['validate', 'job.yaml'])).out).toMatch(/"events" is not legal/)
     expect((await runCommand(folder, ['discover', 'meeting', '--in', 'content'])).out).toMatch(/7 +event +A meeting/)
   })
 

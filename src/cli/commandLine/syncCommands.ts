@@ -37,7 +37,7 @@ export const SYNC_COMMANDS = {
     usage: 'validate <jobs..>',
     about: 'Report every mistake of job files, with its line, the legal values and what was probably meant',
     positionals: JOBS,
-    flags: { ...JSON_FLAG },
+    flags: { service: SERVICE.service, ...JSON_FLAG },
     example: 'validate jobs/nightly.yaml',
     run: async (args) => (await import('../commands/validate.ts')).run(args),
   },

@@ -139,13 +139,13 @@ async function fetchAll(
 async function fetchFiles(args: ArchivesArgs): Promise<number> {
   const settings = readSettings(args)
   const reached = requireService(settings)
-  const { baseUrl, key } = reached
+  const { baseUrl, key, service } = reached
   const file = settings.database.value
   const maxBytes = parseBytes(args.maxBytes)
-  daysOf(args, settings.service.value.timeZone)
-  const [like] = args.job === undefined ? [] : readJobs([args.job], settings.service.value)
+  daysOf(args, service.timeZone)
+  const [like] = args.job === undefined ? [] : readJobs([args.job], service)
   // One after the other, at the pace and within the budget of a job where one is given.
-  const pace = { ...(like ?? normalizeJob({ name: 'archives', series: [] })).pace, concurrency: 1 }
+  const pace = { ...(like ?? normalizeJob({ name: 'archives', series: [] }, service)).pace, concurrency: 1 }
   refuseExposed(reached)
   const log = logFor(args, secretsOf(key))
   const folder = args.folder ?? join(placeOf(file).folder ?? 'data', 'archives')
@@ -159,7 +159,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
     ...reached,
     userAgent: `indicator-sync/${version()}`,
     ...{ pace, signal, onHold },
-    ...accountCalls({ store, service: reached.service, baseUrl, now: Date.now, signal, onHold }, pace),
+    ...accountCalls({ store, service, baseUrl, now: Date.now, signal, onHold }, pace),
   })
   try {
     const options = { client, folder, maxBytes, allowHosts: args.allowHost ?? [] }

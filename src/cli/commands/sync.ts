@@ -63,8 +63,9 @@ export const restate = (args: SyncArgs): Promise<number> =>
 
 /** `retry`: the requests that failed, at the pace and within the budget of a job, or at the default pace. */
 export function retry(args: Omit<SyncArgs, 'jobs'> & { readonly job?: string }): Promise<number> {
-  const [like] = args.job === undefined ? [] : readJobs([args.job], readSettings(args).service.value)
-  const retried = normalizeJob({ name: 'retry', series: [] })
+  const service = readSettings(args).service.value
+  const [like] = args.job === undefined ? [] : readJobs([args.job], service)
+  const retried = normalizeJob({ name: 'retry', series: [] }, service)
   return go(
     args,
     'retry',

@@ -1,18 +1,24 @@
 import { findMistakes, mistakeText, readJob } from '../../job/read.ts'
-import { SERVICES } from '../../services/services.ts'
-import type { CommonArgs } from '../flags.ts'
+import type { CommonArgs, ServiceArgs } from '../flags.ts'
 import { readOther, readText } from '../jobs/jobs.ts'
 import { warningsOf } from '../jobs/warnings.ts'
+import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 
+interface ValidateArgs extends CommonArgs, Pick<ServiceArgs, 'service'> {
+  readonly jobs: string[]
+  readonly json: boolean
+}
+
 /** `validate`: every mistake of job files, and what is legal but probably not meant. Exit 2 on a mistake, not on a warning. */
-export async function run(args: CommonArgs & { readonly jobs: string[]; readonly json: boolean }): Promise<number> {
+export async function run(args: ValidateArgs): Promise<number> {
+  const service = readSettings(args).service.value
   const now = Math.floor(Date.now() / 1000)
   const found = args.jobs.map((file) => {
     const text = readText(file)
-    const mistakes = findMistakes(text, file, readOther)
-    const warnings = mistakes.length > 0 ? [] : warningsOf(readJob(text, file, readOther), SERVICES.generic, now)
+    const mistakes = findMistakes(text, file, readOther, service)
+    const warnings = mistakes.length > 0 ? [] : warningsOf(readJob(text, file, readOther, service), service, now)
     return { file, mistakes, warnings }
   })
   const mistakes = found.flatMap((one) => one.mistakes)
