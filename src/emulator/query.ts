@@ -1,6 +1,6 @@
 import type { Instant } from '../base/time/instant.ts'
 import type { ParameterKind } from '../services/kinds.ts'
-import { type RouteName, routeOf } from '../services/routes.ts'
+import { type Locale, type RouteName, routeOf } from '../services/routes.ts'
 import { readDate } from './dates.ts'
 
 /** The parsed parameters of a call: instants in epoch seconds, lists as lists. */
@@ -61,4 +61,4 @@ export const isPath = (route: RouteName, slots: Readonly<Record<string, string>>
   Object.entries(routeOf(route).slots).every(([name, kind]) => readValue(kind, [slots[name] ?? '']) !== undefined)
 
 /** The language of a query's texts. */
-export const localeOf = (query: ParsedQuery): 'es' | 'en' => (query.locale === 'en' ? 'en' : 'es')
+export const localeOf = (query: ParsedQuery): Locale => (query.locale === 'en' ? 'en' : 'es')

@@ -3,15 +3,10 @@ import type { Database } from '../../tables/schema.ts'
 import { prepared } from '../prepared.ts'
 
 /** What makes a series, by the columns of its table. */
-export interface IdentityRow {
-  readonly kind: string
-  readonly indicator_id: number
-  readonly time_trunc: string | null
-  readonly time_agg: string | null
-  readonly geo_agg: string | null
-  readonly geo_trunc: string | null
-  readonly geo_ids: string | null
-}
+export type IdentityRow = Pick<
+  Database['series'],
+  'kind' | 'indicator_id' | 'time_trunc' | 'time_agg' | 'geo_agg' | 'geo_trunc' | 'geo_ids'
+>
 
 const ofIdentity = prepared((db, row: IdentityRow) =>
   db

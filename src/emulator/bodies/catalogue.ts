@@ -1,3 +1,4 @@
+import type { Locale } from '../../services/routes.ts'
 import { localeOf, type ParsedQuery } from '../query.ts'
 import { INDICATORS, type Indicator } from '../world/indicators.ts'
 import { encode, TERMS } from '../world/texts.ts'
@@ -5,7 +6,7 @@ import type { World } from '../world/world.ts'
 
 const WORDS = { es: 'Magnitud', en: 'Magnitude' } as const
 
-const describe = ({ about, magnitude }: Indicator, locale: 'es' | 'en'): string | undefined =>
+const describe = ({ about, magnitude }: Indicator, locale: Locale): string | undefined =>
   about && encode(`<p>${about[locale]}</p><p><b>${WORDS[locale]}:</b> ${magnitude[1]}</p>`)
 
 /** Whether an indicator is filed under one of some terms, named in either language. */
