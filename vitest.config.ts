@@ -2,28 +2,29 @@ import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/sequencer.ts'
 
 /**
- * The least share of the statements of each folder that tests reach (%), a little below what they reach today. The floors of `cli`
- * and of `products` are from when the coverage of commands, which run in processes of their own, was not collected.
+ * The least share of the statements of each folder that tests reach (%), a little below what they reach today, commands in
+ * processes of their own included.
  */
 const FLOORS = {
-  base: 88,
-  services: 82,
-  tables: 99,
-  db: 87,
-  job: 94,
+  '*.ts': 95,
+  base: 95,
+  services: 97,
+  tables: 97,
+  db: 91,
+  job: 96,
   state: 93,
-  plan: 92,
-  fetch: 90,
-  transform: 93,
-  load: 96,
-  checks: 91,
-  products: 56,
-  threads: 80,
-  cluster: 82,
-  emulator: 95,
-  lake: 87,
-  page: 75,
-  cli: 20,
+  plan: 95,
+  fetch: 95,
+  transform: 96,
+  load: 97,
+  checks: 95,
+  products: 95,
+  threads: 93,
+  cluster: 89,
+  emulator: 97,
+  lake: 91,
+  page: 80,
+  cli: 89,
 }
 
 export default defineConfig({
@@ -47,7 +48,10 @@ export default defineConfig({
       // A test that fails hides no figure.
       reportOnFailure: true,
       thresholds: Object.fromEntries(
-        Object.entries(FLOORS).map(([folder, statements]) => [`src/${folder}/**`, { statements }]),
+        Object.entries(FLOORS).map(([part, statements]) => [
+          `src/${part}${part.includes('*') ? '' : '/**'}`,
+          { statements },
+        ]),
       ),
     },
   },
