@@ -5,16 +5,17 @@ import type { EmitEvent } from '../base/events.ts'
 import { redactorOf } from '../base/redact.ts'
 import { formatUtc } from '../base/time/instant.ts'
 import { ingest } from '../ingest.ts'
+import type { IngestContext } from '../ingestContext.ts'
 import type { Loading } from '../load/load.ts'
 import { WORKER } from '../load/run.ts'
 import { createSizes } from '../load/sizes.ts'
 import { hostOf } from '../load/source.ts'
 import { holdClaim, settleBy } from './claims.ts'
-import { createLeases } from './leases.ts'
+import { createLeases, type Leases } from './leases.ts'
 import type { Claim, Queue } from './queue.ts'
 import { keyOf, plannedOf, type QueuedRequest } from './queuedRequest.ts'
-import { register } from './registry.ts'
-import { createWorkerRuns, type WorkerContext } from './workerRuns.ts'
+import { type Registered, register } from './registry.ts'
+import { createWorkerRuns, type WorkerContext, type WorkerRuns } from './workerRuns.ts'
 
 /** How a worker works. */
 export interface WorkOptions {
@@ -69,137 +70,167 @@ function createOutage(emit: EmitEvent) {
   }
 }
 
+/** A worker at work: what it works with, what it has in hand, what it did, and what keeps it from more. */
+interface Working {
+  readonly context: WorkerContext
+  readonly queue: Queue<QueuedRequest>
+  readonly workerRuns: WorkerRuns
+  readonly leases: Leases
+  readonly outage: ReturnType<typeof createOutage>
+  readonly emit: EmitEvent
+  readonly probes: IngestContext['probes']
+  readonly inHand: Map<Claim<QueuedRequest>, Promise<void>>
+  done: number
+  failed: number
+  stop: SyncError | null
+  /** Until when (by the clock of the process) the host is not called, and why. */
+  pause: { readonly until: number; readonly error: StoppedError } | null
+}
+
 /**
  * Takes requests from the queue, and fetches, transforms and loads each as any run does, until it is asked to stop. Then it
  * finishes the calls under way and puts the rest back.
  */
 export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, options: WorkOptions): Promise<Worked> {
-  const { store, control, service, signal, now } = context
-  const host = hostOf(context.baseUrl)
-  const registered = await register(control, host, context.version)
-  const workerRuns = createWorkerRuns(context)
-  const leases = createLeases(store, control, signal)
-  const probes = new Map<string, Promise<unknown>>()
-  const inHand = new Map<Claim<QueuedRequest>, Promise<void>>()
-  let [done, failed] = [0, 0]
-  let stop = null as SyncError | null
-  let pause = null as { readonly until: number; readonly error: StoppedError } | null
+  const { store, control, signal } = context
+  const registered = await register(control, hostOf(context.baseUrl), context.version)
   const emit: EmitEvent = (event, fields) => context.onEvent?.({ event, command: WORKER, ...fields })
   const outage = createOutage(emit)
-
-  /** Handles what was thrown: it ends the work on a request, or more than that. `run`: the run that it was part of, if one had begun. */
-  async function giveUp(claim: Claim<QueuedRequest>, error: unknown, run: number | undefined): Promise<void> {
-    const about = { ...eventClaim(claim), ...(run === undefined ? {} : { run }) }
-    if (error instanceof KeyError) stop ??= error
-    else if (error instanceof StoppedError && error.code === 'claim-lost')
-      return emit('claim.lost', { ...about, code: error.code, reason: error.message })
-    else if (error instanceof StoppedError && error.code !== 'signal') {
-      if (!pause) emit('worker.held', { job: claim.data.job, wait_ms: PAUSE_S * 1000, ...eventError(error) })
-      pause ??= { until: performance.now() + PAUSE_S * 1000, error }
-    } else if (!(error instanceof StoppedError)) {
-      // If the database does not answer, others take the request over once its claim is no longer renewed.
-      emit('claim.failed', { ...about, ...eventError(error) })
-      if (!(error instanceof SyncError)) await queue.fail(claim, { message: (error as Error).message })
-      return
-    }
-    const { data, priority } = claim
-    const again = { data, priority, key: keyOf(plannedOf(data, service)), group: data.job }
-    await queue.putBack(claim, again, pause ? PAUSE_S : 0)
-  }
-
-  async function handle(claim: Claim<QueuedRequest>): Promise<void> {
-    const { data: queued } = claim
-    let run: number | undefined
-    try {
-      const left = await leases.acquire({ id: claim.id, after: queued.after }, plannedOf(queued, service))
-      const held = holdClaim(store, queue, claim, left.length === 1 ? left[0]! : null)
-      let error: SyncError | null = null
-      if (left.length > 0) {
-        const { runId, emit: emitIn, fetcher } = await workerRuns.of(queued)
-        run = runId
-        const { settle, store: ours } = held
-        const redactor = redactorOf(context.key)
-        const loading: Loading = { store: ours, runId, keep: queued.keep, now, redactor, settle }
-        const shared = { service, fetcher, loading, rejects: context.rejects, emit: emitIn, probes }
-        for (const one of left) {
-          const result = await ingest({ ...shared, sizes: createSizes(loading) }, one)
-          error ??= result.error
-        }
-      }
-      if (!held.settled()) await settleBy(queue, claim, error)
-      done++
-      if (error) failed++
-    } catch (error) {
-      await giveUp(claim, error, run).catch(outage.lost)
-    } finally {
-      // A lease that cannot be released now ends because nobody renews it.
-      await leases.release(claim).catch(() => undefined)
-    }
-  }
-
-  const beat = async (): Promise<void> => {
-    await store.check()
-    await queue.beat([...inHand.keys()])
-    await leases.renew([...inHand.keys()])
-    await registered.beat({
-      ...{ claims: inHand.size, done, draining: signal.aborted ? 1 : 0 },
-      ...{ runs: workerRuns.runs().join(','), holding: pause?.error.message ?? null },
-    })
+  const workerRuns = createWorkerRuns(context)
+  const working: Working = {
+    ...{ context, queue, workerRuns, leases: createLeases(store, control, signal), outage, emit },
+    ...{ probes: new Map(), inHand: new Map(), done: 0, failed: 0, stop: null, pause: null },
   }
   let beating: Promise<void> = Promise.resolve()
   const timer = setInterval(() => {
-    beating = beating.then(beat).then(outage.over, (error: unknown) => {
-      // If the database does not answer, the next beat tries again.
-      if (error instanceof StoreError && error.code === 'newer-schema') stop ??= error
-      else outage.lost(error)
-    })
+    beating = beating
+      .then(() => beat(working, registered))
+      .then(outage.over, (error: unknown) => {
+        // If the database does not answer, the next beat tries again.
+        if (error instanceof StoreError && error.code === 'newer-schema') working.stop ??= error
+        else outage.lost(error)
+      })
   }, BEAT_MS)
-
-  const idle = async (ms: number): Promise<void> => {
-    await Promise.race([sleep(ms, undefined, { signal }).catch(() => undefined), ...inHand.values()])
-  }
-
-  /** Takes as much work as there is room for; false if there was none. */
-  async function take(): Promise<boolean> {
-    const claims = await queue.claim(options.concurrency - inHand.size)
-    outage.over()
-    for (const claim of claims)
-      inHand.set(
-        claim,
-        handle(claim).finally(() => inHand.delete(claim)),
-      )
-    return claims.length > 0
-  }
-
-  /** One round of the loop; false when nothing is left to do. */
-  async function step(): Promise<boolean> {
-    if (pause && performance.now() >= pause.until) pause = null
-    if (pause) {
-      if (inHand.size === 0) await workerRuns.end(pause.error)
-    } else if (inHand.size < options.concurrency) {
-      if (await take()) return true
-      if (inHand.size === 0) {
-        await workerRuns.end(null)
-        if (options.untilEmpty) return false
-      }
-    }
-    await idle(IDLE_MS)
-    return true
-  }
-
   try {
-    for (let more = true; more && !signal.aborted && stop === null; )
-      more = await step().catch(async (error: unknown) => {
+    for (let more = true; more && !signal.aborted && working.stop === null; )
+      more = await step(working, options).catch(async (error: unknown) => {
         outage.lost(error)
-        await idle(IDLE_MS)
+        await idle(working)
         return true
       })
   } finally {
-    await Promise.all(inHand.values())
+    await Promise.all(working.inHand.values())
     clearInterval(timer)
     await beating
-    await workerRuns.end(stop).catch(outage.lost)
+    await workerRuns.end(working.stop).catch(outage.lost)
     await registered.leave().catch(outage.lost)
   }
+  const { done, failed, stop } = working
   return { done, failed, stop }
+}
+
+/** One round of the loop; false when nothing is left to do. */
+async function step(working: Working, { concurrency, untilEmpty }: WorkOptions): Promise<boolean> {
+  const { workerRuns, inHand } = working
+  if (working.pause && performance.now() >= working.pause.until) working.pause = null
+  if (working.pause) {
+    if (inHand.size === 0) await workerRuns.end(working.pause.error)
+  } else if (inHand.size < concurrency) {
+    if (await take(working, concurrency - inHand.size)) return true
+    if (inHand.size === 0) {
+      await workerRuns.end(null)
+      if (untilEmpty) return false
+    }
+  }
+  await idle(working)
+  return true
+}
+
+/** Waits until something in hand ends, a while at most. */
+async function idle({ context: { signal }, inHand }: Working): Promise<void> {
+  await Promise.race([sleep(IDLE_MS, undefined, { signal }).catch(() => undefined), ...inHand.values()])
+}
+
+/** Takes as much work as there is room for; false if there was none. */
+async function take(working: Working, room: number): Promise<boolean> {
+  const { queue, outage, inHand } = working
+  const claims = await queue.claim(room)
+  outage.over()
+  for (const claim of claims)
+    inHand.set(
+      claim,
+      handle(working, claim).finally(() => inHand.delete(claim)),
+    )
+  return claims.length > 0
+}
+
+/** Ingests what is left of a claimed request, and ends the claim or gives it up. */
+async function handle(working: Working, claim: Claim<QueuedRequest>): Promise<void> {
+  const { context, queue, workerRuns, leases, outage, probes } = working
+  const { service } = context
+  const { data: queued } = claim
+  let run: number | undefined
+  try {
+    const left = await leases.acquire({ id: claim.id, after: queued.after }, plannedOf(queued, service))
+    const held = holdClaim(context.store, queue, claim, left.length === 1 ? left[0]! : null)
+    let error: SyncError | null = null
+    if (left.length > 0) {
+      const { runId, emit, fetcher } = await workerRuns.of(queued)
+      run = runId
+      const { settle, store } = held
+      const redactor = redactorOf(context.key)
+      const loading: Loading = { store, runId, keep: queued.keep, now: context.now, redactor, settle }
+      const shared = { service, fetcher, loading, rejects: context.rejects, emit, probes }
+      for (const one of left) {
+        const result = await ingest({ ...shared, sizes: createSizes(loading) }, one)
+        error ??= result.error
+      }
+    }
+    if (!held.settled()) await settleBy(queue, claim, error)
+    working.done++
+    if (error) working.failed++
+  } catch (error) {
+    await giveUp(working, claim, error, run).catch(outage.lost)
+  } finally {
+    // A lease that cannot be released now ends because nobody renews it.
+    await leases.release(claim).catch(() => undefined)
+  }
+}
+
+/** Handles what was thrown: it ends the work on a request, or more than that. `run`: the run that it was part of, if one had begun. */
+async function giveUp(
+  working: Working,
+  claim: Claim<QueuedRequest>,
+  error: unknown,
+  run: number | undefined,
+): Promise<void> {
+  const { context, queue, emit } = working
+  const about = { ...eventClaim(claim), ...(run === undefined ? {} : { run }) }
+  if (error instanceof KeyError) working.stop ??= error
+  else if (error instanceof StoppedError && error.code === 'claim-lost')
+    return emit('claim.lost', { ...about, code: error.code, reason: error.message })
+  else if (error instanceof StoppedError && error.code !== 'signal') {
+    if (!working.pause) emit('worker.held', { job: claim.data.job, wait_ms: PAUSE_S * 1000, ...eventError(error) })
+    working.pause ??= { until: performance.now() + PAUSE_S * 1000, error }
+  } else if (!(error instanceof StoppedError)) {
+    // If the database does not answer, others take the request over once its claim is no longer renewed.
+    emit('claim.failed', { ...about, ...eventError(error) })
+    if (!(error instanceof SyncError)) await queue.fail(claim, { message: (error as Error).message })
+    return
+  }
+  const { data, priority } = claim
+  const again = { data, priority, key: keyOf(plannedOf(data, context.service)), group: data.job }
+  await queue.putBack(claim, again, working.pause ? PAUSE_S : 0)
+}
+
+/** Renews what is in hand, and reports that the worker is alive. */
+async function beat(working: Working, registered: Registered): Promise<void> {
+  const { context, queue, workerRuns, leases, inHand } = working
+  await context.store.check()
+  await queue.beat([...inHand.keys()])
+  await leases.renew([...inHand.keys()])
+  await registered.beat({
+    ...{ claims: inHand.size, done: working.done, draining: context.signal.aborted ? 1 : 0 },
+    ...{ runs: workerRuns.runs().join(','), holding: working.pause?.error.message ?? null },
+  })
 }
