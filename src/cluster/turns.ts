@@ -4,7 +4,7 @@ import { stoppedBySignal } from '../base/stopped.ts'
 import { databaseClock, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import { BREAKER, type BreakerOptions } from '../fetch/breaker.ts'
-import { MAX_WAIT_MS, type Turns, tooLong } from '../fetch/turns.ts'
+import { type CallResult, MAX_WAIT_MS, type Turns, tooLong } from '../fetch/turns.ts'
 import type { Pace } from '../job/job.ts'
 import { spendIn } from '../load/budget.ts'
 import type { Database } from '../tables/schema.ts'
@@ -63,39 +63,98 @@ async function underWay(tx: Transaction<Database>, host: string, now: number): P
   return Number(calls)
 }
 
+/** Reserves a turn and spends its budget, where a call may begin at all. `lead`: milliseconds before which no turn begins, as of the moment. */
+const reserveTurn = (store: Store, host: string, pace: Pace, lead: () => number): Promise<FoundTurn> =>
+  store.write(async (tx): Promise<FoundTurn> => {
+    const row = await hostRow(tx, host)
+    const now = await databaseClock(shared(tx))
+    if (row.hold_until > now) return { askIn: row.hold_until - now, held: true }
+    if ((await underWay(tx, host, now)) >= Math.min(row.limit_now, pace.concurrency))
+      return { askIn: LOOK_MS, held: false }
+    const begins = Math.ceil(Math.max(row.next_at, now + lead()))
+    await spendIn(tx, host, pace, begins, SLACK_MS)
+    // Turns are further apart than the pace says, by as much as a call may be late, so that no second has too many calls.
+    const gap = (1000 + LATE_MS) / pace.perSecond
+    await shared(tx)
+      .updateTable('_host')
+      .set({ next_at: Math.ceil(begins + gap) })
+      .where('host', '=', host)
+      .execute()
+    const { id } = await shared(tx)
+      .insertInto('_call')
+      .values({ host, until_at: Math.ceil(begins + ALIVE_MS) })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return { id, beginsIn: begins - now }
+  })
+
+/** Shows of calls under way that their process is alive. */
+async function renewCalls(store: Store, calls: ReadonlySet<number>): Promise<void> {
+  const until = Math.ceil((await databaseClock(shared(store.kysely))) + ALIVE_MS)
+  await shared(store.kysely)
+    .updateTable('_call')
+    .set({ until_at: until })
+    .where('id', 'in', [...calls])
+    .execute()
+}
+
+/** Records that a host answered: failures in a row begin anew, and after a good answer one more call at a time is allowed. */
+async function recordAnswer(store: Store, host: string, isGood: boolean, pace: Pace): Promise<void> {
+  const grows = isGood ? 1 : 0
+  // On most answers nothing changes, and nothing is written.
+  await shared(store.kysely)
+    .updateTable('_host')
+    .set((of) => ({ limit_now: of('limit_now', '+', grows), failures: 0, openings: 0 }))
+    .where('host', '=', host)
+    .where((of) =>
+      of.or([
+        of('failures', '>', 0),
+        of('openings', '>', 0),
+        ...(grows > 0 ? [of('limit_now', '<', pace.concurrency)] : []),
+      ]),
+    )
+    .execute()
+}
+
+/** Records a failure, or a pause that a host asked for, and answers for how many milliseconds the breaker holds all calls. */
+const recordTrouble = (
+  store: Store,
+  host: string,
+  { what, waitMs }: CallResult,
+  breaker: BreakerOptions,
+): Promise<number> =>
+  store.write(async (tx) => {
+    const row = await hostRow(tx, host)
+    const now = await databaseClock(shared(tx))
+    const failed = what === 'failed'
+    const failures = failed ? row.failures + 1 : 0
+    // What was under way when the breaker opened does not open it again.
+    const opens = failed && row.hold_until <= now && (row.openings > 0 || failures >= breaker.failures)
+    const openings = failed ? row.openings + (opens ? 1 : 0) : 0
+    // A longer hold would end the wait for a turn: the request would go back to the queue as if it had never failed.
+    const holdMs = opens ? Math.min(breaker.holdMs * 2 ** (openings - 1), MAX_WAIT_MS) : 0
+    await shared(tx)
+      .updateTable('_host')
+      .set({
+        hold_until: Math.ceil(Math.max(row.hold_until, now + Math.max(holdMs, waitMs))),
+        limit_now: failed ? Math.max(1, Math.floor(row.limit_now / 2)) : row.limit_now,
+        failures,
+        openings,
+      })
+      .where('host', '=', host)
+      .execute()
+    return holdMs
+  })
+
 /**
  * The turns of all processes that share a database. A call reserves its beginning in the row of its host, by the clock of the
  * database, and spends its budget in the same transaction. No two calls begin nearer than the pace allows, whichever process
  * they come from; a process that dies wastes the turn that it had, and adds none.
  */
 export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHold }: SharedTurnsOptions): Turns {
-  // Turns are further apart than the pace says, by as much as a call may be late, so that no second has too many calls.
-  const gap = (1000 + LATE_MS) / pace.perSecond
   // Milliseconds that it takes to learn of a turn: one that begins earlier would be over by then.
   let lead = LEAST_LEAD_MS
   const calls = new Set<number>()
-
-  const reserve = (host: string): Promise<FoundTurn> =>
-    store.write(async (tx): Promise<FoundTurn> => {
-      const row = await hostRow(tx, host)
-      const now = await databaseClock(shared(tx))
-      if (row.hold_until > now) return { askIn: row.hold_until - now, held: true }
-      if ((await underWay(tx, host, now)) >= Math.min(row.limit_now, pace.concurrency))
-        return { askIn: LOOK_MS, held: false }
-      const begins = Math.ceil(Math.max(row.next_at, now + lead))
-      await spendIn(tx, host, pace, begins, SLACK_MS)
-      await shared(tx)
-        .updateTable('_host')
-        .set({ next_at: Math.ceil(begins + gap) })
-        .where('host', '=', host)
-        .execute()
-      const { id } = await shared(tx)
-        .insertInto('_call')
-        .values({ host, until_at: Math.ceil(begins + ALIVE_MS) })
-        .returning('id')
-        .executeTakeFirstOrThrow()
-      return { id, beginsIn: begins - now }
-    })
 
   const wait = (ms: number): Promise<unknown> =>
     sleep(ms, undefined, { signal }).catch((cause) => {
@@ -118,7 +177,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHo
     for (;;) {
       if (signal.aborted) throw stoppedBySignal()
       const asked = performance.now()
-      const found = await reserve(host)
+      const found = await reserveTurn(store, host, pace, () => lead)
       if ('id' in found) {
         calls.add(found.id)
         return { id: found.id, beginsAt: asked + found.beginsIn }
@@ -161,16 +220,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHo
   }
 
   const renew = setInterval(() => {
-    if (calls.size === 0) return
-    const renewed = async (): Promise<void> => {
-      const until = Math.ceil((await databaseClock(shared(store.kysely))) + ALIVE_MS)
-      await shared(store.kysely)
-        .updateTable('_call')
-        .set({ until_at: until })
-        .where('id', 'in', [...calls])
-        .execute()
-    }
-    renewed().catch(() => undefined)
+    if (calls.size > 0) renewCalls(store, calls).catch(() => undefined)
   }, ALIVE_MS / 3)
   renew.unref()
 
@@ -183,46 +233,13 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHo
         await forget(id)
       }
     },
-    async report(host, { what, waitMs }) {
+    async report(host, result) {
+      const { what, waitMs } = result
       if (what !== 'failed' && waitMs <= 0) {
-        const grows = what === 'good' ? 1 : 0
-        // On most answers nothing changes, and nothing is written.
-        await shared(store.kysely)
-          .updateTable('_host')
-          .set((of) => ({ limit_now: of('limit_now', '+', grows), failures: 0, openings: 0 }))
-          .where('host', '=', host)
-          .where((of) =>
-            of.or([
-              of('failures', '>', 0),
-              of('openings', '>', 0),
-              ...(grows > 0 ? [of('limit_now', '<', pace.concurrency)] : []),
-            ]),
-          )
-          .execute()
+        await recordAnswer(store, host, what === 'good', pace)
         return { holdMs: 0, giveUp: false }
       }
-      return store.write(async (tx) => {
-        const row = await hostRow(tx, host)
-        const now = await databaseClock(shared(tx))
-        const failed = what === 'failed'
-        const failures = failed ? row.failures + 1 : 0
-        // What was under way when the breaker opened does not open it again.
-        const opens = failed && row.hold_until <= now && (row.openings > 0 || failures >= breaker.failures)
-        const openings = failed ? row.openings + (opens ? 1 : 0) : 0
-        // A longer hold would end the wait for a turn: the request would go back to the queue as if it had never failed.
-        const holdMs = opens ? Math.min(breaker.holdMs * 2 ** (openings - 1), MAX_WAIT_MS) : 0
-        await shared(tx)
-          .updateTable('_host')
-          .set({
-            hold_until: Math.ceil(Math.max(row.hold_until, now + Math.max(holdMs, waitMs))),
-            limit_now: failed ? Math.max(1, Math.floor(row.limit_now / 2)) : row.limit_now,
-            failures,
-            openings,
-          })
-          .where('host', '=', host)
-          .execute()
-        return { holdMs, giveUp: false }
-      })
+      return { holdMs: await recordTrouble(store, host, result, breaker), giveUp: false }
     },
     async close() {
       clearInterval(renew)
