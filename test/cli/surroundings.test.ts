@@ -10,7 +10,7 @@ const COMMAND = `'${process.execPath}' '${resolve('src/cli/bin.js')}'`
 /** Runs a line of a shell in which `indicator-sync` is the command; only what is said here is in its environment. */
 function shell(line: string, cwd: string, env: Record<string, string> = {}) {
   const script = `indicator_sync() { ${COMMAND} "$@"; }\n${line.replaceAll('indicator-sync', 'indicator_sync')}`
-  const done = spawnSync('/bin/bash', ['--norc', '-c', script], { cwd, env, encoding: 'utf8' })
+  const done = spawnSync('/bin/bash', ['--norc', '-c', script], { cwd, env, encoding: 'utf8', timeout: 60_000 })
   return { code: done.status, out: done.stdout, err: done.stderr }
 }
 
@@ -58,6 +58,18 @@ describe.skipIf(process.platform !== 'linux')('odd surroundings', () => {
     expect(done).toEqual({ code, out: '', err: expect.stringMatching(/^.+\n {2}→ .+\n$/) })
     expect(shell(`indicator-sync ${words} > /dev/full 2> /dev/full`, await folder()).code).toBe(code)
   })
+
+  test.each(['init /proc/none/new', 'publish /proc/none/new/copy.db --database x.db'])(
+    '%s, where the disk takes no folders, exits 2 with a sentence',
+    async (words) => {
+      const done = shell(`indicator-sync ${words}`, await folder())
+      expect(done).toEqual({
+        code: 2,
+        out: '',
+        err: expect.stringMatching(/\/proc\/none.* cannot be made: .*\n {2}→ /),
+      })
+    },
+  )
 
   test.each([
     ['a new database', 'indicator-sync migrate --database new.db', 100],

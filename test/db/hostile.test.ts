@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -168,6 +169,11 @@ describe('a file', () => {
           err: expect.stringMatching(/is not a file|cannot be reached/),
         })
       expect(cli(['migrate', '--database', '/dev/full'])).toMatchObject({ code: 7 })
+      if (existsSync('/proc/self'))
+        expect(cli(['migrate', '--database', '/proc/none/new/x.db'], { timeout: 60_000 })).toMatchObject({
+          code: 7,
+          err: expect.stringMatching(/cannot be reached: .*\n {2}→ /),
+        })
       mkdirSync(join(folder, 'x.db.lock'))
       expect(cli(['migrate', '--database', join(folder, 'x.db')])).toMatchObject({
         code: 7,

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { InputError } from '../errors.ts'
 import { asWriteError } from './target.ts'
@@ -14,19 +14,22 @@ const WHY_NOT: Readonly<Record<string, (parent: string) => string>> = {
   ENAMETOOLONG: () => 'its name is too long',
 }
 
+const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory()
+
 /**
  * Makes a folder, and those that it lies in. One by one: `mkdir` of Node never stops trying where the system says that a folder is
  * not there which is.
  */
 export function makeFolder(asWritten: string): void {
-  const missing: string[] = []
-  for (let at = resolve(asWritten); !existsSync(at); at = dirname(at)) missing.unshift(at)
+  const wanted = resolve(asWritten)
+  const missing: string[] = existsSync(wanted) && !isFolder(wanted) ? [wanted] : []
+  for (let at = wanted; !existsSync(at); at = dirname(at)) missing.unshift(at)
   for (const folder of missing)
     try {
       mkdirSync(folder)
     } catch (error) {
       // Another process may have made it.
-      if (existsSync(folder)) continue
+      if (isFolder(folder)) continue
       const { code = '' } = error as NodeJS.ErrnoException
       const why = WHY_NOT[code]
       if (!why) throw asWriteError(error, asWritten)

@@ -1,6 +1,7 @@
-import { constants, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { constants, copyFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { InputError } from '../../base/errors.ts'
+import { makeFolder } from '../../base/files/folder.ts'
 import type { CommonArgs } from '../flags.ts'
 import { called, shellWord } from '../shell.ts'
 import { EXIT, systemWords } from '../terminal/fail.ts'
@@ -38,14 +39,7 @@ const copy = (name: string) => (file: string) =>
 
 export async function run({ dir }: CommonArgs & { readonly dir: string }): Promise<number> {
   const jobs = join(dir, 'jobs')
-  try {
-    mkdirSync(jobs, { recursive: true })
-  } catch (error) {
-    throw new InputError(`The folder ${jobs} cannot be made: it ${systemWords(error)}.`, {
-      code: 'cannot-write',
-      cause: error,
-    })
-  }
+  makeFolder(jobs)
   print(
     [
       make(join(jobs, 'nightly.yaml'), copy('nightly.yaml')),

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { InputError } from '../../base/errors.ts'
+import { makeFolder } from '../../base/files/folder.ts'
 import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
 import { asWriteError, prepareTarget, type Target, tryMoveIntoPlace } from '../../base/files/target.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
@@ -76,7 +77,7 @@ function checkAddresses(args: PublishArgs): void {
 async function publishCopy(source: Reader, path: string, args: PublishArgs): Promise<object & { summary: string }> {
   const { overwrite } = args
   const folder = dirname(resolve(path))
-  mkdirSync(folder, { recursive: true })
+  makeFolder(dirname(path))
   const name = basename(path)
   if (name === METADATA)
     throw new InputError(`${METADATA} is where the copy is described.`, {

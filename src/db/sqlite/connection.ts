@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import SQLite from 'better-sqlite3'
 import {
@@ -13,7 +13,8 @@ import {
   SqliteDialect,
   SqliteQueryCompiler,
 } from 'kysely'
-import { StoreError } from '../../base/errors.ts'
+import { InputError, StoreError } from '../../base/errors.ts'
+import { makeFolder } from '../../base/files/folder.ts'
 import type { Database } from '../../tables/schema.ts'
 import { type Ran, runDirectly } from '../prepared.ts'
 import type { Patience } from '../store.ts'
@@ -169,9 +170,9 @@ function asFileError(error: unknown, file: string): unknown {
 export function makeRoom(file: string): void {
   try {
     refuseOthers(file)
-    mkdirSync(dirname(file), { recursive: true })
+    makeFolder(dirname(file))
   } catch (error) {
-    throw asFileError(error, file)
+    throw asFileError(error instanceof InputError ? error.cause : error, file)
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolder } from '../../base/files/folder.ts'
 
 /*
  * Files that are not complete yet. The bytes of a part lie under a name made of its address and its validator, so that bytes of
@@ -58,7 +59,7 @@ export function findPart(folder: string, url: string): PartialFile | null {
 
 /** Makes room for a new file; its validator is noted before its first byte. */
 export function beginPart(folder: string, url: string, validator: string | null): PartialFile {
-  mkdirSync(folderOf(folder), { recursive: true })
+  makeFolder(folderOf(folder))
   dropParts(folder, url)
   const name = nameOf(url, validator ?? '')
   const file = join(folderOf(folder), name)

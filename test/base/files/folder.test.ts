@@ -17,6 +17,7 @@ test('where it cannot be made it is said why, and what to do', () => {
   symlinkSync(join(root, 'nowhere'), join(root, 'link'))
   for (const [folder, why] of [
     [join(root, 'file/lake'), `${join(root, 'file')} is not a folder (ENOTDIR)`],
+    [join(root, 'file'), `in ${root} something of its name is there that is not a folder (EEXIST)`],
     [join(root, 'link'), `in ${root} something of its name is there that is not a folder (EEXIST)`],
     [join(root, 'x'.repeat(300)), 'its name is too long (ENAMETOOLONG)'],
   ] as const)
