@@ -143,6 +143,18 @@ describe('imports flow downhill', () => {
     },
   )
 
+  test.each(sources.filter(({ file }) => STAGES.includes(folderOf(file)) && folderOf(file) !== 'fetch'))(
+    '$file takes the time as an argument, so that all of an answer is of one instant',
+    ({ text }) => {
+      // Library users may leave the argument out.
+      const code = text.replaceAll(
+        /\bnow(: Instant)? = (Date\.now\(\)|Math\.floor\(Date\.now\(\) \/ 1000\))(?=[,)\s])/g,
+        '',
+      )
+      expect(code).not.toMatch(/\bDate\.now\b|\bnew Date\(\)/)
+    },
+  )
+
   /** Where SQL is what is shown: recipes, and what the demo asks; or what another program than the database is asked. */
   const SHOWN_SQL = [
     'lake/ducklake.ts',

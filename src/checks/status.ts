@@ -1,4 +1,4 @@
-import { formatUtc } from '../base/time/instant.ts'
+import { formatUtc, type Instant } from '../base/time/instant.ts'
 import type { Reader } from '../db/store.ts'
 import { unknownNext } from '../job/again.ts'
 import type { AnyParams } from '../services/routes.ts'
@@ -74,7 +74,7 @@ async function countOf({ kysely, engine }: Reader, table: TableName): Promise<{ 
 const HOUR_MS = 3_600_000
 
 /** Every series and geo with its first and last value. */
-async function seriesEnds({ kysely }: Reader, nowMs: number): Promise<object[]> {
+async function seriesEnds({ kysely }: Reader, now: Instant): Promise<object[]> {
   const rows = await kysely
     .selectFrom('freshness as f')
     .innerJoin('series as s', 's.id', 'f.series_id')
@@ -87,15 +87,13 @@ async function seriesEnds({ kysely }: Reader, nowMs: number): Promise<object[]> 
     .execute()
   return rows.map(({ last_utc, checked_at, ...row }) => ({
     ...row,
-    lag_hours: Math.round(((nowMs - Date.parse(last_utc)) / HOUR_MS) * 10) / 10,
+    lag_hours: Math.round(((now * 1000 - Date.parse(last_utc)) / HOUR_MS) * 10) / 10,
     checked_at,
   }))
 }
 
-/** Reads what `status` shows. Times are UTC, except `last_local`; `lag_hours` is the time since the beginning of the last period, negative for the future. */
-export async function readStatus(db: Reader): Promise<Status> {
-  const nowMs = Date.now()
-  const now = Math.floor(nowMs / 1000)
+/** Reads what `status` shows at an instant. Times are UTC, except `last_local`; `lag_hours` is the time since the beginning of the last period, negative for the future. */
+export async function readStatus(db: Reader, now: Instant = Math.floor(Date.now() / 1000)): Promise<Status> {
   const counts: { table: string; rows: number; estimated: boolean }[] = []
   for (const table of COUNTED) counts.push({ table, ...(await countOf(db, table)) })
   const { quarantined } = await db.kysely
@@ -105,7 +103,7 @@ export async function readStatus(db: Reader): Promise<Status> {
     .executeTakeFirstOrThrow()
   return {
     runs: await db.kysely.selectFrom('runs').selectAll().limit(5).execute(),
-    series: await seriesEnds(db, nowMs),
+    series: await seriesEnds(db, now),
     failures: await openFailures(db),
     late: [...(await missedRuns(db, now)), ...(await staleSeries(db, now))].map(({ what }) => what),
     quarantined,

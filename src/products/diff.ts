@@ -229,12 +229,16 @@ export async function differences(db: Reader, question: DiffQuestion): Promise<A
   })()
 }
 
-/** The start and the end of a run; undefined where there is no such run. */
-export async function spanOfRun({ kysely }: Reader, run: number): Promise<{ from: string; to: string } | undefined> {
+/** The start and the end of a run, which is now (epoch milliseconds) while it lasts; undefined where there is no such run. */
+export async function spanOfRun(
+  { kysely }: Reader,
+  run: number,
+  nowMs: number,
+): Promise<{ from: string; to: string } | undefined> {
   const found = await kysely
     .selectFrom('_run')
     .select(['started_at', 'finished_at'])
     .where('id', '=', run)
     .executeTakeFirst()
-  return found && { from: found.started_at, to: found.finished_at ?? formatMillis(Date.now()) }
+  return found && { from: found.started_at, to: found.finished_at ?? formatMillis(nowMs) }
 }

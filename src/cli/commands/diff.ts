@@ -46,7 +46,7 @@ async function spanOf(reader: Reader, args: DiffArgs, zone: string): Promise<Pic
     throw new InputError('Give one run, two runs, or --from and --to.', { code: 'usage' })
   const spans: { from: string; to: string }[] = []
   for (const run of args.run) {
-    const span = await spanOfRun(reader, run)
+    const span = await spanOfRun(reader, run, now)
     if (span) spans.push(span)
     else
       throw new InputError(`There is no run ${run}.`, {

@@ -12,4 +12,5 @@ export const metrics: Answering = async ({ store, version, now }) => {
 }
 
 /** `/status.json`: the same as `status --json`. */
-export const status: Answering = async ({ store }) => json({ database: store.file, ...(await readStatus(store)) })
+export const status: Answering = async ({ store, now }) =>
+  json({ database: store.file, ...(await readStatus(store, now)) })
