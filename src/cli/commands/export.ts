@@ -41,6 +41,8 @@ const refuse = (message: string, hint: string): never => {
   throw new InputError(message, { hint, code: 'bad-export' })
 }
 
+const intoFile = (what: string): never => refuse(`${what} goes into a file.`, 'Name it: --output FILE.')
+
 /** Flags that do not go together, with what to do. */
 function checkFlags(args: ExportArgs): void {
   const { sql, indicator, offer, output, partition, format: form } = args
@@ -55,7 +57,7 @@ function checkFlags(args: ExportArgs): void {
       'Put the condition into the statement.',
     )
   if ((output === undefined || STDOUT.includes(output)) && (form === 'parquet' || partition))
-    refuse(`${partition ? '--partition' : 'Parquet'} goes into a file.`, 'Name it: --output FILE.')
+    intoFile(partition ? '--partition' : 'Parquet')
   if (form !== 'csv' && (args.safe || args.excel))
     refuse(
       `--${args.safe ? 'safe' : 'excel'} goes with CSV.`,
@@ -120,19 +122,20 @@ async function questionOf(db: Reader, args: ExportArgs): Promise<ExportQuestion>
 
 /** Writes the requested rows; returns how many. */
 async function write(reader: Reader, output: string | undefined, args: ExportArgs): Promise<number> {
-  const { sql, overwrite } = args
+  const { sql, overwrite, format: form } = args
   if (sql === undefined && args.partition && output !== undefined)
     return writeYears(reader, output, await questionOf(reader, args), args)
   const question = sql === undefined ? await questionOf(reader, args) : null
   const exported = async (): Promise<Exported> =>
-    question ? exportValues(reader, question, args) : exportStatement(reader, sql!, args.format === 'parquet')
+    question ? exportValues(reader, question, args) : exportStatement(reader, sql!, form === 'parquet')
   if (output !== undefined)
-    return exportFile(output, exported, { form: args.format, dialect: args }, { overwrite, sources: [reader.file] })
+    return exportFile(output, exported, { form, dialect: args }, { overwrite, sources: [reader.file] })
+  if (form === 'parquet') return intoFile('Parquet')
   const count = { rows: 0 }
   const { columns, rows } = await exported()
   const names = columns.map(({ name }) => name)
   const { safe, excel } = args
-  await stream(format(args.format as 'csv' | 'ndjson', names, counted(rows, count), { safe, excel }))
+  await stream(format(form, names, counted(rows, count), { safe, excel }))
   return count.rows
 }
 
