@@ -55,7 +55,7 @@ ${topOf(pages, live).map(
 <h1>${shown.title}</h1>
 ${shown.body}
 </main>
-<p id="status" role="status" class="quiet"></p>
+<p id="status" role="status" class="quiet"${live && html` data-changed="${common.changed}"`} data-copy="${common.copy}" data-copied="${common.copied}"></p>
 <footer>
 <p>${common.database} <code>${basename(request.store.file)}</code>${shown.machine !== undefined && html` · <a href="${shown.machine}">${common.machine}</a>`} ${languages(request)}</p>
 ${request.address !== undefined && html`<p class="printed">${request.address}</p>`}

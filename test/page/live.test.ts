@@ -1,4 +1,4 @@
-import { copyFileSync, renameSync } from 'node:fs'
+import { copyFileSync, readFileSync, renameSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { addFetch } from '../cli/filled.ts'
 import { emulate, runJob } from '../kit.ts'
@@ -134,13 +134,28 @@ test('while a sync writes, every page is answered, whole, and the sync is not he
   expect(series.map(({ indicatorId }) => indicatorId)).toEqual(expect.arrayContaining([1001, 1739]))
 })
 
+test('what scripts tell comes with the page, in its language', async () => {
+  const { url } = await servePage(await filledFile(nothing))
+  const home = await (await fetch(url, { headers: { 'accept-language': 'es' } })).text()
+  for (const word of ['data-copy="Copiar"', 'data-copied="Copiado"', 'data-changed="La base de datos ha cambiado;'])
+    expect(home).toContain(word)
+  for (const script of ['live.ts', 'page.ts'])
+    expect(readFileSync(`src/page/client/${script}`, 'utf8')).not.toContain('documentElement.lang')
+})
+
 describe('monitors', () => {
   test('get the figures of status --format prometheus and status --json', async () => {
     const { url } = await servePage(await filledFile(nothing))
     const metrics = await fetch(`${url}/metrics`)
     expect(metrics.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
     expect(await metrics.text()).toMatch(/^indicator_sync_build_info\{.*version="test".*\} 1$/m)
-    const status = (await (await fetch(`${url}/status.json`)).json()) as { failures: object[]; runs: object[] }
+    const status = (await (await fetch(`${url}/status.json`)).json()) as {
+      failures: object[]
+      runs: object[]
+      series: { indicator_id: number; lag_hours: number }[]
+    }
     expect([status.failures.length, status.runs.length]).toEqual([1, 1])
+    // As old as on the other pages.
+    expect(status.series.find(({ indicator_id }) => indicator_id === 1293)!.lag_hours).toBeLessThan(24)
   })
 })

@@ -1,10 +1,7 @@
 /** Keeps a page up to date while a sync writes: when the server reports a change, the page requests itself again. */
 
-const status = document.querySelector('#status')
-const CHANGED =
-  document.documentElement.lang === 'es'
-    ? 'La base de datos ha cambiado; la página se ha actualizado.'
-    : 'The database has changed; the page was brought up to date.'
+/** Where a change is told; it holds the words for that, in the language of the page. */
+const status = document.querySelector<HTMLElement>('#status')
 
 /** Whether the user is in the middle of something that a new page would interrupt. */
 const isBusy = (): boolean =>
@@ -28,7 +25,7 @@ async function refresh(): Promise<void> {
   main.replaceChildren(...fresh.childNodes)
   document.dispatchEvent(new Event('page:changed'))
   if (focused >= 0) main.querySelectorAll<HTMLElement>('a, button, [tabindex]')[focused]?.focus({ preventScroll: true })
-  if (status) status.textContent = CHANGED
+  if (status) status.textContent = status.dataset.changed ?? ''
 }
 
 let last = document.querySelector('main')?.innerHTML

@@ -3,21 +3,21 @@
  * selected.
  */
 
-const labels =
-  document.documentElement.lang === 'es' ? { copy: 'Copiar', copied: 'Copiado' } : { copy: 'Copy', copied: 'Copied' }
+/** Where it is told that something was copied; it holds the words for that, in the language of the page. */
+const status = document.querySelector<HTMLElement>('#status')
+const { copy = '', copied = '' } = status?.dataset ?? {}
 
 /** Puts a button beside each command that has none. */
 function addButtons(): void {
   for (const code of document.querySelectorAll<HTMLElement>('code[data-copy]:not(:has(+ button))')) {
     const button = document.createElement('button')
     button.type = 'button'
-    button.textContent = labels.copy
-    button.setAttribute('aria-label', `${labels.copy}: ${code.textContent}`)
+    button.textContent = copy
+    button.setAttribute('aria-label', `${copy}: ${code.textContent}`)
     button.addEventListener('click', async () => {
       await navigator.clipboard.writeText(code.textContent ?? '')
-      button.textContent = labels.copied
-      const status = document.querySelector('#status')
-      if (status) status.textContent = labels.copied
+      button.textContent = copied
+      if (status) status.textContent = copied
     })
     code.after(button)
   }
