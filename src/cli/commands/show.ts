@@ -1,8 +1,10 @@
 import { InputError } from '../../base/errors.ts'
 import { quantity } from '../../base/quantity.ts'
 import { formatMillis, parseInstant } from '../../base/time/instant.ts'
+import type { Interval } from '../../base/time/interval.ts'
 import { formatLocal } from '../../base/time/zone.ts'
 import { oneLine } from '../../base/visible.ts'
+import type { Revision } from '../../db/engine.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import { parseSpan, SPAN_FORM } from '../../job/moment.ts'
@@ -163,84 +165,109 @@ function subjectOf({ indicator, offer, with: second, revisions }: ShowArgs): { k
   return indicator === undefined ? { kind: 'offer_indicator', id: offer! } : { kind: 'indicator', id: indicator }
 }
 
+/** What is asked for by `--last`, or by `--from` and `--to`; undefined where nothing is. */
+function askedRange(args: ShowArgs, zone: string): Interval | undefined {
+  if (args.last !== undefined && parseSpan(args.last) === undefined)
+    throw new InputError(`--last ${JSON.stringify(args.last)} is not a valid span; legal: ${SPAN_FORM}.`, {
+      code: 'bad-span',
+    })
+  const now = Math.floor(Date.now() / 1000)
+  return args.last
+    ? { from: instantOf('last', `-${args.last}`, zone, now), to: Number.POSITIVE_INFINITY }
+    : rangeOf(args, zone, now)
+}
+
+/** What is shown: series, and what was revised of the first one since. */
+interface Shown {
+  readonly all: readonly DrawnSeries[]
+  readonly from: number
+  readonly to: number
+  /** The instant as known at which the values are; `first` as first said, `now` as they are. */
+  readonly then: string
+  readonly revised: readonly Revision[] | null
+  /** The current state of the first series, where it is compared with an earlier one. */
+  readonly current: DrawnSeries | null
+}
+
+/** Reads what is to be shown. Throws InputError where nothing of it is held. */
+async function read(reader: Reader, args: ShowArgs, service: Service): Promise<Shown> {
+  const { kind, id } = subjectOf(args)
+  const first = await findSeries(reader, kind, id, args.geo, service)
+  const second = args.with === undefined ? null : await findSeries(reader, 'indicator', args.with, args.geo, service)
+  const asOf = args.asOf === undefined ? null : formatMillis(millisOf(args.asOf, first.zone, Date.now()))
+  const then = asOf ?? (args.revisions ? 'first' : 'now')
+  const range = askedRange(args, first.zone)
+  const last = Math.max(first.lastAt, second?.lastAt ?? 0, then === 'now' ? 0 : await lastVersionAt(reader, first))
+  const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, last + 1)
+  const from = Math.max(range?.from ?? to - USUAL, Math.min(first.firstAt, second?.firstAt ?? first.firstAt))
+  if (from >= to)
+    throw new InputError(`Nothing of ${WORD[kind]} ${id} is held for this time.`, {
+      hint: `What is held ends at ${formatLocal(first.zone, last)}; give --from and --to, or no range for its last week.`,
+      code: 'nothing-held',
+    })
+  const datasets = [first, ...(second ? [second] : [])]
+  const all: DrawnSeries[] = []
+  for (const dataset of datasets) all.push(await draw(reader, dataset, from, to, then))
+  if (asOf !== null && all.every((drawn) => numbersOf(drawn).length === 0))
+    throw new InputError(`Nothing of ${WORD[kind]} ${id} was known of this time at ${asOf}.`, {
+      hint: 'Give a later instant, or --revisions alone for what was said first.',
+      code: 'nothing-known',
+    })
+  const revised = args.revisions ? await reader.engine.revisions({ ...first, from, to }, asOf) : null
+  const current = revised ? await draw(reader, first, from, to, 'now') : null
+  return { all, from, to, then, revised, current }
+}
+
+/** What is shown as JSON, for programs. */
+const shownJson = ({ all, from, then, revised, current }: Shown): object[] =>
+  all.map(({ values, step, name, unit, geoId, geoName }) => ({
+    name,
+    unit,
+    geo_id: geoId,
+    geo_name: geoName,
+    from,
+    step_s: step,
+    values,
+    ...(then === 'now' ? {} : { as_of: then }),
+    ...(revised && current
+      ? {
+          now: { step_s: current.step, values: current.values },
+          revisions: revisionsJson(revised),
+        }
+      : {}),
+  }))
+
+/** Prints what is shown as pictures, for people. */
+function printPictures({ all, from, to, revised, current }: Shown): void {
+  const first = all[0]!
+  // One unit means one scale, so that the lines can be compared.
+  const shared = all.every(({ unit }) => unit === first.unit)
+  const pictures = [...all, ...(current ? [current] : [])]
+  const whole = scaleOf(pictures.flatMap(numbersOf))
+  const width = Math.min(process.stdout.columns ?? 100, 160)
+  const [begin, end] = [from, to].map((at) => formatLocal(first.zone, at).slice(0, 16))
+  for (const drawn of pictures) {
+    const { low, high } = shared ? whole : scaleOf(drawn.values)
+    const lines = chart(drawn.values, { width, height: HEIGHT, low, high })
+    const margin = lines[0]!.indexOf('│') + 1
+    const below =
+      drawn === current
+        ? ' '.repeat(margin) + marks(revised ?? [], from, from + drawn.values.length * drawn.step, width - margin)
+        : ''
+    print([caption(drawn), ...lines, below.trimEnd()].join('\n'))
+  }
+  print(`${begin!.padEnd(width - 16)}${end}`)
+  if (revised) print(`\n${revisionsTable(revised, first.zone)}`)
+  if (all.length === 2) print(`\n${compare(all[0]!, all[1]!)}`)
+}
+
 export async function run(args: ShowArgs): Promise<number> {
-  const { database, service: declared } = readSettings(args)
-  const service = declared.value
+  const { database, service } = readSettings(args)
   const reader = openReader(database.value)
   try {
-    const { kind, id } = subjectOf(args)
-    const first = await findSeries(reader, kind, id, args.geo, service)
-    const second = args.with === undefined ? null : await findSeries(reader, 'indicator', args.with, args.geo, service)
-    const now = Math.floor(Date.now() / 1000)
-    const asOf = args.asOf === undefined ? null : formatMillis(millisOf(args.asOf, first.zone, Date.now()))
-    const then = asOf ?? (args.revisions ? 'first' : 'now')
-    if (args.last !== undefined && parseSpan(args.last) === undefined)
-      throw new InputError(`--last ${JSON.stringify(args.last)} is not a valid span; legal: ${SPAN_FORM}.`, {
-        code: 'bad-span',
-      })
-    const range = args.last
-      ? { from: instantOf('last', `-${args.last}`, first.zone, now), to: Number.POSITIVE_INFINITY }
-      : rangeOf(args, first.zone, now)
-    const last = Math.max(first.lastAt, second?.lastAt ?? 0, then === 'now' ? 0 : await lastVersionAt(reader, first))
-    const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, last + 1)
-    const from = Math.max(range?.from ?? to - USUAL, Math.min(first.firstAt, second?.firstAt ?? first.firstAt))
-    if (from >= to)
-      throw new InputError(`Nothing of ${WORD[kind]} ${id} is held for this time.`, {
-        hint: `What is held ends at ${formatLocal(first.zone, last)}; give --from and --to, or no range for its last week.`,
-        code: 'nothing-held',
-      })
-    const datasets = [first, ...(second ? [second] : [])]
-    const all: DrawnSeries[] = []
-    for (const dataset of datasets) all.push(await draw(reader, dataset, from, to, then))
-    if (asOf !== null && all.every((drawn) => numbersOf(drawn).length === 0))
-      throw new InputError(`Nothing of ${WORD[kind]} ${id} was known of this time at ${asOf}.`, {
-        hint: 'Give a later instant, or --revisions alone for what was said first.',
-        code: 'nothing-known',
-      })
-    const revised = args.revisions ? await reader.engine.revisions({ ...first, from, to }, asOf) : null
-    const current = revised ? await draw(reader, first, from, to, 'now') : null
-    if (args.json) {
-      print(
-        JSON.stringify(
-          all.map(({ values, step, name, unit, geoId, geoName }) => ({
-            name,
-            unit,
-            geo_id: geoId,
-            geo_name: geoName,
-            from,
-            step_s: step,
-            values,
-            ...(then === 'now' ? {} : { as_of: asOf ?? 'first' }),
-            ...(revised && current
-              ? {
-                  now: { step_s: current.step, values: current.values },
-                  revisions: revisionsJson(revised),
-                }
-              : {}),
-          })),
-        ),
-      )
-      return EXIT.done
-    }
-    // One unit means one scale, so that the lines can be compared.
-    const shared = all.every(({ unit }) => unit === first.unit)
-    const pictures = [...all, ...(current ? [current] : [])]
-    const whole = scaleOf(pictures.flatMap(numbersOf))
-    const width = Math.min(process.stdout.columns ?? 100, 160)
-    const [begin, end] = [from, to].map((at) => formatLocal(first.zone, at).slice(0, 16))
-    for (const drawn of pictures) {
-      const { low, high } = shared ? whole : scaleOf(drawn.values)
-      const lines = chart(drawn.values, { width, height: HEIGHT, low, high })
-      const margin = lines[0]!.indexOf('│') + 1
-      const below =
-        drawn === current
-          ? ' '.repeat(margin) + marks(revised ?? [], from, from + drawn.values.length * drawn.step, width - margin)
-          : ''
-      print([caption(drawn), ...lines, below.trimEnd()].join('\n'))
-    }
-    print(`${begin!.padEnd(width - 16)}${end}`)
-    if (revised) print(`\n${revisionsTable(revised, first.zone)}`)
-    if (all.length === 2) print(`\n${compare(all[0]!, all[1]!)}`)
+    const shown = await read(reader, args, service.value)
+    if (args.json) print(JSON.stringify(shownJson(shown)))
+    else printPictures(shown)
     return EXIT.done
   } finally {
     await reader.close()
