@@ -63,7 +63,7 @@ async function underWay(tx: Transaction<Database>, host: string, now: number): P
   return Number(calls)
 }
 
-/** Reserves a turn and spends its budget, where a call may begin at all. `lead`: milliseconds before which no turn begins, as of the moment. */
+/** Reserves a turn and spends its budget, where a call may begin at all; none begins within the next `lead()` milliseconds. */
 const reserveTurn = (store: Store, host: string, pace: Pace, lead: () => number): Promise<FoundTurn> =>
   store.write(async (tx): Promise<FoundTurn> => {
     const row = await hostRow(tx, host)
