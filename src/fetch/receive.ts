@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { StoreError } from '../base/errors.ts'
+import { InputError, StoreError } from '../base/errors.ts'
 import type { Redactor } from '../base/redact.ts'
 import { oneLine } from '../base/visible.ts'
 import { DownloadError, type LinkPolicy, redirectTarget, refusal } from './files/links.ts'
@@ -119,7 +119,8 @@ async function toDisk<T>(work: () => Promise<T>, file: string): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw new StoreError(`${file} cannot be written: ${(error as NodeJS.ErrnoException).code}.`, {
+    const { code } = (error instanceof InputError ? error.cause : error) as NodeJS.ErrnoException
+    throw new StoreError(`${file} cannot be written: ${code}.`, {
       hint: 'Make room or give this user the right to write, or name another folder with --folder.',
       code: 'no-download-folder',
       cause: error,

@@ -51,6 +51,10 @@ test('files of archives are downloaded once, recorded, and kept by a replay; wha
     ['--from', 'yesterday'],
   ])
     expect((await cli(['archives', 'download', ...args], env)).code).toBe(2)
+  if (existsSync('/proc/self')) {
+    const nowhere = await cli(['archives', 'download', '--folder', '/proc/none/new', '--limit', '1'], env)
+    expect(nowhere).toMatchObject({ code: 7, err: expect.stringMatching(/new cannot be written: E[A-Z]+\.\n {2}→ /) })
+  }
   const huge = await cli(['archives', 'download', '--max-bytes', '5', '--limit', '1', '--json'], env)
   expect(JSON.parse(huge.out).failed[0].reason).toMatch(/5 are allowed/)
 })
