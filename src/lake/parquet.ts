@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { zstdCompressSync } from 'node:zlib'
 import type { DecodedArray, SchemaElement, Statistics } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
@@ -201,24 +201,6 @@ export async function writeParquetFile(
     void writer.finish()
     fsyncSync(handle)
     return { rows, bytes: size, sha256: hash.digest('hex'), ...rangesOf(columns, writer.row_groups) }
-  } finally {
-    closeSync(handle)
-  }
-}
-
-/** The rows that a file says it has in the description at its end, whose length stands before the last four bytes. */
-export async function rowsInFooter(file: string): Promise<number> {
-  const { parquetMetadata } = await import('hyparquet')
-  const handle = openSync(file, 'r')
-  try {
-    const { size } = fstatSync(handle)
-    const read = (bytes: number): Buffer => {
-      const piece = Buffer.alloc(Math.min(bytes, size))
-      readSync(handle, piece, 0, piece.length, size - piece.length)
-      return piece
-    }
-    const end = read(read(8).readUInt32LE(0) + 8)
-    return Number(parquetMetadata(new Uint8Array(end).buffer).num_rows)
   } finally {
     closeSync(handle)
   }

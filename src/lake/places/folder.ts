@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { BusyError } from '../../base/errors.ts'
 import { sha256OfFile } from '../../base/files/checksum.ts'
 import { holdAlone } from '../../db/lock.ts'
+import { rowsInFooter } from '../footer.ts'
 import { filesOf, knownManifest, type LakeManifest, readManifest } from '../manifest.ts'
-import { rowsInFooter } from '../parquet.ts'
 import {
   CURRENT,
   commit,
