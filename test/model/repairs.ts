@@ -22,8 +22,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'sums over a change of resolution are loaded',
     'plan/resolution.ts',
-    "if (isCoarse) return 'sums'",
-    "if (isCoarse) return 'native'",
+    "if (id === coarse) return areFiner(rows.observations, sumStep) ? 'native' : 'sums'",
+    "if (id === coarse) return 'native'",
   ),
   mutant(
     'of what is summed only the first half is asked',
