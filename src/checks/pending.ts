@@ -1,6 +1,7 @@
 import { quantity } from '../base/quantity.ts'
 import { DAY, floorToSecond } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
+import { prepared } from '../db/prepared.ts'
 import type { Reader } from '../db/store.ts'
 
 /** Seconds. What a geo had in as long before shows whether it has a value in every period. */
@@ -14,28 +15,46 @@ export interface Pending {
   readonly series: number
 }
 
-/** For every geo of a series, in how many periods of an interval it has values, and how long a period is; null where steps differ. */
-async function heldPeriods(
-  { kysely }: Reader,
-  seriesId: number,
-  { from, to }: Interval,
-): Promise<ReadonlyMap<number, { readonly held: number; readonly step: number | null }>> {
-  const rows = await kysely
-    .selectFrom('observation')
-    .select(['geo_id', ({ fn }) => fn.min('step_s').as('least'), ({ fn }) => fn.max('step_s').as('most')])
+/** What a geo has in an interval. */
+interface Held {
+  /** In how many periods it has values. */
+  readonly periods: number
+  /** Seconds of a period; null where there are no values, or of several lengths. */
+  readonly step: number | null
+}
+
+const periodsOf = prepared((db, of: Interval & { seriesId: number }) =>
+  db
+    // The geos come first: the key of values leads to an interval of one geo only.
+    .selectFrom('series_geo as g')
+    .leftJoin('observation as o', (join) =>
+      join
+        .onRef('o.series_id', '=', 'g.series_id')
+        .onRef('o.geo_id', '=', 'g.geo_id')
+        .on('o.at', '>=', of.from)
+        .on('o.at', '<', of.to),
+    )
+    .where('g.series_id', '=', of.seriesId)
+    .groupBy('g.geo_id')
+    .select(['g.geo_id', ({ fn }) => fn.min('o.step_s').as('least'), ({ fn }) => fn.max('o.step_s').as('most')])
     // A stray value beside another one of its period fills no second one.
     .select((eb) =>
       eb.fn
-        .count<number>(eb(eb('at', '-', from), '/', eb.ref('step_s')))
+        .count<number>(eb(eb('o.at', '-', of.from), '/', eb.ref('o.step_s')))
         .distinct()
-        .as('held'),
-    )
-    .where('series_id', '=', seriesId)
-    .where('at', '>=', from)
-    .where('at', '<', to)
-    .groupBy('geo_id')
-    .execute()
-  return new Map(rows.map(({ geo_id, least, most, held }) => [geo_id, { held, step: least === most ? least : null }]))
+        .as('periods'),
+    ),
+)
+
+/** What the geos of a series have in an interval. */
+async function heldIn({ kysely }: Reader, seriesId: number, interval: Interval): Promise<ReadonlyMap<number, Held>> {
+  const rows = await periodsOf.all(kysely, { seriesId, ...interval })
+  return new Map(
+    rows.map(({ geo_id, least, most, periods }) => [
+      geo_id,
+      { periods: Number(periods), step: least === most ? least : null },
+    ]),
+  )
 }
 
 /** The windows of every series that may still be revised, by geo (0: all), up to when they were last answered. */
@@ -52,16 +71,20 @@ async function provisional({ kysely }: Reader): Promise<ReadonlyMap<number, (Int
   )
 }
 
+/** How many periods of an interval have no value, where each is so long. */
+const lackingOf = ({ from, to }: Interval, periods: number, step: number): number =>
+  Math.max(0, Math.floor((to - from) / step) - periods)
+
 /** How many periods a geo has no value in, of an interval in which its step promises one. */
-function lackingIn(
-  { from, to }: Interval,
-  own: { readonly held: number; readonly step: number | null } | undefined,
-  before: { readonly held: number; readonly step: number | null } | undefined,
-): number {
-  const step = own ? own.step : (before?.step ?? null)
-  if (step === null || step > SHORT || before === undefined || before.held * 2 * step < BEFORE) return 0
-  return Math.max(0, Math.floor((to - from) / step) - (own?.held ?? 0))
+function lackingIn(window: Interval, own: Held, before: Held | undefined): number {
+  const step = own.periods > 0 ? own.step : (before?.step ?? null)
+  if (step === null || step > SHORT || before === undefined || before.periods * 2 * step < BEFORE) return 0
+  return lackingOf(window, own.periods, step)
 }
+
+/** Whether a geo can lack values in an interval, whatever it had before. */
+const mayLack = (window: Interval, { periods, step }: Held): boolean =>
+  periods === 0 || (step !== null && lackingOf(window, periods, step) > 0)
 
 /**
  * Counts the values that are missing where answers may still be revised, which are no gaps: sources publish late, and every sync
@@ -73,13 +96,14 @@ export async function pendingValues(db: Reader): Promise<Pending> {
   for (const [seriesId, windows] of await provisional(db)) {
     const alone = new Set(windows.map(({ geoId }) => geoId))
     for (const window of windows) {
-      const [own, before] = [
-        await heldPeriods(db, seriesId, window),
-        await heldPeriods(db, seriesId, { from: window.from - BEFORE, to: window.from }),
-      ]
-      const all = [...new Set([...own.keys(), ...before.keys()])].filter((geoId) => geoId === 0 || !alone.has(geoId))
-      for (const geoId of window.geoId === 0 ? all : [window.geoId]) {
-        const lacking = lackingIn(window, own.get(geoId), before.get(geoId))
+      const own = [...(await heldIn(db, seriesId, window))].filter(
+        ([geoId, held]) =>
+          (window.geoId === 0 ? geoId === 0 || !alone.has(geoId) : geoId === window.geoId) && mayLack(window, held),
+      )
+      if (own.length === 0) continue
+      const before = await heldIn(db, seriesId, { from: window.from - BEFORE, to: window.from })
+      for (const [geoId, held] of own) {
+        const lacking = lackingIn(window, held, before.get(geoId))
         if (lacking === 0) continue
         values += lacking
         series.add(seriesId)

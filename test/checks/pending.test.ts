@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { findGaps } from '../../src/checks/gaps.ts'
 import { pendingText, pendingValues } from '../../src/checks/pending.ts'
 import { ms, runCli, tempStore } from '../kit.ts'
+import { stepsOf } from '../page/plans.ts'
 import { source } from '../source.ts'
 
 const NOW = '2025-11-05T20:15:00Z'
@@ -22,6 +23,8 @@ test('a value that is missing where it may still come is no gap, and nobody says
     const { code, out } = await runCli(dirname(store.file), [command, '--database', store.file])
     expect([code, out.trim().split('\n')]).toEqual([0, [says, pendingText({ values: 2, series: 1 })]])
   }
+  const reads = (await stepsOf(store, () => pendingValues(store))).filter(({ detail }) => /^SEARCH (o|observation)\b/.test(detail))
+  for (const { detail } of reads) expect(detail, 'an interval of one geo').toMatch(/geo_id=\? AND at>\? AND at<\?/)
   lost.pop()
   await market.run(store, JOB, '2025-11-05T22:15:00Z')
   expect(await pendingValues(store)).toEqual({ values: 0, series: 0 })

@@ -50,6 +50,11 @@ describe('the length of native days and months is that of the calendar', () => {
     ).toBe(step),
   )
 
+  test('events of which no two are equally far apart have the least distance, however many they are', () => {
+    const instants = Array.from({ length: 300_000 }, (_, i) => from + (i * (i + 1)) / 2)
+    expect(of([], instants)).toBe(1)
+  })
+
   test('a single midnight under the number of hours is an hour where there is no room for more', () =>
     expect(of([{ id: 4 }], ['2025-03-01'], 7 * DAY)).toBe(3600))
 

@@ -180,6 +180,12 @@ export function usualDistance({ geoIds, at }: Values['observations']): number | 
     const distance = at[i]! - at[i - 1]!
     counts.set(distance, (counts.get(distance) ?? 0) + 1)
   }
-  const most = Math.max(...counts.values())
-  return counts.size === 0 ? null : Math.min(...[...counts].filter(([, n]) => n === most).map(([distance]) => distance))
+  let usual: number | null = null
+  let most = 0
+  for (const [distance, count] of counts) {
+    if (count < most || (count === most && usual !== null && distance > usual)) continue
+    usual = distance
+    most = count
+  }
+  return usual
 }
