@@ -49,7 +49,9 @@ export async function runCli(
   child.stdin.end()
   const texts = outputs(child)
   during?.(child)
-  return new Promise((done) => child.on('close', (code, signal) => done({ code, signal, ...texts })))
+  // A process that cannot be started closes with an error: `once` throws it.
+  const [code, signal] = await once(child, 'close')
+  return { code, signal, ...texts }
 }
 
 /** What a process writes, as far as it has come. */

@@ -1,8 +1,7 @@
-import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { findGaps } from '../../src/checks/gaps.ts'
 import { pendingText, pendingValues } from '../../src/checks/pending.ts'
-import { ms, runCli, tempStore } from '../kit.ts'
+import { ms, runCommand, tempFolder, tempStore } from '../kit.ts'
 import { stepsOf } from '../page/plans.ts'
 import { source } from '../source.ts'
 
@@ -22,7 +21,7 @@ test('a value that is missing where it may still come is no gap, and nobody says
     ['gaps', 'No gaps: everything that was requested and is past revision is held.'],
     ['check', 'No findings.'],
   ] as const) {
-    const { code, out } = await runCli(dirname(store.file), [command, '--database', store.file])
+    const { code, out } = await runCommand(tempFolder(), [command, '--database', store.file])
     expect([code, out.trim().split('\n')]).toEqual([0, [says, pendingText({ values: 2, series: 1 })]])
   }
   lost.pop()
