@@ -2,7 +2,7 @@ import { canonical, numbersOf } from '../base/json.ts'
 import type { Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import type { ApiRequest } from '../services/request.ts'
-import type { AnyParams, Locale, RouteName, SeriesRoute } from '../services/routes.ts'
+import type { AnyParams, Locale, Route, RouteName, SeriesRoute } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 
 /** What identifies a series: an indicator with its aggregation. Values of two series are never mixed. */
@@ -76,6 +76,10 @@ export interface PlannedRequest {
   /** Whether the listing is unfiltered, so that an item that it lacks has been withdrawn. */
   readonly complete: boolean
 }
+
+/** The service's declaration of the requested route. */
+export const declaredRoute = ({ service, route }: Pick<PlannedRequest, 'service' | 'route'>): Route =>
+  service.routes[route]!
 
 /** The geos that a request is filtered by; null where it is for all. */
 export const filteredGeos = ({ geoIds }: Pick<PlannedRequest, 'geoIds'>): readonly number[] | null =>

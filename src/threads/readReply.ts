@@ -1,6 +1,6 @@
 import { release } from '../base/bytes/bytes.ts'
 import type { Interval } from '../base/time/interval.ts'
-import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { ParsedReply } from '../load/load.ts'
 import type { PackedReply } from '../load/replies/packer.ts'
 import { transform, transformScanned } from '../transform/transform.ts'
@@ -11,8 +11,8 @@ import { createWorkerClient } from './workerClient.ts'
 export interface ReadRequest {
   readonly buffer: ArrayBuffer
   readonly length: number
-  /** The window of values to read, null for all; undefined for bodies without values. */
-  readonly window: Interval | null | undefined
+  /** The window of values to read, null for all, and the key that has them; undefined for bodies without values. */
+  readonly values: { readonly window: Interval | null; readonly root: string } | undefined
 }
 
 /** The same buffer with the packed body as its first bytes, and the values that were read from it. */
@@ -53,12 +53,13 @@ function takeBuffer(bodyLength: number): ArrayBuffer {
 export async function readReply(body: Buffer, planned: PlannedRequest, stored = true): Promise<ParsedReply> {
   const here = (packed?: PackedReply): ParsedReply => ({ rows: transform(body, planned), packed })
   if (!stored || body.length < WORKER_SIZES.from || body.length > WORKER_SIZES.to) return here()
-  const window = planned.service.routes[planned.route]!.shape === 'series' ? planned.window : undefined
+  const { root, shape } = declaredRoute(planned)
+  const values = shape === 'series' ? { window: planned.window, root } : undefined
   const [earlier, latest] = sent
   const asking = earlier.then(() => {
     const buffer = takeBuffer(body.length)
     body.copy(new Uint8Array(buffer))
-    return client.request({ buffer, length: body.length, window }, [buffer])
+    return client.request({ buffer, length: body.length, values }, [buffer])
   })
   sent = [latest, asking.catch(() => undefined)]
   const answer = await asking

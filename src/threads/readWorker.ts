@@ -6,11 +6,11 @@ import { scanColumns } from '../transform/values/columns.ts'
 import type { ReadAnswer, ReadRequest } from './readReply.ts'
 import { serveRequests } from './workerClient.ts'
 
-serveRequests(({ buffer, length, window }: ReadRequest): { payload: ReadAnswer; transfer: ArrayBuffer[] } => {
+serveRequests(({ buffer, length, values }: ReadRequest): { payload: ReadAnswer; transfer: ArrayBuffer[] } => {
   const body = Buffer.from(buffer, 0, length)
   const hash = sha256(body)
   const { form, bytes } = arrange(body)
-  const scanned = form === 'columns' && window !== undefined ? scanColumns(bytes, window) : null
+  const scanned = form === 'columns' && values ? scanColumns(bytes, values.window, values.root) : null
   const packed = compress({ form, bytes }).bytes
   // The packed body goes back in the same buffer, which is large enough even for a body that does not compress.
   new Uint8Array(buffer).set(packed)

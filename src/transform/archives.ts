@@ -1,6 +1,6 @@
 import { AS, canonical, columnsOf, isObject, type JsonObject, listOf, payloadOf, textOf } from '../base/json.ts'
 import { localDate } from '../base/time/zone.ts'
-import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { FILED_LISTS, readItems } from './items.ts'
 import { taxonomyRows } from './taxonomy.ts'
@@ -19,7 +19,10 @@ function dayOf(item: JsonObject, planned: PlannedRequest): string {
 
 /** The rows of an answer of `/archives` or `/archives_json`: archives, their texts, and one edition for each entry. */
 export function transformArchives(body: JsonObject, planned: PlannedRequest): Rows {
-  const { items, rejects, rejected } = readItems(body, 'archives', ['id'], { once: false, lists: FILED_LISTS })
+  const { items, rejects, rejected } = readItems(body, declaredRoute(planned).root, ['id'], {
+    once: false,
+    lists: FILED_LISTS,
+  })
   const kind = planned.route === 'archives' ? 'archive' : 'archive_json'
   const { locale } = planned
   const editions = items.map(({ id, item }): RowValues => {

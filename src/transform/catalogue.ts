@@ -1,5 +1,5 @@
 import { type JsonObject, payloadOf } from '../base/json.ts'
-import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { readItems } from './items.ts'
 import { textColumns } from './plain.ts'
@@ -8,7 +8,7 @@ const KNOWN = ['name', 'short_name', 'description', 'id']
 
 /** An answer of `/indicators` as rows. */
 export function transformCatalogue(body: JsonObject, planned: PlannedRequest): Rows {
-  const { items, rejects, rejected, whole } = readItems(body, 'indicators', ['id'])
+  const { items, rejects, rejected, whole } = readItems(body, declaredRoute(planned).root, ['id'])
   const kind = 'indicator'
   const rows = items.map(({ id, item }): RowValues => ({ kind, id, ...payloadOf(item, KNOWN) }))
   const texts = items.map(({ id, item }): RowValues => ({ kind, id, locale: planned.locale, ...textColumns(item) }))

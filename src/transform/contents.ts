@@ -1,5 +1,5 @@
 import { AS, columnsOf, integerOf, isObject, type JsonObject, listOf, payloadOf } from '../base/json.ts'
-import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { contentKind } from '../services/routes.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { FILED_LISTS, readItems } from './items.ts'
@@ -84,7 +84,7 @@ const mediaRows = (kind: string, id: number, locale: string, item: JsonObject): 
 
 /** An answer of a content route as rows. */
 export function transformContents(body: JsonObject, planned: PlannedRequest): Rows {
-  const { items, rejects, rejected, whole } = readItems(body, 'contents', ['id'], {
+  const { items, rejects, rejected, whole } = readItems(body, declaredRoute(planned).root, ['id'], {
     lists: { ...FILED_LISTS, media: 'id' },
   })
   const kind = contentKind(planned.service.routes, planned.route)

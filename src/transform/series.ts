@@ -1,6 +1,6 @@
 import { SchemaError } from '../base/errors.ts'
 import { AS, brief, columnsOf, integerOf, isObject, type JsonObject, listOf, payloadOf, textOf } from '../base/json.ts'
-import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Rows, RowValues, TableRows } from '../tables/rows.ts'
 import { bounded } from './flood.ts'
 import { textColumns } from './plain.ts'
@@ -71,18 +71,19 @@ function indicatorRows(indicator: JsonObject, id: number, planned: PlannedReques
  * `scanned`: the values, where they were read from the bytes already and the list in the body is empty.
  */
 export function transformSeries(body: JsonObject, planned: PlannedRequest, scanned?: Values): Rows {
+  const { root } = declaredRoute(planned)
   // Only one root key is known from recordings; any object with values is accepted.
-  const indicator = body.indicator ?? Object.values(body).find((part) => isObject(part) && 'values' in part)
-  if (!isObject(indicator)) throw new SchemaError('The answer has no indicator.', { path: '$.indicator' })
-  if (!Array.isArray(indicator.values)) throw new SchemaError('values is not a list.', { path: '$.indicator.values' })
+  const indicator = body[root] ?? Object.values(body).find((part) => isObject(part) && 'values' in part)
+  if (!isObject(indicator)) throw new SchemaError('The answer has no indicator.', { path: `$.${root}` })
+  if (!Array.isArray(indicator.values)) throw new SchemaError('values is not a list.', { path: `$.${root}.values` })
   const requested = planned.series?.indicatorId ?? 0
   const answered = indicator.id ?? requested
   if (String(answered) !== String(requested))
     throw new SchemaError(`Indicator ${requested} was requested, ${brief(answered)} was answered.`, {
-      path: '$.indicator.id',
+      path: `$.${root}.id`,
     })
   const { observations, rejects, rejected, rows, outside, geoNames } =
-    scanned ?? readValues(indicator.values, planned.window)
+    scanned ?? readValues(indicator.values, planned.window, root)
   const { window, timeZone, service } = planned
   const length = window ? window.to - window.from : 0
   const trunc = planned.series?.timeTrunc ?? null

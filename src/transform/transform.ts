@@ -4,8 +4,8 @@ import { decompress, type Packed, restore } from '../base/bytes/pack.ts'
 import { DamagedError, SchemaError } from '../base/errors.ts'
 import { isObject, type JsonObject } from '../base/json.ts'
 import { oneLine } from '../base/visible.ts'
-import type { PlannedRequest } from '../job/plannedRequest.ts'
-import type { Route, Shape } from '../services/routes.ts'
+import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
+import type { Shape } from '../services/routes.ts'
 import type { Rows } from '../tables/rows.ts'
 import { transformArchives } from './archives.ts'
 import { transformCatalogue } from './catalogue.ts'
@@ -23,9 +23,6 @@ const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, planned: PlannedReques
   archives: transformArchives,
   widgets: transformWidgets,
 }
-
-/** The service's declaration of the requested route. */
-const rowOf = ({ service, route }: PlannedRequest): Route => service.routes[route]!
 
 /** Rows of a body, by every way to them. A body that is nested too deeply is one that cannot be understood. */
 function understand(reading: () => Rows): Rows {
@@ -60,8 +57,9 @@ function whole<T>(unpacking: () => T): T {
 /** The same for a body of `size` bytes from the reply store. Throws DamagedError where it is not what was stored. */
 export function transformPacked(packed: Packed, size: number, planned: PlannedRequest): Rows {
   const arranged = whole(() => decompress(packed))
-  if (arranged.form === 'columns' && rowOf(planned).shape === 'series') {
-    const scanned = whole(() => scanColumns(arranged.bytes, planned.window))
+  const { root, shape } = declaredRoute(planned)
+  if (arranged.form === 'columns' && shape === 'series') {
+    const scanned = whole(() => scanColumns(arranged.bytes, planned.window, root))
     if (scanned) return transformScanned(scanned, planned)
   }
   const body = whole(() => restore(arranged, size))
@@ -99,10 +97,10 @@ function notJson(body: Buffer, error: unknown): SchemaError {
 const BOM = [0xef, 0xbb, 0xbf]
 
 function read(body: Buffer, planned: PlannedRequest): Rows {
-  const { root, shape } = rowOf(planned)
+  const { root, shape } = declaredRoute(planned)
   if (BOM.every((byte, i) => body[i] === byte)) return read(body.subarray(BOM.length), planned)
   if (shape === 'series') {
-    const scanned = scan(body, planned.window)
+    const scanned = scan(body, planned.window, root)
     if (scanned) return transformSeries(scanned.rest, planned, scanned.values)
   }
   refuseFlood(body)

@@ -1,6 +1,6 @@
 import { SchemaError } from '../base/errors.ts'
 import { AS, canonical, columnsOf, integerOf, isObject, type JsonObject, textOf } from '../base/json.ts'
-import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { type Items, readItems } from './items.ts'
 
@@ -9,25 +9,30 @@ import { type Items, readItems } from './items.ts'
  * answer is about another widget than the requested one, by id or by name.
  */
 function single(body: JsonObject, planned: PlannedRequest): Items {
-  const item = isObject(body.widget) ? body.widget : body
+  const { root } = declaredRoute(planned)
+  const own = body[root]
+  const item = isObject(own) ? own : body
   const requested = String(planned.params.id)
   const names = [item.id_widget, item.id].filter((name) => name !== undefined && name !== null).map(String)
   const isNumber = (name: string): boolean => /^\d+$/.test(name)
   // An answer with only a name may be about any id, and the other way round.
   const sameForm = names.filter((name) => isNumber(name) === isNumber(requested))
   if (sameForm.length > 0 && !names.includes(requested))
-    throw new SchemaError(`Widget ${requested} was requested, ${sameForm[0]} was answered.`, { path: '$.widget.id' })
+    throw new SchemaError(`Widget ${requested} was requested, ${sameForm[0]} was answered.`, { path: `$.${root}.id` })
   const id =
     integerOf(item.id_widget) ?? integerOf(item.id) ?? (isNumber(requested) ? integerOf(Number(requested)) : null)
-  if (id === null) throw new SchemaError('The widget has no number.', { path: '$.widget.id_widget' })
+  if (id === null) throw new SchemaError('The widget has no number.', { path: `$.${root}.id_widget` })
   return { items: [{ id, item }], rejects: [], rejected: 0, whole: false }
 }
 
 /** The rows of an answer of `/widgets` or `/widgets/{id}`: known fields in columns, everything in the payload of its version. */
 export function transformWidgets(body: JsonObject, planned: PlannedRequest): Rows {
-  const { items, rejects, rejected, whole } =
-    planned.route === 'widgets' ? readItems(body, 'widgets', ['id_widget', 'id']) : single(body, planned)
-  const payload = `payload_v${planned.service.routes[planned.route]!.version}`
+  const { root, version, slots } = declaredRoute(planned)
+  const isListing = Object.keys(slots).length === 0
+  const { items, rejects, rejected, whole } = isListing
+    ? readItems(body, root, ['id_widget', 'id'])
+    : single(body, planned)
+  const payload = `payload_v${version}`
   const { locale } = planned
   const ids = items.map(({ id }) => id)
   const rows = items.map(({ id, item }): RowValues => {
@@ -44,10 +49,9 @@ export function transformWidgets(body: JsonObject, planned: PlannedRequest): Row
       { table: 'widget', rows, locale },
       { table: 'widget_text', rows: texts },
     ],
-    listing:
-      planned.route === 'widgets'
-        ? { item: 'widget', text: 'widget_text', kind: null, locale, ids, complete: whole && planned.complete }
-        : null,
+    listing: isListing
+      ? { item: 'widget', text: 'widget_text', kind: null, locale, ids, complete: whole && planned.complete }
+      : null,
     rejects,
     rejected,
     empty: items.length === 0,

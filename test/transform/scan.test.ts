@@ -10,7 +10,7 @@ import { readValues } from '../../src/transform/values/values.ts'
 /** What the parser of the whole makes of the same bytes. */
 function parsed(text: string, window: Interval | null) {
   const [holder] = Object.values(JSON.parse(text) as Record<string, JsonObject>)
-  return readValues(listOf(holder?.values), window)
+  return readValues(listOf(holder?.values), window, 'indicator')
 }
 
 /** A row as the service writes it, for an instant and a geo. */
@@ -74,7 +74,7 @@ const SCANNERS = [
     'of columns',
     (body: Buffer, window: Interval | null) => {
       const { form, bytes } = arrange(body)
-      return form === 'columns' ? scanColumns(bytes, window) : null
+      return form === 'columns' ? scanColumns(bytes, window, 'indicator') : null
     },
   ],
 ] as const
@@ -85,7 +85,7 @@ describe.each(SCANNERS)('the scanner %s', (_name, scan) => {
       fc.property(rows, fc.boolean(), (values, all) => {
         const window = all ? null : { from: 1_700_000_000 + 50 * 900, to: 1_700_000_000 + 300 * 900 }
         const text = JSON.stringify(answer(values), null, indent)
-        const scanned = scan(Buffer.from(text), window)
+        const scanned = scan(Buffer.from(text), window, 'indicator')
         if (scanned === null) return
         expect(scanned.values).toEqual(parsed(text, window))
         expect(scanned.rest).toEqual({ indicator: { ...answer([]).indicator } })
@@ -98,7 +98,7 @@ describe.each(SCANNERS)('the scanner %s', (_name, scan) => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(400), number), { minLength: 16, maxLength: 50 }), (list) => {
         const text = JSON.stringify(answer(list.map(([step, value]) => row(1_700_000_000 + step * 900, value, 3))))
-        expect(scan(Buffer.from(text), null)?.values).toEqual(parsed(text, null))
+        expect(scan(Buffer.from(text), null, 'indicator')?.values).toEqual(parsed(text, null))
       }),
     )
   })
@@ -117,7 +117,7 @@ describe.each(SCANNERS)('the scanner %s', (_name, scan) => {
           const letters = [...text]
           for (const [at, letter] of changes) letters[at] = letter
           const changed = letters.join('')
-          const scanned = scan(Buffer.from(changed), null)
+          const scanned = scan(Buffer.from(changed), null, 'indicator')
           if (scanned === null) return
           // What it takes must be JSON, and mean the same.
           expect(scanned.values).toEqual(parsed(changed, null))
@@ -138,12 +138,14 @@ describe.each(SCANNERS)('the scanner %s', (_name, scan) => {
     ['a field twice', '{"indicator":{"values":[{"value":1,"value":2,"datetime":"2025-01-01T00:00:00+01:00"}]}}'],
     ['something after the answer', '{"indicator":{"values":[]}} x'],
     ['nothing', ''],
-  ])('leaves to the parser of the whole: %s', (_name, text) => expect(scan(Buffer.from(text), null)).toBeNull())
+  ])('leaves to the parser of the whole: %s', (_name, text) =>
+    expect(scan(Buffer.from(text), null, 'indicator')).toBeNull(),
+  )
 })
 
 describe('the scanner of bytes', () => {
   test('an empty list is read as such', () => {
-    expect(scan(Buffer.from('{"indicator":{"id":1,"values":[ ]}}'), null)).toMatchObject({
+    expect(scan(Buffer.from('{"indicator":{"id":1,"values":[ ]}}'), null, 'indicator')).toMatchObject({
       rest: { indicator: { id: 1, values: [] } },
       values: { rows: 0, rejects: [] },
     })
@@ -154,11 +156,11 @@ describe('the scanner of columns', () => {
   test('leaves no memory behind that only the collector would give back: a thread that reads little garbage waits for it long', () => {
     const rows = Array.from({ length: 100 }, (_, i) => row(1_700_000_000 + i * 900, i * 1.25, 3))
     const body = Buffer.from(JSON.stringify(answer(rows, { description: 'é'.repeat(300) })))
-    expect(scanColumns(arrange(body).bytes, null)?.values.rows).toBe(100)
+    expect(scanColumns(arrange(body).bytes, null, 'indicator')?.values.rows).toBe(100)
     let taken = 0
     for (let i = 0; i < 200; i++) {
       const before = process.memoryUsage().arrayBuffers
-      scanColumns(arrange(body).bytes, null)
+      scanColumns(arrange(body).bytes, null, 'indicator')
       taken += Math.max(0, process.memoryUsage().arrayBuffers - before)
     }
     expect(taken).toBe(0)
@@ -169,6 +171,6 @@ describe('the scanner of columns', () => {
     const rows = Array.from({ length: 16 }, (_, i) => ({ value: i, datetime: `2024-01-01T00:00:00${zone}` }))
     const { form, bytes } = arrange(Buffer.from(JSON.stringify(answer(rows))))
     expect(form).toBe('columns')
-    expect(scanColumns(bytes, null)).toBeNull()
+    expect(scanColumns(bytes, null, 'indicator')).toBeNull()
   })
 })

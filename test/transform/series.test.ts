@@ -113,6 +113,18 @@ describe('values become observations', () => {
     expect(rejects[0]).toMatchObject({ path: '$.indicator.values[1]', reason: expect.stringMatching(reason) })
   })
 
+  test('the key of the answer that has the values is that of the route', () => {
+    const { generic } = SERVICES
+    const routes = { ...generic.routes, indicator: { ...generic.routes.indicator!, root: 'serie' } }
+    const other = { ...planned(), service: { ...generic, routes } }
+    const answer = (body: object) => transform(Buffer.from(JSON.stringify(body)), other)
+    const values = [value({ geo_id: 1 }), value({ value: '10.5' })]
+    const { observations, rejects } = answer({ serie: { id: 600, values } })
+    expect(observations!.at).toHaveLength(1)
+    expect(rejects).toMatchObject([{ path: '$.serie.values[1]' }])
+    expect(() => answer({ serie: { id: 600 } })).toThrow(expect.objectContaining({ path: '$.serie.values' }))
+  })
+
   test.each([
     ['a date that does not exist', { datetime: '2021-02-30T00:00:00.000+01:00', tz_time: undefined }],
     ['no offset', { datetime: '2021-10-31T00:00:00.000', tz_time: undefined }],

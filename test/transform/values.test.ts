@@ -6,7 +6,7 @@ const MIDNIGHT = parseInstant('2025-07-01T00:00:00Z')
 const HOUR = 3_600
 const at = (hour: number): string => `2025-07-01T${String(hour).padStart(2, '0')}:00:00Z`
 const row = (hour: number, over: object = {}): object => ({ value: hour, datetime: at(hour), geo_id: 3, ...over })
-const read = (...rows: readonly unknown[]) => readValues(rows, null)
+const read = (...rows: readonly unknown[]) => readValues(rows, null, 'indicator')
 const reasonOf = (over: unknown): string =>
   read(over !== null && typeof over === 'object' ? row(0, over) : over).rejects[0]!.reason
 
@@ -87,7 +87,7 @@ describe('what is gathered', () => {
 
   test('leaves out and counts what is outside of the window', () => {
     const window = { from: MIDNIGHT + HOUR, to: MIDNIGHT + 3 * HOUR }
-    const { observations, outside, rows } = readValues([row(0), row(1), row(2), row(3)], window)
+    const { observations, outside, rows } = readValues([row(0), row(1), row(2), row(3)], window, 'indicator')
     expect([observations.values, outside, rows]).toEqual([[1, 2], 2, 4])
   })
 

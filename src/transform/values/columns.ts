@@ -14,7 +14,7 @@ import { type Gathering, gather } from './values.ts'
  */
 
 /** Reads the values of an answer that was arranged by column; null where it has to be parsed from the body. */
-export function scanColumns(arranged: Buffer, window: Interval | null): Scanned | null {
+export function scanColumns(arranged: Buffer, window: Interval | null, root: string): Scanned | null {
   const { columns, sample } = readColumns(arranged)
   const start = skipSpace(sample, findList(sample, VALUES))
   try {
@@ -23,7 +23,7 @@ export function scanColumns(arranged: Buffer, window: Interval | null): Scanned 
     const rest = restOf(sample.toString('utf8', 0, start), sample.toString('utf8', end))
     // Only the parser can decide whether other bare words are JSON.
     if (!template || !rest || template.parts.some(({ what }) => what === 'word')) return null
-    const gathering = gather(window)
+    const gathering = gather(window, root)
     const read = createRow(columns, template, gathering)
     for (let row = 0; row < columns.rows; row++) if (!read()) return null
     return { rest, values: gathering.done() }

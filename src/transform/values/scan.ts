@@ -125,11 +125,11 @@ export function restOf(before: string, after: string): JsonObject | null {
 }
 
 /** Reads the values of an answer from its bytes; null when it has to be parsed as a whole. */
-export function scan(body: Buffer, window: Interval | null): Scanned | null {
+export function scan(body: Buffer, window: Interval | null, root: string): Scanned | null {
   const start = findList(body, VALUES)
   if (start < 0) return null
   try {
-    const gathering = gather(window)
+    const gathering = gather(window, root)
     const end = scanRows(body, skipSpace(body, start), gathering)
     if (end < 0) return null
     refuseFlood(body.subarray(0, start), body.subarray(end))

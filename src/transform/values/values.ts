@@ -58,12 +58,13 @@ export interface Gathering {
 /**
  * Collects each value once, by geo and instant. Rows outside the window are left out and counted; rows that cannot be understood
  * are rejected; of two rows for one instant the later one is used, and the earlier one is rejected where they differ.
- * The order of the result is that of `Observations`.
+ * The order of the result is that of `Observations`. `root` is the key of the answer that has the values, for the paths of rejects.
  */
-export function gather(window: Interval | null): Gathering {
+export function gather(window: Interval | null, root: string): Gathering {
   const columns = new Map<number, GeoColumns>()
   const geoNames = new Map<number, string>()
   const rejects = gatherRejects()
+  const path = `$.${root}.values`
   let rows = 0
   let outside = 0
   let lastGeo = Number.NaN
@@ -97,7 +98,7 @@ export function gather(window: Interval | null): Gathering {
     read(row, i) {
       const reject = (reason: string, place?: ObservationKey) => {
         rows++
-        rejects.add(`$.indicator.values[${i}]`, reason, row, place)
+        rejects.add(`${path}[${i}]`, reason, row, place)
       }
       if (!isObject(row)) return reject('a value is not an object')
       const { value, geo_name: name } = row
@@ -115,27 +116,27 @@ export function gather(window: Interval | null): Gathering {
       if (put(geoId, at, value) && typeof name === 'string' && name !== '') geoNames.set(geoId, name)
     },
     done() {
-      const observations = join(columns, rejects)
+      const observations = join(columns, rejects, path)
       return { observations, ...rejects.done(), rows, outside, geoNames }
     },
   }
 }
 
 /** Reads the `values` of an answer that was parsed as a whole. */
-export function readValues(rows: readonly unknown[], window: Interval | null): Values {
-  const gathering = gather(window)
+export function readValues(rows: readonly unknown[], window: Interval | null, root: string): Values {
+  const gathering = gather(window, root)
   for (const [i, row] of rows.entries()) gathering.read(row, i)
   return gathering.done()
 }
 
 /** Joins the columns of all geos, each in order of time and without repetitions. */
-function join(columns: ReadonlyMap<number, GeoColumns>, rejects: Rejects): Values['observations'] {
+function join(columns: ReadonlyMap<number, GeoColumns>, rejects: Rejects, path: string): Values['observations'] {
   const geoIds: number[] = []
   const at: number[] = []
   const values: (number | null)[] = []
   for (const geoId of [...columns.keys()].sort((a, b) => a - b)) {
     const column = columns.get(geoId)!
-    const { at: times, values: numbers } = column.ascending ? column : sorted(column, geoId, rejects)
+    const { at: times, values: numbers } = column.ascending ? column : sorted(column, geoId, rejects, path)
     for (let i = 0; i < times.length; i++) {
       geoIds.push(geoId)
       at.push(times[i]!)
@@ -145,7 +146,7 @@ function join(columns: ReadonlyMap<number, GeoColumns>, rejects: Rejects): Value
   return { geoIds, at, values }
 }
 
-function sorted(column: GeoColumns, geoId: number, rejects: Rejects): Pick<GeoColumns, 'at' | 'values'> {
+function sorted(column: GeoColumns, geoId: number, rejects: Rejects, path: string): Pick<GeoColumns, 'at' | 'values'> {
   const order = column.at.map((_, i) => i).sort((a, b) => column.at[a]! - column.at[b]! || a - b)
   const at: number[] = []
   const values: (number | null)[] = []
@@ -158,7 +159,7 @@ function sorted(column: GeoColumns, geoId: number, rejects: Rejects): Pick<GeoCo
       values.push(value)
     } else if (values[last] !== value) {
       rejects.add(
-        '$.indicator.values',
+        path,
         'two values for one geo and instant; the later one holds',
         { geo_id: geoId, at: time, value: values[last] },
         { geoId, at: time },
