@@ -148,7 +148,7 @@ export async function ingestAll(
   }
   await closeQuarantine(store, now())
   const counts = await countsOf(store, runId)
-  const outcome = outcomeOf(stop, failures.length + counts.rows_rejected)
+  const outcome = runOutcome(stop, failures.length + counts.rows_rejected)
   await run.end(outcome, stop)
   // A run without requests writes so little that closing the database is enough.
   if (pipeline) await store.tidy()
@@ -168,7 +168,7 @@ const tooManyRejects = (found: number, limit: number): SchemaError =>
     },
   )
 
-function outcomeOf(stop: SyncError | null, troubles: number): Summary['outcome'] {
+function runOutcome(stop: SyncError | null, troubles: number): Summary['outcome'] {
   if (stop instanceof KeyError || stop instanceof SchemaError) return 'failed'
   if (stop) return 'stopped'
   return troubles === 0 ? 'done' : 'partial'

@@ -1,12 +1,12 @@
 /* Finds and overwrites a secret in every form in which a service may send it back. Short texts are not treated as secrets: data would match them. */
 
-import { beforeUnescaping, encodedIn, PRINTABLE, runsOf, type Span, unescaped } from './bytes/encodings.ts'
+import { beforeUnescaping, encodedIn, PRINTABLE, runsOf, type TextRange, unescaped } from './bytes/encodings.ts'
 
 /** The text that replaces a secret. */
-export const MARK = '[secret]'
+export const REDACTED = '[secret]'
 
 /** Shorter texts are not searched for: they would match data. */
-const SHORTEST_SECRET = MARK.length
+const SHORTEST_SECRET = REDACTED.length
 
 /** Takes a secret out of what would show it. */
 export interface Redactor {
@@ -93,7 +93,7 @@ const none: Redactor = { text: (text) => text, bytes: (bytes) => bytes, found: (
  * Where a run begins if what stands before it is taken for the beginning of an escape of JSON, which ends within the run: only
  * so is JSON still valid when the run is overwritten.
  */
-function afterEscape(text: string, { from, to }: Span): Span {
+function afterEscape(text: string, { from, to }: TextRange): TextRange {
   let before = from
   while (text[before - 1] === '\\') before--
   if ((from - before) % 2 === 0) return { from, to }
@@ -101,8 +101,8 @@ function afterEscape(text: string, { from, to }: Span): Span {
 }
 
 /** The parts in order, with those that touch made one. */
-function united(spans: readonly Span[]): Span[] {
-  const all: Span[] = []
+function united(spans: readonly TextRange[]): TextRange[] {
+  const all: TextRange[] = []
   for (const span of [...spans].sort((a, b) => a.from - b.from)) {
     const last = all.at(-1)
     if (last && span.from <= last.to) all[all.length - 1] = { from: last.from, to: Math.max(last.to, span.to) }
@@ -122,8 +122,8 @@ function create(secret: string): Redactor {
   const mayHide = (text: string): boolean => HIDES.some((one) => text.includes(one)) || visible(text).includes(letters)
 
   /** Where the pattern stands. It is used itself: the copy that matchAll makes would be compiled for every text. */
-  function direct(text: string): Span[] {
-    const spans: Span[] = []
+  function direct(text: string): TextRange[] {
+    const spans: TextRange[] = []
     escaped.lastIndex = 0
     for (let found = escaped.exec(text); found; found = escaped.exec(text))
       spans.push({ from: found.index, to: found.index + found[0].length })
@@ -131,7 +131,7 @@ function create(secret: string): Redactor {
   }
 
   /** Where the secret stands in a text, as it is or encoded in up to so many layers; of base64 and hexadecimal digits the whole run. */
-  function places(text: string, layers: number, budget: { left: number }): Span[] {
+  function places(text: string, layers: number, budget: { left: number }): TextRange[] {
     if (text.length < length) return []
     budget.left -= text.length
     if (budget.left < 0) return [{ from: 0, to: text.length }]
@@ -144,7 +144,7 @@ function create(secret: string): Redactor {
     }
     for (const { from: start, to: end } of runsOf(text, PRINTABLE, length)) {
       const run = text.slice(start, end)
-      const within: Span[] = []
+      const within: TextRange[] = []
       for (const one of encodedIn(run, length)) if (one.meanings.some(holds)) within.push(afterEscape(run, one))
       const plain = unescaped(run)
       if (plain !== run) for (const span of places(plain, layers - 1, budget)) within.push(beforeUnescaping(run, span))
@@ -152,11 +152,11 @@ function create(secret: string): Redactor {
     }
     return spans
   }
-  const find = (text: string): Span[] => places(text, LAYERS, { left: MAX_DECODED * text.length })
+  const find = (text: string): TextRange[] => places(text, LAYERS, { left: MAX_DECODED * text.length })
 
   return {
     text: (text) =>
-      united(find(text)).reduceRight((left, { from, to }) => left.slice(0, from) + MARK + left.slice(to), text),
+      united(find(text)).reduceRight((left, { from, to }) => left.slice(0, from) + REDACTED + left.slice(to), text),
     bytes(bytes) {
       for (const part of unquoted(bytes, length))
         for (let start = 0; start < part.length; start += CHUNK_BYTES)
@@ -164,7 +164,7 @@ function create(secret: string): Redactor {
             find(part.toString('latin1', start, start + CHUNK_BYTES + MAX_SECRET_SPAN)),
           )) {
             part.fill('*', start + from, start + to)
-            part.write(MARK, start + from)
+            part.write(REDACTED, start + from)
           }
       return bytes
     },

@@ -2,7 +2,7 @@ import { DAY, floorToSecond, formatUtc, type Instant } from '../base/time/instan
 import { GOOD } from '../db/queries/outcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { epochOf } from '../tables/sql/epoch.ts'
-import { lengthText, quantile } from './rhythm.ts'
+import { quantile, roughDuration } from './rhythm.ts'
 import { seriesName } from './seriesName.ts'
 
 /** How many of the last answers of a series are used. */
@@ -77,7 +77,7 @@ const ends = ({ kysely }: Reader) =>
     .as('e')
 
 /** Every series with its last value, and when it was last requested and up to where. */
-const seriesOf = (db: Reader) =>
+const lagSeries = (db: Reader) =>
   db.kysely
     .selectFrom('series as s')
     .innerJoin(ends(db), 'e.series_id', 's.id')
@@ -114,7 +114,7 @@ const seriesOf = (db: Reader) =>
     .orderBy('s.id')
     .execute()
 
-const behindText = (seconds: number): string => `${lengthText(seconds)} ${seconds < 0 ? 'ahead' : 'behind'}`
+const behindText = (seconds: number): string => `${roughDuration(seconds)} ${seconds < 0 ? 'ahead' : 'behind'}`
 
 /** Whether the job that last requested a series has run since without requesting it, and so does not want it any more. */
 async function isAbandoned({ kysely }: Reader, seriesId: number, patience: number): Promise<boolean> {
@@ -160,7 +160,7 @@ function usualLag(
   return { usual, allowed: usual + Math.max(interval * 1.25, step) + spread / 2, interval }
 }
 
-type LagSeries = Awaited<ReturnType<typeof seriesOf>>[number]
+type LagSeries = Awaited<ReturnType<typeof lagSeries>>[number]
 
 /** How far a series reaches, and whether that is less than usual. */
 async function reachOf(db: Reader, row: LagSeries, answers: readonly AnsweredFetch[], now: Instant): Promise<Reach> {
@@ -182,7 +182,7 @@ async function reachOf(db: Reader, row: LagSeries, answers: readonly AnsweredFet
   if (usual) {
     if (behind <= usual.allowed || behind > usual.usual + ENDED + 3 * step) return known
     if (await isAbandoned(db, series_id, Math.max(7_200, usual.interval * 1.5))) return known
-    const lag = usual.usual < 0 ? behindText(usual.usual) : lengthText(usual.usual)
+    const lag = usual.usual < 0 ? behindText(usual.usual) : roughDuration(usual.usual)
     return { ...known, late: `${name}: ${behindText(behind)}, usual lag ${lag}` }
   }
   const requested = floorToSecond(checked_at)
@@ -195,7 +195,7 @@ async function reachOf(db: Reader, row: LagSeries, answers: readonly AnsweredFet
 export async function reaches(db: Reader, now: Instant): Promise<Reach[]> {
   const answers = Map.groupBy(await answersOf(db), ({ series_id }) => series_id)
   const found: Reach[] = []
-  for (const row of await seriesOf(db)) found.push(await reachOf(db, row, answers.get(row.series_id) ?? [], now))
+  for (const row of await lagSeries(db)) found.push(await reachOf(db, row, answers.get(row.series_id) ?? [], now))
   return found
 }
 

@@ -23,7 +23,7 @@ interface Held {
   readonly step: number | null
 }
 
-const periodsOf = prepared((db, of: Interval & { seriesId: number }) =>
+const coveredPeriods = prepared((db, of: Interval & { seriesId: number }) =>
   db
     // The geos come first: the key of values leads to an interval of one geo only.
     .selectFrom('series_geo as g')
@@ -48,7 +48,7 @@ const periodsOf = prepared((db, of: Interval & { seriesId: number }) =>
 
 /** What the geos of a series have in an interval. */
 async function heldIn({ kysely }: Reader, seriesId: number, interval: Interval): Promise<ReadonlyMap<number, Held>> {
-  const rows = await periodsOf.all(kysely, { seriesId, ...interval })
+  const rows = await coveredPeriods.all(kysely, { seriesId, ...interval })
   return new Map(
     rows.map(({ geo_id, least, most, periods }) => [
       geo_id,

@@ -16,7 +16,7 @@ export function quantile(numbers: readonly number[], share: number): number {
 }
 
 /** A number of seconds as text: minutes, hours or days. */
-export const lengthText = (seconds: number): string => {
+export const roughDuration = (seconds: number): string => {
   const size = Math.abs(seconds)
   if (size < 5_400) return `${Math.round(size / 60)} min`
   return size < 96 * 3_600 ? `${Math.round(size / 3_600)} h` : `${Math.round(size / 86_400)} days`
@@ -103,5 +103,5 @@ export const missedRuns = async (
     .filter(({ missedFrom }) => now > missedFrom)
     .map(({ job, lastAt, usualS }) => ({
       job,
-      what: `job ${job}: no run since ${formatUtc(lastAt)}, ${lengthText(now - lastAt)} ago; it usually runs every ${lengthText(usualS)}`,
+      what: `job ${job}: no run since ${formatUtc(lastAt)}, ${roughDuration(now - lastAt)} ago; it usually runs every ${roughDuration(usualS)}`,
     }))

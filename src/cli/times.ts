@@ -5,7 +5,7 @@ import { parseMoment, resolveMoment } from '../job/moment.ts'
 import type { RangeArgs } from './flags.ts'
 
 /** The instant that a flag means in a zone. */
-export function instantOf(flag: string, text: string, zone: string, now: number): number {
+export function instantOfFlag(flag: string, text: string, zone: string, now: number): number {
   const moment = parseMoment(text)
   if (moment === undefined)
     throw new InputError(`--${flag} ${JSON.stringify(text)} is not a valid date.`, {
@@ -20,16 +20,17 @@ export function millisOf(text: string, zone: string, now: number): number {
   if (text.trim() === 'now') return now
   const [, second, fraction = '', offset = ''] =
     /^\s*(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\.(\d+)(Z|[+-]\d{2}:\d{2})?\s*$/.exec(text) ?? []
-  const whole = instantOf('as-of', second === undefined ? text : second + offset, zone, Math.floor(now / 1000)) * 1000
+  const whole =
+    instantOfFlag('as-of', second === undefined ? text : second + offset, zone, Math.floor(now / 1000)) * 1000
   return whole + Number(fraction.padEnd(3, '0').slice(0, 3))
 }
 
 /** The range that `--from` and `--to` mean in a job's zone; undefined when neither is given. */
-export function rangeOf({ from, to }: RangeArgs, zone: string, now: number): Interval | undefined {
+export function rangeOfFlags({ from, to }: RangeArgs, zone: string, now: number): Interval | undefined {
   if (from === undefined && to === undefined) return undefined
   const range = {
-    from: from === undefined ? EARLIEST : instantOf('from', from, zone, now),
-    to: to === undefined ? LATEST : instantOf('to', to, zone, now),
+    from: from === undefined ? EARLIEST : instantOfFlag('from', from, zone, now),
+    to: to === undefined ? LATEST : instantOfFlag('to', to, zone, now),
   }
   if (range.from >= range.to)
     throw new InputError('--from must come before --to, which is not included.', { code: 'empty-range' })

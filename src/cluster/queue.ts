@@ -1,7 +1,7 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { type Db, PgBoss } from 'pg-boss'
 import { StoreError } from '../base/errors.ts'
-import { BOSS_SCHEMA, bossTables, isQueueMade, OPEN, queueOf } from '../db/queries/queues.ts'
+import { BOSS_SCHEMA, bossTables, isQueueMade, OPEN_STATES, queueOf } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
 
 /** A piece of work as it is queued. */
@@ -126,7 +126,7 @@ export async function openQueue<T extends object>(
     }))
     return (await boss.insert(name, rows, { ...on(tx), returnId: true }))?.length ?? 0
   }
-  const waiting = () => bossTables(db).selectFrom('job').where('name', '=', name).where('state', 'in', OPEN)
+  const waiting = () => bossTables(db).selectFrom('job').where('name', '=', name).where('state', 'in', OPEN_STATES)
   return {
     name,
     insert: (work) => inserted(work, {}),

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { Instant } from '../base/time/instant.ts'
 import { createFaults, type Fault } from './faults.ts'
-import { buildServer, type RequestLogEntry } from './server.ts'
+import { buildEmulatorServer, type RequestLogEntry } from './server.ts'
 import type { Script } from './world/script.ts'
 
 /** The key that the embedded service accepts unless it is given another one. */
@@ -60,7 +60,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   let clock = options.now ?? (() => Math.floor(Date.now() / 1000))
   let faults = createFaults(options.faults ?? [], seed)
   const requests: RequestLogEntry[] = []
-  const app = buildServer({
+  const app = buildEmulatorServer({
     key,
     latencyMs,
     keepBodies,

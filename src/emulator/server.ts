@@ -65,7 +65,14 @@ const routeAt = (request: FastifyRequest): RouteName | null =>
   (request.routeOptions.config as { readonly route?: RouteName }).route ?? null
 
 /** Builds a server of all routes that does not listen yet. Its router is made from the declared routes. */
-export function buildServer({ key, latencyMs, keepBodies, faults, world, note }: ServerSettings): FastifyInstance {
+export function buildEmulatorServer({
+  key,
+  latencyMs,
+  keepBodies,
+  faults,
+  world,
+  note,
+}: ServerSettings): FastifyInstance {
   const app = fastify({
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },

@@ -6,7 +6,7 @@ import type { Pace } from '../job/job.ts'
 import { BREAKER, type BreakerOptions } from './breaker.ts'
 import { type AttemptFailure, nameFailure } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
-import { type Answer, createAgent, LIMITS, type Limits, type SendOptions } from './http.ts'
+import { type Answer, createAgent, HTTP_LIMITS, type Limits, type SendOptions } from './http.ts'
 import { createTurns, MAX_WAIT_MS, type Turns, tooLong } from './turns.ts'
 import { quotaWaitMs } from './waits.ts'
 
@@ -85,7 +85,7 @@ const MAX_TRIES = 6
 /** Creates the client of a service; it keeps connections open until it is closed. */
 export function openClient(options: FetchOptions): ServiceClient {
   const { key, pace, signal, beforeCall, onFailure, retryMs = 1000, onHold, onWait } = options
-  const limits = { ...LIMITS, ...options.limits }
+  const limits = { ...HTTP_LIMITS, ...options.limits }
   const agent = createAgent(limits, pace.concurrency, signal)
   const turns = options.turns ?? createTurns(pace, signal, options.breaker ?? BREAKER)
   const redactor = redactorOf(key)

@@ -16,7 +16,7 @@ export interface Answer {
 export interface Limits extends Deadlines, Bounds {}
 
 /** The live service takes 40 s for its catalogue. 100 MB hold 600,000 values, which need 400 MB of memory in all. */
-export const LIMITS: Limits = {
+export const HTTP_LIMITS: Limits = {
   timeoutMs: 120_000,
   totalMs: 600_000,
   minRate: { bytes: 16_384, ms: 30_000 },

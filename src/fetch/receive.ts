@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { InputError, StoreError } from '../base/errors.ts'
 import type { Redactor } from '../base/redact.ts'
 import { oneLine } from '../base/visible.ts'
-import { DownloadError, type LinkPolicy, redirectTarget, refusal } from './files/links.ts'
+import { DownloadError, type LinkPolicy, redirectTarget, refusedDownload } from './files/links.ts'
 import { beginPart, dropParts, type PartialFile } from './files/partialFiles.ts'
 import type { Answer, OpenResponse } from './http.ts'
 
@@ -56,7 +56,7 @@ export async function receive(
   }
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity')
-    throw refusal(`it is packed with ${oneLine(encoding).slice(0, 40)}, which was not requested`)
+    throw refusedDownload(`it is packed with ${oneLine(encoding).slice(0, 40)}, which was not requested`)
   const validator = validatorIn(headers)
   let total = Number(headers['content-length'] ?? Number.NaN)
   if (status === STATUS_PARTIAL) {
@@ -68,7 +68,7 @@ export async function receive(
   }
   if (total > maxBytes) {
     dropParts(folder, url)
-    throw refusal(`it has ${total} bytes, and ${maxBytes} are allowed`)
+    throw refusedDownload(`it has ${total} bytes, and ${maxBytes} are allowed`)
   }
   const part = status === STATUS_PARTIAL ? before! : await toDisk(async () => beginPart(folder, url, validator), folder)
   const bytes = await append(opened, part, options)
@@ -99,9 +99,9 @@ async function append(
     for await (const piece of opened.body as AsyncIterable<Buffer>) {
       opened.watch.received(piece.length)
       bytes += piece.length
-      if (bytes > maxBytes) throw refusal(`it is over ${maxBytes} bytes`)
+      if (bytes > maxBytes) throw refusedDownload(`it is over ${maxBytes} bytes`)
       const text = tail + piece.toString('latin1')
-      if (redactor.found(text)) throw refusal('the key stands in it')
+      if (redactor.found(text)) throw refusedDownload('the key stands in it')
       tail = text.slice(-OVERLAP)
       await toDisk(() => file.writeFile(piece), part.file)
     }

@@ -38,7 +38,7 @@ const suggestion = (word: string, legal: readonly string[]): string => {
 }
 
 /** Translates an issue of zod with a schema. One issue may be several mistakes: each unknown key is one. */
-export function explain(
+export function explainIssue(
   issue: z.core.$ZodIssue,
   valueAt: (path: Path) => unknown,
   jobFile: z.ZodType,
@@ -72,7 +72,7 @@ export function explain(
         return one(
           `${shown ?? ''} ${issue.message.startsWith('does not') ? issue.message : 'does not fit here'}`.trim(),
         )
-      return best.flatMap((inner) => explain({ ...inner, path: [...path, ...inner.path] }, valueAt, jobFile))
+      return best.flatMap((inner) => explainIssue({ ...inner, path: [...path, ...inner.path] }, valueAt, jobFile))
     }
     case 'invalid_type':
       if (value === undefined) return one(`is missing (${issue.expected})`)

@@ -4,7 +4,7 @@ import type { Service } from '../services/service.ts'
 import { SERVICES } from '../services/services.ts'
 import { type JobFile, jobFileOf } from './file.ts'
 import type { Job } from './job.ts'
-import { type ExplainedMistake, explain } from './mistakes.ts'
+import { type ExplainedMistake, explainIssue } from './mistakes.ts'
 import { normalizeJob } from './normalize.ts'
 import { brokenRules } from './rules.ts'
 import { type Path, parseYaml } from './yaml.ts'
@@ -113,7 +113,9 @@ function read(text: string, file: string, readOther: ReadOther, service: Service
   // A job is checked once: to compile the check takes longer than to do it.
   const schema = jobFileOf(service)
   const checked = schema.safeParse(value, { jitless: true })
-  const shape = checked.success ? [] : checked.error.issues.flatMap((issue) => explain(issue, valueAt(value), schema))
+  const shape = checked.success
+    ? []
+    : checked.error.issues.flatMap((issue) => explainIssue(issue, valueAt(value), schema))
   // Broken rules are reported together with illegal values, but not for a path that is reported already.
   const wrongAt = new Set(shape.map(({ path }) => pathText(path)))
   const broken = brokenRules(value, service).filter(({ path }) => !wrongAt.has(pathText(path)))

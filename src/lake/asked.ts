@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { quoted } from './duckdb.ts'
+import { duckText } from './duckdb.ts'
 import { requireManifest } from './manifest.ts'
 
 /*
@@ -15,13 +15,13 @@ export function tablesOfLake(lake: string): string[] {
   return [
     `set timezone = 'UTC'`,
     ...Object.entries(tables).map(([name, { files, partitioned_by }]) => {
-      const list = files.map(({ path }) => quoted(join(root, path))).join(', ')
+      const list = files.map(({ path }) => duckText(join(root, path))).join(', ')
       return `create view ${name} as from read_parquet([${list}], hive_partitioning = ${partitioned_by.length > 0})`
     }),
     `create view observations as
        select o.*, s.* exclude (series_id), cast(o.at_utc at time zone s.time_zone as date) as local_date
        from observation o join series s using (series_id)`,
-    `set allowed_directories = [${quoted(root)}]`,
+    `set allowed_directories = [${duckText(root)}]`,
   ]
 }
 

@@ -29,7 +29,7 @@ export const loadDuckDb = (what: string): Promise<DuckDb> =>
   loadPeer<DuckDb>('@duckdb/node-api', what, `leave out ${what}`)
 
 /** A text as a literal of a statement. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+export const duckText = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 /** The first line of an error of DuckDB. */
 export const duckWords = (error: unknown): string => (error as Error).message.split('\n')[0]!

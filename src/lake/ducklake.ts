@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { InputError, StoreError } from '../base/errors.ts'
-import { type DuckConnection, duckWords, loadDuckDb, quoted } from './duckdb.ts'
+import { type DuckConnection, duckText, duckWords, loadDuckDb } from './duckdb.ts'
 import { requireManifest } from './manifest.ts'
 
 /** Loads an extension of DuckDB, which downloads it where this machine does not have it yet. */
@@ -36,15 +36,15 @@ export async function registerFiles(lake: string, catalogue: string): Promise<bo
   const connection = await instance.connect()
   try {
     for (const name of isPostgres ? ['postgres', 'ducklake'] : ['ducklake']) await loadExtension(connection, name)
-    const address = quoted(`ducklake:${isPostgres ? 'postgres:' : ''}${catalogue}`)
-    await connection.run(`attach ${address} as lake (data_path ${quoted(join(realpathSync(lake), 'ducklake'))})`)
+    const address = duckText(`ducklake:${isPostgres ? 'postgres:' : ''}${catalogue}`)
+    await connection.run(`attach ${address} as lake (data_path ${duckText(join(realpathSync(lake), 'ducklake'))})`)
     const last = await connection.runAndReadAll(
       'select commit_message from lake.snapshots() order by snapshot_id desc limit 1',
     )
     if (last.getRowsJson()[0]?.[0] === message) return false
     await connection.run('begin')
     for (const [name, { files, partitioned_by }] of Object.entries(tables)) {
-      const paths = files.map(({ path }) => quoted(join(root, path)))
+      const paths = files.map(({ path }) => duckText(join(root, path)))
       const hive = partitioned_by.length > 0
       await connection.run(`drop table if exists lake.${name}`)
       await connection.run(
@@ -53,7 +53,7 @@ export async function registerFiles(lake: string, catalogue: string): Promise<bo
       for (const path of paths)
         await connection.run(`call ducklake_add_data_files('lake', '${name}', ${path}, hive_partitioning => ${hive})`)
     }
-    await connection.run(`call lake.set_commit_message('indicator-sync', ${quoted(message)})`)
+    await connection.run(`call lake.set_commit_message('indicator-sync', ${duckText(message)})`)
     await connection.run('commit')
     return true
   } catch (error) {

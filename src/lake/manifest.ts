@@ -87,7 +87,7 @@ export function parseManifest(text: string): LakeManifest | null {
 }
 
 /** The manifest in a folder, whatever its schema; null when there is none of ours. */
-export function readManifest(folder: string): LakeManifest | null {
+export function readLakeManifest(folder: string): LakeManifest | null {
   try {
     return parseManifest(readFileSync(join(folder, MANIFEST), 'utf8'))
   } catch {
@@ -99,7 +99,7 @@ export function readManifest(folder: string): LakeManifest | null {
 export const manifestText = (manifest: LakeManifest): string => `${JSON.stringify(manifest, null, 1)}\n`
 
 /** The manifest of a lake in a folder; throws unless it is of this version. */
-export const requireManifest = (folder: string): LakeManifest => knownManifest(readManifest(folder), folder)
+export const requireManifest = (folder: string): LakeManifest => knownManifest(readLakeManifest(folder), folder)
 
 /** The manifest of a lake; throws where there is none, or where this program does not know its version. */
 export function knownManifest(manifest: LakeManifest | null, folder: string): LakeManifest {

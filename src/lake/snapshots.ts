@@ -20,7 +20,7 @@ import { InputError } from '../base/errors.ts'
 import { makeFolder } from '../base/files/folder.ts'
 import { partFileOf, removeStaleParts } from '../base/files/partFiles.ts'
 import { moveIntoPlace, prepareTarget } from '../base/files/target.ts'
-import { filesOf, type LakeManifest, MANIFEST, manifestText, readManifest } from './manifest.ts'
+import { filesOf, type LakeManifest, MANIFEST, manifestText, readLakeManifest } from './manifest.ts'
 
 /** The file that the writer of a lake locks. */
 export const LOCK = 'lake.lock'
@@ -57,7 +57,7 @@ export function openLake(asWritten: string): string {
   const folder = realpathSync(asWritten)
   const names = readdirSync(folder)
   const known = names.includes(MANIFEST)
-    ? readManifest(folder) !== null
+    ? readLakeManifest(folder) !== null
     : names.every((name) => name === LOCK || PART.test(name) || isOurs(folder, name))
   if (!known)
     throw new InputError(`${asWritten} holds other things than a lake.`, {
@@ -79,7 +79,7 @@ const isEmpty = (folder: string): boolean => readdirSync(folder).length === 0
 const isOurs = (folder: string, name: string): boolean =>
   SNAPSHOT.test(name) &&
   statSync(join(folder, name)).isDirectory() &&
-  (readManifest(join(folder, name))?.folder === name || isEmpty(join(folder, name)))
+  (readLakeManifest(join(folder, name))?.folder === name || isEmpty(join(folder, name)))
 
 /** Whether a folder exists, and is really below another one. */
 function isBelow(path: string, folder: string): boolean {
@@ -103,7 +103,7 @@ function removeIfEmpty(folder: string): void {
  * that the rest is still recognized after a crash.
  */
 function removeSnapshot(folder: string): void {
-  const manifest = readManifest(folder)
+  const manifest = readLakeManifest(folder)
   const folders = new Set<string>()
   for (const { path } of manifest ? filesOf(manifest) : []) {
     // A link in the place of a folder leads elsewhere.
@@ -117,14 +117,14 @@ function removeSnapshot(folder: string): void {
 }
 
 /** Removes what killed syncs left, and the snapshots that were replaced so long ago that nobody reads them any more. */
-export function tidy(folder: string, current: number, graceMs: number, now: number): void {
+export function tidyFolder(folder: string, current: number, graceMs: number, now: number): void {
   for (const name of ['snapshot', CURRENT, MANIFEST]) removeStaleParts(join(folder, name), now)
   const made = readdirSync(folder)
     .filter((name) => isOurs(folder, name))
     .map((name) => ({
       number: Number(SNAPSHOT.exec(name)![1]),
       place: join(folder, name),
-      createdAt: readManifest(join(folder, name))?.created_at,
+      createdAt: readLakeManifest(join(folder, name))?.created_at,
     }))
     .sort((a, b) => a.number - b.number)
   for (const { number, place, createdAt } of made) {
@@ -144,7 +144,7 @@ export function stage(folder: string): string {
 }
 
 /** Takes a file over from another snapshot: as a hard link, or as a copy where the disk has no links. */
-export function takeOver(from: string, to: string): void {
+export function linkOrCopy(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true })
   try {
     linkSync(from, to)
@@ -168,7 +168,7 @@ function writeSafely(file: string, content: string): void {
 export function replaceManifest(folder: string, manifest: LakeManifest): void {
   const target = prepareTarget(join(folder, MANIFEST), {
     what: 'the manifest of a lake',
-    ours: () => readManifest(folder) !== null,
+    ours: () => readLakeManifest(folder) !== null,
   })
   const part = partFileOf(target.file)
   rmSync(part, { force: true })

@@ -9,7 +9,7 @@ import { writeParquetFile } from './parquet.ts'
 import type { HeldFiles, LakePlace, LakeWriter } from './places/place.ts'
 import type { LakeBlocks } from './rows.ts'
 import { LAKE_SCHEMA, LAKE_TABLE_NAMES, LAKE_TABLES, type LakeTableName } from './schema.ts'
-import { emptyPart, NO_ROWS, partsOf, type TablePart } from './tableParts.ts'
+import { EMPTY_PART, emptyPart, partsOf, type TablePart } from './tableParts.ts'
 
 /** How a lake is synced. */
 export interface LakeOptions {
@@ -90,7 +90,7 @@ async function makePart(
   }
   if (!dirty && old && (await isThere(old))) return keep(old)
   const rows = await filled(await blocks())
-  if (rows === null && LAKE_TABLES[table].byYear && part !== NO_ROWS) return null
+  if (rows === null && LAKE_TABLES[table].byYear && part !== EMPTY_PART) return null
   const making = join(staging, `${name}.part`)
   mkdirSync(dirname(making), { recursive: true })
   const written = await writeParquetFile(making, LAKE_TABLES[table].columns, rows ?? [])

@@ -15,7 +15,7 @@ export interface TablePart {
 }
 
 /** The part of a table by year that has no rows at all. */
-export const NO_ROWS = 'none'
+export const EMPTY_PART = 'none'
 
 /** Every part that a snapshot of the database has. */
 export async function partsOf(
@@ -64,8 +64,8 @@ export async function partsOf(
 /** A file without rows: engines find no table where there is no file. */
 export const emptyPart = (table: LakeTableName): TablePart => ({
   table,
-  part: NO_ROWS,
-  name: `${table}/year=1970/${NO_ROWS}`,
+  part: EMPTY_PART,
+  name: `${table}/year=1970/${EMPTY_PART}`,
   dirty: true,
   blocks: async () => [],
 })

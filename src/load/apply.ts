@@ -6,12 +6,12 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Observations, Reject, Rows, RowValues, TableRows } from '../tables/rows.ts'
 import { type Database, tableOf } from '../tables/schema.ts'
 import { cover } from './coverage/coverage.ts'
-import { groupsOf } from './coverage/regular.ts'
+import { rangesByGeo } from './coverage/regular.ts'
 import { writeDays } from './days/days.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { likeStored } from './observations.ts'
 import { undismissed } from './quarantine/dismissed.ts'
-import { readSeries } from './series.ts'
+import { readStoredSeries } from './series.ts'
 import { addWritten, NOTHING_WRITTEN, onlyUndescribed, upsertRows } from './upsert.ts'
 
 /** A reply that was recorded and parsed. */
@@ -70,8 +70,8 @@ export async function applyRows(
     const observations = await likeStored(tx, seriesId, rows.observations)
     const upserted = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
     written = addWritten(written, upserted)
-    const known = await readSeries(tx, seriesId)
-    const newGeoIds = [...groupsOf(observations).keys()].filter((geoId) => !known.geoIds.includes(geoId))
+    const known = await readStoredSeries(tx, seriesId)
+    const newGeoIds = [...rangesByGeo(observations).keys()].filter((geoId) => !known.geoIds.includes(geoId))
     for (const geoId of newGeoIds) await insertGeo.run(tx, { series_id: seriesId, geo_id: geoId })
     const sound = rows.rejects.length === 0
     const window = sound ? planned.window : null

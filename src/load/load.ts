@@ -12,10 +12,10 @@ import { cover } from './coverage/coverage.ts'
 import { withoutSecret } from './derived.ts'
 import { undismissed } from './quarantine/dismissed.ts'
 import { quarantine } from './quarantine/quarantine.ts'
-import { dropEarlier, keepReply, outcomeOf, recordFetch } from './record.ts'
+import { dropEarlier, failureOutcome, keepReply, recordFetch } from './record.ts'
 import { type PackedReply, packReply } from './replies/packer.ts'
 import { type Counts, countRun, NO_COUNTS } from './run.ts'
-import { readSeries, seriesIdOf } from './series.ts'
+import { readStoredSeries, seriesIdOf } from './series.ts'
 
 /** Where and when something is loaded. */
 export interface Loading {
@@ -114,7 +114,7 @@ export async function leaveInDoubt(
 ): Promise<void> {
   const nothing = { geoIds: [], at: [], values: [], steps: 0 }
   for (const window of doubts) {
-    const series = await readSeries(tx, seriesId)
+    const series = await readStoredSeries(tx, seriesId)
     await cover(tx, series, { ...planned, window }, nothing, Math.floor(ms / 1000), { doubtful: true })
   }
 }
@@ -185,7 +185,7 @@ export async function loadFailure(
     const hash = packed?.hash ?? null
     const evidence = reply ? reply.body.subarray(0, 2_048).toString('utf8') : null
     const fetchId = await recordFetch(tx, {
-      ...{ runId, planned, seriesId, outcome: outcomeOf(error), reply, hash, recordedMs: ms, error, evidence },
+      ...{ runId, planned, seriesId, outcome: failureOutcome(error), reply, hash, recordedMs: ms, error, evidence },
     })
     const whole = unparsable ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
     const found = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }

@@ -16,7 +16,8 @@ const KINDS = [
 ] as const
 
 /** The outcome under which a failure is recorded. */
-export const outcomeOf = (error: SyncError): string => KINDS.find(([kind]) => error instanceof kind)?.[1] ?? 'failed'
+export const failureOutcome = (error: SyncError): string =>
+  KINDS.find(([kind]) => error instanceof kind)?.[1] ?? 'failed'
 
 const heldReply = prepared((db, of: { hash: string }) =>
   db.selectFrom('_reply').select('hash').where('hash', '=', of.hash),

@@ -50,7 +50,7 @@ const ofSeries = prepared((db, of: { id: number }) =>
 )
 
 /** Reads a stored series. */
-export async function readSeries(tx: Transaction<Database>, id: number): Promise<StoredSeries> {
+export async function readStoredSeries(tx: Transaction<Database>, id: number): Promise<StoredSeries> {
   const { lookback_s, time_zone } = (await ofSeries.first(tx, { id }))!
   return { id, lookbackS: lookback_s, timeZone: time_zone, geoIds: await geosOf(tx, id) }
 }

@@ -82,7 +82,7 @@ ${lines.map(({ points }, i) => html`<path class="line line-${i % 4}" d="${pathOf
 }
 
 /** The legend of the lines; they differ in colour and in dashes. */
-export const legend = (lines: readonly DrawnLine[]): Html =>
+export const lineLegend = (lines: readonly DrawnLine[]): Html =>
   html`<ul class="keys">${lines.map(
     ({ name }, i) =>
       html`<li><svg viewBox="0 0 24 8" width="24" height="8" aria-hidden="true"><path class="line line-${i % 4}" d="M0 4H24"/></svg> ${name}</li>`,

@@ -37,7 +37,7 @@ export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): 
   made(strings.reduce((text, string, i) => text + written(parts[i - 1]) + string))
 
 /** The text of a piece, ready to be sent. */
-export const textOf = (piece: Html): string => piece[MADE]
+export const htmlText = (piece: Html): string => piece[MADE]
 
 /** Data for the scripts of a page, which find it by its id. It is never run. */
 export const jsonScript = (id: string, data: unknown): Html =>

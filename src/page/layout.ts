@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { type Html, html, type Part } from './html.ts'
 import type { Page, PageRequest } from './page.ts'
-import { LOCALES } from './words/locale.ts'
+import { PAGE_LOCALES } from './words/locale.ts'
 
 /** A page, and how it can be reached. */
 export interface ShownPage {
@@ -19,12 +19,12 @@ const topOf = (pages: readonly Page[], live: boolean): readonly Page[] =>
   pages.filter((page) => page.top && (live || !page.live))
 
 /** The first part of a path, which marks the place in the navigation: `/runs` of `/runs/7`. */
-const placeOf = (path: string): string => /^\/[^/]*/.exec(path)![0]
+const sectionOf = (path: string): string => /^\/[^/]*/.exec(path)![0]
 
 /** The same page in the other language: the address says which, and the server remembers. */
 function languages({ locale, words, link, path, query, live }: PageRequest): Part {
   if (!live) return null
-  const other = LOCALES.find((one) => one !== locale)!
+  const other = PAGE_LOCALES.find((one) => one !== locale)!
   const rest = Object.fromEntries([...query].filter(([name]) => name !== 'lang'))
   return html`<a href="${link(path, { ...rest, lang: other })}" lang="${other}" hreflang="${other}">${words.common.otherLanguage}</a>`
 }
@@ -49,7 +49,7 @@ ${scripts.map((name) => html`<script type="module" src="${asset(`${name}.js`)}">
 <header><nav aria-label="${common.navigation}"><ul>
 ${topOf(pages, live).map(
   ({ path: to, name }) =>
-    html`<li><a href="${link(to)}"${placeOf(to) === placeOf(path) && html` aria-current="${to === path ? 'page' : 'true'}"`}>${common.pages[name]}</a></li>\n`,
+    html`<li><a href="${link(to)}"${sectionOf(to) === sectionOf(path) && html` aria-current="${to === path ? 'page' : 'true'}"`}>${common.pages[name]}</a></li>\n`,
 )}</ul></nav></header>
 <main id="main" tabindex="-1"${shown.still && html` data-still`}>
 <h1>${shown.title}</h1>

@@ -1,6 +1,6 @@
 import type { Reader } from '../db/store.ts'
 import type { Html } from './html.ts'
-import type { Locale } from './words/locale.ts'
+import type { PageLocale } from './words/locale.ts'
 import type { Words } from './words/words.ts'
 
 /** The query of an address; undefined values are left out. */
@@ -15,7 +15,7 @@ export interface PageRequest {
   /** The values of the slots of the path: `:id` of `/series/:id`. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  readonly locale: Locale
+  readonly locale: PageLocale
   /** The page's own words in that language. */
   readonly words: Words
   /** The version of this program. */
@@ -93,7 +93,7 @@ export interface Endpoint extends Routed {
 }
 
 /** Data as JSON. */
-export const json = (data: unknown): PageAnswer => ({
+export const jsonAnswer = (data: unknown): PageAnswer => ({
   type: 'application/json; charset=utf-8',
   body: JSON.stringify(data),
 })

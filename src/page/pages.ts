@@ -2,68 +2,73 @@ import type { Endpoint, Page } from './page.ts'
 
 /** Every page; the navigation names those at the top, in this order. */
 export const PAGES: readonly Page[] = [
-  { path: '/', name: 'home', top: true, clock: true, view: async () => (await import('./views/home.ts')).home },
-  { path: '/coverage', name: 'coverage', top: true, view: async () => (await import('./views/coverage.ts')).coverage },
+  { path: '/', name: 'home', top: true, clock: true, view: async () => (await import('./views/home.ts')).homeView },
+  {
+    path: '/coverage',
+    name: 'coverage',
+    top: true,
+    view: async () => (await import('./views/coverage.ts')).coverageView,
+  },
   {
     ...{ path: '/coverage/:id', name: 'coverageOf', scripts: ['grid'] },
-    view: async () => (await import('./views/coverage.ts')).coverageOf,
+    view: async () => (await import('./views/coverage.ts')).coverageOfSeriesView,
   },
   {
     ...{ path: '/series/:id', name: 'series', scripts: ['series', 'carpet'] },
-    view: async () => (await import('./views/series/series.ts')).series,
+    view: async () => (await import('./views/series/series.ts')).seriesView,
   },
   {
     path: '/series/:id/vintages',
     name: 'vintages',
-    view: async () => (await import('./views/series/vintages.ts')).vintages,
+    view: async () => (await import('./views/series/vintages.ts')).vintagesView,
   },
   {
     path: '/explain/:id/:geo/:at',
     name: 'explain',
-    view: async () => (await import('./views/series/explain.ts')).explainValue,
+    view: async () => (await import('./views/series/explain.ts')).explainView,
   },
   {
     ...{ path: '/indicators', name: 'indicators', top: true, live: true },
-    view: async () => (await import('./views/indicators.ts')).indicators,
+    view: async () => (await import('./views/indicators.ts')).indicatorsView,
   },
   {
     path: '/search',
     name: 'search',
     top: true,
     live: true,
-    view: async () => (await import('./views/search.ts')).search,
+    view: async () => (await import('./views/search.ts')).searchView,
   },
-  { path: '/texts', name: 'texts', top: true, view: async () => (await import('./views/texts/texts.ts')).texts },
-  { path: '/texts/:kind/:id', name: 'text', view: async () => (await import('./views/texts/textPage.ts')).text },
+  { path: '/texts', name: 'texts', top: true, view: async () => (await import('./views/texts/texts.ts')).textsView },
+  { path: '/texts/:kind/:id', name: 'text', view: async () => (await import('./views/texts/textPage.ts')).textView },
   {
     path: '/archives',
     name: 'archives',
     top: true,
-    view: async () => (await import('./views/texts/archives.ts')).archives,
+    view: async () => (await import('./views/texts/archives.ts')).archivesView,
   },
   {
     path: '/archives/:kind/:id',
     name: 'archive',
-    view: async () => (await import('./views/texts/archive.ts')).archive,
+    view: async () => (await import('./views/texts/archive.ts')).archiveView,
   },
   {
     path: '/widgets',
     name: 'widgets',
     top: true,
-    view: async () => (await import('./views/texts/widgets.ts')).widgets,
+    view: async () => (await import('./views/texts/widgets.ts')).widgetsView,
   },
-  { path: '/widgets/:id', name: 'widget', view: async () => (await import('./views/texts/widgets.ts')).widget },
-  { path: '/runs', name: 'runs', top: true, view: async () => (await import('./views/runs.ts')).runs },
-  { path: '/runs/:id', name: 'run', view: async () => (await import('./views/run.ts')).run },
+  { path: '/widgets/:id', name: 'widget', view: async () => (await import('./views/texts/widgets.ts')).widgetView },
+  { path: '/runs', name: 'runs', top: true, view: async () => (await import('./views/runs.ts')).runsView },
+  { path: '/runs/:id', name: 'run', view: async () => (await import('./views/run.ts')).runView },
   {
     ...{ path: '/sql', name: 'sql', top: true, live: true, own: true, still: true },
-    view: async () => (await import('./views/sql.ts')).sql,
+    view: async () => (await import('./views/sql.ts')).sqlView,
   },
-  { path: '/dictionary', name: 'dictionary', view: async () => (await import('./views/dictionary.ts')).dictionary },
+  { path: '/dictionary', name: 'dictionary', view: async () => (await import('./views/dictionary.ts')).dictionaryView },
   {
     path: '/dictionary/:name',
     name: 'dictionary',
-    view: async () => (await import('./views/dictionary.ts')).dictionaryOf,
+    view: async () => (await import('./views/dictionary.ts')).dictionaryEntryView,
   },
 ]
 
@@ -72,11 +77,22 @@ export const PAGES: readonly Page[] = [
  * by another site.
  */
 export const ENDPOINTS: readonly Endpoint[] = [
-  { path: '/api/series/:id/:geo', answer: async () => (await import('./views/series/seriesEndpoints.ts')).chart },
-  { path: '/api/vintages/:id/:geo', answer: async () => (await import('./views/series/seriesEndpoints.ts')).vintages },
-  { path: '/api/carpet/:id/:geo', answer: async () => (await import('./views/series/seriesEndpoints.ts')).carpet },
-  { path: '/api/csv/:id/:geo', answer: async () => (await import('./views/series/seriesEndpoints.ts')).csv },
-  { path: '/sql.csv', own: true, answer: async () => (await import('./views/sql.ts')).sqlCsv },
-  { path: '/metrics', clock: true, own: true, answer: async () => (await import('./views/machine.ts')).metrics },
-  { path: '/status.json', clock: true, own: true, answer: async () => (await import('./views/machine.ts')).status },
+  { path: '/api/series/:id/:geo', answer: async () => (await import('./views/series/seriesEndpoints.ts')).answerChart },
+  {
+    path: '/api/vintages/:id/:geo',
+    answer: async () => (await import('./views/series/seriesEndpoints.ts')).answerVintages,
+  },
+  {
+    path: '/api/carpet/:id/:geo',
+    answer: async () => (await import('./views/series/seriesEndpoints.ts')).answerCarpet,
+  },
+  { path: '/api/csv/:id/:geo', answer: async () => (await import('./views/series/seriesEndpoints.ts')).answerCsv },
+  { path: '/sql.csv', own: true, answer: async () => (await import('./views/sql.ts')).answerSqlCsv },
+  { path: '/metrics', clock: true, own: true, answer: async () => (await import('./views/machine.ts')).answerMetrics },
+  {
+    path: '/status.json',
+    clock: true,
+    own: true,
+    answer: async () => (await import('./views/machine.ts')).answerStatus,
+  },
 ]

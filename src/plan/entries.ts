@@ -15,11 +15,11 @@ export const identityOf = (entry: SeriesEntry, indicatorId: number): SeriesIdent
 })
 
 /** The geos under which coverage of an entry is recorded. With geo_agg they are part of the series; otherwise each geo has its own. */
-export const geosOf = ({ geoIds, geoAgg }: SeriesEntry): readonly number[] =>
+export const coveredGeos = ({ geoIds, geoAgg }: SeriesEntry): readonly number[] =>
   geoIds.length === 0 || geoAgg !== null ? [ALL_GEOS] : geoIds
 
 /** Whether the requests of an entry cover all geos of its series, or an aggregate of some. */
-export const coversAllGeos = (entry: SeriesEntry): boolean => geosOf(entry)[0] === ALL_GEOS
+export const coversAllGeos = (entry: SeriesEntry): boolean => coveredGeos(entry)[0] === ALL_GEOS
 
 /** The keys of the series of an entry. */
 export const keysOf = (entry: SeriesEntry): string[] => entry.indicators.map((id) => seriesKey(identityOf(entry, id)))

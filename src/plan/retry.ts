@@ -7,7 +7,7 @@ import type { AnyParams } from '../services/routes.ts'
 import type { Planning } from './planning.ts'
 import { planRequest } from './planRequest.ts'
 import { createRequested, type Requested } from './requested.ts'
-import { groupsOf } from './series/groups.ts'
+import { groupHoles } from './series/groups.ts'
 import { borderUnit } from './windows.ts'
 
 interface RetryPart {
@@ -21,7 +21,7 @@ function partsOf({ series, window, geoIds, params }: FailedRequest, requested: R
   if (!series || !window) return [{ geoIds: geoIds ?? (series ? [] : [ALL_GEOS]), window, params }]
   const key = seriesKey(series)
   const missing = (geoIds ?? [ALL_GEOS]).map((geoId) => ({ geoId, holes: requested.left(key, geoId, [window]) }))
-  return groupsOf(missing).flatMap(({ geoIds: own, holes }) => {
+  return groupHoles(missing).flatMap(({ geoIds: own, holes }) => {
     requested.add(key, own, holes)
     const some = series.geoAgg === null && geoIds ? { geo_ids: own } : {}
     return holes.map((hole) => ({ geoIds: own, window: hole, params: { ...params, ...some, ...rangeParams(hole) } }))

@@ -1,5 +1,5 @@
 import { ALL_GEOS, type Wanted } from '../job/plannedRequest.ts'
-import { geosOf, identityOf } from './entries.ts'
+import { coveredGeos, identityOf } from './entries.ts'
 import { type Planning, wantedRange } from './planning.ts'
 import { borderUnit } from './windows.ts'
 
@@ -8,7 +8,7 @@ export function wantedOf(planning: Planning): Wanted[] {
   return planning.job.series.flatMap((entry) => {
     if (!entry.window) return []
     const range = wantedRange({ ...planning, options: {} }, entry.window, borderUnit(entry.timeTrunc))
-    const geos = geosOf(entry)
+    const geos = coveredGeos(entry)
     const geoIds = geos.includes(ALL_GEOS) ? null : geos
     return entry.indicators.map((id) => ({ where: entry.where, series: identityOf(entry, id), geoIds, ...range }))
   })

@@ -2,7 +2,7 @@ import { InputError } from '../base/errors.ts'
 import type { Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import { localDate } from '../base/time/zone.ts'
-import { endOf } from '../db/queries/ends.ts'
+import { endOfValues } from '../db/queries/ends.ts'
 import { geoNameColumn, indicatorNameColumn } from '../db/queries/names.ts'
 import type { Reader } from '../db/store.ts'
 import type { SeriesRoute } from '../services/routes.ts'
@@ -136,7 +136,7 @@ export async function yearsOf(db: Reader, question: ExportQuestion): Promise<{ f
   for (const { zone, ...dataset } of await datasetsOf(db, question))
     for (const table of tables)
       for (const which of ['first', 'last'] as const) {
-        const end = await endOf(db, dataset, which, { table })
+        const end = await endOfValues(db, dataset, which, { table })
         if (end !== null) years.push(Number(localDate(zone, end).slice(0, 4)))
       }
   return years.length > 0 ? { first: Math.min(...years), last: Math.max(...years) } : null

@@ -5,7 +5,7 @@ import { prepareTarget, type Target } from '../base/files/target.ts'
 import { copyState } from '../db/open.ts'
 
 /** Reads a manifest; null where it is not one of this program. */
-export function readManifest(file: string): { program: string; bytes?: unknown; sha256?: unknown } | null {
+export function readCopyManifest(file: string): { program: string; bytes?: unknown; sha256?: unknown } | null {
   try {
     const manifest = JSON.parse(readFileSync(file, 'utf8'))
     return typeof manifest?.program === 'string' && manifest.program.startsWith('indicator-sync ') ? manifest : null
@@ -16,7 +16,7 @@ export function readManifest(file: string): { program: string; bytes?: unknown; 
 
 /** Whether a file matches its manifest: copies of earlier versions have no mark. */
 function isInManifest(file: string): boolean {
-  const manifest = readManifest(`${file}.manifest.json`)
+  const manifest = readCopyManifest(`${file}.manifest.json`)
   return manifest !== null && manifest.bytes === statSync(file).size && manifest.sha256 === sha256OfFile(file)
 }
 

@@ -17,7 +17,7 @@ const KINDS: Readonly<Record<SearchScope, (db: Reader) => Awaitable<readonly str
 }
 
 /** Searches texts; case and accents do not matter, and a word matches the beginning of words. Without words it returns everything. */
-export async function search(
+export async function searchItems(
   db: Reader,
   text: string,
   places: readonly SearchScope[],

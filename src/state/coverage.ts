@@ -16,7 +16,7 @@ const bySeries = <T extends { readonly series_id: number }>(rows: readonly T[]):
   Map.groupBy(rows, ({ series_id }) => series_id)
 
 /** Every series with its number of geos, and the last period of its first geo. */
-const readSeries = ({ kysely }: Reader) =>
+const seriesWithGeos = ({ kysely }: Reader) =>
   kysely
     .selectFrom('series as s')
     .leftJoin(
@@ -102,7 +102,7 @@ export async function readPlannerState(db: Reader): Promise<PlannerState> {
     .execute()
   const [coverageOf, changesOf, absencesOf] = [bySeries(coverage), bySeries(changes), bySeries(absences)]
   const series = new Map(
-    (await readSeries(db)).map((row): [string, SeriesState & { readonly absences: readonly Absence[] }] => [
+    (await seriesWithGeos(db)).map((row): [string, SeriesState & { readonly absences: readonly Absence[] }] => [
       seriesKey(storedIdentity(row)),
       {
         coverage: coverageOf.get(row.id) ?? [],

@@ -39,7 +39,7 @@ function isConvertible(html: string): boolean {
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
 
 /** The text with each tag replaced by a space, in one pass. */
-function strip(html: string): string {
+function stripTags(html: string): string {
   const pieces: string[] = []
   for (let at = 0; at < html.length; ) {
     const open = html.indexOf('<', at)
@@ -55,19 +55,19 @@ function strip(html: string): string {
 }
 
 /** The text of HTML: converted, or only without its tags where the conversion would take too long. */
-function textOf(html: string): string {
-  if (!isConvertible(html)) return strip(html)
+function convertHtml(html: string): string {
+  if (!isConvertible(html)) return stripTags(html)
   try {
     return convert(html)
   } catch (error) {
     // Tags are nested deeper than the stack.
-    if (error instanceof RangeError) return strip(html)
+    if (error instanceof RangeError) return stripTags(html)
     throw error
   }
 }
 
 /** HTML as readable text: paragraphs on lines of their own, entities as letters, no links, no pictures. */
-export const plainText = (html: string): string => textOf(html).replaceAll('\u00a0', ' ').trim()
+export const plainText = (html: string): string => convertHtml(html).replaceAll('\u00a0', ' ').trim()
 
 /** A row with the plain text of a column of HTML added as `…_text`. */
 export const withPlain = (row: Record<string, string | number | null>, column: string): typeof row => {

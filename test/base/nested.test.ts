@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MARK, redactorOf } from '../../src/base/redact.ts'
+import { REDACTED, redactorOf } from '../../src/base/redact.ts'
 
 const each = (text: string, write: (code: string) => string): string =>
   [...Buffer.from(text)].map((byte) => write(byte.toString(16).padStart(2, '0'))).join('')
@@ -41,7 +41,7 @@ function expectGone(echo: string, key: string): void {
   const { before, name, after } = JSON.parse(bytes.toString('utf8')) as { before: number; name: string; after: unknown }
   expect([before, after]).toEqual([1, [2]])
   expect(name).toMatch(/^España: .* año$/s)
-  expect(name).toContain(MARK)
+  expect(name).toContain(REDACTED)
   expect(redactor.found(name), `${name} of ${echo}`).toBe(false)
   const text = redactor.text(`año: ${echo} ñ`)
   expect(text).toMatch(/^año: .*ñ$/s)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MARK, redact, redactorOf, unquoted } from '../../src/base/redact.ts'
+import { REDACTED, redact, redactorOf, unquoted } from '../../src/base/redact.ts'
 import { json, runCommand, serve, tempFolder } from '../kit.ts'
 import { openReader, openStore } from '../store.ts'
 
@@ -75,7 +75,7 @@ describe('taking a secret out', () => {
     const text = `{"before":"x ${form(KEY)} y","after":1}`
     const length = Buffer.byteLength(text)
     expectNoKey(redact(text, [KEY]), 'text')
-    expect(redact(text, [`"${KEY}"`])).toContain(MARK)
+    expect(redact(text, [`"${KEY}"`])).toContain(REDACTED)
     const bytes = redactorOf(KEY).bytes(Buffer.from(text))
     expectNoKey(bytes, 'bytes')
     expect(bytes.length).toBe(length)

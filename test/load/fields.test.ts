@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { search } from '../../src/products/search.ts'
+import { searchItems } from '../../src/products/search.ts'
 import { dump } from '../dump.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 import type { Store } from '../store.ts'
@@ -462,7 +462,7 @@ test('an empty name is none: the name in another language is shown, in every vie
   const yaml = `locales: [es, en]\ncatalogue: { refresh: 1h }\n${SERIES}`
   await runJob(store, server, yaml, { now: NOW })
   expect(store.all('select distinct indicator_name as name from observations')).toEqual([{ name: 'English' }])
-  expect((await search(store, 'english', ['catalogue'])).map(({ name }) => name)).toEqual(['English'])
+  expect((await searchItems(store, 'english', ['catalogue'])).map(({ name }) => name)).toEqual(['English'])
   expect(store.all('select locale, name, short_name from indicator_text order by locale')).toEqual([
     { locale: 'en', name: 'English', short_name: 'English' },
     { locale: 'es', name: null, short_name: '' },

@@ -1,8 +1,8 @@
 import type { openReader } from '../../src/db/open.ts'
-import { textOf } from '../../src/page/html.ts'
+import { htmlText } from '../../src/page/html.ts'
 import type { Page, PageRequest } from '../../src/page/page.ts'
 import { PAGES } from '../../src/page/pages.ts'
-import type { Locale } from '../../src/page/words/locale.ts'
+import type { PageLocale } from '../../src/page/words/locale.ts'
 import { WORDS } from '../../src/page/words/words.ts'
 
 type Opened = ReturnType<typeof openReader>
@@ -12,7 +12,7 @@ export function requestOf(
   store: Opened,
   address: string,
   params: Record<string, string> = {},
-  locale: Locale = 'en',
+  locale: PageLocale = 'en',
 ): PageRequest {
   const url = new URL(address, 'http://here')
   return {
@@ -49,14 +49,14 @@ function slotsOf({ path }: Page, address: string): Record<string, string> | null
 }
 
 /** What the page of an address answers: the data and the HTML. */
-export async function askPage<Data>(store: Opened, address: string, locale: Locale = 'en') {
+export async function askPage<Data>(store: Opened, address: string, locale: PageLocale = 'en') {
   for (const page of PAGES) {
     const slots = slotsOf(page, address)
     if (!slots) continue
     const request = requestOf(store, address, slots, locale)
     const view = await page.view()
     const data = await view.read(request)
-    return { data: data as Data, html: textOf(view.show(data, request)), title: view.title?.(data, request) ?? '' }
+    return { data: data as Data, html: htmlText(view.show(data, request)), title: view.title?.(data, request) ?? '' }
   }
   throw new Error(`no page for ${address}`)
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { html, jsonScript, textOf, webAddress } from '../../src/page/html.ts'
+import { html, htmlText, jsonScript, webAddress } from '../../src/page/html.ts'
 
 /** What a browser makes of the five references that we write. */
 const read = (text: string): string =>
@@ -24,7 +24,7 @@ const hostile = fc.oneof(
 test('whatever a text holds, it opens no tag, ends no attribute, and reads as it was', () => {
   fc.assert(
     fc.property(hostile, (text) => {
-      const written = textOf(html`${text}`)
+      const written = htmlText(html`${text}`)
       expect(written).not.toMatch(/[<>"'`]/)
       expect(read(written)).toBe(text.replaceAll(/(?![\t\n\r])\p{Cc}|\p{Cs}/gu, '\ufffd'))
     }),
@@ -32,13 +32,13 @@ test('whatever a text holds, it opens no tag, ends no attribute, and reads as it
 })
 
 test('pieces are written as they are, lists one after the other, and what is absent not at all', () => {
-  expect(textOf(html`<b>${[html`<i>`, '<i>', 1, 2n, null, undefined, false]}</b>`)).toBe('<b><i>&lt;i&gt;12</b>')
+  expect(htmlText(html`<b>${[html`<i>`, '<i>', 1, 2n, null, undefined, false]}</b>`)).toBe('<b><i>&lt;i&gt;12</b>')
 })
 
 test('data for a script ends no element, and is the same when it is read', () => {
   fc.assert(
     fc.property(fc.jsonValue(), hostile, (data, text) => {
-      const written = textOf(jsonScript('data', { data, text, end: '</script><!--<script>' }))
+      const written = htmlText(jsonScript('data', { data, text, end: '</script><!--<script>' }))
       const body = written.slice(written.indexOf('>') + 1, -'</script>'.length)
       expect(body).not.toMatch(/<|\u2028|\u2029/)
       expect(JSON.parse(body)).toEqual(JSON.parse(JSON.stringify({ data, text, end: '</script><!--<script>' })))

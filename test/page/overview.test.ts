@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { textOf } from '../../src/page/html.ts'
+import { htmlText } from '../../src/page/html.ts'
 import { readCoverage, readCoverageOf } from '../../src/page/queries/coverage.ts'
 import { readHome } from '../../src/page/queries/home.ts'
-import { coverageOf } from '../../src/page/views/coverage.ts'
+import { coverageOfSeriesView } from '../../src/page/views/coverage.ts'
 import { WORDS } from '../../src/page/words/words.ts'
 import { onlyInFile } from '../onServer.ts'
 import { openReader, type Store } from '../store.ts'
@@ -71,7 +71,7 @@ test.each([
     const reader = openReader(await sharedFile())
     onTestFinished(() => reader.close())
     const request = requestOf(reader, '/coverage/600', { id: '600' })
-    const known = (await coverageOf.read(request)) as Awaited<ReturnType<typeof readCoverageOf>>
+    const known = (await coverageOfSeriesView.read(request)) as Awaited<ReturnType<typeof readCoverageOf>>
     const day = (n: number): string => new Date(Date.UTC(2024, 0, 1 + n)).toISOString().slice(0, 10)
     const data = {
       ...{ ...known, year: 2024, more: 300 },
@@ -91,7 +91,7 @@ test.each([
         ...{ from: `${day(i)}T00:00:00+01:00`, to: `${day(i)}T23:00:00+01:00`, fromDate: day(i), toDate: day(i + 1) },
       })),
     }
-    const text = textOf(coverageOf.show(data, request))
+    const text = htmlText(coverageOfSeriesView.show(data, request))
     expect(text.match(/<td class="/g)).toHaveLength(366 + 120 + data.holes.length)
     expect(text.length).toBeLessThan(most)
   },

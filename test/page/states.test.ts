@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { formatUtc } from '../../src/base/time/instant.ts'
 import { startOfDate, transitions } from '../../src/base/time/zone.ts'
 import { clockAt, timeTicks } from '../../src/page/client/clock.ts'
-import { type Drawn, drawBand, drawSteps, periodAt, periodsOf } from '../../src/page/client/segments.ts'
+import { type Drawn, drawBand, drawSteps, eachPeriod, periodAt } from '../../src/page/client/segments.ts'
 import { segmentsOf } from '../../src/page/queries/series/segments.ts'
 import { readStates } from '../../src/page/queries/series/states.ts'
 import { ms, tempStore } from '../kit.ts'
@@ -61,7 +61,7 @@ test('values that are told as segments are the same values, whatever their steps
   fc.assert(
     fc.property(VALUES, (values) => {
       const drawn = { kind: 'values', segments: segmentsOf(values) } as const
-      const told = [...periodsOf(drawn)].filter(({ mean }) => mean !== null)
+      const told = [...eachPeriod(drawn)].filter(({ mean }) => mean !== null)
       const held = values.filter(({ value }) => value !== null)
       expect(told).toEqual(
         held.map(({ at: from, step, value }) => ({ from, to: from + step, min: value, max: value, mean: value })),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { intersect, merge } from '../../src/base/time/interval.ts'
-import { type GeoHoles, groupsOf } from '../../src/plan/series/groups.ts'
+import { type GeoHoles, groupHoles } from '../../src/plan/series/groups.ts'
 
 const holes = fc
   .array(fc.tuple(fc.nat(40), fc.integer({ min: 1, max: 10 })), { maxLength: 4 })
@@ -11,7 +11,7 @@ test('every interval is in one group, for all geos that miss it and for no other
   fc.assert(
     fc.property(fc.array(holes, { maxLength: 5 }), (all) => {
       const missing: GeoHoles[] = all.map((own, i) => ({ geoId: 9 - i, holes: own }))
-      const groups = groupsOf(missing)
+      const groups = groupHoles(missing)
       for (const [i, a] of groups.entries())
         for (const b of groups.slice(0, i)) expect(intersect(a.holes, b.holes)).toEqual([])
       for (const { geoId, holes: own } of missing) {

@@ -5,10 +5,10 @@ import SQLite from 'better-sqlite3'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { chart, shrink, strip } from '../../src/cli/terminal/chart.ts'
+import { chartText, shrink, stripText } from '../../src/cli/terminal/chart.ts'
 import { schemaText } from '../../src/products/dictionary.ts'
 import { RECIPES } from '../../src/products/recipes/recipes.ts'
-import { SEARCH_SCOPES, type SearchScope, search } from '../../src/products/search.ts'
+import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../src/products/search.ts'
 import { dictionaryRows } from '../../src/tables/dictionary.ts'
 import { TABLE_NAMES, VIEWS } from '../../src/tables/schema.ts'
 import { STALE } from '../docs/pages.ts'
@@ -79,7 +79,8 @@ describe('recipes', () => {
 })
 
 describe('search', () => {
-  const found = (text: string, places: readonly SearchScope[] = ['catalogue']) => search(openReader(file), text, places)
+  const found = (text: string, places: readonly SearchScope[] = ['catalogue']) =>
+    searchItems(openReader(file), text, places)
   test.each<[string, string, number]>([
     ['a number', '1293', 1293],
     ['an exact name', 'Demanda real', 1293],
@@ -108,9 +109,9 @@ describe('search', () => {
     other.run(`delete from archive_text where id = 79`, [])
     if (!onlyInFile('file')) other.run(`insert into search (search, rank) values ('integrity-check', 1)`, [])
     const reader = openReader(other.file)
-    expect(await search(reader, 'zanahoria', ['catalogue'])).toHaveLength(1)
-    expect((await search(reader, 'mercado spot diario', ['catalogue'])).map(({ id }) => id)).not.toContain(600)
-    expect(await search(reader, 'preciovoluntario', ['archives'])).toEqual([])
+    expect(await searchItems(reader, 'zanahoria', ['catalogue'])).toHaveLength(1)
+    expect((await searchItems(reader, 'mercado spot diario', ['catalogue'])).map(({ id }) => id)).not.toContain(600)
+    expect(await searchItems(reader, 'preciovoluntario', ['archives'])).toEqual([])
     await reader.close()
     await other.close()
   })
@@ -423,7 +424,7 @@ test.skipIf(onlyInFile('file'))(
 
 describe('pictures', () => {
   test('a chart has its scale, breaks where nothing is, and joins what lies together', () => {
-    const lines = chart([0, 1, 2, 3, null, null, 3, 0], { width: 8, height: 2, low: 0, high: 3 })
+    const lines = chartText([0, 1, 2, 3, null, null, 3, 0], { width: 8, height: 2, low: 0, high: 3 })
     expect(lines[0]).toMatch(/^3 │/)
     expect(lines[1]).toMatch(/^0 │/)
     expect(shrink([1, 3, null, null, 5], 2)).toEqual([2, 5])
@@ -436,8 +437,8 @@ describe('pictures', () => {
       { from: 20, to: 30, state: 'provisional' },
       { from: 30, to: 40, state: 'empty' },
     ]
-    expect(strip(held, 0, 60, 6)).toBe('██▒░··')
-    expect(strip([], 0, 60, 3)).toBe('···')
+    expect(stripText(held, 0, 60, 6)).toBe('██▒░··')
+    expect(stripText([], 0, 60, 3)).toBe('···')
   })
 
   test('show draws a series, compares two, and says what it lacks', async () => {

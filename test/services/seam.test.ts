@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
-import { readText } from '../../src/page/queries/texts/text.ts'
+import { readTextPage } from '../../src/page/queries/texts/text.ts'
 import { readTexts } from '../../src/page/queries/texts/texts.ts'
 import { plan } from '../../src/plan/plan.ts'
-import { search } from '../../src/products/search.ts'
+import { searchItems } from '../../src/products/search.ts'
 import { checkService } from '../../src/services/declared.ts'
 import { buildRequest } from '../../src/services/request.ts'
 import { type Params, ROUTES, type RouteName } from '../../src/services/routes.ts'
@@ -62,10 +62,12 @@ describe('a route of a known shape is one row of a service', () => {
       { kind: 'event', id: 7, locale: 'es', title: 'A meeting' },
     ])
     // Readers find it without another word.
-    expect(await search(store, 'meeting', ['content'])).toMatchObject([{ kind: 'event', id: 7, name: 'A meeting' }])
+    expect(await searchItems(store, 'meeting', ['content'])).toMatchObject([
+      { kind: 'event', id: 7, name: 'A meeting' },
+    ])
     expect(await readTexts(store, 'event', 1, 'es')).toMatchObject({ kind: 'event', texts: [{ id: 7 }] })
     const current = { locale: 'es', version: null, against: null }
-    expect(await readText(store, 'event', 7, current)).toMatchObject({ kind: 'event', title: 'A meeting' })
+    expect(await readTextPage(store, 'event', 7, current)).toMatchObject({ kind: 'event', title: 'A meeting' })
     // A job means the days and the language of its service.
     expect(job).toMatchObject({ timeZone: 'Europe/Lisbon', locales: ['es'] })
   })

@@ -8,7 +8,7 @@ const ZERO = 0x30
 const KEPT = 1024 * 1024
 
 /** Bytes that grow. The buffer is emptied and used again, because the memory of one that is thrown away is freed late. */
-export class Column {
+export class ByteColumn {
   #bytes: Buffer
   #length = 0
 
@@ -89,7 +89,7 @@ export class Column {
 }
 
 /** Bytes of a packed body that are read line by line. */
-export class Lines {
+export class LineReader {
   readonly bytes: Buffer
   at: number
   constructor(bytes: Buffer, at: number) {

@@ -1,7 +1,7 @@
 /* The ways of writing text that programs nest in one another, undone by one layer: base64, hexadecimal digits, percent, JSON and HTML escapes. */
 
 /** A part of a text, from its first character to the one after its last. */
-export interface Span {
+export interface TextRange {
   readonly from: number
   readonly to: number
 }
@@ -22,7 +22,7 @@ const HEX = alphabet(/[0-9A-Fa-f\r\n]/)
  * The longest parts of a text that consist of one alphabet, where they have at least so many characters. Each is looked for from
  * its far end, so that most of a text of short words is never read. Algorithm: the skip of Boyer and Moore.
  */
-export function* runsOf(text: string, letters: Alphabet, shortest: number): Generator<Span, void> {
+export function* runsOf(text: string, letters: Alphabet, shortest: number): Generator<TextRange, void> {
   for (let from = 0; from + shortest <= text.length; ) {
     let at = from + shortest - 1
     while (at >= from && letters[text.charCodeAt(at)] === 1) at--
@@ -38,7 +38,7 @@ export function* runsOf(text: string, letters: Alphabet, shortest: number): Gene
 }
 
 /** A run as whichever text it may stand for: nobody knows at which of its characters the encoding begins. */
-export interface Encoded extends Span {
+export interface Encoded extends TextRange {
   readonly meanings: readonly string[]
 }
 
@@ -93,7 +93,7 @@ function letterOf([, percent, unicode, hex, letter, decimal, hexadecimal, name]:
 export const unescaped = (text: string): string => text.replace(ESCAPE, (...found) => letterOf(found.slice(0, 8)))
 
 /** The part of a text that a part of the same text without its escapes stands for. */
-export function beforeUnescaping(text: string, { from, to }: Span): Span {
+export function beforeUnescaping(text: string, { from, to }: TextRange): TextRange {
   let [removed, start] = [0, from]
   for (const found of text.matchAll(ESCAPE)) {
     // Where the escape stands when those before it are undone.

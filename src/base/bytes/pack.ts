@@ -1,6 +1,6 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { bytesOf, COMMA, END, isSpace, skipSpace, skipValue, standsAt, textEnd } from './bytes.ts'
-import { Column, Lines, NEWLINE } from './column.ts'
+import { ByteColumn, LineReader, NEWLINE } from './column.ts'
 import { isTime, TimeReader, TimeWriter } from './packedTimes.ts'
 import { findList, learnPattern, VALUES } from './rowPattern.ts'
 
@@ -36,9 +36,9 @@ const latin = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 
 /** Columns that are used again for every body. */
-const columns: Column[] = []
-function columnAt(place: number): Column {
-  columns[place] ??= new Column()
+const columns: ByteColumn[] = []
+function columnAt(place: number): ByteColumn {
+  columns[place] ??= new ByteColumn()
   return columns[place].clear()
 }
 
@@ -110,7 +110,7 @@ function wordEnd(body: Buffer, at: number): number {
 /** One field of all rows: the bytes before it, its lines, and what reads them where they are times. */
 export interface PackedField {
   readonly literal: Uint8Array
-  readonly lines: Lines
+  readonly lines: LineReader
   readonly clock: TimeReader | null
 }
 
@@ -131,7 +131,7 @@ function openColumns(packed: Buffer): PackedColumns {
   const head = JSON.parse(packed.toString('utf8', 0, headEnd)) as PackHeader
   let at = headEnd + 1
   const fields = head.columns.map(({ time, bytes }, f) => {
-    const lines = new Lines(packed, at)
+    const lines = new LineReader(packed, at)
     at += bytes
     return { literal: bytesOf(head.literals[f]!), lines, clock: time ? new TimeReader() : null }
   })
@@ -147,7 +147,11 @@ function openColumns(packed: Buffer): PackedColumns {
 }
 
 /** Restores the body, with the first `rows` of its rows. */
-function writeBody({ before, between, end, after, fields, origin }: PackedColumns, rows: number, body: Column): Buffer {
+function writeBody(
+  { before, between, end, after, fields, origin }: PackedColumns,
+  rows: number,
+  body: ByteColumn,
+): Buffer {
   body.write(before)
   for (let row = 0; row < rows; row++) {
     if (row > 0) body.append(between, 0, between.length)
@@ -202,7 +206,7 @@ export const decompress = ({ form, bytes }: Packed): Packed => ({ form, bytes: z
 export function restore({ form, bytes }: Packed, size: number): Buffer {
   if (form === 'zstd') return bytes
   const columns = openColumns(bytes)
-  return writeBody(columns, columns.rows, new Column(size))
+  return writeBody(columns, columns.rows, new ByteColumn(size))
 }
 
 /** Undoes `pack`. */

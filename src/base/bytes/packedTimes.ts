@@ -1,6 +1,6 @@
 import { formatUtc, parseInstant } from '../time/instant.ts'
 import { bytesOf, COLON, QUOTE, textEnd, twoDigits } from './bytes.ts'
-import type { Column, Lines } from './column.ts'
+import type { ByteColumn, LineReader } from './column.ts'
 
 /** Characters of YYYY-MM-DDTHH:MM:SS. */
 const CLOCK = 19
@@ -11,7 +11,7 @@ export const isTime = (body: Buffer, at: number): boolean =>
 
 /** Writes the clock times of a field: as a rule, what the distance from another time, or from zero, differs by from the row before. */
 export class TimeWriter {
-  readonly column: Column
+  readonly column: ByteColumn
   /** Seconds on the clock of the last text, as if it were UTC. */
   local = 0
   #distance = 0
@@ -19,7 +19,7 @@ export class TimeWriter {
   #midnight = 0
   #suffixLength = -1
 
-  constructor(column: Column) {
+  constructor(column: ByteColumn) {
     this.column = column
   }
 
@@ -66,7 +66,7 @@ export class TimeReader {
   #suffixBytes = bytesOf('')
 
   /** Applies the next line. */
-  read(lines: Lines, origin: number): void {
+  read(lines: LineReader, origin: number): void {
     const from = lines.at
     const to = lines.next()
     if (to > from) {
@@ -81,7 +81,7 @@ export class TimeReader {
   }
 
   /** Appends the text to a body. */
-  write(body: Column): void {
+  write(body: ByteColumn): void {
     let seconds = this.local - this.#midnight
     if (!(seconds >= 0 && seconds < 86_400)) {
       this.#midnight = Math.floor(this.local / 86_400) * 86_400

@@ -1,6 +1,6 @@
 import { DAY, daysFromCivil, type Instant } from './instant.ts'
 import type { Interval } from './interval.ts'
-import { placeOf, transitions } from './zone.ts'
+import { indexAt, transitions } from './zone.ts'
 
 /** A local day, counted in days since 1970. */
 export type DayNumber = number
@@ -13,7 +13,7 @@ export interface DayInterval extends Interval {
 /** The interval that contains an instant. */
 export function dayIntervalAt(zone: string, at: Instant): DayInterval {
   const rows = transitions(zone)
-  const i = placeOf(rows, at)
+  const i = indexAt(rows, at)
   const { at: changed, offset } = rows[i]!
   const day = Math.floor((at + offset) / DAY)
   const begins = day * DAY - offset
@@ -39,7 +39,7 @@ export interface LocalDay extends DayInterval, Civil {
 export function localDay(zone: string, day: DayNumber): LocalDay {
   const rows = transitions(zone)
   // No offset is longer than a day.
-  const first = placeOf(rows, (day - 1) * DAY)
+  const first = indexAt(rows, (day - 1) * DAY)
   let from = Number.POSITIVE_INFINITY
   let to = Number.NEGATIVE_INFINITY
   let seconds = 0

@@ -83,7 +83,7 @@ export function transitions(zone: string): readonly Transition[] {
 }
 
 /** The index of the last change at or before an instant. */
-export function placeOf(rows: readonly Transition[], at: Instant): number {
+export function indexAt(rows: readonly Transition[], at: Instant): number {
   let low = 0
   let high = rows.length - 1
   while (low < high) {
@@ -97,7 +97,7 @@ export function placeOf(rows: readonly Transition[], at: Instant): number {
 /** Seconds that local time is ahead of UTC at an instant. */
 export function offsetAt(zone: string, at: Instant): number {
   const rows = transitions(zone)
-  return rows[placeOf(rows, at)]!.offset
+  return rows[indexAt(rows, at)]!.offset
 }
 
 const pad = (n: number): string => String(n).padStart(2, '0')
@@ -133,7 +133,7 @@ function startOfDay(zone: string, day: number): Instant {
   const rows = transitions(zone)
   const midnight = day * DAY
   // No offset is longer than a day.
-  for (let i = placeOf(rows, midnight - DAY); ; i++) {
+  for (let i = indexAt(rows, midnight - DAY); ; i++) {
     const { at, offset } = rows[i]!
     const start = i === 0 ? midnight - offset : Math.max(at, midnight - offset)
     if (start < (rows[i + 1]?.at ?? Number.POSITIVE_INFINITY)) return start
@@ -166,7 +166,7 @@ export function floorTo(zone: string, at: Instant, unit: Unit): Instant {
     return startOfDay(zone, unit === 'day' ? day : moveDay(day, unit as 'month' | 'year', 0))
   }
   const rows = transitions(zone)
-  const i = placeOf(rows, at)
+  const i = indexAt(rows, at)
   const past = (at + rows[i]!.offset) % seconds
   const floor = at - (past < 0 ? past + seconds : past)
   return i === 0 ? floor : Math.max(floor, rows[i]!.at)
@@ -179,7 +179,7 @@ export function addUnits(zone: string, border: Instant, unit: Unit, count: numbe
     const rows = transitions(zone)
     let at = border
     for (let left = count; left > 0; left--)
-      at = Math.min(floorTo(zone, at + seconds, unit), rows[placeOf(rows, at) + 1]?.at ?? Number.POSITIVE_INFINITY)
+      at = Math.min(floorTo(zone, at + seconds, unit), rows[indexAt(rows, at) + 1]?.at ?? Number.POSITIVE_INFINITY)
     for (let left = count; left < 0; left++) at = floorTo(zone, at - 1, unit)
     return at
   }
@@ -227,7 +227,7 @@ export function atLocal(zone: string, date: LocalDate, second: number): Instant 
   if (!isDate(year, month, day)) return undefined
   const rows = transitions(zone)
   const local = daysFromCivil(year, month, day) * DAY + second
-  for (let i = placeOf(rows, local - DAY); ; i++) {
+  for (let i = indexAt(rows, local - DAY); ; i++) {
     const at = local - rows[i]!.offset
     const next = rows[i + 1]
     // Either the time falls under this offset, or it is skipped: too late for this offset and too early for the next.

@@ -1,4 +1,4 @@
-import { linesOf } from '../terminal/wrap.ts'
+import { wrapLines } from '../terminal/wrap.ts'
 import type { Command } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { EXIT_CODES } from './exitCodes.ts'
@@ -46,7 +46,7 @@ export function helpText(width = 100): string {
     const head = `  indicator-sync ${usage}`
     // A long name has a line for itself.
     const [first, rest] =
-      head.length + 2 > column ? [[head], linesOf(about, width - column)] : [[], linesOf(about, width - column)]
+      head.length + 2 > column ? [[head], wrapLines(about, width - column)] : [[], wrapLines(about, width - column)]
     return [
       ...first,
       ...rest.map((line, i) => `${(i === 0 && first.length === 0 ? head : '').padEnd(column)}${line}`),
@@ -54,7 +54,7 @@ export function helpText(width = 100): string {
   }
   return [
     'indicator-sync <command>',
-    linesOf('Syncs the indicators of a service into a local database (SQLite, or PostgreSQL).', width).join('\n'),
+    wrapLines('Syncs the indicators of a service into a local database (SQLite, or PostgreSQL).', width).join('\n'),
     ...COMMAND_GROUPS.map(({ title, commands }) => `${title}\n${Object.values(commands).map(row).join('\n')}`),
     [
       'Flags of every command',
@@ -65,7 +65,7 @@ export function helpText(width = 100): string {
       '  --version     The version of this program',
     ].join('\n'),
     `Exit codes\n${EXIT_CODES.flatMap(([code, means]) =>
-      linesOf(means, width - 12).map((line, i) => `  ${(i === 0 ? code : '').padEnd(8)}  ${line}`),
+      wrapLines(means, width - 12).map((line, i) => `  ${(i === 0 ? code : '').padEnd(8)}  ${line}`),
     ).join('\n')}`,
     'Without a key or network: indicator-sync demo',
   ].join('\n\n')

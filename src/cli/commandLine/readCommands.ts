@@ -1,4 +1,4 @@
-import { LOCALES } from '../../page/words/locale.ts'
+import { PAGE_LOCALES } from '../../page/words/locale.ts'
 import { DATABASE, EXPORT_FORMS, FORMATS, JSON_FLAG, MOMENT, RANGE } from '../flags.ts'
 import type { Command } from './command.ts'
 
@@ -201,7 +201,7 @@ export const READ_COMMANDS = {
         describe:
           'Folder for a page that needs no server: status, coverage, series with their charts, texts. One that is there is replaced',
       },
-      language: { choices: LOCALES, default: LOCALES[0], describe: 'Language of the page' },
+      language: { choices: PAGE_LOCALES, default: PAGE_LOCALES[0], describe: 'Language of the page' },
       overwrite: OVERWRITE,
       bookkeeping: { type: 'boolean', default: false, describe: 'Keep the stored replies and requests too' },
       title: { type: 'string', default: 'Indicators', describe: 'Title of the publication (metadata.yaml)' },

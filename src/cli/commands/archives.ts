@@ -24,8 +24,8 @@ import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
 import { parseBytes } from '../terminal/size.ts'
-import { table } from '../terminal/table.ts'
-import { rangeOf } from '../times.ts'
+import { tableText } from '../terminal/table.ts'
+import { rangeOfFlags } from '../times.ts'
 import { version } from '../version.ts'
 
 interface ArchivesArgs extends CommonArgs, ServiceArgs, RangeArgs {
@@ -53,7 +53,7 @@ interface Edition {
 
 /** The days that `--from` and `--to` mean, in the zone of the service. */
 function daysOf(range: RangeArgs, zone: string): { from: string | null; to: string | null } {
-  const wanted = rangeOf(range, zone, Math.floor(Date.now() / 1000))
+  const wanted = rangeOfFlags(range, zone, Math.floor(Date.now() / 1000))
   const day = (flag: 'from' | 'to') => (wanted && range[flag] !== undefined ? localDate(zone, wanted[flag]) : null)
   return { from: day('from'), to: day('to') }
 }
@@ -80,7 +80,7 @@ function list(found: readonly Edition[], { json, limit }: ArchivesArgs): void {
   const rows = shown.map((one) => [one.id, one.kind, one.name, one.date, one.bytes, one.path?.slice(0, 15) ?? ''])
   if (json) print(JSON.stringify(shown, null, 2))
   else if (shown.length === 0) print('No editions are held. A job fetches them: archives: [{ window: { last: 31d } }].')
-  else print(table({ columns: ['id', 'kind', 'name', 'date', 'bytes', 'file'], rows }))
+  else print(tableText({ columns: ['id', 'kind', 'name', 'date', 'bytes', 'file'], rows }))
   if (shown.length < found.length)
     process.stderr.write(`The first ${limit} of ${grouped(found.length)}; --limit 0 shows all.\n`)
 }

@@ -5,7 +5,7 @@ import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
-import { table } from '../terminal/table.ts'
+import { tableText } from '../terminal/table.ts'
 
 interface CheckArgs extends CommonArgs, DatabaseArgs {
   readonly deep: boolean
@@ -20,7 +20,7 @@ export async function run(args: CheckArgs): Promise<number> {
     else if (findings.length === 0) {
       const pending = pendingText(await pendingValues(reader))
       print(`No findings.${pending && `\n${pending}`}`)
-    } else print(table({ columns: ['check', 'what'], rows: findings.map(({ check, what }) => [check, what]) }))
+    } else print(tableText({ columns: ['check', 'what'], rows: findings.map(({ check, what }) => [check, what]) }))
     return findings.length === 0 ? EXIT.done : EXIT.check
   } finally {
     await reader.close()

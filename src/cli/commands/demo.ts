@@ -10,7 +10,7 @@ import { isThere } from '../settings/database.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
-import { table } from '../terminal/table.ts'
+import { tableText } from '../terminal/table.ts'
 import { summaryText } from '../text/summary.ts'
 import { packageFile } from '../version.ts'
 import { runStatement } from './query.ts'
@@ -94,7 +94,7 @@ export async function run(args: CommonArgs & DatabaseArgs): Promise<number> {
     `${file} holds ${values} values of ${series} series, ${contents} texts, ${editions} archive editions and ${widgets} widgets.\n`,
   )
   for (const { question, sql } of QUESTIONS)
-    print(`── ${question}\n${sql}\n\n${table(await runStatement(file, sql))}\n`)
+    print(`── ${question}\n${sql}\n\n${tableText(await runStatement(file, sql))}\n`)
   print(
     [
       'Next:',

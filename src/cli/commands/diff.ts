@@ -8,8 +8,8 @@ import type { CommonArgs, ServiceArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { type Format, format, print, stream } from '../terminal/output.ts'
-import { table } from '../terminal/table.ts'
-import { instantOf } from '../times.ts'
+import { tableText } from '../terminal/table.ts'
+import { instantOfFlag } from '../times.ts'
 
 interface DiffArgs extends CommonArgs, ServiceArgs {
   readonly from?: string
@@ -33,7 +33,7 @@ const SHOWN = ['change', 'id', 'name', 'geo_id', 'at_local', 'before', 'after'] 
 const momentOf = (flag: string, text: string, zone: string, nowMs: number): string =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,3}Z$/.test(text) && !Number.isNaN(Date.parse(text))
     ? formatMillis(Date.parse(text))
-    : formatMillis(instantOf(flag, text, zone, Math.floor(nowMs / 1000)) * 1000)
+    : formatMillis(instantOfFlag(flag, text, zone, Math.floor(nowMs / 1000)) * 1000)
 
 async function spanOf(reader: Reader, args: DiffArgs, zone: string): Promise<Pick<DiffQuestion, 'from' | 'to'>> {
   const now = Date.now()
@@ -99,10 +99,10 @@ export async function run(args: DiffArgs): Promise<number> {
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
     if (shown.length > 0)
       print(
-        `${table({
+        `${tableText({
           columns: SHOWN.map((column) => column.replace('_id', '').replace('at_local', 'at or text')),
           rows: shown.map((one) =>
-            SHOWN.map((column) => (column === 'at_local' ? (one.at_local ?? placeOf(one)) : one[column])),
+            SHOWN.map((column) => (column === 'at_local' ? (one.at_local ?? fieldText(one)) : one[column])),
           ),
         })}\n`,
       )
@@ -115,4 +115,4 @@ export async function run(args: DiffArgs): Promise<number> {
   }
 }
 
-const placeOf = ({ field, locale, what }: Difference): string => (field ? `${field} (${locale})` : what)
+const fieldText = ({ field, locale, what }: Difference): string => (field ? `${field} (${locale})` : what)

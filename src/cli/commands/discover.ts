@@ -1,7 +1,7 @@
 import { grouped, quantity } from '../../base/quantity.ts'
 import { openReader } from '../../db/open.ts'
 import { readJob } from '../../job/read.ts'
-import { holdings, SEARCH_SCOPES, type SearchScope, search } from '../../products/search.ts'
+import { holdings, SEARCH_SCOPES, type SearchScope, searchItems } from '../../products/search.ts'
 import { secretsOf } from '../../services/key.ts'
 import type { Service } from '../../services/service.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
@@ -11,7 +11,7 @@ import { isThere } from '../settings/database.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
-import { table } from '../terminal/table.ts'
+import { tableText } from '../terminal/table.ts'
 import { summaryText } from '../text/summary.ts'
 
 interface DiscoverArgs extends CommonArgs, ServiceArgs {
@@ -51,7 +51,7 @@ export async function run(args: DiscoverArgs): Promise<number> {
   try {
     const places = args.in === 'all' ? SEARCH_SCOPES : [args.in]
     const text = args.text ?? ''
-    const found = await search(reader, text, places)
+    const found = await searchItems(reader, text, places)
     const held = await holdings(reader)
     const shown = args.limit > 0 ? found.slice(0, args.limit) : found
     if (args.json) {
@@ -63,7 +63,7 @@ export async function run(args: DiscoverArgs): Promise<number> {
         const what = holding ? `${holding.first_day} … ${holding.last_day}, ${quantity(holding.geos, 'geo')}` : ''
         return [id, kind, name, what]
       })
-      print(table({ columns: ['id', 'kind', 'name', 'held'], rows }))
+      print(tableText({ columns: ['id', 'kind', 'name', 'held'], rows }))
     } else if (text === '')
       print(
         'The catalogue is empty. Fetch it with `indicator-sync discover --refresh`, or with `catalogue: true` in a job.',

@@ -7,7 +7,7 @@ import { startEmulator } from '../../emulator/emulator.ts'
 import { faultFile } from '../../emulator/faults.ts'
 import { scriptFile } from '../../emulator/world/script.ts'
 import type { CommonArgs } from '../flags.ts'
-import { readText } from '../jobs/jobs.ts'
+import { readJobText } from '../jobs/jobs.ts'
 import { LISTENING_REFUSED } from '../listening.ts'
 import { called, shellWord } from '../shell.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -43,7 +43,7 @@ function readList<T>(form: ListSchema<T>, file: string, what: string): T {
 
 function parseYaml(file: string): unknown {
   try {
-    return parse(readText(file))
+    return parse(readJobText(file))
   } catch (error) {
     if (!(error instanceof YAMLError)) throw error
     throw new InputError(`${file} is not valid YAML: ${error.message}`, { code: 'bad-yaml' })

@@ -16,7 +16,7 @@ import { readSettings } from '../settings/config.ts'
 import { exportStatement } from '../statements/statement.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { format, stream } from '../terminal/output.ts'
-import { millisOf, rangeOf } from '../times.ts'
+import { millisOf, rangeOfFlags } from '../times.ts'
 
 interface ExportArgs extends CommonArgs, DatabaseArgs, RangeArgs, Required<Dialect> {
   readonly indicator?: number[]
@@ -102,7 +102,7 @@ async function questionOf(db: Reader, args: ExportArgs): Promise<ExportQuestion>
   const range = (zone: string): Interval =>
     both(
       { from: EARLIEST, to: LATEST + 1 },
-      rangeOf(args, zone, Math.floor(now / 1000)) ?? { from: EARLIEST, to: LATEST + 1 },
+      rangeOfFlags(args, zone, Math.floor(now / 1000)) ?? { from: EARLIEST, to: LATEST + 1 },
     )
   const question = {
     indicators: args.indicator ?? [],
@@ -142,7 +142,7 @@ async function write(reader: Reader, output: string | undefined, args: ExportArg
 export async function run(args: ExportArgs): Promise<number> {
   checkFlags(args)
   // Illegal dates are reported before anything is opened.
-  rangeOf(args, SOME_ZONE, Math.floor(Date.now() / 1000))
+  rangeOfFlags(args, SOME_ZONE, Math.floor(Date.now() / 1000))
   if (args.asOf !== undefined) millisOf(args.asOf, SOME_ZONE, Date.now())
   const output = args.output !== undefined && STDOUT.includes(args.output) ? undefined : args.output
   const reader = openReader(readSettings(args).database.value)

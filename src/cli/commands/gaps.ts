@@ -5,7 +5,7 @@ import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
-import { table } from '../terminal/table.ts'
+import { tableText } from '../terminal/table.ts'
 
 const COLUMNS = [
   'series_id',
@@ -37,7 +37,9 @@ export async function run(
       const pending = pendingText(await pendingValues(reader))
       print(`No gaps: everything that was requested and is past revision is held.${pending && `\n${pending}`}`)
     } else
-      print(table({ columns: COLUMNS, rows: gaps.map((gap) => COLUMNS.map((column) => cellOf(column, gap[column]))) }))
+      print(
+        tableText({ columns: COLUMNS, rows: gaps.map((gap) => COLUMNS.map((column) => cellOf(column, gap[column]))) }),
+      )
     return args.fail && gaps.length > 0 ? EXIT.check : EXIT.done
   } finally {
     await reader.close()

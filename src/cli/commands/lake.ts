@@ -11,7 +11,7 @@ import { withLake } from '../settings/storage.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { rememberSecret } from '../terminal/secrets.ts'
-import { table } from '../terminal/table.ts'
+import { tableText } from '../terminal/table.ts'
 import { lakeText } from '../text/lake.ts'
 import { version } from '../version.ts'
 
@@ -64,7 +64,7 @@ async function check({ folder, json }: LakeArgs): Promise<number> {
   const rows = tables.observation.rows
   if (json) print(JSON.stringify({ snapshot, created_at, synced_at, rows, findings }, null, 2))
   else if (findings.length > 0)
-    print(table({ columns: ['file', 'what'], rows: findings.map(({ file, what }) => [file, what]) }))
+    print(tableText({ columns: ['file', 'what'], rows: findings.map(({ file, what }) => [file, what]) }))
   else
     print(
       `${folder}: snapshot ${snapshot} is complete, ${quantity(rows, 'value')}, last equal to the database at ${synced_at}.`,

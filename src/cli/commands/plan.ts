@@ -17,7 +17,7 @@ import { EXIT } from '../terminal/fail.ts'
 import { print, stream } from '../terminal/output.ts'
 import { type PlannedJob, planText } from '../text/plan.ts'
 import { skippedText } from '../text/summary.ts'
-import { rangeOf } from '../times.ts'
+import { rangeOfFlags } from '../times.ts'
 
 interface PlanArgs extends CommonArgs, ServiceArgs, RangeArgs, OnlyArgs {
   readonly jobs: string[]
@@ -42,7 +42,7 @@ type Jobs = readonly [Job, ...Job[]]
 function planJob({ args, plannerState, catalogue, now, requested }: PlanContext, [job, ...rest]: Jobs): PlannedJob {
   const service = readSettings(args).service.value
   const optionsOf = ({ timeZone }: Job): PlanOptions => {
-    const range = rangeOf(args, timeZone, now)
+    const range = rangeOfFlags(args, timeZone, now)
     return { ...(range ? { range: { interval: range, how: 'narrow' } } : {}), newestFirst: args.newestFirst }
   }
   const options = optionsOf(job)

@@ -8,9 +8,9 @@ import { grouped, quantity } from '../../base/quantity.ts'
 import { placeOf } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
-import type { Locale } from '../../page/words/locale.ts'
+import type { PageLocale } from '../../page/words/locale.ts'
 import { publish } from '../../products/publish.ts'
-import { claimCopy, readManifest } from '../../products/published.ts'
+import { claimCopy, readCopyManifest } from '../../products/published.ts'
 import { metadataText, readMetadata } from '../exports/metadata.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
@@ -21,7 +21,7 @@ import { version } from '../version.ts'
 interface PublishArgs extends CommonArgs, DatabaseArgs {
   readonly file?: string
   readonly page?: string
-  readonly language: Locale
+  readonly language: PageLocale
   readonly bookkeeping: boolean
   readonly overwrite: boolean
   readonly json: boolean
@@ -88,7 +88,7 @@ async function publishCopy(source: Reader, path: string, args: PublishArgs): Pro
     prepareTarget(join(folder, `${name}.manifest.json`), {
       what: 'a manifest',
       overwrite,
-      ours: (file) => readManifest(file) !== null,
+      ours: (file) => readCopyManifest(file) !== null,
     })
   const claimMetadata = () =>
     prepareTarget(join(folder, METADATA), {

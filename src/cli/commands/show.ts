@@ -13,11 +13,11 @@ import type { SeriesRoute } from '../../services/routes.ts'
 import type { Service } from '../../services/services.ts'
 import type { CommonArgs, DatabaseArgs, RangeArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
-import { chart, scaleOf } from '../terminal/chart.ts'
+import { chartText, scaleOf } from '../terminal/chart.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { marks, revisionsJson, revisionsTable } from '../text/revisions.ts'
-import { instantOf, millisOf, rangeOf } from '../times.ts'
+import { instantOfFlag, millisOf, rangeOfFlags } from '../times.ts'
 
 interface ShowArgs extends CommonArgs, DatabaseArgs, RangeArgs {
   readonly indicator?: number
@@ -59,7 +59,7 @@ const WORD = { indicator: 'indicator', offer_indicator: 'offer indicator' } as c
  * The series of an indicator to draw: native rather than aggregated; of the named geo, else of a main one of the service, else of
  * the first.
  */
-async function findSeries(
+async function findShownSeries(
   { kysely }: Reader,
   kind: SeriesRoute,
   indicator: number,
@@ -173,8 +173,8 @@ function askedRange(args: ShowArgs, zone: string): Interval | undefined {
     })
   const now = Math.floor(Date.now() / 1000)
   return args.last
-    ? { from: instantOf('last', `-${args.last}`, zone, now), to: Number.POSITIVE_INFINITY }
-    : rangeOf(args, zone, now)
+    ? { from: instantOfFlag('last', `-${args.last}`, zone, now), to: Number.POSITIVE_INFINITY }
+    : rangeOfFlags(args, zone, now)
 }
 
 /** What is shown: series, and what was revised of the first one since. */
@@ -192,8 +192,9 @@ interface Shown {
 /** Reads what is to be shown. Throws InputError where nothing of it is held. */
 async function read(reader: Reader, args: ShowArgs, service: Service): Promise<Shown> {
   const { kind, id } = subjectOf(args)
-  const first = await findSeries(reader, kind, id, args.geo, service)
-  const second = args.with === undefined ? null : await findSeries(reader, 'indicator', args.with, args.geo, service)
+  const first = await findShownSeries(reader, kind, id, args.geo, service)
+  const second =
+    args.with === undefined ? null : await findShownSeries(reader, 'indicator', args.with, args.geo, service)
   const asOf = args.asOf === undefined ? null : formatMillis(millisOf(args.asOf, first.zone, Date.now()))
   const then = asOf ?? (args.revisions ? 'first' : 'now')
   const range = askedRange(args, first.zone)
@@ -248,7 +249,7 @@ function printPictures({ all, from, to, revised, current }: Shown): void {
   const [begin, end] = [from, to].map((at) => formatLocal(first.zone, at).slice(0, 16))
   for (const drawn of pictures) {
     const { low, high } = shared ? whole : scaleOf(drawn.values)
-    const lines = chart(drawn.values, { width, height: HEIGHT, low, high })
+    const lines = chartText(drawn.values, { width, height: HEIGHT, low, high })
     const margin = lines[0]!.indexOf('│') + 1
     const below =
       drawn === current

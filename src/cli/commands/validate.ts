@@ -1,6 +1,6 @@
 import { findMistakes, mistakeText, readJob } from '../../job/read.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
-import { readOther, readText } from '../jobs/jobs.ts'
+import { readJobText, readOther } from '../jobs/jobs.ts'
 import { warningsOf } from '../jobs/warnings.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -16,7 +16,7 @@ export async function run(args: ValidateArgs): Promise<number> {
   const service = readSettings(args).service.value
   const now = Math.floor(Date.now() / 1000)
   const found = args.jobs.map((file) => {
-    const text = readText(file)
+    const text = readJobText(file)
     const mistakes = findMistakes(text, file, readOther, service)
     const warnings = mistakes.length > 0 ? [] : warningsOf(readJob(text, file, readOther, service), service, now)
     return { file, mistakes, warnings }

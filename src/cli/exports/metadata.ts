@@ -51,7 +51,7 @@ function tables(): Record<string, object> {
 }
 
 /** The mark of descriptions by this program. */
-const MARK =
+const ENTRY_MARK =
   ' Written by `indicator-sync publish`, which changes the entry of the database that it publishes, and no other.'
 
 /** Reads an existing description; null where it is not by this program. */
@@ -61,19 +61,19 @@ export function readMetadata(text: string): Document | null {
   const description = document.get('description')
   // Those of earlier versions have no mark.
   const early = typeof description === 'string' && description.endsWith('See the table data_dictionary.')
-  return document.commentBefore?.includes(MARK.trim()) || early ? document : null
+  return document.commentBefore?.includes(ENTRY_MARK.trim()) || early ? document : null
 }
 
 /** Datasette's description of a published file: `datasette data.db -m metadata.yaml`. `database` is its name without the ending. What the file says of other databases is kept. */
 export function metadataText(database: string, publication: Publication, existing: Document | null): string {
   const { facts, databases } = metadataOf(database, publication)
-  if (!existing) return `#${MARK}\n${stringify({ ...facts, databases })}`
+  if (!existing) return `#${ENTRY_MARK}\n${stringify({ ...facts, databases })}`
   const others = Object.keys((existing.toJS() as { databases?: object }).databases ?? {}).filter(
     (name) => name !== database,
   )
   if (others.length === 0) for (const [name, value] of Object.entries(facts)) existing.set(name, value)
   existing.setIn(['databases', database], existing.createNode(databases[database]))
-  if (!existing.commentBefore?.includes(MARK.trim())) existing.commentBefore = MARK
+  if (!existing.commentBefore?.includes(ENTRY_MARK.trim())) existing.commentBefore = ENTRY_MARK
   return existing.toString()
 }
 

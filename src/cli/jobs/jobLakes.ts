@@ -8,7 +8,7 @@ const JOBS = 'jobs'
 const KEY = /^\s*['"]?lake['"]?\s*:/m
 
 /** The text of a file; empty where it cannot be read, or is a pipe, which would be waited for. */
-function textOf(file: string): string {
+function textOfFile(file: string): string {
   try {
     return statSync(file).isFile() ? readSmall(file, 'job file') : ''
   } catch {
@@ -23,7 +23,7 @@ function textOf(file: string): string {
 export async function lakesOfJobs(): Promise<string[]> {
   const isFolder = statSync(JOBS, { throwIfNoEntry: false })?.isDirectory() ?? false
   const files = isFolder ? readdirSync(JOBS).filter((name) => /\.ya?ml$/.test(name)) : []
-  const texts = files.map((name) => textOf(join(JOBS, name))).filter((text) => KEY.test(text))
+  const texts = files.map((name) => textOfFile(join(JOBS, name))).filter((text) => KEY.test(text))
   if (texts.length === 0) return []
   const { parseDocument } = await import('yaml')
   const lakes = texts.map((text) => parseDocument(text, { logLevel: 'silent' }).get('lake'))

@@ -10,7 +10,7 @@ import { readSmall } from '../settings/smallFile.ts'
 import { systemWords } from '../terminal/fail.ts'
 
 /** The text of a job file. */
-export function readText(file: string): string {
+export function readJobText(file: string): string {
   try {
     return readSmall(file, 'job file')
   } catch (error) {
@@ -26,7 +26,7 @@ export function readText(file: string): string {
 /** The job file that another one names, seen from its folder. */
 export const readOther: ReadOther = (name, from) => {
   const file = normalize(isAbsolute(name) ? name : join(dirname(from), name))
-  return { file, text: readText(file) }
+  return { file, text: readJobText(file) }
 }
 
 /** Reads job files; the mistakes of all of them come in one error. */
@@ -34,7 +34,7 @@ export function readJobs(files: readonly string[], service: Service): Job[] {
   const mistakes: string[] = []
   const jobs = files.flatMap((file) => {
     try {
-      return readJob(readText(file), normalize(file), readOther, service)
+      return readJob(readJobText(file), normalize(file), readOther, service)
     } catch (error) {
       if (!(error instanceof InputError)) throw error
       mistakes.push(error.message)

@@ -19,7 +19,7 @@ import { refuseExposed } from '../settings/config.ts'
 import { EXIT, exitCodeOf } from '../terminal/fail.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { watchSignals } from '../terminal/signals.ts'
-import { rangeOf } from '../times.ts'
+import { rangeOfFlags } from '../times.ts'
 import { version } from '../version.ts'
 import { createNotifier, type Notifier } from './notify.ts'
 import type { SharedRun } from './sharedRun.ts'
@@ -196,7 +196,7 @@ function contextOf(running: Running, job: Job, later: readonly Job[]): SyncConte
 
 /** The range of `--from` and `--to` in the zone of a job. */
 const rangeOfJob = (job: Job, options: RunOptions): Interval | undefined =>
-  rangeOf(options, job.timeZone, Math.floor(Date.now() / 1000))
+  rangeOfFlags(options, job.timeZone, Math.floor(Date.now() / 1000))
 
 const withOptions = (job: Job, options: RunOptions): JobWithOptions => ({
   job,

@@ -6,7 +6,7 @@ import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
 import { openReader } from '../../db/open.ts'
 import { portable } from '../../db/portable.ts'
 import { AS_DATABASE, tablesOfLake, withQuotedAt } from '../../lake/asked.ts'
-import { type DuckDb, duckWords, loadDuckDb, quoted } from '../../lake/duckdb.ts'
+import { type DuckDb, duckText, duckWords, loadDuckDb } from '../../lake/duckdb.ts'
 import { folderPlace } from '../../lake/places/folder.ts'
 import { isBucket } from '../../lake/places/place.ts'
 import { LAKE_TABLE_NAMES } from '../../lake/schema.ts'
@@ -53,7 +53,7 @@ export function inDuckDb({ name, sql }: Recipe, parameters: Parameters): string 
     })
   return portable(withQuotedAt(sql), (parameter) => {
     const value = parameters[parameter] ?? null
-    return typeof value === 'string' ? quoted(value) : String(value)
+    return typeof value === 'string' ? duckText(value) : String(value)
   })
 }
 

@@ -6,8 +6,8 @@ import { allRows } from '../../db/allRows.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Need, Recipe } from '../../products/recipes/recipe.ts'
 import type { Service } from '../../services/services.ts'
-import { instantOf, rangeOf } from '../times.ts'
-import { chooseGeo, type Parameters, type RecipeSeries, refuse, requireValues, seriesOf } from './recipeNeeds.ts'
+import { instantOfFlag, rangeOfFlags } from '../times.ts'
+import { chooseGeo, type Parameters, type RecipeSeries, refuse, requireValues, seriesOfNeed } from './recipeNeeds.ts'
 
 /** The recipe of a name. */
 export function recipeNamed(recipes: readonly Recipe[], name: string): Recipe {
@@ -68,16 +68,17 @@ export function resolveTimes(
   now: number,
 ): { readonly times: Parameters; readonly range: Interval } {
   const text = (name: string) => (given[name] === null || given[name] === undefined ? undefined : String(given[name]))
-  const range = rangeOf({ from: text('from'), to: text('to') }, zone, now) ?? { from: EARLIEST, to: LATEST }
+  const range = rangeOfFlags({ from: text('from'), to: text('to') }, zone, now) ?? { from: EARLIEST, to: LATEST }
   const border = (name: 'from' | 'to') => (text(name) === undefined ? {} : { [name]: borderText(zone, range[name]) })
   const requestedAt = text('at') ?? 'today'
   // Versions are known to the millisecond.
   const fraction = /\.(\d{1,3})\d*(?:Z|[+-]\d{2}:\d{2})$/.exec(requestedAt)?.[1] ?? '0'
   const at =
     'at' in given
-      ? { at: formatMillis(instantOf('at', requestedAt, zone, now) * 1000 + Number(fraction.padEnd(3, '0'))) }
+      ? { at: formatMillis(instantOfFlag('at', requestedAt, zone, now) * 1000 + Number(fraction.padEnd(3, '0'))) }
       : {}
-  const date = 'date' in given ? { date: localDate(zone, instantOf('date', text('date') ?? 'today', zone, now)) } : {}
+  const date =
+    'date' in given ? { date: localDate(zone, instantOfFlag('date', text('date') ?? 'today', zone, now)) } : {}
   return { times: { ...border('from'), ...border('to'), ...at, ...date }, range }
 }
 
@@ -93,7 +94,7 @@ export async function prepareRecipe(
   const notes: string[] = []
   let parameters: Parameters = { ...recipe.parameters, ...given }
   const needed: { need: Need; series: RecipeSeries[] }[] = []
-  for (const need of recipe.needs) needed.push({ need, series: await seriesOf(db, recipe, need, parameters) })
+  for (const need of recipe.needs) needed.push({ need, series: await seriesOfNeed(db, recipe, need, parameters) })
   const all = needed.flatMap(({ series }) => series)
   if (given.series !== undefined && given.indicator !== undefined && all[0]?.indicatorId !== given.indicator)
     refuse(

@@ -28,7 +28,7 @@ const and = (words: readonly (string | number)[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 
 /** Series as recipes read them. */
-const readSeries = ({ kysely }: Reader) =>
+const recipeSeries = ({ kysely }: Reader) =>
   kysely
     .selectFrom('series as s')
     .select(['s.id', 's.indicator_id as indicatorId', 's.time_zone as zone'])
@@ -36,7 +36,7 @@ const readSeries = ({ kysely }: Reader) =>
 
 /** Series of some indicators that have any values. */
 const readSeriesOf = (db: Reader, ids: readonly number[]) =>
-  readSeries(db)
+  recipeSeries(db)
     .where('s.kind', '=', 'indicator')
     .where('s.indicator_id', 'in', ids)
     .where(({ exists, selectFrom }) =>
@@ -44,7 +44,7 @@ const readSeriesOf = (db: Reader, ids: readonly number[]) =>
     )
 
 /** The series of a need, each with its id; throws where one is not held, and lists what is. */
-export async function seriesOf(
+export async function seriesOfNeed(
   db: Reader,
   { name, parameters: known }: Recipe,
   need: Need,
@@ -52,7 +52,7 @@ export async function seriesOf(
 ): Promise<RecipeSeries[]> {
   const wanted = need.series === undefined ? null : (parameters.series ?? null)
   if (wanted !== null) {
-    const found = await readSeries(db).where('s.id', '=', Number(wanted)).executeTakeFirst()
+    const found = await recipeSeries(db).where('s.id', '=', Number(wanted)).executeTakeFirst()
     return [found ?? refuse(`There is no series ${wanted}.`, 'See which are held: query --recipe reach.', 'no-series')]
   }
   const ids = [...new Set(String(parameters[need.of]).split(',').map(Number))]

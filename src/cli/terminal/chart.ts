@@ -1,3 +1,5 @@
+import type { StateInterval } from '../../checks/strips.ts'
+
 /** The bits of the dots of a braille letter: its left column from below, and its right one. */
 const DOTS = [
   [0x40, 0x04, 0x02, 0x01],
@@ -27,7 +29,7 @@ export function shrink(values: readonly (number | null)[], intervals: number): (
  * Draws a line in braille, two dots a column and four a row, with the ends of the scale on the left. Neighbouring points
  * are joined; where values are missing the line is broken.
  */
-export function chart(
+export function chartText(
   values: readonly (number | null)[],
   { width, height, low, high }: { width: number; height: number; low: number; high: number },
 ): string[] {
@@ -57,18 +59,11 @@ export function chart(
   })
 }
 
-/** An interval with the state that it is drawn in. */
-export interface StateInterval {
-  readonly from: number
-  readonly to: number
-  readonly state: string
-}
-
 /** Marks of a strip: final, provisional, empty at the source, in doubt, and not held. */
 export const MARKS = { final: '█', provisional: '▒', empty: '░', doubt: '?', none: '·' } as const
 
 /** One mark for each interval of equal length: its most frequent state. */
-export function strip(held: readonly StateInterval[], from: number, to: number, intervals: number): string {
+export function stripText(held: readonly StateInterval[], from: number, to: number, intervals: number): string {
   const length = (to - from) / intervals
   return Array.from({ length: intervals }, (_, i) => {
     const begin = from + i * length

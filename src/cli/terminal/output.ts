@@ -7,7 +7,7 @@ import { csvCell, type Dialect, jsonCell } from '../../products/cells.ts'
 import type { FORMATS } from '../flags.ts'
 import { asOutputError } from './pipes.ts'
 import { secrets } from './secrets.ts'
-import { shown, table } from './table.ts'
+import { shown, tableText } from './table.ts'
 
 export type Format = (typeof FORMATS)[number]
 
@@ -31,7 +31,7 @@ function objects(columns: readonly string[]): (row: readonly unknown[]) => strin
 /** How each format is written, some lines at a time; only a table has to see all rows first. */
 const WRITERS: Readonly<Record<Format, Writer>> = {
   async *table(columns, blocks, { cells }) {
-    yield `${table({ columns, rows: await allRows(blocks) }, cells)}\n`
+    yield `${tableText({ columns, rows: await allRows(blocks) }, cells)}\n`
   },
   async *csv(columns, rows, dialect) {
     const between = dialect.excel ? ';' : ','

@@ -1,7 +1,7 @@
 import { quantity } from '../../base/quantity.ts'
 import { startOfDate } from '../../base/time/zone.ts'
 import type { CoveredSeries } from '../../checks/strips.ts'
-import { MARKS, strip } from './chart.ts'
+import { MARKS, stripText } from './chart.ts'
 import { wrapped } from './wrap.ts'
 
 const WEEKS = 52
@@ -22,7 +22,7 @@ export function strips(series: readonly CoveredSeries[], zone: string, cells: nu
       const year = first + i
       const from = startOfDate(zone, `${year}-01-01`)!
       const to = startOfDate(zone, `${year + 1}-01-01`)!
-      return { name: i === 0 ? named[nth]! : '', year, drawn: strip(intervals, from, to, marks) }
+      return { name: i === 0 ? named[nth]! : '', year, drawn: stripText(intervals, from, to, marks) }
     })
   })
   const shown = lines.slice(0, MOST)

@@ -62,7 +62,7 @@ const cellsOfTable = (): number => process.stdout.columns ?? (Number(process.env
  * Aligned columns, numbers to the right. Where the place is too narrow, texts of several words are shortened, the widest
  * first; numbers, times and names never are. Where that is not enough, every row is a paragraph.
  */
-export function table({ columns, rows }: Result, cells = cellsOfTable()): string {
+export function tableText({ columns, rows }: Result, cells = cellsOfTable()): string {
   const texts = rows.map((row) => row.map((value) => shown(value, LETTERS)))
   const widths = columns.map((column, i) =>
     texts.reduce((most, row) => Math.max(most, width(row[i] ?? '')), width(column)),

@@ -24,7 +24,7 @@ function pieces(word: string, cells: number): string[] {
 }
 
 /** A text in lines of at most a number of cells; nothing is cut. */
-export function linesOf(text: string, cells: number): string[] {
+export function wrapLines(text: string, cells: number): string[] {
   const lines: string[] = []
   for (const word of text.split(/\s+/).flatMap((one) => pieces(one, cells))) {
     const last = lines.at(-1)
@@ -36,6 +36,6 @@ export function linesOf(text: string, cells: number): string[] {
 
 /** The same, each line with an indent. The first line may begin with something else. */
 export const wrapped = (text: string, cells: number, indent = '', first = indent): string =>
-  linesOf(text, cells - indent.length)
+  wrapLines(text, cells - indent.length)
     .map((line, i) => `${i === 0 ? first : indent}${line}`)
     .join('\n')

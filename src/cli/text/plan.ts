@@ -4,7 +4,7 @@ import { formatLocal } from '../../base/time/zone.ts'
 import type { Job } from '../../job/job.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import { namesAnything } from '../../job/select.ts'
-import { type Result, table } from '../terminal/table.ts'
+import { type Result, tableText } from '../terminal/table.ts'
 import { spreadOverDays } from './runDays.ts'
 import { NOTHING_SELECTED } from './summary.ts'
 
@@ -102,7 +102,7 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
   }
   const summary = `${job.name}: ${estimate(job, calls)}`
   const calendar = calendarOf(planned, options)
-  return [table(result), ...notes(), summary, ...(calendar ? [calendar] : [])].join('\n\n')
+  return [tableText(result), ...notes(), summary, ...(calendar ? [calendar] : [])].join('\n\n')
 }
 
 /** Nights that are shown; the rest is counted. */
@@ -119,5 +119,5 @@ function calendarOf({ job, requests }: PlannedJob, { now, zone, left }: PlanText
     .slice(0, SHOWN_NIGHTS)
     .map(({ date, calls, from, to }, i) => [i + 1, date, calls, local(zone, from), local(zone, to)])
   const more = days.length > SHOWN_NIGHTS ? `\n… and ${days.length - SHOWN_NIGHTS} more, the last on ${last.date}` : ''
-  return `${table({ columns: ['night', 'date', 'calls', 'from', 'to'], rows })}${more}`
+  return `${tableText({ columns: ['night', 'date', 'calls', 'from', 'to'], rows })}${more}`
 }

@@ -2,7 +2,7 @@ import { quantity } from '../../base/quantity.ts'
 import { formatUtc } from '../../base/time/instant.ts'
 import { formatLocal } from '../../base/time/zone.ts'
 import type { Revision } from '../../db/engine.ts'
-import { table } from '../terminal/table.ts'
+import { tableText } from '../terminal/table.ts'
 
 const number = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
 
@@ -29,7 +29,7 @@ export function revisionsTable(revisions: readonly Revision[], zone: string): st
   })
   const columns = ['revised at', 'first value', 'last value', 'values', 'withdrawn', 'largest change']
   const more = rows.length > TOLD ? `\n… and ${quantity(rows.length - TOLD, 'time')} before; --json lists all.` : ''
-  return `${quantity(revisions.length, 'value')} revised:\n${table({ columns, rows: rows.slice(0, TOLD) })}${more}`
+  return `${quantity(revisions.length, 'value')} revised:\n${tableText({ columns, rows: rows.slice(0, TOLD) })}${more}`
 }
 
 /** A mark below every column of a chart in which something was revised. */

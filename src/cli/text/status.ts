@@ -2,7 +2,7 @@ import { grouped, quantity } from '../../base/quantity.ts'
 import type { OpenFailure, Status } from '../../checks/status.ts'
 import type { LakeState } from '../../lake/state.ts'
 import type { ReplyStoreState } from '../../state/replies.ts'
-import { table } from '../terminal/table.ts'
+import { tableText } from '../terminal/table.ts'
 import { wrapped } from '../terminal/wrap.ts'
 
 const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`
@@ -80,7 +80,7 @@ const brief = (text: unknown): string => {
 const seriesText = (series: readonly StatusSeries[], cells: number): string =>
   series.length === 0
     ? '  none'
-    : table(
+    : tableText(
         {
           columns: ['id', 'indicator', 'step', 'geo', 'last local', 'h ago'],
           rows: series.map((row) => [

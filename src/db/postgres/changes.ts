@@ -1,6 +1,6 @@
 import type { Changes, Reader } from '../store.ts'
 import { connectAlone } from './connection/connection.ts'
-import { rowsOf } from './connection/runStatement.ts'
+import { rowsOf } from './connection/runSql.ts'
 
 /**
  * Which transactions are visible. Each that writes has a number, and after a crash of the server some numbers are given again.

@@ -1,7 +1,7 @@
 import { StoreError } from '../../base/errors.ts'
 import type { Dangling, Engine } from '../engine.ts'
 import type { Connection } from './connection/connection.ts'
-import { rowsOf } from './connection/runStatement.ts'
+import { rowsOf } from './connection/runSql.ts'
 import { upsertDays } from './operations/days.ts'
 import { dayTotalsChecksums, differentDays, rebuildDays, valuesBeyond } from './operations/dayTotals.ts'
 import { deleteOthers } from './operations/deleteOthers.ts'

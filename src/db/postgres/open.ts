@@ -8,14 +8,14 @@ import { writeDictionary } from '../queries/dictionary.ts'
 import { refreshZones, rememberZone } from '../queries/zones.ts'
 import type { Reader, Store, StoreOptions } from '../store.ts'
 import { type Connection, connect } from './connection/connection.ts'
-import { rowsOf } from './connection/runStatement.ts'
+import { rowsOf } from './connection/runSql.ts'
 import { createEngine, onlyFiles } from './engine.ts'
 import { asStoreError, isLost, triesFor } from './errors.ts'
 import { withSchemaLock } from './lock.ts'
 import { SCHEMA_VERSION } from './migrations.ts'
 import { replaceTables } from './replaceTables.ts'
 import { checkReadable, checkStillOurs, migrate, schemaState } from './schema.ts'
-import { tidy } from './tidy.ts'
+import { tidyDatabase } from './tidy.ts'
 
 function readerOf(connection: Connection, address: string): Reader {
   return {
@@ -138,7 +138,7 @@ export async function openStore(file: string, { durability = 'normal', signal }:
       return turn
     },
     replaceTables: (rebuilt, tables) => replaceTables(rebuilt, store, tables),
-    tidy: () => tidy(kysely),
+    tidy: () => tidyDatabase(kysely),
     async check() {
       await checkStillOurs(kysely, address)
       if (ours === null) return

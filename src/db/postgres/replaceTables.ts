@@ -3,8 +3,8 @@ import { StoreError } from '../../base/errors.ts'
 import { type Database, type TableName, tableOf } from '../../tables/schema.ts'
 import type { Reader, Store } from '../store.ts'
 import { type Row, tableBlocks } from '../tableBlocks.ts'
-import { changedBy, rowsOf, run } from './connection/runStatement.ts'
-import { arraysOf, columnsOf, packed, raiseNumbers } from './rowArrays.ts'
+import { changedBy, rowsOf, runSql } from './connection/runSql.ts'
+import { arraysOf, columnList, packed, raiseNumbers } from './rowArrays.ts'
 
 /** Follows its texts by itself, with numbers of its own. */
 const BY_ITSELF: readonly TableName[] = ['search_item']
@@ -38,16 +38,16 @@ async function writeBlock(tx: Tx, table: TableName, rows: readonly Row[], after:
     ...key.map((name) => last[name]),
     ...(after ? key.map((name) => after[name]) : []),
   ]
-  const given = `${arraysOf(table)} n (${columnsOf(table)})`
+  const given = `${arraysOf(table)} n (${columnList(table)})`
   await changedBy(
     tx,
     `delete from ${table} t where ${range} and not exists (
-       select from ${given} where ${same} and (${columnsOf(table, 'n')}) is not distinct from (${columnsOf(table, 't')}))`,
+       select from ${given} where ${same} and (${columnList(table, 'n')}) is not distinct from (${columnList(table, 't')}))`,
     parameters,
   )
   await changedBy(
     tx,
-    `insert into ${table} (${columnsOf(table)}) select ${columnsOf(table, 'n')} from ${given}
+    `insert into ${table} (${columnList(table)}) select ${columnList(table, 'n')} from ${given}
      where not exists (select from ${table} t where ${range} and ${same})`,
     parameters,
   )
@@ -67,8 +67,8 @@ async function deleteRest(tx: Tx, table: TableName, last: Row | undefined): Prom
 export function replaceTables(source: Reader, target: Store, tables: readonly TableName[]): Promise<void> {
   return target.write(async (tx) => {
     // A plan that goes through a list for each row is the slowest of all, and lists have no statistics.
-    await run(tx, 'set local enable_nestloop = off', [])
-    await run(tx, 'lock table _fetch in share row exclusive mode', [])
+    await runSql(tx, 'set local enable_nestloop = off', [])
+    await runSql(tx, 'lock table _fetch in share row exclusive mode', [])
     if ((await recorded(tx)) !== (await recorded(source.kysely)))
       throw new StoreError(`Something was loaded into ${target.file} while it was rebuilt; it stays as it is.`, {
         hint: 'End the workers, and run it again.',

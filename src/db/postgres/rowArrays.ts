@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { type Database, type TableName, tableOf } from '../../tables/schema.ts'
 import type { Row } from '../tableBlocks.ts'
 import { doubles, wholeNumbers } from './connection/binary.ts'
-import { rowsOf } from './connection/runStatement.ts'
+import { rowsOf } from './connection/runSql.ts'
 
 const ARRAYS = { integer: 'bigint', real: 'float8', text: 'text', blob: 'bytea' } as const
 
@@ -29,14 +29,14 @@ export const arraysOf = (table: TableName): string =>
     .join(', ')})`
 
 /** The names of the columns of a table, of a row with a name where one is given. */
-export const columnsOf = (table: TableName, row?: string): string =>
+export const columnList = (table: TableName, row?: string): string =>
   Object.keys(tableOf(table).columns)
     .map((name) => (row ? `${row}.${name}` : name))
     .join(', ')
 
 /** The statement that writes rows of a table. */
 export const insertOf = (table: TableName): string =>
-  `insert into ${table} (${columnsOf(table)}) select * from ${arraysOf(table)}`
+  `insert into ${table} (${columnList(table)}) select * from ${arraysOf(table)}`
 
 /** What is numbered as it comes is numbered on from the last number that is there. */
 export async function raiseNumbers(db: Kysely<Database>, tables: readonly TableName[]): Promise<void> {

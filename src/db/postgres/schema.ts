@@ -4,7 +4,7 @@ import { StoreError } from '../../base/errors.ts'
 import type { Database } from '../../tables/schema.ts'
 import type { SchemaState } from '../store.ts'
 import { connectAlone } from './connection/connection.ts'
-import { rowsOf } from './connection/runStatement.ts'
+import { rowsOf } from './connection/runSql.ts'
 import { asStoreError } from './errors.ts'
 import { MIGRATIONS, numberOf, readMigrations, SCHEMA_VERSION } from './migrations.ts'
 

@@ -3,7 +3,7 @@ import { StoreError } from '../../base/errors.ts'
 import { TABLE_NAMES, type TableName, tableOf } from '../../tables/schema.ts'
 import type { Reader, Store, TakenOver } from '../store.ts'
 import { type Row, tableBlocks } from '../tableBlocks.ts'
-import { changedBy, rowsOf, run } from './connection/runStatement.ts'
+import { changedBy, rowsOf, runSql } from './connection/runSql.ts'
 import { insertOf, packed, raiseNumbers } from './rowArrays.ts'
 
 /** Who writes, and what is said of the schema: each database has its own. */
@@ -59,7 +59,7 @@ async function readMark({ kysely }: Store): Promise<string | null> {
 }
 
 const writeMark = ({ kysely }: Store, mark: string | null) =>
-  run(kysely, `comment on table _run is ${mark === null ? 'null' : `'${mark.replaceAll("'", "''")}'`}`, [])
+  runSql(kysely, `comment on table _run is ${mark === null ? 'null' : `'${mark.replaceAll("'", "''")}'`}`, [])
 
 /** What a source is known by: when its first run began. */
 async function identityOf({ kysely }: Reader): Promise<string> {

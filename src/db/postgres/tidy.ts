@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../tables/schema.ts'
-import { rowsOf, run } from './connection/runStatement.ts'
+import { rowsOf, runSql } from './connection/runSql.ts'
 
 /**
  * Rows that changed since the last statistics, beyond which new ones are made here: the server itself never does for a
@@ -9,7 +9,7 @@ import { rowsOf, run } from './connection/runStatement.ts'
 const CHANGED = 20_000
 
 /** Makes statistics for the query planner where there are none, or many rows have changed since. */
-export async function tidy(db: Kysely<Database>): Promise<void> {
+export async function tidyDatabase(db: Kysely<Database>): Promise<void> {
   const rows = await rowsOf<{ name: string }>(
     db,
     `select distinct coalesce(p.inhparent, s.relid)::regclass::text as name
@@ -18,5 +18,5 @@ export async function tidy(db: Kysely<Database>): Promise<void> {
        and (s.n_mod_since_analyze > ${CHANGED} or s.n_mod_since_analyze > 0 and s.last_analyze is null)`,
     [],
   )
-  for (const { name } of rows) await run(db, `analyze ${name}`, [])
+  for (const { name } of rows) await runSql(db, `analyze ${name}`, [])
 }

@@ -2,7 +2,7 @@ import type { Instant } from '../../base/time/instant.ts'
 import type { Reader } from '../store.ts'
 
 /** The first or the last instant with a value of a series and geo, or the one next to an instant: the first one beyond it, or the last one. */
-export async function endOf(
+export async function endOfValues(
   { kysely }: Pick<Reader, 'kysely'>,
   { seriesId, geoId }: { readonly seriesId: number; readonly geoId: number },
   which: 'first' | 'last',

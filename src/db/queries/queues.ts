@@ -21,7 +21,7 @@ export const bossTables = (db: Kysely<never>): Kysely<BossTables> =>
   (db as unknown as Kysely<BossTables>).withSchema(BOSS_SCHEMA)
 
 /** The states of requests that wait or are being executed. */
-export const OPEN = ['created', 'retry', 'active'] as const
+export const OPEN_STATES = ['created', 'retry', 'active'] as const
 
 /** The names of the queue of a host, and of its dead-letter queue. */
 export const queueOf = (host: string): { readonly asks: string; readonly dead: string } => {
@@ -63,7 +63,7 @@ export async function queueStates(kysely: Store['kysely']): Promise<QueueState[]
   if (!(await hasQueues(db))) return []
   const counts = await bossTables(db)
     .selectFrom('job')
-    .where('state', 'in', OPEN)
+    .where('state', 'in', OPEN_STATES)
     .groupBy(['name', 'state'])
     .select(['name', 'state', ({ fn }) => fn.countAll<number>().as('count')])
     .execute()

@@ -239,7 +239,7 @@ export function holdFile(file: string): () => void {
 }
 
 /** Locks a file for this process alone and releases it at once; throws SQLite's own error while anybody has it open. */
-export function holdAlone(file: string): void {
+export function checkNotInUse(file: string): void {
   const raw = new SQLite(file, { timeout: 0, fileMustExist: true })
   try {
     raw.pragma('locking_mode = exclusive')

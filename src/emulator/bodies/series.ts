@@ -3,7 +3,7 @@ import type { Unit } from '../../base/time/zone.ts'
 import { localeOf, type ParsedQuery, TooMuchError } from '../query.ts'
 import { dayOf } from '../world/days.ts'
 import { ancestorOf, geoOf } from '../world/geos.ts'
-import { NATIVE, type Tiempo, type ValueSource } from '../world/valueSource.ts'
+import { NATIVE_STEPS, type Tiempo, type ValueSource } from '../world/valueSource.ts'
 import type { Point } from '../world/values.ts'
 import type { World } from '../world/world.ts'
 import { aggregate, bordersOf } from './aggregate.ts'
@@ -11,9 +11,9 @@ import { millisLocal, valueStamps } from './stamps.ts'
 
 /** Resolutions of grouped values: a grouped hour has another id than a native one. */
 const GROUPED: Readonly<Record<Unit, Tiempo>> = {
-  five_minutes: NATIVE[300]!,
-  ten_minutes: NATIVE[600]!,
-  fifteen_minutes: NATIVE[900]!,
+  five_minutes: NATIVE_STEPS[300]!,
+  ten_minutes: NATIVE_STEPS[600]!,
+  fifteen_minutes: NATIVE_STEPS[900]!,
   hour: ['Hora', 'Hour', 223],
   day: ['Día', 'Day', 2],
   month: ['Mes', 'Month', 3],

@@ -2,7 +2,7 @@ import type { Instant } from '../../base/time/instant.ts'
 import { addUnits, ceilTo, floorTo, type Unit } from '../../base/time/zone.ts'
 import { noise } from './noise.ts'
 import type { Action, Script, ScriptedResolution } from './script.ts'
-import { NATIVE, type Tiempo, type ValueSource } from './valueSource.ts'
+import { NATIVE_STEPS, type Tiempo, type ValueSource } from './valueSource.ts'
 import type { Point } from './values.ts'
 import { type World, ZONE } from './world.ts'
 
@@ -66,7 +66,7 @@ const revisions = (actions: readonly Action[], geo: number, at: Instant, now: In
   )
 
 const nameOf = ({ every, tiempo }: ScriptedResolution): Tiempo => {
-  const [es, en, id] = (typeof every === 'number' ? NATIVE[every] : UNITS[every]) ?? ['Periodo', 'Period', 301]
+  const [es, en, id] = (typeof every === 'number' ? NATIVE_STEPS[every] : UNITS[every]) ?? ['Periodo', 'Period', 301]
   return [es, en, tiempo ?? id]
 }
 

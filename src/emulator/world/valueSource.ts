@@ -7,7 +7,7 @@ import type { World } from './world.ts'
 export type Tiempo = readonly [es: string, en: string, id: number]
 
 /** Resolutions of a fixed length, by their seconds. */
-export const NATIVE: Readonly<Record<number, Tiempo>> = {
+export const NATIVE_STEPS: Readonly<Record<number, Tiempo>> = {
   300: ['Cinco minutos', 'Five minutes', 222],
   600: ['Diez minutos', 'Ten minutes', 219],
   900: ['Quince minutos', 'Fifteen minutes', 218],
@@ -45,7 +45,7 @@ export const worldSource = (indicator: Indicator, world: World): ValueSource => 
   geos: indicator.geos,
   most: (from, to) => mostPoints(indicator, from, to, world),
   points: (geos, from, to) => points(indicator, geos, from, to, world),
-  nativeAt: (at) => NATIVE[stepAt(indicator, at, world)]!,
+  nativeAt: (at) => NATIVE_STEPS[stepAt(indicator, at, world)]!,
   changes: (from, to) => changesWithin(indicator, from, to, world),
   updated: (values) => updatedAt(indicator, values[0]!.at, values.at(-1)!.at, world),
   periodOf: (at) => at - (at % stepAt(indicator, at, world)),

@@ -7,7 +7,7 @@ import { type AttemptFailure, classifyAnswer } from '../classify.ts'
 import { hasFailed, type OnRetry, type ServiceClient } from '../client.ts'
 import { exchange } from '../http.ts'
 import { type DownloadAnswer, receive } from '../receive.ts'
-import { addressOf, DownloadError, type LinkPolicy, refusal, refuseForeign } from './links.ts'
+import { addressOf, DownloadError, type LinkPolicy, refusedDownload, refuseForeign } from './links.ts'
 import { dropParts, findPart, type PartialFile } from './partialFiles.ts'
 
 /** Where downloads go, and over what. */
@@ -74,7 +74,7 @@ async function follow(url: string, options: DownloadOptions): Promise<Downloaded
     }
     to = next!
   }
-  throw refusal(`it leads on and on, over ${MAX_REDIRECTS} times`)
+  throw refusedDownload(`it leads on and on, over ${MAX_REDIRECTS} times`)
 }
 
 /** Sends one request of a download: to the service with the key, to others without. */
@@ -113,7 +113,7 @@ function judgeDownload(
   const failure = classifyAnswer(answer, summary, now)
   if (failure && (failure.error instanceof TransientError || (ofKey && failure.error instanceof KeyError)))
     return failure
-  return { error: refusal(`the answer has status ${answer.status}`), maxAttempts: 1, coolDownMs: 0, answer }
+  return { error: refusedDownload(`the answer has status ${answer.status}`), maxAttempts: 1, coolDownMs: 0, answer }
 }
 
 /** A message of the service is not longer. */
@@ -143,7 +143,7 @@ function refuseOther(part: PartialFile, headers: Readonly<Record<string, string>
           : null
   if (why === null) return
   dropParts(folder, url)
-  throw refusal(why)
+  throw refusedDownload(why)
 }
 
 /** Moves a complete file to the path of its checksum; equal files are kept once. */

@@ -1,6 +1,6 @@
 import { PermanentError } from '../../base/errors.ts'
 import { isInside } from '../../base/host.ts'
-import { MARK } from '../../base/redact.ts'
+import { REDACTED } from '../../base/redact.ts'
 import { oneLine } from '../../base/visible.ts'
 
 /* Which addresses of files are followed: those of the service, and others only where the service or the user leads there. */
@@ -16,7 +16,8 @@ export interface LinkPolicy {
 }
 
 /** The error that refuses a download. */
-export const refusal = (message: string): DownloadError => new DownloadError(message, { code: 'download-refused' })
+export const refusedDownload = (message: string): DownloadError =>
+  new DownloadError(message, { code: 'download-refused' })
 
 const isHttp = (url: URL | null): url is URL => url !== null && ['http:', 'https:'].includes(url.protocol)
 const isAllowed = ({ host, hostname }: URL, { allowHosts = [] }: LinkPolicy): boolean =>
@@ -25,7 +26,8 @@ const isAllowed = ({ host, hostname }: URL, { allowHosts = [] }: LinkPolicy): bo
 /** The address of a file: the service writes it as a path below its own. */
 export function addressOf(url: string, baseUrl: string): URL {
   const address = url.startsWith('/') && !url.startsWith('//') ? URL.parse(`${baseUrl}${url}`) : URL.parse(url)
-  if (!isHttp(address)) throw refusal(`${JSON.stringify(oneLine(url).slice(0, 100))} is not a valid address of a file`)
+  if (!isHttp(address))
+    throw refusedDownload(`${JSON.stringify(oneLine(url).slice(0, 100))} is not a valid address of a file`)
   return address
 }
 
@@ -34,27 +36,29 @@ export function refuseForeign(address: URL, policy: LinkPolicy): void {
   const own = new URL(policy.baseUrl)
   if (address.origin === own.origin) return
   if (!isAllowed(address, policy))
-    throw refusal(`it lies on another host; to follow such links, use --allow-host ${address.host}`)
+    throw refusedDownload(`it lies on another host; to follow such links, use --allow-host ${address.host}`)
   refuseDowngrade(own, address)
 }
 
 /** Refuses to go from an encrypted address to one that is not. */
 function refuseDowngrade(from: URL, to: URL): void {
   if (from.protocol === 'https:' && to.protocol === 'http:')
-    throw refusal('it leads from an encrypted address to one that is not')
+    throw refusedDownload('it leads from an encrypted address to one that is not')
 }
 
 /** The target of a redirect. Redirects of the service may lead to storage elsewhere, which does not get the key. */
 export function redirectTarget(location: string, from: URL, policy: LinkPolicy): URL {
   // Headers come without the key.
-  if (location.includes(MARK)) throw refusal('it leads to an address with the key in it')
+  if (location.includes(REDACTED)) throw refusedDownload('it leads to an address with the key in it')
   const next = URL.parse(location, from.href)
-  if (!isHttp(next)) throw refusal('it leads to something that is not a valid address')
+  if (!isHttp(next)) throw refusedDownload('it leads to something that is not a valid address')
   refuseDowngrade(from, next)
   const own = new URL(policy.baseUrl)
   if (next.origin === own.origin) return next
-  if (next.username !== '' || next.password !== '') throw refusal('it leads to an address with a password')
+  if (next.username !== '' || next.password !== '') throw refusedDownload('it leads to an address with a password')
   if (isInside(next) && !isInside(own) && !isAllowed(next, policy))
-    throw refusal(`it leads into the network of this machine; where that is meant say --allow-host ${next.host}`)
+    throw refusedDownload(
+      `it leads into the network of this machine; where that is meant say --allow-host ${next.host}`,
+    )
   return next
 }

@@ -69,7 +69,7 @@ async function keepsConditions({ bucket, prefix }: BucketFolder, isThere: boolea
  * Removes the files of snapshots that were replaced long enough ago, and what killed syncs left; their manifests are removed
  * last.
  */
-async function tidy(
+async function tidyBucket(
   { bucket, prefix }: BucketFolder,
   objects: readonly ListedObject[],
   current: LakeManifest,
@@ -157,7 +157,7 @@ async function writerOf(held: BucketFolder, now: number): Promise<LakeWriter> {
     confirm: replace,
     async tidy(_, graceMs, at) {
       // Nothing can block a new snapshot: leftovers are removed when it is current.
-      if (current !== null) await tidy(held, objects, current, graceMs, at)
+      if (current !== null) await tidyBucket(held, objects, current, graceMs, at)
     },
     close: () => rmSync(making, { recursive: true, force: true }),
   }

@@ -4,18 +4,18 @@ import { BusyError } from '../../base/errors.ts'
 import { sha256OfFile } from '../../base/files/checksum.ts'
 import { holdAlone } from '../../db/lock.ts'
 import { rowsInFooter } from '../footer.ts'
-import { filesOf, knownManifest, type LakeManifest, readManifest } from '../manifest.ts'
+import { filesOf, knownManifest, type LakeManifest, readLakeManifest } from '../manifest.ts'
 import {
   CURRENT,
   commit,
   folderOf,
   LOCK,
+  linkOrCopy,
   openLake,
   pointTo,
   replaceManifest,
   stage,
-  takeOver,
-  tidy,
+  tidyFolder,
 } from '../snapshots.ts'
 import type { HeldFiles, LakeFinding, LakePlace, LakeWriter } from './place.ts'
 
@@ -81,7 +81,7 @@ function writerOf(folder: string, before: LakeManifest | null, release: () => vo
       staging = stage(folder)
       return staging
     },
-    keep: ({ path }) => takeOver(join(from, path), join(staging, path)),
+    keep: ({ path }) => linkOrCopy(join(from, path), join(staging, path)),
     async add(made, name, _, { sha256 }) {
       const path = `${name}-${sha256.slice(0, 16)}.parquet`
       renameSync(made, join(staging, path))
@@ -92,7 +92,7 @@ function writerOf(folder: string, before: LakeManifest | null, release: () => vo
     async tidy(current, graceMs, now) {
       // The link first: it may still lead to the snapshot that a killed sync replaced.
       if (current > 0 && leadsTo(folder) !== folderOf(current)) pointTo(folder, folderOf(current))
-      tidy(folder, current, graceMs, now)
+      tidyFolder(folder, current, graceMs, now)
     },
     close() {
       if (staging !== '' && existsSync(staging)) rmSync(staging, { recursive: true, force: true })
@@ -105,7 +105,7 @@ function writerOf(folder: string, before: LakeManifest | null, release: () => vo
 export function folderPlace(asWritten: string): LakePlace {
   return {
     asWritten,
-    manifest: async () => readManifest(asWritten),
+    manifest: async () => readLakeManifest(asWritten),
     look: async (manifest) => ({
       files: heldIn(join(asWritten, manifest.folder)),
       findings: strangersIn(asWritten, manifest),
@@ -115,7 +115,7 @@ export function folderPlace(asWritten: string): LakePlace {
       const folder = openLake(asWritten)
       const release = holdLake(asWritten, folder)
       try {
-        const there = readManifest(folder)
+        const there = readLakeManifest(folder)
         return writerOf(folder, there && knownManifest(there, asWritten), release)
       } catch (error) {
         release()

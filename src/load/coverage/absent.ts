@@ -9,7 +9,16 @@ import type { Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 import type { StoredSeries } from '../series.ts'
 import { nearbyValues } from './held.ts'
-import { fills, type GeoRange, gridOf, groupsOf, holesOf, isRegular, type MissingInterval, stepsOf } from './regular.ts'
+import {
+  countPeriods,
+  fills,
+  type GeoRange,
+  gridOf,
+  holesOf,
+  isRegular,
+  type MissingInterval,
+  rangesByGeo,
+} from './regular.ts'
 
 /** An answer, with all that is needed to find out which values are missing in it. */
 export interface AnsweredWindow {
@@ -112,7 +121,7 @@ async function insert(
   for (const { from, to, step, sinceAt, checkedAt } of rows)
     await insertRow.run(tx, {
       ...{ series_id: seriesId, geo_id: geoId, from_at: from, to_at: to, step_s: step },
-      ...{ missing: stepsOf({ from, to }, step), since_at: sinceAt, checked_at: checkedAt },
+      ...{ missing: countPeriods({ from, to }, step), since_at: sinceAt, checked_at: checkedAt },
     })
 }
 
@@ -190,7 +199,7 @@ export async function recordAbsences(tx: Transaction<Database>, given: AnsweredW
   const earlier = stored
     .map((row) => (periods && (row.step === null || isLong(row.step)) ? wholePeriods(periods, row, over) : row))
     .filter(({ from, to }) => from < to)
-  const groups = groupsOf(rows)
+  const groups = rangesByGeo(rows)
   const all = planned.geoIds.includes(ALL_GEOS)
   // An answer without any value is recorded once, for all geos.
   const geos = new Set(all ? (groups.size === 0 ? [ALL_GEOS] : [...groups.keys(), ...series.geoIds]) : planned.geoIds)

@@ -10,8 +10,8 @@ import type { StoredSeries } from '../series.ts'
 import { recordAbsences, seriesPeriods } from './absent.ts'
 import { endAbsences, recordEarlierAbsences } from './earlier.ts'
 import { firstOf, followsStep, holds, lastOf } from './held.ts'
-import { groupsOf, withObservations } from './regular.ts'
-import { type Covered, clearDoubtOfAll, endOf, limitSettled, putCoverage, subsume } from './timeline.ts'
+import { rangesByGeo, withObservations } from './regular.ts'
+import { type Covered, clearDoubtOfAll, lastPeriodEnd, limitSettled, putCoverage, subsume } from './timeline.ts'
 
 /** The longest lookback that a series was requested with so far, this request included. */
 async function longestLookback(
@@ -99,7 +99,7 @@ export async function cover(
   if (!window) return endAbsences(tx, { series, planned, rows, now })
   const seriesId = series.id
   const lookbackS = await longestLookback(tx, series, planned)
-  const present = new Set(groupsOf(rows).keys())
+  const present = new Set(rangesByGeo(rows).keys())
   const keys = dismissed.flatMap((key) => key ?? [])
   const answered = new Set([...present, ...keys.map(({ geoId }) => geoId)])
   const followed = await seriesPeriods(tx, { series, planned, window, rows })
@@ -111,7 +111,7 @@ export async function cover(
       seriesId,
       {
         ...{ geoId, from: interval.from, to: interval.to, state, fetchedAt: now },
-        settledS: now - endOf(interval, periods),
+        settledS: now - lastPeriodEnd(interval, periods),
         sinceAt: state === 'doubt' ? since : null,
       },
       lookbackS,

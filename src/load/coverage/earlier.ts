@@ -16,7 +16,7 @@ import {
   wholePeriods,
 } from './absent.ts'
 import { followsStep, NEARBY, nearbyValues } from './held.ts'
-import { type GeoRange, type Grid, gridOf, groupsOf, holesOf, isStepped } from './regular.ts'
+import { type GeoRange, type Grid, gridOf, holesOf, isStepped, rangesByGeo } from './regular.ts'
 
 /* An answer may show that values are missing in windows that were answered before it. */
 
@@ -131,7 +131,7 @@ export async function recordEarlierAbsences(
   const isSmall = rows.at.length <= SMALL
   if (rows.at.length === 0 || !(isSmall || newGeoIds.length > 0) || doubted.has(ALL_GEOS)) return
   const periods = await seriesPeriods(tx, answer)
-  for (const [geoId, group] of groupsOf(rows)) {
+  for (const [geoId, group] of rangesByGeo(rows)) {
     if (doubted.has(geoId) || !(isSmall || newGeoIds.includes(geoId))) continue
     const { grid, reach } = await gridAround(tx, answer, geoId, group)
     if (!isStepped(grid)) {

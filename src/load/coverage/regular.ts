@@ -20,7 +20,7 @@ export interface GeoRange {
 }
 
 /** Where the values of each geo are in an answer. */
-export function groupsOf({ geoIds }: Observations): ReadonlyMap<number, GeoRange> {
+export function rangesByGeo({ geoIds }: Observations): ReadonlyMap<number, GeoRange> {
   const groups = new Map<number, GeoRange>()
   for (let first = 0, end = 0; first < geoIds.length; first = end) {
     while (end < geoIds.length && geoIds[end] === geoIds[first]) end++
@@ -107,7 +107,7 @@ export function isRegular(grid: Grid): boolean {
 const CALENDAR = [365.2425 * DAY, 30.436875 * DAY, DAY]
 
 /** How many periods of a step an interval has; null where the step is not known. */
-export function stepsOf({ from, to }: Interval, step: number | null): number | null {
+export function countPeriods({ from, to }: Interval, step: number | null): number | null {
   if (step === null) return null
   const unit = CALENDAR.find((length) => Math.abs(step - length) <= length / 20) ?? step
   return Math.max(1, Math.round((to - from) / unit))

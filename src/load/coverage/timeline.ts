@@ -53,11 +53,11 @@ const without = (row: Covered, window: Interval, periods?: Periods): Covered[] =
   subtract([row], [window]).map((part) => ({
     ...row,
     ...part,
-    settledS: Math.max(row.settledS, row.fetchedAt - endOf(part, periods)),
+    settledS: Math.max(row.settledS, row.fetchedAt - lastPeriodEnd(part, periods)),
   }))
 
 /** When the last period that begins in an interval has ended. */
-export const endOf = ({ to }: Interval, periods?: Periods): Instant => Math.max(to, periods?.ceil(to) ?? to)
+export const lastPeriodEnd = ({ to }: Interval, periods?: Periods): Instant => Math.max(to, periods?.ceil(to) ?? to)
 
 const rowsOf = (db: Kysely<Database>, of: { seriesId: number }) =>
   db
@@ -192,7 +192,7 @@ export async function clearDoubtOfAll(
   )
   for (const part of sound.flatMap((whole) => splitAt(whole, own))) {
     const covering = own.filter(({ from, to }) => from <= part.from && to >= part.to)
-    const settled = covering.map((row) => Math.max(row.settledS, row.fetchedAt - endOf(part, periods)))
+    const settled = covering.map((row) => Math.max(row.settledS, row.fetchedAt - lastPeriodEnd(part, periods)))
     const state = covering.some((row) => row.state === 'values') ? 'values' : 'empty'
     const fetchedAt = Math.min(...covering.map((row) => row.fetchedAt))
     const whole = { geoId: ALL_GEOS, ...part, state, fetchedAt, settledS: Math.min(...settled), sinceAt: null } as const

@@ -11,7 +11,7 @@ import type { Database } from '../../tables/schema.ts'
 import { recordAbsences } from '../coverage/absent.ts'
 import { withObservations } from '../coverage/regular.ts'
 import { clearDoubt } from '../coverage/timeline.ts'
-import { readSeries, type StoredSeries } from '../series.ts'
+import { readStoredSeries, type StoredSeries } from '../series.ts'
 
 const valuesIn = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
   db
@@ -75,7 +75,7 @@ const dismissedKeys = (tx: Transaction<Database>, { seriesId, from, to, after }:
  */
 async function accept(tx: Transaction<Database>, answer: DismissedAnswer): Promise<void> {
   const { id, seriesId, from, to } = answer
-  const series = await readSeries(tx, seriesId)
+  const series = await readStoredSeries(tx, seriesId)
   const later = await laterAnswers(tx, answer)
   const keys = await dismissedKeys(tx, answer)
   // A reject without instant and geo may be any of the missing values, so nothing can be said to be absent.

@@ -1,7 +1,7 @@
 import uPlot from 'uplot'
 import { coloursOf, drawChanges, drawStates, type StateRow } from './behind.ts'
 import { type Offsets, timeTicks } from './clock.ts'
-import { type Drawn, drawBand, drawSteps, periodsOf, reachOf } from './segments.ts'
+import { type Drawn, drawBand, drawSteps, eachPeriod, reachOf } from './segments.ts'
 
 /** What a chart shows. */
 export interface ShownChart {
@@ -55,8 +55,8 @@ const pathsOf =
   }
 
 /** The x values by which uPlot places the cursor: the beginnings of all periods. */
-function columnsOf(lines: readonly Drawn[]): uPlot.AlignedData {
-  const maps = lines.map((drawn) => new Map([...periodsOf(drawn)].map(({ from, mean }) => [from, mean])))
+function plotData(lines: readonly Drawn[]): uPlot.AlignedData {
+  const maps = lines.map((drawn) => new Map([...eachPeriod(drawn)].map(({ from, mean }) => [from, mean])))
   const at = [...new Set(maps.flatMap((map) => [...map.keys()]))].sort((a, b) => a - b)
   return [at, ...maps.map((map) => at.map((one) => map.get(one) ?? null))] as uPlot.AlignedData
 }
@@ -140,7 +140,7 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
         ],
       },
     }
-    return new uPlot(options, columnsOf(linesOf()), box)
+    return new uPlot(options, plotData(linesOf()), box)
   }
 
   let plot = make()
@@ -165,7 +165,7 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
       const isOther = (next.before === null) !== (shown.before === null) || next.second?.unit !== shown.second?.unit
       shown = next
       if (isOther) again()
-      else plot.setData(columnsOf(linesOf()))
+      else plot.setData(plotData(linesOf()))
     },
     preview(from, to) {
       shown = { ...shown, from, to }

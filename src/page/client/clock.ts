@@ -36,7 +36,7 @@ export const timeText = (offsets: Offsets, at: number): string =>
   (isOddDay(offsets, at) ? ` ${offsetText(offsetAt(offsets, at))}` : '')
 
 /** The first instant at which the clocks show a time, given as if it were UTC; the change itself where they skip it. */
-function instantOf(offsets: Offsets, local: number): number {
+function instantAt(offsets: Offsets, local: number): number {
   for (const [, seconds] of offsets) if (offsetAt(offsets, local - seconds) === seconds) return local - seconds
   const [change] = offsets.find(([at, seconds]) => at > local - seconds) ?? offsets.at(-1)!
   return change
@@ -92,7 +92,7 @@ export function timeTicks(offsets: Offsets, from: number, to: number): TimeTick[
   const ticks: TimeTick[] = []
   if (unit !== 'hour') {
     for (const local of begins(from + offsetAt(offsets, from), to + offsetAt(offsets, to), unit, count)) {
-      const at = instantOf(offsets, local)
+      const at = instantAt(offsets, local)
       if (at >= from && at <= to) ticks.push({ at, label: new Date(local * 1000).toISOString().slice(...LABELS[unit]) })
     }
     return ticks

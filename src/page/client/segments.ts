@@ -46,7 +46,7 @@ const heldIn = (segment: Segment, i: number): PeriodValues => ({
 })
 
 /** Every period in order. */
-export function* periodsOf({ segments }: Drawn): Generator<PeriodValues, void> {
+export function* eachPeriod({ segments }: Drawn): Generator<PeriodValues, void> {
   for (const segment of segments) for (let i = 0; i < countOf(segment); i++) yield heldIn(segment, i)
 }
 
@@ -65,7 +65,7 @@ export function reachOf(all: readonly Drawn[]): { readonly low: number; readonly
   let low = Number.POSITIVE_INFINITY
   let high = Number.NEGATIVE_INFINITY
   for (const drawn of all)
-    for (const { min, max } of periodsOf(drawn)) {
+    for (const { min, max } of eachPeriod(drawn)) {
       if (min !== null && min < low) low = min
       if (max !== null && max > high) high = max
     }
@@ -93,7 +93,7 @@ export function drawSteps(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
     if (!Number.isNaN(last)) pen.lineTo(x(last), level)
     last = Number.NaN
   }
-  for (const { from, to, mean } of periodsOf(drawn)) {
+  for (const { from, to, mean } of eachPeriod(drawn)) {
     if (mean === null) continue
     const height = y(mean)
     if (from !== end) {
@@ -126,7 +126,7 @@ export function drawBand(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
     }
     above = []
   }
-  for (const held of periodsOf(drawn)) {
+  for (const held of eachPeriod(drawn)) {
     const last = above.at(-1)
     if (held.min === null || (last && last.to !== held.from)) close()
     if (held.min !== null) above.push(held)

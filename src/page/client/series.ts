@@ -1,6 +1,6 @@
 import { createChart, type ShownChart } from './chart.ts'
 import { addressText, timeText } from './clock.ts'
-import { type Drawn, periodAt, periodsOf } from './segments.ts'
+import { type Drawn, eachPeriod, periodAt } from './segments.ts'
 import { createSlider } from './slider.ts'
 
 /** The data that the page has embedded for this script. */
@@ -21,9 +21,9 @@ const filled = (sentence: string | undefined, what: string | number): string =>
 /** How many periods have a different value now than they had then. */
 function differing(now: Drawn, then: Drawn | null): number {
   if (!then) return 0
-  const before = new Map([...periodsOf(then)].map(({ from, mean }) => [from, mean]))
+  const before = new Map([...eachPeriod(then)].map(({ from, mean }) => [from, mean]))
   let count = 0
-  for (const { from, mean } of periodsOf(now)) {
+  for (const { from, mean } of eachPeriod(now)) {
     if ((before.get(from) ?? null) !== mean) count++
     before.delete(from)
   }

@@ -14,15 +14,15 @@ import { InputError } from '../../base/errors.ts'
 import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
 import { asWriteError, headOf, moveIntoPlace, prepareTarget, type Target } from '../../base/files/target.ts'
 import type { Reader } from '../../db/store.ts'
-import type { Locale } from '../words/locale.ts'
-import { MARK, pageFiles } from './pageFiles.ts'
+import type { PageLocale } from '../words/locale.ts'
+import { PAGE_MARK, pageFiles } from './pageFiles.ts'
 
 /** The file with the names of all files of the page, so that the next run can delete those that are no longer made. */
 const LIST = 'indicator-sync-page.json'
 
 /** How a page is written into a folder. */
 export interface FolderOptions {
-  readonly locale: Locale
+  readonly locale: PageLocale
   /** Epoch seconds. */
   readonly now: number
   /** Replaces files that are not known to be ours. */
@@ -32,13 +32,13 @@ export interface FolderOptions {
 }
 
 /** Whether a file begins as the files of a page do. */
-const isOurs = (file: string): boolean => headOf(file, 100).includes(MARK)
+const isOurs = (file: string): boolean => headOf(file, 100).includes(PAGE_MARK)
 
 /** The names of the files that were written here before; empty where the list is not by this program. */
 function standing(folder: string): string[] {
   try {
     const { mark, files } = JSON.parse(readFileSync(join(folder, LIST), 'utf8')) as { mark: unknown; files: unknown }
-    if (mark !== MARK || !Array.isArray(files)) return []
+    if (mark !== PAGE_MARK || !Array.isArray(files)) return []
     return files.filter((name) => typeof name === 'string' && /^(?:[\w-]+\/){0,2}[\w-][\w.-]*$/.test(name))
   } catch {
     return []
@@ -116,7 +116,7 @@ export async function writePage(
         names.push(name)
         bytes += Buffer.byteLength(body)
       }
-      const list = JSON.stringify({ mark: MARK, files: names }, null, 2)
+      const list = JSON.stringify({ mark: PAGE_MARK, files: names }, null, 2)
       writeFileSync(join(staging, LIST), `${list}\n`)
       // All targets are checked before anything is written.
       for (const name of [LIST, ...names]) {

@@ -1,15 +1,15 @@
 import type { Reader } from '../../db/store.ts'
 import { ICON } from '../assets.ts'
-import { textOf } from '../html.ts'
+import { htmlText } from '../html.ts'
 import { layout } from '../layout.ts'
 import { NotFound, type Page, type PageRequest, type Query } from '../page.ts'
 import { PAGES } from '../pages.ts'
 import { STYLE } from '../style/style.ts'
-import type { Locale } from '../words/locale.ts'
+import type { PageLocale } from '../words/locale.ts'
 import { WORDS } from '../words/words.ts'
 
 /** The first words of every file that is made here, by which it is recognized. */
-export const MARK = 'indicator-sync page'
+export const PAGE_MARK = 'indicator-sync page'
 
 /** A file of a page that needs no server. */
 export interface PageFile {
@@ -69,7 +69,7 @@ const wayTo = (from: string, to: string): string => `${'../'.repeat(from.split('
 /** A document without a server: no script runs, nothing is sent, and a link without a target becomes plain text. */
 const settled = (document: string): string =>
   document
-    .replace('<!doctype html>', `<!doctype html>\n<!-- ${MARK} -->`)
+    .replace('<!doctype html>', `<!doctype html>\n<!-- ${PAGE_MARK} -->`)
     .replace(
       '<head>',
       `<head>\n<meta http-equiv="Content-Security-Policy" content="script-src 'none'; object-src 'none'; base-uri 'none'">`,
@@ -84,10 +84,10 @@ const settled = (document: string): string =>
  */
 export async function* pageFiles(
   store: Reader,
-  { locale, now }: { readonly locale: Locale; readonly now: number },
+  { locale, now }: { readonly locale: PageLocale; readonly now: number },
 ): AsyncGenerator<PageFile> {
-  yield { name: 'page.css', body: `/* ${MARK} */\n${STYLE}` }
-  yield { name: 'icon.svg', body: `<!-- ${MARK} -->\n${ICON}` }
+  yield { name: 'page.css', body: `/* ${PAGE_MARK} */\n${STYLE}` }
+  yield { name: 'icon.svg', body: `<!-- ${PAGE_MARK} -->\n${ICON}` }
   const known = new Set(BEGIN)
   // Pages found on the way are appended to the list.
   for (const address of known) {
@@ -116,7 +116,7 @@ export async function* pageFiles(
         ...{ scripts: [], still: true, machine: undefined },
       }
       const pages = PAGES.filter(({ path }) => path in MADE)
-      yield { name, body: settled(textOf(layout(shown, pages, request))) }
+      yield { name, body: settled(htmlText(layout(shown, pages, request))) }
     } catch (error) {
       // A link to something that is not held, such as the values of an indicator.
       if (!(error instanceof NotFound)) throw error

@@ -10,7 +10,7 @@ import {
   timelines,
 } from './intervals.ts'
 import { geoNames, indicatorNames } from './names.ts'
-import { allSeries, findSeries, seriesHead } from './seriesPaths.ts'
+import { allSeries, findSeriesByPath, seriesHead } from './seriesPaths.ts'
 
 /** Series on one page. */
 const SERIES_A_PAGE = 40
@@ -66,7 +66,7 @@ export async function readCoverage(request: PageRequest) {
 export type Coverage = Awaited<ReturnType<typeof readCoverage>>
 
 /** The requested geo: null for all together, and for a geo with values that was only ever requested with all others. */
-async function geoOf({ query, store }: PageRequest, seriesId: number, lines: Lines): Promise<number | null> {
+async function requestedGeo({ query, store }: PageRequest, seriesId: number, lines: Lines): Promise<number | null> {
   const said = query.get('geo')
   if (said === null || said === '') return null
   const geo = /^\d{1,15}$/.test(said) ? Number(said) : -1
@@ -114,11 +114,11 @@ const jobsOf = async ({ store }: PageRequest, seriesId: number): Promise<string[
 
 /** One series: its years by month, one year by day, and what is missing in it. */
 export async function readCoverageOf(request: PageRequest) {
-  const row = await findSeries(request, request.params.id)
+  const row = await findSeriesByPath(request, request.params.id)
   const zone = row.time_zone
   const intervals = (await coverageIntervalsOf(request, [row.id])).get(row.id)!
   const all = timelines(intervals)
-  const geo = await geoOf(request, row.id, all)
+  const geo = await requestedGeo(request, row.id, all)
   const lines: Lines = geo === null ? all : new Map([[geo, all.get(geo)!]])
   const names = await indicatorNames(request, [row.indicator_id])
   const geos = await geoNames(request, [...all.keys()])

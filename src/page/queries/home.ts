@@ -84,7 +84,7 @@ async function jobOf({ store }: PageRequest, target: string): Promise<string | n
 }
 
 /** The geos of some series. */
-const geosOf = async ({ store }: PageRequest, ids: readonly number[]): Promise<ReadonlyMap<number, number[]>> => {
+const readGeos = async ({ store }: PageRequest, ids: readonly number[]): Promise<ReadonlyMap<number, number[]>> => {
   if (ids.length === 0) return new Map()
   const rows = await store.kysely
     .selectFrom('series_geo')
@@ -103,7 +103,7 @@ async function lines(
   reach: ReadonlyMap<number, Reach>,
 ): Promise<SeriesLine[]> {
   const ids = series.map(({ id }) => id)
-  const geos = await geosOf(request, ids)
+  const geos = await readGeos(request, ids)
   const intervals = await coverageIntervalsOf(request, ids)
   const names = await indicatorNames(
     request,

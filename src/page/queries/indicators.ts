@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/store.ts'
 import { SERIES_ROUTES } from '../../services/routes.ts'
 import { inLanguage } from './locale.ts'
-import { seriesOf } from './search.ts'
+import { heldSeriesOf } from './search.ts'
 
 /** Indicators that one page shows. */
 const INDICATORS = 40
@@ -80,7 +80,7 @@ export async function readIndicators(db: Reader, question: CatalogueQuestion) {
     .where('kind', 'in', kinds)
     .where('indicator_id', 'in', ids)
     .execute()
-  const series = await seriesOf(db, shown)
+  const series = await heldSeriesOf(db, shown)
   const indicators = shown.map(({ kind, id }) => {
     const text = inLanguage(
       texts.filter((row) => row.kind === kind && row.id === id),

@@ -1,5 +1,5 @@
 import type { Reader } from '../../db/store.ts'
-import { SEARCH_SCOPES, type SearchScope, search } from '../../products/search.ts'
+import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../products/search.ts'
 import { LOCALES } from '../../services/routes.ts'
 import { seriesPath } from './seriesPaths.ts'
 
@@ -57,7 +57,7 @@ export function excerptOf(text: string, words: readonly string[]): Excerpt[] {
 export async function readSearch(db: Reader, text: string, place: SearchScope | 'all') {
   const words = (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => folded(word.normalize('NFC')))
   if (words.length === 0) return { text, place, total: 0, more: false, results: [] }
-  const found = await search(db, text, place === 'all' ? SEARCH_SCOPES : [place], MOST)
+  const found = await searchItems(db, text, place === 'all' ? SEARCH_SCOPES : [place], MOST)
   const shown = found.slice(0, RESULTS)
   const texts = await db.kysely
     .selectFrom('texts')
@@ -65,7 +65,7 @@ export async function readSearch(db: Reader, text: string, place: SearchScope | 
     .where('item_id', 'in', [...new Set(shown.map(({ id }) => id))])
     .where('kind', 'in', [...new Set(shown.map(({ kind }) => kind))])
     .execute()
-  const series = await seriesOf(db, shown)
+  const series = await heldSeriesOf(db, shown)
   const results = shown.map((one) => {
     const own = texts.filter(({ kind, item_id }) => kind === one.kind && item_id === one.id)
     const ordered = [...own].sort((a, b) => Number(b.locale === one.locale) - Number(a.locale === one.locale))
@@ -81,7 +81,7 @@ export async function readSearch(db: Reader, text: string, place: SearchScope | 
 }
 
 /** The held series of some indicators, by kind and number of the indicator, each with its name in addresses. */
-export async function seriesOf({ kysely }: Reader, of: readonly { kind: string; id: number }[]) {
+export async function heldSeriesOf({ kysely }: Reader, of: readonly { kind: string; id: number }[]) {
   const rows = await kysely
     .selectFrom('series as s')
     .select(['s.id', 's.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg'])

@@ -28,7 +28,10 @@ export const seriesPath = ({
 }: Pick<SeriesRow, 'id' | 'first_id' | 'indicator_id'>): string => (id === first_id ? String(indicator_id) : `s${id}`)
 
 /** The series that an address names: `600` is the native one of the indicator, `s12` the one with this number. */
-export async function findSeries(request: Pick<PageRequest, 'store'>, name: string | undefined): Promise<SeriesRow> {
+export async function findSeriesByPath(
+  request: Pick<PageRequest, 'store'>,
+  name: string | undefined,
+): Promise<SeriesRow> {
   const [, own, number] = /^(s?)(\d{1,15})$/.exec(name ?? '') ?? []
   if (number === undefined) throw new NotFound(`series ${name}`)
   const all = rows(request)

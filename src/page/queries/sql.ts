@@ -74,7 +74,10 @@ export async function runSqlQuery(file: string, query: URLSearchParams): Promise
 const GEOS = 200
 
 /** The geos to choose from, where a question has a parameter `geo`: those of its indicator, or all that have values. */
-export async function geosOf(request: PageRequest, { parameters }: Pick<SqlQuery, 'parameters'>): Promise<NamedGeo[]> {
+export async function readGeoChoices(
+  request: PageRequest,
+  { parameters }: Pick<SqlQuery, 'parameters'>,
+): Promise<NamedGeo[]> {
   const given = new Map(parameters.map(({ name, value }) => [name, value]))
   if (!given.has('geo')) return []
   const indicator = Number(given.get('indicator') || Number.NaN)

@@ -4,13 +4,21 @@ import { InputError, SyncError } from '../../base/errors.ts'
 import { asStoreError, openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import { assets } from '../assets.ts'
-import { type Html, html, textOf } from '../html.ts'
+import { type Html, html, htmlText } from '../html.ts'
 import { layout } from '../layout.ts'
-import { type Endpoint, json, NotFound, type Page, type PageAnswer, type PageRequest, type Query } from '../page.ts'
+import {
+  type Endpoint,
+  jsonAnswer,
+  NotFound,
+  type Page,
+  type PageAnswer,
+  type PageRequest,
+  type Query,
+} from '../page.ts'
 import { PAGES } from '../pages.ts'
 import { WORDS } from '../words/words.ts'
 import { etagOf } from './etag.ts'
-import { localeOf } from './languages.ts'
+import { chooseLocale } from './languages.ts'
 import type { Site } from './site.ts'
 
 /** A call: a page in one of its forms, an endpoint, or something that does not exist. */
@@ -41,7 +49,7 @@ function linkTo(path: string, query: Query = {}): string {
 
 /** The request as pages see it. `store` is absent only for a page that says that the database cannot be read. */
 function requestOf(site: Site, { address, params, headers }: PageCall, store: Reader): PageRequest {
-  const locale = localeOf(address.searchParams, headers)
+  const locale = chooseLocale(address.searchParams, headers)
   return {
     store,
     path: address.pathname === '/index.json' ? '/' : address.pathname.replace(/\.json$/, ''),
@@ -77,12 +85,12 @@ function failure(
   if (isData)
     return {
       status,
-      headers: { ...headers, 'Content-Type': json(null).type },
+      headers: { ...headers, 'Content-Type': jsonAnswer(null).type },
       body: JSON.stringify({ error: text ?? title, hint, code }),
     }
   const body: Html = html`${text !== undefined && html`<p class="bad" lang="en">${text}</p>`}${hint !== undefined && html`<p${text !== undefined && html` lang="en"`}>${hint}</p>`}`
   const document = layout({ title, body, scripts: [], still: true, machine: undefined }, PAGES, request)
-  return { status, headers: { ...headers, ...HTML }, body: textOf(document) }
+  return { status, headers: { ...headers, ...HTML }, body: htmlText(document) }
 }
 
 /** An error as an answer: mistakes of the user and errors of the database are shown, anything else is a bug. */
@@ -126,7 +134,7 @@ async function made(call: PageCall, request: PageRequest): Promise<PageAnswer> {
   if (!page) throw new NotFound(request.path)
   const view = await page.view()
   const data = await view.read(request)
-  if (form === 'json') return json(data)
+  if (form === 'json') return jsonAnswer(data)
   const { search } = call.address
   const document = layout(
     {
@@ -139,7 +147,7 @@ async function made(call: PageCall, request: PageRequest): Promise<PageAnswer> {
     PAGES,
     request,
   )
-  return { type: HTML['Content-Type'], body: textOf(document) }
+  return { type: HTML['Content-Type'], body: htmlText(document) }
 }
 
 /** A reader for pages about an unreadable database: whatever is read from it says that there is none. */

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { isLocale, LOCALES, type Locale } from '../words/locale.ts'
+import { isLocale, PAGE_LOCALES, type PageLocale } from '../words/locale.ts'
 import { cookieOf } from './security.ts'
 
 /** The name of the cookie that holds the language. */
 export const LANGUAGE_COOKIE = 'indicator_sync_lang'
 
 /** The first supported language in the browser's list; English where it sends none. */
-function preferred(accepted: string): Locale {
+function preferred(accepted: string): PageLocale {
   const wanted = accepted
     .split(',')
     .map((part) => {
@@ -18,11 +18,11 @@ function preferred(accepted: string): Locale {
     .sort((a, b) => b.weight - a.weight)
     .map(({ language }) => language)
     .find(isLocale)
-  return wanted ?? LOCALES[0]
+  return wanted ?? PAGE_LOCALES[0]
 }
 
 /** The language of an answer: the one in the address, else the one chosen before, else the browser's. */
-export function localeOf(query: URLSearchParams, headers: IncomingHttpHeaders): Locale {
+export function chooseLocale(query: URLSearchParams, headers: IncomingHttpHeaders): PageLocale {
   const [requested, chosen] = [query.get('lang'), cookieOf(headers, LANGUAGE_COOKIE)]
   if (isLocale(requested)) return requested
   return isLocale(chosen) ? chosen : preferred(headers['accept-language'] ?? '')

@@ -108,7 +108,7 @@ function remember(request: IncomingMessage, response: ServerResponse, { token }:
 }
 
 /** Builds the server of all pages, which does not listen yet. */
-export function buildServer(site: Site): Server {
+export function buildPageServer(site: Site): Server {
   type Params = Readonly<Record<string, string | undefined>>
   const answer = async (
     request: IncomingMessage,

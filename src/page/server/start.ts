@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { buildServer } from './server.ts'
+import { buildPageServer } from './server.ts'
 import type { Site } from './site.ts'
 
 /** A running server. */
@@ -17,7 +17,7 @@ export async function startServer(
   site: Site,
   where: { readonly host: string; readonly port: number },
 ): Promise<Running> {
-  const server = buildServer(site)
+  const server = buildPageServer(site)
   server.listen(where)
   await once(server, 'listening')
   const { address, family, port } = server.address() as AddressInfo

@@ -15,7 +15,7 @@ const timeOf = (cell: string | number | null): number =>
     : Number.NaN
 
 /** The lines of an answer whose first column is a time; null where it has none. A time that comes twice does not make a line. */
-export function linesOf({
+export function linesOfAnswer({
   columns,
   rows,
 }: StatementAnswer): { readonly lines: DrawnLine[]; readonly ends: [string, string] } | null {

@@ -38,7 +38,7 @@ export interface StatementRunner {
 }
 
 /** The limits of the SQL page. */
-export const LIMITS: StatementLimits = { rows: 1000, bytes: 1_000_000, ms: 3000 }
+export const STATEMENT_LIMITS: StatementLimits = { rows: 1000, bytes: 1_000_000, ms: 3000 }
 /** Statements that are answered at once, and those that wait for one of them. */
 const AT_ONCE = 2
 const WAITING = 8
@@ -99,7 +99,7 @@ function answerOf(
  * Creates a runner of statements. Each statement has a process of its own, because nothing inside a process can interrupt
  * SQLite in a statement. The next process is started in advance.
  */
-export function createStatementRunner(limits: StatementLimits = LIMITS): StatementRunner {
+export function createStatementRunner(limits: StatementLimits = STATEMENT_LIMITS): StatementRunner {
   const children = new Set<ChildProcess>()
   const queue = new PQueue({ concurrency: AT_ONCE })
   let spare: Waiting | null = null

@@ -4,7 +4,7 @@ import { type Coverage, type CoverageOf, readCoverage, readCoverageOf } from '..
 import { COVERAGE_STATES, type Shares, worstOf } from '../queries/intervals.ts'
 import { SIGNS } from '../signs.ts'
 import { commandLine, groupingText, pager, scrolled, serviceText } from './elements.ts'
-import { legend, sharesText } from './strip.ts'
+import { sharesText, stateLegend } from './strip.ts'
 
 type CoverageSeries = Coverage['series'][number]
 
@@ -63,7 +63,7 @@ function list(data: Coverage, request: PageRequest): Html {
   const { link } = request
   const bars = createBars()
   const years = [...new Set(data.series.flatMap(({ years }) => years.map(({ year }) => year)))].sort((a, b) => a - b)
-  return html`<p>${coverage.about}</p>${legend(request)}
+  return html`<p>${coverage.about}</p>${stateLegend(request)}
 ${scrolled(
   coverage.caption,
   html`<table class="grid"><caption>${coverage.caption}</caption>
@@ -171,19 +171,19 @@ ${scrolled(
 const isKnown = (data: CoverageOf): data is CoverageOf & { readonly year: number } => data.year !== null
 
 /** `/coverage`: what do I have? */
-export const coverage = view<Coverage>({
+export const coverageView = view<Coverage>({
   read: readCoverage,
   show: list,
 })
 
 /** `/coverage/ID`: what do I have of this series, what is missing, why, and how do I get it? */
-export const coverageOf = view<CoverageOf>({
+export const coverageOfSeriesView = view<CoverageOf>({
   read: readCoverageOf,
   title: (data, request) => `${request.words.common.pages.coverage}: ${nameOf(request, data)}`,
   show(data, request) {
     const { link, words } = request
     const bars = createBars()
     return html`<p><a href="${link(`/series/${data.path}`)}">${words.coverage.chart}</a></p>
-${isKnown(data) ? html`${geoForm(data, request)}${legend(request)}${yearTable(data, request, bars)}${dayTable(data, request, bars)}${bars.drawn()}${holeTable(data, request)}` : html`<p>${words.coverage.none}</p>`}`
+${isKnown(data) ? html`${geoForm(data, request)}${stateLegend(request)}${yearTable(data, request, bars)}${dayTable(data, request, bars)}${bars.drawn()}${holeTable(data, request)}` : html`<p>${words.coverage.none}</p>`}`
   },
 })

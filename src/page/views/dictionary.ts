@@ -7,7 +7,7 @@ const list = (title: string, rows: readonly ObjectRow[], { link }: PageRequest):
 <ul class="found" lang="en">${rows.map(({ name, meaning }) => html`<li><a href="${link(`/dictionary/${name}`)}"><code>${name}</code></a> ${meaning}</li>\n`)}</ul>`
 
 /** `/dictionary`: tables, views and columns. */
-export const dictionary = view({
+export const dictionaryView = view({
   read: async () => ({ objects: objects() }),
   show({ objects: rows }, request) {
     const { sql: own } = request.words
@@ -26,7 +26,7 @@ ${list(
 })
 
 /** `/dictionary/observations`: what the columns of a table or view mean. */
-export const dictionaryOf = view({
+export const dictionaryEntryView = view({
   async read({ params: { name = '' } }) {
     const found = objectOf(name)
     if (!found) throw new NotFound(`table ${name}`)

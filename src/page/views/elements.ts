@@ -11,7 +11,7 @@ export const commandLine = (text: string): Html => html`<span class="command"><c
 export const command = (line: string): Html => html`<p>${commandLine(line)}</p>`
 
 /** Words of a command line as a shell takes them. */
-export const quoted = (text: string): string =>
+export const shellWord = (text: string): string =>
   /^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
 /** A text of the service inside a line, isolated so that it cannot change the writing direction around it. */

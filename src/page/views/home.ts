@@ -2,8 +2,8 @@ import { visible } from '../../base/visible.ts'
 import { type Html, html, type Part } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Home, readHome, type SeriesLine, STRIP_DAYS } from '../queries/home.ts'
-import { commandLine, groupingText, pager, quoted, scrolled, serviceText } from './elements.ts'
-import { legend, strip } from './strip.ts'
+import { commandLine, groupingText, pager, scrolled, serviceText, shellWord } from './elements.ts'
+import { stateLegend, stripPicture } from './strip.ts'
 import { minute, roughLength } from './times.ts'
 
 /** Commands that take a job. */
@@ -55,7 +55,7 @@ function lakes({ lakes: all }: Home, request: PageRequest): Part {
   }
   return html`<ul class="lakes">${all.map(({ folder, state }) => {
     const isFresh = state !== null && typeof state === 'object' && state.fetches_behind === 0
-    return html`<li>${home.lakeName} <code>${visible(folder)}</code>: ${lakeText(state)} ${!isFresh && commandLine(request.command(`lake sync ${quoted(folder)}`))}</li>\n`
+    return html`<li>${home.lakeName} <code>${visible(folder)}</code>: ${lakeText(state)} ${!isFresh && commandLine(request.command(`lake sync ${shellWord(folder)}`))}</li>\n`
   })}</ul>`
 }
 
@@ -76,7 +76,7 @@ function seriesRow(line: SeriesLine, request: PageRequest): Html {
   return html`<tr><th scope="row"><a href="${link(`/series/${line.path}`)}">${line.indicatorId} ${serviceText(line.name)}</a>
 <span class="soft">${[line.kind === 'indicator' ? '' : words.common.offer, groupingText(request, line)].filter((part) => part !== '').join(', ')} ${serviceText(geo)}</span></th>
 <td>${minute(line.lastLocal)}</td><td class="age">${age(line, request)}</td>
-<td class="wide"><a href="${link(`/coverage/${line.path}`)}">${strip(request, line.days)}</a></td></tr>\n`
+<td class="wide"><a href="${link(`/coverage/${line.path}`)}">${stripPicture(request, line.days)}</a></td></tr>\n`
 }
 
 function seriesTable(data: Home, request: PageRequest): Html {
@@ -92,7 +92,7 @@ ${scrolled(
 <tbody>${data.series.map((line) => seriesRow(line, request))}</tbody></table>`,
 )}
 ${pager(request, data.page, data.pages)}
-${legend(request)}`
+${stateLegend(request)}`
 }
 
 function runsTable({ runs }: Home, request: PageRequest): Part {
@@ -147,7 +147,7 @@ ${scrolled(
 }
 
 /** `/`: is my copy whole and fresh? */
-export const home = view<Home>({
+export const homeView = view<Home>({
   read: readHome,
   show: (data, request) =>
     html`${health(data, request)}${lakes(data, request)}${failuresTable(data, request)}${seriesTable(data, request)}${runsTable(data, request)}`,

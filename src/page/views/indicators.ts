@@ -26,7 +26,7 @@ function row(one: Data['indicators'][number], { words, link }: PageRequest): Htm
 }
 
 /** `/indicators`: the catalogue, held or not. */
-export const indicators = view<Data>({
+export const indicatorsView = view<Data>({
   read: ({ store, query, locale }) =>
     readIndicators(store, {
       text: (query.get('q') ?? '').slice(0, 200),

@@ -1,10 +1,10 @@
 import { machinesMetrics, readMachines } from '../../checks/machines.ts'
 import { prometheusText } from '../../checks/metrics.ts'
 import { readStatus } from '../../checks/status.ts'
-import { type Answering, json } from '../page.ts'
+import { type Answering, jsonAnswer } from '../page.ts'
 
 /** `/metrics`: the figures of `status --format prometheus`. */
-export const metrics: Answering = async ({ store, version, now }) => {
+export const answerMetrics: Answering = async ({ store, version, now }) => {
   const machines = await readMachines(store)
   const figures = await prometheusText(store, { version, callsLeft: [] }, now)
   const body = machines ? `${figures}${machinesMetrics(machines)}\n` : figures
@@ -12,5 +12,5 @@ export const metrics: Answering = async ({ store, version, now }) => {
 }
 
 /** `/status.json`: the same as `status --json`. */
-export const status: Answering = async ({ store, now }) =>
-  json({ database: store.file, ...(await readStatus(store, now)) })
+export const answerStatus: Answering = async ({ store, now }) =>
+  jsonAnswer({ database: store.file, ...(await readStatus(store, now)) })

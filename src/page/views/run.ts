@@ -3,8 +3,8 @@ import { NotFound, type PageRequest, view, wholeOf } from '../page.ts'
 import { type Dot, DRAWN, type RequestRow, type RouteRow, readRun } from '../queries/run.ts'
 import { command, facts, neighbours, scrolled, serviceText } from './elements.ts'
 import { countText } from './numbers.ts'
-import { outcomeOf } from './runs.ts'
-import { duration, moment } from './times.ts'
+import { outcomeMark } from './runs.ts'
+import { duration, timeElement } from './times.ts'
 
 type Data = NonNullable<Awaited<ReturnType<typeof readRun>>>
 
@@ -48,7 +48,7 @@ ${rows.map(line)}</tbody></table>`,
 }
 
 const requestRow = (one: RequestRow, request: PageRequest): Html => html`<tr><th scope="row">${one.id}</th>
-<td>${moment(one.started_at)}</td><td><code>${serviceText(one.target === '' ? one.route : one.target)}</code>${one.message && html`<br>${serviceText(one.message, 'en')}`}${one.hint && html`<br>→ ${serviceText(one.hint, 'en')}`}</td>
+<td>${timeElement(one.started_at)}</td><td><code>${serviceText(one.target === '' ? one.route : one.target)}</code>${one.message && html`<br>${serviceText(one.message, 'en')}`}${one.hint && html`<br>→ ${serviceText(one.hint, 'en')}`}</td>
 <td>${serviceText(one.outcome)}${one.status !== null && html` ${one.status}`}</td><td class="number">${one.ms} ms</td>
 <td>${serviceText(one.reason)}</td><td class="number">${countText(request, one.rows_new)}</td><td class="number">${countText(request, one.rows_revised)}</td></tr>
 `
@@ -65,7 +65,7 @@ ${rows.map((one) => requestRow(one, request))}</tbody></table>`,
 }
 
 /** `/runs/7`: one run, its failures first. */
-export const run = view<Data>({
+export const runView = view<Data>({
   async read({ store, params, query }) {
     const id = /^\d{1,15}$/.test(params.id ?? '') ? Number(params.id) : Number.NaN
     const found = Number.isNaN(id) ? null : await readRun(store, id, wholeOf(query, 'before'))
@@ -87,9 +87,9 @@ export const run = view<Data>({
     return html`${facts([
       [own.what, serviceText(one.command)],
       [own.job, serviceText(one.job)],
-      [own.outcome, outcomeOf(one.outcome, request)],
-      [own.started, moment(one.started_at)],
-      [own.ended, one.finished_at === null ? own.gone : moment(one.finished_at)],
+      [own.outcome, outcomeMark(one.outcome, request)],
+      [own.started, timeElement(one.started_at)],
+      [own.ended, one.finished_at === null ? own.gone : timeElement(one.finished_at)],
       [own.length, one.seconds !== null && duration(one.seconds)],
       [own.requests, countText(request, one.requests)],
       [own.failed, countText(request, one.failed)],

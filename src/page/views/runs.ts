@@ -4,13 +4,13 @@ import { type PageRequest, view, wholeOf } from '../page.ts'
 import { type RunRow, readRuns } from '../queries/runList.ts'
 import { command, neighbours, scrolled, serviceText } from './elements.ts'
 import { countText } from './numbers.ts'
-import { duration, moment } from './times.ts'
+import { duration, timeElement } from './times.ts'
 import { workersOf } from './workers.ts'
 
 const BAR = { width: 10, height: 48 }
 
 /** The durations of the runs, the oldest first, on a root scale, so that short ones are visible beside long ones. */
-function strip(runs: readonly RunRow[], { words }: PageRequest): Html {
+function runStrip(runs: readonly RunRow[], { words }: PageRequest): Html {
   const longest = Math.max(1, ...runs.map(({ seconds }) => seconds ?? 0))
   const bars = [...runs].reverse().map(({ seconds, outcome, id }, i) => {
     const height = Math.max(2, Math.round(Math.sqrt((seconds ?? 0) / longest) * BAR.height))
@@ -21,15 +21,15 @@ function strip(runs: readonly RunRow[], { words }: PageRequest): Html {
 }
 
 /** The outcome of a run: a word and a sign. */
-export const outcomeOf = (outcome: string, { words }: PageRequest): Html =>
+export const outcomeMark = (outcome: string, { words }: PageRequest): Html =>
   html`<span class="${outcome === 'done' ? 'good' : outcome === 'running' ? 'running' : 'bad'}">${words.runs.outcomes[outcome] ?? outcome}</span>`
 
 const row = (run: RunRow, request: PageRequest): Html => {
   const { link } = request
   return html`<tr>
 <th scope="row"><a href="${link(`/runs/${run.id}`)}">${run.id}</a></th>
-<td>${serviceText(run.command)} ${serviceText(run.job)}</td><td>${moment(run.started_at)}</td>
-<td class="number">${run.seconds === null ? '' : duration(run.seconds)}</td><td>${outcomeOf(run.outcome, request)}</td>
+<td>${serviceText(run.command)} ${serviceText(run.job)}</td><td>${timeElement(run.started_at)}</td>
+<td class="number">${run.seconds === null ? '' : duration(run.seconds)}</td><td>${outcomeMark(run.outcome, request)}</td>
 <td class="number">${countText(request, run.requests)}</td><td class="number">${countText(request, run.failed)}</td>
 <td class="number">${countText(request, run.rows_new)}</td><td class="number">${countText(request, run.rows_revised)}</td>
 <td>${serviceText(run.message)}</td></tr>
@@ -37,7 +37,7 @@ const row = (run: RunRow, request: PageRequest): Html => {
 }
 
 /** `/runs`: what ran, what failed. */
-export const runs = view({
+export const runsView = view({
   async read({ store, query }) {
     const list = await readRuns(store, wholeOf(query, 'before'))
     // Only a database on a server has workers.
@@ -50,7 +50,7 @@ export const runs = view({
     if (rows.length === 0)
       return html`<p>${own.none} ${own.noneHint}</p>${command(request.command('sync my-market.yaml'))}${machines && workersOf(machines, request)}`
     return html`<p>${own.about}</p>
-<figure>${strip(rows, request)}</figure>
+<figure>${runStrip(rows, request)}</figure>
 ${scrolled(
   words.common.pages.runs,
   html`<table>

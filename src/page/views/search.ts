@@ -33,7 +33,7 @@ ${
 }
 
 /** `/search?q=`: where does something occur? */
-export const search = view<Data>({
+export const searchView = view<Data>({
   read({ store, query }) {
     const place = WHERE.find((one) => one === query.get('in')) ?? 'all'
     return readSearch(store, (query.get('q') ?? '').slice(0, 200), place)

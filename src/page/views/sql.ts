@@ -2,15 +2,15 @@ import { InputError } from '../../base/errors.ts'
 import { visible } from '../../base/visible.ts'
 import { csvCell } from '../../products/cells.ts'
 import { RECIPES } from '../../products/recipes/recipes.ts'
-import { drawing, legend } from '../drawing.ts'
+import { drawing, lineLegend } from '../drawing.ts'
 import { type Html, html, type Part } from '../html.ts'
 import { type Answering, type PageRequest, view } from '../page.ts'
 import { objects } from '../queries/dictionary.ts'
 import type { NamedGeo } from '../queries/series/geoSeries.ts'
-import { FIELD, geosOf, runSqlQuery, type SqlQuery } from '../queries/sql.ts'
-import { linesOf } from '../statements/chart.ts'
-import { LIMITS, type StatementAnswer } from '../statements/statements.ts'
-import { command, quoted, scrolled } from './elements.ts'
+import { FIELD, readGeoChoices, runSqlQuery, type SqlQuery } from '../queries/sql.ts'
+import { linesOfAnswer } from '../statements/chart.ts'
+import { STATEMENT_LIMITS, type StatementAnswer } from '../statements/statements.ts'
+import { command, scrolled, shellWord } from './elements.ts'
 
 /** The most letters of all cells that a page shows, and of one cell; the file has all. */
 const SHOWN = 16_000
@@ -38,8 +38,10 @@ function shownRows({ rows }: StatementAnswer): StatementAnswer['rows'] {
 /** The question as a terminal command, which may take longer. */
 const inTerminal = ({ sql, parameters }: SqlQuery): string =>
   [
-    `query ${quoted(sql.trim())}`,
-    ...parameters.filter(({ value }) => value !== '').map(({ name, value }) => `--param ${quoted(`${name}=${value}`)}`),
+    `query ${shellWord(sql.trim())}`,
+    ...parameters
+      .filter(({ value }) => value !== '')
+      .map(({ name, value }) => `--param ${shellWord(`${name}=${value}`)}`),
   ].join(' ')
 
 /** What the address of a question holds. */
@@ -50,11 +52,11 @@ const addressOf = ({ sql, recipe, parameters }: SqlQuery) => ({
 })
 
 function chart(answer: StatementAnswer, { words, locale }: PageRequest): Part {
-  const drawn = linesOf(answer)
+  const drawn = linesOfAnswer(answer)
   if (!drawn) return null
   const { lines, ends } = drawn
   const label = words.sql.chartOf(lines.map(({ name }) => name).join(', '), ...ends)
-  return html`<h2>${words.sql.chart}</h2><figure>${drawing({ label, lines, ends, locale })}${legend(lines)}</figure>`
+  return html`<h2>${words.sql.chart}</h2><figure>${drawing({ label, lines, ends, locale })}${lineLegend(lines)}</figure>`
 }
 
 function result(sqlQuery: SqlQuery, answer: StatementAnswer, request: PageRequest): Html {
@@ -64,7 +66,7 @@ function result(sqlQuery: SqlQuery, answer: StatementAnswer, request: PageReques
   const shown = shownRows(answer)
   return html`${chart(answer, request)}
 <h2>${own.answer}</h2>
-<p role="status">${rows.length === 0 ? own.empty : own.rows(shown.length, rows.length)} ${cut === 'rows' && own.cut.rows(LIMITS.rows)}${cut === 'bytes' && own.cut.bytes}
+<p role="status">${rows.length === 0 ? own.empty : own.rows(shown.length, rows.length)} ${cut === 'rows' && own.cut.rows(STATEMENT_LIMITS.rows)}${cut === 'bytes' && own.cut.bytes}
 ${rows.length > 0 && html`<a href="${link('/sql.csv', addressOf(sqlQuery))}">${own.csv}</a>`}</p>
 ${cut !== null && html`<p>${own.whole}</p>${command(request.command(inTerminal(sqlQuery)))}`}
 ${
@@ -115,10 +117,10 @@ function beside({ words, link, locale }: PageRequest): Html {
 }
 
 /** `/sql?sql=`: any other question. */
-export const sql = view<SqlQuery & { readonly geos: readonly NamedGeo[] }>({
+export const sqlView = view<SqlQuery & { readonly geos: readonly NamedGeo[] }>({
   read: async (request) => {
     const sqlQuery = await runSqlQuery(request.store.file, request.query)
-    return { ...sqlQuery, geos: await geosOf(request, sqlQuery) }
+    return { ...sqlQuery, geos: await readGeoChoices(request, sqlQuery) }
   },
   show(sqlQuery, request) {
     const { sql: own } = request.words
@@ -141,7 +143,7 @@ ${answer !== null && result(sqlQuery, answer, request)}
  * `/sql.csv?sql=`: the same answer as a file. A browser may pass it to a spreadsheet, so no text of the service may be a formula
  * there.
  */
-export const sqlCsv: Answering = async ({ store, query }) => {
+export const answerSqlCsv: Answering = async ({ store, query }) => {
   const { answer, refused } = await runSqlQuery(store.file, query)
   if (!answer) {
     throw new InputError(refused?.message ?? 'There is no statement.', {

@@ -4,7 +4,7 @@ import { COVERAGE_STATES, type CoverageState, type Shares } from '../queries/int
 import { SIGNS } from '../signs.ts'
 
 /** What the signs and colours mean. */
-export const legend = ({ words }: PageRequest): Html =>
+export const stateLegend = ({ words }: PageRequest): Html =>
   html`<ul class="legend">${COVERAGE_STATES.map(
     (state) =>
       html`<li><span class="cell ${state}" aria-hidden="true">${SIGNS[state]}</span> ${words.common.states[state]}${state === 'provisional' && html`, ${words.common.mayChange}`}</li>`,
@@ -80,7 +80,7 @@ function rectangles({ from, to, shares }: Block): Html[] {
 }
 
 /** A strip of days as a picture, with an alternative text. */
-export function strip(request: PageRequest, days: readonly Shares[]): Html {
+export function stripPicture(request: PageRequest, days: readonly Shares[]): Html {
   const text = sharesText(request, together(days))
   return html`<svg class="strip" viewBox="0 0 ${days.length} 12" preserveAspectRatio="none" role="img" aria-label="${text}"><title>${text}</title>${blocks(days).map(rectangles)}</svg>`
 }

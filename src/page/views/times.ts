@@ -5,7 +5,7 @@ import { html, type Part } from '../html.ts'
 import type { PageRequest } from '../page.ts'
 
 /** A moment (UTC, ISO 8601) to the second, for a reader and for a program. */
-export const moment = (text: string | null | undefined): Part =>
+export const timeElement = (text: string | null | undefined): Part =>
   text ? html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')} UTC</time>` : null
 
 /** A moment (ISO 8601) to the minute, for a reader and for a program. */

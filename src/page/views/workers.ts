@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts'
 import type { PageRequest } from '../page.ts'
 import { scrolled, serviceText } from './elements.ts'
 import { countText } from './numbers.ts'
-import { duration, moment } from './times.ts'
+import { duration, timeElement } from './times.ts'
 
 /** The workers of a shared database, and its queues; nothing where there are neither. */
 export function workersOf({ workers, queues, now }: Machines, request: PageRequest): Html | null {
@@ -17,7 +17,7 @@ export function workersOf({ workers, queues, now }: Machines, request: PageReque
   const rows = workers.map(({ machine, pid, host, version, startedAt, seenAt, claims, done, draining, holding }) => {
     const silent = now - seenAt > SILENT_MS ? own.silent(duration(Math.round((now - seenAt) / 1000))) : null
     const state = [silent, draining ? own.draining : null, holding].filter((one) => one !== null)
-    return html`<tr><th scope="row">${serviceText(`${machine} ${pid}`)}</th><td>${serviceText(host)}</td><td>${moment(new Date(startedAt).toISOString())}</td><td class="number">${countText(request, claims)}</td><td class="number">${countText(request, done)}</td><td>${serviceText(version)}</td><td>${serviceText(state.join('; '))}</td></tr>
+    return html`<tr><th scope="row">${serviceText(`${machine} ${pid}`)}</th><td>${serviceText(host)}</td><td>${timeElement(new Date(startedAt).toISOString())}</td><td class="number">${countText(request, claims)}</td><td class="number">${countText(request, done)}</td><td>${serviceText(version)}</td><td>${serviceText(state.join('; '))}</td></tr>
 `
   })
   const queued =

@@ -4,7 +4,7 @@ import * as common from './everywhere.ts'
 import * as explain from './explain.ts'
 import * as home from './home.ts'
 import * as indicators from './indicators.ts'
-import type { Locale } from './locale.ts'
+import type { PageLocale } from './locale.ts'
 import * as runs from './runs.ts'
 import * as search from './search.ts'
 import * as series from './series.ts'
@@ -33,8 +33,8 @@ const PARTS = {
 /** The page's own words in one language, by part. */
 export type Words = { readonly [P in keyof typeof PARTS]: (typeof PARTS)[P]['en'] }
 
-const wordsOf = (locale: Locale): Words =>
+const wordsOf = (locale: PageLocale): Words =>
   Object.fromEntries(Object.entries(PARTS).map(([name, part]) => [name, part[locale]])) as unknown as Words
 
 /** The page's words by language. */
-export const WORDS: Readonly<Record<Locale, Words>> = { en: wordsOf('en'), es: wordsOf('es') }
+export const WORDS: Readonly<Record<PageLocale, Words>> = { en: wordsOf('en'), es: wordsOf('es') }

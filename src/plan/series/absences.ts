@@ -7,14 +7,14 @@ import { ALL_GEOS, type PlannedRequest, seriesKey } from '../../job/plannedReque
 import type { Absence, SeriesState } from '../../job/plannerState.ts'
 import type { Service } from '../../services/service.ts'
 import type { Size } from '../../services/windows.ts'
-import { geosOf, identityOf, sentGeos } from '../entries.ts'
+import { coveredGeos, identityOf, sentGeos } from '../entries.ts'
 import { settledBefore } from '../held.ts'
 import { type Planning, wantedRange } from '../planning.ts'
 import { sizeFor, smaller } from '../sizes.ts'
 import { isSkipped } from '../unknown.ts'
 import { addSize, borderUnit, cutterOf, widen } from '../windows.ts'
 import { changesOf, type EntrySeries, entrySeries, planWindow } from './entrySeries.ts'
-import { groupsOf } from './groups.ts'
+import { groupHoles } from './groups.ts'
 import type { MissingLater } from './missingLater.ts'
 
 interface Due extends Interval {
@@ -78,7 +78,7 @@ function* candidates(planning: Planning, entry: SeriesEntry, missingLater: Missi
     if (absences.length === 0) continue
     const one = entrySeries(planning, entry, indicatorId)
     const { key, state, periods } = one
-    const due = new Map(geosOf(entry).map((geoId) => [geoId, dueOf(absences, state, geoId, wanted, now)]))
+    const due = new Map(coveredGeos(entry).map((geoId) => [geoId, dueOf(absences, state, geoId, wanted, now)]))
     const geoIds = [...due].flatMap(([geoId, some]) => (some.length > 0 ? [geoId] : []))
     if (geoIds.length === 0 || isSkipped(planning, entry.where, entry.kind, indicatorId)) continue
     const size = sizeOfOne(service, one, geoIds)
@@ -88,7 +88,7 @@ function* candidates(planning: Planning, entry: SeriesEntry, missingLater: Missi
     )
     // What a later job requests for all geos covers it, too.
     const rest = subtract(intervals, missingLater(key))
-    const groups = groupsOf(geoIds.map((geoId) => ({ geoId, holes: requested.left(key, geoId, rest) })))
+    const groups = groupHoles(geoIds.map((geoId) => ({ geoId, holes: requested.left(key, geoId, rest) })))
     const changes = changesOf(service, one)
     for (const group of groups)
       for (const piece of group.holes.flatMap((hole) => cutterOf(zone, unit)(hole, size, changes))) {

@@ -26,7 +26,7 @@ function alike(missing: readonly GeoHoles[]): GeoGroup[] {
 }
 
 /** Groups the holes of several geos so that each part of a hole is in exactly one group, with all geos that miss it; geos keep their order. */
-export function groupsOf(missing: readonly GeoHoles[]): GeoGroup[] {
+export function groupHoles(missing: readonly GeoHoles[]): GeoGroup[] {
   const classes = alike(missing)
   if (classes.length < 2) return classes
   let groups: readonly GeoGroup[] = []

@@ -2,14 +2,14 @@ import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
 import type { SeriesEntry } from '../../job/job.ts'
 import { ALL_GEOS, type PlannedRequest } from '../../job/plannedRequest.ts'
 import type { SeriesState } from '../../job/plannerState.ts'
-import { coversAllGeos, geosOf, sentGeos } from '../entries.ts'
+import { coveredGeos, coversAllGeos, sentGeos } from '../entries.ts'
 import { settledBefore } from '../held.ts'
 import { type Planning, wantedRange } from '../planning.ts'
 import { sizeFor } from '../sizes.ts'
 import { isSkipped } from '../unknown.ts'
 import { borderUnit, cutterOf } from '../windows.ts'
 import { changesOf, type EntrySeries, entrySeries, planWindow } from './entrySeries.ts'
-import { type GeoGroup, groupsOf } from './groups.ts'
+import { type GeoGroup, groupHoles } from './groups.ts'
 import { missingOf } from './missing.ts'
 import type { MissingLater } from './missingLater.ts'
 
@@ -29,18 +29,18 @@ interface WindowGroup {
 /** What an entry has to request of a series, each interval once: for all geos where a later job needs all, else for the geos that miss it. */
 function groupsFor(planning: Planning, one: EntrySeries, wanted: Interval, missingLater: MissingLater): GeoGroup[] {
   const { entry, key } = one
-  const missing = geosOf(entry).map((geoId) => ({
+  const missing = coveredGeos(entry).map((geoId) => ({
     geoId,
     holes: planning.requested.left(key, geoId, missingOf(planning, one, wanted, geoId)),
   }))
   const ofAll = coversAllGeos(entry) ? [] : missingLater(key)
-  if (ofAll.length === 0) return groupsOf(missing)
+  if (ofAll.length === 0) return groupHoles(missing)
   const common = intersect(
     missing.flatMap(({ holes }) => holes),
     ofAll,
   )
   const own = missing.map(({ geoId, holes }) => ({ geoId, holes: subtract(holes, common) }))
-  return [...groupsOf([{ geoId: ALL_GEOS, holes: common }]), ...groupsOf(own)]
+  return [...groupHoles([{ geoId: ALL_GEOS, holes: common }]), ...groupHoles(own)]
 }
 
 /** Plans an entry with a window: for every indicator what is wanted and not held, in windows on local borders. */

@@ -2,12 +2,12 @@ import {
   ALWAYS,
   DAY_RANGE,
   HOUR,
+  IN_RANGE,
   MEAN,
-  NATIVE,
+  NATIVE_SERIES,
   NO_DAY,
   ONE_GEO,
   ONE_NEED,
-  RANGE,
   type Recipe,
   rounded,
   WHOLE_HOUR,
@@ -26,7 +26,7 @@ export const ENERGY: readonly Recipe[] = [
     sql: `select substr(local_date, 1, 7) as local_month, indicator_id, indicator_name, ${rounded('sum(energy)')} as mwh,
   ${rounded('sum(energy) / sum(hours)')} as average_mw, sum(hours) as hours
 from observations_daily
-where ${NATIVE} and ${listed('indicators')} and geo_id = :geo and count > 0
+where ${NATIVE_SERIES} and ${listed('indicators')} and geo_id = :geo and count > 0
   and ${DAY_RANGE}
 group by local_month, indicator_id, indicator_name order by local_month, mwh desc, indicator_id`,
     nothing: NO_DAY,
@@ -41,7 +41,7 @@ group by local_month, indicator_id, indicator_name order by local_month, mwh des
   ${rounded('sum(value) * 3600 / sum(step_s)')} as average_mw
 from observations
 where ${ONE_GEO} and value is not null
-  and ${RANGE}
+  and ${IN_RANGE}
 group by local_month, step_s order by local_month, step_s desc`,
     nothing: NO_DAY,
   },
@@ -56,8 +56,8 @@ group by local_month, step_s order by local_month, step_s desc`,
     sql: `with hourly as (
   select indicator_id, min(local_date) as local_date, ${HOUR} as hour, ${MEAN} as mw
   from observations
-  where ${NATIVE} and indicator_id in (:forecast, :real) and geo_id = :geo and value is not null
-    and ${RANGE}
+  where ${NATIVE_SERIES} and indicator_id in (:forecast, :real) and geo_id = :geo and value is not null
+    and ${IN_RANGE}
   group by indicator_id, hour ${WHOLE_HOUR}
 )
 select r.local_date, count(*) as hours, ${rounded('avg(r.mw)')} as real_mw, ${rounded('avg(f.mw - r.mw)')} as bias_mw,
@@ -79,9 +79,9 @@ group by r.local_date order by r.local_date`,
     sql: `with hourly as (
   select indicator_id, ${HOUR} as hour, min(substr(at_local, 12, 2)) as local_hour, ${MEAN} as mw
   from observations
-  where ${NATIVE} and (indicator_id = :demand or ${listed('renewables')})
+  where ${NATIVE_SERIES} and (indicator_id = :demand or ${listed('renewables')})
     and geo_id = :geo and value is not null
-    and ${RANGE}
+    and ${IN_RANGE}
   group by indicator_id, hour ${WHOLE_HOUR}
 ), residual as (
   select min(local_hour) as local_hour, sum(iif(indicator_id = :demand, mw, -mw)) as mw
@@ -104,9 +104,9 @@ from residual group by local_hour order by local_hour`,
     sql: `with hourly as (
   select indicator_id, min(local_date) as local_date, ${HOUR} as hour, ${MEAN} as mw
   from observations
-  where ${NATIVE} and (indicator_id = :demand or ${listed('renewables')})
+  where ${NATIVE_SERIES} and (indicator_id = :demand or ${listed('renewables')})
     and geo_id = :geo and value is not null
-    and ${RANGE}
+    and ${IN_RANGE}
   group by indicator_id, hour ${WHOLE_HOUR}
 ), whole as (
   select min(local_date) as local_date, sum(iif(indicator_id = :demand, 0, mw)) as renewable, sum(iif(indicator_id = :demand, mw, 0)) as demand

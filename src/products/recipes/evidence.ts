@@ -1,4 +1,4 @@
-import { ALWAYS, NONE_IN_RANGE, ONE_GEO, ONE_NEED, RANGE, type Recipe, rounded } from './recipe.ts'
+import { ALWAYS, IN_RANGE, NONE_IN_RANGE, ONE_GEO, ONE_NEED, type Recipe, rounded } from './recipe.ts'
 
 /** The instant of `known-at`, for tools that do not say one. */
 const THEN = `coalesce(:at, strftime('%Y-%m-%dT00:00:00.000Z', 'now'))`
@@ -21,7 +21,7 @@ export const EVIDENCE: readonly Recipe[] = [
 from (
   select series_id, geo_id, at, at_local, value from observation_history
   where ${ONE_GEO} and valid_from <= ${THEN} and (valid_to is null or valid_to > ${THEN})
-    and ${RANGE}
+    and ${IN_RANGE}
 ) h
 left join observation o on o.series_id = h.series_id and o.geo_id = h.geo_id and o.at = h.at
 where o.value is not h.value
@@ -37,7 +37,7 @@ order by h.at`,
   count(*) as revised, min(local_date) as first_day, max(local_date) as last_day
 from observation_history
 where valid_to is not null and (:indicator is null or indicator_id = :indicator)
-  and ${RANGE}
+  and ${IN_RANGE}
 group by series_id, indicator_id, indicator_name, time_trunc, days_after order by indicator_id, time_trunc nulls first, series_id, days_after`,
     nothing: { says: 'No value of this time has been revised since it first came.', answers: true },
   },
@@ -70,7 +70,7 @@ from lengths order by local_month`,
     sql: `select local_date, count(*) as periods, sum(step_s) / 3600.0 as hours
 from observations
 where ${ONE_GEO} and value is not null
-  and ${RANGE}
+  and ${IN_RANGE}
 group by local_date
 having count(distinct substr(at_local, 20)) > 1 or (max(step_s) between 80000 and 93000 and max(step_s) <> 86400)
 order by local_date`,

@@ -1,12 +1,12 @@
 import {
   ALWAYS,
   HOUR,
+  IN_RANGE,
   MEAN,
-  NATIVE,
+  NATIVE_SERIES,
   NONE_IN_RANGE,
   ONE_GEO,
   ONE_NEED,
-  RANGE,
   type Recipe,
   rounded,
   WHOLE_HOUR,
@@ -24,7 +24,7 @@ export const PRICES: readonly Recipe[] = [
     sql: `select local_date, count(*) as periods, ${rounded(MEAN, 2)} as average, round(min(value), 2) as lowest, round(max(value), 2) as highest
 from observations
 where ${ONE_GEO} and value is not null
-  and ${RANGE}
+  and ${IN_RANGE}
 group by local_date order by local_date`,
     nothing: NONE_IN_RANGE,
   },
@@ -39,7 +39,7 @@ group by local_date order by local_date`,
   select value, sum(step_s) over (order by value desc rows unbounded preceding) as so_far, sum(step_s) over () as whole
   from observations
   where ${ONE_GEO} and value is not null
-    and ${RANGE}
+    and ${IN_RANGE}
 )
 select percent as percent_of_time, max(value) as at_least
 from ranked join share on 100 * so_far >= percent * whole
@@ -57,7 +57,7 @@ group by percent order by percent`,
   sum(step_s) / 3600.0 as hours
 from observations
 where ${ONE_GEO} and value is not null
-  and ${RANGE}
+  and ${IN_RANGE}
 group by 1 order by 1`,
     nothing: NONE_IN_RANGE,
   },
@@ -70,13 +70,13 @@ group by 1 order by 1`,
   select ${HOUR} as hour, min(local_date) as local_date, ${MEAN} as eur_mwh
   from observations
   where ${ONE_GEO} and value is not null
-    and ${RANGE}
+    and ${IN_RANGE}
   group by hour
 ), made as (
   select ${HOUR} as hour, sum(value * step_s) / 3600 as mwh
   from observations
-  where ${NATIVE} and indicator_id = :generation and geo_id = :generation_geo and value is not null
-    and ${RANGE}
+  where ${NATIVE_SERIES} and indicator_id = :generation and geo_id = :generation_geo and value is not null
+    and ${IN_RANGE}
   group by hour
 )
 select substr(local_date, 1, 7) as local_month, ${rounded('sum(mwh)')} as mwh,
@@ -95,13 +95,13 @@ group by 1 order by 1`,
   select min(local_date) as local_date, ${HOUR} as hour, ${MEAN} as value
   from observations
   where ${ONE_GEO} and value is not null
-    and ${RANGE}
+    and ${IN_RANGE}
   group by hour ${WHOLE_HOUR}
 ), two as (
   select ${HOUR} as hour, ${MEAN} as value
   from observations
-  where ${NATIVE} and indicator_id = :other and geo_id = :geo and value is not null
-    and ${RANGE}
+  where ${NATIVE_SERIES} and indicator_id = :other and geo_id = :geo and value is not null
+    and ${IN_RANGE}
   group by hour ${WHOLE_HOUR}
 )
 select one.local_date, count(*) as hours, ${rounded('avg(two.value - one.value)', 2)} as mean_spread,
@@ -119,7 +119,7 @@ group by one.local_date order by one.local_date`,
   select substr(at_local, 12, 2) as local_hour, strftime('%w', local_date) in ('0', '6') as weekend, value, step_s
   from observations
   where ${ONE_GEO} and value is not null
-    and ${RANGE}
+    and ${IN_RANGE}
 )
 select local_hour,
   ${rounded('sum(iif(weekend, 0, value * step_s)) / nullif(sum(iif(weekend, 0, step_s)), 0)', 2)} as weekday,
@@ -137,7 +137,7 @@ group by local_hour order by local_hour`,
   select min(local_date) as local_date, ${HOUR} as hour, ${MEAN} as value
   from observations
   where ${ONE_GEO} and value is not null
-    and ${RANGE}
+    and ${IN_RANGE}
   group by hour
 ), ranked as (
   select local_date, value, row_number() over (partition by local_date order by value) as low,

@@ -39,7 +39,7 @@ export interface Recipe {
  * The condition on the range that all recipes on values share: whole local days, or instants in UTC. Its first line repeats the
  * range in instants, a day longer at either end, so that only the values near the range are read.
  */
-export const RANGE = `at between coalesce(unixepoch(substr(:from, 1, 10)) - 86400, -100000000000) and coalesce(unixepoch(substr(:to, 1, 10)) + 172800, 100000000000)
+export const IN_RANGE = `at between coalesce(unixepoch(substr(:from, 1, 10)) - 86400, -100000000000) and coalesce(unixepoch(substr(:to, 1, 10)) + 172800, 100000000000)
   and (:from is null or iif(length(:from) > 10, at_utc, local_date) >= :from)
   and (:to is null or iif(length(:to) > 10, at_utc, local_date) < :to)`
 /** The same for totals of local days: a day counts when it begins in the range. */
@@ -48,10 +48,10 @@ export const DAY_RANGE = `(:from is null or iif(length(:from) > 10, at >= unixep
 export const ALWAYS = { from: null, to: null } as const
 
 /** The series as it came, without the service's own aggregation. */
-export const NATIVE = `kind = 'indicator' and time_trunc is null and geo_agg is null`
+export const NATIVE_SERIES = `kind = 'indicator' and time_trunc is null and geo_agg is null`
 
 /** One series: the given one, else the native one of the indicator. */
-const ONE = `iif(:series is null, ${NATIVE} and indicator_id = :indicator, series_id = :series)`
+const ONE = `iif(:series is null, ${NATIVE_SERIES} and indicator_id = :indicator, series_id = :series)`
 
 /** One series and geo. */
 export const ONE_GEO = `${ONE} and geo_id = :geo`

@@ -1,5 +1,5 @@
 import { DAY } from '../../base/time/instant.ts'
-import { clockAt, geoName, indicatorName, localTime, offsetAt, utcTime } from './sql.ts'
+import { clockJoinSql, geoNameSql, indicatorNameSql, localTime, offsetSql, utcTime } from './sql.ts'
 
 const WHICH = {
   series_id: 'The series (series.id)',
@@ -32,7 +32,7 @@ const PERIOD = `case when ${lasts(7, 7, '%H:%M:%S', '00:00:00')} then d.day_s - 
 
 /** The rows of coverage, each with the instant before which it is past revision by the longest lookback of its series. */
 const JUDGED = `select c.*, case when c.state = 'doubt' or c.settled_s >= c.lookback_s then c.to_at
-        else max(c.from_at, min(c.to_at, c.local_border - ${offsetAt('c', `c.local_border - ${offsetAt('c', 'c.seen_at')}`)})) end as border
+        else max(c.from_at, min(c.to_at, c.local_border - ${offsetSql('c', `c.local_border - ${offsetSql('c', 'c.seen_at')}`)})) end as border
       from (
         select d.*, case d.time_trunc when 'month' then unixepoch(d.day_s, 'unixepoch', 'start of month')
             when 'year' then unixepoch(d.day_s, 'unixepoch', 'start of year')
@@ -42,8 +42,8 @@ const JUDGED = `select c.*, case when c.state = 'doubt' or c.settled_s >= c.look
           from (
             select s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_zone, v.geo_id, v.from_at, v.to_at, v.state,
               v.fetched_at, v.settled_s, ${LOOKBACK} as lookback_s, v.fetched_at - ${LOOKBACK} as seen_at,
-              v.fetched_at - ${LOOKBACK} + ${offsetAt('s', `v.fetched_at - ${LOOKBACK}`)} as local_s,
-              p.step_s, p.at + ${offsetAt('s', 'p.at')} as last_s
+              v.fetched_at - ${LOOKBACK} + ${offsetSql('s', `v.fetched_at - ${LOOKBACK}`)} as local_s,
+              p.step_s, p.at + ${offsetSql('s', 'p.at')} as last_s
             from series s join _coverage v on v.series_id = s.id
             left join observation p on p.series_id = s.id and p.geo_id = ${FIRST_GEO} and p.at = (
               select max(o.at) from observation o where o.series_id = s.id and o.geo_id = ${FIRST_GEO})
@@ -72,9 +72,9 @@ const joined = (rows: string, what: string): string => `select * from (
 
 // `with` instead of one more level of nesting: the SQLite in DuckDB's extension parses at most a hundred levels.
 const COVERAGE = `with judged as not materialized (${JUDGED})
-  select h.series_id, h.kind, h.indicator_id, ${indicatorName('h')}, h.geo_id, h.from_at, h.end_at as to_at,
-    ${localTime('h.from_at', offsetAt('h', 'h.from_at'))} as from_local,
-    ${localTime('h.end_at', offsetAt('h', 'h.end_at'))} as to_local,
+  select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.geo_id, h.from_at, h.end_at as to_at,
+    ${localTime('h.from_at', offsetSql('h', 'h.from_at'))} as from_local,
+    ${localTime('h.end_at', offsetSql('h', 'h.end_at'))} as to_local,
     h.state, ${utcTime('h.oldest_at')} as fetched_at
   from (
     ${joined(
@@ -162,9 +162,9 @@ const ABSENT_NEXT = ifWanted(
   `iif(a.checked_at - a.since_at + 86400 > ${HALF_YEAR}, null, 2 * a.checked_at - a.since_at + 86400)`,
 )
 
-const GAPS = `select h.series_id, h.kind, h.indicator_id, ${indicatorName('h')}, h.time_trunc, h.geo_id, h.from_at, h.to_at,
-      ${localTime('h.from_at', offsetAt('h', 'h.from_at'))} as from_local,
-      ${localTime('h.to_at', offsetAt('h', 'h.to_at'))} as to_local,
+const GAPS = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.time_trunc, h.geo_id, h.from_at, h.to_at,
+      ${localTime('h.from_at', offsetSql('h', 'h.from_at'))} as from_local,
+      ${localTime('h.to_at', offsetSql('h', 'h.to_at'))} as to_local,
       h.reason, h.step_s, h.missing, ${utcTime('h.next_at')} as next_at
     from (
       select ${LINE}, from_at, end_at as to_at, reason, cast(null as integer) as step_s, cast(null as integer) as missing, cast(null as integer) as next_at
@@ -177,8 +177,8 @@ const GAPS = `select h.series_id, h.kind, h.indicator_id, ${indicatorName('h')},
       from series s join _absent a on a.series_id = s.id
     ) h`
 
-const FRESHNESS = `select s.id as series_id, s.kind, s.indicator_id, ${indicatorName('s')}, g.geo_id,
-      ${geoName('g')},
+const FRESHNESS = `select s.id as series_id, s.kind, s.indicator_id, ${indicatorNameSql('s')}, g.geo_id,
+      ${geoNameSql('g')},
       ${utcTime('a.at')} as first_utc,
       ${utcTime('o.at')} as last_utc, ${localTime('o.at', 'z.offset_s')} as last_local,
       (select f.finished_at from _fetch f where f.series_id = s.id and f.outcome in ('ok', 'empty')
@@ -193,7 +193,7 @@ const FRESHNESS = `select s.id as series_id, s.kind, s.indicator_id, ${indicator
     cross join observation o on o.series_id = g.series_id and o.geo_id = g.geo_id and o.at = (
       select max(l.at) from observation l where l.series_id = g.series_id and l.geo_id = g.geo_id
     )
-    cross join ${clockAt('o.at')}`
+    cross join ${clockJoinSql('o.at')}`
 
 /** Views on what is held, what is missing and how far it reaches. */
 export const HELD_VIEWS = {

@@ -8,22 +8,22 @@ export const [FIRST_LOCALE] = LOCALES
 export const FIRST_LOCALE_SQL = `'${FIRST_LOCALE}'`
 
 /** The order in which texts are taken: the first language, then the others by name. `locale` is the column. */
-export const byLocale = (locale: string): string => `${locale} = ${FIRST_LOCALE_SQL} desc, ${locale}`
+export const localeOrderSql = (locale: string): string => `${locale} = ${FIRST_LOCALE_SQL} desc, ${locale}`
 
 /** The name of an indicator: in the first language where held, else in the one that is. */
-export const indicatorName = (of: string): string => `coalesce(
+export const indicatorNameSql = (of: string): string => `coalesce(
       (select t.name from indicator_text t where t.kind = ${of}.kind and t.id = ${of}.indicator_id and t.locale = ${FIRST_LOCALE_SQL}),
       (select t.name from indicator_text t where t.kind = ${of}.kind and t.id = ${of}.indicator_id and t.name is not null order by t.locale limit 1)
     ) as indicator_name`
 
 /** The name of a geo: in the first language where held, else in the one that is. */
-export const geoName = (of: string): string => `coalesce(
+export const geoNameSql = (of: string): string => `coalesce(
       (select t.name from geo_text t where t.id = ${of}.geo_id and t.locale = ${FIRST_LOCALE_SQL}),
       (select t.name from geo_text t where t.id = ${of}.geo_id and t.name is not null order by t.locale limit 1)
     ) as geo_name`
 
 /** The unit of an indicator, as the service names it. */
-export const unitOf = (of: string): string =>
+export const unitSql = (of: string): string =>
   `(select i.magnitude from indicator i where i.kind = ${of}.kind and i.id = ${of}.indicator_id) as unit`
 
 /** An instant in local time with its offset. */
@@ -34,18 +34,18 @@ export const localTime = (at: string, offset: string): string =>
 export const utcTime = (at: string): string => `strftime('%Y-%m-%dT%H:%M:%SZ', ${at}, 'unixepoch')`
 
 /** The condition of a join with the row of `time_zone_offset`, as `z`, for the series `s` at an instant. */
-export const clockAt = (at: string): string => `time_zone_offset z on z.zone = s.time_zone and z.from_at = (
+export const clockJoinSql = (at: string): string => `time_zone_offset z on z.zone = s.time_zone and z.from_at = (
       select max(c.from_at) from time_zone_offset c where c.zone = s.time_zone and c.from_at <= ${at}
     )`
 
 /** The offset in force at an instant in the zone `of` names. */
-export const offsetAt = (of: string, at: string): string =>
+export const offsetSql = (of: string, at: string): string =>
   `(select z.offset_s from time_zone_offset z where z.zone = ${of}.time_zone and z.from_at <= ${at} order by z.from_at desc limit 1)`
 
 /**
  * The instant at which the clocks of a zone show a time, given as if it were UTC: the first where they show it twice, the change
  * itself where they skip it.
  */
-export const instantOf = (zone: string, local: string): string => `(select max(c.from_at, ${local} - c.offset_s) from (
+export const instantSql = (zone: string, local: string): string => `(select max(c.from_at, ${local} - c.offset_s) from (
       select * from time_zone_offset n where n.zone = ${zone} and n.from_at <= ${local} + 86400 order by n.from_at desc limit 3
     ) c where ${local} - c.offset_s < c.to_at order by c.from_at limit 1)`

@@ -1,5 +1,5 @@
 import { CONTENT_KIND, SEARCHED_KIND } from '../declare.ts'
-import { byLocale } from './sql.ts'
+import { localeOrderSql } from './sql.ts'
 
 const CONTENT = {
   id: 'The number that the service gives it',
@@ -53,7 +53,7 @@ const CONTENT_HISTORY = `select v.kind, v.id, v.locale, v.title, v.summary, v.bo
     left join _fetch f on f.id = v.fetch_id
     left join _fetch n on n.id = v.superseded_by`
 
-const ARCHIVE_PUBLICATIONS = `select e.kind, e.id, (select t.name from archive_text t where t.kind = e.kind and t.id = e.id and t.name is not null order by ${byLocale('t.locale')} limit 1) as name,
+const ARCHIVE_PUBLICATIONS = `select e.kind, e.id, (select t.name from archive_text t where t.kind = e.kind and t.id = e.id and t.name is not null order by ${localeOrderSql('t.locale')} limit 1) as name,
       a.archive_type, a.horizon, e.date,
       json_extract(e.date_times, '$[0]') as about_from, json_extract(e.date_times, '$[#-1]') as about_to,
       json_extract(e.publication_dates, '$[0]') as published_from, json_extract(e.publication_dates, '$[#-1]') as published_to,

@@ -1,4 +1,4 @@
-import { clockAt, geoName, indicatorName, instantOf, localTime, unitOf, utcTime } from './sql.ts'
+import { clockJoinSql, geoNameSql, indicatorNameSql, instantSql, localTime, unitSql, utcTime } from './sql.ts'
 
 /** What every reader of values has to know first. */
 export const SEVERAL_SERIES =
@@ -38,14 +38,14 @@ const TOTALS = {
 } as const
 
 const which = (of: string): string => `${of}.kind, ${of}.indicator_id,
-    ${indicatorName(of)},
+    ${indicatorNameSql(of)},
     ${of}.time_trunc, ${of}.time_agg, ${of}.geo_agg, ${of}.geo_trunc,
-    ${unitOf(of)}`
+    ${unitSql(of)}`
 
 /** The value `o` of the series `s` under the clock `z`. */
 const VALUE = `s.id as series_id, ${which('s')},
     o.geo_id,
-    ${geoName('o')},
+    ${geoNameSql('o')},
     o.at, ${utcTime('o.at')} as at_utc,
     ${localTime('o.at', 'z.offset_s')} as at_local,
     date(o.at + z.offset_s, 'unixepoch') as local_date,
@@ -56,7 +56,7 @@ const OBSERVATIONS = `select ${VALUE}
   from series s
   cross join observation o on o.series_id = s.id
   left join _fetch f on f.id = o.fetch_id
-  join ${clockAt('o.at')}`
+  join ${clockJoinSql('o.at')}`
 
 const LATEST = `select ${VALUE}
   from series s
@@ -65,7 +65,7 @@ const LATEST = `select ${VALUE}
     select max(l.at) from observation l where l.series_id = g.series_id and l.geo_id = g.geo_id
   )
   left join _fetch f on f.id = o.fetch_id
-  join ${clockAt('o.at')}`
+  join ${clockJoinSql('o.at')}`
 
 /** The versions of values in one table; `superseded` is the fetch that ended them. */
 const versions = (table: string, superseded: string): string => `select ${VALUE}, f.finished_at as valid_from,
@@ -73,7 +73,7 @@ const versions = (table: string, superseded: string): string => `select ${VALUE}
   from series s
   cross join ${table} o on o.series_id = s.id
   left join _fetch f on f.id = o.fetch_id
-  join ${clockAt('o.at')}`
+  join ${clockJoinSql('o.at')}`
 
 const HISTORY = `${versions('observation', 'null')}
   union all
@@ -108,7 +108,7 @@ const CLOCK = `clock as materialized (
 // This grouping joins nothing: it makes names be looked up once for each series and geo, while conditions still reach the tables.
 const SERIES_GEO = `(
     select s.id as series_id, ${which('s')}, s.time_zone, g.geo_id,
-      ${geoName('g')},
+      ${geoNameSql('g')},
       (select min(m.month) from _day m where m.series_id = s.id and m.geo_id = g.geo_id) as first_month,
       (select max(m.month) from _day m where m.series_id = s.id and m.geo_id = g.geo_id) as last_month
     from series s
@@ -131,8 +131,8 @@ const GROUPED = 's.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_a
 // The key of days is in the order of months, so that grouping sorts nothing; conditions on the grouped columns use the key.
 const MONTHLY = `select d.series_id, ${which('d')},
     d.geo_id,
-    ${geoName('d')},
-    ${instantOf('d.time_zone', midnight('1'))} as at,
+    ${geoNameSql('d')},
+    ${instantSql('d.time_zone', midnight('1'))} as at,
     strftime('%Y-%m', ${midnight('1')}, 'unixepoch') as local_month, d.count, d.min, d.max, d.energy / d.hours as avg, d.sum, d.energy, d.hours
   from (
     select s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, s.time_zone, d.geo_id, d.month,

@@ -5,7 +5,7 @@ import type { Interval } from '../../base/time/interval.ts'
 import { refuseFlood } from '../flood.ts'
 import { createInstantReader } from './instantReader.ts'
 import { createNumbers } from './numbers.ts'
-import { type Gathering, gather, geoOf, type Values } from './values.ts'
+import { type Gathering, gather, geoOfRow, type Values } from './values.ts'
 
 /*
  * Reads the values of a series straight from the bytes, three times as fast as JSON.parse and without an object a row.
@@ -41,7 +41,7 @@ export function learn(body: Buffer, start: number, stop: number): Template | nul
   // Unusual forms of these fields are left to the tolerant parser.
   if (!has('number') || !has('time') || (row.tz_time !== undefined && !has('check'))) return null
   if (row.geo_id !== undefined && !has('geo')) return null
-  const geoId = geoOf(row)
+  const geoId = geoOfRow(row)
   return typeof geoId === 'string' ? null : { parts, end: alike.end, geoId: has('geo') ? null : geoId }
 }
 

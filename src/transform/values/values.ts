@@ -23,7 +23,7 @@ export interface Values extends Rejected {
 }
 
 /** The instant of a value, or why it has none: `datetime` with its offset; `tz_time` must agree. `datetime_utc` is ignored, because it repeats an hour on the day of 25 hours. */
-function instantOf(row: Readonly<Record<string, unknown>>): Instant | string {
+function instantOfRow(row: Readonly<Record<string, unknown>>): Instant | string {
   const { datetime, tz_time: utc } = row
   const at = typeof datetime === 'string' ? parseInstant(datetime) : Number.NaN
   const check = typeof utc === 'string' ? parseInstant(utc) : Number.NaN
@@ -37,7 +37,7 @@ function instantOf(row: Readonly<Record<string, unknown>>): Instant | string {
 }
 
 /** The geo of a value, or why it has none: `geo_id`, the only one of `geo_ids`, or 0 where none is named. */
-export function geoOf(row: Readonly<Record<string, unknown>>): number | string {
+export function geoOfRow(row: Readonly<Record<string, unknown>>): number | string {
   const { geo_id: id, geo_ids: ids } = row
   if (Number.isSafeInteger(id)) return id as number
   if (id === undefined || id === null)
@@ -104,8 +104,8 @@ export function gather(window: Interval | null, root: string): Gathering {
       const { value, geo_name: name } = row
       // As JSON it would be null, which is a value.
       if (typeof value === 'number' && !Number.isFinite(value)) return this.read({ ...row, value: String(value) }, i)
-      const at = instantOf(row)
-      const geoId = geoOf(row)
+      const at = instantOfRow(row)
+      const geoId = geoOfRow(row)
       if (value !== null && (typeof value !== 'number' || !Number.isFinite(value)))
         return reject(
           `value ${brief(value)} is not a number`,

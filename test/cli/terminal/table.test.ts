@@ -1,7 +1,7 @@
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { asCalled } from '../../../src/cli/shell.ts'
-import { table } from '../../../src/cli/terminal/table.ts'
+import { tableText } from '../../../src/cli/terminal/table.ts'
 import { wrapped } from '../../../src/cli/terminal/wrap.ts'
 
 const columns = ['id', 'name', 'at_local', 'value']
@@ -13,21 +13,21 @@ const widest = (text: string): number => Math.max(...text.split('\n').map((line)
 
 describe('a table', () => {
   test('is whole where there is room, as in a file', () => {
-    expect(table({ columns, rows }, Number.POSITIVE_INFINITY)).toContain(
+    expect(tableText({ columns, rows }, Number.POSITIVE_INFINITY)).toContain(
       'Precio mercado SPOT Diario de España y Portugal',
     )
-    expect(table({ columns, rows })).toContain('Precio mercado SPOT Diario de España y Portugal')
+    expect(tableText({ columns, rows })).toContain('Precio mercado SPOT Diario de España y Portugal')
   })
 
   test.each([90, 70, 60, 56])('shortens words in %i columns, and no number, no time and no name', (cells) => {
-    const text = table({ columns, rows }, cells)
+    const text = tableText({ columns, rows }, cells)
     expect(widest(text)).toBeLessThanOrEqual(cells)
     for (const whole of ['10211', '2025-11-01T01:00:00+01:00', '81.25', ...columns]) expect(text).toContain(whole)
     if (cells < 79) expect(text).toMatch(/Precio .*…/)
   })
 
   test.each([48, 36])('of rows too wide for %i columns is a paragraph a row, with nothing cut', (cells) => {
-    const text = table({ columns, rows }, cells)
+    const text = tableText({ columns, rows }, cells)
     expect(text).not.toContain('…')
     expect(text.split('\n').filter((line) => line.startsWith('── '))).toHaveLength(rows.length)
     for (const row of rows) for (const value of row) expect(text.replaceAll(/\s+/g, ' ')).toContain(String(value))
@@ -38,15 +38,15 @@ describe('a table', () => {
       ['電力 市場', 1],
       ['e\u0301 e\u0301 e\u0301 e\u0301 e\u0301', 2],
     ]
-    const lines = table({ columns: ['name', 'n'], rows: wide }, 80).split('\n')
+    const lines = tableText({ columns: ['name', 'n'], rows: wide }, 80).split('\n')
     expect(lines.slice(2).map((line) => stringWidth(line))).toEqual([12, 12])
-    const cut = table({ columns: ['name', 'n'], rows: wide }, 11).split('\n')
+    const cut = tableText({ columns: ['name', 'n'], rows: wide }, 11).split('\n')
     expect(cut[2]).toMatch(/^電力 市…/)
     expect(cut[3]).toMatch(/^(?:e\u0301 ){3}e\u0301… /)
   })
 
   test('without rows is its heading', () => {
-    expect(table({ columns, rows: [] }, 10).split('\n')).toHaveLength(2)
+    expect(tableText({ columns, rows: [] }, 10).split('\n')).toHaveLength(2)
   })
 })
 

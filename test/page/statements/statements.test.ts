@@ -2,12 +2,16 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createStatementRunner, LIMITS, type StatementLimits } from '../../../src/page/statements/statements.ts'
+import {
+  createStatementRunner,
+  STATEMENT_LIMITS,
+  type StatementLimits,
+} from '../../../src/page/statements/statements.ts'
 import { addSeries, fillBy } from '../../cli/filled.ts'
 import { openStore } from '../../store.ts'
 
 /** More than a slow machine needs to begin. */
-const PATIENT: StatementLimits = { ...LIMITS, ms: 120_000 }
+const PATIENT: StatementLimits = { ...STATEMENT_LIMITS, ms: 120_000 }
 const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n'
 
 let folder: string
@@ -36,7 +40,7 @@ describe('a statement of anybody', () => {
   })
 
   test('that does not end is ended, and the next one is answered', async () => {
-    const made = createStatementRunner({ ...LIMITS, ms: 300 })
+    const made = createStatementRunner({ ...STATEMENT_LIMITS, ms: 300 })
     onTestFinished(() => made.close())
     await expect(made.run({ file, sql: ENDLESS, parameters: {} })).rejects.toMatchObject({ code: 'timeout' })
     expect((await runner()('select 1 as one')).rows).toEqual([[1]])

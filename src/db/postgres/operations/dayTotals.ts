@@ -3,7 +3,7 @@ import type { Database } from '../../../tables/schema.ts'
 import { dayTotals, differentDaySql } from '../../../tables/sql/daySql.ts'
 import type { PlacedValue } from '../../engine.ts'
 import { portable } from '../../portable.ts'
-import { rowsOf } from '../connection/runStatement.ts'
+import { rowsOf } from '../connection/runSql.ts'
 
 /**
  * Recomputes the totals of all days, from the values, of the series whose days are counted in a zone. Runs inside a transaction.

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import type { GeoDay } from '../../../tables/dayTotals.ts'
 import type { Database } from '../../../tables/schema.ts'
 import { doubles, wholeNumbers } from '../connection/binary.ts'
-import { send } from '../connection/runStatement.ts'
+import { sendSql } from '../connection/runSql.ts'
 
 const COLUMNS = [
   'geo_id',
@@ -41,5 +41,5 @@ export async function upsertDays(tx: Transaction<Database>, seriesId: number, da
     const values = rows.map((row) => row[i]!)
     return DOUBLES.includes(column) ? doubles(values) : wholeNumbers(values)
   })
-  await send(tx, UPSERT, [seriesId, ...columns])
+  await sendSql(tx, UPSERT, [seriesId, ...columns])
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { RowValues } from '../../../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../../../tables/schema.ts'
-import { changedBy } from '../connection/runStatement.ts'
+import { changedBy } from '../connection/runSql.ts'
 
 /**
  * Deletes the rows of a table that have some given values, except those in a list, which holds the values of other columns.

@@ -4,7 +4,7 @@ import type { Observations } from '../../../tables/rows.ts'
 import type { Database } from '../../../tables/schema.ts'
 import type { Upserted } from '../../engine.ts'
 import { doubles, wholeNumbers } from '../connection/binary.ts'
-import { changedBy, rowsOf, send } from '../connection/runStatement.ts'
+import { changedBy, rowsOf, sendSql } from '../connection/runSql.ts'
 
 /*
  * The hot path. The values held in the window are read first, by one scan of the key, and compared here: an equal value writes
@@ -58,7 +58,7 @@ class Columns {
 }
 
 /** The first and the last instant of some rows; those of a geo stand in the order of their instants. */
-function rangeOf(at: readonly number[]): Interval {
+function extentOf(at: readonly number[]): Interval {
   let [from, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const one of at) {
     if (one < from) from = one
@@ -113,7 +113,7 @@ export async function upsertObservations(
 ): Promise<Upserted> {
   const { geoIds, at, values, steps, guessed } = rows
   if (at.length === 0) return { fresh: 0, unchanged: 0, revised: 0, surplus: new Set() }
-  const held = await heldOf(tx, seriesId, [...new Set(geoIds)], window ?? rangeOf(at))
+  const held = await heldOf(tx, seriesId, [...new Set(geoIds)], window ?? extentOf(at))
   const [fresh, before, after] = [new Columns(), new Columns(), new Columns()]
   for (let i = 0; i < at.length; i++) {
     const [geoId, instant, value] = [geoIds[i]!, at[i]!, values[i]!]
@@ -126,11 +126,11 @@ export async function upsertObservations(
       after.add(geoId, instant, value, guessed ? old.step_s : step)
     }
   }
-  if (fresh.at.length > 0) await send(tx, INSERT, [seriesId, fetchId, ...fresh.binary()])
+  if (fresh.at.length > 0) await sendSql(tx, INSERT, [seriesId, fetchId, ...fresh.binary()])
   if (after.at.length > 0) {
-    const range = rangeOf(after.at)
-    await send(tx, KEEP, [seriesId, fetchId, ...before.binary(), wholeNumbers(before.fetches)])
-    await send(tx, REPLACE, [seriesId, fetchId, ...after.binary(), range.from, range.to - 1])
+    const range = extentOf(after.at)
+    await sendSql(tx, KEEP, [seriesId, fetchId, ...before.binary(), wholeNumbers(before.fetches)])
+    await sendSql(tx, REPLACE, [seriesId, fetchId, ...after.binary(), range.from, range.to - 1])
   }
   return {
     fresh: fresh.at.length,

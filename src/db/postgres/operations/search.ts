@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../../tables/schema.ts'
-import { byLocale, FIRST_LOCALE_SQL } from '../../../tables/sql/sql.ts'
+import { FIRST_LOCALE_SQL, localeOrderSql } from '../../../tables/sql/sql.ts'
 import type { SearchHit } from '../../engine.ts'
-import { rowsOf } from '../connection/runStatement.ts'
+import { rowsOf } from '../connection/runSql.ts'
 
 /** Everything of some kinds, each once, in the first language where held. */
 const ALL = `select kind, id, name, more, locale from (
     select kind, item_id as id, name, more, locale,
-      row_number() over (partition by kind, item_id order by ${byLocale('locale')}) as nth
+      row_number() over (partition by kind, item_id order by ${localeOrderSql('locale')}) as nth
     from texts where kind = any($1)
   ) t where nth = 1 order by kind desc, id`
 
@@ -28,7 +28,7 @@ const MATCHING = `with question as materialized (
   ), ranked as (
     select *, min(case when id = $3 then 0 when lower(name) = lower($2) then 1
         when lower(substr(name, 1, length($2))) = lower($2) then 2 else 3 end) over (partition by kind, id) as place,
-      row_number() over (partition by kind, id order by score, ${byLocale('locale')}) as nth
+      row_number() over (partition by kind, id order by score, ${localeOrderSql('locale')}) as nth
     from hit
   )
   select r.kind, r.id, coalesce(s.name, r.name) as name, case when s.name is null then r.more else s.more end as more,

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Instant } from '../../../base/time/instant.ts'
 import type { Database } from '../../../tables/schema.ts'
 import type { Blocks, Extremes, HeldValue, SeriesRange, SupersededValue, ValueAt } from '../../engine.ts'
-import { rowsOf } from '../connection/runStatement.ts'
+import { rowsOf } from '../connection/runSql.ts'
 
 type Db = Kysely<Database>
 

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Interval } from '../../../base/time/interval.ts'
 import type { Database } from '../../../tables/schema.ts'
 import type { Blocks, Revision, SeriesRange, ValueAt, ValueVersion } from '../../engine.ts'
-import { rowsOf } from '../connection/runStatement.ts'
+import { rowsOf } from '../connection/runSql.ts'
 
 type Db = Kysely<Database>
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { BusyError, StoreError } from '../../../base/errors.ts'
 import { removeStaleParts } from '../../../base/files/partFiles.ts'
 import { retryWhileBusy } from '../busy.ts'
-import { holdAlone } from '../connection.ts'
+import { checkNotInUse } from '../connection.ts'
 import { isBusy } from '../storeErrors.ts'
 
 /*
@@ -52,7 +52,7 @@ export async function requireOneName(file: string): Promise<void> {
   try {
     await retryWhileBusy(
       () => {
-        if (existsSync(file) && !existsSync(`${file}-shm`)) holdAlone(file)
+        if (existsSync(file) && !existsSync(`${file}-shm`)) checkNotInUse(file)
       },
       { busyTimeoutMs: MEETING_MS },
     )

@@ -60,7 +60,7 @@ interface GeoRows {
   readonly to: number
 }
 
-function geosOf({ geoIds, at }: Observations, window: Interval | null): GeoRows[] {
+function rowsByGeo({ geoIds, at }: Observations, window: Interval | null): GeoRows[] {
   const geos: GeoRows[] = []
   for (let first = 0, end = 0; first < at.length; first = end) {
     while (end < at.length && geoIds[end] === geoIds[first]) end++
@@ -108,7 +108,7 @@ export function upsertObservations(
   const surplus = new Set<number>()
   let changed = 0
   let revised = 0
-  const geos = geosOf(rows, window)
+  const geos = rowsByGeo(rows, window)
   const counts = countHeld(prepare, seriesId, geos)
   for (const [n, { geoId, first, end: last, from, to }] of geos.entries()) {
     const held = counts[n]!

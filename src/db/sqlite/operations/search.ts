@@ -1,4 +1,4 @@
-import { byLocale, FIRST_LOCALE_SQL } from '../../../tables/sql/sql.ts'
+import { FIRST_LOCALE_SQL, localeOrderSql } from '../../../tables/sql/sql.ts'
 import type { SearchHit } from '../../engine.ts'
 import type { Connection } from '../connection.ts'
 
@@ -8,7 +8,7 @@ const matchOf = (text: string): string => (text.match(/[\p{L}\p{N}]+/gu) ?? []).
 /** Everything of some kinds, each once, in the first language where held. */
 const ALL = `select kind, id, name, more, locale from (
     select kind, item_id as id, name, more, locale,
-      row_number() over (partition by kind, item_id order by ${byLocale('locale')}) as nth
+      row_number() over (partition by kind, item_id order by ${localeOrderSql('locale')}) as nth
     from texts where kind in (select value from json_each(:kinds))
   ) where nth = 1 order by kind desc, id`
 
@@ -30,7 +30,7 @@ const MATCHING = `with hit as materialized (
   ), ranked as (
     select *, min(case when id = :id then 0 when lower(name) = lower(:text) then 1
         when lower(substr(name, 1, length(:text))) = lower(:text) then 2 else 3 end) over (partition by kind, id) as place,
-      row_number() over (partition by kind, id order by score, ${byLocale('locale')}) as nth
+      row_number() over (partition by kind, id order by score, ${localeOrderSql('locale')}) as nth
     from one
   )
   select r.kind, r.id, coalesce(s.name, r.name) as name, iif(s.name is null, r.more, s.more) as more, iif(s.name is null, r.locale, ${FIRST_LOCALE_SQL}) as locale

@@ -4,8 +4,8 @@ import type { Drawn } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { type AsOf, asOf, momentOf } from './asOf.ts'
 import { type NamedGeoSeries, readNamedGeoSeries } from './geoSeries.ts'
-import { rangeOf } from './range.ts'
-import type { State, StateInterval } from './states.ts'
+import { requestedRange } from './range.ts'
+import type { ChartState, State } from './states.ts'
 import { readWindow } from './window.ts'
 
 /** A second series beside the first one. */
@@ -49,7 +49,7 @@ export const offsetsOf = (zone: string, { from, to }: Interval): [number, number
     .map(({ at, offset }) => [Math.max(at, from), offset])
 }
 
-const stepsOf = async ({ store }: PageRequest, { seriesId }: NamedGeoSeries, { from, to }: Interval) =>
+const readSteps = async ({ store }: PageRequest, { seriesId }: NamedGeoSeries, { from, to }: Interval) =>
   (
     await store.kysely
       .selectFrom('_resolution')
@@ -89,13 +89,13 @@ export interface ChartQuery {
 export async function readChartQuery(request: PageRequest): Promise<ChartQuery> {
   const { store, params, query, now } = request
   const dataset = await readNamedGeoSeries(request, params.id, params.geo ?? query.get('geo'))
-  const range = rangeOf(dataset.zone, query, dataset.last ?? now)
+  const range = requestedRange(dataset.zone, query, dataset.last ?? now)
   const moment = momentOf(query)
   return { dataset, range, asOf: moment === null ? null : await asOf(store, dataset.seriesId, moment) }
 }
 
 /** The number of columns of the requested picture. */
-export const columnsOf = (query: URLSearchParams): number => {
+export const chartColumns = (query: URLSearchParams): number => {
   const chartQuery = Number(query.get('px') ?? COLUMNS)
   return Number.isFinite(chartQuery) ? Math.min(MOST_COLUMNS, Math.max(50, Math.round(chartQuery))) : COLUMNS
 }
@@ -104,10 +104,10 @@ export const columnsOf = (query: URLSearchParams): number => {
 export async function readChart(
   request: PageRequest,
   { dataset, range, asOf: then }: ChartQuery,
-  states: readonly StateInterval[],
+  states: readonly ChartState[],
 ): Promise<ChartData> {
   const { store, query } = request
-  const columns = columnsOf(query)
+  const columns = chartColumns(query)
   return {
     ...range,
     zone: dataset.zone,
@@ -121,6 +121,6 @@ export async function readChart(
       .filter(({ state }) => state !== 'final')
       .slice(0, MOST_STATES)
       .map(({ from, to, state }) => [from, to, state] as const),
-    steps: await stepsOf(request, dataset, range),
+    steps: await readSteps(request, dataset, range),
   }
 }

@@ -94,7 +94,7 @@ function findValue(body: unknown, { geoId }: GeoSeries, at: Instant): AnswerPosi
   return undefined
 }
 
-async function placeOf(
+async function findInAnswer(
   { kysely }: Reader,
   line: GeoSeries,
   at: Instant,
@@ -134,7 +134,7 @@ async function confirmedBy({ kysely }: Reader, { seriesId, geoId }: GeoSeries, a
 }
 
 /** Where a value comes from: every version of it, back to its request, its run and the place in the stored answer. Undefined where there never was one. */
-export async function explain(db: Reader, line: GeoSeries, at: Instant): Promise<ExplainedValue | undefined> {
+export async function explainValue(db: Reader, line: GeoSeries, at: Instant): Promise<ExplainedValue | undefined> {
   const { seriesId, geoId } = line
   const current = await db.kysely
     .selectFrom('observation')
@@ -160,7 +160,7 @@ export async function explain(db: Reader, line: GeoSeries, at: Instant): Promise
   for (const { value, step, fetch_id, superseded_by } of rows) {
     const origin = origins.get(fetch_id) ?? null
     const until = superseded_by === null ? null : (origins.get(superseded_by) ?? null)
-    versions.push({ value, step, origin, until, place: await placeOf(db, line, at, origin?.reply ?? null) })
+    versions.push({ value, step, origin, until, place: await findInAnswer(db, line, at, origin?.reply ?? null) })
   }
   return { at, versions, confirmed: confirmed === null ? null : (origins.get(confirmed) ?? null) }
 }

@@ -1,9 +1,9 @@
 import type { Instant } from '../../../base/time/instant.ts'
-import { endOf } from '../../../db/queries/ends.ts'
+import { endOfValues } from '../../../db/queries/ends.ts'
 import { SHARED } from '../../../services/services.ts'
 import { NotFound, type PageRequest } from '../../page.ts'
 import { geoNames, indicatorNames } from '../names.ts'
-import { findSeries, type SeriesRow, seriesPath } from '../seriesPaths.ts'
+import { findSeriesByPath, type SeriesRow, seriesPath } from '../seriesPaths.ts'
 import type { GeoSeries } from './window.ts'
 
 /** A geo with its name, where one is held. */
@@ -49,7 +49,7 @@ export async function readNamedGeoSeries(
   name: string | undefined,
   geo: string | null,
 ): Promise<NamedGeoSeries> {
-  const series = await findSeries(request, name)
+  const series = await findSeriesByPath(request, name)
   const held = await request.store.kysely
     .selectFrom('series_geo')
     .select('geo_id')
@@ -82,7 +82,7 @@ export async function readNamedGeoSeries(
     geoTrunc: series.geo_trunc,
     geo: { id: geoId, name: names.get(geoId) ?? null },
     geos: ids.map((id) => ({ id, name: names.get(id) ?? null })),
-    first: await endOf(request.store, line, 'first'),
-    last: await endOf(request.store, line, 'last'),
+    first: await endOfValues(request.store, line, 'first'),
+    last: await endOfValues(request.store, line, 'last'),
   }
 }

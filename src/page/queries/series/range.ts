@@ -24,13 +24,13 @@ function momentOf(zone: string, name: string, text: string): Instant {
 }
 
 /** A border of a range as an address has it: a local day where it is the beginning of one. */
-export function textOf(zone: string, at: Instant): string {
+export function borderText(zone: string, at: Instant): string {
   const local = formatLocal(zone, at)
   return floorTo(zone, at, 'day') === at ? local.slice(0, 10) : local
 }
 
 /** The range in an address, or its one local `day`; `last` is the last instant with a value. */
-export function rangeOf(zone: string, query: URLSearchParams, last: Instant): Interval {
+export function requestedRange(zone: string, query: URLSearchParams, last: Instant): Interval {
   const [first, end, day] = [query.get('from'), query.get('to'), query.get('day')]
   if (day && !first && !end) return spanAt(zone, momentOf(zone, 'day', day), 'day')
   const to = end
@@ -80,7 +80,7 @@ export interface RangeLinks {
 }
 
 /** The ranges around a range: whole calendar spans where it is one, else as many local days, or as long a time. */
-export function neighboursOf(zone: string, range: Interval, last: Instant): RangeLinks {
+export function rangeLinks(zone: string, range: Interval, last: Instant): RangeLinks {
   const { from, to } = range
   const span = spanOf(zone, range)
   const middle = from <= last && last < to ? last : Math.floor((from + to) / 2)

@@ -2,7 +2,7 @@ import { formatUtc } from '../../../base/time/instant.ts'
 import type { Interval } from '../../../base/time/interval.ts'
 import type { AsOf } from './asOf.ts'
 import type { NamedGeoSeries } from './geoSeries.ts'
-import { textOf } from './range.ts'
+import { borderText } from './range.ts'
 
 /** The SQL statement for the values of a picture, for further use elsewhere. */
 export const sqlOf = (
@@ -20,7 +20,7 @@ order by at`
 /** The arguments of the command that draws the same; null for a grouped series, which only SQL can name. */
 export function showOf(dataset: NamedGeoSeries, { from, to }: Interval, then: AsOf | null): string | null {
   if (dataset.trunc !== null || dataset.geoAgg !== null) return null
-  const [first, end] = [from, to].map((at) => textOf(dataset.zone, at))
+  const [first, end] = [from, to].map((at) => borderText(dataset.zone, at))
   const which = dataset.kind === 'indicator' ? dataset.indicator : `--offer ${dataset.indicator}`
   return `show ${which} --geo ${dataset.geoId} --from ${first} --to ${end}${then ? ` --as-of ${then.moment}` : ''}`
 }

@@ -8,7 +8,7 @@ const STATES = ['final', 'provisional', 'empty', 'doubt', 'absent', 'failed', 'u
 export type State = (typeof STATES)[number]
 
 /** An interval of one state. */
-export interface StateInterval extends Interval {
+export interface ChartState extends Interval {
   readonly state: State
   /** Periods without a value, where the service answered without them and their step is known. */
   readonly missing?: number | null
@@ -20,13 +20,13 @@ export interface StateInterval extends Interval {
 const WORSE: readonly State[] = ['final', 'provisional', 'empty', 'absent', 'doubt', 'failed']
 
 /** Intervals in order, without overlap: at each instant the last given interval counts. */
-function layered(intervals: readonly StateInterval[]): StateInterval[] {
+function layered(intervals: readonly ChartState[]): ChartState[] {
   const borders = [...new Set(intervals.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
   const byBegin = intervals
     .map((interval, layer) => ({ interval, layer }))
     .sort((a, b) => a.interval.from - b.interval.from)
-  const done: StateInterval[] = []
-  let active: { interval: StateInterval; layer: number }[] = []
+  const done: ChartState[] = []
+  let active: { interval: ChartState; layer: number }[] = []
   let next = 0
   for (const [i, from] of borders.entries()) {
     while (next < byBegin.length && byBegin[next]!.interval.from <= from) active.push(byBegin[next++]!)
@@ -51,7 +51,7 @@ export async function readStates(
   { seriesId, geoId }: { readonly seriesId: number; readonly geoId: number },
   range: Interval,
   now: Instant,
-): Promise<StateInterval[]> {
+): Promise<ChartState[]> {
   const geos = [...new Set([0, geoId])]
   const covered = await kysely
     .selectFrom('coverage')
@@ -69,8 +69,8 @@ export async function readStates(
     .where('to_at', '>', range.from)
     .where('from_at', '<', range.to)
     .execute()
-  const order = ({ state }: StateInterval): number => WORSE.indexOf(state)
-  const layersOf = (geo: number): StateInterval[] => [
+  const order = ({ state }: ChartState): number => WORSE.indexOf(state)
+  const layersOf = (geo: number): ChartState[] => [
     ...covered
       .filter(({ geo_id }) => geo_id === geo)
       .map(({ from, to, state }) => ({ from, to, state: state as State }))
@@ -82,7 +82,7 @@ export async function readStates(
   ]
   const known = layered(geos.flatMap(layersOf))
   const past = { from: range.from, to: Math.min(range.to, Math.max(range.from, now)) }
-  const unasked = subtract([past], known).map((hole): StateInterval => ({ ...hole, state: 'unasked' }))
+  const unasked = subtract([past], known).map((hole): ChartState => ({ ...hole, state: 'unasked' }))
   return [
     ...known.flatMap((interval) => intersect([interval], [range]).map((part) => ({ ...interval, ...part }))),
     ...unasked,

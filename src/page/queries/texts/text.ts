@@ -2,7 +2,7 @@ import type { Reader } from '../../../db/store.ts'
 import { SERIES_ROUTES } from '../../../services/routes.ts'
 import { difference, type Piece } from '../../difference.ts'
 import { inLanguage } from '../locale.ts'
-import { seriesOf } from '../search.ts'
+import { heldSeriesOf } from '../search.ts'
 
 /** Versions that one page lists. */
 const VERSIONS = 100
@@ -89,7 +89,7 @@ export interface TextChange {
  * A text in a language with all its versions: the requested version, else the current one, and how it differs from the version
  * before it, or from another one; null when there is no such text.
  */
-export async function readText(
+export async function readTextPage(
   db: Reader,
   kind: string,
   id: number,
@@ -152,6 +152,6 @@ async function factsOf(db: Reader, kind: string, id: number) {
     .where('kind', '=', kind)
     .where('id', '=', id)
     .executeTakeFirst()
-  const series = (await seriesOf(db, [{ kind, id }])).get(`${kind} ${id}`) ?? []
+  const series = (await heldSeriesOf(db, [{ kind, id }])).get(`${kind} ${id}`) ?? []
   return { ...none, first_seen_at: null, withdrawn_at: null, ...item, series }
 }

@@ -1,16 +1,16 @@
 import { type Instant, parseInstant } from '../../../base/time/instant.ts'
 import { addUnits, floorTo } from '../../../base/time/zone.ts'
-import { endOf } from '../../../db/queries/ends.ts'
+import { endOfValues } from '../../../db/queries/ends.ts'
 import { type Html, html, type Part } from '../../html.ts'
 import { NotFound, type PageRequest, view } from '../../page.ts'
 import {
   type ExplainedRequest,
   type ExplainedValue,
   type ExplainedVersion,
-  explain,
+  explainValue,
 } from '../../queries/series/explain.ts'
 import { type NamedGeoSeries, readNamedGeoSeries } from '../../queries/series/geoSeries.ts'
-import { textOf } from '../../queries/series/range.ts'
+import { borderText } from '../../queries/series/range.ts'
 import { sqlOf } from '../../queries/series/shownSql.ts'
 import { numberText } from '../numbers.ts'
 import { lengthText, momentText, timeText } from '../times.ts'
@@ -29,13 +29,13 @@ async function read(request: PageRequest): Promise<ExplainData> {
   const dataset = await readNamedGeoSeries(request, id, geo)
   // Seconds since 1970, or the instant as it is written elsewhere.
   const at = /^-?\d{1,12}$/.test(text) ? Number(text) : parseInstant(text)
-  const explained = Number.isNaN(at) ? undefined : await explain(request.store, dataset, at)
+  const explained = Number.isNaN(at) ? undefined : await explainValue(request.store, dataset, at)
   if (!explained) throw new NotFound(`value ${text}`)
   return {
     ...explained,
     dataset,
-    previous: await endOf(request.store, dataset, 'last', { beyond: at }),
-    next: await endOf(request.store, dataset, 'first', { beyond: at }),
+    previous: await endOfValues(request.store, dataset, 'last', { beyond: at }),
+    next: await endOfValues(request.store, dataset, 'first', { beyond: at }),
     sql: sqlOf(dataset, { from: at, to: at + 1 }, null)
       .replace('from observations\n', 'from observation_history\n')
       .replace('value\n', 'value, valid_from, valid_to\n'),
@@ -79,7 +79,10 @@ function show(data: ExplainData, request: PageRequest): Html {
   const { words, link } = request
   const { explain: labels } = words
   const day = floorTo(dataset.zone, at, 'day')
-  const range = { from: textOf(dataset.zone, day), to: textOf(dataset.zone, addUnits(dataset.zone, day, 'day', 1)) }
+  const range = {
+    from: borderText(dataset.zone, day),
+    to: borderText(dataset.zone, addUnits(dataset.zone, day, 'day', 1)),
+  }
   const other = (to: Instant | null, rel: string, text: string): Part =>
     to !== null && html`<a rel="${rel}" href="${link(`/explain/${dataset.path}/${dataset.geoId}/${to}`)}">${text}</a> `
   return html`<p><bdi>${dataset.indicator} ${dataset.name}</bdi> · <bdi>${dataset.geo.name ?? dataset.geo.id}</bdi> · ${timeText(dataset.zone, at)}</p>
@@ -91,7 +94,7 @@ ${confirmed && html`<p>${labels.confirmed(momentText(dataset.zone, confirmed.at)
 }
 
 /** Where a value comes from. */
-export const explainValue = view<ExplainData>({
+export const explainView = view<ExplainData>({
   read,
   show,
   title({ dataset, at, versions }, { locale, words }) {

@@ -3,8 +3,8 @@ import { type Html, html, jsonScript, type Part } from '../../html.ts'
 import { type PageRequest, type Query, view } from '../../page.ts'
 import type { ChartData } from '../../queries/series/chart.ts'
 import type { NamedGeoSeries } from '../../queries/series/geoSeries.ts'
-import { SPANS, textOf } from '../../queries/series/range.ts'
-import { readSeries, type SeriesData } from '../../queries/series/seriesPage.ts'
+import { borderText, SPANS } from '../../queries/series/range.ts'
+import { readSeriesPage, type SeriesData } from '../../queries/series/seriesPage.ts'
 import { countText } from '../numbers.ts'
 import { lengthText, momentText, timeText } from '../times.ts'
 import { type FigureLine, figure } from './figure.ts'
@@ -26,7 +26,7 @@ function linker({ dataset }: SeriesData, { link, query, path }: PageRequest) {
     with: query.get('with') ?? undefined,
   }
   return (range: Interval, changed: Query = {}, to = path): string => {
-    const [from, end] = [range.from, range.to].map((at) => textOf(dataset.zone, at)) as [string, string]
+    const [from, end] = [range.from, range.to].map((at) => borderText(dataset.zone, at)) as [string, string]
     return link(to, { ...kept, from, to: end, ...changed })
   }
 }
@@ -68,8 +68,8 @@ function chooser(data: SeriesData, request: PageRequest): Html {
 <label>${words.geo} <select name="geo">${dataset.geos.map(
     ({ id, name }) => html`<option value="${id}"${id === dataset.geoId && html` selected`}>${name ?? id}</option>`,
   )}</select></label>
-<label>${words.from} <input name="from" size="10" value="${textOf(zone, range.from)}"></label>
-<label>${words.to} <input name="to" size="10" value="${textOf(zone, range.to)}"></label>
+<label>${words.from} <input name="from" size="10" value="${borderText(zone, range.from)}"></label>
+<label>${words.to} <input name="to" size="10" value="${borderText(zone, range.to)}"></label>
 <label>${words.asOf} <select name="asof" id="asof">${all.map(
     ({ at, text }) => html`<option value="${at}"${asOf?.moment === at && html` selected`}>${text}</option>`,
   )}<option value=""${asOf === null && html` selected`}>${words.now}</option></select></label>
@@ -94,7 +94,7 @@ const linesOf = ({ now, before, second }: ChartData): FigureLine[] => [
   ...(before ? [{ drawn: before, style: 'then' as const }] : []),
 ]
 
-const legend = (
+const chartLegend = (
   { chart, dataset, asOf }: SeriesData,
   { words: { series: words } }: PageRequest,
 ): Html => html`<ul class="legend" data-part="legend">
@@ -125,7 +125,7 @@ function picture(data: SeriesData, request: PageRequest): Html {
   }
   return html`<section aria-labelledby="chart-title">
 <h2 id="chart-title">${words.series.chart}</h2>
-${legend(data, request)}
+${chartLegend(data, request)}
 ${isNothing && html`<p class="bad">${words.series.nothing}</p>`}
 <div id="chart">${figure({ range, offsets: chart.offsets, lines: linesOf(chart), states: chart.states, label })}</div>
 ${live && html`<div id="slider" class="slider"></div><p id="cursor" role="status"></p><p id="keys" class="soft">${words.series.keys}</p>${jsonScript('data', given)}`}
@@ -175,8 +175,8 @@ ${elsewhere(data, here, request)}`
 }
 
 /** The page of a series: its values, current and past. */
-export const series = view<SeriesData>({
-  read: readSeries,
+export const seriesView = view<SeriesData>({
+  read: readSeriesPage,
   show,
   title: ({ dataset }) => `${nameOf(dataset)}${dataset.geo.name === null ? '' : ` · ${dataset.geo.name}`}`,
 })

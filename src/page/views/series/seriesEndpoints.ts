@@ -1,23 +1,23 @@
 import { formatUtc } from '../../../base/time/instant.ts'
 import { formatLocal } from '../../../base/time/zone.ts'
 import { sideBySide } from '../../../products/sideBySide.ts'
-import { type Answering, json, type PageRequest } from '../../page.ts'
+import { type Answering, jsonAnswer, type PageRequest } from '../../page.ts'
 import { readCarpet } from '../../queries/series/carpet.ts'
-import { type ChartQuery, columnsOf, readChart, readChartQuery } from '../../queries/series/chart.ts'
-import { textOf } from '../../queries/series/range.ts'
+import { type ChartQuery, chartColumns, readChart, readChartQuery } from '../../queries/series/chart.ts'
+import { borderText } from '../../queries/series/range.ts'
 import { readChanges } from '../../queries/series/runChanges.ts'
 import { readStates } from '../../queries/series/states.ts'
 import { readWindow } from '../../queries/series/window.ts'
 
 /** `/api/series/…`: the data of a chart, or only its past values, which change while the slider moves. */
-export const chart: Answering = async (request) => {
+export const answerChart: Answering = async (request) => {
   const chartQuery = await readChartQuery(request)
   const { dataset, range, asOf: then } = chartQuery
   if (request.query.get('only') === 'before' && then) {
-    const known = await readWindow(request.store, dataset, range, columnsOf(request.query), then.fetchId)
-    return json({ before: known, asOf: then.moment })
+    const known = await readWindow(request.store, dataset, range, chartColumns(request.query), then.fetchId)
+    return jsonAnswer({ before: known, asOf: then.moment })
   }
-  return json(await readChart(request, chartQuery, await readStates(request.store, dataset, range, request.now)))
+  return jsonAnswer(await readChart(request, chartQuery, await readStates(request.store, dataset, range, request.now)))
 }
 
 /** Characters that are sent at once. */
@@ -63,22 +63,22 @@ async function* csvLines(
 }
 
 /** `/api/vintages/…`: the moments at which something changed. */
-export const vintages: Answering = async (request) => {
+export const answerVintages: Answering = async (request) => {
   const { dataset, range } = await readChartQuery(request)
-  return json(await readChanges(request.store, dataset, range))
+  return jsonAnswer(await readChanges(request.store, dataset, range))
 }
 
 /** `/api/carpet/…`: the hours of days. */
-export const carpet: Answering = async (request) => {
+export const answerCarpet: Answering = async (request) => {
   const { dataset, range, asOf: then } = await readChartQuery(request)
-  return json((await readCarpet(request.store, dataset, range, then?.fetchId ?? null)) ?? null)
+  return jsonAnswer((await readCarpet(request.store, dataset, range, then?.fetchId ?? null)) ?? null)
 }
 
 /** `/api/csv/…`: every value. */
-export const csv: Answering = async (request) => {
+export const answerCsv: Answering = async (request) => {
   const chartQuery = await readChartQuery(request)
   const { dataset, range } = chartQuery
-  const [from, to] = [range.from, range.to].map((at) => textOf(dataset.zone, at).slice(0, 10))
+  const [from, to] = [range.from, range.to].map((at) => borderText(dataset.zone, at).slice(0, 10))
   return {
     type: 'text/csv; charset=utf-8',
     body: together(csvLines(request, chartQuery)),

@@ -2,7 +2,7 @@ import { type Html, html, type Part } from '../../html.ts'
 import { type PageRequest, view } from '../../page.ts'
 import { offsetsOf, readChartQuery } from '../../queries/series/chart.ts'
 import type { NamedGeoSeries } from '../../queries/series/geoSeries.ts'
-import { textOf } from '../../queries/series/range.ts'
+import { borderText } from '../../queries/series/range.ts'
 import { AGES, readVintages, type Vintages } from '../../queries/series/vintages.ts'
 import { countText, numberText } from '../numbers.ts'
 import { momentText, timeText } from '../times.ts'
@@ -40,7 +40,7 @@ ${figure({
 function changes({ dataset, range, changes: all }: VintagesData, request: PageRequest): Html {
   const { words, link } = request
   const { vintages: labels } = words
-  const [from, to] = [range.from, range.to].map((at) => textOf(dataset.zone, at)) as [string, string]
+  const [from, to] = [range.from, range.to].map((at) => borderText(dataset.zone, at)) as [string, string]
   return html`<section><h2 id="changes">${labels.changes}</h2>
 <div class="scroll" tabindex="0" role="region" aria-labelledby="changes"><table>
 <thead><tr><th scope="col">${labels.at}</th><th scope="col">${labels.run}</th><th scope="col">${labels.job}</th><th scope="col" class="number">${labels.brought}</th><th scope="col" class="number">${labels.replaced}</th></tr></thead>
@@ -103,7 +103,7 @@ function show(data: VintagesData, request: PageRequest): Html {
   const { dataset, range } = data
   const { words, link } = request
   const { vintages: labels } = words
-  const [from, to] = [range.from, range.to].map((at) => textOf(dataset.zone, at)) as [string, string]
+  const [from, to] = [range.from, range.to].map((at) => borderText(dataset.zone, at)) as [string, string]
   const isRevised = data.byAge.some(({ count }) => count > 0)
   return html`<p>${labels.intro} ${labels.range(timeText(dataset.zone, range.from), timeText(dataset.zone, range.to))} <a href="${link(`/series/${dataset.path}`, { geo: dataset.geoId, from, to })}">${labels.back}</a></p>
 ${fan(data, request)}
@@ -112,7 +112,7 @@ ${changes(data, request)}`
 }
 
 /** How the values of a series were revised. */
-export const vintages = view<VintagesData>({
+export const vintagesView = view<VintagesData>({
   read,
   show,
   title: ({ dataset }, { words }) => `${words.common.pages.vintages}: ${dataset.indicator} ${dataset.name}`,

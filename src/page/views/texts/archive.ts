@@ -3,13 +3,13 @@ import { NotFound, view } from '../../page.ts'
 import { readArchive } from '../../queries/texts/archives.ts'
 import { facts, lines, neighbours, scrolled, serviceText } from '../elements.ts'
 import { countText } from '../numbers.ts'
-import { moment } from '../times.ts'
-import { dayIn, days } from './archives.ts'
+import { timeElement } from '../times.ts'
+import { dayIn, daysText } from './archives.ts'
 
 type Data = NonNullable<Awaited<ReturnType<typeof readArchive>>>
 
 /** `/archives/archive/79`: one archive with its editions. */
-export const archive = view<Data>({
+export const archiveView = view<Data>({
   async read({ store, params: { kind = '', id = '' }, query, locale }) {
     const known = ['archive', 'archive_json'].includes(kind) && /^\d{1,15}$/.test(id)
     const found = known ? await readArchive(store, kind, Number(id), dayIn(query, 'before'), locale) : null
@@ -24,7 +24,7 @@ export const archive = view<Data>({
 ${facts([
   [own.kind, serviceText(one.archive_type)],
   [own.horizon, serviceText(one.horizon)],
-  [own.firstSeen, moment(one.first_seen_at)],
+  [own.firstSeen, timeElement(one.first_seen_at)],
 ])}
 <h2>${own.editions}</h2>
 ${scrolled(
@@ -34,7 +34,7 @@ ${scrolled(
 <tbody>
 ${editions.map(
   (edition) =>
-    html`<tr><th scope="row">${live ? html`<a href="${link('/archives', { date: edition.date })}">${edition.date}</a>` : edition.date}</th><td>${days(edition.about)}</td><td>${days(edition.published)}</td><td class="number">${
+    html`<tr><th scope="row">${live ? html`<a href="${link('/archives', { date: edition.date })}">${edition.date}</a>` : edition.date}</th><td>${daysText(edition.about)}</td><td>${daysText(edition.published)}</td><td class="number">${
       edition.bytes === null
         ? own.notHeld
         : html`${countText(request, edition.bytes)} B <code>${serviceText(edition.path)}</code>`

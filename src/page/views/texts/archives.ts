@@ -16,19 +16,19 @@ export const dayIn = (query: URLSearchParams, name: string): string | null => {
 }
 
 /** One day, or two as a range, as text. */
-export const days = ({ from, to }: { readonly from: string | null; readonly to: string | null }) =>
+export const daysText = ({ from, to }: { readonly from: string | null; readonly to: string | null }) =>
   from === null ? null : html`${serviceText(from)}${to !== from && html` … ${serviceText(to)}`}`
 
 const row = (one: Data['editions'][number], request: PageRequest): Html => {
   const { words, link } = request
   return html`<tr><th scope="row"><a href="${link(`/archives/${one.kind}/${one.id}`)}">${serviceText(one.name, one.locale) ?? one.id}</a></th>
-<td>${serviceText(one.archive_type)}</td><td>${serviceText(one.horizon)}</td><td>${days(one.about)}</td><td>${days(one.published)}</td>
+<td>${serviceText(one.archive_type)}</td><td>${serviceText(one.horizon)}</td><td>${daysText(one.about)}</td><td>${daysText(one.published)}</td>
 <td class="number">${one.bytes === null ? words.archives.notHeld : `${countText(request, one.bytes)} B`}</td></tr>
 `
 }
 
 /** `/archives`: what was published, by day. */
-export const archives = view<Data>({
+export const archivesView = view<Data>({
   read: ({ store, query, locale }) => readArchives(store, dayIn(query, 'date'), locale),
   show({ date, before, after, editions, more }, request) {
     const { words, link, live } = request

@@ -2,11 +2,11 @@ import { visible } from '../../../base/visible.ts'
 import type { Piece } from '../../difference.ts'
 import { type Html, html } from '../../html.ts'
 import { NotFound, type PageRequest, view, wholeOf } from '../../page.ts'
-import { readText } from '../../queries/texts/text.ts'
+import { readTextPage } from '../../queries/texts/text.ts'
 import { command, facts, lines, serviceText } from '../elements.ts'
-import { moment } from '../times.ts'
+import { timeElement } from '../times.ts'
 
-type Data = NonNullable<Awaited<ReturnType<typeof readText>>>
+type Data = NonNullable<Awaited<ReturnType<typeof readTextPage>>>
 
 /** Letters of what stayed the same that are shown on each side of a change. */
 const AROUND = 160
@@ -51,7 +51,7 @@ function versions(data: Data, { words, link, live }: PageRequest): Html | null {
   return html`<h2>${own.versions}</h2>
 <ol class="found">${data.versions.map(
     ({ fetch, from, to, title }, i) =>
-      html`<li>${moment(from)}${to !== null && html` ${own.until} ${moment(to)}`} ${i === 0 && html`(${own.current})`} ${serviceText(title, data.locale)} ${
+      html`<li>${timeElement(from)}${to !== null && html` ${own.until} ${timeElement(to)}`} ${i === 0 && html`(${own.current})`} ${serviceText(title, data.locale)} ${
         live &&
         fetch !== data.fetch &&
         html`<a href="${address(fetch)}">${own.show}</a> <a href="${address(data.fetch, fetch)}#change">${own.compare}</a>`
@@ -60,7 +60,7 @@ function versions(data: Data, { words, link, live }: PageRequest): Html | null {
 }
 
 /** `/texts/news/7`: a text in one language, with its versions and what changed between them. */
-export const text = view<Data>({
+export const textView = view<Data>({
   async read({ store, params, query, locale }) {
     const { kind = '' } = params
     const id = /^\d{1,15}$/.test(params.id ?? '') ? Number(params.id) : null
@@ -69,7 +69,7 @@ export const text = view<Data>({
       version: wholeOf(query, 'version'),
       against: wholeOf(query, 'against'),
     }
-    const found = /^\w+$/.test(kind) && id !== null ? await readText(store, kind, id, wanted) : null
+    const found = /^\w+$/.test(kind) && id !== null ? await readTextPage(store, kind, id, wanted) : null
     if (!found) throw new NotFound(`text ${kind} ${params.id}`)
     return found
   },
@@ -88,9 +88,9 @@ ${facts([
   [own.published, serviceText(published_at)],
   [own.updated, serviceText(updated_at)],
   [own.expires, serviceText(expires_at)],
-  [own.since, moment(data.from)],
-  [own.first, moment(first_seen_at)],
-  [own.withdrawn, moment(withdrawn_at)],
+  [own.since, timeElement(data.from)],
+  [own.first, timeElement(first_seen_at)],
+  [own.withdrawn, timeElement(withdrawn_at)],
   [own.unit, serviceText(unit)],
   [
     own.values,

@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { type PageRequest, view, wholeOf } from '../../page.ts'
 import { readTexts } from '../../queries/texts/texts.ts'
 import { command, neighbours, serviceText } from '../elements.ts'
-import { moment } from '../times.ts'
+import { timeElement } from '../times.ts'
 
 type Data = Awaited<ReturnType<typeof readTexts>>
 
@@ -15,14 +15,14 @@ function item(one: Data['texts'][number], kind: string, { words, link }: PageReq
   const { texts: own } = words
   return html`<li><p><a href="${link(`/texts/${kind}/${one.id}`)}">${serviceText(one.title, one.locale) ?? `${own.untitled} (${one.id})`}</a> ${day(one.published_at)} ${
     one.superseded > 0 && html`<span class="soft">${own.changes(one.superseded)}</span>`
-  } ${one.withdrawn_at !== null && html`<span class="soft">${own.withdrawn} ${moment(one.withdrawn_at)}</span>`}</p>${
+  } ${one.withdrawn_at !== null && html`<span class="soft">${own.withdrawn} ${timeElement(one.withdrawn_at)}</span>`}</p>${
     one.summary !== null && html`<p>${serviceText(one.summary, one.locale)}</p>`
   }</li>
 `
 }
 
 /** `/texts`: texts of the service, by kind. */
-export const texts = view<Data>({
+export const textsView = view<Data>({
   read({ store, query, locale }) {
     return readTexts(store, query.get('kind'), Math.max(1, wholeOf(query, 'page') ?? 1), locale)
   },

@@ -3,13 +3,13 @@ import { NotFound, view } from '../../page.ts'
 import { readWidget, readWidgets } from '../../queries/texts/widgets.ts'
 import { command, facts, scrolled, serviceText } from '../elements.ts'
 import { countText } from '../numbers.ts'
-import { moment } from '../times.ts'
+import { timeElement } from '../times.ts'
 
 type WidgetList = Awaited<ReturnType<typeof readWidgets>>
 type One = NonNullable<Awaited<ReturnType<typeof readWidget>>>
 
 /** `/widgets`: what the operator's own site shows. */
-export const widgets = view<WidgetList>({
+export const widgetsView = view<WidgetList>({
   read: ({ store, locale }) => readWidgets(store, locale),
   show({ widgets: rows }, { words, link }) {
     const { archives: own, common } = words
@@ -22,14 +22,14 @@ ${scrolled(
 <tbody>
 ${rows.map(
   (one) =>
-    html`<tr><th scope="row"><a href="${link(`/widgets/${one.id}`)}">${serviceText(one.name, one.locale) ?? one.id}</a>${one.subtitle && html` ${serviceText(one.subtitle, one.locale)}`}</th><td>${serviceText(one.slug)}</td><td>${serviceText(one.type)}${one.withdrawn_at !== null && html` ${own.withdrawn} ${moment(one.withdrawn_at)}`}</td></tr>\n`,
+    html`<tr><th scope="row"><a href="${link(`/widgets/${one.id}`)}">${serviceText(one.name, one.locale) ?? one.id}</a>${one.subtitle && html` ${serviceText(one.subtitle, one.locale)}`}</th><td>${serviceText(one.slug)}</td><td>${serviceText(one.type)}${one.withdrawn_at !== null && html` ${own.withdrawn} ${timeElement(one.withdrawn_at)}`}</td></tr>\n`,
 )}</tbody></table>`,
 )}`
   },
 })
 
 /** `/widgets/7`: one widget with all its fields. */
-export const widget = view<One>({
+export const widgetView = view<One>({
   async read({ store, params: { id = '' }, locale }) {
     const found = /^\d{1,15}$/.test(id) ? await readWidget(store, Number(id), locale) : null
     if (!found) throw new NotFound(`widget ${id}`)
@@ -45,8 +45,8 @@ export const widget = view<One>({
 ${facts([
   [own.slug, serviceText(one.slug)],
   [own.type, serviceText(one.type)],
-  [own.firstSeen, moment(one.first_seen_at)],
-  [own.withdrawn, moment(one.withdrawn_at)],
+  [own.firstSeen, timeElement(one.first_seen_at)],
+  [own.withdrawn, timeElement(one.withdrawn_at)],
   ['ID', countText(request, one.id)],
 ])}
 ${payload(own.single, single)}
