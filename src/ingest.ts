@@ -11,7 +11,7 @@ import {
   eventRows,
   type IngestContext,
   type IngestResult,
-  joined,
+  mergeResults,
   NOTHING_INGESTED,
 } from './ingestContext.ts'
 import { identityRow, type PlannedRequest } from './job/plannedRequest.ts'
@@ -172,7 +172,7 @@ async function ingestPieces(
   let all: IngestResult | null = null
   for (const piece of pieces) {
     const result = await ingest(ingestContext, withWindow(ingestContext.service, planned, piece))
-    all = all ? joined(all, result) : result
+    all = all ? mergeResults(all, result) : result
   }
   return all ?? NOTHING_INGESTED
 }

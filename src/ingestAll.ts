@@ -13,7 +13,7 @@ import { callsLeft } from './load/budget.ts'
 import { closeQuarantine } from './load/quarantine/closeQuarantine.ts'
 import { type Counts, countsOf } from './load/run.ts'
 import { hostOf } from './load/source.ts'
-import { openRun } from './openRun.ts'
+import { openRun, type RunOutcome, runOutcome } from './openRun.ts'
 import type { Leased } from './pipeline.ts'
 import type { JobWithOptions } from './plan/planning.ts'
 import type { Requested } from './plan/requested.ts'
@@ -84,7 +84,7 @@ export interface Progress {
 export interface Summary {
   readonly runId: number
   readonly job: string
-  readonly outcome: 'done' | 'partial' | 'stopped' | 'failed'
+  readonly outcome: RunOutcome
   readonly counts: Counts
   readonly failures: readonly Failed[]
   readonly seconds: number
@@ -167,9 +167,3 @@ const tooManyRejects = (found: number, limit: number): SchemaError =>
       code: 'too-many-rejects',
     },
   )
-
-function runOutcome(stop: SyncError | null, troubles: number): Summary['outcome'] {
-  if (stop instanceof KeyError || stop instanceof SchemaError) return 'failed'
-  if (stop) return 'stopped'
-  return troubles === 0 ? 'done' : 'partial'
-}

@@ -44,7 +44,7 @@ export interface IngestResult {
 export const NOTHING_INGESTED: IngestResult = { counts: NO_COUNTS, error: null, first: null, last: null }
 
 /** Two results as one: the first error, the first resolution of the first and the last of the second. */
-export const joined = (a: IngestResult, b: IngestResult): IngestResult => ({
+export const mergeResults = (a: IngestResult, b: IngestResult): IngestResult => ({
   counts: addCounts(a.counts, b.counts),
   error: a.error ?? b.error,
   first: a.first,

@@ -1,5 +1,5 @@
 import { type Interval, subtract } from './base/time/interval.ts'
-import { emitDone, type IngestContext, type IngestResult, joined, NOTHING_INGESTED } from './ingestContext.ts'
+import { emitDone, type IngestContext, type IngestResult, mergeResults, NOTHING_INGESTED } from './ingestContext.ts'
 import { type PlannedRequest, seriesKey } from './job/plannedRequest.ts'
 import { loadCoarse, type ParsedReply, rememberChange } from './load/load.ts'
 import { addCounts, NO_COUNTS } from './load/run.ts'
@@ -55,14 +55,14 @@ export async function ingestUnsure(
     probing.catch(() => undefined),
   )
   const probe = await probing
-  if (probe.first && isSame(probe.first, resolution)) return joined(probe, await doubtful.accept())
-  if (!probe.first) return joined(probe, await keepInDoubt(ingestContext, doubtful, [day!]))
+  if (probe.first && isSame(probe.first, resolution)) return mergeResults(probe, await doubtful.accept())
+  if (!probe.first) return mergeResults(probe, await keepInDoubt(ingestContext, doubtful, [day!]))
   // The day has just been ingested and is not requested again.
   const others: Ingest = async (context, one) =>
     one.window!.from === day!.from && one.window!.to === day!.to
       ? { ...probe, counts: NO_COUNTS }
       : ingest(context, one)
-  return joined(probe, await ingestHalves(ingestContext, doubtful, others))
+  return mergeResults(probe, await ingestHalves(ingestContext, doubtful, others))
 }
 
 /**
@@ -86,7 +86,7 @@ export async function ingestHalves(
   const all = { ...before, counts: addCounts(counts, before.counts) }
   const after = await ingest(ingestContext, withWindow(ingestContext.service, planned, right))
   await remember(ingestContext, planned, right.from, before.last, after.first)
-  return joined(all, after)
+  return mergeResults(all, after)
 }
 
 /** Requests every day that has values; the reply is accepted when all of them have its resolution. */
@@ -104,9 +104,9 @@ async function ingestDays(
     await remember(ingestContext, planned, day.from, results[i - 1]?.last ?? null, one.first)
     results.push(one)
   }
-  const all = results.reduce(joined)
-  if (results.every(({ first }) => first && isSame(first, whole))) return joined(all, await doubtful.accept())
-  return joined(all, await keepInDoubt(ingestContext, doubtful, days))
+  const all = results.reduce(mergeResults)
+  if (results.every(({ first }) => first && isSame(first, whole))) return mergeResults(all, await doubtful.accept())
+  return mergeResults(all, await keepInDoubt(ingestContext, doubtful, days))
 }
 
 /** Loads nothing of a reply, and records its window in doubt, without these days. */

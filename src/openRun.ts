@@ -1,4 +1,4 @@
-import { SyncError } from './base/errors.ts'
+import { KeyError, SchemaError, SyncError } from './base/errors.ts'
 import type { EmitEvent, OnEvent } from './base/events.ts'
 import { formatMillis } from './base/time/instant.ts'
 import type { Store } from './db/store.ts'
@@ -15,13 +15,23 @@ interface RunContext {
   readonly onEvent?: OnEvent | undefined
 }
 
+/** How a run ended. */
+export type RunOutcome = 'done' | 'partial' | 'stopped' | 'failed'
+
+/** The outcome of a run that went on until its end, or to what stopped it; `troubles`: how many requests failed and rows were rejected. */
+export function runOutcome(stop: SyncError | null, troubles: number): RunOutcome {
+  if (stop instanceof KeyError || stop instanceof SchemaError) return 'failed'
+  if (stop) return 'stopped'
+  return troubles === 0 ? 'done' : 'partial'
+}
+
 /** An open run: `run.started` has been emitted, and `run.ended` is emitted once, whatever ends it. */
 export interface OpenRun {
   readonly runId: number
   /** Emits an event of this run. */
   readonly emit: EmitEvent
   /** Records the end and emits it. `counts`: what others did for this run; its own counters when left out. */
-  end(outcome: 'done' | 'partial' | 'stopped' | 'failed', error: SyncError | null, counts?: Counts): Promise<void>
+  end(outcome: RunOutcome, error: SyncError | null, counts?: Counts): Promise<void>
   /** Emits that it broke, and records that if the database can still be written. */
   fail(error: unknown, counts?: Counts): Promise<void>
 }

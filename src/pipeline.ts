@@ -5,7 +5,13 @@ import { createFetcher, type FetchOptions } from './fetch/fetch.ts'
 import { forEachConcurrently } from './fetch/pace.ts'
 import type { Turns } from './fetch/turns.ts'
 import { ingest } from './ingest.ts'
-import { type IngestContext, type IngestResult, joined, NOTHING_INGESTED, type RejectPolicy } from './ingestContext.ts'
+import {
+  type IngestContext,
+  type IngestResult,
+  mergeResults,
+  NOTHING_INGESTED,
+  type RejectPolicy,
+} from './ingestContext.ts'
 import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
 import type { Loading } from './load/load.ts'
@@ -60,7 +66,7 @@ export function openPipeline(options: PipelineOptions): Pipeline {
     let all: IngestResult | undefined
     for (const one of left) {
       const result = await ingest(context, one)
-      all = all ? joined(all, result) : result
+      all = all ? mergeResults(all, result) : result
     }
     return all ?? NOTHING_INGESTED
   }

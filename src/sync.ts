@@ -61,14 +61,14 @@ export async function sync(
     const rest = await execute(context, job, command, plan(planning), total)
     if (!options.range) await rememberWanted(store, job.name, wantedOf(planning), options.part)
     const selected = namesAnything(planning.job)
-    return { ...(first ? joined(first, rest) : rest), skipped: [...skipped.values()], selected }
+    return { ...(first ? mergeSummaries(first, rest) : rest), skipped: [...skipped.values()], selected }
   } finally {
     await unlock()
   }
 }
 
 /** The summary of two runs of one job. */
-const joined = (first: Summary, rest: Summary): Summary => ({
+const mergeSummaries = (first: Summary, rest: Summary): Summary => ({
   ...rest,
   outcome: rest.outcome === 'done' ? first.outcome : rest.outcome,
   counts: addCounts(first.counts, rest.counts),

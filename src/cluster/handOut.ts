@@ -2,16 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type StoppedError, SyncError } from '../base/errors.ts'
 import { quantity } from '../base/quantity.ts'
 import { stoppedBySignal } from '../base/stopped.ts'
-import { NO_FAILURE } from '../db/queries/outcomes.ts'
 import { shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import type { Execute, Failed, SyncContext } from '../ingestAll.ts'
 import type { Job } from '../job/job.ts'
 import { seriesKey } from '../job/plannedRequest.ts'
 import { callsLeft } from '../load/budget.ts'
-import { type Counts, keepRunning, NO_COUNTS, WORKER } from '../load/run.ts'
+import { type Counts, countsOfWorkers, keepRunning, NO_COUNTS } from '../load/run.ts'
 import { hostOf } from '../load/source.ts'
-import { type OpenRun, openRun } from '../openRun.ts'
+import { type OpenRun, openRun, runOutcome } from '../openRun.ts'
 import { planRequest } from '../plan/planRequest.ts'
 import { createRequested, type Requested } from '../plan/requested.ts'
 import type { AnyParams } from '../services/routes.ts'
@@ -42,29 +41,6 @@ export async function lastFetch({ kysely }: Pick<Store, 'kysely'>): Promise<numb
     .select(({ fn }) => fn.max('id').as('id'))
     .executeTakeFirstOrThrow()
   return id ?? 0
-}
-
-/** What workers did for a job since an answer. */
-async function countsSince({ kysely }: Pick<Store, 'kysely'>, job: string, after: number): Promise<Counts> {
-  const { failed, requests, ...sums } = await kysely
-    .selectFrom('_fetch as f')
-    .innerJoin('_run as r', 'r.id', 'f.run_id')
-    .where('f.id', '>', after)
-    .where('r.command', '=', WORKER)
-    .where('r.job', '=', job)
-    .select(({ fn }) => [
-      fn.countAll<number>().as('requests'),
-      fn.count<number>('f.id').filterWhere('f.outcome', 'not in', NO_FAILURE).as('failed'),
-      fn.sum<number | null>('f.bytes').as('bytes'),
-      fn.sum<number | null>('f.rows_new').as('rows_new'),
-      fn.sum<number | null>('f.rows_unchanged').as('rows_unchanged'),
-      fn.sum<number | null>('f.rows_revised').as('rows_revised'),
-      fn.sum<number | null>('f.rows_withdrawn').as('rows_withdrawn'),
-      fn.sum<number | null>('f.rows_rejected').as('rows_rejected'),
-    ])
-    .executeTakeFirstOrThrow()
-  const numbers = Object.entries(sums).map(([name, sum]) => [name, Number(sum ?? 0)])
-  return { requests: Number(requests), failed: Number(failed), ...Object.fromEntries(numbers) } as Counts
 }
 
 /** What failed for good since an answer, and was not answered later. */
@@ -107,7 +83,7 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
     /** Looks at the progress of the workers; true when nothing is left. */
     const look = async (): Promise<boolean> => {
       const left = await queue.left(job.name)
-      const counts = await countsSince(store, job.name, after)
+      const counts = await countsOfWorkers(store, job.name, after)
       onCounts(counts)
       await keepRunning(store, runId)
       const calls = await callsLeft(store, hostOf(baseUrl), job.pace, now())
@@ -150,9 +126,9 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
         const stop = await settled(context, job, { ...enqueued, ...run }, (latest) => {
           counts = latest
         })
-        counts = await countsSince(store, job.name, after)
+        counts = await countsOfWorkers(store, job.name, after)
         const failed = await failedSince(store, service, now(), after)
-        const outcome = stop ? 'stopped' : failed.length + counts.rows_rejected > 0 ? 'partial' : 'done'
+        const outcome = runOutcome(stop, failed.length + counts.rows_rejected)
         await run.end(outcome, stop, counts)
         const seconds = (now() - began) / 1000
         return { runId, job: job.name, outcome, counts, failures: failed, seconds, stop, skipped: [], selected: true }

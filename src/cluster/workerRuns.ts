@@ -8,7 +8,7 @@ import type { SyncContext } from '../ingestAll.ts'
 import type { RejectPolicy } from '../ingestContext.ts'
 import { closeQuarantine } from '../load/quarantine/closeQuarantine.ts'
 import { countsOf, WORKER } from '../load/run.ts'
-import { type OpenRun, openRun } from '../openRun.ts'
+import { type OpenRun, openRun, runOutcome } from '../openRun.ts'
 import type { QueuedRequest } from './queuedRequest.ts'
 import { createSharedTurns } from './turns.ts'
 
@@ -65,7 +65,7 @@ export function createWorkerRuns(context: WorkerContext): WorkerRuns {
       await fetcher.close()
       await closeQuarantine(store, now())
       const { failed, rows_rejected } = await countsOf(store, runId)
-      await end(stop ? 'stopped' : failed + rows_rejected > 0 ? 'partial' : 'done', stop)
+      await end(runOutcome(stop, failed + rows_rejected), stop)
       numbers.delete(runId)
     } catch (error) {
       await fail(error)

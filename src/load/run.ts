@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import { prepared } from '../db/prepared.ts'
+import { NO_FAILURE } from '../db/queries/outcomes.ts'
 import type { Store } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
 
@@ -26,7 +27,10 @@ export const NO_COUNTS: Counts = {
   rows_rejected: 0,
 }
 const NAMES = Object.keys(NO_COUNTS) as (keyof Counts)[]
+/** Those that each row of `_fetch` has, too. */
+const SUMMED = NAMES.filter((name) => name !== 'requests' && name !== 'failed')
 
+/** What two parts of a run did together. */
 export const addCounts = (a: Counts, b: Counts): Counts =>
   Object.fromEntries(NAMES.map((name) => [name, a[name] + b[name]])) as unknown as Counts
 
@@ -40,6 +44,23 @@ const countsOfRun = prepared((db, of: { runId: number }) =>
 
 /** The command under which what workers do is recorded: several of them run at once. */
 export const WORKER = 'worker'
+
+/** The counters of what workers did for a job since an answer, in whichever of their runs. */
+export async function countsOfWorkers({ kysely }: Pick<Store, 'kysely'>, job: string, after: number): Promise<Counts> {
+  const sums = await kysely
+    .selectFrom('_fetch as f')
+    .innerJoin('_run as r', 'r.id', 'f.run_id')
+    .where('f.id', '>', after)
+    .where('r.command', '=', WORKER)
+    .where('r.job', '=', job)
+    .select(({ fn }) => [
+      fn.countAll().as('requests'),
+      fn.count('f.id').filterWhere('f.outcome', 'not in', NO_FAILURE).as('failed'),
+      ...SUMMED.map((name) => fn.sum(`f.${name}`).as(name)),
+    ])
+    .executeTakeFirstOrThrow()
+  return Object.fromEntries(NAMES.map((name) => [name, Number(sums[name] ?? 0)])) as unknown as Counts
+}
 
 /** Inserts the record of a run and returns its id. Runs that a crash left open are closed first, but for those of workers. */
 export async function beginRun(

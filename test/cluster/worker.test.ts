@@ -421,6 +421,8 @@ test('a refused key ends a worker, and its requests are there for others; what m
   await wrong.queue.insert(planned.map((request) => queuedOf(JOB, request, 0, NOW)))
   const { stop } = await work(wrong.context, wrong.queue, { concurrency: 1, untilEmpty: true })
   expect(stop).toMatchObject({ name: 'KeyError' })
+  const runs = wrong.context.store.kysely.selectFrom('_run').select('outcome')
+  expect(await runs.execute()).toEqual([{ outcome: 'failed' }])
   expect(await right.queue.left(JOB.name)).toBe(5)
   await work(right.context, right.queue, { concurrency: 2, untilEmpty: true })
   expect(await right.queue.left(JOB.name)).toBe(0)

@@ -39,8 +39,8 @@ export interface QueueState {
   readonly dead: number
 }
 
-/** Whether anything was ever queued in a database. */
-const hasQueues = async (db: Kysely<never>): Promise<boolean> =>
+/** Whether there are queues that this user may read: `information_schema` lists no tables of which a user has no right. */
+const canReadQueues = async (db: Kysely<never>): Promise<boolean> =>
   (await (db as unknown as Kysely<{ 'information_schema.tables': { table_schema: string; table_name: string } }>)
     .selectFrom('information_schema.tables')
     .select('table_name')
@@ -48,7 +48,7 @@ const hasQueues = async (db: Kysely<never>): Promise<boolean> =>
     .where('table_name', '=', 'job')
     .executeTakeFirst()) !== undefined
 
-/** Whether a database has the tables of pg-boss, also for who may not read them. */
+/** Whether there are queues at all: `pg_catalog` lists the tables of others, too. */
 export const isQueueMade = async (db: Kysely<never>): Promise<boolean> =>
   (await (db as unknown as Kysely<{ 'pg_catalog.pg_tables': { schemaname: string; tablename: string } }>)
     .selectFrom('pg_catalog.pg_tables')
@@ -60,7 +60,7 @@ export const isQueueMade = async (db: Kysely<never>): Promise<boolean> =>
 /** The queues of a database that machines share, in the order of their hosts. */
 export async function queueStates(kysely: Store['kysely']): Promise<QueueState[]> {
   const db = kysely as unknown as Kysely<never>
-  if (!(await hasQueues(db))) return []
+  if (!(await canReadQueues(db))) return []
   const counts = await bossTables(db)
     .selectFrom('job')
     .where('state', 'in', OPEN_STATES)
