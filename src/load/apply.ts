@@ -3,7 +3,14 @@ import { formatMillis } from '../base/time/instant.ts'
 import type { Engine, UpsertCounts } from '../db/engine.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import type { Observations, Reject, Rows, RowValues, TableRows } from '../tables/rows.ts'
+import {
+  isAboutValues,
+  type Observations,
+  type Reject,
+  type Rows,
+  type RowValues,
+  type TableRows,
+} from '../tables/rows.ts'
 import { type Database, tableOf } from '../tables/schema.ts'
 import { cover } from './coverage/coverage.ts'
 import { rangesByGeo } from './coverage/regular.ts'
@@ -73,7 +80,7 @@ export async function applyRows(
     const known = await readStoredSeries(tx, seriesId)
     const newGeoIds = [...rangesByGeo(observations).keys()].filter((geoId) => !known.geoIds.includes(geoId))
     for (const geoId of newGeoIds) await insertGeo.run(tx, { series_id: seriesId, geo_id: geoId })
-    const sound = rows.rejects.length === 0
+    const sound = !rows.rejects.some(isAboutValues)
     const window = sound ? planned.window : null
     const gone = window
       ? await engine.withdrawObservations(tx, seriesId, fetchId, window, observations, upserted.surplus)
@@ -83,10 +90,11 @@ export async function applyRows(
       await writeDays(tx, engine, {
         ...{ seriesId, zone: known.timeZone, rows: observations, window, withdrawn: gone > 0 },
       })
-    const dismissed = open.rejects.length === 0 ? rows.rejects.map(({ observation }) => observation) : []
+    const doubtful = open.rejects.some(isAboutValues)
+    const dismissed = doubtful ? [] : rows.rejects.filter(isAboutValues).map(({ observation }) => observation)
     const series = { ...known, geoIds: [...known.geoIds, ...newGeoIds].sort((a, b) => a - b) }
     await cover(tx, series, planned, observations, Math.floor(ms / 1000), {
-      doubtful: open.rejects.length > 0,
+      doubtful,
       newGeoIds,
       dismissed,
     })

@@ -19,7 +19,7 @@ export const _run = table(
     rows_unchanged: integer('Rows that were there and equal'),
     rows_revised: integer('Rows that were there and changed; of values and texts the old version is in the history'),
     rows_withdrawn: integer('Values, items and links that a complete answer no longer held'),
-    rows_rejected: integer('Rows that went to quarantine'),
+    rows_rejected: integer('Rows and fields that went to quarantine'),
     message: optional(text('Why it stopped, when it did')),
     schedule: optional(text('The cron expression of its job, where it has one')),
     time_zone: optional(text('The zone in which that expression is meant')),
@@ -57,7 +57,7 @@ export const _fetch = table(
     rows_unchanged: integer('Rows that were there and equal'),
     rows_revised: integer('Rows that were there and changed; of values and texts the old version is in the history'),
     rows_withdrawn: integer('Values, items and links that the answer no longer held'),
-    rows_rejected: integer('Rows that went to quarantine; those that were dismissed before are not counted'),
+    rows_rejected: integer('Rows and fields that went to quarantine; those that were dismissed before are not counted'),
     rows_outside: integer('Rows outside the window, dropped'),
     message: optional(text('What went wrong')),
     hint: optional(text('What to do next')),
@@ -92,7 +92,7 @@ export const _reply = table(
 )
 
 export const _quarantine = table(
-  'A row or a reply that could not be understood.',
+  'A row, a field or a reply that could not be understood.',
   {
     id: rowid('Its number'),
     run_id: integer('The run (_run.id)'),

@@ -64,6 +64,9 @@ export interface Reject {
   readonly observation?: ObservationKey | undefined
 }
 
+/** Whether a reject of a series is about its values. Any other is about a field beside them, without which they are complete. */
+export const isAboutValues = ({ path }: Pick<Reject, 'path'>): boolean => /\.values(\[\d+\])?$/.test(path)
+
 /** The rows of a reply. Columns that only the loader knows (fetch_id, first_seen_at) are left out. */
 export interface Rows {
   readonly observations: Observations | null

@@ -8,10 +8,10 @@ const KNOWN = ['name', 'short_name', 'description', 'id']
 
 /** An answer of `/indicators` as rows. */
 export function transformCatalogue(body: JsonObject, planned: PlannedRequest): Rows {
-  const { items, rejects, rejected, whole } = readItems(body, declaredRoute(planned).root, ['id'])
+  const { items, rejects, whole } = readItems(body, declaredRoute(planned).root, ['id'])
   const kind = 'indicator'
   const rows = items.map(({ id, item }): RowValues => ({ kind, id, ...payloadOf(item, KNOWN) }))
-  const texts = items.map(({ id, item }): RowValues => ({ kind, id, locale: planned.locale, ...textColumns(item) }))
+  const texts = items.map(({ id, part }): RowValues => ({ kind, id, locale: planned.locale, ...textColumns(part) }))
   const [term, ...more] = (planned.params.taxonomy_terms ?? []) as readonly string[]
   return {
     ...NO_ROWS,
@@ -39,8 +39,7 @@ export function transformCatalogue(body: JsonObject, planned: PlannedRequest): R
       ids: items.map(({ id }) => id),
       complete: whole && planned.complete,
     },
-    rejects,
-    rejected,
+    ...rejects.done(),
     empty: items.length === 0,
   }
 }

@@ -1,9 +1,10 @@
-import { AS, columnsOf, integerOf, isObject, type JsonObject, listOf, payloadOf } from '../base/json.ts'
+import { AS, type FieldReader, integerOf, isObject, type JsonObject, payloadOf } from '../base/json.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { contentKind } from '../services/routes.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
-import { FILED_LISTS, readItems } from './items.ts'
+import { FILED_LISTS, type Item, readItems } from './items.ts'
 import { withPlain } from './plain.ts'
+import { type Part, partOf, type Rejects } from './rejects.ts'
 import { taxonomyRows } from './taxonomy.ts'
 
 const KNOWN = [
@@ -16,25 +17,28 @@ const KNOWN_MEDIA = [
 ]
 
 /** A size that may come as a number or as its digits. */
-const size = (value: unknown) => AS.integer(typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value)
+const SIZE: FieldReader = {
+  type: AS.integer.type,
+  read: (value) => AS.integer.read(typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value),
+}
 
 /** The file of a medium. Documents and photos name it in fields of their own: what a document says counts first. */
-function fileOf(medium: JsonObject): RowValues {
+function fileOf(medium: Part): RowValues {
   const [photo, document] = ['photo', 'document'].map((of) =>
-    columnsOf(medium, {
+    medium.columns({
       file_name: [`${of}_value_file_name`, AS.text],
       content_type: [`${of}_value_content_type`, AS.text],
-      file_size: [`${of}_value_file_size`, size],
+      file_size: [`${of}_value_file_size`, SIZE],
     }),
   )
   const said = Object.entries(document!).filter(([column, value]) => value !== null || !(column in photo!))
   return { ...photo, ...Object.fromEntries(said) }
 }
 
-const itemRow = (kind: string, id: number, item: JsonObject): RowValues => ({
+const itemRow = (kind: string, { id, part }: Item): RowValues => ({
   kind,
   id,
-  ...columnsOf(item, {
+  ...part.columns({
     published_status: ['published_status', AS.text],
     published_at: ['published_at', AS.text],
     updated_at: ['updated_at', AS.text],
@@ -44,12 +48,12 @@ const itemRow = (kind: string, id: number, item: JsonObject): RowValues => ({
   }),
 })
 
-const textRow = (kind: string, id: number, locale: string, item: JsonObject): RowValues => ({
+const textRow = (kind: string, locale: string, { id, item, part }: Item): RowValues => ({
   kind,
   id,
   locale,
   ...withPlain(
-    columnsOf(item, {
+    part.columns({
       title: ['title', AS.text],
       slug: ['slug', AS.text],
       permalink: ['permalink', AS.text],
@@ -61,45 +65,43 @@ const textRow = (kind: string, id: number, locale: string, item: JsonObject): Ro
   ...payloadOf(item, KNOWN),
 })
 
-const mediaRows = (kind: string, id: number, locale: string, item: JsonObject): RowValues[] =>
-  listOf(item.media)
-    .filter(isObject)
-    .flatMap((medium) => {
-      const mediaId = integerOf(medium.id)
-      if (mediaId === null) return []
-      return {
-        kind,
-        id,
-        locale,
-        media_id: mediaId,
-        ...columnsOf(medium, {
-          title: ['title', AS.text],
-          media_type: ['media_type', AS.text],
-          url: ['download', AS.text],
-        }),
-        ...fileOf(medium),
-        ...payloadOf(medium, KNOWN_MEDIA),
-      }
-    })
+const mediaRows = (kind: string, locale: string, { id, part }: Item, rejects: Rejects): RowValues[] =>
+  part.list('media').flatMap((medium, i) => {
+    const mediaId = isObject(medium) ? integerOf(medium.id) : null
+    if (!isObject(medium) || mediaId === null) return []
+    const sent = partOf(medium, `${part.path}.media[${i}]`, rejects, 'id')
+    return {
+      kind,
+      id,
+      locale,
+      media_id: mediaId,
+      ...sent.columns({
+        title: ['title', AS.text],
+        media_type: ['media_type', AS.text],
+        url: ['download', AS.text],
+      }),
+      ...fileOf(sent),
+      ...payloadOf(medium, KNOWN_MEDIA),
+    }
+  })
 
 /** An answer of a content route as rows. */
 export function transformContents(body: JsonObject, planned: PlannedRequest): Rows {
-  const { items, rejects, rejected, whole } = readItems(body, declaredRoute(planned).root, ['id'], {
+  const { items, rejects, whole } = readItems(body, declaredRoute(planned).root, ['id'], {
     lists: { ...FILED_LISTS, media: 'id' },
   })
   const kind = contentKind(planned.service.routes, planned.route)
   const { locale } = planned
-  const filed = items.map(({ id, item }) => ({
-    owner: { kind, id },
-    terms: item.taxonomy_terms,
-    vocabularies: item.vocabularies,
-  }))
-  const { tables, owned } = taxonomyRows(filed, locale, { term: 'content_term', vocabulary: 'content_vocabulary' })
+  const filed = items.map(({ id, part }) => ({ owner: { kind, id }, part }))
+  const { tables, owned } = taxonomyRows(filed, locale, rejects, {
+    term: 'content_term',
+    vocabulary: 'content_vocabulary',
+  })
   return {
     ...NO_ROWS,
     tables: [
-      { table: 'content', rows: items.map(({ id, item }) => itemRow(kind, id, item)), locale },
-      { table: 'content_text', rows: items.map(({ id, item }) => textRow(kind, id, locale, item)) },
+      { table: 'content', rows: items.map((item) => itemRow(kind, item)), locale },
+      { table: 'content_text', rows: items.map((item) => textRow(kind, locale, item)) },
       ...tables,
     ],
     owned: [
@@ -108,7 +110,7 @@ export function transformContents(body: JsonObject, planned: PlannedRequest): Ro
         table: 'content_media',
         owner: ['kind', 'id', 'locale'],
         owners: items.filter(({ item }) => item.media !== undefined).map(({ id }) => ({ kind, id, locale })),
-        rows: items.flatMap(({ id, item }) => mediaRows(kind, id, locale, item)),
+        rows: items.flatMap((item) => mediaRows(kind, locale, item, rejects)),
       },
     ],
     listing: {
@@ -119,8 +121,7 @@ export function transformContents(body: JsonObject, planned: PlannedRequest): Ro
       ids: items.map(({ id }) => id),
       complete: whole && planned.complete,
     },
-    rejects,
-    rejected,
+    ...rejects.done(),
     empty: items.length === 0,
   }
 }

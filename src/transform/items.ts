@@ -1,11 +1,21 @@
 import { SchemaError } from '../base/errors.ts'
 import { canonical, integerOf, isObject, type JsonObject } from '../base/json.ts'
-import { gatherRejects, type Rejected, type Rejects } from './rejects.ts'
+import { gatherRejects, type Part, partOf, type Rejects } from './rejects.ts'
 
-/** The items of a listing by id, and the entries without one as rejects. */
-export interface Items extends Rejected {
-  readonly items: readonly { readonly id: number; readonly item: JsonObject }[]
-  /** Whether the listing is complete: no rejects, and as many items as it states. */
+/** An item of a listing. */
+export interface Item {
+  readonly id: number
+  readonly item: JsonObject
+  /** The item, to be read field by field. */
+  readonly part: Part
+}
+
+/** The items of a listing by id. */
+export interface Items {
+  readonly items: readonly Item[]
+  /** The entries without an id; rejects of fields are added while the items become rows. */
+  readonly rejects: Rejects
+  /** Whether the listing is complete: each entry is understood as an item, and there are as many as it states. */
   readonly whole: boolean
 }
 
@@ -43,7 +53,7 @@ export function readItems(
 ): Items {
   const list = body[root]
   if (!Array.isArray(list)) throw new SchemaError(`${root} is not a list.`, { path: `$.${root}` })
-  const items: { id: number; item: JsonObject }[] = []
+  const items: Item[] = []
   const indexes = new Map<number, number>()
   const gathered = gatherRejects()
   let repeated = 0
@@ -55,21 +65,32 @@ export function readItems(
       gathered.add(`$.${root}[${i}]`, `an entry without a whole number in ${idKeys.join(' or ')}`, entry)
       return
     }
-    const item = withLists(entry, lists, `$.${root}[${i}]`, gathered)
+    const path = `$.${root}[${i}]`
+    const item = withLists(entry, lists, path, gathered)
+    const read = {
+      id,
+      item,
+      part: partOf(
+        item,
+        path,
+        gathered,
+        idKeys.find((key) => integerOf(item[key]) !== null),
+      ),
+    }
     const index = once ? indexes.get(id) : undefined
     if (index === undefined) {
       indexes.set(id, items.length)
-      items.push({ id, item })
+      items.push(read)
       return
     }
     repeated++
     const earlier = items[index]!.item
     if (canonical(earlier) !== canonical(item))
       gathered.add(`$.${root}[${i}]`, `two entries of number ${id} that differ; the later one holds`, earlier)
-    items[index] = { id, item }
+    items[index] = read
   })
   const size = isObject(body.meta) ? integerOf(body.meta.size) : null
-  const { rejects, rejected } = gathered.done()
   const hasStatedSize = size === null || size === items.length + repeated
-  return { items, rejects, rejected, whole: rejected === 0 && items.length > 0 && hasStatedSize }
+  const whole = gathered.done().rejected === 0 && items.length > 0 && hasStatedSize
+  return { items, rejects: gathered, whole }
 }

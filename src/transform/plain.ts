@@ -1,6 +1,8 @@
 import type { compile } from 'html-to-text'
-import { AS, columnsOf, type JsonObject } from '../base/json.ts'
+import { AS } from '../base/json.ts'
 import { loadPackage } from '../base/onDemand.ts'
+import type { RowValues } from '../tables/rows.ts'
+import type { Part } from './rejects.ts'
 
 const OPTIONS: Parameters<typeof compile>[0] = {
   wordwrap: false,
@@ -70,15 +72,15 @@ function convertHtml(html: string): string {
 export const plainText = (html: string): string => convertHtml(html).replaceAll('\u00a0', ' ').trim()
 
 /** A row with the plain text of a column of HTML added as `…_text`. */
-export const withPlain = (row: Record<string, string | number | null>, column: string): typeof row => {
+export const withPlain = (row: RowValues, column: string): RowValues => {
   const html = row[column]
   return html === undefined ? row : { ...row, [`${column}_text`]: html === null ? null : plainText(String(html)) }
 }
 
 /** The texts of an indicator that were sent. */
-export const textColumns = (item: JsonObject) =>
+export const textColumns = (item: Part): RowValues =>
   withPlain(
-    columnsOf(item, {
+    item.columns({
       name: ['name', AS.name],
       short_name: ['short_name', AS.text],
       description: ['description', AS.text],

@@ -1,4 +1,5 @@
-import type { ObservationKey, Reject } from '../tables/rows.ts'
+import { columnsOf, type Fields, isObject, type JsonObject } from '../base/json.ts'
+import type { ObservationKey, Reject, RowValues } from '../tables/rows.ts'
 
 /** How many rejects of one answer are kept with their fragments; the rest is only counted, because the body is kept anyway. */
 const KEPT_REJECTS = 100
@@ -25,5 +26,48 @@ export function gatherRejects(): Rejects {
       if (rejected++ < KEPT_REJECTS) rejects.push({ path, reason, fragment, observation })
     },
     done: () => ({ rejects, rejected }),
+  }
+}
+
+/** What was rejected in two parts of an answer; that of the first is kept before that of the second. */
+export const joinRejected = (first: Rejected, second: Rejected): Rejected => ({
+  rejects: [...first.rejects, ...second.rejects].slice(0, KEPT_REJECTS),
+  rejected: first.rejected + second.rejected,
+})
+
+/** An object of an answer whose fields become columns. A field of another type is rejected alone; the rest of the object is kept. */
+export interface Part {
+  readonly object: JsonObject
+  readonly path: string
+  columns(fields: Fields): RowValues
+  /** Rejects a field that was sent, for it is not what the text says. */
+  misread(key: string, type: string): void
+  /** The elements of a list; none, and rejected, where it is something else. */
+  list(key: string): readonly unknown[]
+  /** An object inside of this one; undefined, and rejected, where it is something else. */
+  inner(key: string): Part | undefined
+}
+
+/** The object at a path. Its rejects name it by its number, in the field `idKey`, because its place changes from answer to answer. */
+export function partOf(object: JsonObject, path: string, rejects: Rejects, idKey?: string): Part {
+  const named = idKey !== undefined && object[idKey] !== undefined ? { [idKey]: object[idKey] } : {}
+  const misread = (key: string, type: string): void =>
+    rejects.add(`${path}.${key}`, `${key} is not ${type}`, { ...named, [key]: object[key] })
+  return {
+    ...{ object, path, misread },
+    columns: (fields) => columnsOf(object, fields, misread),
+    list(key) {
+      const value = object[key] ?? []
+      if (Array.isArray(value)) return value
+      misread(key, 'a list')
+      return []
+    },
+    inner(key) {
+      const value = object[key] ?? undefined
+      if (value === undefined) return undefined
+      if (isObject(value)) return partOf(value, `${path}.${key}`, rejects)
+      misread(key, 'an object')
+      return undefined
+    },
   }
 }

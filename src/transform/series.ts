@@ -1,9 +1,10 @@
 import { SchemaError } from '../base/errors.ts'
-import { AS, brief, columnsOf, integerOf, isObject, type JsonObject, listOf, payloadOf, textOf } from '../base/json.ts'
+import { AS, brief, isObject, type JsonObject, payloadOf } from '../base/json.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Rows, RowValues, TableRows } from '../tables/rows.ts'
 import { bounded } from './flood.ts'
 import { textColumns } from './plain.ts'
+import { gatherRejects, joinRejected, type Part, partOf, type Rejects } from './rejects.ts'
 import { claimedId, guessOf, isGuessed, stepsOf } from './values/steps.ts'
 import { readValues, type Values } from './values/values.ts'
 
@@ -22,14 +23,26 @@ const KNOWN = [
   'values',
 ]
 
+/** The elements of a list, each to be read field by field; what is no object is rejected. */
+const elementsOf = (part: Part, key: string, rejects: Rejects): Part[] =>
+  part.list(key).flatMap((element, i) => {
+    const path = `${part.path}.${key}[${i}]`
+    if (isObject(element)) return [partOf(element, path, rejects, key === 'geos' ? 'geo_id' : 'id')]
+    rejects.add(path, `an element of ${key} is not an object`, element)
+    return []
+  })
+
 /** The geos that the answer names, in its list or in its values. */
-function geoRows(indicator: JsonObject, names: ReadonlyMap<number, string>, planned: PlannedRequest): TableRows[] {
+function geoRows(
+  indicator: Part,
+  names: ReadonlyMap<number, string>,
+  planned: PlannedRequest,
+  rejects: Rejects,
+): TableRows[] {
   const all = new Map(names)
-  for (const geo of listOf(indicator.geos)) {
-    if (!isObject(geo)) continue
-    const id = integerOf(geo.geo_id)
-    const name = textOf(geo.geo_name)
-    if (id !== null && name !== null) all.set(id, name)
+  for (const geo of elementsOf(indicator, 'geos', rejects)) {
+    const { id, name } = geo.columns({ id: ['geo_id', AS.integer], name: ['geo_name', AS.name] })
+    if (typeof id === 'number' && typeof name === 'string') all.set(id, name)
   }
   const level = planned.series?.geoTrunc ?? null
   return [
@@ -38,21 +51,19 @@ function geoRows(indicator: JsonObject, names: ReadonlyMap<number, string>, plan
   ]
 }
 
-function indicatorRows(indicator: JsonObject, id: number, planned: PlannedRequest): TableRows[] {
+function indicatorRows(indicator: Part, id: number, planned: PlannedRequest, rejects: Rejects): TableRows[] {
   const kind = planned.series?.kind ?? 'indicator'
-  const [magnitude] = listOf(indicator.magnitud)
+  const [magnitude] = elementsOf(indicator, 'magnitud', rejects)
   const row: RowValues = {
     kind,
     id,
-    ...columnsOf(indicator, {
+    ...indicator.columns({
       step_type: ['step_type', AS.text],
       composited: ['composited', AS.flag],
       disaggregated: ['disaggregated', AS.flag],
     }),
-    ...(isObject(magnitude)
-      ? columnsOf(magnitude, { magnitude_id: ['id', AS.integer], magnitude: ['name', AS.text] })
-      : {}),
-    ...payloadOf(indicator, KNOWN),
+    ...magnitude?.columns({ magnitude_id: ['id', AS.integer], magnitude: ['name', AS.text] }),
+    ...payloadOf(indicator.object, KNOWN),
   }
   const text = textColumns(indicator)
   return [
@@ -82,27 +93,31 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
     throw new SchemaError(`Indicator ${requested} was requested, ${brief(answered)} was answered.`, {
       path: `$.${root}.id`,
     })
-  const { observations, rejects, rejected, rows, outside, geoNames } =
+  const { observations, rows, outside, geoNames, ...ofValues } =
     scanned ?? readValues(indicator.values, planned.window, root)
+  const beside = gatherRejects()
+  const part = partOf(indicator, `$.${root}`, beside)
   const { window, timeZone, service } = planned
   const length = window ? window.to - window.from : 0
   const trunc = planned.series?.timeTrunc ?? null
   const steps = stepsOf(service.steps, timeZone, trunc, indicator.tiempo, observations, length)
   const guessed = trunc === null && isGuessed(service.steps, timeZone, indicator.tiempo, observations, steps)
+  const { updated } = part.columns({ updated: ['values_updated_at', AS.name] })
+  for (const tiempo of elementsOf(part, 'tiempo', beside).slice(0, 1)) tiempo.columns({ id: ['id', AS.integer] })
   // The resolution that an answer without values states means nothing.
   const has = observations.at.length > 0
   return bounded({
     observations: guessed
       ? { ...observations, steps: guessOf(timeZone, observations, steps), guessed }
       : { ...observations, steps },
-    tables: [...indicatorRows(indicator, requested, planned), ...geoRows(indicator, geoNames, planned)],
+    tables: [...indicatorRows(part, requested, planned, beside), ...geoRows(part, geoNames, planned, beside)],
     owned: [],
     listing: null,
-    rejects,
-    rejected,
+    // Those of values first: they decide whether the window is in doubt.
+    ...joinRejected(ofValues, beside.done()),
     stepS: has && typeof steps === 'number' ? steps : null,
     resolutionId: has ? claimedId(indicator.tiempo) : null,
-    sourceUpdatedAt: textOf(indicator.values_updated_at),
+    sourceUpdatedAt: typeof updated === 'string' ? updated : null,
     outside,
     empty: rows === 0,
   })

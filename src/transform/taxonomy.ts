@@ -1,18 +1,30 @@
-import { integerOf, isObject, listOf, textOf } from '../base/json.ts'
+import { AS, integerOf, isObject, textOf } from '../base/json.ts'
 import type { OwnedRows, RowValues, TableRows } from '../tables/rows.ts'
 import type { TableName } from '../tables/schema.ts'
+import { type Part, partOf, type Rejects } from './rejects.ts'
 
 /** An item, and the terms and vocabularies that it names. */
 export interface Filed {
   readonly owner: RowValues
-  readonly terms: unknown
-  readonly vocabularies: unknown
+  readonly part: Part
 }
+
+/** The entries of a list that have a number, each to be read field by field. */
+const entriesOf = (part: Part, key: string, idKey: string, rejects: Rejects): { id: number; entry: Part }[] =>
+  part.list(key).flatMap((entry, i) => {
+    const id = isObject(entry) ? integerOf(entry[idKey]) : null
+    return !isObject(entry) || id === null
+      ? []
+      : [{ id, entry: partOf(entry, `${part.path}.${key}[${i}]`, rejects, idKey) }]
+  })
+
+const NAME = ['name', AS.name] as const
 
 /** The rows of the terms and vocabularies that items name, and of the links between them. */
 export function taxonomyRows(
   filed: readonly Filed[],
   locale: string,
+  rejects: Rejects,
   links: { readonly term: TableName; readonly vocabulary: TableName },
 ): { tables: TableRows[]; owned: OwnedRows[] } {
   const terms = new Map<number, { vocabularyId: number | null; name: string | null }>()
@@ -20,25 +32,26 @@ export function taxonomyRows(
   const termLinks: RowValues[] = []
   const vocabularyLinks: RowValues[] = []
   for (const item of filed) {
-    for (const term of listOf(item.terms).filter(isObject)) {
-      const id = integerOf(term.id_taxonomy_term)
-      if (id === null) continue
-      const vocabularyId = integerOf(term.vocabulary_id)
-      terms.set(id, { vocabularyId, name: textOf(term.name) })
+    for (const { id, entry } of entriesOf(item.part, 'taxonomy_terms', 'id_taxonomy_term', rejects)) {
+      const { name, vocabulary } = entry.columns({ name: NAME, vocabulary: ['vocabulary_id', AS.integer] })
+      const vocabularyId = integerOf(vocabulary)
+      const known = terms.get(id)
+      terms.set(id, {
+        vocabularyId: vocabularyId ?? known?.vocabularyId ?? null,
+        name: textOf(name) ?? known?.name ?? null,
+      })
       if (vocabularyId !== null && !vocabularies.has(vocabularyId)) vocabularies.set(vocabularyId, null)
       termLinks.push({ ...item.owner, term_id: id })
     }
-    for (const vocabulary of listOf(item.vocabularies).filter(isObject)) {
-      const id = integerOf(vocabulary.id_vocabulary)
-      if (id === null) continue
-      vocabularies.set(id, textOf(vocabulary.name))
+    for (const { id, entry } of entriesOf(item.part, 'vocabularies', 'id_vocabulary', rejects)) {
+      vocabularies.set(id, textOf(entry.columns({ name: NAME }).name) ?? vocabularies.get(id) ?? null)
       vocabularyLinks.push({ ...item.owner, vocabulary_id: id })
     }
   }
   const named = <T>(entries: Iterable<readonly [number, T]>, name: (value: T) => string | null): RowValues[] =>
     [...entries].flatMap(([id, value]) => (name(value) === null ? [] : [{ id, locale, name: name(value) }]))
-  const ownersOf = (list: 'terms' | 'vocabularies'): RowValues[] =>
-    filed.filter((item) => item[list] !== undefined).map(({ owner }) => owner)
+  const ownersOf = (list: 'taxonomy_terms' | 'vocabularies'): RowValues[] =>
+    filed.filter(({ part }) => part.object[list] !== undefined).map(({ owner }) => owner)
   const owner = Object.keys(filed[0]?.owner ?? {})
   return {
     tables: [
@@ -53,7 +66,7 @@ export function taxonomyRows(
       { table: 'taxonomy_term_text', rows: named(terms, ({ name }) => name) },
     ],
     owned: [
-      { table: links.term, owner, owners: ownersOf('terms'), rows: termLinks, locale },
+      { table: links.term, owner, owners: ownersOf('taxonomy_terms'), rows: termLinks, locale },
       { table: links.vocabulary, owner, owners: ownersOf('vocabularies'), rows: vocabularyLinks, locale },
     ],
   }

@@ -1,8 +1,9 @@
 import { SchemaError } from '../base/errors.ts'
-import { AS, canonical, columnsOf, integerOf, isObject, type JsonObject, textOf } from '../base/json.ts'
+import { AS, canonical, integerOf, isObject, type JsonObject, textOf } from '../base/json.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { type Items, readItems } from './items.ts'
+import { gatherRejects, partOf } from './rejects.ts'
 
 /**
  * A single widget, with or without the root key. Its id is in the answer, or the requested one. Throws SchemaError where the
@@ -22,25 +23,28 @@ function single(body: JsonObject, planned: PlannedRequest): Items {
   const id =
     integerOf(item.id_widget) ?? integerOf(item.id) ?? (isNumber(requested) ? integerOf(Number(requested)) : null)
   if (id === null) throw new SchemaError('The widget has no number.', { path: `$.${root}.id_widget` })
-  return { items: [{ id, item }], rejects: [], rejected: 0, whole: false }
+  const rejects = gatherRejects()
+  const part = partOf(item, item === body ? '$' : `$.${root}`, rejects)
+  return { items: [{ id, item, part }], rejects, whole: false }
 }
 
 /** The rows of an answer of `/widgets` or `/widgets/{id}`: known fields in columns, everything in the payload of its version. */
 export function transformWidgets(body: JsonObject, planned: PlannedRequest): Rows {
   const { root, version, slots } = declaredRoute(planned)
   const isListing = Object.keys(slots).length === 0
-  const { items, rejects, rejected, whole } = isListing
-    ? readItems(body, root, ['id_widget', 'id'])
-    : single(body, planned)
+  const { items, rejects, whole } = isListing ? readItems(body, root, ['id_widget', 'id']) : single(body, planned)
   const payload = `payload_v${version}`
   const { locale } = planned
   const ids = items.map(({ id }) => id)
-  const rows = items.map(({ id, item }): RowValues => {
+  const rows = items.map(({ id, item, part }): RowValues => {
     const slug = textOf(item.id)
-    return { id, ...(slug === null ? {} : { slug }), ...columnsOf(item, { type: ['type', AS.text] }) }
+    // Where it is the number, there is no other name.
+    if (slug === null && item.id !== id && (item.id ?? '') !== '') part.misread('id', AS.text.type)
+    if (item.id_widget !== id && (item.id_widget ?? null) !== null) part.misread('id_widget', AS.integer.type)
+    return { id, ...(slug === null ? {} : { slug }), ...part.columns({ type: ['type', AS.text] }) }
   })
-  const texts = items.map(({ id, item }): RowValues => {
-    const known = columnsOf(item, { name: ['name', AS.name], subtitle: ['subtitle', AS.text] })
+  const texts = items.map(({ id, item, part }): RowValues => {
+    const known = part.columns({ name: ['name', AS.name], subtitle: ['subtitle', AS.text] })
     return { id, locale, ...known, [payload]: canonical(item) }
   })
   return {
@@ -52,8 +56,7 @@ export function transformWidgets(body: JsonObject, planned: PlannedRequest): Row
     listing: isListing
       ? { item: 'widget', text: 'widget_text', kind: null, locale, ids, complete: whole && planned.complete }
       : null,
-    rejects,
-    rejected,
+    ...rejects.done(),
     empty: items.length === 0,
   }
 }

@@ -71,6 +71,14 @@ const laterOfSeries = bySoundness((sound) =>
   ),
 )
 
+const laterOfAnyWindow = prepared((db, of: { fetchId: number; seriesId: number }) =>
+  good(db, of.fetchId, true).select('_fetch.id').where('series_id', '=', of.seriesId).limit(1),
+)
+
+/** Whether a later answer about a series, of whatever window, had no rejects that nobody dismissed. */
+export const isSeriesAnswered = async (db: Kysely<Database>, fetchId: number, seriesId: number): Promise<boolean> =>
+  (await laterOfAnyWindow.first(db, { fetchId, seriesId })) !== undefined
+
 /**
  * Finds what later answers left open of a recorded request, however many there are and whichever geos they were for; empty when
  * nothing is left. `sound`: answers with rejects that nobody dismissed do not count.

@@ -6,7 +6,7 @@ import { prepared } from '../../db/prepared.ts'
 import { GOOD } from '../../db/queries/outcomes.ts'
 import type { Store } from '../../db/store.ts'
 import { ALL_GEOS } from '../../job/plannedRequest.ts'
-import type { ObservationKey, Observations } from '../../tables/rows.ts'
+import { isAboutValues, type ObservationKey, type Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 import { recordAbsences } from '../coverage/absent.ts'
 import { withObservations } from '../coverage/regular.ts'
@@ -79,12 +79,11 @@ async function accept(tx: Transaction<Database>, answer: DismissedAnswer): Promi
   const later = await laterAnswers(tx, answer)
   const keys = await dismissedKeys(tx, answer)
   // A reject without instant and geo may be any of the missing values, so nothing can be said to be absent.
-  const { withKey } = await tx
-    .selectFrom('_quarantine')
-    .select(({ fn }) => fn.count<number>('at').as('withKey'))
-    .where('fetch_id', '=', id)
-    .executeTakeFirstOrThrow()
-  const areAllKeysKnown = withKey >= answer.rejected
+  const entries = await tx.selectFrom('_quarantine').select(['path', 'at']).where('fetch_id', '=', id).execute()
+  const ofValues = entries.filter(isAboutValues)
+  if (ofValues.length === 0) return
+  const withKey = ofValues.filter(({ at }) => at !== null).length
+  const areAllKeysKnown = withKey >= answer.rejected - (entries.length - ofValues.length)
   const now = floorToSecond(answer.at)
   const settledBefore = answer.settledBefore ?? from
   for (const requested of numbersOf(answer.geo_ids) ?? [ALL_GEOS]) {
@@ -146,12 +145,11 @@ type DismissedAnswer = Awaited<ReturnType<typeof dismissedAnswers>>[number]
 async function acceptUnlessOpen(tx: Transaction<Database>, answer: DismissedAnswer): Promise<void> {
   const open = await tx
     .selectFrom('_quarantine')
-    .select('id')
+    .select('path')
     .where('fetch_id', '=', answer.id)
     .where('resolved_at', 'is', null)
-    .limit(1)
-    .executeTakeFirst()
-  if (open === undefined) await accept(tx, answer)
+    .execute()
+  if (!open.some(isAboutValues)) await accept(tx, answer)
 }
 
 /** Replays acceptances: what was dismissed between two fetches is accepted between the same two. */

@@ -1,39 +1,62 @@
 import type { Transaction } from 'kysely'
 import { numbersOf } from '../../base/json.ts'
 import { formatMillis } from '../../base/time/instant.ts'
-import { createAnswered } from '../../db/queries/answered.ts'
+import { createAnswered, isSeriesAnswered } from '../../db/queries/answered.ts'
+import { isFailure } from '../../db/queries/outcomes.ts'
 import type { Store } from '../../db/store.ts'
+import { isAboutValues } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 
 /** The open quarantine entries of a fetch, for an update. */
 export const openOf = (tx: Transaction<Database>, fetchId: number) =>
   tx.updateTable('_quarantine').where('fetch_id', '=', fetchId).where('resolved_at', 'is', null)
 
-/** Closes quarantine entries of windows and listings that have been answered without rejects since, by any request. */
+/**
+ * Closes quarantine entries of windows and listings that have been answered without rejects since, by any request. What was wrong
+ * beside the values of a series is closed by its next answer without rejects, whatever its window.
+ */
 export async function closeQuarantine(store: Store, nowMs: number): Promise<void> {
   const open = await store.kysely
     .selectFrom('_quarantine as q')
     .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
-    .select(['f.id as fetchId', 'f.target', 'f.series_id', 'f.from_at', 'f.to_at', 'f.geo_ids'])
-    .distinct()
+    .select([
+      'q.id',
+      'q.path',
+      'f.outcome',
+      'f.id as fetchId',
+      'f.target',
+      'f.series_id',
+      'f.from_at',
+      'f.to_at',
+      'f.geo_ids',
+    ])
     .where('q.resolved_at', 'is', null)
     .execute()
+  const entriesOf = Map.groupBy(open, ({ fetchId }) => fetchId)
   const leftOf = createAnswered(store.kysely, true)
   const closed: number[] = []
-  for (const { series_id, from_at, to_at, geo_ids, ...row } of open) {
+  for (const entries of entriesOf.values()) {
+    const { series_id, from_at, to_at, geo_ids, outcome, ...row } = entries[0]!
     const left = await leftOf({
       ...row,
       seriesId: series_id,
       window: from_at === null || to_at === null ? null : { from: from_at, to: to_at },
       geoIds: numbersOf(geo_ids),
     })
-    if (left.length === 0) closed.push(row.fetchId)
+    const beside = left.length === 0 ? entries : entries.filter((entry) => !isAboutValues(entry))
+    const isRead =
+      left.length === 0 ||
+      (series_id !== null && !isFailure(outcome) && (await isSeriesAnswered(store.kysely, row.fetchId, series_id)))
+    if (isRead) closed.push(...beside.map(({ id }) => id))
   }
   if (closed.length === 0) return
   await store.write(async (tx) => {
-    for (const fetchId of closed)
-      await openOf(tx, fetchId)
+    for (const id of closed)
+      await tx
+        .updateTable('_quarantine')
         .set({ resolved_at: formatMillis(nowMs) })
+        .where('id', '=', id)
+        .where('resolved_at', 'is', null)
         .execute()
   })
 }

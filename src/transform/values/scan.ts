@@ -41,6 +41,7 @@ export function learn(body: Buffer, start: number, stop: number): Template | nul
   // Unusual forms of these fields are left to the tolerant parser.
   if (!has('number') || !has('time') || (row.tz_time !== undefined && !has('check'))) return null
   if (row.geo_id !== undefined && !has('geo')) return null
+  if ((row.geo_name ?? null) !== null && !has('name')) return null
   const geoId = geoOfRow(row)
   return typeof geoId === 'string' ? null : { parts, end: alike.end, geoId: has('geo') ? null : geoId }
 }

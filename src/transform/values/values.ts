@@ -1,9 +1,9 @@
-import { brief, isObject } from '../../base/json.ts'
+import { AS, brief, isObject, type JsonObject } from '../../base/json.ts'
 import { type Instant, parseInstant } from '../../base/time/instant.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import type { ObservationKey, Observations } from '../../tables/rows.ts'
 import { refuseGeos } from '../flood.ts'
-import { gatherRejects, type Rejected, type Rejects } from '../rejects.ts'
+import { gatherRejects, partOf, type Rejected, type Rejects } from '../rejects.ts'
 
 /** The values of one geo in the order of the answer: instants and values side by side. */
 interface GeoColumns {
@@ -63,6 +63,8 @@ export interface Gathering {
 export function gather(window: Interval | null, root: string): Gathering {
   const columns = new Map<number, GeoColumns>()
   const geoNames = new Map<number, string>()
+  /** By geo, the first row with a name that is not a text. */
+  const misnamed = new Map<number, { readonly row: JsonObject; readonly i: number }>()
   const rejects = gatherRejects()
   const path = `$.${root}.values`
   let rows = 0
@@ -113,10 +115,15 @@ export function gather(window: Interval | null, root: string): Gathering {
         )
       if (typeof at === 'string' || typeof geoId === 'string')
         return reject(typeof at === 'string' ? at : String(geoId))
-      if (put(geoId, at, value) && typeof name === 'string' && name !== '') geoNames.set(geoId, name)
+      const isFirst = put(geoId, at, value)
+      if (typeof name === 'string') {
+        if (isFirst && name !== '') geoNames.set(geoId, name)
+      } else if (name !== undefined && name !== null && !misnamed.has(geoId)) misnamed.set(geoId, { row, i })
     },
     done() {
       const observations = join(columns, rejects, path)
+      for (const { row, i } of misnamed.values())
+        partOf(row, `${path}[${i}]`, rejects, 'geo_id').columns({ name: ['geo_name', AS.name] })
       return { observations, ...rejects.done(), rows, outside, geoNames }
     },
   }
