@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
@@ -46,18 +46,22 @@ export async function emulate(options: EmulatorOptions = {}) {
 export type Script = (request: IncomingMessage, response: ServerResponse, call: number) => void
 
 /** A server of the test's own, over real HTTP. */
-export async function serve(script: Script): Promise<{ url: string; calls: IncomingMessage[] }> {
+export async function serve(
+  script: Script,
+): Promise<{ url: string; calls: IncomingMessage[]; connections: ReadonlySet<Socket> }> {
   const calls: IncomingMessage[] = []
+  const connections = new Set<Socket>()
   const server = createServer((request, response) => {
     calls.push(request)
     script(request, response, calls.length)
   })
+  server.on('connection', (socket) => connections.add(socket))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     server.closeAllConnections()
     server.close()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls, connections }
 }
 
 /** Answers JSON, packed with brotli as the service does. */

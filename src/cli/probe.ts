@@ -46,8 +46,8 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
     const began = performance.now()
     const answer = await opened.call(
       { route: request.route, url },
-      async () => {
-        came = await send({ ...opened.sending, url, headers })
+      async (onSend) => {
+        came = await send({ ...opened.sending, url, headers, onSend })
         return came
       },
       classifyAnswer,

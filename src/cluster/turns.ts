@@ -4,30 +4,50 @@ import { stoppedBySignal } from '../base/stopped.ts'
 import { databaseClock, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import { BREAKER, type BreakerOptions } from '../fetch/breaker.ts'
-import { type CallResult, MAX_WAIT_MS, type Turns, tooLong } from '../fetch/turns.ts'
+import { type CallResult, MAX_WAIT_MS, NotNowError, type OnSend, type Turns, tooLong } from '../fetch/turns.ts'
 import type { Pace } from '../job/job.ts'
 import { spendIn } from '../load/budget.ts'
 import type { Database } from '../tables/schema.ts'
 
-/** Milliseconds. A call that begins later than this after its turn gives the turn up: the next one may be too near. */
-const LATE_MS = 100
+/**
+ * Milliseconds. A request that would be sent later than this after its turn began gives the turn up and waits for another one:
+ * the next call may be too near.
+ */
+const LATE_MS = 50
+/** Milliseconds by which the network may delay one call more than another before the service counts too many in a second. */
+const NETWORK_MS = 100
 /**
  * Milliseconds. Calls reach the service a little further apart than they begin: budgets are counted over windows longer by this.
  */
 const SLACK_MS = 1_000
 /** Milliseconds between two looks for a free place, while as many calls are under way as allowed. */
 const LOOK_MS = 50
-/** The least and the most milliseconds by which a turn is reserved before it begins: a message to the database and back. */
+/**
+ * Milliseconds by which a turn is reserved before it begins, at first, at least and at most: a message to the database and back, and
+ * a new connection to the service.
+ */
+const FIRST_LEAD_MS = 200
 const LEAST_LEAD_MS = 5
 const MOST_LEAD_MS = 2_000
+/** Milliseconds before a turn at which a connection is opened where there is none: it takes longer than a turn lasts. */
+const OPENING_MS = 1_000
 /**
  * Milliseconds. A call that is not renewed for this long counts as over, because its process is dead; a living one renews it
  * three times as often.
  */
 const ALIVE_MS = 15_000
 
-/** The turn of a call: its number and in how many milliseconds it begins, or after how many to ask again. */
-type FoundTurn = { readonly id: number; readonly beginsIn: number } | { readonly askIn: number; readonly held: boolean }
+/** The turn of a call: its number, when it begins by the clock of the database and in how many milliseconds; or after how many to ask again. */
+type FoundTurn =
+  | { readonly id: number; readonly begins: number; readonly beginsIn: number }
+  | { readonly askIn: number; readonly held: boolean }
+
+/** A turn that is ours; `beginsAt` by the clock of this process. */
+interface Reserved {
+  readonly id: number
+  readonly begins: number
+  readonly beginsAt: number
+}
 
 /** What a process needs to take turns with all others that call a host. */
 export interface SharedTurnsOptions {
@@ -73,8 +93,8 @@ const reserveTurn = (store: Store, host: string, pace: Pace, lead: () => number)
       return { askIn: LOOK_MS, held: false }
     const begins = Math.ceil(Math.max(row.next_at, now + lead()))
     await spendIn(tx, host, pace, begins, SLACK_MS)
-    // Turns are further apart than the pace says, by as much as a call may be late, so that no second has too many calls.
-    const gap = (1000 + LATE_MS) / pace.perSecond
+    // Turns are further apart than the pace says, by as much as a call may come late, so that no second has too many calls.
+    const gap = (1000 + LATE_MS + NETWORK_MS) / pace.perSecond
     await shared(tx)
       .updateTable('_host')
       .set({ next_at: Math.ceil(begins + gap) })
@@ -85,8 +105,13 @@ const reserveTurn = (store: Store, host: string, pace: Pace, lead: () => number)
       .values({ host, until_at: Math.ceil(begins + ALIVE_MS) })
       .returning('id')
       .executeTakeFirstOrThrow()
-    return { id, beginsIn: begins - now }
+    return { id, begins, beginsIn: begins - now }
   })
+
+/** Gives back the budget of a turn in which nothing was sent. */
+async function giveBack(store: Store, host: string, begins: number): Promise<void> {
+  await store.kysely.deleteFrom('_budget').where('host', '=', host).where('called_at', '=', begins).execute()
+}
 
 /** Shows of calls under way that their process is alive. */
 async function renewCalls(store: Store, calls: ReadonlySet<number>): Promise<void> {
@@ -149,17 +174,20 @@ const recordTrouble = (
 /**
  * The turns of all processes that share a database. A call reserves its beginning in the row of its host, by the clock of the
  * database, and spends its budget in the same transaction. No two calls begin nearer than the pace allows, whichever process
- * they come from; a process that dies wastes the turn that it had, and adds none.
+ * they come from; one that could not be sent within its turn waits for another. A process that dies wastes the turn that it had,
+ * and adds none.
  */
 export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHold }: SharedTurnsOptions): Turns {
-  // Milliseconds that it takes to learn of a turn: one that begins earlier would be over by then.
-  let lead = LEAST_LEAD_MS
+  // Milliseconds that it takes until a request can be sent: a turn that begins earlier would be over by then.
+  let lead = FIRST_LEAD_MS
   const calls = new Set<number>()
 
-  const wait = (ms: number): Promise<unknown> =>
-    sleep(ms, undefined, { signal }).catch((cause) => {
+  const wait = async (ms: number): Promise<void> => {
+    if (ms <= 0) return
+    await sleep(ms, undefined, { signal }).catch((cause) => {
       throw stoppedBySignal(cause)
     })
+  }
 
   /** Forgets a call. Where that cannot be written, the call counts as over after a while. */
   const forget = async (id: number): Promise<void> => {
@@ -172,7 +200,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHo
   }
 
   /** Reserves a turn as soon as there is one. */
-  async function reserved(host: string): Promise<{ readonly id: number; readonly beginsAt: number }> {
+  async function reserved(host: string): Promise<Reserved> {
     let told = false
     for (;;) {
       if (signal.aborted) throw stoppedBySignal()
@@ -180,7 +208,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHo
       const found = await reserveTurn(store, host, pace, () => lead)
       if ('id' in found) {
         calls.add(found.id)
-        return { id: found.id, beginsAt: asked + found.beginsIn }
+        return { ...found, beginsAt: asked + found.beginsIn }
       }
       if (found.held && found.askIn > MAX_WAIT_MS) throw tooLong(found.askIn)
       if (found.held && !told) onHold?.(found.askIn, 'all calls to the host are held')
@@ -198,25 +226,26 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHo
     return mine
   }
 
-  /** Waits for a turn, and answers the number of the call that begins now. */
-  async function turn(host: string): Promise<number> {
-    for (;;) {
-      const { id, beginsAt } = await inRow(() => reserved(host))
+  /** Makes a call within its turn. Throws NotNowError where it was too late for that. */
+  async function within<T>({ beginsAt }: Reserved, call: (onSend: OnSend) => Promise<T>): Promise<T> {
+    const late = (): number => performance.now() - beginsAt
+    await wait(-OPENING_MS - late())
+    if (late() < 0)
+      // Everything but the sending: what is done once, and a connection, take longer than a turn lasts.
       try {
-        const left = beginsAt - performance.now()
-        if (left > 0) await wait(left)
+        return await call(() => {
+          throw new NotNowError()
+        })
       } catch (error) {
-        await forget(id)
-        throw error
+        if (!(error instanceof NotNowError)) throw error
       }
-      const late = performance.now() - beginsAt
-      if (late <= LATE_MS) {
-        lead = Math.max(LEAST_LEAD_MS, lead * 0.9)
-        return id
-      }
-      lead = Math.min(MOST_LEAD_MS, Math.max(lead * 2, late))
-      await forget(id)
-    }
+    await wait(-late())
+    return call(() => {
+      const ms = late()
+      const isLate = ms > LATE_MS
+      lead = isLate ? Math.min(MOST_LEAD_MS, Math.max(lead * 2, ms)) : Math.max(LEAST_LEAD_MS, lead * 0.9)
+      if (isLate) throw new NotNowError()
+    })
   }
 
   const renew = setInterval(() => {
@@ -226,11 +255,16 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHo
 
   return {
     async pass(host, call) {
-      const id = await turn(host)
-      try {
-        return await call()
-      } finally {
-        await forget(id)
+      for (;;) {
+        const turn = await inRow(() => reserved(host))
+        try {
+          return await within(turn, call)
+        } catch (error) {
+          if (!(error instanceof NotNowError)) throw error
+          await giveBack(store, host, turn.begins)
+        } finally {
+          await forget(turn.id)
+        }
       }
     },
     async report(host, result) {

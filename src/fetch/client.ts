@@ -7,7 +7,7 @@ import { BREAKER, type BreakerOptions } from './breaker.ts'
 import { type AttemptFailure, nameFailure } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
 import { type Answer, createAgent, HTTP_LIMITS, type Limits, type SendOptions } from './http.ts'
-import { createTurns, MAX_WAIT_MS, type Turns, tooLong } from './turns.ts'
+import { createTurns, MAX_WAIT_MS, NotNowError, type OnSend, type Turns, tooLong } from './turns.ts'
 import { quotaWaitMs } from './waits.ts'
 
 /** Where to send requests, and how gently. */
@@ -61,14 +61,15 @@ export interface ServiceClient {
   readonly userAgentHeader: Readonly<Record<string, string>>
   readonly key: Readonly<Record<string, string>>
   /** Options that all requests share. */
-  readonly sending: Omit<SendOptions, 'url' | 'headers'>
+  readonly sending: Omit<SendOptions, 'url' | 'headers' | 'onSend'>
   /**
    * Sends one request when its turn has come, and adapts pace and breaker to the answer before the next one begins. Returns the
-   * answer or its failure; throws what ends the run: KeyError when the key was refused, now or before, and StoppedError.
+   * answer or its failure; throws what ends the run: KeyError when the key was refused, now or before, and StoppedError. `once`
+   * gets what it must call when it sends.
    */
   call<T extends AnswerHead>(
     summary: RequestSummary,
-    once: () => Promise<T>,
+    once: (onSend: OnSend) => Promise<T>,
     classifyAnswer: Judge<T>,
   ): Promise<T | AttemptFailure>
   /** Retries transient failures, up to `maxAttempts` of each; `onRetry` is called before every repetition. Returns the last result. */
@@ -126,7 +127,7 @@ export function openClient(options: FetchOptions): ServiceClient {
     const { host } = new URL(summary.url)
     await beforeCall?.(host)
     const answer = await once().catch((error: unknown) => {
-      if (error instanceof SyncError) throw error
+      if (error instanceof SyncError || error instanceof NotNowError) throw error
       if (error instanceof DeadlineError && error.code === 'STOPPED') throw stoppedBySignal(error)
       return nameFailure(error, summary, redactor)
     })
@@ -150,11 +151,11 @@ export function openClient(options: FetchOptions): ServiceClient {
     key: { 'x-api-key': key },
     sending: { dispatcher: agent, limits, redactor, stop: signal },
     call: (summary, once, classifyAnswer) =>
-      turns.pass(new URL(summary.url).host, async () => {
+      turns.pass(new URL(summary.url).host, async (onSend) => {
         if (ended) throw ended
         if (signal.aborted) throw stoppedBySignal()
         try {
-          return await sendOnce(summary, once, classifyAnswer)
+          return await sendOnce(summary, () => once(onSend), classifyAnswer)
         } catch (error) {
           if (error instanceof StoppedError || error instanceof KeyError) ended = error
           throw error

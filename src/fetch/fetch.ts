@@ -4,6 +4,7 @@ import type { ApiRequest } from '../services/request.ts'
 import { type AttemptFailure, classifyAnswer } from './classify.ts'
 import { type FetchOptions, hasFailed, type OnRetry, openClient } from './client.ts'
 import { type Answer, send } from './http.ts'
+import { NotNowError, type OnSend } from './turns.ts'
 
 export type { FetchOptions } from './client.ts'
 
@@ -52,10 +53,14 @@ export function createFetcher(options: FetchOptions): Fetcher {
         bytes: answer?.body.length ?? 0,
         ...{ attempts, sentAt, ms: performance.now() - began },
       })
-      const sendOnce = (): Promise<Answer> => {
+      const sendOnce = (onSend: OnSend): Promise<Answer> => {
         attempts++
         answer = undefined
-        return send({ ...client.sending, url, headers })
+        return send({ ...client.sending, url, headers, onSend }).catch((error: unknown) => {
+          // Nothing was sent.
+          if (error instanceof NotNowError) attempts--
+          throw error
+        })
       }
       const judge: typeof classifyAnswer = (came, ...of) => {
         answer = came

@@ -3,6 +3,7 @@ import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import type { Redactor } from '../base/redact.ts'
 import { DeadlineError, type Deadlines, type DeadlineTimer, startDeadlines } from './deadlines.ts'
 import { BodyError, type Bounds, decode } from './decode.ts'
+import type { OnSend } from './turns.ts'
 
 /** An answer as it came, success or not. */
 export interface Answer {
@@ -55,6 +56,24 @@ export function createAgent(
   })
 }
 
+/**
+ * Calls `onSend` when a connection is there and the request is about to be written, in the same tick: what it throws ends the
+ * request before anything is sent, and the connection stays open.
+ */
+const calling =
+  (onSend: OnSend): Dispatcher.DispatcherComposeInterceptor =>
+  (dispatch) =>
+  (options, handler) =>
+    dispatch(
+      options,
+      Object.assign(Object.create(handler) as typeof handler, {
+        onRequestStart(...[controller, context]: Parameters<NonNullable<typeof handler.onRequestStart>>) {
+          onSend()
+          handler.onRequestStart?.(controller, context)
+        },
+      }),
+    )
+
 /** What is sent, over which connections, within which limits. */
 export interface SendOptions {
   readonly dispatcher: Dispatcher
@@ -65,6 +84,8 @@ export interface SendOptions {
   readonly redactor: Redactor
   /** Ends the run, and this sending soon after. */
   readonly stop: AbortSignal
+  /** Called right before the request is sent; what it throws is thrown, and nothing is sent. */
+  readonly onSend: OnSend
 }
 
 /** A response whose headers have arrived and whose body has not been read. */
@@ -77,7 +98,8 @@ export interface OpenResponse {
 
 /** Sends one GET and lets `read` consume the response, within the deadlines. Throws network errors, DeadlineError or BodyError. */
 export async function exchange<T>(sending: SendOptions, read: (opened: OpenResponse) => Promise<T>): Promise<T> {
-  const { dispatcher, url, headers, limits, redactor, stop } = sending
+  const { url, headers, limits, redactor, stop, onSend } = sending
+  const dispatcher = sending.dispatcher.compose(calling(onSend))
   const watch = startDeadlines(limits, stop)
   let body: Dispatcher.ResponseData['body'] | undefined
   try {

@@ -19,10 +19,19 @@ export interface Consequence {
   readonly giveUp: boolean
 }
 
+/** A request is not sent now: its turn has not begun yet, or has passed. Whoever gives out turns sees to another try. */
+export class NotNowError extends Error {}
+
+/** Is called at the moment at which a request is written to its connection. Throws NotNowError where that is not within its turn. */
+export type OnSend = () => void
+
 /** Decides when a call to a host may begin, from the results of earlier ones: those of this process, or of all that share the host. */
 export interface Turns {
-  /** Runs a call to a host when its turn has come. Throws StoppedError if the signal comes first, or the turn never comes. */
-  pass<T>(host: string, call: () => Promise<T>): Promise<T>
+  /**
+   * Runs a call to a host when its turn has come, and once more where that threw NotNowError. Throws StoppedError if the signal
+   * comes first, or the turn never comes.
+   */
+  pass<T>(host: string, call: (onSend: OnSend) => Promise<T>): Promise<T>
   /** Takes the result of a call, before the next one may begin. */
   report(host: string, result: CallResult): Promise<Consequence>
   close(): Promise<void>
@@ -55,7 +64,7 @@ export function createTurns(
     if (ms > 0 && ms <= MAX_WAIT_MS) gate.hold(ms)
   }
   return {
-    pass: (_host, call) => gate.pass(call),
+    pass: (_host, call) => gate.pass(() => call(() => undefined)),
     async report(_host, { what, waitMs }) {
       hold(waitMs)
       if (what !== 'failed') {

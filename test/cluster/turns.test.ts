@@ -26,6 +26,21 @@ async function open(count: number, pace: Partial<Pace> = {}): Promise<{ turns: T
   return { turns, url }
 }
 
+/** A call of a process in its turn. */
+const pass = <T>(one: Turns, work: () => Promise<T>): Promise<T> =>
+  one.pass(HOST, (onSend) => {
+    onSend()
+    return work()
+  })
+
+/** Expects no more calls in any second than the pace allows. */
+function expectPace(begins: readonly number[]): void {
+  const sorted = [...begins].sort((a, b) => a - b)
+  for (const [i, begin] of sorted.entries())
+    if (sorted[i + PACE.perSecond] !== undefined)
+      expect(sorted[i + PACE.perSecond]! - begin).toBeGreaterThanOrEqual(1000)
+}
+
 describe('all who share a database', () => {
   test('begin no more calls in any second than the pace allows, and have no more under way than the limit', async () => {
     const { turns } = await open(4)
@@ -33,7 +48,7 @@ describe('all who share a database', () => {
     let underWay = 0
     let most = 0
     const call = (one: Turns) =>
-      one.pass(HOST, async () => {
+      pass(one, async () => {
         begins.push(performance.now())
         most = Math.max(most, ++underWay)
         await sleep(100)
@@ -41,13 +56,23 @@ describe('all who share a database', () => {
         await one.report(HOST, GOOD)
       })
     await Promise.all(Array.from({ length: 45 }, (_, i) => call(turns[i % 4]!)))
-    begins.sort((a, b) => a - b)
-    for (const [i, begin] of begins.entries())
-      if (begins[i + PACE.perSecond] !== undefined)
-        expect(begins[i + PACE.perSecond]! - begin).toBeGreaterThanOrEqual(1000)
+    expectPace(begins)
     expect(begins).toHaveLength(45)
     expect(most).toBeLessThanOrEqual(PACE.concurrency)
     expect(most).toBeGreaterThan(1)
+  })
+
+  test('send no call that is too late for its turn: it waits for another one, and what was not sent is not spent', async () => {
+    const { turns, url } = await open(1, { callsPerHour: 1000 })
+    let late = 0
+    await turns[0]!.pass(HOST, async (onSend) => {
+      // Whatever comes between a turn and its request: a statement, a new connection, a busy processor.
+      if (late++ < 3) await sleep(1_200)
+      onSend()
+    })
+    expect(late).toBeGreaterThan(3)
+    const spent = await shared(bareStore(url).kysely).selectFrom('_budget').select('id').execute()
+    expect(spent).toHaveLength(1)
   })
 
   test('spend one budget: not one call more, however many ask at once', async () => {
@@ -55,7 +80,7 @@ describe('all who share a database', () => {
     let sent = 0
     const results = await Promise.allSettled(
       Array.from({ length: 24 }, (_, i) =>
-        turns[i % 4]!.pass(HOST, async () => {
+        pass(turns[i % 4]!, async () => {
           sent++
           await turns[i % 4]!.report(HOST, GOOD)
         }),
@@ -71,11 +96,11 @@ describe('all who share a database', () => {
     const { turns, url } = await open(2)
     const [one, other] = turns as [Turns, Turns]
     const db = shared(bareStore(url).kysely)
-    for (let i = 0; i < 3; i++) await one.pass(HOST, () => one.report(HOST, GOOD))
-    await one.pass(HOST, () => one.report(HOST, { what: 'failed', waitMs: 700 }))
+    for (let i = 0; i < 3; i++) await pass(one, () => one.report(HOST, GOOD))
+    await pass(one, () => one.report(HOST, { what: 'failed', waitMs: 700 }))
     const { hold_until, limit_now } = await db.selectFrom('_host').selectAll().executeTakeFirstOrThrow()
     expect(limit_now).toBe(2)
-    await other.pass(HOST, async () => expect(await databaseClock(db)).toBeGreaterThanOrEqual(hold_until))
+    await pass(other, async () => expect(await databaseClock(db)).toBeGreaterThanOrEqual(hold_until))
   })
 
   test('leave a host alone after a run of failures, whoever met them, for longer each time, until one answer is good', async () => {
@@ -84,12 +109,12 @@ describe('all who share a database', () => {
     const holds: number[] = []
     for (let i = 0; i < 4; i++) {
       const one = turns[i % 3]!
-      const { holdMs, giveUp } = await one.pass(HOST, () => one.report(HOST, { what: 'failed', waitMs: 0 }))
+      const { holdMs, giveUp } = await pass(one, () => one.report(HOST, { what: 'failed', waitMs: 0 }))
       expect(giveUp).toBe(false)
       holds.push(holdMs)
     }
     expect(holds).toEqual([0, 0, 400, 800])
-    await turns[0]!.pass(HOST, () => turns[0]!.report(HOST, GOOD))
+    await pass(turns[0]!, () => turns[0]!.report(HOST, GOOD))
     expect(await db.selectFrom('_host').select(['failures', 'openings']).executeTakeFirst()).toEqual({
       failures: 0,
       openings: 0,
@@ -101,18 +126,18 @@ describe('all who share a database', () => {
     const store = bareStore(url)
     const turns = createSharedTurns({ store, pace: PACE, signal: new AbortController().signal })
     onTestFinished(() => turns.close())
-    await turns.pass(HOST, () => turns.report(HOST, GOOD))
+    await pass(turns, () => turns.report(HOST, GOOD))
     await shared(store.kysely).updateTable('_host').set({ failures: 2000, openings: 2000 }).execute()
-    const { holdMs } = await turns.pass(HOST, () => turns.report(HOST, { what: 'failed', waitMs: 0 }))
+    const { holdMs } = await pass(turns, () => turns.report(HOST, { what: 'failed', waitMs: 0 }))
     expect(holdMs).toBe(MAX_WAIT_MS)
   })
 
   test('take the place of a process that died in the middle of a call', async () => {
     const { turns, url } = await open(1, { concurrency: 1 })
     const db = shared(bareStore(url).kysely)
-    await turns[0]!.pass(HOST, () => turns[0]!.report(HOST, GOOD))
+    await pass(turns[0]!, () => turns[0]!.report(HOST, GOOD))
     const until_at = Math.ceil((await databaseClock(db)) + 500)
     await db.insertInto('_call').values({ host: HOST, until_at }).execute()
-    await turns[0]!.pass(HOST, async () => expect(await databaseClock(db)).toBeGreaterThanOrEqual(until_at))
+    await pass(turns[0]!, async () => expect(await databaseClock(db)).toBeGreaterThanOrEqual(until_at))
   })
 })

@@ -2,8 +2,10 @@ import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { countOf } from '../../src/base/count.ts'
 import { KeyError, StoppedError } from '../../src/base/errors.ts'
+import { BREAKER } from '../../src/fetch/breaker.ts'
 import { createFetcher, type FailedFetch, type FetchOptions } from '../../src/fetch/fetch.ts'
 import { createGate, forEachConcurrently } from '../../src/fetch/pace.ts'
+import { createTurns, NotNowError, type Turns } from '../../src/fetch/turns.ts'
 import { retryAfterMs } from '../../src/fetch/waits.ts'
 import type { Reply } from '../../src/services/reply.ts'
 import { json, type Script, serve } from '../kit.ts'
@@ -28,7 +30,7 @@ async function ask(script: Script, over: Partial<FetchOptions> = {}) {
     if (error instanceof KeyError) return error
     throw error
   })
-  return { result, calls: server.calls }
+  return { ...server, result }
 }
 const codeOf = (result: Reply | FailedFetch | KeyError): string =>
   result instanceof KeyError ? result.code : 'error' in result ? result.error.code : 'ok'
@@ -39,6 +41,21 @@ const failing =
     call <= times ? bad(request, response, call) : json(response, GOOD)
 
 describe('every kind of answer has its next step', () => {
+  test('what was too late for its turn was not sent: it goes over the connection that is there by then, and counts once', async () => {
+    const turns: Turns = {
+      ...createTurns({ perSecond: 50, concurrency: 4 }, new AbortController().signal, BREAKER),
+      async pass(_host, call) {
+        const late = (): never => {
+          throw new NotNowError()
+        }
+        for (let tries = 0; tries < 3; tries++) await expect(call(late)).rejects.toThrow(NotNowError)
+        return call(() => undefined)
+      },
+    }
+    const { result, calls, connections } = await ask((_q, s) => json(s, GOOD), { turns })
+    expect([result, calls.length, connections.size]).toMatchObject([{ status: 200, attempts: 1 }, 1, 1])
+  })
+
   test.each<[string, Script, string, number]>([
     ['200', (_q, s) => json(s, GOOD), 'ok', 1],
     ['JSON with a wrong content type', (_q, s) => json(s, GOOD, 200, { 'Content-Type': 'json' }), 'ok', 1],

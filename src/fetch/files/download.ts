@@ -93,7 +93,10 @@ function ask(to: URL, url: string, options: DownloadOptions): Promise<DownloadAn
   const receiving = { url, folder, maxBytes, redactor, links: linksOf(options) }
   return client.call(
     { route: 'download', url: to.href },
-    () => exchange({ ...client.sending, limits, url: to, headers }, (opened) => receive(opened, to, before, receiving)),
+    (onSend) =>
+      exchange({ ...client.sending, limits, url: to, headers, onSend }, (opened) =>
+        receive(opened, to, before, receiving),
+      ),
     (answer, summary, now) => judgeDownload(answer, summary, now, own && !options.keyIsGood),
   )
 }
