@@ -1,6 +1,7 @@
 import type { Options } from 'yargs'
 import { NOTIFY_EVENTS, NOTIFY_STYLES } from '../job/notify.ts'
 import { SERVICE_NAMES } from '../services/services.ts'
+import { EXAMPLE, SECOND_EXAMPLE } from '../services/wellKnown.ts'
 
 /** Flags that every command has. */
 export const COMMON = {
@@ -47,7 +48,7 @@ export const RANGE = {
 
 /** A part of the job's indicators. */
 export const ONLY = {
-  only: { type: 'string', describe: 'Only these indicators of the job: 600,1001' },
+  only: { type: 'string', describe: `Only these indicators of the job: ${EXAMPLE},${SECOND_EXAMPLE}` },
 } as const satisfies Record<string, Options>
 
 export const JSON_FLAG = { json: { type: 'boolean', default: false, describe: 'The result as JSON' } } as const

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { contentRoutes, type ParameterWords, type ROUTES, type RouteName, wordsFor } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import { SERVICES } from '../services/services.ts'
+import { EXAMPLE, SECOND_EXAMPLE } from '../services/wellKnown.ts'
 import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from './moment.ts'
 import { NOTIFY_EVENTS, NOTIFY_STYLES } from './notify.ts'
 
@@ -52,7 +53,9 @@ const selection = z.union(
       exclude: ids.optional().describe('Numbers that are left out'),
     }),
   ],
-  { error: 'does not name indicators; legal: [600, 1001], all, { match: precio, terms: [Precios], exclude: [600] }' },
+  {
+    error: `does not name indicators; legal: [${EXAMPLE}, ${SECOND_EXAMPLE}], all, { match: precio, terms: [Precios], exclude: [${EXAMPLE}] }`,
+  },
 )
 
 /** The address is checked by a rule, whose message does not repeat it: it may be a secret. */

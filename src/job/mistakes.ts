@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { didYouMean } from '../base/suggest.ts'
-import { CONTENT_KINDS } from '../services/routes.ts'
+import { CONTENT_KINDS, LANGUAGE_NAMES } from '../services/routes.ts'
 import { parseSpan } from './moment.ts'
 import type { Path } from './yaml.ts'
 
@@ -26,8 +26,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   yearly: 'year',
   quarter: 'fifteen_minutes',
   '15m': 'fifteen_minutes',
-  spanish: 'es',
-  english: 'en',
+  ...LANGUAGE_NAMES,
 }
 
 const suggestion = (word: string, legal: readonly string[]): string => {

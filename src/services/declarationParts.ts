@@ -4,6 +4,7 @@ import { isObject } from '../base/json.ts'
 import { DATE_FORMS } from './kinds.ts'
 import { SHAPES, VERSIONS } from './routes.ts'
 import type { Steps } from './steps.ts'
+import { WELL_KNOWN } from './wellKnown.ts'
 
 type Is = (value: unknown) => boolean
 
@@ -91,6 +92,11 @@ export const isWindows: Is = objectOf({
   offers: isSize,
   grouped: recordOf(isSize),
 })
+
+/** The indicators of some subjects. */
+export const isWellKnown: Is = (value) =>
+  recordOf(objectOf({ indicator: isNumber, geo: isNumber }))(value) &&
+  Object.keys(value as object).every((subject) => Object.hasOwn(WELL_KNOWN, subject))
 
 /** One announced change of resolution. */
 export const isChange: Is = objectOf({

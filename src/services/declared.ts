@@ -1,7 +1,7 @@
 import { InputError } from '../base/errors.ts'
 import { didYouMean } from '../base/suggest.ts'
 import { checkZone } from '../base/time/zone.ts'
-import { isChange, isListOf, isRoute, isSteps, isWindows, recordOf } from './declarationParts.ts'
+import { isChange, isListOf, isRoute, isSteps, isWellKnown, isWindows, recordOf } from './declarationParts.ts'
 import { LOCALES } from './routes.ts'
 import type { Service } from './service.ts'
 import { SHARED } from './services.ts'
@@ -37,7 +37,7 @@ const PARTS: Readonly<Record<keyof Service, { readonly legal: string; readonly i
     legal: 'null, or an address such as "https://host/path" without user, query or fragment',
     is: (value) => value === null || isBaseUrl(value),
   },
-  timeZone: { legal: 'a name of the IANA database, such as "Europe/Madrid"', is: isZone },
+  timeZone: { legal: 'a name of the IANA database, such as "Europe/Lisbon"', is: isZone },
   locales: {
     legal: `a list of its languages, the first one first, of ${LOCALES.join(', ')}`,
     is: (value) => isListOf((one) => (LOCALES as readonly unknown[]).includes(one))(value) && value.length > 0,
@@ -47,6 +47,10 @@ const PARTS: Readonly<Record<keyof Service, { readonly legal: string; readonly i
     is: recordOf(isRoute),
   },
   mainGeos: { legal: 'a list of numbers of geos', is: isListOf(Number.isInteger) },
+  wellKnown: {
+    legal: '{ subject: { indicator, geo } }, of the subjects in src/services/wellKnown.ts',
+    is: isWellKnown,
+  },
   steps: { legal: '{ byNumber, byWord, coarse, native } as in src/services/steps.ts', is: isSteps },
   windows: { legal: '{ byGeos, unknownGeos, offers, grouped } as in src/services/windows.ts', is: isWindows },
   changes: { legal: 'a list of { from: a day, indicators: a list of numbers }', is: isListOf(isChange) },
@@ -91,5 +95,6 @@ export function checkService(declared: unknown, source: string): Service {
     baseUrl: service.baseUrl?.replace(/\/+$/, '') ?? null,
     // Its routes are added to those of the specification, or take their place.
     routes: { ...SHARED.routes, ...(given.routes as Service['routes'] | undefined) },
+    wellKnown: { ...SHARED.wellKnown, ...(given.wellKnown as Service['wellKnown'] | undefined) },
   }
 }

@@ -16,6 +16,8 @@ import {
 /** The languages of the service's texts, the preferred one first. */
 export const LOCALES = ['es', 'en'] as const
 export type Locale = (typeof LOCALES)[number]
+/** What people call them. */
+export const LANGUAGE_NAMES: Readonly<Record<string, Locale>> = { spanish: 'es', english: 'en' }
 
 /** Steps into which the service groups a series, shortest first. */
 export const TIME_TRUNCS = ['five_minutes', 'ten_minutes', 'fifteen_minutes', 'hour', 'day', 'month', 'year'] as const

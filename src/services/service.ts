@@ -1,6 +1,7 @@
 import type { ResolutionChange } from './resolutionChanges.ts'
 import type { Locale, Route } from './routes.ts'
 import type { Steps } from './steps.ts'
+import type { WellKnown } from './wellKnown.ts'
 import type { Windows } from './windows.ts'
 
 /** A service as data: everything that is particular to a service is declared here. */
@@ -18,6 +19,8 @@ export interface Service {
   readonly routes: Readonly<Record<string, Route>>
   /** The geos that are shown first by default, in this order. */
   readonly mainGeos: readonly number[]
+  /** The indicators that recipes, the demo and examples are about by default. */
+  readonly wellKnown: WellKnown
   /** How it names the resolution of an answer. */
   readonly steps: Steps
   /** How much is requested at once before anything was learned. */

@@ -1,8 +1,8 @@
-import { MAIN_GEOS } from './geos.ts'
 import { CHANGES } from './resolutionChanges.ts'
 import { LOCALES, ROUTES } from './routes.ts'
 import type { Service } from './service.ts'
 import { STEPS } from './steps.ts'
+import { MAIN_GEOS, WELL_KNOWN } from './wellKnown.ts'
 import { WINDOWS } from './windows.ts'
 
 /** What all services that speak this interface have in common, unless they declare something else. Source: the specification. */
@@ -11,6 +11,7 @@ export const SHARED = {
   locales: LOCALES,
   routes: ROUTES,
   mainGeos: MAIN_GEOS,
+  wellKnown: WELL_KNOWN,
   steps: STEPS,
   windows: WINDOWS,
   changes: CHANGES,
@@ -23,5 +24,7 @@ export const SERVICES: Readonly<Record<'generic' | 'esios', Service>> = {
 }
 
 export type ServiceName = keyof typeof SERVICES
+/** The profile of the live service, which messages and examples name. */
+export const LIVE: ServiceName = 'esios'
 export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[]
 export type { Service } from './service.ts'

@@ -72,7 +72,7 @@ describe('mistakes are told with their place and what is legal', () => {
       SERIES.replace('{ last: 7d }', '7d'),
       /"7d" is not a window; did you mean \{ last: 7d \}\?/,
     ],
-    ['a number for a list', SERIES.replace('[600]', '600'), /600 does not name indicators; legal: \[600, 1001\], all/],
+    ['a number for a list', SERIES.replace('[600]', '600'), /600 does not name indicators; legal: \[600, 612\], all/],
     [
       'mean',
       `${SERIES}    timeTrunc: hour\n    timeAgg: mean`,

@@ -6,6 +6,7 @@ import { readJob } from '../../src/job/read.ts'
 import { readTextPage } from '../../src/page/queries/texts/text.ts'
 import { readTexts } from '../../src/page/queries/texts/texts.ts'
 import { plan } from '../../src/plan/plan.ts'
+import { recipesOf } from '../../src/products/recipes/recipes.ts'
 import { searchItems } from '../../src/products/search.ts'
 import { checkService } from '../../src/services/declared.ts'
 import { buildRequest } from '../../src/services/request.ts'
@@ -95,10 +96,23 @@ describe('a route of a known shape is one row of a service', () => {
     refused(content('glossaries', 'read'), /read is an order of news only; legal: published, updated, created/)
   })
 
+  test('recipes are about its indicators, in its language', () => {
+    const other = checkService(
+      { ...DECLARED, locales: ['en'], wellKnown: { demand: { indicator: 7, geo: 1 } } },
+      'test',
+    )
+    const parametersOf = (name: string) => recipesOf(other).find((recipe) => recipe.name === name)!.parameters
+    expect(parametersOf('forecast-error')).toMatchObject({ real: 7, geo: 1 })
+    expect(parametersOf('latest-news')).toMatchObject({ locale: 'en' })
+  })
+
   test('the command line takes it from a file', async () => {
     const server = await serve((_request, response) => json(response, ANSWER))
     const folder = tempFolder()
-    writeFileSync(join(folder, 'my.json'), JSON.stringify(DECLARED))
+    writeFileSync(
+      join(folder, 'my.json'),
+      JSON.stringify({ ...DECLARED, wellKnown: { spotPrice: { indicator: 7, geo: 1 } } }),
+    )
     writeFileSync(join(folder, 'job.yaml'), JOB)
     const args = ['--service', './my.json', '--base-url', server.url, '--allow-http']
     const { code, err } = await runCommand(folder, ['sync', 'job.yaml', ...args], {
@@ -109,6 +123,8 @@ describe('a route of a known shape is one row of a service', () => {
     expect(server.calls[0]!.url).toBe('/es/events?locale=es')
     expect(await runCommand(folder, ['validate', 'job.yaml', '--service', './my.json'])).toMatchObject({ code: 0 })
     expect((await runCommand(folder, ['validate', 'job.yaml'])).out).toMatch(/"events" is not legal/)
+    const recipes = await runCommand(folder, ['query', '--recipes', '--json'], { INDICATOR_SYNC_SERVICE: './my.json' })
+    expect(recipes.out).toContain('"indicator": 7')
     expect((await runCommand(folder, ['discover', 'meeting', '--in', 'content'])).out).toMatch(/7 +event +A meeting/)
   })
 
@@ -128,6 +144,12 @@ describe('a route of a known shape is one row of a service', () => {
     ],
     ['a change without a day', { changes: [{ from: 'soon', indicators: [1] }] }, /changes is/],
     ['a geo that is a name', { mainGeos: ['Spain'] }, /mainGeos is .*legal: a list of numbers/],
+    [
+      'a subject without its geo',
+      { wellKnown: { demand: { indicator: 7 } } },
+      /wellKnown is .*legal: .*indicator, geo/,
+    ],
+    ['a subject that no question is about', { wellKnown: { tide: { indicator: 7, geo: 1 } } }, /wellKnown is/],
     ['a language that the routes do not know', { locales: ['xx'] }, /locales is .*legal: .*es, en/],
   ])('%s is refused with what is legal', (_name, part, message) => {
     expect(() => checkService({ ...DECLARED, ...part }, 'test')).toThrow(message)
@@ -135,21 +157,34 @@ describe('a route of a known shape is one row of a service', () => {
 })
 
 test('what is particular to a service stands in its declaration, and in the copy of it for tests', () => {
-  const FORBIDDEN = [/\b223\b/, /\b(locale|language)\b[^\n]{0,12}'es'/, /\?\? 'es'/, /locale desc/, /'Europe\/Madrid'/]
+  const { wellKnown, mainGeos, routes } = SERVICES.generic
+  const oneOf = (words: Iterable<string | number>): string => `(${[...new Set(words)].join('|')})`
+  const indicators = oneOf(Object.values(wellKnown).map(({ indicator }) => indicator))
+  // These numbers mean nothing else; 600 and 3 also count other things.
+  const telling = [
+    ...Object.values(wellKnown).map(({ indicator }) => indicator),
+    ...mainGeos,
+    SERVICES.generic.steps.coarse!,
+  ]
+  const roots = oneOf(Object.values(routes).map(({ root }) => root))
+  const FORBIDDEN = [
+    new RegExp(`\\b${oneOf(telling.filter((number) => ![600, 3].includes(number)))}\\b`),
+    new RegExp(`(indicators?|indicator_id|show|series|--only|--with)\\b\\W{0,9}\\b${indicators}\\b`),
+    new RegExp(`\\bgeo(_?ids?)?\\b[^\\w$]{1,5}${oneOf(mainGeos)}\\b`, 'i'),
+    new RegExp(`\\$\\.${roots}\\b`),
+    new RegExp(`\\bbody\\.${roots}\\b`),
+    /\b(Madrid|Spain|esios)\b/i,
+    /'es'/,
+    /locale desc/,
+  ]
   const own = (file: string): boolean =>
     ['services/', 'emulator/', 'page/words/'].some((place) => file.startsWith(place))
   const files = (readdirSync('src', { recursive: true }) as string[]).filter(
     (file) => file.endsWith('.ts') && !own(file),
   )
-  for (const file of files) {
-    const text = readFileSync(join('src', file), 'utf8')
-    for (const pattern of FORBIDDEN)
-      expect(text.match(pattern)?.[0], `${file}: take it from the service`).toBeUndefined()
-    // Recipes name the indicators and geos that their questions are about.
-    if (!file.startsWith('products/recipes/'))
-      expect(
-        text.replaceAll(/\/\*\*[\s\S]*?\*\//g, '').match(/\b8741\b/)?.[0],
-        `${file}: take it from the service`,
-      ).toBeUndefined()
-  }
+  const found = files.flatMap((file) => {
+    const code = readFileSync(join('src', file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$|\s\/\/ .*$/gm, '')
+    return FORBIDDEN.flatMap((pattern) => pattern.exec(code)?.[0] ?? []).map((text) => `${file}: ${text}`)
+  })
+  expect(found, 'take it from the service').toEqual([])
 })

@@ -39,7 +39,7 @@ function createOffsets(zone: string): (at: Instant) => number {
     }
   } catch (error) {
     throw new InputError(`There is no time zone ${JSON.stringify(zone)}.${didYouMean(zone, zoneNames())}`, {
-      hint: 'Use a name of the IANA database, such as Europe/Madrid.',
+      hint: 'Use a name of the IANA database, such as Europe/Lisbon.',
       code: 'unknown-zone',
       cause: error,
     })

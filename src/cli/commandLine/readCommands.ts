@@ -1,4 +1,5 @@
 import { PAGE_LOCALES } from '../../page/words/locale.ts'
+import { EXAMPLE, SECOND_EXAMPLE } from '../../services/wellKnown.ts'
 import { DATABASE, EXPORT_FORMS, FORMATS, JSON_FLAG, MOMENT, RANGE } from '../flags.ts'
 import type { Command } from './command.ts'
 
@@ -75,7 +76,7 @@ export const READ_COMMANDS = {
       ...DATABASE,
       offer: { type: 'number', describe: 'An offer indicator in its place' },
       with: { type: 'number', describe: 'Another indicator, drawn below and compared' },
-      geo: { type: 'number', describe: 'The geo; Spain or the first one when left out' },
+      geo: { type: 'number', describe: 'The geo; a main one of the service, or the first one, when left out' },
       last: { type: 'string', describe: 'So much up to now: 7d, 2mo, 1y; the last week that is held when left out' },
       ...RANGE,
       'as-of': { ...MOMENT, describe: 'Draw what was known at this instant: 2025-10-01T00:00:00.000Z, a day, -7d' },
@@ -87,7 +88,7 @@ export const READ_COMMANDS = {
       },
       ...JSON_FLAG,
     },
-    example: 'show 600 --last 7d --with 612',
+    example: `show ${EXAMPLE} --last 7d --with ${SECOND_EXAMPLE}`,
     endsWithOutput: true,
     run: async (args) => (await import('../commands/show.ts')).run(args),
   },
@@ -110,7 +111,7 @@ export const READ_COMMANDS = {
       json: { type: 'boolean', default: false, describe: 'The same as --format json' },
       limit: { type: 'number', default: 50, describe: 'The most rows of the table; 0 for all' },
     },
-    example: 'diff --from -7d --indicator 600 --format csv',
+    example: `diff --from -7d --indicator ${EXAMPLE} --format csv`,
     run: async (args) => (await import('../commands/diff.ts')).run(args),
   },
   query: {
@@ -138,7 +139,7 @@ export const READ_COMMANDS = {
       },
       lake: { type: 'string', describe: 'With duckdb: the folder of a lake; left out: the database in a file' },
     },
-    example: 'query --recipe daily-average --indicator 600 --from 2025-10-01',
+    example: `query --recipe daily-average --indicator ${EXAMPLE} --from 2025-10-01`,
     endsWithOutput: true,
     run: async (args) => (await import('../commands/query.ts')).run(args),
   },
@@ -167,7 +168,7 @@ export const READ_COMMANDS = {
       },
       overwrite: OVERWRITE,
     },
-    example: 'export --indicator 600 --geo 3 --from 2025-10-01 --format parquet --output spot.parquet',
+    example: `export --indicator ${EXAMPLE} --from 2025-10-01 --format parquet --output spot.parquet`,
     endsWithOutput: true,
     run: async (args) => (await import('../commands/export.ts')).run(args),
   },

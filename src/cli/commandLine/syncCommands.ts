@@ -1,3 +1,4 @@
+import { LIVE } from '../../services/services.ts'
 import {
   DATABASE,
   DISTRIBUTED,
@@ -89,7 +90,7 @@ export const SYNC_COMMANDS = {
       ...NOTIFY,
       ...JSON_FLAG,
     },
-    example: 'sync jobs/nightly.yaml --service esios',
+    example: `sync jobs/nightly.yaml --service ${LIVE}`,
     run: async (args) => (await import('../commands/sync.ts')).run(args),
   },
   backfill: {
@@ -153,7 +154,7 @@ export const SYNC_COMMANDS = {
         describe: 'Seconds after which a job from which nothing is heard is ended',
       },
     },
-    example: 'schedule jobs/nightly.yaml --service esios',
+    example: `schedule jobs/nightly.yaml --service ${LIVE}`,
     endsWithOutput: true,
     heap: 'replies',
     run: async (args) => (await import('../commands/schedule.ts')).run(args),
@@ -167,7 +168,7 @@ export const SYNC_COMMANDS = {
       concurrency: { type: 'number', default: 4, describe: 'Requests in hand at once' },
       'until-empty': { type: 'boolean', default: false, describe: 'End when nothing is left to do' },
     },
-    example: 'worker --database postgres://worker@db.internal/market --service esios',
+    example: `worker --database postgres://worker@db.internal/market --service ${LIVE}`,
     run: async (args) => (await import('../commands/worker.ts')).run(args),
   },
   archives: {

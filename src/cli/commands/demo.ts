@@ -17,19 +17,25 @@ import { runStatement } from './query.ts'
 
 const DATABASE = 'data/demo.db'
 
+/** The service that the emulator is a copy of. */
+const SERVICE = SERVICES.generic
+const { spotPrice } = SERVICE.wellKnown
+/** The native series of the price, in the words of SQL. */
+const SPOT_PRICE = `indicator_id = ${spotPrice.indicator} and time_trunc is null and geo_agg is null and geo_id = ${spotPrice.geo}`
+
 /** Interesting queries on the demo database, with their SQL. */
 const QUESTIONS = [
   {
     question: 'The average day-ahead price of the last days, in local days',
     sql: `select local_date, count, round(min, 2) as lowest, round(avg, 2) as average, round(max, 2) as highest
 from observations_daily
-where indicator_id = 600 and time_trunc is null and geo_agg is null and geo_id = 3 order by local_date desc limit 5`,
+where ${SPOT_PRICE} order by local_date desc limit 5`,
   },
   {
     question: 'The dearest quarter-hours',
     sql: `select at_local, geo_name, value as eur_mwh
 from observations
-where indicator_id = 600 and time_trunc is null and geo_agg is null and geo_id = 3 order by value desc limit 5`,
+where ${SPOT_PRICE} order by value desc limit 5`,
   },
   {
     question: 'What the glossary says about prices',
@@ -64,13 +70,13 @@ async function checkTarget(file: string): Promise<void> {
 export async function run(args: CommonArgs & DatabaseArgs): Promise<number> {
   const file = args.database ?? DATABASE
   await checkTarget(file)
-  const jobs = readJobs([packageFile('jobs/demo.yaml')], SERVICES.generic)
+  const jobs = readJobs([packageFile('jobs/demo.yaml')], SERVICE)
   const emulator = await startEmulator({})
   try {
     const log = logFor(args, [emulator.key])
     log.info(`An embedded copy of the service answers on ${emulator.url}.`)
     const { code, summaries } = await runJobs(jobs, {
-      service: SERVICES.generic,
+      service: SERVICE,
       baseUrl: emulator.url,
       key: emulator.key,
       file,

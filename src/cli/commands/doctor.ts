@@ -10,7 +10,7 @@ import { type LockHolder, readHolder } from '../../db/holder.ts'
 import { isLocked } from '../../db/lock.ts'
 import { asStoreError, openReader, schemaState } from '../../db/open.ts'
 import { ISSUED_FORM, keyFault, looksIssued } from '../../services/key.ts'
-import type { Service } from '../../services/services.ts'
+import { LIVE, type Service } from '../../services/services.ts'
 import { bad, type Diagnosis, good, warn } from '../diagnosis.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
 import { probe } from '../probe.ts'
@@ -57,7 +57,7 @@ function configuration(settings: Settings): Diagnosis[] {
     good('service', `${service.value.name} (from ${service.from})`),
     baseUrl
       ? good('base address', `${baseUrl.value} (from ${baseUrl.from})`)
-      : bad('base address', 'not set: INDICATOR_SYNC_BASE_URL, --base-url or --service esios'),
+      : bad('base address', `not set: INDICATOR_SYNC_BASE_URL, --base-url or --service ${LIVE}`),
     ...exposure(settings),
     ...envFile(),
     !key

@@ -9,6 +9,7 @@ import type { Dialect } from '../../products/cells.ts'
 import { datasetsOf, type ExportQuestion, rangeIn, requireHeld, yearsOf } from '../../products/datasets.ts'
 import { type Clock, type Exported, exportLong, exportWide } from '../../products/export.ts'
 import { asAnswerError } from '../../products/statement.ts'
+import { EXAMPLE } from '../../services/wellKnown.ts'
 import { counted, exportFile, writeFile } from '../exports/exportFile.ts'
 import { exportYears } from '../exports/partition.ts'
 import type { CommonArgs, DatabaseArgs, ExportForm, RangeArgs } from '../flags.ts'
@@ -49,7 +50,7 @@ function checkFlags(args: ExportArgs): void {
   if ((sql === undefined) === (indicator === undefined && offer === undefined))
     refuse(
       'Say what to export: either --indicator or --sql.',
-      'indicator-sync export --indicator 600 --output spot.csv; --offer takes the numbers of offer indicators.',
+      `indicator-sync export --indicator ${EXAMPLE} --output spot.csv; --offer takes the numbers of offer indicators.`,
     )
   if (sql !== undefined && (args.wide || args.asOf || partition || args.geo || args.from || args.to))
     refuse(

@@ -2,6 +2,7 @@ import { constants, copyFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { InputError } from '../../base/errors.ts'
 import { makeFolder } from '../../base/files/folder.ts'
+import { LIVE } from '../../services/services.ts'
 import type { CommonArgs } from '../flags.ts'
 import { called, shellWord } from '../shell.ts'
 import { EXIT, systemWords } from '../terminal/fail.ts'
@@ -9,8 +10,8 @@ import { print } from '../terminal/output.ts'
 import { packageFile } from '../version.ts'
 
 const ENVIRONMENT = `# Copy to .env and fill in. Real variables win over this file, flags win over both.
-# esios is the live service; generic needs a base address of its own.
-INDICATOR_SYNC_SERVICE=esios
+# ${LIVE} is the live service; generic needs a base address of its own.
+INDICATOR_SYNC_SERVICE=${LIVE}
 #INDICATOR_SYNC_BASE_URL=https://service.example
 INDICATOR_SYNC_API_KEY=
 #INDICATOR_SYNC_DATABASE=data/indicator-sync.db

@@ -6,6 +6,7 @@ import { openReader } from '../../db/open.ts'
 import { exactNumber, uniqueNames } from '../../products/cells.ts'
 import type { Recipe } from '../../products/recipes/recipe.ts'
 import { asAnswerError } from '../../products/statement.ts'
+import type { Service } from '../../services/services.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings, type Settings } from '../settings/config.ts'
 import { called } from '../shell.ts'
@@ -90,18 +91,22 @@ const told = (parameters: Recipe['parameters']): string =>
     .join(' ')
 
 /** `--recipes`: lists the recipes. */
-async function listRecipes(json: boolean): Promise<void> {
-  const { RECIPES } = await import('../../products/recipes/recipes.ts')
-  if (json) return print(JSON.stringify(RECIPES, null, 2))
+async function listRecipes(service: Service, json: boolean): Promise<void> {
+  const { recipesOf } = await import('../../products/recipes/recipes.ts')
+  const all = recipesOf(service)
+  if (json) return print(JSON.stringify(all, null, 2))
   const cells = cellsOfLine()
-  const recipes = RECIPES.map(({ name, question, parameters }) =>
+  const recipes = all.map(({ name, question, parameters }) =>
     [
       name,
       wrapped(question, cells, '  '),
       ...(Object.keys(parameters).length > 0 ? [wrapped(told(parameters), cells, '    ')] : []),
     ].join('\n'),
   )
-  print(`${recipes.join('\n')}\n\nRun one: ${called()} query --recipe daily-average --indicator 600 --from 2025-10-01`)
+  const { indicator } = service.wellKnown.spotPrice
+  print(
+    `${recipes.join('\n')}\n\nRun one: ${called()} query --recipe daily-average --indicator ${indicator} --from 2025-10-01`,
+  )
 }
 
 /** Refuses parameters in a statement for DuckDB, which names them differently. */
@@ -135,8 +140,11 @@ async function runDuckDb(
 }
 
 export async function run(args: QueryArgs): Promise<number> {
+  // Here `--timeout` is that of the statement, not that of the network.
+  const settings = readSettings({ database: args.database })
+  const service = settings.service.value
   if (args.recipes) {
-    await listRecipes(args.json)
+    await listRecipes(service, args.json)
     return EXIT.done
   }
   const how = args.json ? 'json' : args.format
@@ -148,12 +156,10 @@ export async function run(args: QueryArgs): Promise<number> {
   if (args.engine === 'duckdb') checkForDuckDb(args)
   else if (args.lake !== undefined)
     throw new InputError('--lake goes with --engine duckdb.', { hint: 'Add --engine duckdb.', code: 'usage' })
-  const { given, recipe } = await questionOf(args)
+  const { given, recipe } = await questionOf(args, service)
   const parent = guardian()
   if (timeout > 0 && parent === null) return guarded(timeout)
   if (parent !== null) endWithParent(parent)
-  // Here `--timeout` is that of the statement, not that of the network.
-  const settings = readSettings({ database: args.database })
   const noteMore = (): void => {
     const rows = limit === 1 ? 'row' : `${limit} rows`
     if (!args.quiet) process.stderr.write(`Only the first ${rows}; --limit 0 shows all.\n`)

@@ -11,6 +11,7 @@ import { parseSpan, SPAN_FORM } from '../../job/moment.ts'
 import { lastVersionAt } from '../../products/versions.ts'
 import type { SeriesRoute } from '../../services/routes.ts'
 import type { Service } from '../../services/services.ts'
+import { EXAMPLE } from '../../services/wellKnown.ts'
 import type { CommonArgs, DatabaseArgs, RangeArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { chartText, scaleOf } from '../terminal/chart.ts'
@@ -157,7 +158,7 @@ function compare(a: DrawnSeries, b: DrawnSeries): string {
 function subjectOf({ indicator, offer, with: second, revisions }: ShowArgs): { kind: SeriesRoute; id: number } {
   if ((indicator === undefined) === (offer === undefined))
     throw new InputError('show takes the number of one indicator, or --offer with that of an offer indicator.', {
-      hint: 'For example: indicator-sync show 600 --last 7d',
+      hint: `For example: indicator-sync show ${EXAMPLE} --last 7d`,
       code: 'usage',
     })
   if (revisions && second !== undefined)

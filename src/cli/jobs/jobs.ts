@@ -4,6 +4,7 @@ import type { Job } from '../../job/job.ts'
 import { type ReadOther, readJob } from '../../job/read.ts'
 import { onlyIndicators } from '../../job/select.ts'
 import type { Service } from '../../services/service.ts'
+import { EXAMPLE, SECOND_EXAMPLE } from '../../services/wellKnown.ts'
 import type { OnlyArgs } from '../flags.ts'
 import { readSettings, type SettingFlags } from '../settings/config.ts'
 import { readSmall } from '../settings/smallFile.ts'
@@ -57,7 +58,7 @@ export function readJobsOf(args: SettingFlags & OnlyArgs & { readonly jobs: read
   const ids = only.split(',').map((text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN))
   if (ids.some(Number.isNaN))
     throw new InputError(`--only ${JSON.stringify(only)} is not a list of numbers.`, {
-      hint: 'Give numbers of indicators, separated by commas: --only 600,1001',
+      hint: `Give numbers of indicators, separated by commas: --only ${EXAMPLE},${SECOND_EXAMPLE}`,
       code: 'bad-only',
     })
   return onlyIndicators(read, ids)

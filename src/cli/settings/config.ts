@@ -5,7 +5,7 @@ import { InputError } from '../../base/errors.ts'
 import { isHere } from '../../base/host.ts'
 import { keepServerVariables, passwordIn, placeOf, shownName } from '../../db/address.ts'
 import { checkKey } from '../../services/key.ts'
-import type { Service } from '../../services/services.ts'
+import { LIVE, type Service } from '../../services/services.ts'
 import { systemWords } from '../terminal/fail.ts'
 import { rememberSecret } from '../terminal/secrets.ts'
 import { serviceOf } from './service.ts'
@@ -209,7 +209,7 @@ export interface Reached {
 export function requireService({ service, baseUrl, key, allowHttp, timeoutMs }: Settings): Reached {
   if (!baseUrl)
     throw new InputError(`No base address is set, and the service ${service.value.name} has none of its own.`, {
-      hint: 'Set INDICATOR_SYNC_BASE_URL or --base-url, or use --service esios for the live service. To try without a service: indicator-sync demo.',
+      hint: `Set INDICATOR_SYNC_BASE_URL or --base-url, or use --service ${LIVE} for the live service. To try without a service: indicator-sync demo.`,
       code: 'no-base-url',
     })
   if (!key)

@@ -3,6 +3,7 @@ import { openReader } from '../../db/open.ts'
 import { exactNumber } from '../../products/cells.ts'
 import type { Recipe } from '../../products/recipes/recipe.ts'
 import { parameterOf } from '../../products/statement.ts'
+import type { Service } from '../../services/services.ts'
 import type { Settings } from '../settings/config.ts'
 import { prepareRecipe, recipeNamed, resolveTimes, zoneOf } from './recipe.ts'
 import type { Parameters } from './recipeNeeds.ts'
@@ -45,7 +46,10 @@ export interface Question {
 }
 
 /** What the user gives, as far as it is known without the database. */
-export async function questionOf(args: QuestionArgs): Promise<{ given: Parameters; recipe: Recipe | undefined }> {
+export async function questionOf(
+  args: QuestionArgs,
+  service: Service,
+): Promise<{ given: Parameters; recipe: Recipe | undefined }> {
   const { indicator, geo, series, from, to } = args
   const flags = Object.entries({ indicator, geo, series, from, to }).filter(([, value]) => value !== undefined)
   const given = {
@@ -58,8 +62,8 @@ export async function questionOf(args: QuestionArgs): Promise<{ given: Parameter
       code: 'no-question',
     })
   if (args.recipe === undefined) return { given, recipe: undefined }
-  const { RECIPES } = await import('../../products/recipes/recipes.ts')
-  return { given, recipe: recipeNamed(RECIPES, args.recipe) }
+  const { recipesOf } = await import('../../products/recipes/recipes.ts')
+  return { given, recipe: recipeNamed(recipesOf(service), args.recipe) }
 }
 
 /** The question in full: borders of time as days or instants, a recipe's series found. */

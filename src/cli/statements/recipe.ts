@@ -38,7 +38,7 @@ function checkParameters({ name, parameters, needs }: Recipe, given: Parameters)
     if (list && !/^\d+(\s*,\s*\d+)*$/.test(String(value)))
       refuse(
         `${key} takes numbers of indicators, and ${JSON.stringify(value)} is none.`,
-        `Write --param ${key}=551,1295.`,
+        `Write --param ${key}=${parameters[key]}.`,
         'bad-parameter',
       )
   }

@@ -1,5 +1,7 @@
+import type { WellKnownSeries } from '../../services/wellKnown.ts'
 import {
   ALWAYS,
+  about,
   DAY_RANGE,
   HOUR,
   IN_RANGE,
@@ -10,18 +12,24 @@ import {
   ONE_NEED,
   type Recipe,
   rounded,
+  type Subjects,
   WHOLE_HOUR,
 } from './recipe.ts'
+
+/** Several indicators as a parameter takes them. */
+const numbers = (...series: readonly WellKnownSeries[]): string => series.map(({ indicator }) => indicator).join(',')
 
 const listed = (parameter: string): string =>
   `indicator_id in (select value from json_each('[' || :${parameter} || ']'))`
 
-export const ENERGY: readonly Recipe[] = [
+export const energyRecipes = ({
+  wellKnown: { tradedEnergy, demand, demandForecast, wind, solar, hydro, nuclear, combinedCycle },
+}: Subjects): readonly Recipe[] => [
   {
     name: 'monthly-energy',
     question:
       'How much energy did each technology deliver in each local month? Powers are weighted by how long they last, so a change of resolution changes nothing. Whole local days are counted.',
-    parameters: { indicators: '551,1295,546,549,550', geo: 8741, ...ALWAYS },
+    parameters: { indicators: numbers(wind, solar, hydro, nuclear, combinedCycle), geo: wind.geo, ...ALWAYS },
     needs: [{ of: 'indicators', geo: 'geo' }],
     sql: `select substr(local_date, 1, 7) as local_month, indicator_id, indicator_name, ${rounded('sum(energy)')} as mwh,
   ${rounded('sum(energy) / sum(hours)')} as average_mw, sum(hours) as hours
@@ -35,7 +43,7 @@ group by local_month, indicator_id, indicator_name order by local_month, mwh des
     name: 'monthly-traded-energy',
     question:
       'How much energy was traded in each month, where the values are energies a period and the period became shorter on the way?',
-    parameters: { indicator: 602, geo: 3, series: null, ...ALWAYS },
+    parameters: { ...about(tradedEnergy), ...ALWAYS },
     needs: [ONE_NEED],
     sql: `select substr(local_date, 1, 7) as local_month, step_s, count(*) as periods, ${rounded('sum(value)')} as mwh,
   ${rounded('sum(value) * 3600 / sum(step_s)')} as average_mw
@@ -48,7 +56,7 @@ group by local_month, step_s order by local_month, step_s desc`,
   {
     name: 'forecast-error',
     question: 'How far was the forecast of demand from the real one, day by day?',
-    parameters: { forecast: 544, real: 1293, geo: 8741, ...ALWAYS },
+    parameters: { forecast: demandForecast.indicator, real: demand.indicator, geo: demand.geo, ...ALWAYS },
     needs: [
       { of: 'forecast', geo: 'geo', hourly: true },
       { of: 'real', geo: 'geo', hourly: true },
@@ -71,7 +79,7 @@ group by r.local_date order by r.local_date`,
     name: 'residual-load',
     question:
       'What is left of the demand when wind and sun are taken off: on average, at the least and at the most, hour by hour of the local clock?',
-    parameters: { demand: 1293, renewables: '551,1295', geo: 8741, ...ALWAYS },
+    parameters: { demand: demand.indicator, renewables: numbers(wind, solar), geo: demand.geo, ...ALWAYS },
     needs: [
       { of: 'demand', geo: 'geo', hourly: true },
       { of: 'renewables', geo: 'geo', hourly: true },
@@ -96,7 +104,7 @@ from residual group by local_hour order by local_hour`,
     name: 'renewable-share',
     question:
       'Which share of the demand did some technologies meet, day by day? Only hours count of which all of them are held as a whole.',
-    parameters: { demand: 1293, renewables: '551,1295,546', geo: 8741, ...ALWAYS },
+    parameters: { demand: demand.indicator, renewables: numbers(wind, solar, hydro), geo: demand.geo, ...ALWAYS },
     needs: [
       { of: 'demand', geo: 'geo', hourly: true },
       { of: 'renewables', geo: 'geo', hourly: true },

@@ -1,13 +1,23 @@
-import { ALWAYS, IN_RANGE, NONE_IN_RANGE, ONE_GEO, ONE_NEED, type Recipe, rounded } from './recipe.ts'
+import {
+  ALWAYS,
+  about,
+  IN_RANGE,
+  NONE_IN_RANGE,
+  ONE_GEO,
+  ONE_NEED,
+  type Recipe,
+  rounded,
+  type Subjects,
+} from './recipe.ts'
 
 /** The instant of `known-at`, for tools that do not say one. */
 const THEN = `coalesce(:at, strftime('%Y-%m-%dT00:00:00.000Z', 'now'))`
 
-export const EVIDENCE: readonly Recipe[] = [
+export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: Subjects): readonly Recipe[] => [
   {
     name: 'known-at',
     question: 'What was known of a series at an instant, when today began if nobody says, against what is known now?',
-    parameters: { indicator: 1293, geo: 8741, series: null, at: null, ...ALWAYS },
+    parameters: { ...about(demand), at: null, ...ALWAYS },
     shown: { at: '2025-11-03T18:00:00.000Z' },
     needs: [ONE_NEED],
     probes: [
@@ -44,7 +54,7 @@ group by series_id, indicator_id, indicator_name, time_trunc, days_after order b
   {
     name: 'completeness',
     question: 'How complete is a series, month by month? Clock changes count: a March has 743 hours, an October 745.',
-    parameters: { indicator: 600, geo: 3, series: null },
+    parameters: { ...about(spotPrice) },
     needs: [ONE_NEED],
     sql: `with held as (
   select series_id, local_month, count, hours from observations_monthly
@@ -65,7 +75,7 @@ from lengths order by local_month`,
   {
     name: 'clock-change-days',
     question: 'On which days of a series did the clocks change, so that they have 23 or 25 hours?',
-    parameters: { indicator: 600, geo: 3, series: null, ...ALWAYS },
+    parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [ONE_NEED],
     sql: `select local_date, count(*) as periods, sum(step_s) / 3600.0 as hours
 from observations

@@ -1,5 +1,6 @@
 import {
   ALWAYS,
+  about,
   HOUR,
   IN_RANGE,
   MEAN,
@@ -9,17 +10,17 @@ import {
   ONE_NEED,
   type Recipe,
   rounded,
+  type Subjects,
   WHOLE_HOUR,
 } from './recipe.ts'
 
-const SPOT = { indicator: 600, geo: 3, series: null, ...ALWAYS } as const
 const HOURLY = { ...ONE_NEED, hourly: true } as const
 
-export const PRICES: readonly Recipe[] = [
+export const priceRecipes = ({ wellKnown: { spotPrice, sessionPrice, solar } }: Subjects): readonly Recipe[] => [
   {
     name: 'daily-average',
     question: 'What was the average, the lowest and the highest value of each local day?',
-    parameters: SPOT,
+    parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [ONE_NEED],
     sql: `select local_date, count(*) as periods, ${rounded(MEAN, 2)} as average, round(min(value), 2) as lowest, round(max(value), 2) as highest
 from observations
@@ -31,7 +32,7 @@ group by local_date order by local_date`,
   {
     name: 'price-duration-curve',
     question: 'In which share of the time was the price at least so high?',
-    parameters: SPOT,
+    parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [ONE_NEED],
     sql: `with recursive share(percent) as (
   select 5 union all select percent + 5 from share where percent < 100
@@ -49,7 +50,7 @@ group by percent order by percent`,
   {
     name: 'negative-price-hours',
     question: 'How many hours of each month were free, or paid for consumption?',
-    parameters: SPOT,
+    parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [ONE_NEED],
     sql: `select substr(local_date, 1, 7) as local_month,
   sum(iif(value < 0, step_s, 0)) / 3600.0 as hours_below_zero,
@@ -64,7 +65,7 @@ group by 1 order by 1`,
   {
     name: 'capture-price',
     question: 'What did a technology earn for a megawatt-hour, and what share of the average price is that?',
-    parameters: { ...SPOT, generation: 1295, generation_geo: 8741 },
+    parameters: { ...about(spotPrice), ...ALWAYS, generation: solar.indicator, generation_geo: solar.geo },
     needs: [HOURLY, { of: 'generation', geo: 'generation_geo', hourly: true }],
     sql: `with price as (
   select ${HOUR} as hour, min(local_date) as local_date, ${MEAN} as eur_mwh
@@ -89,7 +90,7 @@ group by 1 order by 1`,
   {
     name: 'session-spread',
     question: 'How far apart were two sessions of the market, day by day?',
-    parameters: { ...SPOT, other: 612 },
+    parameters: { ...about(spotPrice), ...ALWAYS, other: sessionPrice.indicator },
     needs: [HOURLY, { of: 'other', geo: 'geo', hourly: true }],
     sql: `with one as (
   select min(local_date) as local_date, ${HOUR} as hour, ${MEAN} as value
@@ -113,7 +114,7 @@ group by one.local_date order by one.local_date`,
   {
     name: 'daily-profile',
     question: 'How does an ordinary day look, hour by hour of the local clock, on weekdays and at weekends?',
-    parameters: SPOT,
+    parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [HOURLY],
     sql: `with timed as (
   select substr(at_local, 12, 2) as local_hour, strftime('%w', local_date) in ('0', '6') as weekend, value, step_s
@@ -131,7 +132,7 @@ group by local_hour order by local_hour`,
   {
     name: 'battery-spread',
     question: 'What could a battery earn that charges in the cheapest hours of a day and sells in the dearest?',
-    parameters: { ...SPOT, hours: 4 },
+    parameters: { ...about(spotPrice), ...ALWAYS, hours: 4 },
     needs: [HOURLY],
     sql: `with hourly as (
   select min(local_date) as local_date, ${HOUR} as hour, ${MEAN} as value

@@ -1,3 +1,9 @@
+import type { Service } from '../../services/service.ts'
+import type { WellKnownSeries } from '../../services/wellKnown.ts'
+
+/** What recipes take from the declaration of a service for their defaults. */
+export type Subjects = Pick<Service, 'wellKnown' | 'locales'>
+
 /** A series that a recipe reads: the names of the parameters that choose it. */
 export interface Need {
   /** The parameter with the indicator, or several separated by commas. */
@@ -46,6 +52,9 @@ export const IN_RANGE = `at between coalesce(unixepoch(substr(:from, 1, 10)) - 8
 export const DAY_RANGE = `(:from is null or iif(length(:from) > 10, at >= unixepoch(:from), local_date >= :from))
   and (:to is null or iif(length(:to) > 10, at < unixepoch(:to), local_date < :to))`
 export const ALWAYS = { from: null, to: null } as const
+
+/** The parameters of a recipe about one series of the given indicator and geo. */
+export const about = (series: WellKnownSeries) => ({ ...series, series: null }) as const
 
 /** The series as it came, without the service's own aggregation. */
 export const NATIVE_SERIES = `kind = 'indicator' and time_trunc is null and geo_agg is null`

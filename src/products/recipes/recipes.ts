@@ -1,8 +1,17 @@
-import { ENERGY } from './energy.ts'
-import { EVIDENCE } from './evidence.ts'
-import { PRICES } from './prices.ts'
-import type { Recipe } from './recipe.ts'
-import { TEXTS } from './texts.ts'
+import { SHARED } from '../../services/services.ts'
+import { energyRecipes } from './energy.ts'
+import { evidenceRecipes } from './evidence.ts'
+import { priceRecipes } from './prices.ts'
+import type { Recipe, Subjects } from './recipe.ts'
+import { textRecipes } from './texts.ts'
 
-/** Every recipe, in the order of the documentation. */
-export const RECIPES: readonly Recipe[] = [...PRICES, ...ENERGY, ...EVIDENCE, ...TEXTS]
+/** Every recipe, in the order of the documentation, with the indicators and the language of a service as defaults. */
+export const recipesOf = (service: Subjects): readonly Recipe[] => [
+  ...priceRecipes(service),
+  ...energyRecipes(service),
+  ...evidenceRecipes(service),
+  ...textRecipes(service),
+]
+
+/** The recipes where nobody says which service it is. */
+export const RECIPES = recipesOf(SHARED)

@@ -1,21 +1,20 @@
-import { LOCALES } from '../../services/routes.ts'
-import type { Recipe } from './recipe.ts'
+import type { Recipe, Subjects } from './recipe.ts'
 
 /** The day of `archives-published`, for tools that do not say one. */
 const DAY = `coalesce(:date, date('now'))`
 
-export const TEXTS: readonly Recipe[] = [
+export const textRecipes = ({ locales }: Subjects): readonly Recipe[] => [
   {
     name: 'search',
     question:
       'Where is something spoken of: in indicators, content or archives? Accents do not matter; words of the name count most.',
-    parameters: { text: 'precio*', locale: LOCALES[0] },
+    parameters: { text: 'precio*', locale: locales[0] },
     needs: [],
     probes: [
       {
         sql: 'select exists(select 1 from search_item where locale = :locale)',
         lacks: 'No text in the language {locale} is held.',
-        hint: 'A job fetches them: catalogue: true, and content: [{ kinds: [news] }], with locales: [es, en].',
+        hint: `A job fetches them: catalogue: true, and content: [{ kinds: [news] }], with locales: [${locales.join(', ')}].`,
       },
     ],
     sql: `select i.kind, i.item_id as id, t.name, snippet(search, -1, '', '', '…', 8) as excerpt
@@ -30,13 +29,13 @@ limit 20`,
   {
     name: 'latest-news',
     question: 'What is new?',
-    parameters: { locale: LOCALES[0] },
+    parameters: { locale: locales[0] },
     needs: [],
     probes: [
       {
         sql: 'select exists(select 1 from news where locale = :locale and withdrawn_at is null)',
         lacks: 'It needs news in the language {locale}, and none are held.',
-        hint: 'A job fetches them: content: [{ kinds: [news] }], with locales: [es, en].',
+        hint: `A job fetches them: content: [{ kinds: [news] }], with locales: [${locales.join(', ')}].`,
       },
     ],
     sql: `select id, substr(published_at, 1, 10) as published, title, trim(substr(body_text, 1, 60)) as begins, terms

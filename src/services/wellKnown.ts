@@ -1,0 +1,47 @@
+/** An indicator, and the geo whose values answer most questions about it. */
+export interface WellKnownSeries {
+  readonly indicator: number
+  readonly geo: number
+}
+
+/** What questions are about: the subjects of recipes, of the demo and of the examples in the help. */
+export interface WellKnown {
+  /** The price of the day-ahead market. */
+  readonly spotPrice: WellKnownSeries
+  /** The price of another session of the same market. */
+  readonly sessionPrice: WellKnownSeries
+  /** The energy that was traded in each period, which became shorter on the way. */
+  readonly tradedEnergy: WellKnownSeries
+  readonly demand: WellKnownSeries
+  readonly demandForecast: WellKnownSeries
+  readonly wind: WellKnownSeries
+  readonly solar: WellKnownSeries
+  readonly hydro: WellKnownSeries
+  readonly nuclear: WellKnownSeries
+  readonly combinedCycle: WellKnownSeries
+}
+
+/** The country, for prices, and its peninsula, for powers. */
+const [COUNTRY, PENINSULA] = [3, 8741]
+const price = (indicator: number): WellKnownSeries => ({ indicator, geo: COUNTRY })
+const power = (indicator: number): WellKnownSeries => ({ indicator, geo: PENINSULA })
+
+/** Source: the operator's catalogue. */
+export const WELL_KNOWN: WellKnown = {
+  spotPrice: price(600),
+  sessionPrice: price(612),
+  tradedEnergy: price(602),
+  demand: power(1293),
+  demandForecast: power(544),
+  wind: power(551),
+  solar: power(1295),
+  hydro: power(546),
+  nuclear: power(549),
+  combinedCycle: power(550),
+}
+
+/** Two indicators for examples in the help and in messages. */
+export const [EXAMPLE, SECOND_EXAMPLE] = [WELL_KNOWN.spotPrice.indicator, WELL_KNOWN.sessionPrice.indicator] as const
+
+/** The geos that are shown before others where nobody names one, the widest first. Source: the operator's values. */
+export const MAIN_GEOS: readonly number[] = [COUNTRY, PENINSULA]
