@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { type Html, html, type Part } from './html.ts'
 import type { Page, PageRequest } from './page.ts'
 import { PAGE_LOCALES } from './words/locale.ts'
+import { WORDS } from './words/words.ts'
 
 /** A page, and how it can be reached. */
 export interface ShownPage {
@@ -21,12 +22,14 @@ const topOf = (pages: readonly Page[], live: boolean): readonly Page[] =>
 /** The first part of a path, which marks the place in the navigation: `/runs` of `/runs/7`. */
 const sectionOf = (path: string): string => /^\/[^/]*/.exec(path)![0]
 
-/** The same page in the other language: the address says which, and the server remembers. */
-function languages({ locale, words, link, path, query, live }: PageRequest): Part {
+/** The same page in each other language: the address says which, and the server remembers. */
+function languages({ locale, link, path, query, live }: PageRequest): Part {
   if (!live) return null
-  const other = PAGE_LOCALES.find((one) => one !== locale)!
   const rest = Object.fromEntries([...query].filter(([name]) => name !== 'lang'))
-  return html`<a href="${link(path, { ...rest, lang: other })}" lang="${other}" hreflang="${other}">${words.common.otherLanguage}</a>`
+  return PAGE_LOCALES.filter((one) => one !== locale).map(
+    (other) =>
+      html` <a href="${link(path, { ...rest, lang: other })}" lang="${other}" hreflang="${other}">${WORDS[other].common.inThisLanguage}</a>`,
+  )
 }
 
 /** A whole document: head, navigation, the page, and where it comes from. */
@@ -57,7 +60,7 @@ ${shown.body}
 </main>
 <p id="status" role="status" class="quiet"${live && html` data-changed="${common.changed}"`} data-copy="${common.copy}" data-copied="${common.copied}"></p>
 <footer>
-<p>${common.database} <code>${basename(request.store.file)}</code>${shown.machine !== undefined && html` · <a href="${shown.machine}">${common.machine}</a>`} ${languages(request)}</p>
+<p>${common.database} <code>${basename(request.store.file)}</code>${shown.machine !== undefined && html` · <a href="${shown.machine}">${common.machine}</a>`}${languages(request)}</p>
 ${request.address !== undefined && html`<p class="printed">${request.address}</p>`}
 </footer>
 </body>

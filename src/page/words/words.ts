@@ -4,7 +4,7 @@ import * as common from './everywhere.ts'
 import * as explain from './explain.ts'
 import * as home from './home.ts'
 import * as indicators from './indicators.ts'
-import type { PageLocale } from './locale.ts'
+import { PAGE_LOCALES, type PageLocale } from './locale.ts'
 import * as runs from './runs.ts'
 import * as search from './search.ts'
 import * as series from './series.ts'
@@ -37,4 +37,6 @@ const wordsOf = (locale: PageLocale): Words =>
   Object.fromEntries(Object.entries(PARTS).map(([name, part]) => [name, part[locale]])) as unknown as Words
 
 /** The page's words by language. */
-export const WORDS: Readonly<Record<PageLocale, Words>> = { en: wordsOf('en'), es: wordsOf('es') }
+export const WORDS = Object.fromEntries(PAGE_LOCALES.map((locale) => [locale, wordsOf(locale)])) as Readonly<
+  Record<PageLocale, Words>
+>
