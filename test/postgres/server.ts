@@ -77,7 +77,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
   fsync: 'off',
   full_page_writes: 'off',
-  max_connections: '100',
+  // Databases of a test are open together, each with connections that end when they have had nothing to do for a while.
+  max_connections: '500',
   shared_buffers: '64MB',
   max_wal_size: '256MB',
   // What two processors in use by others make late is no reason to give up.
