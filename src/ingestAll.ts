@@ -54,13 +54,17 @@ export interface SyncContext {
   readonly later?: readonly JobWithOptions[]
 }
 
-/** Executes the planned requests of a job; `total` is how many there are, null where they were not counted. */
+/**
+ * Executes the planned requests of a job; `total` is how many there are, null where they were not counted; `again` is what would be
+ * planned when they are executed.
+ */
 export type Execute = (
   context: SyncContext,
   job: Job,
   command: string,
   requests: Iterable<PlannedRequest>,
   total: number | null,
+  again: () => Promise<Iterable<PlannedRequest>>,
 ) => Promise<Summary>
 
 /** A request that failed for good. */

@@ -58,7 +58,10 @@ export async function sync(
     // Counted first for the estimate of the time left. Planning is quick, and the plan is never in memory as a whole.
     const total = await countOf(plan({ ...planning, requested: requested.copy() }), context.signal)
     if (first === null) await context.onPlanned?.(total)
-    const rest = await execute(context, job, command, plan(planning), total)
+    const before = requested.copy()
+    const again = async () =>
+      plan({ ...planning, plannerState: await readPlannerState(store), requested: before.copy() })
+    const rest = await execute(context, job, command, plan(planning), total, again)
     if (!options.range) await rememberWanted(store, job.name, wantedOf(planning), options.part)
     const selected = namesAnything(planning.job)
     return { ...(first ? mergeSummaries(first, rest) : rest), skipped: [...skipped.values()], selected }

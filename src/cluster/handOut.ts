@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type StoppedError, SyncError } from '../base/errors.ts'
+import { StoppedError, SyncError } from '../base/errors.ts'
 import { quantity } from '../base/quantity.ts'
 import { stoppedBySignal } from '../base/stopped.ts'
 import { shared } from '../db/shared.ts'
@@ -17,6 +17,7 @@ import type { AnyParams } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
 import { failures } from '../state/failures.ts'
 import { type Enqueued, enqueue } from './enqueue.ts'
+import { countLost } from './lost.ts'
 import type { Queue } from './queue.ts'
 import { plannedOf, type QueuedRequest } from './queuedRequest.ts'
 import { DEAD_MS } from './registry.ts'
@@ -61,6 +62,18 @@ const hasWorkers = async (store: Store, host: string, now: number): Promise<bool
     .where('host', '=', host)
     .where('seen_at', '>', now - DEAD_MS)
     .executeTakeFirst()) !== undefined
+
+/** Why a plan is not done of which some requests are lost; null where none is. */
+const lostOf = (lost: number): StoppedError | null =>
+  lost === 0
+    ? null
+    : new StoppedError(
+        `${quantity(lost, 'planned request is', 'planned requests are')} neither answered nor in the queue any more.`,
+        {
+          hint: 'Somebody deleted from the queue, or every worker died that took them. Run the same command again: it requests what is missing.',
+          code: 'requests-lost',
+        },
+      )
 
 /** Begins a plan that is handed to workers: what they have already is read before anything is planned. */
 export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, service: Service): Promise<HandOut> {
@@ -115,7 +128,7 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
 
   return {
     requested,
-    async execute(context, job, command, requests) {
+    async execute(context, job, command, requests, _total, again) {
       const { now } = context
       const began = now()
       const run = await openRun({ ...context, store }, command, job)
@@ -123,9 +136,10 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
       let counts = NO_COUNTS
       try {
         const enqueued = await enqueue(queue, job, requests, after, began)
-        const stop = await settled(context, job, { ...enqueued, ...run }, (latest) => {
+        const ended = await settled(context, job, { ...enqueued, ...run }, (latest) => {
           counts = latest
         })
+        const stop = ended ?? lostOf(await countLost(store, queue.open, await again(), requested, after))
         counts = await countsOfWorkers(store, job.name, after)
         const failed = await failedSince(store, service, now(), after)
         const outcome = runOutcome(stop, failed.length + counts.rows_rejected)

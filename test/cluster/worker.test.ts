@@ -121,6 +121,29 @@ test('what fails every time is taken three times and left for the next run, and 
   expect((await readMachines(planner.store))?.queues).toEqual([])
 })
 
+test('a plan whose requests were deleted from the queue is not done, and says how many are missing; the next one requests them', async () => {
+  const emulator = await emulate({ now: NOW })
+  const file = await tempDatabase()
+  const [planner, worker] = [
+    await joined(file, emulator.url, emulator.key),
+    await joined(file, emulator.url, emulator.key),
+  ]
+  const planning = handOut(planner, JOB)
+  await expect.poll(() => planner.queue.left(JOB.name)).toBe(5)
+  await withClient(file, (client) =>
+    client.query(`delete from pgboss.job where id in (select id from pgboss.job where state = 'created' limit 3)`),
+  )
+  const stopping = new AbortController()
+  const working = work({ ...worker.context, signal: stopping.signal }, worker.queue, { concurrency: 2 })
+  expect(await planning).toMatchObject({
+    ...{ outcome: 'stopped', counts: { requests: 2 }, failures: [] },
+    stop: { code: 'requests-lost', message: '3 planned requests are neither answered nor in the queue any more.' },
+  })
+  expect(await handOut(planner, JOB)).toMatchObject({ outcome: 'done', stop: null, counts: { requests: 3 } })
+  stopping.abort()
+  await working
+})
+
 test('what was answered since it was planned is not requested, and of the rest only what is left', async () => {
   const emulator = await emulate({ now: NOW })
   const file = await tempDatabase()

@@ -1,0 +1,69 @@
+import { numbersOf } from '../base/json.ts'
+import { prepared } from '../db/prepared.ts'
+import { findSeries } from '../db/queries/seriesIdentity.ts'
+import type { Store } from '../db/store.ts'
+import { filteredGeos, identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
+import type { Requested } from '../plan/requested.ts'
+import { keyOf, plannedOf, type QueuedRequest } from './queuedRequest.ts'
+
+/** Outcomes after which the rest of a request is requested by others: they settle nothing. */
+const UNSETTLED = ['stopped', 'too-large'] as const
+
+const settledTarget = prepared((db, of: { after: number; target: string }) =>
+  db
+    .selectFrom('_fetch')
+    .select('id')
+    .where('id', '>', of.after)
+    .where('target', '=', of.target)
+    .where('outcome', 'not in', UNSETTLED)
+    .limit(1),
+)
+
+const settledSeries = prepared((db, of: { after: number; seriesId: number; from: number; to: number }) =>
+  db
+    .selectFrom('_fetch')
+    .select('geo_ids')
+    .where('id', '>', of.after)
+    .where('series_id', '=', of.seriesId)
+    .where('from_at', '<', of.to)
+    .where('to_at', '>', of.from)
+    .where('outcome', 'not in', UNSETTLED),
+)
+
+/** Whether an answer or a failure of a planned request is recorded since an answer. */
+async function isSettled({ kysely }: Store, planned: PlannedRequest, after: number): Promise<boolean> {
+  const { series, window, request } = planned
+  if (!series || !window) return (await settledTarget.first(kysely, { after, target: request.target })) !== undefined
+  const known = await findSeries(kysely, identityRow(series))
+  if (!known) return false
+  const geos = filteredGeos(planned)
+  return (await settledSeries.all(kysely, { after, seriesId: known.id, ...window })).some(({ geo_ids }) => {
+    const settled = numbersOf(geo_ids)
+    return geos === null || settled === null || geos.some((id) => settled.includes(id))
+  })
+}
+
+/**
+ * How many requests of a plan are neither answered nor failed nor queued any more: somebody deleted them from the queue, or they count
+ * as dead. `missing`: what would be planned now; `before`: what was planned; `after`: the last answer before that.
+ */
+export async function countLost(
+  store: Store,
+  open: () => Promise<readonly QueuedRequest[]>,
+  missing: Iterable<PlannedRequest>,
+  before: Requested,
+  after: number,
+): Promise<number> {
+  const targets = before.copy()
+  const wasPlanned = ({ series, geoIds, window, request }: PlannedRequest): boolean =>
+    series && window
+      ? geoIds.every((geoId) => before.left(seriesKey(series), geoId, [window]).length === 0)
+      : !targets.takes(request.target)
+  const lost: PlannedRequest[] = []
+  for (const planned of missing)
+    if (wasPlanned(planned) && !(await isSettled(store, planned, after))) lost.push(planned)
+  if (lost.length === 0) return 0
+  // A plan that began meanwhile may have queued the same.
+  const queued = new Set((await open()).map((one) => keyOf(plannedOf(one, lost[0]!.service))))
+  return lost.filter((planned) => !queued.has(keyOf(planned))).length
+}
