@@ -128,11 +128,11 @@ export async function ingestAll(
   const unknown = new Set<string>()
   let stop: SyncError | null = null
   try {
-    const isWanted = (planned: PlannedRequest): boolean => !unknown.has(pathOf(planned))
+    const isWanted = (planned: PlannedRequest): boolean => !unknown.has(requestPath(planned))
     await pipeline?.ingestEach(requests, isWanted, async (planned, { error }) => {
       const counts = await countsOf(store, runId)
       if (error) failures.push({ planned, error })
-      if (error?.code === 'not-found') unknown.add(pathOf(planned))
+      if (error?.code === 'not-found') unknown.add(requestPath(planned))
       done++
       const left = await callsLeft(store, hostOf(baseUrl), job.pace, now())
       await context.onProgress?.({ planned, counts, done, total, callsLeft: left })
@@ -160,7 +160,7 @@ export async function ingestAll(
   return { runId, job: job.name, outcome, counts, failures, seconds, stop, skipped: [], selected: true }
 }
 
-const pathOf = ({ request }: PlannedRequest): string => request.target.split('?')[0]!
+const requestPath = ({ request }: PlannedRequest): string => request.target.split('?')[0]!
 
 const tooManyRejects = (found: number, limit: number): SchemaError =>
   new SchemaError(

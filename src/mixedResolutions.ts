@@ -19,7 +19,7 @@ export interface DoubtfulReply {
 type Ingest = (ingestContext: IngestContext, planned: PlannedRequest) => Promise<IngestResult>
 
 /** Records where the resolution changes, so that later windows are cut there. */
-async function remember(
+async function rememberResolution(
   { loading }: IngestContext,
   planned: PlannedRequest,
   at: number,
@@ -85,7 +85,7 @@ export async function ingestHalves(
   const before = await ingest(ingestContext, withWindow(ingestContext.service, planned, left))
   const all = { ...before, counts: addCounts(counts, before.counts) }
   const after = await ingest(ingestContext, withWindow(ingestContext.service, planned, right))
-  await remember(ingestContext, planned, right.from, before.last, after.first)
+  await rememberResolution(ingestContext, planned, right.from, before.last, after.first)
   return mergeResults(all, after)
 }
 
@@ -101,7 +101,7 @@ async function ingestDays(
   const results: IngestResult[] = []
   for (const [i, day] of days.entries()) {
     const one = await ingest(ingestContext, withWindow(ingestContext.service, planned, day))
-    await remember(ingestContext, planned, day.from, results[i - 1]?.last ?? null, one.first)
+    await rememberResolution(ingestContext, planned, day.from, results[i - 1]?.last ?? null, one.first)
     results.push(one)
   }
   const all = results.reduce(mergeResults)

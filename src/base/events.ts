@@ -29,7 +29,7 @@ const answered = ({ status, ms, attempt = 1 }: EventFields): string =>
     ...(ms === null || ms === undefined ? [] : [`in ${Math.round(ms)} ms`]),
     ...(attempt > 1 ? [`at attempt ${attempt}`] : []),
   ].join(' ')
-const counted = (rows: EventRows | undefined): string =>
+const rowsText = (rows: EventRows | undefined): string =>
   Object.entries(rows ?? {})
     .filter(([name, count]) => count > 0 || name === 'new')
     .map(([name, count]) => `${count} ${name}`)
@@ -50,7 +50,7 @@ export const EVENTS = {
     when: 'A reply has been loaded.',
     fields: [...REQUEST, 'attempt', 'status', 'ms', 'bytes', 'rows', 'loaded'],
     sentence: (of) =>
-      `${what(of)}: ${answered(of)}, ${of.loaded === false ? 'mixed resolutions, requested in smaller windows' : counted(of.rows)}`,
+      `${what(of)}: ${answered(of)}, ${of.loaded === false ? 'mixed resolutions, requested in smaller windows' : rowsText(of.rows)}`,
   },
   'request.retried': {
     level: 'warn',
@@ -98,7 +98,7 @@ export const EVENTS = {
     when: 'A run ends. Its level is info when it is done, warn when it is partial or stopped, error when it failed.',
     fields: [...RUN, 'outcome', 'ms', 'requests', 'failed', 'bytes', 'rows', 'code', 'reason', 'hint'],
     sentence: ({ job, run, outcome, ms, requests, failed, rows, reason }) =>
-      `${job}: run ${run} ${outcome} in ${seconds(ms ?? 0)}, ${quantity(requests ?? 0, 'request')}, ${failed} failed, ${counted(rows)}${reason ? `: ${reason}` : ''}`,
+      `${job}: run ${run} ${outcome} in ${seconds(ms ?? 0)}, ${quantity(requests ?? 0, 'request')}, ${failed} failed, ${rowsText(rows)}${reason ? `: ${reason}` : ''}`,
   },
   'signal.received': {
     level: 'warn',

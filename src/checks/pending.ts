@@ -47,7 +47,11 @@ const coveredPeriods = prepared((db, of: Interval & { seriesId: number }) =>
 )
 
 /** What the geos of a series have in an interval. */
-async function heldIn({ kysely }: Reader, seriesId: number, interval: Interval): Promise<ReadonlyMap<number, Held>> {
+async function readHeldPeriods(
+  { kysely }: Reader,
+  seriesId: number,
+  interval: Interval,
+): Promise<ReadonlyMap<number, Held>> {
   const rows = await coveredPeriods.all(kysely, { seriesId, ...interval })
   return new Map(
     rows.map(({ geo_id, least, most, periods }) => [
@@ -96,12 +100,12 @@ export async function pendingValues(db: Reader): Promise<Pending> {
   for (const [seriesId, windows] of await provisional(db)) {
     const alone = new Set(windows.map(({ geoId }) => geoId))
     for (const window of windows) {
-      const own = [...(await heldIn(db, seriesId, window))].filter(
+      const own = [...(await readHeldPeriods(db, seriesId, window))].filter(
         ([geoId, held]) =>
           (window.geoId === 0 ? geoId === 0 || !alone.has(geoId) : geoId === window.geoId) && mayLack(window, held),
       )
       if (own.length === 0) continue
-      const before = await heldIn(db, seriesId, { from: window.from - BEFORE, to: window.from })
+      const before = await readHeldPeriods(db, seriesId, { from: window.from - BEFORE, to: window.from })
       for (const [geoId, held] of own) {
         const lacking = lackingIn(window, held, before.get(geoId))
         if (lacking === 0) continue

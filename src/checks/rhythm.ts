@@ -33,7 +33,7 @@ export interface Rhythm {
 }
 
 /** The last runs of a job; `live`: whether it requested something up to the present. */
-const runsOf = ({ kysely }: Reader, job: string) =>
+const jobRuns = ({ kysely }: Reader, job: string) =>
   kysely
     .selectFrom('_run as r')
     .select(['r.id', 'r.started_at', 'r.schedule', 'r.time_zone'])
@@ -51,7 +51,7 @@ const runsOf = ({ kysely }: Reader, job: string) =>
     .limit(RUNS)
     .execute()
 
-type RhythmRun = Awaited<ReturnType<typeof runsOf>>[number]
+type RhythmRun = Awaited<ReturnType<typeof jobRuns>>[number]
 
 /** The rhythm of a job with a schedule: one run is enough to know when the next one is due. */
 function scheduledOf(job: string, last: RhythmRun | undefined): Rhythm | undefined {
@@ -66,7 +66,7 @@ function scheduledOf(job: string, last: RhythmRun | undefined): Rhythm | undefin
 
 /** The rhythm of a job; undefined where it runs irregularly, or requests only the past. */
 async function rhythmOf(db: Reader, job: string): Promise<Rhythm | undefined> {
-  const runs = await runsOf(db, job)
+  const runs = await jobRuns(db, job)
   const scheduled = scheduledOf(job, runs[0])
   if (scheduled) return scheduled
   if (runs.filter(({ live }) => live).length * 2 < runs.length) return undefined

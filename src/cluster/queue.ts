@@ -62,7 +62,7 @@ const found = (response: object): boolean => (response as { readonly affected: n
 /** The data of what was queued: a connection may return JSON as text. */
 const asData = <T>(data: unknown): T => (typeof data === 'string' ? JSON.parse(data) : data) as T
 
-const send = async (db: Kysely<never>, text: string, values: readonly unknown[]) => ({
+const sendSql = async (db: Kysely<never>, text: string, values: readonly unknown[]) => ({
   rows: (await db.executeQuery(CompiledQuery.raw(text, [...values]))).rows,
 })
 
@@ -71,13 +71,13 @@ const asDb = (db: Kysely<never>, isClosed = (): boolean => false): Db => ({
   executeSql: async (text, values = []) => {
     // pg-boss may begin a maintenance pass while it stops; its statements would fail on the closed connection, so they never return.
     if (isClosed()) return new Promise(() => undefined)
-    if (values.length > 0 || !/^\s*begin\b/i.test(text)) return send(db, text, values)
+    if (values.length > 0 || !/^\s*begin\b/i.test(text)) return sendSql(db, text, values)
     // A statement text with its own transaction that fails leaves the connection inside that transaction.
     return db.connection().execute(async (one) => {
       try {
-        return await send(one, text, values)
+        return await sendSql(one, text, values)
       } catch (error) {
-        await send(one, 'rollback', []).catch(() => undefined)
+        await sendSql(one, 'rollback', []).catch(() => undefined)
         throw error
       }
     })

@@ -31,23 +31,23 @@ export async function lockWriter(store: Store, command: string, now: () => numbe
 }
 
 /** Locks that several runs of one open database share. */
-const shared = new WeakMap<Store, { runs: number; readonly unlock: Promise<() => Promise<void>> }>()
+const sharedLocks = new WeakMap<Store, { runs: number; readonly unlock: Promise<() => Promise<void>> }>()
 
 /** The same for a run of an open database that may have the lock already, or another run that began meanwhile. */
 export async function lockForRun(store: Store, command: string, now: () => number): Promise<() => Promise<void>> {
-  if (store.fenced() && !shared.has(store)) return async () => undefined
-  const entry = shared.get(store) ?? { runs: 0, unlock: lockWriter(store, command, now) }
-  shared.set(store, entry)
+  if (store.fenced() && !sharedLocks.has(store)) return async () => undefined
+  const entry = sharedLocks.get(store) ?? { runs: 0, unlock: lockWriter(store, command, now) }
+  sharedLocks.set(store, entry)
   entry.runs++
   const leave = async (): Promise<void> => {
     if (--entry.runs > 0) return
-    shared.delete(store)
+    sharedLocks.delete(store)
     await (await entry.unlock)()
   }
   try {
     await entry.unlock
   } catch (error) {
-    if (--entry.runs === 0) shared.delete(store)
+    if (--entry.runs === 0) sharedLocks.delete(store)
     throw error
   }
   return leave

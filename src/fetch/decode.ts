@@ -102,7 +102,13 @@ function measure(body: Buffer, coding: Coding, most: number, stop: AbortSignal):
   })
 }
 
-async function unpack(body: Buffer, name: string, wire: number, bounds: Bounds, stop: AbortSignal): Promise<Buffer> {
+async function decompressBody(
+  body: Buffer,
+  name: string,
+  wire: number,
+  bounds: Bounds,
+  stop: AbortSignal,
+): Promise<Buffer> {
   const coding = codingOf(name, body)
   const most = mostOf(wire, bounds)
   const likely = Math.max(PIECE, body.length * USUAL_RATIO)
@@ -140,6 +146,6 @@ export async function decode(
   if (names.length > MOST_CODINGS) throw new BodyError('BODY_ENCODING', `the body is packed ${names.length} times`)
   let decoded = body
   for (const name of names.reverse())
-    if (decoded.length > 0) decoded = await unpack(decoded, name, body.length, bounds, stop)
+    if (decoded.length > 0) decoded = await decompressBody(decoded, name, body.length, bounds, stop)
   return decoded
 }

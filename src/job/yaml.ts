@@ -96,7 +96,7 @@ function nodeAt(document: Document, path: Path, key: boolean): Node | null {
 }
 
 /** The message for an error of the parser; a repeated key is named. */
-const wordsOf = ({ code, message, pos }: YAMLError, text: string): string =>
+const yamlMessage = ({ code, message, pos }: YAMLError, text: string): string =>
   code === 'DUPLICATE_KEY'
     ? `${/^[^:\s]*/.exec(text.slice(pos[0]))?.[0] ?? 'a key'} stands twice in the same place; keep one`
     : `is not valid YAML: ${message.split('\n')[0]?.replace(/ at line .*$/, '')}`
@@ -119,7 +119,7 @@ export function parseYaml(text: string): { mistakes: readonly TextMistake[]; par
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
   const [document] = documents as [Document]
-  const mistakes = document.errors.map((error) => ({ ...place(error.pos[0]), message: wordsOf(error, text) }))
+  const mistakes = document.errors.map((error) => ({ ...place(error.pos[0]), message: yamlMessage(error, text) }))
   if (document.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return { mistakes, parsed: null }
   if (documents.length > 1) return whole('holds several YAML documents; a job file is one')
   const bad = tooComplex(document)

@@ -86,7 +86,7 @@ const whole = (value: number): number => value + 0
 /** Whole numbers that a double holds exactly; they are 64 bits only in the file. */
 const longs = (): PendingValues => numbers(new Float64Array(GROUP), BigInt)
 const integers = (): PendingValues => numbers(new Int32Array(GROUP), whole)
-const doubles = (): PendingValues => numbers(new Float64Array(GROUP), (value) => value)
+const doubleValues = (): PendingValues => numbers(new Float64Array(GROUP), (value) => value)
 
 /** A column as Parquet stores it: long numbers in 64 bits, instants in milliseconds, dates in days since 1970. */
 const HELD: Readonly<Record<LakeType, () => PendingValues>> = {
@@ -94,7 +94,7 @@ const HELD: Readonly<Record<LakeType, () => PendingValues>> = {
   timestamp: longs,
   int32: integers,
   date: integers,
-  double: doubles,
+  double: doubleValues,
   boolean: () => others((value) => value === 1),
   string: () => others((value) => value),
 }

@@ -104,7 +104,7 @@ async function makePart(
 const sum = (files: readonly LakeFile[], of: 'rows' | 'bytes'): number => files.reduce((all, file) => all + file[of], 0)
 
 /** The tables of a snapshot with their files. */
-const tablesOf = (files: ReadonlyMap<LakeTableName, LakeFile[]>): LakeManifest['tables'] =>
+const manifestTables = (files: ReadonlyMap<LakeTableName, LakeFile[]>): LakeManifest['tables'] =>
   Object.fromEntries(
     LAKE_TABLE_NAMES.map((name) => {
       const { about, byYear, sortedBy, columns } = LAKE_TABLES[name]
@@ -168,7 +168,7 @@ async function make(
   const madeAt = formatMillis(now())
   const next: LakeManifest = {
     ...{ format: LAKE_FORMAT, schema: LAKE_SCHEMA, program, snapshot, folder: writer.folderOf(snapshot) },
-    ...{ created_at: madeAt, synced_at: madeAt, source, tables: tablesOf(files) },
+    ...{ created_at: madeAt, synced_at: madeAt, source, tables: manifestTables(files) },
   }
   const paths = (manifest: LakeManifest): string => JSON.stringify(filesOf(manifest).map(({ path }) => path))
   const same = last !== null && written.files === 0 && paths(last) === paths(next)

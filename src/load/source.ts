@@ -24,7 +24,7 @@ function withoutSecrets(address: string): string {
 /** Stores that a service is called, so that published copies can name their source. Writes nothing when it is stored already. */
 export async function rememberSource(store: Store, { baseUrl, service }: CalledService, nowMs: number): Promise<void> {
   const [host, source] = [hostOf(baseUrl), { base_url: withoutSecrets(baseUrl), service }]
-  const known = await sourceOf(store, host)
+  const known = await readSource(store, host)
   if (known?.base_url === source.base_url && known.service === service) return
   await store.write(async (tx) => {
     await tx
@@ -35,7 +35,7 @@ export async function rememberSource(store: Store, { baseUrl, service }: CalledS
   })
 }
 
-const sourceOf = ({ kysely }: Pick<Store, 'kysely'>, host: string) =>
+const readSource = ({ kysely }: Pick<Store, 'kysely'>, host: string) =>
   kysely.selectFrom('_source').selectAll().where('host', '=', host).executeTakeFirst()
 
 /** Stores a pause that a service asked for, for the next process; a shorter one does not end a longer one. */
@@ -56,6 +56,6 @@ export async function waitUntil(
   host: string,
   nowMs: number,
 ): Promise<number | undefined> {
-  const until = (await sourceOf(store, host))?.wait_until ?? 0
+  const until = (await readSource(store, host))?.wait_until ?? 0
   return until > nowMs ? until : undefined
 }

@@ -72,7 +72,7 @@ export const addWritten = (a: UpsertCounts, b: UpsertCounts): UpsertCounts => ({
 })
 
 /** The key of a row, as a text. */
-const keyOf = (table: TableName, row: RowValues): string =>
+const rowKey = (table: TableName, row: RowValues): string =>
   JSON.stringify(tableOf(table).key.map((column) => row[column]))
 
 /** How many stored rows one query reads. */
@@ -114,7 +114,7 @@ async function heldRows(
   for (let first = 0; first < rows.length; first += AT_ONCE) {
     const some = rows.slice(first, first + AT_ONCE)
     const values = some.flatMap((row) => key.map((column) => row[column]!))
-    for (const row of await heldQuery(table, some.length).all(tx, values)) found.set(keyOf(table, row), row)
+    for (const row of await heldQuery(table, some.length).all(tx, values)) found.set(rowKey(table, row), row)
   }
   return found
 }
@@ -140,17 +140,17 @@ export async function upsertRows(
 ): Promise<UpsertCounts> {
   const { columns, silent } = tableOf(table)
   // Of rows with equal keys in one answer the last counts.
-  const rows = [...new Map(sent.map((row) => [keyOf(table, row), row])).values()]
+  const rows = [...new Map(sent.map((row) => [rowKey(table, row), row])).values()]
   const extra = Object.fromEntries(Object.entries(stamps).filter(([column]) => column in columns))
   const befores = await heldRows(tx, table, rows)
   let [fresh, revised] = [0, 0]
   for (const one of rows) {
-    const before = befores.get(keyOf(table, one))
+    const before = befores.get(rowKey(table, one))
     const row = one.payload && before?.payload ? await withHeld(tx, table, one, before, { locale, first }) : one
     const telling = Object.keys(row).filter((column) => !silent.includes(column))
     if (before && (when === 'kept' || telling.every((column) => before[column] === row[column]))) continue
     if (!(await upsertRow(tx, table, { ...row, ...extra }, when, { locale, first }))) continue
-    const after = before && (await heldRows(tx, table, [row])).get(keyOf(table, row))
+    const after = before && (await heldRows(tx, table, [row])).get(rowKey(table, row))
     const isNew = !before || telling.every((name) => isCompleted(name, before[name], after![name]))
     if (isNew) fresh++
     else revised++

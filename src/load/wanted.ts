@@ -7,7 +7,11 @@ import type { Database } from '../tables/schema.ts'
 type WantedRow = Insertable<Database['_wanted']>
 
 /** The rows of what is wanted of the stored series, by series and entry. */
-async function rowsOf({ kysely }: Store, job: string, wanted: readonly Wanted[]): Promise<Map<string, WantedRow>> {
+async function readWantedRows(
+  { kysely }: Store,
+  job: string,
+  wanted: readonly Wanted[],
+): Promise<Map<string, WantedRow>> {
   const series = await kysely
     .selectFrom('series')
     .select(['id', 'kind', 'indicator_id', 'time_trunc', 'time_agg', 'geo_agg', 'geo_trunc', 'geo_ids'])
@@ -35,7 +39,7 @@ export async function rememberWanted(
   wanted: readonly Wanted[],
   part = false,
 ): Promise<void> {
-  const rows = await rowsOf(store, job, wanted)
+  const rows = await readWantedRows(store, job, wanted)
   const held = await store.kysely.selectFrom('_wanted').selectAll().where('job', '=', job).execute()
   const gone: WantedRow[] = []
   for (const row of held) {
@@ -53,7 +57,7 @@ export async function rememberWanted(
   if (gone.length + rows.size === 0) return
   await store.write(async (tx) => {
     for (const row of gone) await forget.run(tx, row)
-    for (const row of rows.values()) await remember.run(tx, row)
+    for (const row of rows.values()) await insertWanted.run(tx, row)
   })
 }
 
@@ -64,7 +68,7 @@ const forget = prepared((db, row: WantedRow) =>
     .where('job', '=', row.job)
     .where('entry', '=', row.entry),
 )
-const remember = prepared((db, row: WantedRow) =>
+const insertWanted = prepared((db, row: WantedRow) =>
   db
     .insertInto('_wanted')
     .values({

@@ -5,13 +5,13 @@ export interface Piece {
 }
 
 /** Words and the characters between them. */
-const wordsOf = (text: string): string[] => text.match(/\s+|[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? []
+const splitWords = (text: string): string[] => text.match(/\s+|[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? []
 
 /** Words of one version times words of the other: above this, everything between the equal ends counts as one change. */
 const MOST = 4_000_000
 
 /** Joins the changes between two unchanged parts: removed text, then added text. Spaces alone do not separate two changes. */
-function joined(pieces: readonly Piece[]): Piece[] {
+function mergePieces(pieces: readonly Piece[]): Piece[] {
   const done: Piece[] = []
   let [same, removed, added] = ['', '', '']
   const flush = (): void => {
@@ -64,7 +64,7 @@ function* compared(before: readonly string[], after: readonly string[]): Generat
  * removed the new one.
  */
 export function difference(before: string, after: string): Piece[] {
-  const [old, fresh] = [wordsOf(before), wordsOf(after)]
+  const [old, fresh] = [splitWords(before), splitWords(after)]
   let start = 0
   while (start < old.length && start < fresh.length && old[start] === fresh[start]) start++
   let end = 0
@@ -78,7 +78,7 @@ export function difference(before: string, after: string): Piece[] {
           { what: 'added', text: added.join('') },
         ]
       : [...compared(removed, added)]
-  return joined([
+  return mergePieces([
     { what: 'same', text: old.slice(0, start).join('') },
     ...middle,
     { what: 'same', text: old.slice(old.length - end).join('') },

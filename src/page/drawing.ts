@@ -41,10 +41,10 @@ export function ticksOf(low: number, high: number, count = 5): number[] {
   )
 }
 
-const rounded = (value: number): string => String(Math.round(value * 10) / 10)
+const coordinate = (value: number): string => String(Math.round(value * 10) / 10)
 
 /** Points as a path, interrupted where there is no value. */
-function pathOf(
+function linePath(
   points: DrawnLine['points'],
   x: (at: number) => number,
   y: (value: number) => number,
@@ -57,7 +57,7 @@ function pathOf(
       isDown = false
       continue
     }
-    const [across, up] = [rounded(x(at)), rounded(y(value))]
+    const [across, up] = [coordinate(x(at)), coordinate(y(value))]
     path += isDown ? (steps ? `H${across}V${up}` : `L${across} ${up}`) : `M${across} ${up}h.1`
     isDown = true
   }
@@ -74,9 +74,9 @@ export function drawing({ label, lines, ends, steps = false, locale }: Drawing):
   return html`<svg class="drawing" viewBox="0 0 ${BOX.width} ${BOX.height}" role="img" aria-label="${label}">
 ${ticksOf(low, high).map(
   (value) =>
-    html`<path class="rule" d="M${BOX.left} ${rounded(y(value))}H${BOX.width}"/><text x="${BOX.left - 6}" y="${rounded(y(value) + 4)}" text-anchor="end">${value.toLocaleString(locale)}</text>`,
+    html`<path class="rule" d="M${BOX.left} ${coordinate(y(value))}H${BOX.width}"/><text x="${BOX.left - 6}" y="${coordinate(y(value) + 4)}" text-anchor="end">${value.toLocaleString(locale)}</text>`,
 )}
-${lines.map(({ points }, i) => html`<path class="line line-${i % 4}" d="${pathOf(points, x, y, steps)}"/>`)}
+${lines.map(({ points }, i) => html`<path class="line line-${i % 4}" d="${linePath(points, x, y, steps)}"/>`)}
 <text x="${BOX.left}" y="${BOX.height - 6}">${ends[0]}</text><text x="${BOX.width}" y="${BOX.height - 6}" text-anchor="end">${ends[1]}</text>
 </svg>`
 }

@@ -17,7 +17,7 @@ interface RetryPart {
 }
 
 /** The parts of a request that are not requested yet; geos with the same parts are requested together. */
-function partsOf({ series, window, geoIds, params }: FailedRequest, requested: Requested): RetryPart[] {
+function retryParts({ series, window, geoIds, params }: FailedRequest, requested: Requested): RetryPart[] {
   if (!series || !window) return [{ geoIds: geoIds ?? (series ? [] : [ALL_GEOS]), window, params }]
   const key = seriesKey(series)
   const missing = (geoIds ?? [ALL_GEOS]).map((geoId) => ({ geoId, holes: requested.left(key, geoId, [window]) }))
@@ -37,7 +37,7 @@ export function* planRetry(
   for (const one of failed) {
     const { where, route, series, lookbackS } = one
     const settledS = now - (lookbackS ?? DEFAULT_LOOKBACK)
-    for (const { geoIds, window, params } of partsOf(one, requested)) {
+    for (const { geoIds, window, params } of retryParts(one, requested)) {
       const planned = planRequest({ service, now }, where, route, params, {
         ...{ series, geoIds, window, reason: 'retry' as const },
         settledBefore: floorTo(service.timeZone, settledS, borderUnit(series?.timeTrunc ?? null)),

@@ -80,7 +80,7 @@ export function datasetsOf({ kysely }: Reader, { indicators, offers = [], geos }
 }
 
 /** A list for a message, shortened where it is long. */
-const listed = (ids: readonly number[]): string =>
+const someOf = (ids: readonly number[]): string =>
   ids.length === 0 ? 'none' : `${ids.slice(0, 20).join(', ')}${ids.length > 20 ? ` and ${ids.length - 20} more` : ''}`
 
 /** Throws where no values of an indicator or geo are held: a file without it would look as if it had no values. */
@@ -100,7 +100,7 @@ export async function requireHeld(db: Reader, question: ExportQuestion): Promise
       .orderBy('id')
       .execute()
     throw new InputError(`No values of ${word} ${missing.join(', ')} are held.`, {
-      hint: `Held are the ${word}s: ${listed(held.map(({ id }) => id))}. A job fetches others; \`indicator-sync discover\` finds their numbers.`,
+      hint: `Held are the ${word}s: ${someOf(held.map(({ id }) => id))}. A job fetches others; \`indicator-sync discover\` finds their numbers.`,
       code: 'not-held',
     })
   }
@@ -108,7 +108,7 @@ export async function requireHeld(db: Reader, question: ExportQuestion): Promise
   const missing = question.geos.filter((geo) => !geos.includes(geo))
   if (missing.length > 0)
     throw new InputError(`No values of geo ${missing.join(', ')} are held for that.`, {
-      hint: `Held are the geos: ${listed(geos)}.`,
+      hint: `Held are the geos: ${someOf(geos)}.`,
       code: 'not-held',
     })
 }

@@ -39,7 +39,7 @@ export interface Difference {
 const NOWHERE = { series_id: null, geo_id: null, at_utc: null, at_local: null, field: null, locale: null } as const
 
 /** The name of an indicator, in the first language where there is one. */
-const nameOf = (
+const nameColumn = (
   of: ExpressionBuilder<Database, 'series' | 'indicator'>,
   kind: 'series.kind' | 'indicator.kind',
   id: 'series.indicator_id' | 'indicator.id',
@@ -61,7 +61,7 @@ const touchedSeries = ({ kysely }: Reader, { from, to }: DiffQuestion) =>
     .innerJoin('series', 'series.id', 'f.series_id')
     .select(['series.id as series_id', 'series.kind', 'series.indicator_id as id', 'series.time_zone as zone'])
     .select(({ fn }) => [fn.min('f.from_at').as('from'), fn.max('f.to_at').as('to')])
-    .select((of) => nameOf(of as never, 'series.kind', 'series.indicator_id'))
+    .select((of) => nameColumn(of as never, 'series.kind', 'series.indicator_id'))
     .where('f.finished_at', '>', from)
     .where('f.finished_at', '<=', to)
     .where((of) => of.or([of('f.rows_new', '>', 0), of('f.rows_revised', '>', 0), of('f.rows_withdrawn', '>', 0)]))
@@ -195,7 +195,7 @@ async function catalogueDifferences({ kysely }: Reader, { from, to, indicators }
   const rows = await kysely
     .selectFrom('indicator')
     .select(['kind', 'id', 'first_seen_at', 'withdrawn_at'])
-    .select((of) => nameOf(of as never, 'indicator.kind', 'indicator.id'))
+    .select((of) => nameColumn(of as never, 'indicator.kind', 'indicator.id'))
     .where('last_seen_at', 'is not', null)
     .where(({ or, and, eb }) =>
       or([

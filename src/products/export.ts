@@ -30,7 +30,7 @@ const TIMES: Readonly<Record<Clock, readonly ExportColumn[]>> = { both: [UTC, LO
 type Value = readonly [at: Instant, value: number | null, step: number]
 
 /** The values of a dataset in the order of their instants. */
-const valuesOf = ({ engine }: Reader, { seriesId, geoId, zone }: Dataset, question: ExportQuestion): Blocks<Value> =>
+const readValues = ({ engine }: Reader, { seriesId, geoId, zone }: Dataset, question: ExportQuestion): Blocks<Value> =>
   engine.values({ seriesId, geoId, ...rangeIn(zone, question) }, question.asOf)
 
 /** Writes instants of a zone as text. */
@@ -54,7 +54,7 @@ async function createClock({ kysely }: Reader, zone: string, clock: Clock): Prom
 }
 
 /** What the service calls the quantity of some datasets, where it is one for all. */
-function unitOf(datasets: readonly Dataset[]): string {
+function commonUnit(datasets: readonly Dataset[]): string {
   const units = new Set(datasets.map(({ unit }) => unit))
   const [unit] = units
   return units.size === 1 && unit ? unit : "the indicator's own unit"
@@ -88,7 +88,7 @@ export async function exportLong(db: Reader, question: ExportQuestion, clock: Cl
     for (const dataset of datasets) {
       const shared = Object.values(SHARED).map(([, field]) => dataset[field])
       const times = clocks.get(dataset.zone)!
-      for await (const values of valuesOf(db, dataset, question))
+      for await (const values of readValues(db, dataset, question))
         yield values.map(([at, value, step]) => [...shared, ...times(at), step, value])
     }
   }
@@ -97,7 +97,7 @@ export async function exportLong(db: Reader, question: ExportQuestion, clock: Cl
       ...Object.entries(SHARED).map(([name, [type]]): ExportColumn => ({ name, type })),
       ...TIMES[clock],
       { name: 'step_s', type: 'integer', unit: 's' },
-      { name: 'value', type: 'real', unit: unitOf(datasets) },
+      { name: 'value', type: 'real', unit: commonUnit(datasets) },
     ],
     rows: rows(),
   }
@@ -114,13 +114,13 @@ export async function exportWide(db: Reader, question: ExportQuestion, clock: Cl
         (dataset): ExportColumn => ({
           name: columnOf(dataset),
           type: 'real',
-          unit: unitOf([dataset]),
+          unit: commonUnit([dataset]),
           about: `${dataset.name ?? `indicator ${dataset.indicatorId}`}, ${dataset.geoName ?? `geo ${dataset.geoId}`}`,
         }),
       ),
     ],
     rows: wide(
-      datasets.map((dataset) => valuesOf(db, dataset, question)),
+      datasets.map((dataset) => readValues(db, dataset, question)),
       times,
     ),
   }

@@ -54,7 +54,7 @@ async function countRows({ kysely, engine }: Reader): Promise<Record<string, num
   return counts
 }
 
-function sync(path: string): void {
+function flushFile(path: string): void {
   const handle = openSync(path, 'r')
   fsyncSync(handle)
   closeSync(handle)
@@ -106,9 +106,9 @@ export async function publish(
       await reader.close()
     }
     const done = { bytes: statSync(part).size, sha256: sha256OfFile(part), ...manifest }
-    sync(part)
+    flushFile(part)
     moveIntoPlace(part, target)
-    sync(dirname(file))
+    flushFile(dirname(file))
     return done
   } finally {
     for (const made of [copy, part]) removeDatabase(made)

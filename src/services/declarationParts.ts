@@ -28,7 +28,7 @@ export const recordOf =
     isObject(value) && Object.values(value).every(is)
 
 /** An object with these fields, each as it must be. */
-const objectOf =
+const isObjectOf =
   (fields: Readonly<Record<string, Is>>): Is =>
   (value) =>
     isObject(value) && Object.entries(fields).every(([name, is]) => is(value[name]))
@@ -39,8 +39,8 @@ const optional =
     value === undefined || is(value)
 
 const KINDS: Readonly<Record<string, Is>> = {
-  choice: objectOf({ values: isListOf(isText), aliases: recordOf(isText) }),
-  instant: objectOf({ form: isOne(...DATE_FORMS) }),
+  choice: isObjectOf({ values: isListOf(isText), aliases: recordOf(isText) }),
+  instant: isObjectOf({ form: isOne(...DATE_FORMS) }),
   ...Object.fromEntries(['list', 'flag', 'id', 'idOrName'].map((kind) => [kind, isObject])),
 }
 const isKind: Is = (value) =>
@@ -53,7 +53,7 @@ const hasSlots: Is = (value) =>
 /** One route. */
 export const isRoute: Is = (value) =>
   hasSlots(value) &&
-  objectOf({
+  isObjectOf({
     path: (path) => typeof path === 'string' && /^\/[^?#\s]*$/.test(path),
     version: isOne(...VERSIONS),
     shape: isOne(...SHAPES),
@@ -66,9 +66,9 @@ export const isRoute: Is = (value) =>
   })(value)
 
 const isPeriod: Is = (value) =>
-  isNumber(value) || objectOf({ unit: isOne('day', 'month', 'year'), count: isNumber })(value)
+  isNumber(value) || isObjectOf({ unit: isOne('day', 'month', 'year'), count: isNumber })(value)
 
-const haveForm = objectOf({
+const haveForm = isObjectOf({
   byNumber: recordOf(isPeriod),
   byWord: recordOf(isPeriod),
   coarse: (value) => value === null || isNumber(value),
@@ -80,14 +80,14 @@ const knowSums = ({ coarse, byNumber }: Steps): boolean => coarse === null || is
 /** How resolutions are named. */
 export const isSteps: Is = (value) => haveForm(value) && knowSums(value as Steps)
 
-const isSize: Is = objectOf({
+const isSize: Is = isObjectOf({
   unit: isOne('day', 'month', 'year'),
   count: (value) => isNumber(value) && (value as number) > 0,
 })
 
 /** How much is requested at once. */
-export const isWindows: Is = objectOf({
-  byGeos: isListOf(objectOf({ upTo: (value) => value === null || isNumber(value), size: isSize })),
+export const isWindows: Is = isObjectOf({
+  byGeos: isListOf(isObjectOf({ upTo: (value) => value === null || isNumber(value), size: isSize })),
   unknownGeos: isSize,
   offers: isSize,
   grouped: recordOf(isSize),
@@ -95,11 +95,11 @@ export const isWindows: Is = objectOf({
 
 /** The indicators of some subjects. */
 export const isWellKnown: Is = (value) =>
-  recordOf(objectOf({ indicator: isNumber, geo: isNumber }))(value) &&
+  recordOf(isObjectOf({ indicator: isNumber, geo: isNumber }))(value) &&
   Object.keys(value as object).every((subject) => Object.hasOwn(WELL_KNOWN, subject))
 
 /** One announced change of resolution. */
-export const isChange: Is = objectOf({
+export const isChange: Is = isObjectOf({
   from: (value) => typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value),
   indicators: isListOf(isNumber),
 })

@@ -60,7 +60,7 @@ const NAMES = Object.keys(PARTS) as (keyof Service)[]
 const REQUIRED: readonly (keyof Service)[] = ['name', 'vendor', 'baseUrl', 'timeZone']
 
 /** A value as a message shows it. */
-function shown(value: unknown): string {
+function asText(value: unknown): string {
   if (value === undefined) return 'missing'
   if (isText(value)) return JSON.stringify(value)
   if (Array.isArray(value)) return 'a list'
@@ -78,12 +78,12 @@ export function checkService(declared: unknown, source: string): Service {
     })
   }
   if (declared === null || typeof declared !== 'object' || Array.isArray(declared))
-    return fail([`  it is ${shown(declared)}; legal: an object with ${REQUIRED.join(', ')}`])
+    return fail([`  it is ${asText(declared)}; legal: an object with ${REQUIRED.join(', ')}`])
   const given = declared as Readonly<Record<string, unknown>>
   const mistakes = [
     ...NAMES.filter((name) => REQUIRED.includes(name) || given[name] !== undefined)
       .filter((name) => !PARTS[name].is(given[name]))
-      .map((name) => `  ${name} is ${shown(given[name])}; legal: ${PARTS[name].legal}`),
+      .map((name) => `  ${name} is ${asText(given[name])}; legal: ${PARTS[name].legal}`),
     ...Object.keys(given)
       .filter((name) => !(name in PARTS))
       .map((name) => `  ${name} is unknown; legal: ${NAMES.join(', ')}.${didYouMean(name, NAMES)}`),

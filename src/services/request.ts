@@ -31,7 +31,7 @@ export function formatDate(form: DateForm, at: Instant, timeZone: string): strin
     : `${clock.replace('T', ' ')} ${formatOffset(offset, '')}`
 }
 
-function refuse(route: RouteName, name: string, value: unknown, legal: string, extra = ''): never {
+function refuseParameter(route: RouteName, name: string, value: unknown, legal: string, extra = ''): never {
   throw new InputError(
     `${JSON.stringify(value)} is not a value of ${name} (route ${route}); legal: ${legal}.${extra}`,
     {
@@ -46,27 +46,27 @@ function wireValues(route: RouteName, name: string, kind: ParameterKind, value: 
     case 'choice': {
       const word = Object.hasOwn(kind.aliases, String(value)) ? kind.aliases[String(value)] : value
       if (typeof word === 'string' && kind.values.includes(word)) return [word]
-      return refuse(route, name, value, kind.values.join(', '), didYouMean(String(value), kind.values))
+      return refuseParameter(route, name, value, kind.values.join(', '), didYouMean(String(value), kind.values))
     }
     case 'instant':
       if (Number.isSafeInteger(value)) return [formatDate(kind.form, value as Instant, timeZone)]
-      return refuse(route, name, value, 'an instant in whole epoch seconds')
+      return refuseParameter(route, name, value, 'an instant in whole epoch seconds')
     case 'list':
       if (Array.isArray(value) && value.every((v) => Number.isSafeInteger(v) || (typeof v === 'string' && v !== '')))
         return value.map(String)
-      return refuse(route, name, value, 'a list of ids or names')
+      return refuseParameter(route, name, value, 'a list of ids or names')
     case 'flag':
-      return typeof value === 'boolean' ? [String(value)] : refuse(route, name, value, 'true, false')
+      return typeof value === 'boolean' ? [String(value)] : refuseParameter(route, name, value, 'true, false')
     case 'id':
       if (Number.isSafeInteger(value) && (value as number) >= 0) return [String(value)]
-      return refuse(route, name, value, 'a whole number')
+      return refuseParameter(route, name, value, 'a whole number')
     case 'idOrName':
       if (
         (Number.isSafeInteger(value) && (value as number) >= 0) ||
         (typeof value === 'string' && /^[^/?#\s]+$/.test(value))
       )
         return [String(value)]
-      return refuse(route, name, value, 'a whole number or a name')
+      return refuseParameter(route, name, value, 'a whole number or a name')
   }
 }
 

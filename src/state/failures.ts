@@ -91,7 +91,7 @@ async function doubts({ kysely }: Reader): Promise<FailedRequest[]> {
 }
 
 /** The unanswered parts of a failed request, as requests of their own; geos with the same parts together. */
-function partsOf({ entry, route, params, id, lookback_s, left, ...row }: Failure): FailedRequest[] {
+function unansweredParts({ entry, route, params, id, lookback_s, left, ...row }: Failure): FailedRequest[] {
   const request = { where: entry, route, lookbackS: lookback_s }
   const parsed = JSON.parse(params) as AnyParams
   const series: SeriesIdentity | null = id === null ? null : storedIdentity(row as IdentityRow)
@@ -122,7 +122,7 @@ function partsOf({ entry, route, params, id, lookback_s, left, ...row }: Failure
  * requests for single geos in the same windows can be left out.
  */
 export async function failedRequests(db: Reader): Promise<FailedRequest[]> {
-  const all = [...(await failures(db)).flatMap(partsOf), ...(await doubts(db))]
+  const all = [...(await failures(db)).flatMap(unansweredParts), ...(await doubts(db))]
   const isWhole = ({ series, window, geoIds }: FailedRequest): boolean =>
     series !== null && window !== null && geoIds === null
   return [...all.filter(isWhole), ...all.filter((request) => !isWhole(request))]

@@ -31,7 +31,8 @@ export type SentReply = Omit<StoredReply, 'planned'> & {
   readonly planned: Omit<PlannedRequest, 'service'> & { readonly service: Service | ServiceName }
 }
 
-const nameOf = (service: Service): ServiceName | undefined => SERVICE_NAMES.find((name) => SERVICES[name] === service)
+const serviceNameOf = (service: Service): ServiceName | undefined =>
+  SERVICE_NAMES.find((name) => SERVICES[name] === service)
 
 const client = createWorkerClient<SentReply, StoredAnswer>(import.meta.url, 'readStoredWorker')
 
@@ -44,7 +45,7 @@ export async function readStoredInWorker(stored: StoredReply): Promise<StoredRow
   const { planned } = stored
   const answer = await client.request({
     ...stored,
-    planned: { ...planned, service: nameOf(planned.service) ?? planned.service },
+    planned: { ...planned, service: serviceNameOf(planned.service) ?? planned.service },
   })
   return answer ? answer.rows : readStored(stored)
 }

@@ -11,7 +11,7 @@ const KNOWN = [
 ]
 
 /** The day of an entry: its own where it has one, else the first requested day. */
-function dayOf({ item, part }: Item, planned: PlannedRequest): string {
+function dateOf({ item, part }: Item, planned: PlannedRequest): string {
   const sent = isObject(item.date) ? (item.date.date ?? null) : (item.date ?? null)
   const own = textOf(sent)
   if (own !== null && /^\d{4}-\d{2}-\d{2}/.test(own)) return own.slice(0, 10)
@@ -34,7 +34,7 @@ export function transformArchives(body: JsonObject, planned: PlannedRequest): Ro
     return {
       kind,
       id,
-      date: dayOf(one, planned),
+      date: dateOf(one, planned),
       date_times: canonical(part.list('date_times')),
       publication_dates: canonical(part.list('publication_date')),
       ...sent?.columns({ url: ['url', AS.text] }),

@@ -53,7 +53,7 @@ const SQLITE = Buffer.from('SQLite format 3\0', 'latin1')
 const LOGS = ['377f0682', '377f0683', 'd9d505f920a163d7'].map((hex) => Buffer.from(hex, 'hex'))
 
 const at = (file: string): BigIntStats | null => statSync(file, { bigint: true, throwIfNoEntry: false }) ?? null
-const refuse = (message: string, hint: string, code = 'target-exists'): never => {
+const refuseTarget = (message: string, hint: string, code = 'target-exists'): never => {
   throw new InputError(message, { hint, code })
 }
 
@@ -76,7 +76,7 @@ function truePath(asWritten: string): string {
     return link ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (link) return refuse(`${asWritten} is a link that leads nowhere.`, 'Remove it, or name another file.')
+    if (link) return refuseTarget(`${asWritten} is a link that leads nowhere.`, 'Remove it, or name another file.')
     throw new InputError(`${asWritten} cannot be written: ${code === 'ENOENT' ? 'its folder is not there' : code}.`, {
       hint: 'Name a file in a folder that is there and may be written.',
       code: 'cannot-write',
@@ -89,14 +89,18 @@ function truePath(asWritten: string): string {
 function checkName(asWritten: string, file: string, { what, copy }: ReplacePolicy): void {
   for (const path of [resolve(asWritten), file]) {
     if (/^\.env(\.|$)/i.test(basename(path)))
-      refuse(`${asWritten} is where settings and keys are kept; ${what} does not go there.`, 'Name another file.')
+      refuseTarget(`${asWritten} is where settings and keys are kept; ${what} does not go there.`, 'Name another file.')
     for (const end of COMPANIONS)
       if (path.toLowerCase().endsWith(end) && at(path.slice(0, -end.length)) !== null)
-        refuse(`${asWritten} belongs to the database ${path.slice(0, -end.length)}.`, 'Name another file.', 'database')
+        refuseTarget(
+          `${asWritten} belongs to the database ${path.slice(0, -end.length)}.`,
+          'Name another file.',
+          'database',
+        )
   }
   for (const end of LOGGED)
     if (at(`${file}${end}`) !== null && (copy || at(file) !== null))
-      refuse(
+      refuseTarget(
         `${asWritten}${at(file) ? ` is there already, with ${end}: it` : `${end} is there: ${asWritten}`} is a database in use, or was one.`,
         'Name another file; nothing was touched.',
         'database',
@@ -107,26 +111,27 @@ function checkName(asWritten: string, file: string, { what, copy }: ReplacePolic
 function checkExisting(asWritten: string, file: string, existing: BigIntStats, policy: ReplacePolicy): void {
   const { what, overwrite, ours, copy } = policy
   const instead = overwrite === undefined ? 'Name another file.' : 'Name another file, or replace it: --overwrite.'
-  if (existing.isDirectory()) refuse(`${asWritten} is a folder; ${what} is a file.`, 'Name a file in it.', 'folder')
-  if (!existing.isFile()) refuse(`${asWritten} is a device or a socket.`, 'Name a file.')
+  if (existing.isDirectory())
+    refuseTarget(`${asWritten} is a folder; ${what} is a file.`, 'Name a file in it.', 'folder')
+  if (!existing.isFile()) refuseTarget(`${asWritten} is a device or a socket.`, 'Name a file.')
   const head = headOf(file, SQLITE.length)
   if (LOGS.some((magic) => head.subarray(0, magic.length).equals(magic)))
-    refuse(`${asWritten} is the log of a database.`, 'Name another file.', 'database')
+    refuseTarget(`${asWritten} is the log of a database.`, 'Name another file.', 'database')
   if (head.equals(SQLITE)) {
     const state = copy ? copy(file) : 'no'
     if (state === 'no')
-      refuse(
+      refuseTarget(
         copy
           ? `${asWritten} is a database, and not a copy that \`publish\` made; only such a copy is replaced.`
           : `${asWritten} is a database; ${what} does not replace one.`,
         'Name another file. If it can go, remove it yourself.',
         'database',
       )
-    if (state === 'changed' && !overwrite) refuse(`${asWritten} was written after it was published.`, instead)
+    if (state === 'changed' && !overwrite) refuseTarget(`${asWritten} was written after it was published.`, instead)
     return
   }
   if (overwrite || ours(file)) return
-  refuse(
+  refuseTarget(
     `${asWritten} is there already and is not known as ${what} of the same form that this program wrote.`,
     `It was not touched. ${instead}`,
   )
@@ -134,16 +139,16 @@ function checkExisting(asWritten: string, file: string, existing: BigIntStats, p
 
 /** Checks that a file may be put at a path; throws InputError if something would be lost. */
 export function prepareTarget(asWritten: string, policy: ReplacePolicy): Target {
-  if (asWritten.trim() === '') refuse('The name of the file is empty.', 'Name it.', 'empty-flag')
+  if (asWritten.trim() === '') refuseTarget('The name of the file is empty.', 'Name it.', 'empty-flag')
   if (/[\\/]$/.test(asWritten))
-    refuse(`${asWritten} names a folder; ${policy.what} is a file.`, 'Name a file in it.', 'folder')
+    refuseTarget(`${asWritten} names a folder; ${policy.what} is a file.`, 'Name a file in it.', 'folder')
   const file = truePath(asWritten)
   policy.tidy?.(file)
   const existing = at(file)
   for (const source of policy.sources ?? []) {
     const own = at(source)
     if (own && own.dev === existing?.dev && own.ino === existing.ino)
-      refuse(`${asWritten} is the database itself.`, 'Name another file.', 'same-file')
+      refuseTarget(`${asWritten} is the database itself.`, 'Name another file.', 'same-file')
   }
   checkName(asWritten, file, policy)
   if (existing && !policy.copy && (existing.isFIFO() || existing.isCharacterDevice()))
@@ -187,7 +192,7 @@ export function moveIntoPlace(part: string, target: Target): void {
     if (tryMoveIntoPlace(part, now)) return
     now = prepareTarget(target.asWritten, policy.overwrite === undefined ? policy : { ...policy, overwrite: false })
   }
-  refuse(`${target.asWritten} changes all the time.`, 'Name another file.', 'target-changed')
+  refuseTarget(`${target.asWritten} changes all the time.`, 'Name another file.', 'target-changed')
 }
 
 const WHY_NOT: Readonly<Record<string, string>> = {

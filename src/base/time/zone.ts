@@ -141,7 +141,7 @@ function startOfDay(zone: string, day: number): Instant {
 }
 
 /** The day of an instant, counted since 1970; after the clocks have gone back over midnight, the later day counts. */
-function dayNumber(zone: string, at: Instant): number {
+function localDayNumber(zone: string, at: Instant): number {
   const day = Math.floor((at + offsetAt(zone, at)) / DAY)
   return startOfDay(zone, day + 1) <= at ? day + 1 : day
 }
@@ -162,7 +162,7 @@ function moveDay(day: number, unit: 'month' | 'year', count: number): number {
 export function floorTo(zone: string, at: Instant, unit: Unit): Instant {
   const seconds = fixedSeconds(unit)
   if (seconds === undefined) {
-    const day = dayNumber(zone, at)
+    const day = localDayNumber(zone, at)
     return startOfDay(zone, unit === 'day' ? day : moveDay(day, unit as 'month' | 'year', 0))
   }
   const rows = transitions(zone)
@@ -183,7 +183,7 @@ export function addUnits(zone: string, border: Instant, unit: Unit, count: numbe
     for (let left = count; left < 0; left++) at = floorTo(zone, at - 1, unit)
     return at
   }
-  const day = dayNumber(zone, border)
+  const day = localDayNumber(zone, border)
   return startOfDay(zone, unit === 'day' ? day + count : moveDay(day, unit as 'month' | 'year', count))
 }
 

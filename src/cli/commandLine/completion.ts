@@ -36,7 +36,7 @@ interface Completed {
   readonly values: FlagValues
 }
 
-function valuesOf(name: string, { choices }: Options): FlagValues {
+function flagValues(name: string, { choices }: Options): FlagValues {
   if (name === 'recipe') return RECIPES.map((recipe) => recipe.name)
   return choices ? choices.map(String) : FILES.includes(name) ? 'file' : null
 }
@@ -44,7 +44,7 @@ function valuesOf(name: string, { choices }: Options): FlagValues {
 const flagOf = ([name, options]: [string, Options]): CommandFlag => ({
   name: `--${name}`,
   about: options.describe ?? '',
-  values: options.type === 'boolean' ? undefined : valuesOf(name, options),
+  values: options.type === 'boolean' ? undefined : flagValues(name, options),
 })
 
 const HELP: readonly CommandFlag[] = [{ name: '--help', about: 'What it does, with an example', values: undefined }]
@@ -57,7 +57,7 @@ const completed = (commands: Commands): Completed[] =>
       name,
       about,
       flags: [...Object.entries(flags).map(flagOf), ...EVERYWHERE],
-      values: first ? valuesOf(...first) : null,
+      values: first ? flagValues(...first) : null,
     }
   })
 

@@ -31,7 +31,7 @@ const withValues = (flags: Readonly<Record<string, Options>>): Record<string, Op
   )
 
 /** `--output -` as `--output=-`, which yargs understands. */
-function joined(argv: readonly string[]): string[] {
+function joinFlagValues(argv: readonly string[]): string[] {
   const words: string[] = []
   for (const word of argv) {
     const before = words.at(-1) ?? ''
@@ -67,7 +67,7 @@ export async function runCommand(given: readonly string[]): Promise<void> {
   let code: number = EXIT.done
   let chosen: (() => Promise<number>) | undefined
   rememberSecret(process.env.INDICATOR_SYNC_API_KEY ?? '')
-  const parser = yargs(joined(argv))
+  const parser = yargs(joinFlagValues(argv))
     .scriptName('indicator-sync')
     .usage('$0 <command>\n\nSyncs the indicators of a service into a local database (SQLite, or PostgreSQL).')
     .version(version())

@@ -52,7 +52,7 @@ interface Edition {
 }
 
 /** The days that `--from` and `--to` mean, in the zone of the service. */
-function daysOf(range: RangeArgs, zone: string): { from: string | null; to: string | null } {
+function requestedDates(range: RangeArgs, zone: string): { from: string | null; to: string | null } {
   const wanted = rangeOfFlags(range, zone, Math.floor(Date.now() / 1000))
   const day = (flag: 'from' | 'to') => (wanted && range[flag] !== undefined ? localDate(zone, wanted[flag]) : null)
   return { from: day('from'), to: day('to') }
@@ -61,7 +61,7 @@ function daysOf(range: RangeArgs, zone: string): { from: string | null; to: stri
 /** The selected editions, the latest first. */
 function editions({ kysely }: Reader, args: ArchivesArgs): Promise<Edition[]> {
   const { kind, id = [], from, to } = args
-  const days = daysOf({ from, to }, readSettings(args).service.value.timeZone)
+  const days = requestedDates({ from, to }, readSettings(args).service.value.timeZone)
   return kysely
     .selectFrom('archive_publications')
     .select(['kind', 'id', 'name', 'date', 'url', 'path', 'bytes'])
@@ -75,7 +75,7 @@ function editions({ kysely }: Reader, args: ArchivesArgs): Promise<Edition[]> {
     .execute()
 }
 
-function list(found: readonly Edition[], { json, limit }: ArchivesArgs): void {
+function listEditions(found: readonly Edition[], { json, limit }: ArchivesArgs): void {
   const shown = limit > 0 ? found.slice(0, limit) : found
   const rows = shown.map((one) => [one.id, one.kind, one.name, one.date, one.bytes, one.path?.slice(0, 15) ?? ''])
   if (json) print(JSON.stringify(shown, null, 2))
@@ -142,7 +142,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   const { baseUrl, key, service } = reached
   const file = settings.database.value
   const maxBytes = parseBytes(args.maxBytes)
-  daysOf(args, service.timeZone)
+  requestedDates(args, service.timeZone)
   const [like] = args.job === undefined ? [] : readJobs([args.job], service)
   // One after the other, at the pace and within the budget of a job where one is given.
   const pace = { ...(like ?? normalizeJob({ name: 'archives', series: [] }, service)).pace, concurrency: 1 }
@@ -183,7 +183,7 @@ export async function run(args: ArchivesArgs): Promise<number> {
   if (args.action === 'download') return fetchFiles(args)
   const reader = openReader(readSettings(args).database.value)
   try {
-    list(await editions(reader, args), args)
+    listEditions(await editions(reader, args), args)
     return EXIT.done
   } finally {
     await reader.close()

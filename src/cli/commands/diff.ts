@@ -30,7 +30,7 @@ const COLUMNS = [
 const SHOWN = ['change', 'id', 'name', 'geo_id', 'at_local', 'before', 'after'] as const
 
 /** An instant to the millisecond, from the value of a flag. */
-const momentOf = (flag: string, text: string, zone: string, nowMs: number): string =>
+const momentOfFlag = (flag: string, text: string, zone: string, nowMs: number): string =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,3}Z$/.test(text) && !Number.isNaN(Date.parse(text))
     ? formatMillis(Date.parse(text))
     : formatMillis(instantOfFlag(flag, text, zone, Math.floor(nowMs / 1000)) * 1000)
@@ -39,8 +39,8 @@ async function spanOf(reader: Reader, args: DiffArgs, zone: string): Promise<Pic
   const now = Date.now()
   if (args.run === undefined)
     return {
-      from: momentOf('from', args.from ?? '-1d', zone, now),
-      to: args.to === undefined ? formatMillis(now) : momentOf('to', args.to, zone, now),
+      from: momentOfFlag('from', args.from ?? '-1d', zone, now),
+      to: args.to === undefined ? formatMillis(now) : momentOfFlag('to', args.to, zone, now),
     }
   if (args.from !== undefined || args.to !== undefined || args.run.length > 2)
     throw new InputError('Give one run, two runs, or --from and --to.', { code: 'usage' })

@@ -30,7 +30,7 @@ interface Issue {
 
 /** Reads a file of faults or scripts; throws one error with every mistake and its path. */
 function readList<T>(form: ListSchema<T>, file: string, what: string): T {
-  const read = form.safeParse(parseYaml(file))
+  const read = form.safeParse(parseScript(file))
   if (read.success) return read.data
   throw new InputError(
     read.error.issues.map(({ path, message }) => `${file}: ${path.join('.')}: ${message}`).join('\n'),
@@ -41,7 +41,7 @@ function readList<T>(form: ListSchema<T>, file: string, what: string): T {
   )
 }
 
-function parseYaml(file: string): unknown {
+function parseScript(file: string): unknown {
   try {
     return parse(readJobText(file))
   } catch (error) {

@@ -38,29 +38,29 @@ const STDOUT: readonly string[] = ['-', '/dev/stdout', '/dev/fd/1', '/proc/self/
 /** Any zone can tell whether a date exists. */
 const SOME_ZONE = 'UTC'
 
-const refuse = (message: string, hint: string): never => {
+const refuseExport = (message: string, hint: string): never => {
   throw new InputError(message, { hint, code: 'bad-export' })
 }
 
-const intoFile = (what: string): never => refuse(`${what} goes into a file.`, 'Name it: --output FILE.')
+const intoFile = (what: string): never => refuseExport(`${what} goes into a file.`, 'Name it: --output FILE.')
 
 /** Flags that do not go together, with what to do. */
 function checkFlags(args: ExportArgs): void {
   const { sql, indicator, offer, output, partition, format: form } = args
   if ((sql === undefined) === (indicator === undefined && offer === undefined))
-    refuse(
+    refuseExport(
       'Say what to export: either --indicator or --sql.',
       `indicator-sync export --indicator ${EXAMPLE} --output spot.csv; --offer takes the numbers of offer indicators.`,
     )
   if (sql !== undefined && (args.wide || args.asOf || partition || args.geo || args.from || args.to))
-    refuse(
+    refuseExport(
       '--sql says everything itself: --wide, --as-of, --partition, --geo, --from and --to go with --indicator.',
       'Put the condition into the statement.',
     )
   if ((output === undefined || STDOUT.includes(output)) && (form === 'parquet' || partition))
     intoFile(partition ? '--partition' : 'Parquet')
   if (form !== 'csv' && (args.safe || args.excel))
-    refuse(
+    refuseExport(
       `--${args.safe ? 'safe' : 'excel'} goes with CSV.`,
       `Leave out --format ${form}, or --${args.safe ? 'safe' : 'excel'}.`,
     )
@@ -98,7 +98,7 @@ const exportValues = (db: Reader, question: ExportQuestion, { wide, time }: Expo
   wide ? exportWide(db, question, time) : exportLong(db, question, time)
 
 /** What `--indicator`, `--offer` and their companions mean: days are those of each series. */
-async function questionOf(db: Reader, args: ExportArgs): Promise<ExportQuestion> {
+async function exportQuestion(db: Reader, args: ExportArgs): Promise<ExportQuestion> {
   const now = Date.now()
   const range = (zone: string): Interval =>
     both(
@@ -125,8 +125,8 @@ async function questionOf(db: Reader, args: ExportArgs): Promise<ExportQuestion>
 async function write(reader: Reader, output: string | undefined, args: ExportArgs): Promise<number> {
   const { sql, overwrite, format: form } = args
   if (sql === undefined && args.partition && output !== undefined)
-    return writeYears(reader, output, await questionOf(reader, args), args)
-  const question = sql === undefined ? await questionOf(reader, args) : null
+    return writeYears(reader, output, await exportQuestion(reader, args), args)
+  const question = sql === undefined ? await exportQuestion(reader, args) : null
   const exported = async (): Promise<Exported> =>
     question ? exportValues(reader, question, args) : exportStatement(reader, sql!, form === 'parquet')
   if (output !== undefined)

@@ -26,7 +26,7 @@ interface LakeArgs extends CommonArgs, DatabaseArgs {
 
 const MINUTE_MS = 60_000
 
-async function sync(args: LakeArgs): Promise<number> {
+async function syncFolder(args: LakeArgs): Promise<number> {
   const reader = openReader(readSettings(args).database.value)
   try {
     const done = await withLake(args.folder, (place) =>
@@ -40,7 +40,7 @@ async function sync(args: LakeArgs): Promise<number> {
     )
     if (args.json) print(JSON.stringify(done, null, 2))
     else if (!args.quiet) print(lakeText(done))
-    if (args.ducklake !== undefined) await register(args, args.ducklake)
+    if (args.ducklake !== undefined) await registerFolder(args, args.ducklake)
     return EXIT.done
   } catch (error) {
     throw asWriteError(error, args.folder)
@@ -50,7 +50,7 @@ async function sync(args: LakeArgs): Promise<number> {
 }
 
 /** Registers the files of the lake with a DuckLake catalogue. */
-async function register({ folder, json, quiet }: LakeArgs, catalogue: string): Promise<void> {
+async function registerFolder({ folder, json, quiet }: LakeArgs, catalogue: string): Promise<void> {
   const password = URL.canParse(catalogue) ? decodeURIComponent(new URL(catalogue).password) : ''
   if (password !== '') rememberSecret(password)
   const isNew = await registerFiles(folder, catalogue)
@@ -80,5 +80,5 @@ export async function run(args: LakeArgs): Promise<number> {
       hint: 'indicator-sync lake sync data/lake --ducklake data/lake.ducklake',
       code: 'usage',
     })
-  return args.action === 'sync' ? sync(args) : check(args)
+  return args.action === 'sync' ? syncFolder(args) : check(args)
 }

@@ -59,7 +59,7 @@ const openIn = async ({ kysely }: Reader): Promise<number[]> =>
   (await kysely.selectFrom('_quarantine').select('id').where('resolved_at', 'is', null).execute()).map(({ id }) => id)
 
 /** `quarantine list`: what could not be understood, with path, reason and fragment. */
-async function list(file: string, { all, json }: QuarantineArgs): Promise<number> {
+async function listEntries(file: string, { all, json }: QuarantineArgs): Promise<number> {
   const reader = openReader(file)
   try {
     const entries = await reader.kysely
@@ -167,7 +167,7 @@ export async function run(args: QuarantineArgs): Promise<number> {
       hint: 'Only `quarantine dismiss` does: it closes single entries.',
       code: 'too-many-arguments',
     })
-  if (args.action === 'list') return list(file, args)
+  if (args.action === 'list') return listEntries(file, args)
   const { open, understood, whole } = await tryAgain(file, service)
   // A value must take its place between earlier and later versions, so the rows are rebuilt from all replies in order.
   const replayed = understood > 0 && whole

@@ -35,7 +35,7 @@ interface QueryArgs extends CommonArgs, DatabaseArgs, QuestionArgs {
 const TABLE_ROWS = 1000
 
 /** The rows of one statement up to the limit; the connection itself cannot write. */
-async function* rowsOf(rows: Blocks<unknown[]>, limit: number, tooMany: () => void): Blocks<unknown[]> {
+async function* limitRows(rows: Blocks<unknown[]>, limit: number, tooMany: () => void): Blocks<unknown[]> {
   let told = 0
   try {
     for await (const block of rows) {
@@ -52,7 +52,7 @@ async function* rowsOf(rows: Blocks<unknown[]>, limit: number, tooMany: () => vo
 }
 
 /** Asks one statement and hands its answer over while the database is open. */
-async function answer<T>(
+async function printAnswer<T>(
   file: string,
   sql: string,
   parameters: Parameters,
@@ -71,7 +71,7 @@ async function answer<T>(
 
 /** The whole answer of one read-only statement. */
 export const runStatement = (file: string, sql: string, parameters: Parameters = {}): Promise<Result> =>
-  answer(file, sql, parameters, async (columns, rows) => ({
+  printAnswer(file, sql, parameters, async (columns, rows) => ({
     columns,
     rows: (await allRows(rows)).map((row) => row.map(exactNumber)),
   }))
@@ -174,8 +174,8 @@ export async function run(args: QueryArgs): Promise<number> {
   const tooMany = (): void => {
     more = true
   }
-  await answer(settings.database.value, sql, parameters, async (columns, rows) => {
-    const iterator = rowsOf(rows, limit, tooMany)[Symbol.asyncIterator]()
+  await printAnswer(settings.database.value, sql, parameters, async (columns, rows) => {
+    const iterator = limitRows(rows, limit, tooMany)[Symbol.asyncIterator]()
     try {
       const first = await iterator.next()
       if (first.done && tellNothing(how, nothing)) return

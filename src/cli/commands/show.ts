@@ -117,14 +117,14 @@ async function draw(
 
 const number = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
 
-function numbersOf({ values }: DrawnSeries): number[] {
+function knownValues({ values }: DrawnSeries): number[] {
   return values.filter((value) => value !== null)
 }
 
 const mean = (numbers: readonly number[]): number => numbers.reduce((sum, value) => sum + value, 0) / numbers.length
 
 function caption(drawn: DrawnSeries): string {
-  const numbers = numbersOf(drawn)
+  const numbers = knownValues(drawn)
   const { low, high } = scaleOf(numbers)
   const head = oneLine(
     `${drawn.name}${drawn.geoName ? `, ${drawn.geoName}` : ''}${drawn.unit ? ` (${drawn.unit})` : ''}${drawn.state}`,
@@ -210,7 +210,7 @@ async function read(reader: Reader, args: ShowArgs, service: Service): Promise<S
   const datasets = [first, ...(second ? [second] : [])]
   const all: DrawnSeries[] = []
   for (const dataset of datasets) all.push(await draw(reader, dataset, from, to, then))
-  if (asOf !== null && all.every((drawn) => numbersOf(drawn).length === 0))
+  if (asOf !== null && all.every((drawn) => knownValues(drawn).length === 0))
     throw new InputError(`Nothing of ${WORD[kind]} ${id} was known of this time at ${asOf}.`, {
       hint: 'Give a later instant, or --revisions alone for what was said first.',
       code: 'nothing-known',
@@ -245,7 +245,7 @@ function printPictures({ all, from, to, revised, current }: Shown): void {
   // One unit means one scale, so that the lines can be compared.
   const shared = all.every(({ unit }) => unit === first.unit)
   const pictures = [...all, ...(current ? [current] : [])]
-  const whole = scaleOf(pictures.flatMap(numbersOf))
+  const whole = scaleOf(pictures.flatMap(knownValues))
   const width = Math.min(process.stdout.columns ?? 100, 160)
   const [begin, end] = [from, to].map((at) => formatLocal(first.zone, at).slice(0, 16))
   for (const drawn of pictures) {

@@ -37,7 +37,7 @@ function firstLine(file: string): string | null {
 /** The names of a header; none of ours needs quotes. */
 const namesOf = (line: string): string[] => line.split(line.includes(';') ? ';' : ',')
 
-function keysOf(line: string): string[] {
+function jsonKeys(line: string): string[] {
   try {
     const parsed: unknown = JSON.parse(line)
     return parsed && typeof parsed === 'object' ? Object.keys(parsed) : []
@@ -69,6 +69,6 @@ function makerOf(file: string): string {
 /** How a file of each form is known to be an export of this program. An empty one is an export without rows. */
 export const IS_OWN_EXPORT = {
   csv: (file) => isOurHeader(namesOf(firstLine(file) ?? '')),
-  ndjson: (file) => statSync(file).size === 0 || isOurHeader(keysOf(firstLine(file) ?? '')),
+  ndjson: (file) => statSync(file).size === 0 || isOurHeader(jsonKeys(firstLine(file) ?? '')),
   parquet: (file) => makerOf(file).startsWith('indicator-sync '),
 } as const satisfies Record<string, (file: string) => boolean>

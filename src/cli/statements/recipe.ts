@@ -7,14 +7,21 @@ import type { Reader } from '../../db/store.ts'
 import type { Need, Recipe } from '../../products/recipes/recipe.ts'
 import type { Service } from '../../services/services.ts'
 import { instantOfFlag, rangeOfFlags } from '../times.ts'
-import { chooseGeo, type Parameters, type RecipeSeries, refuse, requireValues, seriesOfNeed } from './recipeNeeds.ts'
+import {
+  chooseGeo,
+  type Parameters,
+  type RecipeSeries,
+  refuseRecipe,
+  requireValues,
+  seriesOfNeed,
+} from './recipeNeeds.ts'
 
 /** The recipe of a name. */
 export function recipeNamed(recipes: readonly Recipe[], name: string): Recipe {
   const names = recipes.map((recipe) => recipe.name)
   return (
     recipes.find((recipe) => recipe.name === name) ??
-    refuse(
+    refuseRecipe(
       `There is no recipe ${JSON.stringify(name)}.${didYouMean(name, names)}`,
       `There are: ${names.join(', ')}.`,
       'no-recipe',
@@ -26,17 +33,21 @@ export function recipeNamed(recipes: readonly Recipe[], name: string): Recipe {
 function checkParameters({ name, parameters, needs }: Recipe, given: Parameters): void {
   for (const [key, value] of Object.entries(given)) {
     if (!Object.hasOwn(parameters, key))
-      refuse(
+      refuseRecipe(
         `The recipe ${name} has no parameter ${key}.${didYouMean(key, Object.keys(parameters))}`,
         `It has: ${Object.keys(parameters).join(', ') || 'none'}.`,
         'bad-parameter',
       )
     const number = typeof parameters[key] === 'number' || key === 'series' || key === 'indicator'
     if (number && typeof value !== 'number')
-      refuse(`${key} takes a number, and ${JSON.stringify(value)} is none.`, `Write --param ${key}=3.`, 'bad-parameter')
+      refuseRecipe(
+        `${key} takes a number, and ${JSON.stringify(value)} is none.`,
+        `Write --param ${key}=3.`,
+        'bad-parameter',
+      )
     const list = needs.some(({ of }) => of === key) && !number
     if (list && !/^\d+(\s*,\s*\d+)*$/.test(String(value)))
-      refuse(
+      refuseRecipe(
         `${key} takes numbers of indicators, and ${JSON.stringify(value)} is none.`,
         `Write --param ${key}=${parameters[key]}.`,
         'bad-parameter',
@@ -97,7 +108,7 @@ export async function prepareRecipe(
   for (const need of recipe.needs) needed.push({ need, series: await seriesOfNeed(db, recipe, need, parameters) })
   const all = needed.flatMap(({ series }) => series)
   if (given.series !== undefined && given.indicator !== undefined && all[0]?.indicatorId !== given.indicator)
-    refuse(
+    refuseRecipe(
       `Series ${given.series} is one of indicator ${all[0]?.indicatorId}, not of ${given.indicator}.`,
       'Give either --series or --indicator.',
       'bad-parameter',
@@ -121,7 +132,7 @@ export async function prepareRecipe(
   for (const { sql, lacks, hint } of recipe.probes ?? []) {
     const [row] = await allRows((await db.engine.query(sql, parameters)).rows)
     if (Number(row?.[0]) !== 1)
-      refuse(
+      refuseRecipe(
         lacks.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(parameters[name])),
         hint,
         'not-held',

@@ -20,7 +20,7 @@ export interface RecipeSeries {
 }
 
 /** The error for a recipe that cannot be run with its parameters. */
-export const refuse = (message: string, hint: string, code: string): never => {
+export const refuseRecipe = (message: string, hint: string, code: string): never => {
   throw new InputError(message, { hint, code })
 }
 
@@ -53,7 +53,9 @@ export async function seriesOfNeed(
   const wanted = need.series === undefined ? null : (parameters.series ?? null)
   if (wanted !== null) {
     const found = await recipeSeries(db).where('s.id', '=', Number(wanted)).executeTakeFirst()
-    return [found ?? refuse(`There is no series ${wanted}.`, 'See which are held: query --recipe reach.', 'no-series')]
+    return [
+      found ?? refuseRecipe(`There is no series ${wanted}.`, 'See which are held: query --recipe reach.', 'no-series'),
+    ]
   }
   const ids = [...new Set(String(parameters[need.of]).split(',').map(Number))]
   // As they came, without the service's own aggregation.
@@ -75,7 +77,7 @@ export async function seriesOfNeed(
     ...(none.length > 0 ? [`nothing ${grouped.length > 0 ? `of ${and(none)} ` : ''}is held`] : []),
   ]
   const own = 'series' in known && others[0] ? ` Or take what you hold: --series ${others[0].id}.` : ''
-  return refuse(
+  return refuseRecipe(
     `${name} needs native ${and(lacking)}; ${and(says)}.`,
     `A job fetches ${lacking.length > 1 ? 'them' : 'it'} without timeTrunc: series: [{ indicators: [${lacking.join(', ')}], window: { last: 30d } }].${own}`,
     'not-held',
@@ -113,7 +115,7 @@ export async function chooseGeo(
     const name = names.find((one) => one.id === id)?.name
     return name ? `${id} (${name})` : String(id)
   }
-  return refuse(
+  return refuseRecipe(
     `Nothing of indicator ${series[place]!.indicatorId} is held for geo ${named(geo)}; held: ${and(own.map(named))}.`,
     `Name one of them: ${parameter === 'geo' ? '--geo' : `--param ${parameter}`}${parameter === 'geo' ? ' ' : '='}${common[0] ?? own[0]}.`,
     'geo-not-held',
@@ -135,7 +137,7 @@ export async function requireValues(
     const end = async (order: 'asc' | 'desc') =>
       (await values.select('at').orderBy('at', order).limit(1).executeTakeFirst())?.at
     const [first, last] = [await end('asc'), await end('desc')]
-    refuse(
+    refuseRecipe(
       `Nothing of indicator ${indicatorId}, geo ${geo} is held of this time.`,
       first === undefined || last === undefined
         ? 'A sync fetches it.'
@@ -144,7 +146,7 @@ export async function requireValues(
     )
   }
   if (need.hourly && (await inside.where('step_s', '>', 3600).executeTakeFirst()) !== undefined)
-    refuse(
+    refuseRecipe(
       `${name} compares hours; indicator ${indicatorId} (series ${id}) has periods that are longer.`,
       'Ask for a series with values of an hour or less.',
       'too-coarse',

@@ -23,7 +23,7 @@ export type OutputRows = AsyncIterable<readonly (readonly unknown[])[]> | Iterab
 type Writer = (columns: readonly string[], rows: OutputRows, options: FormOptions) => AsyncIterable<string>
 
 /** A row as an object of JSON. */
-function objects(columns: readonly string[]): (row: readonly unknown[]) => string {
+function objectWriter(columns: readonly string[]): (row: readonly unknown[]) => string {
   const keys = columns.map((column) => `${JSON.stringify(column)}:`)
   return (row) => `{${keys.map((key, i) => key + jsonCell(row[i])).join(',')}}`
 }
@@ -40,13 +40,13 @@ const WRITERS: Readonly<Record<Format, Writer>> = {
     for await (const block of rows) yield block.map(line).join('')
   },
   async *json(columns, rows) {
-    const object = objects(columns)
+    const object = objectWriter(columns)
     let told = 0
     for await (const block of rows) yield block.map((row) => `${told++ === 0 ? '[\n' : ',\n'}  ${object(row)}`).join('')
     yield told === 0 ? '[]\n' : '\n]\n'
   },
   async *ndjson(columns, rows) {
-    const object = objects(columns)
+    const object = objectWriter(columns)
     for await (const block of rows) yield block.map((row) => `${object(row)}\n`).join('')
   },
   async *markdown(columns, rows) {

@@ -29,7 +29,7 @@ const REDRAW_MS = 100
 const LEAST_NAME = 8
 
 /** A number of seconds as text for people. */
-const duration = (seconds: number): string =>
+const waitText = (seconds: number): string =>
   seconds < 90
     ? `${Math.ceil(seconds)} s`
     : seconds < 5400
@@ -37,7 +37,7 @@ const duration = (seconds: number): string =>
       : `${(seconds / 3600).toFixed(1)} h`
 
 /** The local days of a window, the last one included. */
-function daysOf({ window, timeZone }: PlannedRequest): string {
+function windowText({ window, timeZone }: PlannedRequest): string {
   if (!window) return ''
   const [first, last] = [window.from, Math.max(window.from, window.to - 1)].map((at) =>
     formatLocal(timeZone, at).slice(0, 10),
@@ -70,17 +70,17 @@ export function progressLine(progress: Progress, seconds: number, name: string |
       : `${grouped(of.done!)} of ${grouped(of.total)}`,
     of.left_seconds === null || of.left_seconds === undefined || of.done! >= of.total!
       ? ''
-      : `${duration(of.left_seconds)} to go`,
+      : `${waitText(of.left_seconds)} to go`,
     `${quantity(of.values_per_second!, 'value')}/s`,
     callsLeft === undefined ? '' : `budget leaves ${quantity(callsLeft, 'call')}`,
     of.failed! > 0 ? `${grouped(of.failed!)} failed` : '',
-    daysOf(planned),
+    windowText(planned),
     quantity(of.requests!, 'request'),
   ].filter((part) => part !== '')
   const line = (head: string, count: number): string => {
     const shown = facts.slice(0, count)
     // The window follows the name of its series.
-    const days = daysOf(planned)
+    const days = windowText(planned)
     const window = days !== '' && shown.includes(days) ? ` ${days}` : ''
     return [`${head}${window}`, ...shown.filter((part) => part !== days)].join(' · ')
   }

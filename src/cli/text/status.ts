@@ -7,7 +7,7 @@ import { wrapped } from '../terminal/wrap.ts'
 
 const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`
 /** An instant to the minute, without the parts that the heading has. */
-const minute = (text: unknown): string =>
+const minuteText = (text: unknown): string =>
   String(text ?? '')
     .slice(0, 16)
     .replace('T', ' ')
@@ -37,7 +37,7 @@ const runText = (run: Run, cells: number): string =>
   [
     wrapped(`${run.id} ${run.command}${run.job ? ` ${run.job}` : ''}: ${run.outcome}`, cells, '    ', '  '),
     wrapped(
-      `${minute(run.started_at)} UTC${run.seconds === null ? '' : `, ${run.seconds} s`}, ${quantity(run.requests, 'request')}, ${grouped(run.failed)} failed; rows: ${grouped(run.rows_new)} new, ${grouped(run.rows_revised)} revised`,
+      `${minuteText(run.started_at)} UTC${run.seconds === null ? '' : `, ${run.seconds} s`}, ${quantity(run.requests, 'request')}, ${grouped(run.failed)} failed; rows: ${grouped(run.rows_new)} new, ${grouped(run.rows_revised)} revised`,
       cells,
       '    ',
     ),
@@ -46,11 +46,11 @@ const runText = (run: Run, cells: number): string =>
 /** A failure with its next step; nothing of it is cut, whatever the place. */
 const failureText = ({ entry, target, failed_at, message, hint, next_at }: OpenFailure, cells: number): string =>
   [
-    wrapped(`${entry}, ${minute(failed_at)} UTC`, cells, '    ', '  '),
+    wrapped(`${entry}, ${minuteText(failed_at)} UTC`, cells, '    ', '  '),
     wrapped(target, cells, '    '),
     ...(message ? [wrapped(message, cells, '    ')] : []),
     ...(hint ? [wrapped(hint, cells, '      ', '    → ')] : []),
-    ...(next_at ? [wrapped(`The next sync after ${minute(next_at)} UTC requests it again.`, cells, '    ')] : []),
+    ...(next_at ? [wrapped(`The next sync after ${minuteText(next_at)} UTC requests it again.`, cells, '    ')] : []),
   ].join('\n')
 
 /** A series and geo as `status` shows it. */
@@ -72,8 +72,8 @@ export const withLag = (row: object): StatusSeries => {
 const ROOMY = 80
 
 /** A local time in few cells: within this year the day and the clock, else the date. */
-const brief = (text: unknown): string => {
-  const full = minute(text)
+const briefTime = (text: unknown): string => {
+  const full = minuteText(text)
   return full.startsWith(String(new Date().getFullYear())) ? full.slice(5) : full.slice(0, 10)
 }
 
@@ -85,13 +85,13 @@ const seriesText = (series: readonly StatusSeries[], cells: number): string =>
           columns: ['id', 'indicator', 'step', 'geo', 'last local', 'h ago'],
           rows: series.map((row) => [
             ...[row.indicator_id, row.indicator_name, row.time_trunc, row.geo_name ?? (row.geo_id || '')],
-            ...[cells < ROOMY ? brief(row.last_local) : minute(row.last_local), row.lag_hours],
+            ...[cells < ROOMY ? briefTime(row.last_local) : minuteText(row.last_local), row.lag_hours],
           ]),
         },
         cells,
       )
 
-const list = <T>(rows: readonly T[], text: (row: T, cells: number) => string, cells: number): string =>
+const linesOrNone = <T>(rows: readonly T[], text: (row: T, cells: number) => string, cells: number): string =>
   rows.length === 0 ? '  none' : rows.map((row) => text(row, cells)).join('\n')
 
 /** The state of a database for a person, in lines that fit. */
@@ -101,13 +101,13 @@ export function statusText(file: string, status: Status, drawn: string, cells: n
   )
   return [
     wrapped(`${file}: ${rows.join(' · ')}`, cells, '  ', ''),
-    `\nLast runs\n${list(status.runs as Run[], runText, cells)}`,
+    `\nLast runs\n${linesOrNone(status.runs as Run[], runText, cells)}`,
     `\nSeries\n${seriesText(status.series as StatusSeries[], cells)}`,
     ...(drawn === '' ? [] : [`\nCoverage\n${drawn}`]),
     ...(status.late.length === 0
       ? []
-      : [`\nLate\n${list(status.late, (what, width) => wrapped(what, width, '    ', '  '), cells)}`]),
-    `\nFailures that are still open\n${list(status.failures, failureText, cells)}`,
+      : [`\nLate\n${linesOrNone(status.late, (what, width) => wrapped(what, width, '    ', '  '), cells)}`]),
+    `\nFailures that are still open\n${linesOrNone(status.failures, failureText, cells)}`,
     `\n${wrapped(`Reply store: ${replyStoreText(status.replies)}`, cells, '  ', '')}`,
     ...(status.quarantined > 0
       ? [

@@ -45,7 +45,7 @@ const takenOver = (address: string): BusyError =>
   })
 
 /** Creates the tables where they are absent, migrates older ones, and updates what is derived from this program. */
-async function prepare({ kysely, engine }: Reader, address: string): Promise<void> {
+async function migrateAndCheck({ kysely, engine }: Reader, address: string): Promise<void> {
   const { version } = await schemaState(address)
   if (version < SCHEMA_VERSION) {
     await migrate(kysely)
@@ -65,7 +65,7 @@ export async function openStore(file: string, { durability = 'normal', signal }:
   const { kysely } = connection
   const reader = readerOf(connection, address)
   try {
-    await withSchemaLock(address, () => prepare(reader, address))
+    await withSchemaLock(address, () => migrateAndCheck(reader, address))
   } catch (error) {
     await connection.close()
     throw error

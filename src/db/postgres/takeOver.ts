@@ -62,7 +62,7 @@ const writeMark = ({ kysely }: Store, mark: string | null) =>
   runSql(kysely, `comment on table _run is ${mark === null ? 'null' : `'${mark.replaceAll("'", "''")}'`}`, [])
 
 /** What a source is known by: when its first run began. */
-async function identityOf({ kysely }: Reader): Promise<string> {
+async function databaseIdentity({ kysely }: Reader): Promise<string> {
   const first = await kysely.selectFrom('_run').select('started_at').orderBy('id').limit(1).executeTakeFirst()
   return first?.started_at ?? 'nothing'
 }
@@ -76,7 +76,7 @@ export async function takeOver(
   target: Store,
   onProgress: (table: string, rows: number) => void,
 ): Promise<TakenOver> {
-  const mark = markOf(await identityOf(source))
+  const mark = markOf(await databaseIdentity(source))
   const held = await readMark(target)
   if (held !== mark && (await lastKey(target, '_run')) !== undefined)
     throw new StoreError(

@@ -36,7 +36,7 @@ const broughtFor = (later: readonly Later[], geoId: number): Interval[] =>
   merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))
 
 /** Later answers that count: all of them, or only those whose rejects were all dismissed. */
-function good(db: Kysely<Database>, fetchId: number, sound: boolean) {
+function goodFetches(db: Kysely<Database>, fetchId: number, sound: boolean) {
   const all = db.selectFrom('_fetch').where('_fetch.id', '>', fetchId).where('outcome', 'in', GOOD)
   return sound ? all.where((of) => of.or([of('rows_rejected', '=', 0), isAccepted(of)])) : all
 }
@@ -56,13 +56,13 @@ const bySoundness = <P extends object, T>(make: (sound: boolean) => Prepared<P, 
 
 const laterOfTarget = bySoundness((sound) =>
   prepared((db, of: { fetchId: number; target: string }) =>
-    good(db, of.fetchId, sound).select('_fetch.id').where('target', '=', of.target).limit(1),
+    goodFetches(db, of.fetchId, sound).select('_fetch.id').where('target', '=', of.target).limit(1),
   ),
 )
 
 const laterOfSeries = bySoundness((sound) =>
   prepared((db, of: Interval & { fetchId: number; seriesId: number }) =>
-    good(db, of.fetchId, sound)
+    goodFetches(db, of.fetchId, sound)
       .select(['from_at as from', 'to_at as to', 'geo_ids'])
       .where('series_id', '=', of.seriesId)
       .where('from_at', '<', of.to)
@@ -72,7 +72,7 @@ const laterOfSeries = bySoundness((sound) =>
 )
 
 const laterOfAnyWindow = prepared((db, of: { fetchId: number; seriesId: number }) =>
-  good(db, of.fetchId, true).select('_fetch.id').where('series_id', '=', of.seriesId).limit(1),
+  goodFetches(db, of.fetchId, true).select('_fetch.id').where('series_id', '=', of.seriesId).limit(1),
 )
 
 /** Whether a later answer about a series, of whatever window, had no rejects that nobody dismissed. */

@@ -105,7 +105,7 @@ function entry(archive: Archive, day: Instant, query: ParsedQuery): object {
 }
 
 /** Local days of a range, its end included; the day of the clock when none is requested. */
-function daysOf(query: ParsedQuery, world: World): Instant[] {
+function requestedDays(query: ParsedQuery, world: World): Instant[] {
   const start = (query.start_date ?? query.end_date ?? world.now) as Instant
   const end = (query.end_date ?? start) as Instant
   if (end - start > MOST_DAYS * 86_400) throw new TooMuchError()
@@ -128,7 +128,7 @@ function listedDay(archive: Archive, day: Instant, query: ParsedQuery, now: Inst
 /** The answer of `/archives`: the editions about the days of a range, or those published in it. */
 export function archivesAnswer(query: ParsedQuery, world: World): object {
   const wanted = ARCHIVES.filter(({ terms }) => passes(terms, VOCABULARIES, query))
-  const archives = daysOf(query, world).flatMap((day) =>
+  const archives = requestedDays(query, world).flatMap((day) =>
     wanted.flatMap((archive) => {
       const about = listedDay(archive, day, query, world.now)
       return about === undefined ? [] : [entry(archive, about, query)]

@@ -6,7 +6,7 @@ import type { World } from '../world/world.ts'
 
 const WORDS = { es: 'Magnitud', en: 'Magnitude' } as const
 
-const describe = ({ about, magnitude }: Indicator, locale: Locale): string | undefined =>
+const descriptionOf = ({ about, magnitude }: Indicator, locale: Locale): string | undefined =>
   about && encode(`<p>${about[locale]}</p><p><b>${WORDS[locale]}:</b> ${magnitude[1]}</p>`)
 
 /** Whether an indicator is filed under one of some terms, named in either language. */
@@ -18,7 +18,7 @@ export function catalogueAnswer(query: ParsedQuery, world: World): object {
   const locale = localeOf(query)
   const wanted = query.taxonomy_terms as readonly string[] | undefined
   const indicators = INDICATORS.filter((row) => !wanted || isFiled(row, wanted)).map((row) => {
-    const description = describe(row, locale)
+    const description = descriptionOf(row, locale)
     return { name: row[locale], ...(description && { description }), short_name: row.short, id: row.id }
   })
   const scripted = wanted ? [] : world.scripts.filter(({ kind = 'indicator' }) => kind === 'indicator')

@@ -81,7 +81,7 @@ const WIDGETS: readonly Widget[] = [
   },
 ]
 
-const keysOf = ({ id, slug, type, subtitle }: Widget, query: ParsedQuery) => ({
+const identityFields = ({ id, slug, type, subtitle }: Widget, query: ParsedQuery) => ({
   id_widget: id,
   id: slug,
   name: slug.toUpperCase(),
@@ -93,7 +93,7 @@ const keysOf = ({ id, slug, type, subtitle }: Widget, query: ParsedQuery) => ({
 export const widgetsAnswer = (query: ParsedQuery): object => ({
   widgets: WIDGETS.filter(
     ({ type }) => query.widget_type === undefined || type.toLowerCase() === query.widget_type,
-  ).map((widget) => ({ ...keysOf(widget, query), position: widget.id, indicators: widget.shows })),
+  ).map((widget) => ({ ...identityFields(widget, query), position: widget.id, indicators: widget.shows })),
 })
 
 /** The answer of `/widgets/{id}`, by number or name; undefined when there is none. */
@@ -103,7 +103,7 @@ export function widgetAnswer(idOrName: string, query: ParsedQuery, world: World)
   const locale = localeOf(query)
   return {
     widget: {
-      ...keysOf(widget, query),
+      ...identityFields(widget, query),
       description: encode(`<p>${widget.about[locale]}</p>`),
       updated_at: formatUtc(world.now).slice(0, 10),
       indicators: [...INDICATORS, ...OFFERS]

@@ -49,7 +49,7 @@ const concerns = (action: Action, geo: number, at: Instant): boolean =>
   (action.geos === undefined || action.geos.includes(geo))
 
 /** Whether a value is there: by its last action so far; before any action it is there, unless the first one publishes it. */
-function isThere(actions: readonly Action[], geo: number, at: Instant, now: Instant): boolean {
+function isValueThere(actions: readonly Action[], geo: number, at: Instant, now: Instant): boolean {
   const decisive = actions
     .filter((action) => action.do !== 'revise' && concerns(action, geo, at))
     .sort((a, b) => a.at - b.at)
@@ -58,14 +58,14 @@ function isThere(actions: readonly Action[], geo: number, at: Instant, now: Inst
 }
 
 /** What all revisions until now add to a value. */
-const revisions = (actions: readonly Action[], geo: number, at: Instant, now: Instant): number =>
+const revisedBy = (actions: readonly Action[], geo: number, at: Instant, now: Instant): number =>
   actions.reduce(
     (sum, action) =>
       action.do === 'revise' && action.at <= now && concerns(action, geo, at) ? sum + (action.by ?? 1) : sum,
     0,
   )
 
-const nameOf = ({ every, tiempo }: ScriptedResolution): Tiempo => {
+const stepName = ({ every, tiempo }: ScriptedResolution): Tiempo => {
   const [es, en, id] = (typeof every === 'number' ? NATIVE_STEPS[every] : UNITS[every]) ?? ['Periodo', 'Period', 301]
   return [es, en, tiempo ?? id]
 }
@@ -99,16 +99,16 @@ export function scriptedSource(script: Script, { seed, now }: World): ValueSourc
       for (const resolution of within(from, to))
         for (const at of instantsOf(resolution, resolution.from, resolution.to, salt))
           for (const geo of geos)
-            if (isThere(actions, geo, at, now)) {
+            if (isValueThere(actions, geo, at, now)) {
               const chance = 50 + 40 * noise(seed, id, geo, at, lengthOf(resolution.every))
-              const value = chance + revisions(actions, geo, at, now)
+              const value = chance + revisedBy(actions, geo, at, now)
               found.push({ at, geo, value: Math.round(value * 100) / 100 + 0 })
             }
       return found
     },
     nativeAt(at, values) {
-      if (values.length > 0) return nameOf(resolutionAt(values[0]!.at))
-      const native = nameOf(resolutionAt(at))
+      if (values.length > 0) return stepName(resolutionAt(values[0]!.at))
+      const native = stepName(resolutionAt(at))
       return [native[0], native[1], script.emptyTiempo ?? native[2]]
     },
     changes: (_from, _to, values) =>

@@ -39,7 +39,7 @@ const share = ({ id, magnitude }: Indicator, geo: number, seed: number): number 
   magnitude[0] === PRICE || !COMMUNITIES.includes(geo) ? 1 : 0.02 + 0.08 * Math.abs(noise(seed, id, geo))
 
 /** The values of one indicator and geo as a function of time, as published at the time of the service's clock. */
-function valuesOf(indicator: Indicator, geo: number, world: World) {
+function createValueSource(indicator: Indicator, geo: number, world: World) {
   const { id, scale, magnitude, published } = indicator
   const { seed, now } = world
   const rule: PublicationTimes = PUBLICATIONS[published]
@@ -73,7 +73,7 @@ function valuesOf(indicator: Indicator, geo: number, world: World) {
 const outstanding = (rule: PublicationTimes, day: CalendarDay, now: Instant): number =>
   -rule.dates(day).filter((date) => date > now).length
 
-const isLong = (day: CalendarDay): boolean => day.to - day.from > 86_400
+const isLongDay = (day: CalendarDay): boolean => day.to - day.from > 86_400
 
 /** In random order: on a day of 25 hours the service sends the geos of an instant so. */
 const shuffled = <T extends { readonly geo: number }>(series: readonly T[], seed: number, at: Instant): T[] =>
@@ -102,7 +102,7 @@ export function points(
   const { rule, start, end } = published(indicator, from, to, world)
   const found: Point[] = []
   if (start >= end) return found
-  const series = geos.map((geo) => ({ geo, valueAt: valuesOf(indicator, geo, world) }))
+  const series = geos.map((geo) => ({ geo, valueAt: createValueSource(indicator, geo, world) }))
   const rewritten = isRewritten(indicator, world)
   for (let day = dayOf(start); day.from < end; day = dayFrom(day.to)) {
     const step = stepAt(indicator, day.from, world)
@@ -112,7 +112,7 @@ export function points(
     for (let at = first; at < stop; at += step) {
       // A rewritten quarter-hour repeats the value of its old hour.
       const sourceAt = rewritten && at < QUARTERS_DAY_AHEAD ? at - (at % HOUR) : at
-      for (const { geo, valueAt } of isLong(day) ? shuffled(series, world.seed, at) : series)
+      for (const { geo, valueAt } of isLongDay(day) ? shuffled(series, world.seed, at) : series)
         found.push({ at, geo, value: valueAt(sourceAt, day, step, revised) })
     }
   }

@@ -18,7 +18,7 @@ export interface PartialFile {
 
 const digest = (text: string, digits: number): string =>
   createHash('sha256').update(text).digest('hex').slice(0, digits)
-const folderOf = (folder: string): string => join(folder, 'parts')
+const partsFolder = (folder: string): string => join(folder, 'parts')
 const NOTE = '.json'
 
 /** Names of parts that this program gives, or gave in earlier versions. */
@@ -26,7 +26,7 @@ const OURS = /^[0-9a-f]{32}-[0-9a-f]{16}(\.json)?$|^[0-9a-f]{64}(\.validator)?$/
 
 const namesIn = (folder: string): string[] => {
   try {
-    return readdirSync(folderOf(folder))
+    return readdirSync(partsFolder(folder))
   } catch {
     return []
   }
@@ -35,21 +35,26 @@ const namesIn = (folder: string): string[] => {
 /** The validator of a part from its note; undefined where there is none. */
 function validatorOf(folder: string, name: string, url: string): string | undefined {
   try {
-    const note = JSON.parse(readFileSync(join(folderOf(folder), `${name}${NOTE}`), 'utf8')) as Record<string, unknown>
+    const note = JSON.parse(readFileSync(join(partsFolder(folder), `${name}${NOTE}`), 'utf8')) as Record<
+      string,
+      unknown
+    >
     const { validator } = note
-    return note.url === url && typeof validator === 'string' && name === nameOf(url, validator) ? validator : undefined
+    return note.url === url && typeof validator === 'string' && name === partName(url, validator)
+      ? validator
+      : undefined
   } catch {
     return undefined
   }
 }
 
-const nameOf = (url: string, validator: string): string => `${digest(url, 32)}-${digest(validator, 16)}`
+const partName = (url: string, validator: string): string => `${digest(url, 32)}-${digest(validator, 16)}`
 
 /** The part of an earlier download; null where there is none that can be resumed. */
 export function findPart(folder: string, url: string): PartialFile | null {
   for (const name of namesIn(folder)) {
     if (name.endsWith(NOTE) || !name.startsWith(digest(url, 32))) continue
-    const file = join(folderOf(folder), name)
+    const file = join(partsFolder(folder), name)
     const validator = validatorOf(folder, name, url)
     const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0
     if (validator !== undefined && bytes > 0) return { file, bytes, validator }
@@ -59,10 +64,10 @@ export function findPart(folder: string, url: string): PartialFile | null {
 
 /** Makes room for a new file; its validator is noted before its first byte. */
 export function beginPart(folder: string, url: string, validator: string | null): PartialFile {
-  makeFolder(folderOf(folder))
+  makeFolder(partsFolder(folder))
   dropParts(folder, url)
-  const name = nameOf(url, validator ?? '')
-  const file = join(folderOf(folder), name)
+  const name = partName(url, validator ?? '')
+  const file = join(partsFolder(folder), name)
   if (validator !== null) writeFileSync(`${file}${NOTE}`, JSON.stringify({ url, validator }))
   return { file, bytes: 0, validator }
 }
@@ -70,7 +75,7 @@ export function beginPart(folder: string, url: string, validator: string | null)
 /** Deletes what was downloaded from an address. */
 export function dropParts(folder: string, url: string): void {
   for (const name of namesIn(folder))
-    if (name.startsWith(digest(url, 32))) rmSync(join(folderOf(folder), name), { force: true })
+    if (name.startsWith(digest(url, 32))) rmSync(join(partsFolder(folder), name), { force: true })
 }
 
 /** Deletes what a dead process left: parts that cannot be resumed or are not wanted now. Returns the number of deleted files. */
@@ -82,7 +87,7 @@ export function tidyParts(folder: string, wanted: readonly string[]): number {
     const bare = name.endsWith(NOTE) ? name.slice(0, -NOTE.length) : name
     const url = urls.get(bare.slice(0, 32))
     if (kept.has(bare.slice(0, 32)) && url !== undefined && validatorOf(folder, bare, url) !== undefined) continue
-    rmSync(join(folderOf(folder), name), { force: true })
+    rmSync(join(partsFolder(folder), name), { force: true })
     gone++
   }
   return gone

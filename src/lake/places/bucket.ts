@@ -22,7 +22,7 @@ const ORPHAN_MS = 24 * 3_600_000
 const CAUTION = 'This storage keeps no conditions: have only one process sync this lake.'
 
 /** The bucket and the prefix of a lake, from its address. */
-function addressOf(asWritten: string): { readonly name: string; readonly prefix: string } {
+function parseBucketAddress(asWritten: string): { readonly name: string; readonly prefix: string } {
   const [, name, rest = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([^?#]*))?$/.exec(asWritten) ?? []
   const names = rest.split('/').filter((part) => part !== '')
   if (name === undefined || names.some((part) => part === '.' || part === '..'))
@@ -40,7 +40,7 @@ interface BucketFolder {
   readonly asWritten: string
 }
 
-const listed = async ({ bucket, prefix }: BucketFolder): Promise<ListedObject[]> =>
+const listObjects = async ({ bucket, prefix }: BucketFolder): Promise<ListedObject[]> =>
   (await bucket.list(prefix)).map((object) => ({ ...object, key: object.key.slice(prefix.length) }))
 
 /** Those of the listed objects that are files of a snapshot, each with its content. */
@@ -108,7 +108,7 @@ async function writerOf(held: BucketFolder, now: number): Promise<LakeWriter> {
   const { bucket, prefix, asWritten } = held
   const there = await bucket.text(prefix + MANIFEST)
   const before = there && parseManifest(there.text)
-  let objects = await listed(held)
+  let objects = await listObjects(held)
   if (before === null && objects.some(({ key }) => key !== CONDITIONS && !DATA.test(key) && !REPLACED.test(key)))
     throw new InputError(`${asWritten} holds other things than a lake.`, {
       hint: 'It was not touched. Name a place in the bucket where nothing is.',
@@ -152,7 +152,7 @@ async function writerOf(held: BucketFolder, now: number): Promise<LakeWriter> {
     async commit(manifest) {
       if (before) await bucket.putText(prefix + replacedKey(before.snapshot), manifestText(before), null)
       await replace(manifest)
-      objects = await listed(held)
+      objects = await listObjects(held)
     },
     confirm: replace,
     async tidy(_, graceMs, at) {
@@ -165,13 +165,13 @@ async function writerOf(held: BucketFolder, now: number): Promise<LakeWriter> {
 
 /** A lake in a bucket of an object storage. */
 export async function bucketPlace(asWritten: string, access: S3Access): Promise<LakePlace> {
-  const { name, prefix } = addressOf(asWritten)
+  const { name, prefix } = parseBucketAddress(asWritten)
   const bucket = await openBucket(name, access)
   const held: BucketFolder = { bucket, prefix, asWritten }
   return {
     asWritten,
     manifest: async () => parseManifest((await bucket.text(prefix + MANIFEST))?.text ?? ''),
-    look: async () => ({ files: filesAmong(held, await listed(held)), findings: [] }),
+    look: async () => ({ files: filesAmong(held, await listObjects(held)), findings: [] }),
     write: (now) => writerOf(held, now),
     close: () => bucket.close(),
   }

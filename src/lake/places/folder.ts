@@ -19,7 +19,7 @@ import {
 } from '../snapshots.ts'
 import type { HeldFiles, LakeFinding, LakePlace, LakeWriter } from './place.ts'
 
-const heldIn = (folder: string): HeldFiles => ({
+const filesIn = (folder: string): HeldFiles => ({
   sizeOf: ({ path }) => statSync(join(folder, path), { throwIfNoEntry: false })?.size,
   sha256Of: async ({ path }) => sha256OfFile(join(folder, path)),
   rowsOf: ({ path }) => rowsInFooter(join(folder, path)),
@@ -73,7 +73,7 @@ function writerOf(folder: string, before: LakeManifest | null, release: () => vo
   const from = join(folder, before?.folder ?? '')
   let staging = ''
   return {
-    ...heldIn(from),
+    ...filesIn(from),
     before,
     caution: null,
     folderOf,
@@ -107,7 +107,7 @@ export function folderPlace(asWritten: string): LakePlace {
     asWritten,
     manifest: async () => readLakeManifest(asWritten),
     look: async (manifest) => ({
-      files: heldIn(join(asWritten, manifest.folder)),
+      files: filesIn(join(asWritten, manifest.folder)),
       findings: strangersIn(asWritten, manifest),
     }),
     close: () => undefined,

@@ -154,7 +154,7 @@ export function wholePeriods<T extends Interval>(periods: Periods, interval: T, 
 }
 
 /** What is missing for one geo: periods that are past revision, or were absent before. Provisional ones are requested again anyway. */
-async function missingOf(
+async function missingPeriods(
   tx: Transaction<Database>,
   answer: AnsweredWindow,
   geoId: number,
@@ -212,7 +212,7 @@ export async function recordAbsences(tx: Transaction<Database>, given: AnsweredW
     const before = geoId === ALL_GEOS ? earlier : [...own, ...ofAll]
     const known = storedOf.get(geoId) ?? []
     const trusted = geos.has(geoId) && !doubted.has(ALL_GEOS) && !doubted.has(geoId)
-    const missing = trusted ? await missingOf(tx, answer, geoId, groups.get(geoId), before, periods) : []
+    const missing = trusted ? await missingPeriods(tx, answer, geoId, groups.get(geoId), before, periods) : []
     if (missing.length > 0 || known.length > 0) await replaceAbsences(tx, answer, geoId, before, missing, known)
   }
 }

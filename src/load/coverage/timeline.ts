@@ -59,7 +59,7 @@ const without = (row: Covered, window: Interval, periods?: Periods): Covered[] =
 /** When the last period that begins in an interval has ended. */
 export const lastPeriodEnd = ({ to }: Interval, periods?: Periods): Instant => Math.max(to, periods?.ceil(to) ?? to)
 
-const rowsOf = (db: Kysely<Database>, of: { seriesId: number }) =>
+const coverageRows = (db: Kysely<Database>, of: { seriesId: number }) =>
   db
     .selectFrom('_coverage')
     .select(['geo_id as geoId', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
@@ -67,12 +67,12 @@ const rowsOf = (db: Kysely<Database>, of: { seriesId: number }) =>
     .where('series_id', '=', of.seriesId)
     .$narrowType<Pick<Covered, 'state'>>()
 
-const allRows = prepared(rowsOf)
+const allCoverage = prepared(coverageRows)
 const touchingRows = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
-  rowsOf(db, of).where('geo_id', '=', of.geoId).where('from_at', '<=', of.to).where('to_at', '>=', of.from),
+  coverageRows(db, of).where('geo_id', '=', of.geoId).where('from_at', '<=', of.to).where('to_at', '>=', of.from),
 )
 const overlappingRows = prepared((db, of: Interval & { seriesId: number }) =>
-  rowsOf(db, of).where('from_at', '<', of.to).where('to_at', '>', of.from),
+  coverageRows(db, of).where('from_at', '<', of.to).where('to_at', '>', of.from),
 )
 const deleteRow = prepared((db, of: { seriesId: number; geoId: number; from: Instant }) =>
   db
@@ -135,7 +135,7 @@ export async function subsume(
 
 /** Lowers `settled_s` of rows from before the length of a period was known: a window is past revision only when the last period that begins in it is. */
 export async function limitSettled(tx: Transaction<Database>, seriesId: number, periods: Periods): Promise<void> {
-  for (const { geoId, from, to, fetchedAt, settledS } of await allRows.all(tx, { seriesId }))
+  for (const { geoId, from, to, fetchedAt, settledS } of await allCoverage.all(tx, { seriesId }))
     if (periods.ceil(to) > to && settledS > fetchedAt - periods.ceil(to))
       await tx
         .updateTable('_coverage')

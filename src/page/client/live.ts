@@ -4,7 +4,7 @@
 const status = document.querySelector<HTMLElement>('#status')
 
 /** Whether the user is in the middle of something that a new page would interrupt. */
-const isBusy = (): boolean =>
+const isUserBusy = (): boolean =>
   document.querySelector('main')?.matches(':has(:is(input, select, textarea):focus)') === true ||
   document.querySelector('main')?.hasAttribute('data-still') === true
 
@@ -17,7 +17,7 @@ async function refresh(): Promise<void> {
   const main = document.querySelector('main')
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main')
   // The scripts have added to the page, so the new text is compared with the one that came last time.
-  if (!main || !fresh || fresh.innerHTML === last || isBusy()) return
+  if (!main || !fresh || fresh.innerHTML === last || isUserBusy()) return
   last = fresh.innerHTML
   const focused = [...main.querySelectorAll<HTMLElement>('a, button, [tabindex]')].indexOf(
     document.activeElement as HTMLElement,

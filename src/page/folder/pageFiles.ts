@@ -46,7 +46,7 @@ function findPage(path: string): { readonly page: Page; readonly params: Record<
 }
 
 /** The address of a page that is made: its path with the parameters that count; undefined for any other page. */
-function addressOf(path: string, query: Query): string | undefined {
+function fileAddress(path: string, query: Query): string | undefined {
   const found = findPage(path)
   if (!found) return undefined
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
@@ -99,7 +99,7 @@ export async function* pageFiles(
       // Files are the same whichever version made them.
       version: '',
       link(path, query = {}) {
-        const to = addressOf(path, query)
+        const to = fileAddress(path, query)
         if (to === undefined) return NOWHERE
         known.add(to)
         return wayTo(name, fileOf(to))

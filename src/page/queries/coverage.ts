@@ -26,11 +26,11 @@ function extentOf(lines: Lines): { from: number; to: number } | undefined {
   return { from: Math.min(...all.map((line) => line[0]!.from)), to: Math.max(...all.map((line) => line.at(-1)!.to)) }
 }
 
-const yearOf = (zone: string, at: number): number => Number(localDate(zone, at).slice(0, 4))
+const localYear = (zone: string, at: number): number => Number(localDate(zone, at).slice(0, 4))
 
 /** The local years of an interval, and their borders. */
-function yearsOf(zone: string, { from, to }: { from: number; to: number }): { years: number[]; borders: number[] } {
-  const [first, last] = [yearOf(zone, from), yearOf(zone, to - 1)]
+function localYears(zone: string, { from, to }: { from: number; to: number }): { years: number[]; borders: number[] } {
+  const [first, last] = [localYear(zone, from), localYear(zone, to - 1)]
   const years = Array.from({ length: last - first + 1 }, (_, i) => first + i)
   return {
     years,
@@ -56,7 +56,7 @@ export async function readCoverage(request: PageRequest) {
   for (const row of shown) {
     const lines = timelines(intervals.get(row.id)!)
     const extent = extentOf(lines)
-    const { years, borders } = extent ? yearsOf(row.time_zone, extent) : { years: [], borders: [] }
+    const { years, borders } = extent ? localYears(row.time_zone, extent) : { years: [], borders: [] }
     const shares = sharesOf(lines, borders)
     series.push({ ...seriesHead(row, names), years: years.map((year, i) => ({ year, shares: shares[i]! })) })
   }
@@ -89,7 +89,7 @@ function monthsOf(zone: string, lines: Lines, january: number): Shares[] {
 }
 
 /** The days of a year by month. */
-function daysOf(lines: Lines, { dates, borders }: Days): { date: string; shares: Shares }[] {
+function daysWithShares(lines: Lines, { dates, borders }: Days): { date: string; shares: Shares }[] {
   const shares = sharesOf(lines, borders)
   return dates.map((date, i) => ({ date, shares: shares[i]! }))
 }
@@ -130,8 +130,8 @@ export async function readCoverageOf(request: PageRequest) {
   }
   const extent = extentOf(lines)
   if (!extent) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
-  const { years, borders } = yearsOf(zone, extent)
-  const asked = Number(request.query.get('year') ?? yearOf(zone, Math.min(request.now, extent.to - 1)))
+  const { years, borders } = localYears(zone, extent)
+  const asked = Number(request.query.get('year') ?? localYear(zone, Math.min(request.now, extent.to - 1)))
   const nth = years.includes(asked) ? years.indexOf(asked) : years.length - 1
   const [from, to] = [borders[nth]!, borders[nth + 1]!]
   const told = holesIn(
@@ -143,7 +143,7 @@ export async function readCoverageOf(request: PageRequest) {
     ...head,
     year: years[nth]!,
     years: years.map((year, i) => ({ year, months: monthsOf(zone, lines, borders[i]!) })),
-    days: daysOf(lines, daysBetween(zone, from, to)),
+    days: daysWithShares(lines, daysBetween(zone, from, to)),
     holes: told.slice(0, HOLES).map((hole) => ({
       ...{ geo: hole.geoId, state: hole.state, reason: hole.reason, missing: hole.missing, nextAt: hole.nextAt },
       ...{ from: formatLocal(zone, hole.from), to: formatLocal(zone, hole.to) },

@@ -38,7 +38,7 @@ export interface SeriesLine {
   readonly days: readonly Shares[]
 }
 
-const countOf = async ({ store }: PageRequest): Promise<number> => {
+const countQuarantine = async ({ store }: PageRequest): Promise<number> => {
   const { open } = await store.kysely
     .selectFrom('_quarantine')
     .select(({ fn }) => fn.countAll<number>().as('open'))
@@ -97,7 +97,7 @@ const readGeos = async ({ store }: PageRequest, ids: readonly number[]): Promise
 }
 
 /** The lines of some series. */
-async function lines(
+async function readLines(
   request: PageRequest,
   series: readonly SeriesRow[],
   reach: ReadonlyMap<number, Reach>,
@@ -148,13 +148,13 @@ export async function readHome(request: PageRequest) {
       series: all.length,
       late: all.filter((row) => late(row) === 0).length,
       failures: failures.length,
-      quarantined: await countOf(request),
+      quarantined: await countQuarantine(request),
       missed: await missed(request),
     },
     lakes: await lakesOf(request),
     failures: told,
     runs: await store.kysely.selectFrom('runs').selectAll().limit(RUNS).execute(),
-    series: await lines(request, all.slice((page - 1) * SERIES_A_PAGE, page * SERIES_A_PAGE), reach),
+    series: await readLines(request, all.slice((page - 1) * SERIES_A_PAGE, page * SERIES_A_PAGE), reach),
     page,
     pages,
   }

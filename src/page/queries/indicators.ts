@@ -23,7 +23,7 @@ interface Key {
 }
 
 /** The indicators of a question in order: by number, or as the search ranks them. */
-async function keysOf({ kysely, engine }: Reader, { text, held, page }: CatalogueQuestion): Promise<Key[]> {
+async function readKeys({ kysely, engine }: Reader, { text, held, page }: CatalogueQuestion): Promise<Key[]> {
   const from = (page - 1) * INDICATORS
   if (/[\p{L}\p{N}]/u.test(text)) {
     const found = await engine.search(text, SERIES_ROUTES)
@@ -57,7 +57,7 @@ async function keysOf({ kysely, engine }: Reader, { text, held, page }: Catalogu
 
 /** One page of the catalogue: each indicator with its texts in a language, and what is held of it. */
 export async function readIndicators(db: Reader, question: CatalogueQuestion) {
-  const keys = await keysOf(db, question)
+  const keys = await readKeys(db, question)
   const shown = keys.slice(0, INDICATORS)
   const kinds = [...new Set(shown.map(({ kind }) => kind))]
   const ids = [...new Set(shown.map(({ id }) => id))]

@@ -11,7 +11,7 @@ interface NameRow<K> {
 }
 
 /** The name of each item in the requested language, else in another one. */
-const byLocale = <K>(rows: readonly NameRow<K>[], locale: string): ReadonlyMap<K, string> =>
+const pickNames = <K>(rows: readonly NameRow<K>[], locale: string): ReadonlyMap<K, string> =>
   new Map(
     [
       ...Map.groupBy(
@@ -33,7 +33,7 @@ export async function indicatorNames(
     .where('kind', 'in', SERIES_ROUTES)
     .where('id', 'in', [...new Set(ids)])
     .execute()
-  return byLocale(
+  return pickNames(
     rows.map(({ kind, id, ...row }) => ({ key: `${kind} ${id}`, ...row })),
     locale,
   )
@@ -50,5 +50,5 @@ export async function geoNames(
     .select(['id as key', 'locale', 'name'])
     .where('id', 'in', [...new Set(ids)])
     .execute()
-  return byLocale(rows, locale)
+  return pickNames(rows, locale)
 }

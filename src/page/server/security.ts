@@ -28,7 +28,7 @@ export const HEADERS = {
 } as const
 
 /** The name in a Host header, without the port; undefined where it is illegal. */
-function nameOf(host: string): string | undefined {
+function hostName(host: string): string | undefined {
   const [, name] = /^([\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.exec(host) ?? []
   return name?.toLowerCase().replace(/\.$/, '')
 }
@@ -41,7 +41,7 @@ const HERE = ['localhost', '127.0.0.1', '[::1]']
  * that, so with a token any address is accepted.
  */
 function isOurs(host: string, { names, token }: Door): boolean {
-  const name = nameOf(host)
+  const name = hostName(host)
   if (name === undefined) return false
   if (HERE.includes(name) || names.includes(name)) return true
   return token !== null && isIP(name.replace(/^\[|\]$/g, '')) !== 0

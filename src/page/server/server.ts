@@ -28,7 +28,7 @@ const line = (status: number, text: string): Sent => ({
 })
 
 /** Answers with the reason of a refusal. */
-function refuse(response: ServerResponse, { status, reason }: Refusal): void {
+function sendRefusal(response: ServerResponse, { status, reason }: Refusal): void {
   if (status === 405) response.setHeader('Allow', 'GET, HEAD')
   // The rest of the request is not waited for.
   response.setHeader('Connection', 'close')
@@ -45,7 +45,7 @@ function guardedServer(handler: (request: IncomingMessage, response: ServerRespo
   return createServer({ ...options, headersTimeout: headers, requestTimeout: 2 * headers }, (request, response) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
     const refused = refusal(request, site.door)
-    if (refused) refuse(response, refused)
+    if (refused) sendRefusal(response, refused)
     else handler(request, response)
   })
 }
@@ -60,7 +60,12 @@ const SMALL = 1_000
  * Sends an answer: compressed where that is accepted, streamed where the body is a stream. `gzip` is the body compressed
  * beforehand.
  */
-async function send(request: IncomingMessage, response: ServerResponse, sent: Sent, gzip?: Buffer): Promise<void> {
+async function sendAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  sent: Sent,
+  gzip?: Buffer,
+): Promise<void> {
   const { status, headers, body } = sent
   if (body instanceof Readable) {
     response.writeHead(status, headers)
@@ -82,7 +87,7 @@ async function send(request: IncomingMessage, response: ServerResponse, sent: Se
 }
 
 /** The address of a request; one that begins with two slashes would name another server in a link. */
-function addressOf({ url = '/' }: IncomingMessage): URL {
+function requestUrl({ url = '/' }: IncomingMessage): URL {
   const address = new URL(url.replace(/^\/+/, '/'), 'http://here')
   address.pathname = address.pathname.replace(/^\/{2,}/, '/')
   return address
@@ -93,8 +98,8 @@ const cookie = (name: string, value: string): string =>
   `${name}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000`
 
 /** Remembers two things from an address: the token, which is removed from it at once, and the language. */
-function remember(request: IncomingMessage, response: ServerResponse, { token }: Door): Sent | undefined {
-  const address = addressOf(request)
+function rememberLanguage(request: IncomingMessage, response: ServerResponse, { token }: Door): Sent | undefined {
+  const address = requestUrl(request)
   const language = address.searchParams.get('lang')
   if (isLocale(language) && cookieOf(request.headers, LANGUAGE_COOKIE) !== language)
     response.setHeader('Set-Cookie', cookie(LANGUAGE_COOKIE, language))
@@ -117,12 +122,12 @@ export function buildPageServer(site: Site): Server {
     call: Omit<PageCall, 'headers' | 'address' | 'params'> & { readonly own?: true },
   ): Promise<void> => {
     const refused = call.own && foreignRefusal(request.headers)
-    if (refused) return send(request, response, line(refused.status, refused.reason))
-    const moved = remember(request, response, site.door)
-    if (moved) return send(request, response, moved)
-    const address = addressOf(request)
+    if (refused) return sendAnswer(request, response, line(refused.status, refused.reason))
+    const moved = rememberLanguage(request, response, site.door)
+    if (moved) return sendAnswer(request, response, moved)
+    const address = requestUrl(request)
     const { headers } = request
-    await send(request, response, await answerOf(site, { ...call, headers, address, params: params as never }))
+    await sendAnswer(request, response, await answerOf(site, { ...call, headers, address, params: params as never }))
   }
   type Work = (request: IncomingMessage, response: ServerResponse, params: Params) => Promise<void>
   /** Handles an error of ours in the middle of an answer: it is reported in the terminal, and the connection ends. */
@@ -140,7 +145,7 @@ export function buildPageServer(site: Site): Server {
     defaultRoute: settled((request, response) => answer(request, response, {}, {})),
     // An address that cannot be decoded does not exist.
     onBadUrl: (_path, request, response) =>
-      settled(() => send(request, response, line(400, 'This is not a valid address.')))(request, response),
+      settled(() => sendAnswer(request, response, line(400, 'This is not a valid address.')))(request, response),
   })
   const on = (path: string, work: Work): void => router.on(['GET', 'HEAD'], path, settled(work))
 
@@ -158,7 +163,7 @@ export function buildPageServer(site: Site): Server {
   ] as const)
     on(from, (request, response) => {
       const moved = { status: 302, headers: { Location: to }, body: '' }
-      return send(request, response, remember(request, response, site.door) ?? moved)
+      return sendAnswer(request, response, rememberLanguage(request, response, site.door) ?? moved)
     })
   for (const endpoint of ENDPOINTS)
     on(endpoint.path, (request, response, params) =>
@@ -171,7 +176,7 @@ export function buildPageServer(site: Site): Server {
     if (!asset) return answer(request, response, params, {})
     const { type, body, gzip } = asset
     const headers = { 'Cache-Control': 'public, max-age=31536000, immutable', 'Content-Type': type }
-    await send(request, response, { status: 200, headers, body }, gzip)
+    await sendAnswer(request, response, { status: 200, headers, body }, gzip)
   })
 
   const live = createLive(() => watchChanges(site.file))

@@ -23,7 +23,7 @@ function cellOf(value: unknown): string | number | null {
   return text.length > CELL ? `${text.slice(0, CELL)}…` : text
 }
 
-async function answer(
+async function answerStatement(
   { file, sql, parameters }: StatementRequest,
   { rows, bytes }: StatementLimits,
 ): Promise<StatementAnswer> {
@@ -67,7 +67,7 @@ interface Asked {
 process.once('message', ({ request, limits, variables }: Asked) => {
   clearTimeout(idle)
   keepServerVariables(variables)
-  answer(request, limits)
+  answerStatement(request, limits)
     .then(
       (done) => ({ done }),
       (error) => ({ error: toldOf(error) }),

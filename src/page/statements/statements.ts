@@ -74,7 +74,7 @@ function start(): Waiting {
 }
 
 /** The message of a process about its statement; null when it ended before. */
-function answerOf(
+function messageOf(
   child: ChildProcess,
   request: StatementRequest,
   limits: StatementLimits,
@@ -122,7 +122,7 @@ export function createStatementRunner(limits: StatementLimits = STATEMENT_LIMITS
     spare = null
     child.ref()
     child.channel?.ref()
-    const what = (await ready) ? await answerOf(child, request, limits) : null
+    const what = (await ready) ? await messageOf(child, request, limits) : null
     if (what === 'late')
       throw new StoppedError(`The statement took longer than ${limits.ms / 1000} s and was ended.`, {
         hint: 'Ask less (where series_id = …, limit …), or ask it in a terminal, where it may take longer.',

@@ -8,7 +8,7 @@ import { sharesText, stateLegend } from './strip.ts'
 
 type CoverageSeries = Coverage['series'][number]
 
-const nameOf = (request: PageRequest, head: Omit<CoverageSeries, 'years'>): string =>
+const headName = (request: PageRequest, head: Omit<CoverageSeries, 'years'>): string =>
   [
     head.kind === 'indicator' ? null : request.words.common.offer,
     head.indicatorId,
@@ -58,7 +58,7 @@ function cell(request: PageRequest, shares: Shares, href: string, name: string, 
   return html`<td class="${worstOf(shares)}${!isOne && ' mixed'}"><a href="${href}">${name}: ${sharesText(request, shares)}${!isOne && bars.of(shares)}</a></td>`
 }
 
-function list(data: Coverage, request: PageRequest): Html {
+function seriesList(data: Coverage, request: PageRequest): Html {
   const { coverage, common } = request.words
   const { link } = request
   const bars = createBars()
@@ -70,7 +70,7 @@ ${scrolled(
 <thead><tr><th scope="col">${common.series}</th>${years.map((year) => html`<th scope="col">${year}</th>`)}</tr></thead>
 <tbody>${data.series.map((head) => {
     const of = new Map(head.years.map(({ year, shares }) => [year, shares]))
-    return html`<tr><th scope="row"><a href="${link(`/coverage/${head.path}`)}">${serviceText(nameOf(request, head))}</a></th>${years.map(
+    return html`<tr><th scope="row"><a href="${link(`/coverage/${head.path}`)}">${serviceText(headName(request, head))}</a></th>${years.map(
       (year) => {
         const shares = of.get(year)
         return shares
@@ -173,13 +173,13 @@ const isKnown = (data: CoverageOf): data is CoverageOf & { readonly year: number
 /** `/coverage`: what do I have? */
 export const coverageView = view<Coverage>({
   read: readCoverage,
-  show: list,
+  show: seriesList,
 })
 
 /** `/coverage/ID`: what do I have of this series, what is missing, why, and how do I get it? */
 export const coverageOfSeriesView = view<CoverageOf>({
   read: readCoverageOf,
-  title: (data, request) => `${request.words.common.pages.coverage}: ${nameOf(request, data)}`,
+  title: (data, request) => `${request.words.common.pages.coverage}: ${headName(request, data)}`,
   show(data, request) {
     const { link, words } = request
     const bars = createBars()

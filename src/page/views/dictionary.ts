@@ -3,7 +3,7 @@ import { NotFound, type PageRequest, view } from '../page.ts'
 import { type ObjectRow, objectOf, objects } from '../queries/dictionary.ts'
 import { scrolled } from './elements.ts'
 
-const list = (title: string, rows: readonly ObjectRow[], { link }: PageRequest): Html => html`<h2>${title}</h2>
+const objectList = (title: string, rows: readonly ObjectRow[], { link }: PageRequest): Html => html`<h2>${title}</h2>
 <ul class="found" lang="en">${rows.map(({ name, meaning }) => html`<li><a href="${link(`/dictionary/${name}`)}"><code>${name}</code></a> ${meaning}</li>\n`)}</ul>`
 
 /** `/dictionary`: tables, views and columns. */
@@ -12,12 +12,12 @@ export const dictionaryView = view({
   show({ objects: rows }, request) {
     const { sql: own } = request.words
     return html`<p>${own.dictionaryAbout}</p>
-${list(
+${objectList(
   own.views,
   rows.filter(({ kind }) => kind === 'view'),
   request,
 )}
-${list(
+${objectList(
   own.tables,
   rows.filter(({ kind }) => kind === 'table'),
   request,

@@ -14,12 +14,12 @@ const WHERE = ['all', ...SEARCH_SCOPES] as const
 const spaced = (text: string): string => visible(text.replaceAll(/\s+/g, ' '))
 
 /** The address of a search result. */
-const addressOf = ({ kind, id }: SearchResult): string =>
+const pathOfResult = ({ kind, id }: SearchResult): string =>
   kind.startsWith('archive') ? `/archives/${kind}/${id}` : `/texts/${kind}/${id}`
 
 function item(result: SearchResult, { words, link }: PageRequest): Html {
   const { search: own, common } = words
-  return html`<li><p><a href="${link(addressOf(result))}">${serviceText(result.name, result.locale) ?? result.id}</a> <span class="soft">${own.kinds[result.kind] ?? result.kind} ${result.id}</span></p>
+  return html`<li><p><a href="${link(pathOfResult(result))}">${serviceText(result.name, result.locale) ?? result.id}</a> <span class="soft">${own.kinds[result.kind] ?? result.kind} ${result.id}</span></p>
 ${result.more && html`<p>${serviceText(result.more, result.locale)}</p>`}
 ${result.excerpt.length > 0 && html`<p lang="${result.locale}"><bdi>${result.excerpt.map(({ text, hit }) => (hit ? html`<mark>${text}</mark>` : spaced(text)))}</bdi></p>`}
 ${

@@ -45,7 +45,7 @@ const inTerminal = ({ sql, parameters }: SqlQuery): string =>
   ].join(' ')
 
 /** What the address of a question holds. */
-const addressOf = ({ sql, recipe, parameters }: SqlQuery) => ({
+const queryParameters = ({ sql, recipe, parameters }: SqlQuery) => ({
   sql,
   recipe: recipe ?? undefined,
   ...Object.fromEntries(parameters.map(({ name, value }) => [`${FIELD}${name}`, value])),
@@ -67,7 +67,7 @@ function result(sqlQuery: SqlQuery, answer: StatementAnswer, request: PageReques
   return html`${chart(answer, request)}
 <h2>${own.answer}</h2>
 <p role="status">${rows.length === 0 ? own.empty : own.rows(shown.length, rows.length)} ${cut === 'rows' && own.cut.rows(STATEMENT_LIMITS.rows)}${cut === 'bytes' && own.cut.bytes}
-${rows.length > 0 && html`<a href="${link('/sql.csv', addressOf(sqlQuery))}">${own.csv}</a>`}</p>
+${rows.length > 0 && html`<a href="${link('/sql.csv', queryParameters(sqlQuery))}">${own.csv}</a>`}</p>
 ${cut !== null && html`<p>${own.whole}</p>${command(request.command(inTerminal(sqlQuery)))}`}
 ${
   rows.length > 0 &&

@@ -26,7 +26,7 @@ export const sharesText = ({ words }: PageRequest, shares: Shares): string =>
     .join(', ')
 
 /** The shares of several equally long periods together. */
-function together(days: readonly Shares[]): Shares {
+function mergeShares(days: readonly Shares[]): Shares {
   const sums = new Map<CoverageState, number>()
   for (const shares of days)
     for (const [state, share] of Object.entries(shares))
@@ -81,6 +81,6 @@ function rectangles({ from, to, shares }: Block): Html[] {
 
 /** A strip of days as a picture, with an alternative text. */
 export function stripPicture(request: PageRequest, days: readonly Shares[]): Html {
-  const text = sharesText(request, together(days))
+  const text = sharesText(request, mergeShares(days))
   return html`<svg class="strip" viewBox="0 0 ${days.length} 12" preserveAspectRatio="none" role="img" aria-label="${text}"><title>${text}</title>${blocks(days).map(rectangles)}</svg>`
 }

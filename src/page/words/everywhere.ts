@@ -1,6 +1,6 @@
 import type { Translated } from './locale.ts'
 
-const counted = (count: number, one: string, many: string): string =>
+const pluralText = (count: number, one: string, many: string): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
 /** Words that several pages need. */
@@ -64,12 +64,12 @@ export const en = {
   copy: 'Copy',
   copied: 'Copied',
   number: (count: number) => count.toLocaleString('en'),
-  total: (count: number) => counted(count, 'row', 'rows'),
+  total: (count: number) => pluralText(count, 'row', 'rows'),
   ago: (length: string) => `${length} ago`,
   ahead: (length: string) => `${length} ahead`,
   minutes: (count: number) => `${count} min`,
   hours: (count: number) => `${count} h`,
-  days: (count: number) => counted(count, 'day', 'days'),
+  days: (count: number) => pluralText(count, 'day', 'days'),
   notFound: 'There is no such page',
   notFoundHint: 'The address is wrong, or what it names is not held. The pages above lead to what is there.',
   refused: 'This cannot be answered',

@@ -33,10 +33,10 @@ const PARTS = {
 /** The page's own words in one language, by part. */
 export type Words = { readonly [P in keyof typeof PARTS]: (typeof PARTS)[P]['en'] }
 
-const wordsOf = (locale: PageLocale): Words =>
+const wordsIn = (locale: PageLocale): Words =>
   Object.fromEntries(Object.entries(PARTS).map(([name, part]) => [name, part[locale]])) as unknown as Words
 
 /** The page's words by language. */
-export const WORDS = Object.fromEntries(PAGE_LOCALES.map((locale) => [locale, wordsOf(locale)])) as Readonly<
+export const WORDS = Object.fromEntries(PAGE_LOCALES.map((locale) => [locale, wordsIn(locale)])) as Readonly<
   Record<PageLocale, Words>
 >

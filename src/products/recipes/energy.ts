@@ -19,7 +19,7 @@ import {
 /** Several indicators as a parameter takes them. */
 const numbers = (...series: readonly WellKnownSeries[]): string => series.map(({ indicator }) => indicator).join(',')
 
-const listed = (parameter: string): string =>
+const inList = (parameter: string): string =>
   `indicator_id in (select value from json_each('[' || :${parameter} || ']'))`
 
 export const energyRecipes = ({
@@ -34,7 +34,7 @@ export const energyRecipes = ({
     sql: `select substr(local_date, 1, 7) as local_month, indicator_id, indicator_name, ${rounded('sum(energy)')} as mwh,
   ${rounded('sum(energy) / sum(hours)')} as average_mw, sum(hours) as hours
 from observations_daily
-where ${NATIVE_SERIES} and ${listed('indicators')} and geo_id = :geo and count > 0
+where ${NATIVE_SERIES} and ${inList('indicators')} and geo_id = :geo and count > 0
   and ${DAY_RANGE}
 group by local_month, indicator_id, indicator_name order by local_month, mwh desc, indicator_id`,
     nothing: NO_DAY,
@@ -87,7 +87,7 @@ group by r.local_date order by r.local_date`,
     sql: `with hourly as (
   select indicator_id, ${HOUR} as hour, min(substr(at_local, 12, 2)) as local_hour, ${MEAN} as mw
   from observations
-  where ${NATIVE_SERIES} and (indicator_id = :demand or ${listed('renewables')})
+  where ${NATIVE_SERIES} and (indicator_id = :demand or ${inList('renewables')})
     and geo_id = :geo and value is not null
     and ${IN_RANGE}
   group by indicator_id, hour ${WHOLE_HOUR}
@@ -112,7 +112,7 @@ from residual group by local_hour order by local_hour`,
     sql: `with hourly as (
   select indicator_id, min(local_date) as local_date, ${HOUR} as hour, ${MEAN} as mw
   from observations
-  where ${NATIVE_SERIES} and (indicator_id = :demand or ${listed('renewables')})
+  where ${NATIVE_SERIES} and (indicator_id = :demand or ${inList('renewables')})
     and geo_id = :geo and value is not null
     and ${IN_RANGE}
   group by indicator_id, hour ${WHOLE_HOUR}

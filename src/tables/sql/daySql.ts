@@ -3,7 +3,7 @@
 /** Days from 1 March of the year 0 to 1970: counted from there, no date is negative. */
 const SHIFT = 719_468
 /** The local day of a clock time given as if it were UTC, in days since 1970. */
-const dayOf = (local: string): string => `(${local} + ${SHIFT * 86_400}) / 86400 - ${SHIFT}`
+const dayNumberSql = (local: string): string => `(${local} + ${SHIFT * 86_400}) / 86400 - ${SHIFT}`
 /** The part of a clock `z` that lies in the day `d`. */
 const BEGINS = 'max(z.from_at, d.day * 86400 - z.offset_s)'
 const ENDS = 'min(z.to_at, d.day * 86400 + 86400 - z.offset_s)'
@@ -19,14 +19,14 @@ export const dayTotals = (series: number, geo: number): string => `with clock as
   ), changed (day, from_at, to_at, seconds) as materialized (
     select d.day, min(${BEGINS}), max(${ENDS}), sum(${ENDS} - ${BEGINS})
     from (
-      select distinct c.zone, ${dayOf('c.from_at + c.offset_s')} + n.value as day from clock c, json_each('[-1, 0, 1]') n
+      select distinct c.zone, ${dayNumberSql('c.from_at + c.offset_s')} + n.value as day from clock c, json_each('[-1, 0, 1]') n
     ) d
     join time_zone_offset z on z.zone = d.zone and z.from_at < (d.day + 2) * 86400 and z.from_at >= ifnull(
       (select max(p.from_at) from time_zone_offset p where p.zone = d.zone and p.from_at <= (d.day - 1) * 86400), z.from_at)
     where ${BEGINS} < ${ENDS}
     group by d.day
   ), total as (
-    select ${dayOf('o.at + c.offset_s')} as day, min(c.offset_s) as offset_s, count(o.value) as count, min(o.value) as min, max(o.value) as max,
+    select ${dayNumberSql('o.at + c.offset_s')} as day, min(c.offset_s) as offset_s, count(o.value) as count, min(o.value) as min, max(o.value) as max,
       sum(o.value) as sum, sum(o.value * o.step_s) / 3600.0 as energy, sum(iif(o.value is null, null, o.step_s)) as seconds,
       min(iif(o.value is null, null, o.step_s)) as least, max(iif(o.value is null, null, o.step_s)) as most,
       min(o.step_s) as shortest, min(iif(o.value is null, null, o.at)) as first_at, max(iif(o.value is null, null, o.at)) as last_at

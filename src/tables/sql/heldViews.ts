@@ -55,7 +55,7 @@ const JUDGED = `select c.*, case when c.state = 'doubt' or c.settled_s >= c.look
  * Merges adjacent rows of a timeline that have the same value in the column `what`. It uses window functions instead of `group by`:
  * a condition on a series passes through windows that are partitioned by it, and does not pass through groups.
  */
-const joined = (rows: string, what: string): string => `select * from (
+const islands = (rows: string, what: string): string => `select * from (
       select p.*, max(p.to_at) over island as end_at, min(p.fetched_at) over island as oldest_at
       from (
         select m.*, sum(m.fresh) over (partition by ${LINE} order by from_at) as stretch
@@ -77,7 +77,7 @@ const COVERAGE = `with judged as not materialized (${JUDGED})
     ${localTime('h.end_at', offsetSql('h', 'h.end_at'))} as to_local,
     h.state, ${utcTime('h.oldest_at')} as fetched_at
   from (
-    ${joined(
+    ${islands(
       `select ${LINE}, from_at, border as to_at, iif(state = 'values', 'final', state) as state, fetched_at
             from judged where from_at < border
             union all
@@ -130,7 +130,7 @@ const BEARING = `select ${SERIES}, c.geo_id, c.from_at, c.to_at, 1 as covered, 0
           ${inVain(COARSE)}`
 
 /** The intervals of a range that no answer covers, each between two instants at which something begins or ends. */
-const HOLES = joined(
+const HOLES = islands(
   `select ${LINE}, from_at, to_at, iif(failing > 0, 'failed', 'unasked') as reason, null as fetched_at
             from (
               select e.*, lead(e.from_at) over line as to_at, sum(e.covers) over line as covering, sum(e.fails) over line as failing,

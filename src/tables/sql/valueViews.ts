@@ -87,17 +87,17 @@ const midnight = (day: string): string =>
 const ENERGY = 'coalesce(d.energy, d.sum * d.hours / d.count)'
 
 /** The month and the day of a local time given as if it were UTC; after the last year with four digits, a month later than all. */
-const monthOf = (local: string): string =>
+const monthNumberSql = (local: string): string =>
   `ifnull(strftime('%Y', ${local}, 'unixepoch') * 12 + strftime('%m', ${local}, 'unixepoch') - 1, 120000)`
-const dayOf = (local: string): string => `ifnull(strftime('%d', ${local}, 'unixepoch') + 0, 0)`
+const dayOfMonthSql = (local: string): string => `ifnull(strftime('%d', ${local}, 'unixepoch') + 0, 0)`
 
 /**
  * The offsets of all zones, each with the local days that begin while it is in force: from `first_day`, the first whose midnight
  * comes after the change to it, to before `end_day`. Computed once for each query instead of once for each day.
  */
 const CLOCK = `clock as materialized (
-    select zone, from_at, offset_s, ${monthOf('first_s')} as first_month, ${dayOf('first_s')} as first_day,
-      ${monthOf('end_s')} as end_month, ${dayOf('end_s')} as end_day
+    select zone, from_at, offset_s, ${monthNumberSql('first_s')} as first_month, ${dayOfMonthSql('first_s')} as first_day,
+      ${monthNumberSql('end_s')} as end_month, ${dayOfMonthSql('end_s')} as end_day
     from (
       select zone, from_at, offset_s, from_at + lag(offset_s, 1, offset_s) over (partition by zone order by from_at) + 86399 as first_s,
         to_at + offset_s + 86399 as end_s

@@ -70,7 +70,7 @@ function calendarOf(zone: string, { at }: Values['observations'], window: number
   return isWeekly ? WEEK : DAY
 }
 
-const isLong = (period: PeriodLength): boolean => typeof period !== 'number' && period.unit !== 'day'
+const isCalendarPeriod = (period: PeriodLength): boolean => typeof period !== 'number' && period.unit !== 'day'
 
 /**
  * The period of native values: what the answer states by a known id; else what its instants tell, where all are local
@@ -87,7 +87,7 @@ function periodOf(
   const stated = statedPeriod(known, tiempo)
   const calendar = calendarOf(zone, observations, window)
   // Periods that all begin at borders of months are months, whatever the answer says.
-  const many = calendar !== null && (new Set(observations.at).size >= MANY || isLong(calendar))
+  const many = calendar !== null && (new Set(observations.at).size >= MANY || isCalendarPeriod(calendar))
   if (stated && typeof stated.period !== 'number') {
     const { period } = stated
     if (areBorders(zone, observations.at, period.unit)) return period

@@ -23,15 +23,17 @@ function passwordFile({ PGPASSFILE, HOME, APPDATA }: ReturnType<typeof serverVar
 /** `host:port:database:user:password`; a `:` or `\` in a field stands behind a `\`. */
 const LINE = /^((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):(.+)$/
 
-const plain = (field: string): string => field.replace(/\\(.)/g, '$1')
+const unescaped = (field: string): string => field.replace(/\\(.)/g, '$1')
 
 /** The password of the first line that names an account. */
 export function passwordOf(text: string, { host, port, database, user }: Account): string | undefined {
   const wanted = [host.startsWith('/') ? 'localhost' : host, port, database, user]
   for (const line of text.split(/\r?\n/)) {
     const [, ...fields] = line.startsWith('#') ? [] : (LINE.exec(line) ?? [])
-    const fits = wanted.every((want, i) => fields[i] === '*' || (fields[i] !== undefined && plain(fields[i]) === want))
-    if (fits) return plain(fields[4]!)
+    const fits = wanted.every(
+      (want, i) => fields[i] === '*' || (fields[i] !== undefined && unescaped(fields[i]) === want),
+    )
+    if (fits) return unescaped(fields[4]!)
   }
   return undefined
 }

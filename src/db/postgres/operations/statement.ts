@@ -45,7 +45,7 @@ const written = (sql: string, parameters: Parameters): string =>
     .replace(/;+\s*$/, '')
 
 /** Says which value a statement lacks that could not be read: a `:name` may also be the end of a range of an array. */
-function requireValues(error: unknown, sql: string, parameters: Parameters): void {
+function checkParameters(error: unknown, sql: string, parameters: Parameters): void {
   if (!(error instanceof Error && 'code' in error && error.code === '42601' && /":"/.test(error.message))) return
   let lacking: string | undefined
   portable(sql, (name) => {
@@ -84,7 +84,7 @@ function refuseOthers(sql: string): void {
 }
 
 /** The tables that columns come from, by their numbers. */
-async function tablesOf(client: ReadTransaction, fields: readonly pg.FieldDef[]): Promise<Map<number, string>> {
+async function tableNames(client: ReadTransaction, fields: readonly pg.FieldDef[]): Promise<Map<number, string>> {
   const oids = [...new Set(fields.map(({ tableID }) => tableID))].filter((oid) => oid !== 0)
   if (oids.length === 0) return new Map()
   const { rows } = await client.query({
@@ -125,7 +125,7 @@ export async function query(
     }
     await ask(`declare ${name} no scroll cursor for ${text}`)
     const { fields } = await ask(`fetch 0 from ${name}`)
-    const tables = await tablesOf(client, fields)
+    const tables = await tableNames(client, fields)
     const columns = fields.map(({ name, tableID, dataTypeID }) => ({
       name,
       table: tables.get(tableID) ?? null,
@@ -147,7 +147,7 @@ export async function query(
     return { columns, rows: rows() }
   } catch (error) {
     await client.end()
-    requireValues(error, sql, parameters)
+    checkParameters(error, sql, parameters)
     throw asStatementError(error)
   }
 }

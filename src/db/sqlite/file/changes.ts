@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import type { Changes, Reader } from '../../store.ts'
 import { type Connection, connect } from '../connection.ts'
 
-const identityOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino
+const inodeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino
 
 /** Watches a file that others write, or replace by another one. It reads nothing of it, so that it holds up no writer. */
 export function watchChanges(file: string): Changes {
@@ -14,7 +14,7 @@ export function watchChanges(file: string): Changes {
   const versionOf = ({ raw }: Connection): unknown => raw.pragma('data_version', { simple: true })
   function begin(): void {
     try {
-      const ino = identityOf(file)
+      const ino = inodeOf(file)
       const connection = connect(file, { readonly: true })
       open = { connection, ino, version: versionOf(connection) }
     } catch {
@@ -25,7 +25,7 @@ export function watchChanges(file: string): Changes {
   begin()
   return {
     changed() {
-      if (!open || open.ino !== identityOf(file)) {
+      if (!open || open.ino !== inodeOf(file)) {
         const before = open !== undefined
         shut()
         begin()

@@ -10,7 +10,7 @@ export interface Watch {
 }
 
 /** Which file a path leads to: its device and its number there. */
-function identityOf(path: string): string | undefined {
+function fileIdentity(path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false })
   return stat && `${stat.dev}:${stat.ino}`
 }
@@ -19,7 +19,7 @@ function identityOf(path: string): string | undefined {
 export function watchFile(file: string): Watch {
   if (file === '' || file === ':memory:') return { check: () => undefined, moved: () => false }
   const log = `${file}-wal`
-  const ours = identityOf(file)
+  const ours = fileIdentity(file)
   // Known from the first transaction on: only then is it certain that SQLite has the log open.
   let ourLog: string | undefined
   const gone = (what: string, code: string): StoreError =>
@@ -29,16 +29,16 @@ export function watchFile(file: string): Watch {
     })
   return {
     check() {
-      const now = identityOf(file)
+      const now = fileIdentity(file)
       if (now === undefined) throw gone(`The database ${file} was deleted or renamed`, 'file-gone')
       if (now !== ours) throw gone(`Another file was put in the place of the database ${file}`, 'file-replaced')
-      const logNow = identityOf(log)
+      const logNow = fileIdentity(log)
       ourLog ??= logNow
       if (logNow === ourLog) return
       throw logNow === undefined
         ? gone(`The write-ahead log of the database ${file} was deleted`, 'log-gone')
         : gone(`Another file was put in the place of the write-ahead log of the database ${file}`, 'log-replaced')
     },
-    moved: () => identityOf(file) !== ours,
+    moved: () => fileIdentity(file) !== ours,
   }
 }

@@ -10,7 +10,7 @@ import type { Connection } from '../connection.ts'
 
 type Prepare = Connection['prepare']
 
-const countOf = (prepare: Prepare, sql: string, parameters: readonly unknown[]): number =>
+const countRows = (prepare: Prepare, sql: string, parameters: readonly unknown[]): number =>
   (prepare(sql).get(parameters) as { n: number }).n
 
 /** Rows a statement: a week of hours. */
@@ -44,7 +44,7 @@ function isEven(at: readonly number[], first: number, end: number, step: number)
 
 /** How many versions of values of a geo between two instants, both included, a fetch has superseded. */
 const supersededBy = (prepare: Prepare, fetchId: number, where: readonly number[]): number =>
-  countOf(
+  countRows(
     prepare,
     `select count(*) as n from observation_revision
      where series_id = ? and geo_id = ? and at between ? and ? and superseded_by = ?`,

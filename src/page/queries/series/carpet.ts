@@ -37,7 +37,7 @@ function slotOf(zone: string, at: number): Slot {
   return { hour: Number(clock.slice(11, 13)), again }
 }
 
-const keyOf = ({ hour, again }: Slot): number => 2 * hour + (again ? 1 : 0)
+const slotKey = ({ hour, again }: Slot): number => 2 * hour + (again ? 1 : 0)
 
 /** Reads the days of an interval hour by hour; undefined where there are too many of them for a picture. */
 export async function readCarpet(
@@ -55,7 +55,7 @@ export async function readCarpet(
   const hours = days.flatMap(({ from, to }, day) =>
     Array.from({ length: Math.ceil((to - from) / HOUR) }, (_, i) => {
       const at = from + i * HOUR
-      return { day, at, key: keyOf(slotOf(zone, at)) }
+      return { day, at, key: slotKey(slotOf(zone, at)) }
     }),
   )
   const end = days.at(-1)?.to ?? range.to

@@ -29,7 +29,7 @@ const LONGEST: readonly (readonly [Unit & Level, number])[] = [
 ]
 
 /** The borders of local steps that a range touches. */
-function bordersOf(zone: string, { from, to }: Interval, unit: Unit): number[] {
+function unitBorders(zone: string, { from, to }: Interval, unit: Unit): number[] {
   const borders = [floorTo(zone, from, unit)]
   while (borders.at(-1)! < to) borders.push(addUnits(zone, borders.at(-1)!, unit, 1))
   return borders
@@ -37,7 +37,7 @@ function bordersOf(zone: string, { from, to }: Interval, unit: Unit): number[] {
 
 /** The values of a range by local steps: current, or as known after a fetch. */
 async function byUnit(db: Reader, line: GeoSeries, range: Interval, unit: Unit, fetchId: number | null) {
-  const borders = bordersOf(line.zone, range, unit)
+  const borders = unitBorders(line.zone, range, unit)
   if (unit === 'hour') {
     const found = await db.engine.extremes(line, borders, fetchId)
     return found.map((extremes, i) => [{ from: borders[i]!, to: borders[i + 1]! }, extremes] as const)

@@ -16,7 +16,7 @@ const LONGEST = 100 * 366 * 86_400
 const HINT = 'Give a local day, 2025-10-01, or an instant with its offset, 2025-10-01T12:00:00+02:00.'
 
 /** An instant of an address: a local day, or an instant with its offset. */
-function momentOf(zone: string, name: string, text: string): Instant {
+function instantOfText(zone: string, name: string, text: string): Instant {
   const at = startOfDate(zone, text) ?? parseInstant(text.replace(/ (?=\d\d:\d\d$)/, '+'))
   if (Number.isNaN(at))
     throw new InputError(`${name}=${JSON.stringify(text)} is not a valid time.`, { hint: HINT, code: 'bad-time' })
@@ -32,13 +32,13 @@ export function borderText(zone: string, at: Instant): string {
 /** The range in an address, or its one local `day`; `last` is the last instant with a value. */
 export function requestedRange(zone: string, query: URLSearchParams, last: Instant): Interval {
   const [first, end, day] = [query.get('from'), query.get('to'), query.get('day')]
-  if (day && !first && !end) return spanAt(zone, momentOf(zone, 'day', day), 'day')
+  if (day && !first && !end) return spanAt(zone, instantOfText(zone, 'day', day), 'day')
   const to = end
-    ? momentOf(zone, 'to', end)
+    ? instantOfText(zone, 'to', end)
     : first
-      ? addUnits(zone, floorTo(zone, momentOf(zone, 'from', first), 'day'), 'day', USUAL_DAYS)
+      ? addUnits(zone, floorTo(zone, instantOfText(zone, 'from', first), 'day'), 'day', USUAL_DAYS)
       : addUnits(zone, floorTo(zone, last, 'day'), 'day', 1)
-  const from = first ? momentOf(zone, 'from', first) : addUnits(zone, floorTo(zone, to, 'day'), 'day', -USUAL_DAYS)
+  const from = first ? instantOfText(zone, 'from', first) : addUnits(zone, floorTo(zone, to, 'day'), 'day', -USUAL_DAYS)
   if (from >= to)
     throw new InputError('The range ends before it begins.', {
       hint: `${HINT} to= is the first instant after it.`,

@@ -20,7 +20,7 @@ export function segmentsOf(values: readonly ValueAt[]): ValueSegment[] {
 }
 
 /** A mean with as many digits as any picture can show. */
-const rounded = (mean: number | null): number | null => (mean === null ? null : Number(mean.toPrecision(6)))
+const sixDigits = (mean: number | null): number | null => (mean === null ? null : Number(mean.toPrecision(6)))
 
 /** Intervals with their extremes and mean as segments; empty ones at both ends are left out. */
 export function bandsOf(intervals: readonly (readonly [Interval, Extremes])[]): BandSegment[] {
@@ -32,7 +32,7 @@ export function bandsOf(intervals: readonly (readonly [Interval, Extremes])[]): 
     const segment = follows ? last : { from, step: to - from, min: [], max: [], mean: [] }
     segment.min.push(min)
     segment.max.push(max)
-    segment.mean.push(rounded(mean))
+    segment.mean.push(sixDigits(mean))
     if (!follows) segments.push(segment)
   }
   return segments

@@ -51,17 +51,17 @@ async function beginOf({ kysely }: Reader, { seriesId, geoId, from }: SeriesRang
 }
 
 /** The local days of an interval, including those at both ends. */
-function daysOf(zone: string, { from, to }: Interval): LocalDay[] {
+function localDays(zone: string, { from, to }: Interval): LocalDay[] {
   const [first, last] = [dayIntervalAt(zone, from).day, dayIntervalAt(zone, to - 1).day]
   return Array.from({ length: last - first + 1 }, (_, i) => localDay(zone, first + i)).filter(
     ({ seconds }) => seconds > 0,
   )
 }
 
-const keyOf = ({ month, dayOfMonth }: Pick<LocalDay, 'month' | 'dayOfMonth'>): number => month * 32 + dayOfMonth
+const dayKey = ({ month, dayOfMonth }: Pick<LocalDay, 'month' | 'dayOfMonth'>): number => month * 32 + dayOfMonth
 
 /** The extremes and means of consecutive days, from their totals. */
-async function totalsOf(
+async function readTotals(
   { kysely }: Reader,
   { seriesId, geoId }: GeoSeries,
   days: readonly LocalDay[],
@@ -77,10 +77,10 @@ async function totalsOf(
   const byDay = new Map(
     rows.map(({ month, day, count, hours, min, max, sum, energy }): [number, Extremes] => {
       const mean = count === 0 || hours === null ? null : energy === null ? (sum ?? 0) / count : energy / hours
-      return [keyOf({ month, dayOfMonth: day }), { count, seconds: (hours ?? 0) * 3600, min, max, mean }]
+      return [dayKey({ month, dayOfMonth: day }), { count, seconds: (hours ?? 0) * 3600, min, max, mean }]
     }),
   )
-  return days.map((day) => byDay.get(keyOf(day)) ?? NOTHING)
+  return days.map((day) => byDay.get(dayKey(day)) ?? NOTHING)
 }
 
 /** The windows of fetches, up to one of them and after it. */
@@ -125,8 +125,8 @@ async function keptDays(db: Reader, line: GeoSeries, range: Interval): Promise<K
   const key = `${line.seriesId} ${line.geoId} ${range.from} ${range.to}`
   const known = kept.get(db)
   if (known?.key === key) return known
-  const days = daysOf(line.zone, range)
-  const totals = days.length === 0 ? [] : await totalsOf(db, line, days)
+  const days = localDays(line.zone, range)
+  const totals = days.length === 0 ? [] : await readTotals(db, line, days)
   const found = { key, days, totals, past: new Map() }
   kept.set(db, found)
   return found

@@ -44,7 +44,7 @@ async function namesOf({ kysely }: Reader, ids: readonly number[], locale: strin
 const COLUMNS = ['e.kind', 'e.id', 'e.date', 'e.date_times', 'e.publication_dates', 'f.path', 'f.bytes'] as const
 
 /** The first and last day, from a JSON array of none, one or two. */
-function daysOf(json: string): { from: string | null; to: string | null } {
+function firstAndLast(json: string): { from: string | null; to: string | null } {
   const days = JSON.parse(json) as string[]
   return { from: days[0] ?? null, to: days.at(-1) ?? null }
 }
@@ -78,7 +78,7 @@ export async function readArchives(db: Reader, asked: string | null, locale: str
       return {
         ...row,
         ...{ name: text?.name ?? null, locale: text?.locale ?? null },
-        ...{ about: daysOf(date_times), published: daysOf(publication_dates) },
+        ...{ about: firstAndLast(date_times), published: firstAndLast(publication_dates) },
       }
     }),
     more: rows.length > EDITIONS,
@@ -109,7 +109,7 @@ export async function readArchive(db: Reader, kind: string, id: number, before: 
     ...{ name: text?.name ?? null, description: text?.description ?? null, locale: text?.locale ?? null },
     editions: rows.slice(0, EDITIONS).map(({ date_times, publication_dates, ...row }) => ({
       ...row,
-      ...{ about: daysOf(date_times), published: daysOf(publication_dates) },
+      ...{ about: firstAndLast(date_times), published: firstAndLast(publication_dates) },
     })),
     older: rows.length > EDITIONS ? rows[EDITIONS - 1]!.date : null,
   }

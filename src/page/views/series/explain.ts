@@ -54,7 +54,7 @@ ${target !== '' && html`<dt>${words.request}</dt><dd><code>GET ${target}</code> 
 }
 
 /** A version and its origin. */
-function version(one: ExplainedVersion, data: ExplainData, request: PageRequest): Html {
+function versionView(one: ExplainedVersion, data: ExplainData, request: PageRequest): Html {
   const { locale } = request
   const { explain: words } = request.words
   const { zone, unit } = data.dataset
@@ -88,7 +88,7 @@ function show(data: ExplainData, request: PageRequest): Html {
   return html`<p><bdi>${dataset.indicator} ${dataset.name}</bdi> · <bdi>${dataset.geo.name ?? dataset.geo.id}</bdi> · ${timeText(dataset.zone, at)}</p>
 <p>${other(data.previous, 'prev', labels.previous)}${other(data.next, 'next', labels.next)}<a href="${link(`/series/${dataset.path}`, { geo: dataset.geoId, ...range })}">${labels.back}</a></p>
 ${versions[0]?.until !== null && html`<p class="bad">${labels.withdrawn}</p>`}
-<ol class="versions">${versions.map((one) => version(one, data, request))}</ol>
+<ol class="versions">${versions.map((one) => versionView(one, data, request))}</ol>
 ${confirmed && html`<p>${labels.confirmed(momentText(dataset.zone, confirmed.at))}</p>`}
 <h2>${labels.elsewhere}</h2><pre>${data.sql}</pre>`
 }

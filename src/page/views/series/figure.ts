@@ -50,7 +50,7 @@ function pathPen(): Pen & { done(): string } {
 
 type Draw = (drawn: Drawn, pen: Pen, scales: Scales) => void
 
-function pathOf(draw: Draw, drawn: Drawn, scales: Scales): string {
+function svgPath(draw: Draw, drawn: Drawn, scales: Scales): string {
   const pen = pathPen()
   draw(drawn, pen, scales)
   return pen.done()
@@ -64,8 +64,8 @@ export function figure({ range: { from, to }, offsets, lines, states = [], label
   const y = (value: number): number =>
     TOP + (1 - (value - reach.low) / (reach.high - reach.low)) * (HEIGHT - TOP - BOTTOM)
   const line = ({ drawn, style }: FigureLine): Part => [
-    drawn.kind === 'extremes' && html`<path class="band ${style}" d="${pathOf(drawBand, drawn, { x, y })}"/>`,
-    html`<path class="line ${style}" d="${pathOf(drawSteps, drawn, { x, y })}"/>`,
+    drawn.kind === 'extremes' && html`<path class="band ${style}" d="${svgPath(drawBand, drawn, { x, y })}"/>`,
+    html`<path class="line ${style}" d="${svgPath(drawSteps, drawn, { x, y })}"/>`,
   ]
   return html`<svg class="figure" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">
 <g class="grid">${ticksOf(reach.low, reach.high).map(

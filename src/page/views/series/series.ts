@@ -10,7 +10,7 @@ import { lengthText, momentText, timeText } from '../times.ts'
 import { type FigureLine, figure } from './figure.ts'
 import { openIntervals, rowsTable } from './seriesTable.ts'
 
-const nameOf = ({ indicator, name }: NamedGeoSeries): string => `${indicator} ${name}`
+const seriesTitle = ({ indicator, name }: NamedGeoSeries): string => `${indicator} ${name}`
 
 /** The grouping of a series, in words. */
 const grouping = ({ trunc, agg, geoAgg, geoTrunc }: NamedGeoSeries, { words }: PageRequest): string =>
@@ -108,7 +108,7 @@ function picture(data: SeriesData, request: PageRequest): Html {
   const { dataset, range, chart } = data
   const { words, live, link } = request
   const [from, to] = [timeText(dataset.zone, range.from), timeText(dataset.zone, range.to)]
-  const label = words.series.label(nameOf(dataset), from, to)
+  const label = words.series.label(seriesTitle(dataset), from, to)
   const isNothing = linesOf(chart).every(({ drawn }) => drawn.segments.length === 0)
   const { series: labels } = words
   const given = {
@@ -178,5 +178,5 @@ ${elsewhere(data, here, request)}`
 export const seriesView = view<SeriesData>({
   read: readSeriesPage,
   show,
-  title: ({ dataset }) => `${nameOf(dataset)}${dataset.geo.name === null ? '' : ` · ${dataset.geo.name}`}`,
+  title: ({ dataset }) => `${seriesTitle(dataset)}${dataset.geo.name === null ? '' : ` · ${dataset.geo.name}`}`,
 })

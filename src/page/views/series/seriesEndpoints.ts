@@ -24,7 +24,7 @@ export const answerChart: Answering = async (request) => {
 const AT_ONCE = 64 * 1024
 
 /** Joins lines into larger pieces: otherwise each line would be sent separately. */
-async function* together(lines: AsyncIterable<string>): AsyncGenerator<string, void> {
+async function* joinLines(lines: AsyncIterable<string>): AsyncGenerator<string, void> {
   let text = ''
   for await (const line of lines) {
     text += line
@@ -81,7 +81,7 @@ export const answerCsv: Answering = async (request) => {
   const [from, to] = [range.from, range.to].map((at) => borderText(dataset.zone, at).slice(0, 10))
   return {
     type: 'text/csv; charset=utf-8',
-    body: together(csvLines(request, chartQuery)),
+    body: joinLines(csvLines(request, chartQuery)),
     file: `${dataset.path}-${dataset.geoId}-${from}-${to}.csv`,
   }
 }
