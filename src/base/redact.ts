@@ -1,3 +1,4 @@
+import { BACKSLASH, QUOTE } from './bytes/bytes.ts'
 /* Finds and overwrites a secret in every form in which a service may send it back. Short texts are not treated as secrets: data would match them. */
 
 import { beforeUnescaping, encodedIn, PRINTABLE, runsOf, type TextRange, unescaped } from './bytes/encodings.ts'
@@ -49,9 +50,6 @@ function escapedForm(secret: string): RegExp {
   })
   return new RegExp(letters.join(`(?:${VANISHES})*?`), 'gi')
 }
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
 
 /**
  * The parts of a JSON text without an unescaped quotation mark that are at least as long as the shortest form of a secret; no

@@ -1,13 +1,12 @@
 import { quantity } from '../base/quantity.ts'
 import { DAY, floorToSecond } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
+import { LONGEST_FIXED } from '../base/time/periods.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Reader } from '../db/store.ts'
 
 /** Seconds. What a geo had in as long before shows whether it has a value in every period. */
 const BEFORE = 7 * DAY
-/** Seconds. Longer periods depend on the calendar, and so few of them are provisional that none is counted. */
-const SHORT = 20 * 3_600
 
 /** How many values were not there yet in windows that may still be revised, and of how many series. */
 export interface Pending {
@@ -82,7 +81,7 @@ const lackingOf = ({ from, to }: Interval, periods: number, step: number): numbe
 /** How many periods a geo has no value in, of an interval in which its step promises one. */
 function lackingIn(window: Interval, own: Held, before: Held | undefined): number {
   const step = own.periods > 0 ? own.step : (before?.step ?? null)
-  if (step === null || step > SHORT || before === undefined || before.periods * 2 * step < BEFORE) return 0
+  if (step === null || step > LONGEST_FIXED || before === undefined || before.periods * 2 * step < BEFORE) return 0
   return lackingOf(window, own.periods, step)
 }
 

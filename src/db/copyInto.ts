@@ -2,13 +2,12 @@ import { TABLE_NAMES, type TableName } from '../tables/schema.ts'
 import { isAddress } from './address.ts'
 import { openStore } from './open.ts'
 import type { Reader } from './store.ts'
+import { OWN_TABLES } from './tableBlocks.ts'
 
-/** Who writes, and what is said of the schema: each database has its own. */
-const OWN: readonly TableName[] = ['_lock', '_fence', 'data_dictionary']
 /** Texts find the numbers by which they are searched there, and keep them. */
 const FIRST: readonly TableName[] = ['search_item']
 
-const COPIED = [...FIRST, ...TABLE_NAMES.filter((name) => !FIRST.includes(name) && !OWN.includes(name))]
+const COPIED = [...FIRST, ...TABLE_NAMES.filter((name) => !FIRST.includes(name) && !OWN_TABLES.includes(name))]
 
 /**
  * Makes a file equal to an open database as it is now; creates it where there is none. Others may write to the database

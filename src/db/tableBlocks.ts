@@ -5,6 +5,9 @@ import type { Blocks, TakeOverSource } from './engine.ts'
 /** A row by the names of its columns. */
 export type Row = Readonly<Record<string, unknown>>
 
+/** Who writes, and what is said of the schema: each database has its own, and none takes over that of another. */
+export const OWN_TABLES: readonly TableName[] = ['_lock', '_fence', 'data_dictionary']
+
 /** Rows at a time; of bodies, which are large, few. */
 const ROWS = 20_000
 const BODIES = 100

@@ -1,10 +1,8 @@
 import type { Transaction } from 'kysely'
+import { LONGEST_FIXED } from '../base/time/periods.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Observations } from '../tables/rows.ts'
 import type { Database } from '../tables/schema.ts'
-
-/** Seconds. Longer periods depend on the calendar, so that those next to them differ in length. */
-const SHORT = 20 * 3600
 
 const stepsBeside = (side: 'before' | 'after') =>
   prepared((db, of: { seriesId: number; geoId: number; at: number }) =>
@@ -26,7 +24,7 @@ async function stepNear(
 ): Promise<number | undefined> {
   for (const side of SIDES) {
     const found = await side.first(tx, of)
-    if (found && found.step_s < SHORT) return found.step_s
+    if (found && found.step_s < LONGEST_FIXED) return found.step_s
   }
   return undefined
 }
@@ -38,7 +36,7 @@ export async function likeStored(
   rows: Observations,
 ): Promise<Observations> {
   const { geoIds, at, steps, guessed } = rows
-  if (!guessed || typeof steps !== 'number' || steps >= SHORT) return rows
+  if (!guessed || typeof steps !== 'number' || steps >= LONGEST_FIXED) return rows
   const near = new Map<number, number>()
   for (const [i, geoId] of geoIds.entries())
     if (!near.has(geoId)) near.set(geoId, (await stepNear(tx, { seriesId, geoId, at: at[i]! })) ?? steps)

@@ -1,3 +1,4 @@
+import { HOUR } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import { addUnits, floorTo, startOfDate } from '../base/time/zone.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
@@ -7,8 +8,6 @@ import { announcedChanges } from '../services/resolutionChanges.ts'
 import type { Params, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
 import type { Observations, Rows } from '../tables/rows.ts'
-
-const HOUR = 3_600
 
 /** The resolution of an answer: the service's id of it, and its step in seconds; null where the answer states none, or periods differ. */
 export interface Resolution {

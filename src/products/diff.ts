@@ -1,10 +1,8 @@
-import type { ExpressionBuilder } from 'kysely'
 import { formatMillis, formatUtc } from '../base/time/instant.ts'
 import { formatLocal } from '../base/time/zone.ts'
 import type { Blocks, ValueVersion } from '../db/engine.ts'
+import { indicatorNameColumn } from '../db/queries/names.ts'
 import type { Reader } from '../db/store.ts'
-import type { Database } from '../tables/schema.ts'
-import { FIRST_LOCALE } from '../tables/sql/sql.ts'
 
 /** The two instants (UTC, to the millisecond) whose states are compared. */
 export interface DiffQuestion {
@@ -38,22 +36,6 @@ export interface Difference {
 
 const NOWHERE = { series_id: null, geo_id: null, at_utc: null, at_local: null, field: null, locale: null } as const
 
-/** The name of an indicator, in the first language where there is one. */
-const nameColumn = (
-  of: ExpressionBuilder<Database, 'series' | 'indicator'>,
-  kind: 'series.kind' | 'indicator.kind',
-  id: 'series.indicator_id' | 'indicator.id',
-) =>
-  of
-    .selectFrom('indicator_text as t')
-    .select('t.name')
-    .whereRef('t.kind', '=', kind)
-    .whereRef('t.id', '=', id)
-    .orderBy((text) => text('t.locale', '<>', FIRST_LOCALE))
-    .orderBy('t.locale')
-    .limit(1)
-    .as('name')
-
 /** The series that requests between the two instants changed, with the windows of these requests. */
 const touchedSeries = ({ kysely }: Reader, { from, to }: DiffQuestion) =>
   kysely
@@ -61,7 +43,7 @@ const touchedSeries = ({ kysely }: Reader, { from, to }: DiffQuestion) =>
     .innerJoin('series', 'series.id', 'f.series_id')
     .select(['series.id as series_id', 'series.kind', 'series.indicator_id as id', 'series.time_zone as zone'])
     .select(({ fn }) => [fn.min('f.from_at').as('from'), fn.max('f.to_at').as('to')])
-    .select((of) => nameColumn(of as never, 'series.kind', 'series.indicator_id'))
+    .select(indicatorNameColumn('series.kind', 'series.indicator_id'))
     .where('f.finished_at', '>', from)
     .where('f.finished_at', '<=', to)
     .where((of) => of.or([of('f.rows_new', '>', 0), of('f.rows_revised', '>', 0), of('f.rows_withdrawn', '>', 0)]))
@@ -195,7 +177,7 @@ async function catalogueDifferences({ kysely }: Reader, { from, to, indicators }
   const rows = await kysely
     .selectFrom('indicator')
     .select(['kind', 'id', 'first_seen_at', 'withdrawn_at'])
-    .select((of) => nameColumn(of as never, 'indicator.kind', 'indicator.id'))
+    .select(indicatorNameColumn('indicator.kind', 'indicator.id'))
     .where('last_seen_at', 'is not', null)
     .where(({ or, and, eb }) =>
       or([

@@ -16,11 +16,11 @@ export interface Steps {
   readonly native: readonly number[]
 }
 
-const DAY = { unit: 'day', count: 1 } as const
-const MONTH = { unit: 'month', count: 1 } as const
-const QUARTER = { unit: 'month', count: 3 } as const
-const YEAR = { unit: 'year', count: 1 } as const
-const WEEK = { unit: 'day', count: 7 } as const
+export const ONE_DAY = { unit: 'day', count: 1 } as const
+export const ONE_MONTH = { unit: 'month', count: 1 } as const
+const ONE_QUARTER = { unit: 'month', count: 3 } as const
+export const ONE_YEAR = { unit: 'year', count: 1 } as const
+export const ONE_WEEK = { unit: 'day', count: 7 } as const
 
 /** The resolutions of the specification's service; its words change, its numbers do not. Source: recorded answers. */
 export const STEPS: Steps = {
@@ -34,21 +34,21 @@ export const STEPS: Steps = {
     'ten minutes': 600,
     'cinco minutos': 300,
     'five minutes': 300,
-    dia: DAY,
-    diario: DAY,
-    day: DAY,
-    daily: DAY,
-    semana: WEEK,
-    week: WEEK,
-    mes: MONTH,
-    mensual: MONTH,
-    month: MONTH,
-    monthly: MONTH,
-    trimestre: QUARTER,
-    quarter: QUARTER,
-    ano: YEAR,
-    anual: YEAR,
-    year: YEAR,
+    dia: ONE_DAY,
+    diario: ONE_DAY,
+    day: ONE_DAY,
+    daily: ONE_DAY,
+    semana: ONE_WEEK,
+    week: ONE_WEEK,
+    mes: ONE_MONTH,
+    mensual: ONE_MONTH,
+    month: ONE_MONTH,
+    monthly: ONE_MONTH,
+    trimestre: ONE_QUARTER,
+    quarter: ONE_QUARTER,
+    ano: ONE_YEAR,
+    anual: ONE_YEAR,
+    year: ONE_YEAR,
   },
   coarse: 223,
   native: [4],

@@ -102,3 +102,23 @@ test('what changed between two instants is what the history says at both, and no
   expect((await all(moments[1]!, moments[4]!)).filter(({ what, id }) => what === 'text' && id === 600)).toEqual([])
   expect(await all(moments[4]!, moments[4]!)).toEqual([])
 })
+
+test('an indicator whose name is empty in the first language has its name in another one', async () => {
+  const store = await tempStore()
+  const server = await service({ values: [1, 2], name: 'a', listed: [600] })
+  const now = ms('2025-01-05T00:00:00Z')
+  await runJob(store, server, JOB, { now })
+  await store.write(async (tx) => {
+    const text = await tx.selectFrom('indicator_text').selectAll().where('id', '=', 600).executeTakeFirstOrThrow()
+    await tx.updateTable('indicator_text').set({ name: null }).execute()
+    await tx
+      .insertInto('indicator_text')
+      .values({ ...text, locale: 'en', name: 'Name 600' })
+      .execute()
+  })
+  const names = new Set<unknown>()
+  const to = new Date(now + 1000).toISOString()
+  for await (const one of await differences(store, { from: new Date(0).toISOString(), to, indicators: [] }))
+    if (one.what !== 'text') names.add(one.name)
+  expect([...names]).toEqual(['Name 600'])
+})

@@ -1,7 +1,7 @@
 /* JSON as bytes: finds the borders of values without parsing them. */
 
 export const QUOTE = 0x22
-const BACKSLASH = 0x5c
+export const BACKSLASH = 0x5c
 export const COMMA = 0x2c
 export const COLON = 0x3a
 export const MINUS = 0x2d

@@ -1,8 +1,7 @@
-import { COLON } from './bytes.ts'
+import { COLON, ZERO } from './bytes.ts'
 
 /** What ends a line of a column. */
 export const NEWLINE = 0x0a
-const ZERO = 0x30
 
 /** Room that is kept when a column is emptied. */
 const KEPT = 1024 * 1024

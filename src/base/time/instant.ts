@@ -2,6 +2,7 @@
 export type Instant = number
 
 /** The seconds of a day of 24 hours. */
+export const HOUR = 3_600
 export const DAY = 86_400
 
 /** The earliest and the latest instant that has a four-digit year, 0001 to 9999. */

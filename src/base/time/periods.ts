@@ -1,5 +1,8 @@
-import { DAY, type Instant } from './instant.ts'
+import { DAY, HOUR, type Instant } from './instant.ts'
 import { addUnits, floorTo, type Unit } from './zone.ts'
+
+/** Seconds. Shorter periods do not depend on the calendar; longer ones follow it, so that a clock change makes them longer or shorter. */
+export const LONGEST_FIXED = 20 * HOUR
 
 /** The periods of a series, one after the other: where the one that holds an instant begins, and where the next one begins. */
 export interface Periods {
@@ -16,7 +19,6 @@ export interface Period {
   readonly step: number
 }
 
-const HOUR = 3_600
 interface PeriodKind {
   readonly unit: Unit
   readonly count: number

@@ -2,19 +2,17 @@ import { sql } from 'kysely'
 import { StoreError } from '../../base/errors.ts'
 import { TABLE_NAMES, type TableName, tableOf } from '../../tables/schema.ts'
 import type { Reader, Store, TakenOver } from '../store.ts'
-import { type Row, tableBlocks } from '../tableBlocks.ts'
+import { OWN_TABLES, type Row, tableBlocks } from '../tableBlocks.ts'
 import { changedBy, rowsOf, runSql } from './connection/runSql.ts'
 import { insertOf, packed, raiseNumbers } from './rowArrays.ts'
 
-/** Who writes, and what is said of the schema: each database has its own. */
-const OWN: readonly TableName[] = ['_lock', '_fence', 'data_dictionary']
 /** Tables that others refer to; and the index of texts, whose numbers must be there before the texts. */
 const FIRST: readonly TableName[] = [
   ...(['search_item', 'geo', 'vocabulary', 'taxonomy_term', 'indicator', 'content', 'archive', 'widget'] as const),
   ...(['series', '_run', '_fetch'] as const),
 ]
 const TABLES: readonly TableName[] = [...FIRST, ...TABLE_NAMES.filter((name) => !FIRST.includes(name))].filter(
-  (name) => !OWN.includes(name),
+  (name) => !OWN_TABLES.includes(name),
 )
 
 /** The last key of a table. Rows are written in its order, so all rows before it are there. */

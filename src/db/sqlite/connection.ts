@@ -31,6 +31,9 @@ export interface Connection {
   guard(check: () => void): void
 }
 
+/** Prepares a statement once a text. */
+export type Prepare = Connection['prepare']
+
 /** Statements that are kept prepared. Those whose text depends on how much is wanted come and go. */
 const KEPT = 500
 

@@ -1,4 +1,5 @@
 import type { Instant } from '../../base/time/instant.ts'
+import { HOUR } from '../../base/time/instant.ts'
 import type { CurveName } from './curves.ts'
 import { COMMUNITIES } from './geos.ts'
 import type { PublicationName } from './publication.ts'
@@ -24,7 +25,6 @@ export interface Indicator {
   readonly about?: Both
 }
 
-const HOUR = 3_600
 const QUARTER = 900
 /** Local midnights at which series went from hours to quarter-hours. Source: the operator's announcements. */
 export const QUARTERS_DAY_AHEAD = Date.UTC(2025, 8, 30, 22) / 1000

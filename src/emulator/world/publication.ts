@@ -1,4 +1,4 @@
-import { type Instant, parseInstant } from '../../base/time/instant.ts'
+import { HOUR, type Instant, parseInstant } from '../../base/time/instant.ts'
 import { addUnits } from '../../base/time/zone.ts'
 import { type CalendarDay, clockTime, dayOf } from './days.ts'
 import { ZONE } from './world.ts'
@@ -17,7 +17,6 @@ export interface PublicationTimes {
   readonly off: number
 }
 
-const HOUR = 3_600
 const none = (): readonly Instant[] => []
 
 /** Some calendar months later, at a fixed time of day in UTC. */

@@ -1,4 +1,5 @@
 import type { Instant } from '../../base/time/instant.ts'
+import { HOUR } from '../../base/time/instant.ts'
 import { addUnits, ceilTo, floorTo, type Unit } from '../../base/time/zone.ts'
 import { noise } from './noise.ts'
 import type { Action, Script, ScriptedResolution } from './script.ts'
@@ -6,7 +7,6 @@ import { NATIVE_STEPS, type Tiempo, type ValueSource } from './valueSource.ts'
 import type { Point } from './values.ts'
 import { type World, ZONE } from './world.ts'
 
-const HOUR = 3_600
 const FAR = 2 ** 43
 
 const UNITS: Readonly<Record<string, Tiempo>> = {

@@ -1,4 +1,5 @@
 import type { Instant } from '../../base/time/instant.ts'
+import { HOUR } from '../../base/time/instant.ts'
 import { CURVES, type CurveName } from './curves.ts'
 import { type CalendarDay, dayFrom, dayOf } from './days.ts'
 import { COMMUNITIES } from './geos.ts'
@@ -7,7 +8,6 @@ import { noise, smoothNoise } from './noise.ts'
 import { BEGINNING, PUBLICATIONS, type PublicationTimes, publishedAt } from './publication.ts'
 import type { World } from './world.ts'
 
-const HOUR = 3_600
 const PRICE = 23
 const ENERGY = 13
 /** The spot price, whose history was once rewritten. */

@@ -1,3 +1,5 @@
+import { padTwo } from './clock.ts'
+
 /** Days from left to right, hours from top to bottom: how a series goes through the day, and the year. */
 
 interface Carpet {
@@ -27,8 +29,7 @@ const COLOURS = [
 ]
 
 const ROW = 12
-const two = (number: number): string => String(number).padStart(2, '0')
-const slotText = ({ hour, again }: Carpet['slots'][number]): string => `${two(hour)}:00${again ? ' (2)' : ''}`
+const slotText = ({ hour, again }: Carpet['slots'][number]): string => `${padTwo(hour)}:00${again ? ' (2)' : ''}`
 
 /** Draws the cells, each as wide as the element allows. */
 function draw(canvas: HTMLCanvasElement, { slots, days }: Carpet, low: number, high: number): void {
@@ -130,5 +131,3 @@ function begin(): void {
 
 begin()
 document.addEventListener('page:changed', begin)
-
-export {}

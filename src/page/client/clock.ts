@@ -14,11 +14,12 @@ const offsetAt = (offsets: Offsets, at: number): number =>
 export const clockAt = (offsets: Offsets, at: number): string =>
   new Date((at + offsetAt(offsets, at)) * 1000).toISOString().slice(0, 19)
 
-const two = (number: number): string => String(number).padStart(2, '0')
+/** A number of a clock or a date: `07`. */
+export const padTwo = (number: number): string => String(number).padStart(2, '0')
 
 /** An offset as `+02:00`. */
 const offsetText = (seconds: number): string =>
-  `${seconds < 0 ? '-' : '+'}${two(Math.floor(Math.abs(seconds) / 3600))}:${two((Math.abs(seconds) % 3600) / 60)}`
+  `${seconds < 0 ? '-' : '+'}${padTwo(Math.floor(Math.abs(seconds) / 3600))}:${padTwo((Math.abs(seconds) % 3600) / 60)}`
 
 /** An instant as an address has it: a local day where it is the beginning of one, else the time with its offset. */
 export function addressText(offsets: Offsets, at: number): string {

@@ -2,7 +2,8 @@ import { SERIES_ROUTES } from '../../services/routes.ts'
 import type { PageRequest } from '../page.ts'
 import { inLanguage } from './locale.ts'
 
-type LocaleRequest = Pick<PageRequest, 'store' | 'locale'>
+/** What names are read by. */
+export type LocaleRequest = Pick<PageRequest, 'store' | 'locale'>
 
 interface NameRow<K> {
   readonly key: K

@@ -1,7 +1,5 @@
+import { quantity } from '../../base/quantity.ts'
 import type { Translated } from './locale.ts'
-
-const pluralText = (count: number, one: string, many: string): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
 /** Words that several pages need. */
 export const en = {
@@ -64,12 +62,12 @@ export const en = {
   copy: 'Copy',
   copied: 'Copied',
   number: (count: number) => count.toLocaleString('en'),
-  total: (count: number) => pluralText(count, 'row', 'rows'),
+  total: (count: number) => quantity(count, 'row'),
   ago: (length: string) => `${length} ago`,
   ahead: (length: string) => `${length} ahead`,
   minutes: (count: number) => `${count} min`,
   hours: (count: number) => `${count} h`,
-  days: (count: number) => pluralText(count, 'day', 'days'),
+  days: (count: number) => quantity(count, 'day'),
   notFound: 'There is no such page',
   notFoundHint: 'The address is wrong, or what it names is not held. The pages above lead to what is there.',
   refused: 'This cannot be answered',

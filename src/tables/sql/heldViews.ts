@@ -1,4 +1,4 @@
-import { DAY } from '../../base/time/instant.ts'
+import { DAY, HOUR } from '../../base/time/instant.ts'
 import { clockJoinSql, geoNameSql, indicatorNameSql, localTime, offsetSql, utcTime } from './sql.ts'
 
 const WHICH = {
@@ -17,7 +17,6 @@ const LINE = 'series_id, kind, indicator_id, time_trunc, time_zone, geo_id'
 /** The geo whose last period shows how long the periods of a series are. */
 const FIRST_GEO = '(select min(g.geo_id) from series_geo g where g.series_id = s.id)'
 const months = (at: string): string => `(strftime('%Y', ${at}, 'unixepoch') * 12 + strftime('%m', ${at}, 'unixepoch'))`
-const HOUR = 3_600
 /** Whether the last period of a series is a calendar period: its length is in a range of days, and it begins at a border of the calendar. */
 const lasts = (least: number, most: number, border: string, time: string): string =>
   `d.step_s between ${least * DAY - HOUR} and ${most * DAY + HOUR} and strftime('${border}', d.last_s, 'unixepoch') = '${time}'`

@@ -1,12 +1,8 @@
 import { integerOf, isObject, listOf } from '../../base/json.ts'
+import { LONGEST_FIXED } from '../../base/time/periods.ts'
 import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../base/time/zone.ts'
-import type { PeriodLength, Steps } from '../../services/steps.ts'
+import { ONE_DAY, ONE_MONTH, ONE_WEEK, ONE_YEAR, type PeriodLength, type Steps } from '../../services/steps.ts'
 import { usualDistance, type Values } from './values.ts'
-
-const DAY = { unit: 'day', count: 1 } as const
-const WEEK = { unit: 'day', count: 7 } as const
-const MONTH = { unit: 'month', count: 1 } as const
-const YEAR = { unit: 'year', count: 1 } as const
 
 /** Seconds: the length of a period where neither the answer nor its rows tell it. */
 const DEFAULT = 3600
@@ -63,11 +59,11 @@ function calendarOf(zone: string, { at }: Values['observations'], window: number
   const [first, second] = days
   const isFirst = areBorders(zone, at, 'month')
   // A single value tells its period only in a window with room for more.
-  if (second === undefined) return isFirst && window > 27 * 86_400 ? MONTH : window > 26 * 3600 ? DAY : null
-  if (areBorders(zone, at, 'year')) return YEAR
-  if (isFirst) return MONTH
+  if (second === undefined) return isFirst && window > 27 * 86_400 ? ONE_MONTH : window > 26 * 3600 ? ONE_DAY : null
+  if (areBorders(zone, at, 'year')) return ONE_YEAR
+  if (isFirst) return ONE_MONTH
   const isWeekly = days.size >= MANY && at.every((one) => Math.round((one - first!) / 86_400) % 7 === 0)
-  return isWeekly ? WEEK : DAY
+  return isWeekly ? ONE_WEEK : ONE_DAY
 }
 
 const isCalendarPeriod = (period: PeriodLength): boolean => typeof period !== 'number' && period.unit !== 'day'
@@ -138,8 +134,8 @@ export function isGuessed(
   if (usual === null || new Set(at).size < MANY) return true
   if (areBorders(timeZone, at, 'day')) return false
   // Short steps divide the day. Longer ones follow the calendar, and a clock change makes them longer or shorter.
-  if (usual < SHORT && 86_400 % usual !== 0) return true
-  const tolerance = usual < SHORT ? 0 : 3600
+  if (usual < LONGEST_FIXED && 86_400 % usual !== 0) return true
+  const tolerance = usual < LONGEST_FIXED ? 0 : 3600
   let distances = 0
   let others = 0
   for (let i = 1; i < at.length; i++) {
@@ -159,12 +155,9 @@ export function guessOf(
   { at }: Values['observations'],
   stated: number | number[],
 ): number | number[] {
-  if (typeof stated !== 'number' || stated >= SHORT || areBorders(timeZone, at, 'day')) return stated
+  if (typeof stated !== 'number' || stated >= LONGEST_FIXED || areBorders(timeZone, at, 'day')) return stated
   return LIKELY.includes(stated) && new Set(at).size < MANY ? stated : DEFAULT
 }
-
-/** Seconds. Shorter periods do not depend on the calendar. */
-const SHORT = 20 * 3600
 
 /** Whether a text is one of the service's grouping steps. */
 const isUnit = (text: string | null): text is Unit => (UNITS as readonly (string | null)[]).includes(text)

@@ -1,7 +1,5 @@
 import type { DayTotals, GeoDay } from '../../../tables/dayTotals.ts'
-import type { Connection } from '../connection.ts'
-
-type Prepare = Connection['prepare']
+import type { Prepare } from '../connection.ts'
 
 /** Days a statement. */
 const BATCH = 64

@@ -1,13 +1,11 @@
 import type { Instant } from '../../../base/time/instant.ts'
 import type { Extremes, SeriesRange, ValueAt } from '../../engine.ts'
-import type { Connection } from '../connection.ts'
+import type { Prepare } from '../connection.ts'
 
 /*
  * Values as they are, or as they were known when a fetch had been recorded. Fetches of a series are numbered in the order in
  * which they were recorded, so that two numbers of a row tell its version, and nothing is looked up.
  */
-
-type Prepare = Connection['prepare']
 
 const NOW = `select at, value, step_s as step from observation
   where series_id = :series and geo_id = :geo and at >= :from and at < :to`

@@ -1,14 +1,12 @@
 import type { Interval } from '../../../base/time/interval.ts'
 import type { Observations } from '../../../tables/rows.ts'
 import type { Upserted } from '../../engine.ts'
-import type { Connection } from '../connection.ts'
+import type { Prepare } from '../connection.ts'
 
 /*
  * The hot path, in statements of its own: no other way to write values was as fast (docs/decisions/006-speed.md). It runs
  * inside the transaction that is open on the connection, from its beginning to its end without letting anybody else in.
  */
-
-type Prepare = Connection['prepare']
 
 const countRows = (prepare: Prepare, sql: string, parameters: readonly unknown[]): number =>
   (prepare(sql).get(parameters) as { n: number }).n

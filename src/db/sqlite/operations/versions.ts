@@ -1,8 +1,6 @@
 import type { Blocks, Revision, SeriesRange, ValueAt, ValueVersion } from '../../engine.ts'
-import type { Connection } from '../connection.ts'
+import type { Connection, Prepare } from '../connection.ts'
 import { inBlocks } from './blocks.ts'
-
-type Prepare = Connection['prepare']
 
 const WHERE = 'series_id = :series and geo_id = :geo and at >= :from and at < :to'
 const VERSIONS = `with v as (

@@ -1,3 +1,4 @@
+import { HOUR } from '../../../base/time/instant.ts'
 import type { Interval } from '../../../base/time/interval.ts'
 import { dayIntervalAt, localDay } from '../../../base/time/localDay.ts'
 import { localClock, localDate, offsetAt } from '../../../base/time/zone.ts'
@@ -26,7 +27,6 @@ export interface CarpetDay {
 
 /** The most days that are shown: a leap year. */
 const MOST_DAYS = 366
-const HOUR = 3_600
 
 /** The beginning of an hour on the clock, with its slot: half past is in the hour that has begun. */
 function slotOf(zone: string, at: number): Slot {

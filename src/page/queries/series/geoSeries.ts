@@ -1,8 +1,8 @@
 import type { Instant } from '../../../base/time/instant.ts'
 import { endOfValues } from '../../../db/queries/ends.ts'
 import { SHARED } from '../../../services/services.ts'
-import { NotFound, type PageRequest } from '../../page.ts'
-import { geoNames, indicatorNames } from '../names.ts'
+import { NotFound } from '../../page.ts'
+import { geoNames, indicatorNames, type LocaleRequest } from '../names.ts'
 import { findSeriesByPath, type SeriesRow, seriesPath } from '../seriesPaths.ts'
 import type { GeoSeries } from './window.ts'
 
@@ -31,8 +31,6 @@ export interface NamedGeoSeries extends GeoSeries {
   readonly first: Instant | null
   readonly last: Instant | null
 }
-
-type LocaleRequest = Pick<PageRequest, 'store' | 'locale'>
 
 /** The geo to show: the named one, else a main one of the service, else the first. */
 function chosen(series: SeriesRow, ids: readonly number[], named: string | null): number {
