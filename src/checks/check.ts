@@ -1,4 +1,5 @@
 import { formatUtc, type Instant } from '../base/time/instant.ts'
+import { LONGEST_DAY_S } from '../base/time/localDay.ts'
 import type { Reader } from '../db/store.ts'
 import { differingDays } from './days.ts'
 import { findGaps, type Gap } from './gaps.ts'
@@ -18,17 +19,20 @@ async function overlaps({ kysely }: Reader): Promise<string[]> {
   const days = await kysely
     .selectFrom('observations_daily')
     .select(['series_id', 'kind', 'indicator_id', 'time_trunc', 'geo_agg', 'geo_id', 'local_date', 'hours'])
-    .where('hours', '>', 25)
+    .where('hours', '>', LONGEST_DAY_S / 3600)
     .where('count', '>', 1)
     .execute()
   return days.map((day) => `${seriesName(day)}, geo ${day.geo_id}: ${day.local_date} has ${day.hours} hours of values`)
 }
 
-/** No indicator has values as large as this. */
-const TOO_LARGE = 1e9
+/**
+ * A value beyond this is a mistake: of a wrong unit, or of digits that ran together. The largest that indicators hold are sums of years;
+ * the electricity of a whole country in a year is some 10⁸ MWh.
+ */
+const LARGEST_CREDIBLE = 1e9
 
 async function outOfRange({ engine }: Reader): Promise<string[]> {
-  const rows = await engine.valuesBeyond(TOO_LARGE)
+  const rows = await engine.valuesBeyond(LARGEST_CREDIBLE)
   return rows.map((row) => `${seriesName(row)}, geo ${row.geo_id}: ${row.value} at ${formatUtc(row.at)}`)
 }
 

@@ -1,4 +1,5 @@
 import { placeOf } from '../db/address.ts'
+import { SILENT_MS } from '../db/queries/heartbeats.ts'
 import { type QueueState, queueStates } from '../db/queries/queues.ts'
 import { databaseClock, shared } from '../db/shared.ts'
 import type { Reader } from '../db/store.ts'
@@ -37,14 +38,11 @@ export async function readMachines({ kysely, file }: Pick<Reader, 'kysely' | 'fi
   return { now, workers, queues: await queueStates(kysely) }
 }
 
-/** A worker that sent nothing for this many milliseconds is reported as silent. */
-export const SILENT_MS = 15_000
-
 /** The workers and their queues as figures for monitors. */
 export function machinesMetrics({ workers, queues, now }: Machines): string {
   const alive = workers.filter(({ seenAt }) => now - seenAt <= SILENT_MS).length
   const lines = [
-    '# HELP indicator_sync_workers Processes that take requests from the queue and were heard of within 15 s.',
+    `# HELP indicator_sync_workers Processes that take requests from the queue and were heard of within ${SILENT_MS / 1000} s.`,
     '# TYPE indicator_sync_workers gauge',
     `indicator_sync_workers ${alive}`,
     '# HELP indicator_sync_queue_requests Requests in the queue of a host: they wait, are being executed, or failed too often.',

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StoppedError, SyncError } from '../base/errors.ts'
 import { quantity } from '../base/quantity.ts'
 import { stoppedBySignal } from '../base/stopped.ts'
+import { DEAD_MS } from '../db/queries/heartbeats.ts'
 import { shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import type { Execute, Failed, SyncContext } from '../ingestAll.ts'
@@ -20,7 +21,6 @@ import { type Enqueued, enqueue } from './enqueue.ts'
 import { countLost } from './lost.ts'
 import type { Queue } from './queue.ts'
 import { plannedOf, type QueuedRequest } from './queuedRequest.ts'
-import { DEAD_MS } from './registry.ts'
 
 /** A plan that others execute. */
 export interface HandOut {

@@ -1,10 +1,8 @@
 import { hostname } from 'node:os'
 import { formatMillis } from '../base/time/instant.ts'
+import { DEAD_MS } from '../db/queries/heartbeats.ts'
 import { databaseClock, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
-
-/** Milliseconds. A worker without a heartbeat for this long is dead. */
-export const DEAD_MS = 60_000
 
 /** What a worker reports of itself with a heartbeat. */
 export interface Heartbeat {

@@ -4,6 +4,7 @@ import type { EventFields } from '../base/eventFields.ts'
 import type { EmitEvent } from '../base/events.ts'
 import { redactorOf } from '../base/redact.ts'
 import { formatUtc } from '../base/time/instant.ts'
+import { BEAT_MS } from '../db/queries/heartbeats.ts'
 import { ingest } from '../ingest.ts'
 import type { IngestContext } from '../ingestContext.ts'
 import type { Loading } from '../load/load.ts'
@@ -36,8 +37,6 @@ export interface Worked {
 
 /** How often to look for work while there is none. */
 const IDLE_MS = 1_000
-/** How often a worker renews what shows that it is alive: several times before it counts as dead. */
-const BEAT_MS = 3_000
 /** How long a worker does not call a host whose budget is spent, or that asked for a pause, before it looks again. */
 const PAUSE_S = 30
 

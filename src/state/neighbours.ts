@@ -1,3 +1,4 @@
+import { LONGEST_DAY_S } from '../base/time/localDay.ts'
 import { prepared } from '../db/prepared.ts'
 import { findSeries } from '../db/queries/seriesIdentity.ts'
 import type { Reader } from '../db/store.ts'
@@ -53,7 +54,7 @@ const idsOfDays = prepared((db, of: { seriesId: number }) =>
     .distinct()
     .where('series_id', '=', of.seriesId)
     .where('outcome', '=', 'ok')
-    .where((row) => row(row('to_at', '-', row.ref('from_at')), '<=', 25 * 3600))
+    .where((row) => row(row('to_at', '-', row.ref('from_at')), '<=', LONGEST_DAY_S))
     .where('resolution_id', 'is not', null)
     .$narrowType<{ resolution_id: number }>(),
 )

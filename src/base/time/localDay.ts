@@ -30,6 +30,9 @@ export interface Civil {
   readonly dayOfMonth: number
 }
 
+/** Seconds of the longest local day: that on which the clocks go back by an hour. */
+export const LONGEST_DAY_S = 25 * 3600
+
 /** A day of a zone from its first instant to its last. `seconds`: how long it lasts by the clocks, usually 23 to 25 hours. */
 export interface LocalDay extends DayInterval, Civil {
   readonly seconds: number

@@ -1,5 +1,6 @@
 import { grouped, quantity } from '../../base/quantity.ts'
-import { type Machines, SILENT_MS } from '../../checks/machines.ts'
+import type { Machines } from '../../checks/machines.ts'
+import { SILENT_MS } from '../../db/queries/heartbeats.ts'
 
 /** The workers and their queues as lines of `status`; none where there are neither. */
 export function machinesText({ workers, queues, now }: Machines): string[] {

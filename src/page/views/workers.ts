@@ -1,4 +1,5 @@
-import { type Machines, SILENT_MS } from '../../checks/machines.ts'
+import type { Machines } from '../../checks/machines.ts'
+import { SILENT_MS } from '../../db/queries/heartbeats.ts'
 import { type Html, html } from '../html.ts'
 import type { PageRequest } from '../page.ts'
 import { scrolled, serviceText } from './elements.ts'
