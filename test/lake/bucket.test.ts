@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFil
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { beforeEach, expect, test } from 'vitest'
-import { BusyError, InputError } from '../../src/base/errors.ts'
+import { BusyError, InputError, TransientError } from '../../src/base/errors.ts'
 import { checkLake } from '../../src/lake/check.ts'
 import { filesOf } from '../../src/lake/manifest.ts'
 import { folderPlace } from '../../src/lake/places/folder.ts'
@@ -169,6 +169,20 @@ test.each<[string, string, Record<string, string>, RegExp, number]>([
   const done = await runCommand(dir, args, { ...own.env, ...env, AWS_EC2_METADATA_DISABLED: 'true' })
   expect(done.err).toMatch(message)
   expect(done.code).toBe(code)
+})
+
+test('an answer that breaks off is asked for again, and told where all of them do', async () => {
+  const own = await storage()
+  const place = await openPlace(LAKE, own.access)
+  await sync(place)
+  own.cuts = 2
+  another(1)
+  expect(await sync(place)).toMatchObject({ snapshot: 2 })
+  own.cuts = 2
+  expect((await checkLake(place)).findings).toEqual([])
+  own.cuts = Number.POSITIVE_INFINITY
+  await expect(sync(place)).rejects.toThrow(TransientError)
+  place.close()
 })
 
 test('the key of a storage may stand in the file of settings, and is never printed', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
@@ -29,16 +30,21 @@ interface Storage {
   /** Requests so far, and how many are answered before all are refused. */
   requests: number
   limit: number
+  /** How many of the next answers to reads break off. */
+  cuts: number
 }
 
-/** A storage with a bucket `market`, over real HTTP. The server itself ignores conditions; those of writes are kept in front of it, where asked. */
+/**
+ * A storage with a bucket `market`, over real HTTP. The server itself ignores conditions; those of writes are kept in front of
+ * it, where asked. It also writes over an object that is being read, which a storage never does: requests go one by one.
+ */
 export async function storage({ conditions = true } = {}): Promise<Storage> {
   const directory = tempFolder()
   mkdirSync(join(directory, 'market'))
   const S3rver = createRequire(import.meta.url)('@20minutes/s3rver') as Make
   const server = new S3rver({ directory, silent: true, vhostBuckets: false, allowMismatchedSignatures: true })
   const handle = server.callback()
-  let writing: Promise<unknown> = Promise.resolve()
+  let last: Promise<unknown> = Promise.resolve()
   const refuse = (response: ServerResponse, status: number, code: string): void => {
     response.writeHead(status, { 'Content-Type': 'application/xml' })
     response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>No.</Message></Error>`)
@@ -55,10 +61,19 @@ export async function storage({ conditions = true } = {}): Promise<Storage> {
     if (conditions && asks !== undefined && !(await holds(request))) return refuse(response, 412, 'PreconditionFailed')
     await handle(request, response)
   }
+  const breakOff = (response: ServerResponse): void => {
+    response.writeHead(200, { 'Content-Length': 1000, ETag: '"x"' })
+    response.write('{"schema": ', () => response.destroy())
+  }
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const sent = once(response, 'close')
+    await (request.method === 'PUT' ? put : handle)(request, response)
+    await sent
+  }
   const http = createServer((request, response) => {
     if (++own.requests > own.limit) return refuse(response, 403, 'AccessDenied')
-    if (request.method !== 'PUT') return void handle(request, response)
-    writing = writing.then(() => put(request, response)).catch(() => refuse(response, 500, 'InternalError'))
+    if (request.method === 'GET' && own.cuts-- > 0) return breakOff(response)
+    last = last.then(() => answer(request, response)).catch(() => refuse(response, 500, 'InternalError'))
   })
   await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening))
   const endpoint = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
@@ -68,6 +83,7 @@ export async function storage({ conditions = true } = {}): Promise<Storage> {
     fileOf: (key) => join(directory, 'market', `${key}._S3rver_object`),
     requests: 0,
     limit: Number.POSITIVE_INFINITY,
+    cuts: 0,
   }
   onTestFinished(() => {
     server.logger.exceptions.unhandle()

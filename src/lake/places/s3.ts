@@ -42,7 +42,7 @@ export interface Bucket {
 }
 
 const PACKAGE = '@aws-sdk/client-s3'
-/** How many times a file is sent: the client itself cannot repeat a stream. */
+/** How often a file is sent, and an object read: the client repeats requests, but no stream that breaks off. */
 const TRIES = 3
 
 interface S3Error {
@@ -111,27 +111,34 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
       throw asOurs(error, address)
     }
   }
-  const body = async (Key: string): Promise<{ readonly stream: Readable; readonly tag: string }> => {
-    const { Body, ETag = '' } = await client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key }))
-    return { stream: Body as Readable, tag: ETag }
+  const read = async <T>(Key: string, use: (body: Readable, tag: string) => Promise<T>): Promise<T> => {
+    for (let left = TRIES; ; ) {
+      const { Body, ETag = '' } = await client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key }))
+      try {
+        return await use(Body as Readable, ETag)
+      } catch (error) {
+        if (--left === 0) throw error
+      }
+    }
   }
   return {
     text: (key) =>
       send(async () => {
         try {
-          const { stream, tag } = await body(key)
-          return { text: Buffer.concat(await stream.toArray()).toString(), tag }
+          return await read(key, async (body, tag) => ({ text: Buffer.concat(await body.toArray()).toString(), tag }))
         } catch (error) {
           if ((error as S3Error).name === 'NoSuchKey') return null
           throw error
         }
       }),
     sha256: (key) =>
-      send(async () => {
-        const hash = createHash('sha256')
-        for await (const piece of (await body(key)).stream) hash.update(piece as Buffer)
-        return hash.digest('hex')
-      }),
+      send(() =>
+        read(key, async (body) => {
+          const hash = createHash('sha256')
+          for await (const piece of body) hash.update(piece as Buffer)
+          return hash.digest('hex')
+        }),
+      ),
     list: (prefix) =>
       send(async () => {
         const all: ListedObject[] = []
