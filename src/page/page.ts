@@ -59,6 +59,8 @@ interface Routed {
   readonly path: string
   /** Whether it depends on the time (an age), so that it changes every minute. */
   readonly clock?: true
+  /** Whether it depends on more than the database and is made at every request: a statement may tell the time, or take too long. */
+  readonly fresh?: true
   /** Whether only our own pages may lead to it, because an answer is costly: SQL. */
   readonly own?: true
 }

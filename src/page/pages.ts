@@ -61,7 +61,7 @@ export const PAGES: readonly Page[] = [
   { path: '/runs', name: 'runs', top: true, view: async () => (await import('./views/runs.ts')).runsView },
   { path: '/runs/:id', name: 'run', view: async () => (await import('./views/run.ts')).runView },
   {
-    ...{ path: '/sql', name: 'sql', top: true, live: true, own: true, still: true },
+    ...{ path: '/sql', name: 'sql', top: true, live: true, own: true, still: true, fresh: true },
     view: async () => (await import('./views/sql.ts')).sqlView,
   },
   { path: '/dictionary', name: 'dictionary', view: async () => (await import('./views/dictionary.ts')).dictionaryView },
@@ -87,7 +87,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     answer: async () => (await import('./views/series/seriesEndpoints.ts')).answerCarpet,
   },
   { path: '/api/csv/:id/:geo', answer: async () => (await import('./views/series/seriesEndpoints.ts')).answerCsv },
-  { path: '/sql.csv', own: true, answer: async () => (await import('./views/sql.ts')).answerSqlCsv },
+  { path: '/sql.csv', own: true, fresh: true, answer: async () => (await import('./views/sql.ts')).answerSqlCsv },
   { path: '/metrics', clock: true, own: true, answer: async () => (await import('./views/machine.ts')).answerMetrics },
   {
     path: '/status.json',

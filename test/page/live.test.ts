@@ -51,6 +51,14 @@ describe('what an answer is marked with', () => {
     expect((await fetch(`${url}/`, { headers: { 'if-none-match': before } })).status).toBe(200)
   })
 
+  test('is nothing for the answer to a statement, which depends on the time and on how long it took', async () => {
+    const { url } = await servePage(await filledFile(nothing))
+    for (const path of ['/sql', '/sql.json', '/sql.csv']) {
+      const answer = await fetch(`${url}${path}?sql=select+random()`)
+      expect([answer.status, answer.headers.get('etag')], path).toEqual([200, null])
+    }
+  })
+
   test('is another one in another language, at another minute where a page tells an age, and for another file in its place', async () => {
     const file = await filledFile(nothing)
     let now = Date.parse('2025-11-04T12:00:10Z') / 1000

@@ -164,10 +164,11 @@ export async function answerOf(site: Site, call: PageCall): Promise<Sent> {
     await reader.engine.limitCache(CACHE)
     await reader.engine.beginSnapshot()
     const request = requestOf(site, call, reader)
-    const minute = (page ?? endpoint)?.clock ? Math.floor(request.now / 60) : null
-    const etag = await etagOf(reader, [site.version, request.locale, minute])
-    const marked = { ...DATA, ETag: etag }
-    if ((page || endpoint) && headers['if-none-match']?.split(/\s*,\s*/).includes(etag))
+    const route = page ?? endpoint
+    const minute = route?.clock ? Math.floor(request.now / 60) : null
+    const etag = route?.fresh ? null : await etagOf(reader, [site.version, request.locale, minute])
+    const marked = etag === null ? DATA : { ...DATA, ETag: etag }
+    if (route && etag !== null && headers['if-none-match']?.split(/\s*,\s*/).includes(etag))
       return { status: 304, headers: marked, body: '' }
     const answer = await made(call, request)
     const sent = { status: 200, headers: { ...marked, ...ofAnswer(answer) } }
