@@ -15,13 +15,12 @@ export function instantOfFlag(flag: string, text: string, zone: string, now: num
   return resolveMoment(moment, zone, now)
 }
 
-/** The instant of `--as-of`, to the millisecond: the database does not distinguish smaller differences. */
-export function millisOf(text: string, zone: string, now: number): number {
+/** The moment that a flag means in a zone, to the millisecond: the database does not distinguish smaller differences. */
+export function millisOfFlag(flag: string, text: string, zone: string, now: number): number {
   if (text.trim() === 'now') return now
   const [, second, fraction = '', offset = ''] =
     /^\s*(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\.(\d+)(Z|[+-]\d{2}:\d{2})?\s*$/.exec(text) ?? []
-  const whole =
-    instantOfFlag('as-of', second === undefined ? text : second + offset, zone, Math.floor(now / 1000)) * 1000
+  const whole = instantOfFlag(flag, second === undefined ? text : second + offset, zone, Math.floor(now / 1000)) * 1000
   return whole + Number(fraction.padEnd(3, '0').slice(0, 3))
 }
 

@@ -178,6 +178,8 @@ describe('the command line', () => {
     expect(all.out.trim().split('\n')).toHaveLength(745)
     const none = await runCommand(dir, ['diff', '--from', '+1d', '--to', '+2d', '--json'])
     expect(JSON.parse(none.out)).toEqual([])
+    const never = await runCommand(dir, ['diff', '--from', '2025-02-30T00:00:00.000Z'])
+    expect(never).toMatchObject({ code: 2, err: expect.stringContaining('is not a valid date') })
     const wrong = await runCommand(dir, ['diff', '--run', '9'])
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/There is no run 9/)])
   })

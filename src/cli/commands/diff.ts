@@ -9,7 +9,7 @@ import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { type Format, format, print, stream } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
-import { instantOfFlag } from '../times.ts'
+import { millisOfFlag } from '../times.ts'
 
 interface DiffArgs extends CommonArgs, ServiceArgs {
   readonly from?: string
@@ -30,10 +30,8 @@ const COLUMNS = [
 const SHOWN = ['change', 'id', 'name', 'geo_id', 'at_local', 'before', 'after'] as const
 
 /** An instant to the millisecond, from the value of a flag. */
-const momentOfFlag = (flag: string, text: string, zone: string, nowMs: number): string =>
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,3}Z$/.test(text) && !Number.isNaN(Date.parse(text))
-    ? formatMillis(Date.parse(text))
-    : formatMillis(instantOfFlag(flag, text, zone, Math.floor(nowMs / 1000)) * 1000)
+const momentOfFlag = (flag: string, text: string, zone: string, now: number): string =>
+  formatMillis(millisOfFlag(flag, text, zone, now))
 
 async function spanOf(reader: Reader, args: DiffArgs, zone: string): Promise<Pick<DiffQuestion, 'from' | 'to'>> {
   const now = Date.now()

@@ -17,7 +17,7 @@ import { readSettings } from '../settings/config.ts'
 import { exportStatement } from '../statements/statement.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { format, stream } from '../terminal/output.ts'
-import { millisOf, rangeOfFlags } from '../times.ts'
+import { millisOfFlag, rangeOfFlags } from '../times.ts'
 
 interface ExportArgs extends CommonArgs, DatabaseArgs, RangeArgs, Required<Dialect> {
   readonly indicator?: number[]
@@ -117,7 +117,8 @@ async function exportQuestion(db: Reader, args: ExportArgs): Promise<ExportQuest
   const [first] = await datasetsOf(db, question)
   return {
     ...question,
-    asOf: args.asOf === undefined ? null : formatMillis(millisOf(args.asOf, first?.zone ?? SOME_ZONE, now)),
+    asOf:
+      args.asOf === undefined ? null : formatMillis(millisOfFlag('as-of', args.asOf, first?.zone ?? SOME_ZONE, now)),
   }
 }
 
@@ -144,7 +145,7 @@ export async function run(args: ExportArgs): Promise<number> {
   checkFlags(args)
   // Illegal dates are reported before anything is opened.
   rangeOfFlags(args, SOME_ZONE, Math.floor(Date.now() / 1000))
-  if (args.asOf !== undefined) millisOf(args.asOf, SOME_ZONE, Date.now())
+  if (args.asOf !== undefined) millisOfFlag('as-of', args.asOf, SOME_ZONE, Date.now())
   const output = args.output !== undefined && STDOUT.includes(args.output) ? undefined : args.output
   const reader = openReader(readSettings(args).database.value)
   try {

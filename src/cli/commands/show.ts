@@ -18,7 +18,7 @@ import { chartText, scaleOf } from '../terminal/chart.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { marks, revisionsJson, revisionsTable } from '../text/revisions.ts'
-import { instantOfFlag, millisOf, rangeOfFlags } from '../times.ts'
+import { instantOfFlag, millisOfFlag, rangeOfFlags } from '../times.ts'
 
 interface ShowArgs extends CommonArgs, DatabaseArgs, RangeArgs {
   readonly indicator?: number
@@ -196,7 +196,7 @@ async function read(reader: Reader, args: ShowArgs, service: Service): Promise<S
   const first = await findShownSeries(reader, kind, id, args.geo, service)
   const second =
     args.with === undefined ? null : await findShownSeries(reader, 'indicator', args.with, args.geo, service)
-  const asOf = args.asOf === undefined ? null : formatMillis(millisOf(args.asOf, first.zone, Date.now()))
+  const asOf = args.asOf === undefined ? null : formatMillis(millisOfFlag('as-of', args.asOf, first.zone, Date.now()))
   const then = asOf ?? (args.revisions ? 'first' : 'now')
   const range = askedRange(args, first.zone)
   const last = Math.max(first.lastAt, second?.lastAt ?? 0, then === 'now' ? 0 : await lastVersionAt(reader, first))

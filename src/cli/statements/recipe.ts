@@ -6,7 +6,7 @@ import { allRows } from '../../db/allRows.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Need, Recipe } from '../../products/recipes/recipe.ts'
 import type { Service } from '../../services/services.ts'
-import { instantOfFlag, rangeOfFlags } from '../times.ts'
+import { instantOfFlag, millisOfFlag, rangeOfFlags } from '../times.ts'
 import {
   chooseGeo,
   type Parameters,
@@ -81,13 +81,7 @@ export function resolveTimes(
   const text = (name: string) => (given[name] === null || given[name] === undefined ? undefined : String(given[name]))
   const range = rangeOfFlags({ from: text('from'), to: text('to') }, zone, now) ?? { from: EARLIEST, to: LATEST }
   const border = (name: 'from' | 'to') => (text(name) === undefined ? {} : { [name]: borderText(zone, range[name]) })
-  const requestedAt = text('at') ?? 'today'
-  // Versions are known to the millisecond.
-  const fraction = /\.(\d{1,3})\d*(?:Z|[+-]\d{2}:\d{2})$/.exec(requestedAt)?.[1] ?? '0'
-  const at =
-    'at' in given
-      ? { at: formatMillis(instantOfFlag('at', requestedAt, zone, now) * 1000 + Number(fraction.padEnd(3, '0'))) }
-      : {}
+  const at = 'at' in given ? { at: formatMillis(millisOfFlag('at', text('at') ?? 'today', zone, now * 1000)) } : {}
   const date =
     'date' in given ? { date: localDate(zone, instantOfFlag('date', text('date') ?? 'today', zone, now)) } : {}
   return { times: { ...border('from'), ...border('to'), ...at, ...date }, range }

@@ -1,5 +1,5 @@
 import { InputError } from '../../../base/errors.ts'
-import { formatMillis } from '../../../base/time/instant.ts'
+import { formatMillis, parseInstant } from '../../../base/time/instant.ts'
 import { GOOD } from '../../../db/queries/outcomes.ts'
 import type { Reader } from '../../../db/store.ts'
 
@@ -15,13 +15,13 @@ export interface AsOf {
 export function momentOf(query: URLSearchParams): string | null {
   const text = query.get('asof')
   if (text === null || text === '' || text === 'now') return null
-  const ms = Date.parse(text.replace(/ (?=\d\d:\d\d$)/, '+'))
-  if (Number.isNaN(ms) || !/(Z|[+-]\d\d:\d\d)$/.test(text.replace(/ (?=\d\d:\d\d$)/, '+')))
+  const instant = text.replace(/ (?=\d\d:\d\d$)/, '+')
+  if (Number.isNaN(parseInstant(instant)))
     throw new InputError(`asof=${JSON.stringify(text)} is not a valid instant.`, {
       hint: 'Give an instant with its offset, such as 2025-11-03T18:00:00Z, or leave it out for now.',
       code: 'bad-time',
     })
-  return formatMillis(ms)
+  return formatMillis(Date.parse(instant))
 }
 
 /**
