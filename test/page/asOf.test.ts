@@ -116,6 +116,28 @@ describe('what was known at a moment', () => {
       expect(JSON.stringify(history(line, changes.at(-1)!.at))).toBe(known.at(-1))
     }
   })
+
+  test('brings as many values as are told, and of many years at most as many', async () => {
+    for (const line of lines) {
+      const versions = reader.all(
+        `select f.run_id as run, count(*) as n from (
+           select series_id, geo_id, at, fetch_id from observation
+           union all select series_id, geo_id, at, fetch_id from observation_revision) v join _fetch f on f.id = v.fetch_id
+         where v.series_id = ? and v.geo_id = ? and at >= ? and at < ? group by 1 order by 1`,
+        [line.seriesId, line.geoId, RANGE.from, RANGE.to],
+      ) as { run: number; n: number }[]
+      const brought = (await readChanges(reader, line, RANGE)).filter((change) => change.brought > 0)
+      expect(brought.map(({ run, brought: n, exact }) => ({ run, n, exact }))).toEqual(
+        versions.map((one) => ({ ...one, exact: true })),
+      )
+      const most = await readChanges(reader, line, { from: RANGE.to - 900 * 86_400, to: RANGE.to })
+      for (const { run, n } of versions) {
+        const told = most.find((change) => change.run === run)
+        expect(told?.exact).toBe(false)
+        expect(told?.brought).toBeGreaterThanOrEqual(n)
+      }
+    }
+  })
 })
 
 const valuesOf = (segments: readonly ValueSegment[]) =>

@@ -91,6 +91,7 @@ describe('a range', () => {
     ['from=2025-10-02&to=2025-10-01', 'The range ends before it begins.'],
     ['from=1900-01-01', 'longer than a century'],
     ['asof=tomorrow', 'asof=\\"tomorrow\\" is not a valid instant.'],
+    ['asof=2025-02-30T00:00:00Z', 'is not a valid instant.'],
   ])('that cannot be is refused with what is legal: %s', async (query, says) => {
     const path = query.startsWith('from=1900') ? `${query}&to=2025-01-01` : query
     const answer = await get(`/series/600.json?${path}`)
@@ -104,6 +105,12 @@ describe('a range', () => {
       expect((await get(path)).status).toBe(404)
     },
   )
+})
+
+test('numbers that count all geos of a request are told as the most that they can be', async () => {
+  const range = (from: string) => `/series/600?geo=3&from=${from}&to=2025-11-01`
+  expect(await (await get(range('2023-01-01'))).text()).toContain('≤ ')
+  expect(await (await get(range('2025-10-01'))).text()).not.toContain('≤ ')
 })
 
 test('what was known then stands beside what is known now, and where they differ', async () => {

@@ -10,3 +10,7 @@ export const numberText = (value: number | null | undefined, locale: string): st
 /** A count as people of the request's language write it. */
 export const countText = ({ locale }: Pick<PageRequest, 'locale'>, count: number): string =>
   count.toLocaleString(locale)
+
+/** A count that may be only the most that it can be. */
+export const mostText = (request: Pick<PageRequest, 'locale'>, count: number, exact: boolean): string =>
+  `${exact ? '' : '≤ '}${countText(request, count)}`

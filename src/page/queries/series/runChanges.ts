@@ -13,9 +13,11 @@ export interface RunChange {
   readonly brought: number
   /** Values that it replaced or withdrew. */
   readonly replaced: number
+  /** Whether the numbers are those of this geo in this interval, not the most that they can be. */
+  readonly exact: boolean
 }
 
-/** The most days of which every value is examined; for more, the records of the requests are used. */
+/** The most days of which every value is examined; for more, the records of the requests are used, which count all geos of their windows. */
 const LOOKED_AT = 400
 
 /** How many versions of values each fetch brought and ended in an interval. */
@@ -102,7 +104,7 @@ export async function readChanges(db: Reader, line: GeoSeries, range: Interval):
     const last = changes.at(-1)?.run === run ? changes.pop()! : { brought: 0, replaced: 0 }
     changes.push({
       ...{ run, job: job ?? '', at, fetchId: id },
-      ...{ brought: last.brought + brought, replaced: last.replaced + replaced },
+      ...{ brought: last.brought + brought, replaced: last.replaced + replaced, exact: few },
     })
   }
   return changes

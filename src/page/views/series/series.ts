@@ -5,7 +5,7 @@ import type { ChartData } from '../../queries/series/chart.ts'
 import type { NamedGeoSeries } from '../../queries/series/geoSeries.ts'
 import { borderText, SPANS } from '../../queries/series/range.ts'
 import { readSeriesPage, type SeriesData } from '../../queries/series/seriesPage.ts'
-import { countText } from '../numbers.ts'
+import { mostText } from '../numbers.ts'
 import { lengthText, momentText, timeText } from '../times.ts'
 import { type FigureLine, figure } from './figure.ts'
 import { openIntervals, rowsTable } from './seriesTable.ts'
@@ -46,9 +46,9 @@ ${SPANS.map(one)}
 
 /** The moments at which what was known changed, in words. */
 const momentsOf = ({ changes, dataset }: SeriesData, { words: { series: words }, locale }: PageRequest) =>
-  changes.map(({ at, run, brought, replaced }) => ({
+  changes.map(({ at, run, brought, replaced, exact }) => ({
     at,
-    text: `${momentText(dataset.zone, at)} · ${words.run(run)} · ${words.change(countText({ locale }, Math.max(brought, replaced)))}`,
+    text: `${momentText(dataset.zone, at)} · ${words.run(run)} · ${words.change(mostText({ locale }, Math.max(brought, replaced), exact))}`,
   }))
 
 /** The form of what can be chosen: all of it goes into the address, with and without scripts. */
