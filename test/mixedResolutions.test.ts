@@ -175,8 +175,9 @@ describe('an answer that is not believed', () => {
     )
     const first = await runJob(store, server, jobOf(truth), { now: NOW })
     expect(first.outcome).toBe('partial')
-    expect(store.all('select outcome, count(*) as n from _fetch group by 1 order by 1')).toContainEqual({
+    expect(store.all('select outcome, code, count(*) as n from _fetch group by 1, 2')).toContainEqual({
       outcome: 'refused',
+      code: 'not-found',
       n: 1,
     })
     expect(

@@ -48,9 +48,9 @@ export async function lastFetch({ kysely }: Pick<Store, 'kysely'>): Promise<numb
 async function failedSince(store: Store, service: Service, now: number, after: number): Promise<Failed[]> {
   return (await failures(store))
     .filter(({ fetchId }) => fetchId > after)
-    .map(({ entry, route, params, message, hint }) => ({
+    .map(({ entry, route, params, message, hint, code }) => ({
       planned: planRequest({ service, now: Math.floor(now / 1000) }, entry, route, JSON.parse(params) as AnyParams),
-      error: new SyncError(message ?? 'it failed', hint === null ? {} : { hint }),
+      error: new SyncError(message ?? 'it failed', { ...(hint !== null && { hint }), ...(code !== null && { code }) }),
     }))
 }
 

@@ -115,7 +115,7 @@ const NONE = {
 const COLUMNS = [
   ...['run_id', 'entry', 'route', 'target', 'params', 'series_id', 'geo_ids', 'from_at', 'to_at', 'settled_before'],
   ...['lookback_s', 'time_zone', 'complete', 'started_at', 'finished_at', 'outcome', 'status', 'attempts', 'ms'],
-  ...['bytes', 'reply_hash', 'message', 'hint', 'evidence', 'reason'],
+  ...['bytes', 'reply_hash', 'message', 'hint', 'evidence', 'reason', 'code'],
 ] as (keyof InsertedColumns)[]
 
 const insertFetch = prepared((db, row: InsertedColumns) =>
@@ -155,6 +155,7 @@ export async function recordFetch(tx: Transaction<Database>, record: FetchRecord
     hint: error?.hint ?? null,
     evidence: record.evidence ?? null,
     reason: planned.reason,
+    code: error?.code ?? null,
   })
   return made!.id
 }

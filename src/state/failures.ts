@@ -16,7 +16,7 @@ const failed = ({ kysely }: Reader) =>
     .orderBy('f.id')
     .selectAll('s')
     .select(['f.id as fetchId', 'f.entry', 'f.route', 'f.target', 'f.params', 'f.geo_ids as requested', 'f.from_at'])
-    .select(['f.to_at', 'f.outcome', 'f.finished_at as failed_at', 'f.message', 'f.hint'])
+    .select(['f.to_at', 'f.outcome', 'f.finished_at as failed_at', 'f.message', 'f.hint', 'f.code'])
     .$narrowType<{ route: RouteName }>()
     .execute()
 

@@ -75,6 +75,9 @@ export const _fetch = table(
     reason: optional(
       text('Why it was requested: missing, refresh, doubt, absent, restate or retry; NULL before that was recorded'),
     ),
+    code: optional(
+      text('What went wrong, as a word for programs, such as server-error; NULL before that was recorded'),
+    ),
   },
   { key: ['id'] },
 )

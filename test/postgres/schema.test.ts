@@ -1,10 +1,12 @@
 import { Migrator } from 'kysely/migration'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openStore } from '../../src/db/open.ts'
 import { portable } from '../../src/db/portable.ts'
 import { MIGRATIONS, readMigrations } from '../../src/db/postgres/migrations.ts'
+import { failures } from '../../src/state/failures.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from '../../src/tables/schema.ts'
 import { bareStore } from '../cluster/bare.ts'
+import { FAILED_EARLIER } from '../db/failedEarlier.ts'
 import { tempDatabase, withClient } from './database.ts'
 
 const TYPES = { integer: 'bigint', real: 'double precision', text: 'text', blob: 'bytea' } as const
@@ -44,19 +46,24 @@ test('the migrations make the tables and views that are declared', async () => {
   })
 })
 
+/** Makes the tables and views of an earlier schema. */
+async function migrateTo(url: string, name: string) {
+  const { kysely } = bareStore(`${url}?options=-csearch_path%3Dpublic,compat`)
+  const migrator = new Migrator({
+    db: kysely,
+    provider: { getMigrations: readMigrations },
+    migrationTableName: '_migration',
+    migrationLockTableName: '_migration_lock',
+  })
+  expect((await migrator.migrateTo(name)).error).toBeUndefined()
+  return kysely
+}
+
 test.each(Object.keys(MIGRATIONS).filter((name) => Number.parseInt(name, 10) < 5))(
   'versions without any text leave a database of schema %s',
   async (name) => {
     const url = await tempDatabase()
-    const { kysely } = bareStore(`${url}?options=-csearch_path%3Dpublic,compat`)
-    const provider = { getMigrations: readMigrations }
-    const migrator = new Migrator({
-      db: kysely,
-      provider,
-      migrationTableName: '_migration',
-      migrationLockTableName: '_migration_lock',
-    })
-    expect((await migrator.migrateTo(name)).error).toBeUndefined()
+    const kysely = await migrateTo(url, name)
     await withClient(url, (client) =>
       client.query(`set search_path = public, compat;
         insert into indicator (kind, id, first_seen_at) values ('indicator', 600, 'then');
@@ -75,6 +82,18 @@ test.each(Object.keys(MIGRATIONS).filter((name) => Number.parseInt(name, 10) < 5
         update indicator_text set name = 'One', fetch_id = 6 where locale = 'en'`),
     )
     expect(await versions()).toHaveLength(1)
+  },
+)
+
+test.each(Object.keys(MIGRATIONS).filter((name) => Number.parseInt(name, 10) < 7))(
+  'what failed in a database of schema %s is told with its message and without a code',
+  async (name) => {
+    const url = await tempDatabase()
+    await migrateTo(url, name)
+    await withClient(url, (client) => client.query(`set search_path = public, compat; ${FAILED_EARLIER}`))
+    const store = await openStore(url)
+    onTestFinished(() => store.close())
+    expect(await failures(store)).toMatchObject([{ target: '/indicators', message: 'It failed.', code: null }])
   },
 )
 

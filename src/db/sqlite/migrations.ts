@@ -27,6 +27,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Migration>>> = {
   '0025_portable_views': () => import('../../../migrations/0025_portable_views.ts'),
   '0026_texts_filled': () => import('../../../migrations/0026_texts_filled.ts'),
   '0027_flat_coverage': () => import('../../../migrations/0027_flat_coverage.ts'),
+  '0028_failure_codes': () => import('../../../migrations/0028_failure_codes.ts'),
 }
 
 /** All of them, loaded. */
