@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util'
 /*
  * What may be written to a terminal or a log: visible characters, and the line ends that we write ourselves. Text from the
  * service may hold escape sequences that move the cursor, marks that change the direction of writing, and separators that look
- * like the end of a line.
+ * like the end of a line. And what may be typed there: words of a shell.
  */
 
 /**
@@ -28,3 +28,7 @@ export const oneLine = (text: string): string =>
     .replaceAll(/[\s\u0085]+/g, ' ')
     .replaceAll(HIDDEN, '')
     .trim()
+
+/** A word as a shell takes it. */
+export const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -1,10 +1,6 @@
 /** How a person called this program: by npx from a clone or a project, or by its name. */
 export const called = (): string => (process.env.npm_command === undefined ? 'indicator-sync' : 'npx indicator-sync')
 
-/** A word as a shell takes it. */
-export const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`
-
 const COMMAND = /(?<![\w/-]|npx )indicator-sync(?= (?:--help|[a-z]))/g
 
 /** A text that names commands, with each as this person calls it. */

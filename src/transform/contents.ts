@@ -4,7 +4,7 @@ import { contentKind } from '../services/routes.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { FILED_LISTS, type Item, readItems } from './items.ts'
 import { withPlain } from './plain.ts'
-import { type Part, partOf, type Rejects } from './rejects.ts'
+import { type CheckedPart, partOf, type Rejects } from './rejects.ts'
 import { taxonomyRows } from './taxonomy.ts'
 
 const KNOWN = [
@@ -23,7 +23,7 @@ const SIZE: FieldReader = {
 }
 
 /** The file of a medium. Documents and photos name it in fields of their own: what a document says counts first. */
-function fileOf(medium: Part): RowValues {
+function fileOf(medium: CheckedPart): RowValues {
   const [photo, document] = ['photo', 'document'].map((of) =>
     medium.columns({
       file_name: [`${of}_value_file_name`, AS.text],

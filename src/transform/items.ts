@@ -1,13 +1,13 @@
 import { SchemaError } from '../base/errors.ts'
 import { canonical, integerOf, isObject, type JsonObject } from '../base/json.ts'
-import { gatherRejects, type Part, partOf, type Rejects } from './rejects.ts'
+import { type CheckedPart, gatherRejects, partOf, type Rejects } from './rejects.ts'
 
 /** An item of a listing. */
 export interface Item {
   readonly id: number
   readonly item: JsonObject
   /** The item, to be read field by field. */
-  readonly part: Part
+  readonly part: CheckedPart
 }
 
 /** The items of a listing by id. */

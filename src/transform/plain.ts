@@ -2,7 +2,7 @@ import type { compile } from 'html-to-text'
 import { AS } from '../base/json.ts'
 import { loadPackage } from '../base/onDemand.ts'
 import type { RowValues } from '../tables/rows.ts'
-import type { Part } from './rejects.ts'
+import type { CheckedPart } from './rejects.ts'
 
 const OPTIONS: Parameters<typeof compile>[0] = {
   wordwrap: false,
@@ -78,7 +78,7 @@ export const withPlain = (row: RowValues, column: string): RowValues => {
 }
 
 /** The texts of an indicator that were sent. */
-export const textColumns = (item: Part): RowValues =>
+export const textColumns = (item: CheckedPart): RowValues =>
   withPlain(
     item.columns({
       name: ['name', AS.name],

@@ -36,7 +36,7 @@ export const joinRejected = (first: Rejected, second: Rejected): Rejected => ({
 })
 
 /** An object of an answer whose fields become columns. A field of another type is rejected alone; the rest of the object is kept. */
-export interface Part {
+export interface CheckedPart {
   readonly object: JsonObject
   readonly path: string
   columns(fields: Fields): RowValues
@@ -45,11 +45,11 @@ export interface Part {
   /** The elements of a list; none, and rejected, where it is something else. */
   list(key: string): readonly unknown[]
   /** An object inside of this one; undefined, and rejected, where it is something else. */
-  inner(key: string): Part | undefined
+  inner(key: string): CheckedPart | undefined
 }
 
 /** The object at a path. Its rejects name it by its number, in the field `idKey`, because its place changes from answer to answer. */
-export function partOf(object: JsonObject, path: string, rejects: Rejects, idKey?: string): Part {
+export function partOf(object: JsonObject, path: string, rejects: Rejects, idKey?: string): CheckedPart {
   const named = idKey !== undefined && object[idKey] !== undefined ? { [idKey]: object[idKey] } : {}
   const misread = (key: string, type: string): void =>
     rejects.add(`${path}.${key}`, `${key} is not ${type}`, { ...named, [key]: object[key] })

@@ -4,7 +4,7 @@ import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Rows, RowValues, TableRows } from '../tables/rows.ts'
 import { bounded } from './flood.ts'
 import { textColumns } from './plain.ts'
-import { gatherRejects, joinRejected, type Part, partOf, type Rejects } from './rejects.ts'
+import { type CheckedPart, gatherRejects, joinRejected, partOf, type Rejects } from './rejects.ts'
 import { claimedId, guessOf, isGuessed, stepsOf } from './values/steps.ts'
 import { readValues, type Values } from './values/values.ts'
 
@@ -24,7 +24,7 @@ const KNOWN = [
 ]
 
 /** The elements of a list, each to be read field by field; what is no object is rejected. */
-const elementsOf = (part: Part, key: string, rejects: Rejects): Part[] =>
+const elementsOf = (part: CheckedPart, key: string, rejects: Rejects): CheckedPart[] =>
   part.list(key).flatMap((element, i) => {
     const path = `${part.path}.${key}[${i}]`
     if (isObject(element)) return [partOf(element, path, rejects, key === 'geos' ? 'geo_id' : 'id')]
@@ -34,7 +34,7 @@ const elementsOf = (part: Part, key: string, rejects: Rejects): Part[] =>
 
 /** The geos that the answer names, in its list or in its values. */
 function geoRows(
-  indicator: Part,
+  indicator: CheckedPart,
   names: ReadonlyMap<number, string>,
   planned: PlannedRequest,
   rejects: Rejects,
@@ -51,7 +51,7 @@ function geoRows(
   ]
 }
 
-function indicatorRows(indicator: Part, id: number, planned: PlannedRequest, rejects: Rejects): TableRows[] {
+function indicatorRows(indicator: CheckedPart, id: number, planned: PlannedRequest, rejects: Rejects): TableRows[] {
   const kind = planned.series?.kind ?? 'indicator'
   const [magnitude] = elementsOf(indicator, 'magnitud', rejects)
   const row: RowValues = {

@@ -1,16 +1,21 @@
 import { AS, integerOf, isObject, textOf } from '../base/json.ts'
 import type { OwnedRows, RowValues, TableRows } from '../tables/rows.ts'
 import type { TableName } from '../tables/schema.ts'
-import { type Part, partOf, type Rejects } from './rejects.ts'
+import { type CheckedPart, partOf, type Rejects } from './rejects.ts'
 
 /** An item, and the terms and vocabularies that it names. */
 export interface Filed {
   readonly owner: RowValues
-  readonly part: Part
+  readonly part: CheckedPart
 }
 
 /** The entries of a list that have a number, each to be read field by field. */
-const entriesOf = (part: Part, key: string, idKey: string, rejects: Rejects): { id: number; entry: Part }[] =>
+const entriesOf = (
+  part: CheckedPart,
+  key: string,
+  idKey: string,
+  rejects: Rejects,
+): { id: number; entry: CheckedPart }[] =>
   part.list(key).flatMap((entry, i) => {
     const id = isObject(entry) ? integerOf(entry[idKey]) : null
     return !isObject(entry) || id === null

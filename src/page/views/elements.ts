@@ -10,10 +10,6 @@ export const commandLine = (text: string): Html => html`<span class="command"><c
 /** A command to copy, in its own paragraph. */
 export const command = (line: string): Html => html`<p>${commandLine(line)}</p>`
 
-/** Words of a command line as a shell takes them. */
-export const shellWord = (text: string): string =>
-  /^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
-
 /** A text of the service inside a line, isolated so that it cannot change the writing direction around it. */
 export const serviceText = (text: string | null | undefined, lang?: string | null): Part =>
   text ? html`<bdi${lang && html` lang="${lang}"`}>${oneLine(text)}</bdi>` : null

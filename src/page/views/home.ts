@@ -1,8 +1,8 @@
-import { visible } from '../../base/visible.ts'
+import { shellWord, visible } from '../../base/visible.ts'
 import { type Html, html, type Part } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Home, readHome, type SeriesLine, STRIP_DAYS } from '../queries/home.ts'
-import { commandLine, groupingText, pager, scrolled, serviceText, shellWord } from './elements.ts'
+import { commandLine, groupingText, pager, scrolled, serviceText } from './elements.ts'
 import { stateLegend, stripPicture } from './strip.ts'
 import { minute, roughLength } from './times.ts'
 

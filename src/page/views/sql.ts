@@ -1,5 +1,5 @@
 import { InputError } from '../../base/errors.ts'
-import { visible } from '../../base/visible.ts'
+import { shellWord, visible } from '../../base/visible.ts'
 import { csvCell } from '../../products/cells.ts'
 import { RECIPES } from '../../products/recipes/recipes.ts'
 import { drawing, lineLegend } from '../drawing.ts'
@@ -10,7 +10,7 @@ import type { NamedGeo } from '../queries/series/geoSeries.ts'
 import { FIELD, readGeoChoices, runSqlQuery, type SqlQuery } from '../queries/sql.ts'
 import { linesOfAnswer } from '../statements/chart.ts'
 import { STATEMENT_LIMITS, type StatementAnswer } from '../statements/statements.ts'
-import { command, scrolled, shellWord } from './elements.ts'
+import { command, scrolled } from './elements.ts'
 
 /** The most letters of all cells that a page shows, and of one cell; the file has all. */
 const SHOWN = 16_000

@@ -3,7 +3,7 @@ import {
   ALWAYS,
   about,
   DAY_RANGE,
-  HOUR,
+  HOUR_NUMBER,
   IN_RANGE,
   MEAN,
   NATIVE_SERIES,
@@ -62,7 +62,7 @@ group by local_month, step_s order by local_month, step_s desc`,
       { of: 'real', geo: 'geo', hourly: true },
     ],
     sql: `with hourly as (
-  select indicator_id, min(local_date) as local_date, ${HOUR} as hour, ${MEAN} as mw
+  select indicator_id, min(local_date) as local_date, ${HOUR_NUMBER} as hour, ${MEAN} as mw
   from observations
   where ${NATIVE_SERIES} and indicator_id in (:forecast, :real) and geo_id = :geo and value is not null
     and ${IN_RANGE}
@@ -85,7 +85,7 @@ group by r.local_date order by r.local_date`,
       { of: 'renewables', geo: 'geo', hourly: true },
     ],
     sql: `with hourly as (
-  select indicator_id, ${HOUR} as hour, min(substr(at_local, 12, 2)) as local_hour, ${MEAN} as mw
+  select indicator_id, ${HOUR_NUMBER} as hour, min(substr(at_local, 12, 2)) as local_hour, ${MEAN} as mw
   from observations
   where ${NATIVE_SERIES} and (indicator_id = :demand or ${inList('renewables')})
     and geo_id = :geo and value is not null
@@ -110,7 +110,7 @@ from residual group by local_hour order by local_hour`,
       { of: 'renewables', geo: 'geo', hourly: true },
     ],
     sql: `with hourly as (
-  select indicator_id, min(local_date) as local_date, ${HOUR} as hour, ${MEAN} as mw
+  select indicator_id, min(local_date) as local_date, ${HOUR_NUMBER} as hour, ${MEAN} as mw
   from observations
   where ${NATIVE_SERIES} and (indicator_id = :demand or ${inList('renewables')})
     and geo_id = :geo and value is not null

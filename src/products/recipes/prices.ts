@@ -1,7 +1,7 @@
 import {
   ALWAYS,
   about,
-  HOUR,
+  HOUR_NUMBER,
   IN_RANGE,
   MEAN,
   NATIVE_SERIES,
@@ -68,13 +68,13 @@ group by 1 order by 1`,
     parameters: { ...about(spotPrice), ...ALWAYS, generation: solar.indicator, generation_geo: solar.geo },
     needs: [HOURLY, { of: 'generation', geo: 'generation_geo', hourly: true }],
     sql: `with price as (
-  select ${HOUR} as hour, min(local_date) as local_date, ${MEAN} as eur_mwh
+  select ${HOUR_NUMBER} as hour, min(local_date) as local_date, ${MEAN} as eur_mwh
   from observations
   where ${ONE_GEO} and value is not null
     and ${IN_RANGE}
   group by hour
 ), made as (
-  select ${HOUR} as hour, sum(value * step_s) / 3600 as mwh
+  select ${HOUR_NUMBER} as hour, sum(value * step_s) / 3600 as mwh
   from observations
   where ${NATIVE_SERIES} and indicator_id = :generation and geo_id = :generation_geo and value is not null
     and ${IN_RANGE}
@@ -93,13 +93,13 @@ group by 1 order by 1`,
     parameters: { ...about(spotPrice), ...ALWAYS, other: sessionPrice.indicator },
     needs: [HOURLY, { of: 'other', geo: 'geo', hourly: true }],
     sql: `with one as (
-  select min(local_date) as local_date, ${HOUR} as hour, ${MEAN} as value
+  select min(local_date) as local_date, ${HOUR_NUMBER} as hour, ${MEAN} as value
   from observations
   where ${ONE_GEO} and value is not null
     and ${IN_RANGE}
   group by hour ${WHOLE_HOUR}
 ), two as (
-  select ${HOUR} as hour, ${MEAN} as value
+  select ${HOUR_NUMBER} as hour, ${MEAN} as value
   from observations
   where ${NATIVE_SERIES} and indicator_id = :other and geo_id = :geo and value is not null
     and ${IN_RANGE}
@@ -135,7 +135,7 @@ group by local_hour order by local_hour`,
     parameters: { ...about(spotPrice), ...ALWAYS, hours: 4 },
     needs: [HOURLY],
     sql: `with hourly as (
-  select min(local_date) as local_date, ${HOUR} as hour, ${MEAN} as value
+  select min(local_date) as local_date, ${HOUR_NUMBER} as hour, ${MEAN} as value
   from observations
   where ${ONE_GEO} and value is not null
     and ${IN_RANGE}

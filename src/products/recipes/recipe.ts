@@ -70,7 +70,7 @@ export const ONE_NEED: Need = { of: 'indicator', geo: 'geo', series: 'series' }
  * The hour in which a period begins, by which values are grouped. An hour of UTC is one hour on every clock whose offset is
  * whole hours, and the hour that comes twice is two. Making a text of it took two thirds of a recipe's time.
  */
-export const HOUR = 'at / 3600'
+export const HOUR_NUMBER = 'at / 3600'
 
 /** The average of combined values, weighted by time. */
 export const MEAN = 'sum(value * step_s) / sum(step_s)'
