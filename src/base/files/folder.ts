@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { InputError } from '../errors.ts'
 import { asWriteError } from './target.ts'
@@ -39,4 +39,16 @@ export function makeFolder(asWritten: string): void {
         cause: error,
       })
     }
+}
+
+/** The folder into which files are written, by its real path; made where it is absent, and refused where its name is a file. `what` is written. */
+export function openTargetFolder(path: string, what: string): { readonly folder: string; readonly made: boolean } {
+  const there = statSync(path, { throwIfNoEntry: false })
+  if (there && !there.isDirectory())
+    throw new InputError(`${path} is not a folder; ${what} is one.`, {
+      hint: 'It was not touched. Name a folder.',
+      code: 'target-exists',
+    })
+  if (!there) mkdirSync(resolve(path))
+  return { folder: realpathSync(path), made: !there }
 }

@@ -16,6 +16,12 @@ import type { Command } from './command.ts'
 
 const NEWEST_FIRST = { type: 'boolean', default: false, describe: 'The latest windows of all series first' } as const
 
+/** The range of a command that has none by itself. */
+const REQUIRED_RANGE = {
+  from: { ...RANGE.from, demandOption: true },
+  to: { ...RANGE.to, demandOption: true },
+} as const
+
 /** Commands that fetch, and those that prepare it. */
 export const SYNC_COMMANDS = {
   demo: {
@@ -100,8 +106,7 @@ export const SYNC_COMMANDS = {
     flags: {
       ...DATABASE,
       ...SERVICE,
-      from: { ...RANGE.from, demandOption: true },
-      to: { ...RANGE.to, demandOption: true },
+      ...REQUIRED_RANGE,
       ...ONLY,
       'newest-first': NEWEST_FIRST,
       ...DURABILITY,
@@ -120,8 +125,7 @@ export const SYNC_COMMANDS = {
     flags: {
       ...DATABASE,
       ...SERVICE,
-      from: { ...RANGE.from, demandOption: true },
-      to: { ...RANGE.to, demandOption: true },
+      ...REQUIRED_RANGE,
       ...ONLY,
       ...DURABILITY,
       ...REJECTS,

@@ -1,6 +1,7 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { InputError } from '../../base/errors.ts'
+import { openTargetFolder } from '../../base/files/folder.ts'
 import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
 import { asWriteError, moveIntoPlace } from '../../base/files/target.ts'
 import { EXPORT_FORMS, type ExportForm } from '../flags.ts'
@@ -20,18 +21,6 @@ export interface Partitions {
 }
 
 const partition = (folder: string, year: number): string => join(folder, `year=${String(year).padStart(4, '0')}`)
-
-/** Creates the folder; an existing one is never replaced. */
-function openFolder(path: string): { folder: string; made: boolean } {
-  const there = statSync(path, { throwIfNoEntry: false })
-  if (there && !there.isDirectory())
-    throw new InputError(`${path} is not a folder; an export by year is one.`, {
-      hint: 'It was not touched. Name a folder.',
-      code: 'target-exists',
-    })
-  if (!there) mkdirSync(resolve(path))
-  return { folder: realpathSync(path), made: !there }
-}
 
 /** The years that have a partition in a folder. */
 const yearsIn = (folder: string): number[] =>
@@ -76,7 +65,7 @@ function takeAway(folder: string, year: number, partitions: Partitions, kept: Ex
 export async function exportYears(path: string, partitions: Partitions): Promise<number> {
   const { years, isWanted, write, form, overwrite, sources } = partitions
   try {
-    const { folder, made } = openFolder(path)
+    const { folder, made } = openTargetFolder(path, 'an export by year')
     const staging = partFileOf(join(folder, 'export'))
     let total = 0
     try {

@@ -8,6 +8,18 @@ import { type Grid, isRegular } from './regular.ts'
 
 /* Reads of the stored values of a series inside a transaction. */
 
+/** The values of a geo in an interval. */
+export const valuesOfGeo = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
+  db
+    .selectFrom('observation')
+    .select(['at', 'value', 'step_s as step'])
+    .where('series_id', '=', of.seriesId)
+    .where('geo_id', '=', of.geoId)
+    .where('at', '>=', of.from)
+    .where('at', '<', of.to)
+    .orderBy('at'),
+)
+
 const valueOfGeo = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
   db
     .selectFrom('observation')

@@ -15,25 +15,15 @@ import { prepared } from '../../db/prepared.ts'
 import type { GeoDay } from '../../tables/dayTotals.ts'
 import type { Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
+import { valuesOfGeo } from '../coverage/held.ts'
 import { type Timeline, totalsOf } from './dayTotals.ts'
 
 type Tx = Transaction<Database>
 
-const valuesIn = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
-  db
-    .selectFrom('observation')
-    .select(['at', 'value', 'step_s as step'])
-    .where('series_id', '=', of.seriesId)
-    .where('geo_id', '=', of.geoId)
-    .where('at', '>=', of.from)
-    .where('at', '<', of.to)
-    .orderBy('at'),
-)
-
 /** The stored values of a day. */
 async function readDay(tx: Tx, zone: string, seriesId: number, geoId: number, day: DayNumber): Promise<Timeline> {
   const { from, to } = localDay(zone, day)
-  const inside = await valuesIn.all(tx, { seriesId, geoId, from, to })
+  const inside = await valuesOfGeo.all(tx, { seriesId, geoId, from, to })
   const rows = inside.filter(({ at }) => dayIntervalAt(zone, at).day === day)
   return { at: rows.map(({ at }) => at), values: rows.map(({ value }) => value), steps: rows.map(({ step }) => step) }
 }

@@ -2,27 +2,16 @@ import type { Kysely, Transaction } from 'kysely'
 import { numbersOf } from '../../base/json.ts'
 import { floorToSecond } from '../../base/time/instant.ts'
 import { type Interval, subtract } from '../../base/time/interval.ts'
-import { prepared } from '../../db/prepared.ts'
 import { GOOD } from '../../db/queries/outcomes.ts'
 import type { Store } from '../../db/store.ts'
 import { ALL_GEOS } from '../../job/plannedRequest.ts'
 import { isAboutValues, type ObservationKey, type Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 import { recordAbsences } from '../coverage/absent.ts'
+import { valuesOfGeo } from '../coverage/held.ts'
 import { withObservations } from '../coverage/regular.ts'
 import { clearDoubt } from '../coverage/timeline.ts'
 import { readStoredSeries, type StoredSeries } from '../series.ts'
-
-const valuesIn = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
-  db
-    .selectFrom('observation')
-    .select(['at', 'step_s as step'])
-    .where('series_id', '=', of.seriesId)
-    .where('geo_id', '=', of.geoId)
-    .where('at', '>=', of.from)
-    .where('at', '<', of.to)
-    .orderBy('at'),
-)
 
 /** The stored values of a geo in an interval, in the form of an answer; `keys` are added as if they were stored, too. */
 async function readHeld(
@@ -32,7 +21,7 @@ async function readHeld(
   { from, to }: Interval,
   keys: readonly ObservationKey[],
 ): Promise<Observations> {
-  const rows = await valuesIn.all(tx, { seriesId, geoId, from, to })
+  const rows = await valuesOfGeo.all(tx, { seriesId, geoId, from, to })
   const held = {
     geoIds: rows.map(() => geoId),
     at: rows.map(({ at }) => at),

@@ -1,16 +1,7 @@
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { InputError } from '../../base/errors.ts'
+import { openTargetFolder } from '../../base/files/folder.ts'
 import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
 import { asWriteError, headOf, moveIntoPlace, prepareTarget, type Target } from '../../base/files/target.ts'
 import type { Reader } from '../../db/store.ts'
@@ -43,18 +34,6 @@ function standing(folder: string): string[] {
   } catch {
     return []
   }
-}
-
-/** Creates the folder where there is none. */
-function openFolder(path: string): string {
-  const there = statSync(path, { throwIfNoEntry: false })
-  if (there && !there.isDirectory())
-    throw new InputError(`${path} is not a folder; a page is one.`, {
-      hint: 'It was not touched. Name a folder.',
-      code: 'target-exists',
-    })
-  if (!there) mkdirSync(resolve(path))
-  return realpathSync(path)
 }
 
 /** Refuses links among the folders between the page's own and one of its files: they would lead elsewhere. */
@@ -104,7 +83,7 @@ export async function writePage(
   options: FolderOptions,
 ): Promise<{ files: number; bytes: number }> {
   try {
-    const folder = openFolder(path)
+    const { folder } = openTargetFolder(path, 'a page')
     const staging = partFileOf(join(folder, 'page'))
     try {
       removeStaleParts(join(folder, 'page'), Date.now())
