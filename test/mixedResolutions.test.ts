@@ -65,7 +65,7 @@ describe.each(CLOSE)('no sum is ever taken for a value%s', (_close, more) => {
 })
 
 describe('no sum is ever taken for a value', () => {
-  test('whatever the days hold, fail or keep back: a value is true, or it is not there; later all are', async () => {
+  test('whatever a day holds, fails to send or holds back, a value is true or absent, and later all are there', async () => {
     const resolution = fc.constantFrom(HOURS, QUARTERS, FIVES, OWN_SUMS, STRANGE_HOURS, DAYS, UNNAMED)
     const interval = fc.tuple(
       fc.integer({ min: 1, max: 9 }),
@@ -138,7 +138,7 @@ describe('what it costs', () => {
     }
   })
 
-  test('nothing that was loaded is asked again in the same run, and every change is remembered', async () => {
+  test('nothing that was loaded is requested again in the same run, and every change is remembered', async () => {
     const store = await tempStore()
     const truth = truthOf([...times(70, HOURS), ...times(40, QUARTERS), ...times(71, HOURS)])
     const server = await serveTruth(() => ({ truth }))
@@ -190,7 +190,7 @@ describe('an answer that is not believed', () => {
     expect(stored(store)).toEqual(meant(truth))
   })
 
-  test('of sums that were stored as values, nothing stays once they are read again', async () => {
+  test('sums that were stored as values are gone once the replies are read again', async () => {
     const store = await tempStore()
     const truth = truthOf([...times(5, HOURS), ...times(5, QUARTERS), ...times(5, HOURS)])
     const server = await serveTruth(() => ({ truth }))
@@ -202,7 +202,7 @@ describe('an answer that is not believed', () => {
     expect(stored(store)).toEqual(meant(truth))
   })
 
-  test('an empty answer says nothing of a resolution, whatever number it bears', async () => {
+  test('an empty answer says nothing about a resolution, whatever its number', async () => {
     const store = await tempStore()
     const truth = truthOf([...times(9, null)])
     const server = await serveTruth(() => ({ truth, emptyId: 223 }))
@@ -214,7 +214,7 @@ describe('an answer that is not believed', () => {
   })
 })
 
-test('a day that tells what an answer is made of is asked once, however its events lie', async () => {
+test('a day that shows what an answer is made of is requested once, wherever its events are', async () => {
   const store = await tempStore()
   const event = (hour: number) => ms('2025-10-15T00:00:00+02:00') / 1000 + hour * 3600
   // The first event of the day came between the two answers: the distances are other ones.

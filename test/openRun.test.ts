@@ -4,7 +4,7 @@ import type { SyncEvent } from '../src/base/events.ts'
 import { openRun } from '../src/openRun.ts'
 import { tempStore } from './kit.ts'
 
-test('a run whose database is gone is told to have ended all the same, with the reason', async () => {
+test('a run whose database is gone emits its end all the same, with the reason', async () => {
   const store = await tempStore()
   const events: SyncEvent[] = []
   const context = { store, version: 'test', now: () => 0, onEvent: (event: SyncEvent) => void events.push(event) }

@@ -9,7 +9,7 @@ const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000
 
 describe('a job becomes rows', () => {
-  test('the demo job fills every table, and the second run asks nothing', async () => {
+  test('the demo job fills every table, and the second run requests nothing', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
     const yaml = readFileSync('jobs/demo.yaml', 'utf8').replace(/^name: .*$/m, '')
@@ -217,7 +217,7 @@ describe('a job becomes rows', () => {
     expect(store.get('select count(*) from observation')).toBe(365 * 288)
   })
 
-  test('a changed chunk asks nothing, and a hole is all that is asked', async () => {
+  test('a changed chunk requests nothing, and a hole is all that is requested', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
     const yaml = (chunk: string) =>
@@ -324,7 +324,7 @@ describe('what goes wrong stays where it is', () => {
     ])
   })
 
-  test('a firewall page is no bad key, and is asked few times', async () => {
+  test('a firewall page is not a bad key, and is requested few times', async () => {
     const store = await tempStore()
     const controller = new AbortController()
     const server = await serve((_request, response) => {

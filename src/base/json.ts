@@ -7,7 +7,7 @@ export type JsonObject = { readonly [key: string]: unknown }
 /** How deep lists and objects may lie in each other where they are written: a hundred times the deepest answer seen. */
 const MOST_DEPTH = 500
 
-/** Whether lists and objects lie deeper in each other than that. The size of the stack, which no two threads share, must not decide. */
+/** Whether lists and objects lie deeper in each other than that. The size of the stack, which differs between threads, must not decide that. */
 const isDeeper = (value: unknown, most = MOST_DEPTH): boolean =>
   value !== null &&
   typeof value === 'object' &&

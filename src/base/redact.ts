@@ -75,7 +75,7 @@ export function* unquoted(bytes: Buffer, shortest: number): Generator<Buffer, vo
 /** Bytes that are searched at once. */
 const CHUNK_BYTES = 1024 * 1024
 /**
- * Bytes from the first to the last letter of a secret, with all that stands between: up to this it is found across the end of a
+ * Bytes from the first to the last letter of a secret, with all that is between: up to this it is found across the end of a
  * chunk.
  */
 const MAX_SECRET_SPAN = 256 * 1024
@@ -88,7 +88,7 @@ const MAX_DECODED = 12
 const none: Redactor = { text: (text) => text, bytes: (bytes) => bytes, found: () => false }
 
 /**
- * Where a run begins if what stands before it is taken for the beginning of an escape of JSON, which ends within the run: only
+ * Where a run begins if what is before it is taken for the beginning of an escape of JSON, which ends within the run: only
  * so is JSON still valid when the run is overwritten.
  */
 function afterEscape(text: string, { from, to }: TextRange): TextRange {
@@ -119,7 +119,7 @@ function create(secret: string): Redactor {
   // The pattern is large, and most texts hold nothing that could hide a secret: it is seldom even compiled.
   const mayHide = (text: string): boolean => HIDES.some((one) => text.includes(one)) || visible(text).includes(letters)
 
-  /** Where the pattern stands. It is used itself: the copy that matchAll makes would be compiled for every text. */
+  /** Where the pattern is found. It is used itself: the copy that matchAll makes would be compiled for every text. */
   function direct(text: string): TextRange[] {
     const spans: TextRange[] = []
     escaped.lastIndex = 0
@@ -128,7 +128,7 @@ function create(secret: string): Redactor {
     return spans
   }
 
-  /** Where the secret stands in a text, as it is or encoded in up to so many layers; of base64 and hexadecimal digits the whole run. */
+  /** Where the secret is in a text, as it is or encoded in up to so many layers; of base64 and hexadecimal digits the whole run. */
   function places(text: string, layers: number, budget: { left: number }): TextRange[] {
     if (text.length < length) return []
     budget.left -= text.length

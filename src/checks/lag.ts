@@ -54,7 +54,7 @@ export interface Reach {
   readonly usualS: number | null
   /** When it was last answered (UTC); null where it never was. */
   readonly checkedAt: string | null
-  /** A sentence that says that it is further behind than usual; null where it is not. */
+  /** A sentence when it is further behind than usual; null otherwise. */
   readonly late: string | null
 }
 

@@ -90,7 +90,7 @@ const mayLack = (window: Interval, { periods, step }: Held): boolean =>
   periods === 0 || (step !== null && lackingOf(window, periods, step) > 0)
 
 /**
- * Counts the values that are missing where answers may still be revised, which are no gaps: sources publish late, and every sync
+ * Counts the values that are missing where answers may still be revised. They are not gaps: sources publish late, and every sync
  * requests them again. Only series with a value in every period of less than a day are counted.
  */
 export async function pendingValues(db: Reader): Promise<Pending> {
@@ -116,7 +116,7 @@ export async function pendingValues(db: Reader): Promise<Pending> {
   return { values, series: series.size }
 }
 
-/** What to say of it; nothing where no value is known to be missing. */
+/** A sentence about it; empty where no value is known to be missing. */
 export const pendingText = ({ values, series }: Pending): string =>
   values === 0
     ? ''

@@ -4,20 +4,20 @@ import { StoreError } from '../base/errors.ts'
 /** Whether the name of a database is an address on a server, and not a path. */
 export const isAddress = (name: string): boolean => /^postgres(ql)?:/i.test(name)
 
-/** What code that does not open a database needs to know of where it lies. */
+/** What follows from where a database is, for code that does not open it. */
 export interface DatabasePlace {
   /** Whether machines share it: their workers take requests from its queue, and they take turns to call a host. */
   readonly isShared: boolean
   /** Whether a server looks after its bytes: it checks them, and keeps its log. */
   readonly isServed: boolean
-  /** The folder that it lies in, where other files go beside it; null where it lies in none. */
+  /** Its folder, where other files go beside it; null where it has none. */
   readonly folder: string | null
 }
 
 const ON_SERVER: DatabasePlace = { isShared: true, isServed: true, folder: null }
 const IN_FILE: Omit<DatabasePlace, 'folder'> = { isShared: false, isServed: false }
 
-/** Where a database lies, by its name. */
+/** What follows from where a database is, by its name. */
 export const placeOf = (name: string): DatabasePlace =>
   isAddress(name) ? ON_SERVER : { ...IN_FILE, folder: dirname(name) }
 
@@ -28,7 +28,7 @@ export const placeOf = (name: string): DatabasePlace =>
 const given = new Map<string, string>()
 
 const FORM =
-  'Write it as postgres://USER@HOST:PORT/DATABASE; what is not plain letters in a password is written as %XX, or stands in PGPASSWORD or in ~/.pgpass.'
+  'Write it as postgres://USER@HOST:PORT/DATABASE; a password with other characters than letters and digits has them as %XX, or is given by PGPASSWORD or ~/.pgpass.'
 
 export const badAddress = (message: string, hint = FORM, cause?: unknown): StoreError =>
   new StoreError(message, { hint, code: 'bad-address', ...(cause === undefined ? {} : { cause }) })
@@ -49,7 +49,7 @@ const WITHOUT_EFFECT = [
 const POOLING: readonly string[] = ['session', 'transaction']
 const KNOWN: readonly string[] = [...SHOWN, ...HIDDEN, ...WITHOUT_EFFECT]
 
-/** A user without a host, which is legal where the host stands elsewhere, but not in a URL. */
+/** A user without a host, which is legal where the host is given elsewhere, but not in a URL. */
 const withoutHost = /^(postgres(?:ql)?:\/\/)([^@/?#:]*)(?::([^@/?#]*))?@(?=[/?]|$)([^?]*)\??(.*)$/i
 
 function readUrl(address: string): URL {
@@ -60,14 +60,15 @@ function readUrl(address: string): URL {
   return new URL(`${scheme}${path || '/'}?${said.join('&')}`)
 }
 
-/** An address, read; refused where it says what would be left undone. */
+/** An address, parsed; refused where it has a parameter that would not be obeyed. */
 function parseAddress(address: string): URL {
   let url: URL
   try {
     url = readUrl(address)
     for (const part of [url.username, url.password, url.hostname, url.pathname]) decodeURIComponent(part)
-    if ([...url.searchParams.keys()].some((name) => !/^\w+$/.test(name))) throw new Error('A ? stands in the password.')
-    if (!/^\w+:\/\//.test(address)) throw new Error('There is no // behind the colon.')
+    if ([...url.searchParams.keys()].some((name) => !/^\w+$/.test(name)))
+      throw new Error('There is a ? in the password.')
+    if (!/^\w+:\/\//.test(address)) throw new Error('There is no // after the colon.')
   } catch (error) {
     // What cannot be read may hold a password, and is not repeated.
     const said = error instanceof Error ? error.message.replace(address, '…') : error
@@ -75,23 +76,23 @@ function parseAddress(address: string): URL {
   }
   const names = [...url.searchParams.keys()]
   const twice = names.find((name, i) => names.indexOf(name) < i)
-  if (twice !== undefined) throw badAddress(`The address of the database says ${twice}=… twice.`, 'Say it once.')
+  if (twice !== undefined) throw badAddress(`The address of the database has ${twice}=… twice.`, 'Give it once.')
   for (const name of names)
     if (!KNOWN.includes(name))
       throw badAddress(
-        `The address of the database says ${name}=…, which is not known here.`,
-        `Known are ${[...SHOWN, ...HIDDEN].join(', ')}. The database stands behind the host: postgres://USER@HOST:PORT/DATABASE.`,
+        `The address of the database has ${name}=…, which is not a known parameter.`,
+        `Legal: ${[...SHOWN, ...HIDDEN].join(', ')}. The database comes after the host: postgres://USER@HOST:PORT/DATABASE.`,
       )
   for (const name of NUMBERS)
     if (!/^\d{1,9}$/.test(url.searchParams.get(name) ?? '0'))
       throw badAddress(
-        `The address of the database says ${name}=${url.searchParams.get(name)}, which is not a whole number.`,
+        `The address of the database has ${name}=${url.searchParams.get(name)}, which is not a whole number.`,
         'Times are given in milliseconds: ?statement_timeout=60000.',
       )
   const pooling = url.searchParams.get('pooling')
   if (pooling !== null && !POOLING.includes(pooling))
     throw badAddress(
-      `The address of the database says pooling=${pooling}.`,
+      `The address of the database has pooling=${pooling}, which is not a known value.`,
       `Legal: session (as without it), transaction (a pooler that hands out connections for one transaction).`,
     )
   return url
@@ -111,7 +112,7 @@ export function shownAddress(address: string): string {
 /** The whole address, as it was given, of one that is shown. */
 export const givenAddress = (shown: string): string => given.get(shown) ?? shown
 
-/** The same, read. */
+/** The same, parsed. */
 export const givenUrl = (shown: string): URL => parseAddress(givenAddress(shown))
 
 const SERVER_VARIABLE = /^(PG[A-Z]+|HOME|APPDATA)$/

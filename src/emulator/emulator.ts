@@ -11,7 +11,7 @@ export const EMULATOR_KEY = '0123456789abcdef'.repeat(4)
 export interface EmulatorOptions {
   /** The same seed gives the same values. */
   readonly seed?: number
-  /** The service's clock: an instant at which it stands still, or a function; the real clock when left out. */
+  /** The service's clock: an instant at which it is stopped, or a function; the real clock when left out. */
   readonly now?: Instant | (() => Instant)
   /** 0 for any free port. */
   readonly port?: number

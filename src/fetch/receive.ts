@@ -101,7 +101,7 @@ async function append(
       bytes += piece.length
       if (bytes > maxBytes) throw refusedDownload(`it is over ${maxBytes} bytes`)
       const text = tail + piece.toString('latin1')
-      if (redactor.found(text)) throw refusedDownload('the key stands in it')
+      if (redactor.found(text)) throw refusedDownload('it contains the key')
       tail = text.slice(-OVERLAP)
       await toDisk(() => file.writeFile(piece), part.file)
     }

@@ -41,7 +41,7 @@ export interface Absence extends Interval {
   readonly checkedAt: Instant
 }
 
-/** An indicator or widget that the service does not know: when it first and last said so, without a good answer between. */
+/** An indicator or widget that the service does not know: when it first and last said so, without a good answer in between. */
 export interface UnknownItem {
   readonly sinceAt: Instant
   readonly lastAt: Instant

@@ -60,7 +60,7 @@ function badAliases(document: Document): { readonly offset: number; readonly mes
       const target = alias.resolve(document)
       const offset = alias.range?.[0] ?? 0
       if (!target)
-        bad.push({ offset, message: `*${alias.source} refers to &${alias.source}, which does not stand before it` })
+        bad.push({ offset, message: `*${alias.source} refers to &${alias.source}, which is not defined before it` })
       else if (path.includes(target)) bad.push({ offset, message: `*${alias.source} refers to what it is a part of` })
     },
   })
@@ -98,7 +98,7 @@ function nodeAt(document: Document, path: Path, key: boolean): Node | null {
 /** The message for an error of the parser; a repeated key is named. */
 const yamlMessage = ({ code, message, pos }: YAMLError, text: string): string =>
   code === 'DUPLICATE_KEY'
-    ? `${/^[^:\s]*/.exec(text.slice(pos[0]))?.[0] ?? 'a key'} stands twice in the same place; keep one`
+    ? `${/^[^:\s]*/.exec(text.slice(pos[0]))?.[0] ?? 'a key'} is given twice in the same place; keep one`
     : `is not valid YAML: ${message.split('\n')[0]?.replace(/ at line .*$/, '')}`
 
 /**

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
-/** The rows that a file says it has in the description at its end, whose length stands before the last four bytes. */
+/** The number of rows in the description at the end of a file; the length of that description comes before the last four bytes. */
 export async function rowsInFooter(file: string): Promise<number> {
   const { parquetMetadata } = await import('hyparquet')
   const handle = openSync(file, 'r')

@@ -1,7 +1,7 @@
 import { daysFromCivil, type Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 
-/** A month: twelve times the year, plus 0 for January to 11 for December. In UTC, unless said otherwise. */
+/** A month: twelve times the year, plus 0 for January to 11 for December. In UTC, unless another zone is named. */
 export type Month = number
 
 /** The month in which an instant lies. */

@@ -140,7 +140,7 @@ async function writeTables(
 }
 
 /**
- * Whether an answer is the first about an indicator and says nothing of it. The row exists, because it was inserted with the
+ * Whether an answer is the first about an indicator, and does not describe it. The row exists, because it was inserted with the
  * series, but nothing has described it yet.
  */
 async function isFirstTold(tx: Transaction<Database>, { table, rows }: TableRows, fetchId: number): Promise<boolean> {
@@ -178,7 +178,7 @@ const untold = prepared((db, of: { kind: string; id: number; fetchId: number }) 
 
 const insertGeo = preparedInsert('series_geo', ['series_id', 'geo_id'])
 
-/** How the record of a request says that its reply was understood. */
+/** The outcome of a request whose reply was understood, as its record has it. */
 export const answeredAs = ({ empty }: Rows): 'ok' | 'empty' => (empty ? 'empty' : 'ok')
 
 /** The outcome is written by itself: indexes contain it, and it seldom changes. */
@@ -199,7 +199,7 @@ const UNDERSTOOD = [
   ...(['rows_revised', 'rows_withdrawn', 'rows_rejected', 'rows_outside'] as const),
 ]
 
-/** Completes the record. In a replay it usually says the same already, and nothing is written. */
+/** Completes the record. In a replay it is usually complete already, and nothing is written. */
 const closeFetch = prepared((db, of: LoadedColumns & { fetchId: number }) => {
   const known = { ...Object.fromEntries(UNDERSTOOD.map((column) => [column, of[column]])), ...NOTHING_WRONG }
   const columns = Object.keys(known) as (keyof typeof known)[]

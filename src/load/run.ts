@@ -112,7 +112,7 @@ const addToRun = prepared((db, of: Counts & { runId: number }) =>
     .where('id', '=', of.runId),
 )
 
-/** Records again that a run goes on: one that began meanwhile took it for a run that a crash left open. */
+/** Records again that a run continues: one that began meanwhile took it for a run that a crash left open. */
 export async function keepRunning(store: Store, runId: number): Promise<void> {
   await store.write(async (tx) => {
     const update = tx.updateTable('_run').set({ outcome: 'running', message: null })

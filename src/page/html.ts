@@ -32,7 +32,7 @@ function written(part: Part): string {
   return typeof part === 'object' ? (part as Html)[MADE] : escaped(String(part))
 }
 
-/** HTML from a template. Values of attributes stand between double quotes: `<a href="${href}">`. */
+/** HTML from a template. Values of attributes are in double quotes: `<a href="${href}">`. */
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   made(strings.reduce((text, string, i) => text + written(parts[i - 1]) + string))
 

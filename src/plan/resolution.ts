@@ -33,7 +33,7 @@ export const isSame = (a: Resolution, b: Resolution): boolean => {
   return isOneNumber && (a.step === b.step || (isCalendar(a.step) && isCalendar(b.step)))
 }
 
-/** Whether an answer has a resolution id whose meaning the service's declaration does not tell; single days of the series tell it. */
+/** Whether an answer has a resolution id that the service's declaration does not explain; single days of the series show what it means. */
 export const isUnknown = ({ service }: PlannedRequest, { resolutionId: id }: Rows): boolean =>
   id !== null && id !== service.steps.coarse && !service.steps.native.includes(id)
 

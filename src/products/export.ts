@@ -10,7 +10,7 @@ export interface ExportColumn {
   readonly name: string
   readonly type: 'integer' | 'real' | 'text' | 'instant'
   readonly unit?: string
-  /** What it holds, in words, where its name says it in numbers. */
+  /** What it holds, in words, where its name has only numbers. */
   readonly about?: string
 }
 
@@ -20,7 +20,7 @@ export interface Exported {
   readonly rows: Blocks<readonly unknown[]>
 }
 
-/** Which times a row tells. */
+/** Which times a row has. */
 export type Clock = 'both' | 'utc' | 'local'
 
 const UTC: ExportColumn = { name: 'at_utc', type: 'instant', unit: 'UTC' }
@@ -60,7 +60,7 @@ function commonUnit(datasets: readonly Dataset[]): string {
   return units.size === 1 && unit ? unit : "the indicator's own unit"
 }
 
-/** The columns that say which series and geo a row is of, with their values. */
+/** The columns that name the series and geo of a row, with their values. */
 const SHARED = {
   series_id: ['integer', 'seriesId'],
   kind: ['text', 'kind'],

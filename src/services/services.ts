@@ -5,7 +5,7 @@ import { STEPS } from './steps.ts'
 import { MAIN_GEOS, WELL_KNOWN } from './wellKnown.ts'
 import { WINDOWS } from './windows.ts'
 
-/** What all services that speak this interface have in common, unless they declare something else. Source: the specification. */
+/** What all services with this interface have in common, unless they declare something else. Source: the specification. */
 export const SHARED = {
   timeZone: 'Europe/Madrid',
   locales: LOCALES,

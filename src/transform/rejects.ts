@@ -40,7 +40,7 @@ export interface CheckedPart {
   readonly object: JsonObject
   readonly path: string
   columns(fields: Fields): RowValues
-  /** Rejects a field that was sent, for it is not what the text says. */
+  /** Rejects a field that was sent: it is not what the text says. */
   misread(key: string, type: string): void
   /** The elements of a list; none, and rejected, where it is something else. */
   list(key: string): readonly unknown[]

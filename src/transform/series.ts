@@ -23,7 +23,7 @@ const KNOWN = [
   'values',
 ]
 
-/** The elements of a list, each to be read field by field; what is no object is rejected. */
+/** The elements of a list, each to be read field by field; whatever is not an object is rejected. */
 const elementsOf = (part: CheckedPart, key: string, rejects: Rejects): CheckedPart[] =>
   part.list(key).flatMap((element, i) => {
     const path = `${part.path}.${key}[${i}]`

@@ -45,7 +45,7 @@ describe('what is late', () => {
     expect(await prometheusText(store)).toContain('indicator_sync_usual_run_interval_seconds{job="test"} 86400')
   })
 
-  test('of a job that says when it runs, one run is enough to miss the next one', async () => {
+  test('for a job with a schedule, one run is enough to miss the next one', async () => {
     const { store } = await nights(1, `schedule: "15 21 * * *"\n${LIVE}`)
     expect(await missedRuns(store, seconds(night(1)) - 60)).toEqual([])
     expect(await missedRuns(store, seconds(night(1)) + 11 * 3600)).toEqual([
@@ -53,7 +53,7 @@ describe('what is late', () => {
     ])
   })
 
-  test('a source that stops is told with its usual lag', async () => {
+  test('a source that stops is reported with its usual lag', async () => {
     const { store, run } = await nights(8)
     expect(await staleSeries(store, seconds(night(7)) + 12 * 3600)).toEqual([])
     await run(8, 30)
@@ -82,7 +82,7 @@ describe('what is late', () => {
   })
 })
 
-test('when a geo was last asked is told of each', async () => {
+test('when a geo was last requested is reported for each', async () => {
   const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
   await market.run(store, LIVE.replace('[5]', '[5], geoIds: [3]'), night(0))
   await market.run(store, LIVE.replace('[5]', '[5], geoIds: [8741]'), night(2))
@@ -94,7 +94,7 @@ test('when a geo was last asked is told of each', async () => {
   expect(store.get('select count(distinct checked_at) from freshness')).toBe(1)
 })
 
-test('clock changes are told anew by other zone data', async () => {
+test('clock changes are updated by other zone data', async () => {
   const store = await tempStore()
   const market = await source()
   await market.run(store, LIVE, night(0))

@@ -9,7 +9,7 @@ const NOW = '2025-11-05T20:15:00Z'
 const JOB = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: 2025-11-05 }, lookback: 3d, refresh: 1h }]'
 const seconds = (text: string): number => ms(text) / 1000
 
-test('a value that is missing where it may still come is no gap, and nobody says that everything is held', async () => {
+test('a value that is missing where it may still come is not a gap, and no output says that everything is held', async () => {
   const lost = [seconds('2025-11-04T04:00:00Z')]
   const [store, market] = [await tempStore(), await source({ geos: [3, 4], has: (at) => !lost.includes(at) })]
   await market.run(store, JOB, NOW)

@@ -157,7 +157,7 @@ describe('what is missing', () => {
     expect(store.all('select local_date from observations_daily where hours < 23')).toEqual([])
   })
 
-  test('the future and what may be revised is asked again no more often than refresh says', async () => {
+  test('the future and what may be revised are requested again no more often than refresh says', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
     const yaml = 'series:\n  - { indicators: [1739], window: { from: 2025-10-01, to: +2d }, lookback: 3d, refresh: 6h }'
@@ -240,7 +240,7 @@ describe('whatever happens on the way', () => {
     )
   })
 
-  test('what was known at any past time is what the service said then', async () => {
+  test('what was known at any past time is what the service answered then', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
     const yaml =

@@ -12,7 +12,7 @@ import { STALE } from '../docs/pages.ts'
 const SERIES = 'name: x\nseries:\n  - indicators: [600]\n    window: { last: 7d }\n'
 const said = (text: string) => findMistakes(text, 'job.yaml').map(mistakeText)
 
-describe('mistakes are told with their place and what is legal', () => {
+describe('mistakes are reported with their place and what is legal', () => {
   test.each<[string, string, RegExp]>([
     [
       'an unknown key',
@@ -86,7 +86,7 @@ describe('mistakes are told with their place and what is legal', () => {
       Buffer.from(`\uFEFF${SERIES}`, 'utf16le').swap16().toString('utf8'),
       /looks like UTF-16/,
     ],
-    ['a key twice inside', SERIES.replace('[600]', '[600]\n    indicators: [601]'), /4:5 {2}indicators stands twice/],
+    ['a key twice inside', SERIES.replace('[600]', '[600]\n    indicators: [601]'), /4:5 {2}indicators is given twice/],
     ['a geo twice', `${SERIES}    geoIds: [3, 3]`, /geoIds\[1\] {2}geo 3 is listed twice/],
     ['no window', SERIES.replace('    window: { last: 7d }\n', ''), /3:5 {2}series\[0\] {2}window is missing/],
     ['window and datetime', `${SERIES}    datetime: 2024-01-01`, /exclude one another/],
@@ -112,7 +112,7 @@ describe('mistakes are told with their place and what is legal', () => {
     ['too fast', `${SERIES}pace: { perSecond: 1000 }`, /pace\.perSecond/],
     ['no name', SERIES.replace('name: x\n', ''), /name {2}is missing/],
     ['a job that requests nothing', 'name: x', /requests nothing; legal: catalogue, series/],
-    ['a key twice', `${SERIES}name: y`, /name stands twice in the same place; keep one/],
+    ['a key twice', `${SERIES}name: y`, /name is given twice in the same place; keep one/],
     ['broken YAML', 'name: [x', /is not valid YAML/],
     ['several documents', `${SERIES}---\n${SERIES}`, /several YAML documents/],
     ['nothing', '', /is empty; `indicator-sync init`/],
@@ -128,7 +128,7 @@ describe('mistakes are told with their place and what is legal', () => {
     [
       'an alias of nothing',
       `${SERIES}schedule: *when`,
-      /5:11 {2}\*when refers to &when, which does not stand before it/,
+      /5:11 {2}\*when refers to &when, which is not defined before it/,
     ],
     [
       'an alias inside what it refers to',
@@ -187,9 +187,9 @@ series:
     ])
   })
 
-  test('a byte order mark of UTF-8 is no mistake', () => expect(said(`\uFEFF${SERIES}`)).toEqual([]))
+  test('a byte order mark of UTF-8 is not a mistake', () => expect(said(`\uFEFF${SERIES}`)).toEqual([]))
 
-  test('whatever stands in a file, reading it ends in a job or in an InputError', () => {
+  test('reading a file of any content ends in a job or in an InputError', () => {
     const check = (text: string) => {
       try {
         readJob(text, 'f')
@@ -236,7 +236,7 @@ describe('a job means what it says', () => {
     expect(job.series[0]).toMatchObject({ timeAgg: 'average', geoAgg: 'average', locale: 'en' })
   })
 
-  test('every parameter of the specification can be said', () => {
+  test('every parameter of the specification can be given', () => {
     const job = readJob(
       `name: all
 catalogue: { taxonomyTerms: [a], locale: en }
@@ -285,7 +285,7 @@ describe('points of time', () => {
     '%j is none',
     (text) => expect(parseMoment(text)).toBeUndefined(),
   )
-  test.each(['', '3', 'd', '-3d', '3.5d', '3 d', '3dd'])('%j is no span', (text) =>
+  test.each(['', '3', 'd', '-3d', '3.5d', '3 d', '3dd'])('%j is not a span', (text) =>
     expect(parseSpan(text)).toBeUndefined(),
   )
 

@@ -14,7 +14,7 @@ const job = (indicators: string) =>
   readJob(`name: x\nseries:\n  - indicators: ${indicators}\n    window: { last: 7d }\n`, 'f')
 const ids = (indicators: string) => resolveSelectors(job(indicators), CATALOGUE).series[0]!.indicators
 
-describe('indicators by what the catalogue says of them', () => {
+describe('indicators by their catalogue entries', () => {
   test.each<[string, number[]]>([
     ['all', [600, 1001, 1293, 1295]],
     ['{ match: precio }', [600, 1295]],
@@ -81,7 +81,7 @@ describe('a job that extends another', () => {
   const read = (text: string) => readJob(text, 'mine.yaml', readOther)
   const said = (text: string) => findMistakes(text, 'mine.yaml', readOther).map(mistakeText)
 
-  test('what it says itself wins, single limits of the pace too; the name is its own', () => {
+  test('its own keys win, single limits of the pace too; the name is its own', () => {
     expect(read('extends: middle.yaml\nname: mine\ncatalogue: true\nkeep: all\n')).toMatchObject({
       name: 'mine',
       timeZone: 'Atlantic/Canary',
@@ -94,7 +94,7 @@ describe('a job that extends another', () => {
     ])
   })
 
-  test('a mistake is told in the file in which it stands', () => {
+  test('a mistake is reported in the file that has it', () => {
     expect(said('extends: wrong.yaml\nname: x y\ncatalogue: true\n')).toEqual([
       expect.stringMatching(/^wrong\.yaml:1:7 {2}keep {2}"everything" is not legal/),
       expect.stringMatching(/^wrong\.yaml:2:\d+ {2}pace\.perSecond/),

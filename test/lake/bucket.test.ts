@@ -46,7 +46,7 @@ beforeEach(async () => {
   })
 })
 
-test('a lake in a bucket has the files of one in a folder, goes on by months, and check tells what is wrong', async () => {
+test('a lake in a bucket has the files of one in a folder, continues by months, and check finds what is wrong', async () => {
   const { env, fileOf } = await storage()
   const run = (...args: string[]) => runCommand(dir, [...args, '--database', 'own.db'], env)
   const first = await run('lake', 'sync', LAKE)

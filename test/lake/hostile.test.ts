@@ -70,7 +70,7 @@ beforeEach(async () => {
 })
 
 describe('somebody else writes into the folder of a lake', () => {
-  test('a manifest that names files elsewhere is not gone by, and nothing elsewhere is removed', async () => {
+  test('a manifest that names files elsewhere is not followed, and nothing elsewhere is removed', async () => {
     await sync()
     writeFileSync(join(dir, 'precious'), 'x')
     const [file] = requireManifest(lake()).tables.geo.files
@@ -103,7 +103,7 @@ describe('somebody else writes into the folder of a lake', () => {
     expect(readdirSync(lake(), { recursive: true })).toEqual(before)
   })
 
-  test('a manifest that tells of other rows than its files have is not whole, and one that leads elsewhere says what it is', async () => {
+  test('a manifest with other numbers of rows than its files is not whole, and one that leads elsewhere is reported', async () => {
     await sync()
     const file = join(lake(), 'manifest.json')
     const written = readFileSync(file, 'utf8')
@@ -199,7 +199,7 @@ describe('what a lake may meet', () => {
     expect(await sync()).toMatchObject({ changed: false })
   })
 
-  test('the lake of an earlier version is made anew, and read from until then', async () => {
+  test('the lake of an earlier version is made again, and readable until then', async () => {
     await sync()
     edit(join(lake(), 'manifest.json'), () => ({ schema: 0 }))
     expect(await sync(3_600_000)).toMatchObject({ snapshot: 2, changed: true, written: { files: 8 } })

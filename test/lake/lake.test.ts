@@ -222,7 +222,7 @@ describe('a lake', () => {
     expect(paths().map((path, i) => path === [first, second, third][i])).toEqual([true, false, true])
   })
 
-  test('mends a file that is missing and a link that leads elsewhere; check tells them', async () => {
+  test('repairs a file that is missing and a link that leads elsewhere; check finds them', async () => {
     await sync()
     expect((await run('lake', 'check', 'lake')).out).toMatch(/snapshot 1 is complete, 6 values/)
     const [first, second] = paths()

@@ -10,7 +10,7 @@ schedule: "* * * * * *"
 series: [{ indicators: [1739], window: { from: 2025-01-01, to: ${to} }, lookback: 0d }]
 ${lake}`
 
-test('the lake of a job is brought up to date after each run; status and the figures tell how it stands', async () => {
+test('the lake of a job is brought up to date after each run; status and metrics show its state', async () => {
   const dir = tempFolder()
   const emulator = await emulate()
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
@@ -74,7 +74,7 @@ test('a statement for DuckDB needs an engine that is installed, and takes no par
   )
 })
 
-test('without being asked, status and the page tell how old the lakes of the jobs in their folder are', async () => {
+test('status and the page show how old the lakes of the jobs in their folder are', async () => {
   const dir = tempFolder()
   const emulator = await emulate()
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }

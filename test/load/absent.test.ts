@@ -79,7 +79,7 @@ describe('what the source has not', () => {
     ])
   })
 
-  test('what may still come is no absence', async () => {
+  test('what may still come is not absent', async () => {
     const [store, market] = [await tempStore(), await source()]
     market.state.has = (instant) => instant < night(0) / 1000
     await market.run(
@@ -90,7 +90,7 @@ describe('what the source has not', () => {
     expect(await findGaps(store)).toEqual([])
   })
 
-  test('goes on where an answer has nothing at all of what a geo lacked', async () => {
+  test('continues where an answer has nothing at all of what a geo lacked', async () => {
     const [store, market] = [await tempStore(), await source()]
     market.state.has = (instant) => !within('2025-10-03T22:00:00Z', '2025-10-04T22:00:00Z')(instant)
     const nights: number[] = []

@@ -29,7 +29,7 @@ test('calls of a job without limits count against the limits of another one, hos
   expect(version()).toBe(before)
 })
 
-test('a long pause that the service asked for outlives the process, is kept to and told, and then is over', async () => {
+test('a long pause that the service asked for outlives the process, is kept and reported, and then is over', async () => {
   const store = await tempStore()
   const server = await serve((_request, response, call) => {
     if (call === 1) json(response, {}, 429, { 'Retry-After': '7200' })

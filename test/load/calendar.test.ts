@@ -237,7 +237,7 @@ series: [{ indicators: [5], window: { from: ${dates[0]}, to: ${dates[1]} }, chun
   })
 })
 
-test('what is final is told by whole weeks, months and years, as the planner judges', async () => {
+test('what is final is judged by whole weeks, months and years, as the planner does', async () => {
   for (const [name, from, last] of [
     ['week', '2025-11-01', '2025-11-08'],
     ['month', '2025-11-01', '2025-12-01'],

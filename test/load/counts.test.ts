@@ -96,7 +96,7 @@ test.each<[string, (response: ServerResponse, asked: Requested) => boolean, obje
   expect(Object.fromEntries(found.map(({ outcome, n }) => [outcome, n]))).toEqual(outcomes)
 })
 
-test('what was too large is no failure, is not asked as it was, and its window is held', async () => {
+test('what was too large is not a failure, is not requested as it was, and its window is held', async () => {
   const server = await hours((response, { days }) => days > 20 && status(response, 504))
   const store = await tempStore()
   await runJob(store, server, SERIES, { now: NOW })

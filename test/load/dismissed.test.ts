@@ -45,7 +45,7 @@ describe('what is dismissed is accepted', () => {
     expect(after).toEqual(before)
   })
 
-  test('what comes again is no news; what is new is', async () => {
+  test('a reject that comes again is not reported; a new one is', async () => {
     const wrong = new Set([at('2025-11-02T10:00:00Z')])
     const [store, market] = [await tempStore(), await source({ spoiled: (instant) => wrong.has(instant) })]
     await market.run(store, ROLLING, night(0))
@@ -99,7 +99,7 @@ describe('what is dismissed is accepted', () => {
     expect(await findGaps(store)).toEqual([])
   })
 
-  test('of an answer of which nothing was understood, with values from before', async () => {
+  test('an answer of which nothing was understood, with values from before', async () => {
     const [store, market] = [await tempStore(), await source()]
     await market.run(store, FIXED, night(0))
     market.state.spoiled = () => true
@@ -121,7 +121,7 @@ describe('what is dismissed is accepted', () => {
     expect(await runChecks(store, night(1) / 1000)).toEqual([])
   })
 
-  test('a body that nobody can read leaves its window open, whatever is dismissed', async () => {
+  test('a body that cannot be parsed leaves its window open, whatever is dismissed', async () => {
     const store = await tempStore()
     const server = await serve((_, response) => json(response, { indicator: { id: 5, values: 'none' } }))
     await runJob(store, server, FIXED, { now: night(0) })

@@ -136,7 +136,7 @@ describe('absent, null and empty are three things', () => {
       )
   })
 
-  test('a version goes on where something changes that the history does not keep', async () => {
+  test('a version continues where something changes that the history does not keep', async () => {
     const store = await tempStore()
     let slug = 'uno'
     const server = await serve((_request, response) => json(response, { contents: [{ id: 1, title: 'T', slug }] }))
@@ -391,7 +391,7 @@ describe('the result does not depend on the order of answers', () => {
 })
 
 describe('counters are exact', () => {
-  test('of a first answer all is new, of the same again nothing, and what comes twice counts once', async () => {
+  test('all of a first answer is new, nothing of the same again, and what comes twice counts once', async () => {
     const [value] = full.values
     const twice = { ...full, values: [value, value], geos: [...full.geos, ...full.geos] }
     const counts: unknown[] = []
@@ -420,7 +420,7 @@ describe('counters are exact', () => {
     expect(counts).toEqual([first, first, again, again, revised, revised])
   })
 
-  test('an indicator is new with the first answer, also where that says nothing of it', async () => {
+  test('an indicator is new with the first answer, also where that does not describe it', async () => {
     const counts: unknown[] = []
     const nothing = { indicator: { id: 600, values: [] } }
     await nights([nothing, nothing, { indicator: full }], (store) =>
@@ -433,7 +433,7 @@ describe('counters are exact', () => {
     ])
   })
 
-  test('an item that a listing holds twice is one item, as it was told last', async () => {
+  test('an item that a listing holds twice is one item, as it came last', async () => {
     const store = await tempStore()
     const server = await serve((_request, response) =>
       json(response, {

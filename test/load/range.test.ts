@@ -66,7 +66,7 @@ test('what a coarse answer leaves in doubt comes out the same in a replay', asyn
   expect(dump(empty)).toEqual(dump(store))
 })
 
-test('when a geo was last asked is told of it alone, for an instant too', async () => {
+test('when a geo was last requested is reported for it alone, also for an instant', async () => {
   const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
   await market.run(store, job('2025-10-20', '2025-10-25'), NOW)
   store.run(

@@ -73,7 +73,7 @@ test('where a clock was put back, what was known is what the last fetch by numbe
 })
 
 describe('what was known at a moment', () => {
-  test('is what the view of all versions says, at every moment and of every series', async () => {
+  test('equals the view of all versions, at every moment and for every series', async () => {
     let versions = 0
     for (const line of lines)
       for (const moment of moments()) {
@@ -102,7 +102,7 @@ describe('what was known at a moment', () => {
       }
   })
 
-  test('changes only at the moments that are told', async () => {
+  test('changes only at the listed moments', async () => {
     for (const line of lines) {
       const changes = await readChanges(reader, line, RANGE)
       expect(changes.length).toBeGreaterThan(1)

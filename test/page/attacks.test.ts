@@ -206,7 +206,7 @@ describe('with another host than this machine', () => {
   const token = 'a-token-that-nobody-guesses'
   const serveAll = async () => servePage(await sharedFile(), { door: { names: ['box.example'], token } })
 
-  test('nobody is answered without the token, however near it is', async () => {
+  test('no request is answered without the token, however close it is', async () => {
     const { url } = await serveAll()
     const wrong: Record<string, string>[] = [
       {},
@@ -302,7 +302,7 @@ describe('a database made by a hostile service', () => {
     expect(page.wrong.filter((text) => /Security|CSP|violat|Refused/i.test(text))).toEqual([])
   })
 
-  test('says in its addresses only what it is: a path with anything in it ends in a page that says so', async () => {
+  test('a path with anything in it ends in a page that says what is wrong', async () => {
     const { url } = await servePage(await sharedFile())
     for (const part of [
       encodeURIComponent(EVIL),
@@ -329,7 +329,7 @@ describe('a database made by a hostile service', () => {
 })
 
 describe('many', () => {
-  test('five hundred connections that never say what they want are ended, and hold up nobody', async () => {
+  test('five hundred connections that never send a request are ended, and hold up no other', async () => {
     const { url } = await servePage(await sharedFile(), { receiveTimeoutMs: { headers: 2_000, check: 200 } })
     const { port } = new URL(url)
     const ended = Array.from({ length: 500 }, async () => {
@@ -346,7 +346,7 @@ describe('many', () => {
     expect((await ask(`${url}/`)).status).toBe(200)
   })
 
-  test('connections that read nothing are held up by nothing but themselves', async () => {
+  test('connections that read nothing hold up only themselves', async () => {
     const { url } = await servePage(await sharedFile())
     const sockets = Array.from({ length: 20 }, () => connect(Number(new URL(url).port), '127.0.0.1'))
     onTestFinished(() => {

@@ -131,7 +131,7 @@ test('a key leads from a value to where it comes from', async () => {
   expect(await page.innerText('h1')).toContain('2025-10-26 00:00 +02:00')
 })
 
-test('a second series lies beside the first, and says its own value', async () => {
+test('a second series is drawn beside the first, with its own value', async () => {
   const page = await open('/series/600?from=2025-10-26&to=2025-10-27&with=1293')
   expect(await page.innerText('.legend .second')).toContain('demand')
   expect(await move(page, 'ArrowRight')).toContain('demand: ')
@@ -171,13 +171,13 @@ describe('without scripts', () => {
   })
 })
 
-test('nothing is drawn where nothing is held, and why is said', async () => {
+test('nothing is drawn where nothing is held, and the reason is shown', async () => {
   const page = await open('/series/600?from=2025-08-01&to=2025-08-10')
   expect(await page.innerText('main')).toContain('Nothing is held of this time.')
   expect(await page.innerText('[data-part="open"]')).toContain('never requested')
 })
 
-test.each(['light', 'dark'] as const)('nobody is left out: axe finds nothing, in %s', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('axe finds no barrier, in %s', async (colorScheme) => {
   const page = await open(`/series/544?from=2025-10-24&to=2025-10-28&asof=${NIGHTS[2]}&with=600`, { colorScheme })
   await page.click('#carpet summary')
   await page.waitForSelector('#carpet canvas')

@@ -25,7 +25,7 @@ test('both versions can be read from the pieces, whatever they are', () => {
   )
 })
 
-test('only the words that changed are told', () => {
+test('only the words that changed are shown', () => {
   expect(difference('The price of a day, in €/MWh.', 'The price of an hour, in €/MWh.')).toEqual([
     { what: 'same', text: 'The price of ' },
     { what: 'removed', text: 'a day' },
@@ -34,7 +34,7 @@ test('only the words that changed are told', () => {
   ])
 })
 
-test('texts too long to be compared word by word are told as a whole between their equal ends', () => {
+test('texts too long to be compared word by word are shown as a whole between their equal ends', () => {
   const many = (word: string) => Array.from({ length: 5000 }, (_, i) => `${word}${i}`).join(' ')
   const pieces = difference(`begin ${many('a')} end`, `begin ${many('b')} end`)
   expect(pieces.map(({ what }) => what)).toEqual(['same', 'removed', 'added', 'same'])

@@ -21,7 +21,7 @@ const hostile = fc.oneof(
   }),
 )
 
-test('whatever a text holds, it opens no tag, ends no attribute, and reads as it was', () => {
+test('a text of any content opens no tag, ends no attribute, and reads as it was', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const written = htmlText(html`${text}`)
@@ -58,7 +58,7 @@ test.each([
   expect(webAddress(text)).toBe(address)
 })
 
-test('in every template a value of an attribute stands between double quotes, and no style stands in a tag', () => {
+test('in every template a value of an attribute is in double quotes, and no tag has a style', () => {
   const files = (readdirSync('src/page', { recursive: true }) as string[]).filter((file) => file.endsWith('.ts'))
   for (const file of files) {
     const text = readFileSync(join('src/page', file), 'utf8')

@@ -116,7 +116,7 @@ test('an empty database is not taken for a published copy, which has its runs', 
   expect(await home(copy)).toMatch(/Last runs[\s\S]*href="\/runs\/1"/)
 })
 
-test('paper says where the page is, also after its address was changed without a new page', async () => {
+test('a printed page has its address, also after that was changed without a new page', async () => {
   const { url } = await servePage(await together())
   const page = await window()
   await page.goto(`${url}/series/600?day=2025-10-26`)

@@ -59,7 +59,7 @@ describe('what an answer is marked with', () => {
     }
   })
 
-  test('is another one in another language, at another minute where a page tells an age, and for another file in its place', async () => {
+  test('is another one in another language, at another minute where a page shows an age, and for another file in its place', async () => {
     const file = await filledFile(nothing)
     let now = Date.parse('2025-11-04T12:00:10Z') / 1000
     const { url } = await servePage(file, { now: () => now })

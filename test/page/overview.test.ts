@@ -15,7 +15,7 @@ const get = async (address: string, headers: Record<string, string> = {}): Promi
   (await fetch(address, { headers })).text()
 
 describe('the overview', () => {
-  test('says what needs somebody, and for each open failure what was asked, what went wrong, and the command', async () => {
+  test('shows what needs attention, and for each open failure the request, the error, and the command', async () => {
     const { url } = await servePage(await sharedFile())
     const text = await get(`${url}/`)
     expect(text).toContain('1 request failed and was not answered since.')
@@ -24,7 +24,7 @@ describe('the overview', () => {
     expect(text).toContain('<code data-copy>npx indicator-sync plan jobs/test.yaml --verbose</code>')
   })
 
-  test('tells of every series how far it reaches, and of the last ninety local days what is held', async () => {
+  test('shows how far every series reaches, and what is held of the last ninety local days', async () => {
     const { url } = await servePage(await sharedFile())
     const { series, runs } = JSON.parse(await get(`${url}/index.json`))
     const [spot, , , offer] = series
@@ -44,7 +44,7 @@ describe('the overview', () => {
     expect(runs).toHaveLength(1)
   })
 
-  test('speaks the language of the browser, the one that was chosen before, or the one of the address, names too', async () => {
+  test('uses the language of the browser, the one that was chosen before, or the one of the address, for names too', async () => {
     const { url } = await servePage(await sharedFile())
     expect(await get(`${url}/`, { 'accept-language': 'es-ES,en;q=0.5' })).toMatch(/<html lang="es">[\s\S]*Último valor/)
     expect(await get(`${url}/`, { 'accept-language': 'fr, en;q=0.8' })).toMatch(/<html lang="en">[\s\S]*Last value/)
@@ -54,7 +54,7 @@ describe('the overview', () => {
     expect(await get(`${url}/`, { cookie: cookie.split(';')[0]!, 'accept-language': 'en' })).toContain('lang="es"')
   })
 
-  test('says of one series and of several that they reach as far as usual, in both languages', () => {
+  test('shows for one series and for several that they reach as far as usual, in both languages', () => {
     const said = (locale: 'en' | 'es') =>
       [1, 2].map((series) => WORDS[locale].home.whole(series).split(/[,:] (?:y|and) /)[1])
     expect(said('en')).toEqual(['the series reaches as far as usual.', 'all 2 series reach as far as usual.'])

@@ -49,7 +49,7 @@ describe('runs', () => {
     expect((await ask('/runs?before=2')).data.runs).toHaveLength(1)
   })
 
-  test('tell their requests by route and one by one', async () => {
+  test('show their requests by route and one by one', async () => {
     const { data, html, title } = await ask('/runs/1')
     expect(title).toBe('Run 1')
     const sent = reader.get('select count(*) from _fetch where run_id = 1')
@@ -118,7 +118,7 @@ describe('texts', () => {
   })
 })
 
-test('archives are shown by day, the last one when nobody says, with the days beside it', async () => {
+test('archives are shown by day, the last one by default, with the days next to it', async () => {
   const { data, html } = await ask('/archives')
   expect(data.date).toBe(reader.get('select max(date) from archive_edition'))
   expect(data.before).toBe(reader.get('select max(date) from archive_edition where date < ?', [data.date]))
@@ -138,14 +138,14 @@ test('archives are shown by day, the last one when nobody says, with the days be
   await expect(ask('/archives/archive/99999999')).rejects.toThrow(/not found/)
 })
 
-test('widgets are listed, and each is shown with all that the service says of it', async () => {
+test('widgets are listed, and each is shown with all that the service has about it', async () => {
   const { data } = await ask('/widgets')
   expect(data.widgets.length).toBeGreaterThan(1)
   expect((await ask(`/widgets/${data.widgets[0].id}`)).html).toContain('<pre')
   await expect(ask('/widgets/99999999')).rejects.toThrow(/not found/)
 })
 
-test('the catalogue says what is held, and the line of a job for what is not', async () => {
+test('the catalogue shows what is held, and the line of a job for what is not', async () => {
   const { data, html } = await ask('/indicators')
   expect(data.more).toBe(true)
   const held = (await ask('/indicators?held=held')).data.indicators
@@ -180,7 +180,7 @@ describe('SQL', () => {
     expect(html).toContain('name="p.geo" value="3"')
   })
 
-  test('says what is wrong with a statement, and keeps it in the box', async () => {
+  test('shows what is wrong with a statement, and keeps it in the box', async () => {
     const { html, data } = await ask('/sql?sql=select+nonsense')
     expect(data.refused).toMatchObject({ code: 'bad-sql' })
     expect(html).toContain('>select nonsense</textarea>')
@@ -286,7 +286,7 @@ describe('where there is much', () => {
     expect(failed.map(({ detail }) => detail)[0]).toMatch(/_fetch_failed/)
   })
 
-  test('of a word that is everywhere the best are found, and that there are more is said', async () => {
+  test('a word that is everywhere finds the best matches, and the page says that there are more', async () => {
     const many = await fill()
     // biome-ignore lint/suspicious/noExplicitAny: each page has data of its own
     const { data, html } = await askPage<any>(many, '/search?q=demanda')

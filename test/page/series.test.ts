@@ -113,7 +113,7 @@ test('numbers that count all geos of a request are told as the most that they ca
   expect(await (await get(range('2025-10-01'))).text()).not.toContain('≤ ')
 })
 
-test('what was known then stands beside what is known now, and where they differ', async () => {
+test('what was known then is shown beside what is known now, and where they differ', async () => {
   const { chart, table } = await data(
     `/series/544.json?from=2025-10-26&to=2025-10-26T07:00:00%2B01:00&asof=${NIGHTS[1]}`,
   )

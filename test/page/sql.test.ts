@@ -15,7 +15,7 @@ describe('SQL that is asked of the page', () => {
     expect(await endless).toContain('--timeout 600')
   })
 
-  test('is answered for a program and as a file; what is wrong with it is told there, too', async () => {
+  test('is answered for a program and as a file; errors are reported there, too', async () => {
     const { url } = await servePage(await sharedFile())
     const sql = `select kind, id, 'a "b", c' as text from indicator where id = 600`
     const data = (await (await fetch(url + asked(sql, '/sql.json'))).json()) as { answer: object }

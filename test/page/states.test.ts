@@ -12,7 +12,7 @@ import { source } from '../source.ts'
 const at = (text: string): number => ms(text) / 1000
 const HOUR = 3_600
 
-test('every part of a range has one state, the worst that is told of it, and nothing ahead of now is missing', async () => {
+test('every part of a range has one state, the worst that applies to it, and nothing ahead of now is missing', async () => {
   const store = await tempStore()
   const service = await source({
     has: (instant) => instant < at('2025-06-03T10:00Z') || instant >= at('2025-06-03T14:00Z'),
@@ -57,7 +57,7 @@ const VALUES = fc
     })
   })
 
-test('values that are told as segments are the same values, whatever their steps and holes', () => {
+test('values in segments are the same values, whatever their steps and holes', () => {
   fc.assert(
     fc.property(VALUES, (values) => {
       const drawn = { kind: 'values', segments: segmentsOf(values) } as const

@@ -114,7 +114,7 @@ describe('what is in doubt stays open whatever its age', () => {
   })
 })
 
-describe('nothing is asked twice in one run', () => {
+describe('nothing is requested twice in one run', () => {
   test('by two entries that overlap, whichever comes first', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
     const yaml = `series:
@@ -159,7 +159,7 @@ describe('nothing is asked twice in one run', () => {
     ])
   })
 
-  test('an id that the service does not know is asked once a run, and at growing distances', async () => {
+  test('an id that the service does not know is requested once a run, and at growing intervals', async () => {
     const [store, market] = [await tempStore(), await source()]
     market.state.status = (path) => (path === '/indicators/99' ? 404 : undefined)
     const yaml =

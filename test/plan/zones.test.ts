@@ -27,7 +27,7 @@ const asked = (zone: string, from: number, to: number, entry: string): string[] 
   )
 }
 
-describe('the zone of a job says what its words mean, and nothing else', () => {
+describe('the zone of a job decides what its words mean, and nothing else', () => {
   test('the same instants are the same requests, in whatever zone they were written', () => {
     fc.assert(
       fc.property(

@@ -50,7 +50,7 @@ test.each(['mysql://u:secret@h/d', 'postgre://u:secret@h/d', 'host=h user=u pass
   },
 )
 
-test('two servers are two, wherever their addresses say which, and a password is shown of none', () => {
+test('two servers are told apart, wherever their addresses name them, and no password is shown', () => {
   const shown = ['postgres:///d?host=/a', 'postgres:///d?host=/b', 'postgres://u:s%2Be@/d?host=/a&port=1'].map(
     shownAddress,
   )
@@ -83,7 +83,7 @@ test('PGSSLMODE and its files mean what they mean in an address, which wins', ()
   keepServerVariables({ PGSSLMODE: 'verify-ca', PGSSLROOTCERT: join(tempFolder(), 'none.pem') })
   expect(() => driverAddress('postgres://h/d')).toThrow(/The file of sslrootcert cannot be read/)
   keepServerVariables({ PGSSLMODE: 'prefer' })
-  expect(() => driverAddress('postgres://h/d')).toThrow(/sslmode=prefer is not known here/)
+  expect(() => driverAddress('postgres://h/d')).toThrow(/sslmode=prefer is not supported/)
   keepServerVariables({ PGSSLMODE: 'disable', PGPORT: 'five' })
   expect(() => driverAddress('postgres://h/d')).toThrow(/port five/)
 })
@@ -196,7 +196,7 @@ test('a database that does not keep every sign is refused before its tables are 
   })
 })
 
-test('a statement that lacks a value, and one with a slip of the pen, are told as of a file', async () => {
+test('a statement that lacks a value, and one with a typing error, are reported as with a file', async () => {
   const url = await tempDatabase()
   await (await openStore(url)).close()
   const reader = openReader(url)
@@ -224,7 +224,7 @@ test('a statement that lacks a value, and one with a slip of the pen, are told a
   expect(await large(`select repeat('x', 2000000000)`)).toMatchObject({ name: 'InputError', code: 'value-too-large' })
 })
 
-test('a holder that has yet to say who it is is waited for', async () => {
+test('a holder that has not named itself yet is waited for', async () => {
   const url = await tempDatabase()
   await (await openStore(url)).close()
   await withClient(url, async (client) => {

@@ -48,7 +48,7 @@ const address = (server: Server, parameters: string, { host = '127.0.0.1', user 
   return url.href
 }
 
-test('sslmode means what it means to every program of PostgreSQL, and each refusal is told', async () => {
+test('sslmode means what it means to every program of PostgreSQL, and each refusal is explained', async () => {
   const folder = tempFolder()
   const [ours, another] = [certify(folder, 'localhost'), certify(folder, 'elsewhere')]
   const server = await withServer()
@@ -99,7 +99,7 @@ test('sslmode means what it means to every program of PostgreSQL, and each refus
     })
 })
 
-test('a password comes from PGPASSWORD or from a file, and is told nowhere', async () => {
+test('a password comes from PGPASSWORD or from a file, and is shown nowhere', async () => {
   const server = await withServer()
   const secret = 'pass-word-nobody-says'
   await withClient(server.url, (client) => client.query(`create role guest login superuser password '${secret}'`))
@@ -157,7 +157,7 @@ describe('a statement of a user', () => {
     }
   }
 
-  test('of the role that reads reaches nothing but the tables', async () => {
+  test('of the role that reads reaches only the tables', async () => {
     const { url, as } = await databaseWithRoles()
     await (await openStore(as('writer'))).close()
     // A login of its own: a role that was only taken on could be given up again.
@@ -201,7 +201,7 @@ describe('a statement of a user', () => {
     expect(await ask(visitor.href, 'select count(*) as n from series')).toEqual([[0n]])
   })
 
-  test('that takes too long is ended by the server; the address may say after how long', async () => {
+  test('that takes too long is ended by the server; the address may set the limit', async () => {
     const url = await tempDatabase()
     await (await openStore(url)).close()
     const said = await ask(`${url}?statement_timeout=200`, 'select pg_sleep(600)')

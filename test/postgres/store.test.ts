@@ -57,7 +57,7 @@ describe('a transaction', () => {
     expect(await hosts(store)).toEqual(['a'])
   })
 
-  test('that meets another one in a deadlock is done again', async () => {
+  test('that runs into a deadlock with another one is repeated', async () => {
     const url = await tempDatabase()
     const [one, other] = [await open(url), await open(url)]
     for (const host of ['a', 'b']) await one.write((tx) => tx.insertInto('_source').values(rowOf(host)).execute())
@@ -116,7 +116,7 @@ describe('a transaction', () => {
 })
 
 describe('the lock of a writer', () => {
-  test('is held by one, told to the other, and given back', async () => {
+  test('is held by one, reported to the other, and released', async () => {
     const url = await tempDatabase()
     const writer = await openWriter(url, 'sync')
     expect(await isLocked(url)).toBe(true)
@@ -126,7 +126,7 @@ describe('the lock of a writer', () => {
     await (await openWriter(url, 'retry')).close()
   })
 
-  test('that was lost stops whoever had it, where another one has taken over', async () => {
+  test('that was lost stops its holder, where another one has taken over', async () => {
     const url = await tempDatabase()
     const writer = await openWriter(url, 'sync')
     await withClient(url, (client) =>
@@ -144,7 +144,7 @@ describe('the lock of a writer', () => {
 })
 
 describe('an address', () => {
-  test('is told without its password, whatever is wrong', async () => {
+  test('is shown without its password, whatever is wrong', async () => {
     const secret = 's3cret-word'
     const url = new URL(await tempDatabase())
     url.password = secret
@@ -208,7 +208,7 @@ test('the roles may do what they are for, and nothing else', async () => {
   await expect(reader.kysely.deleteFrom('_source').execute()).rejects.toThrow(/permission denied/)
 })
 
-test('the commands work with an address, and what does not says what to do instead', async () => {
+test('the commands work with an address, and those that do not say what to do instead', async () => {
   const [cwd, url, other] = [tempFolder(), await tempDatabase(), await tempDatabase()]
   const NOW = ms('2025-11-04T12:00:00Z')
   const emulator = await emulate({ now: NOW / 1000 })
@@ -262,7 +262,7 @@ content: [{ kinds: [news] }]
   expect(await count(copied)).toEqual(await count(store))
 })
 
-test('what is asked again and has not changed writes nothing of its values', async () => {
+test('a range that is requested again and has not changed writes no values', async () => {
   // A server of its own: what is written is counted for all of a server.
   const server = await startServer({ autovacuum: 'off' })
   onTestFinished(() => server.close())
@@ -300,7 +300,7 @@ series: [{ indicators: [600, 1293, 551], window: { from: 2025-09-01, to: 2025-11
   expect(bytes / values).toBeLessThan(20)
 })
 
-test('a pooler that hands out connections for one transaction needs settings in the database, and is told which', async () => {
+test('a pooler that hands out connections for one transaction needs settings in the database, and the message names them', async () => {
   const url = await tempDatabase()
   const pooled = `${url}?pooling=transaction`
   const name = new URL(url).pathname.slice(1)
@@ -308,7 +308,7 @@ test('a pooler that hands out connections for one transaction needs settings in 
     code: 'not-set-up',
     hint: expect.stringContaining(`alter database "${name}" set search_path = public, compat`),
   })
-  await expect(openStore(`${url}?pooling=statement`)).rejects.toThrow('says pooling=statement')
+  await expect(openStore(`${url}?pooling=statement`)).rejects.toThrow('has pooling=statement')
   for (const setting of ['search_path = public, compat', "timezone = 'UTC'"])
     await withClient(url, (client) => client.query(`alter database "${name}" set ${setting}`))
   const store = await openWriter(pooled, 'sync')

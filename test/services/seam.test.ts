@@ -156,7 +156,7 @@ describe('a route of a known shape is one row of a service', () => {
   })
 })
 
-test('what is particular to a service stands in its declaration, and in the copy of it for tests', () => {
+test('what is particular to a service is in its declaration, and in the copy of it for tests', () => {
   const { wellKnown, mainGeos, routes } = SERVICES.generic
   const oneOf = (words: Iterable<string | number>): string => `(${[...new Set(words)].join('|')})`
   const indicators = oneOf(Object.values(wellKnown).map(({ indicator }) => indicator))

@@ -37,7 +37,7 @@ export function* runsOf(text: string, letters: Alphabet, shortest: number): Gene
   }
 }
 
-/** A run as whichever text it may stand for: nobody knows at which of its characters the encoding begins. */
+/** A run as whichever text it may be: nobody knows at which of its characters the encoding begins. */
 export interface Encoded extends TextRange {
   readonly meanings: readonly string[]
 }
@@ -78,7 +78,7 @@ const NAMED: Readonly<Record<string, string>> = {
   tab: '\t',
 }
 
-/** What one escape stands for: always one character. */
+/** What one escape means: always one character. */
 function letterOf([, percent, unicode, hex, letter, decimal, hexadecimal, name]: readonly (
   | string
   | undefined

@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs'
 /** Node's cryptography, loaded when it is first used: most nights nothing is hashed. */
 const crypto = (): typeof import('node:crypto') => process.getBuiltinModule('node:crypto')
 
-/** The SHA-256 of bytes or text, hex unless said. */
+/** The SHA-256 of bytes or text, hex unless another encoding is named. */
 export const sha256 = (data: string | Uint8Array, encoding: 'hex' | 'base64url' = 'hex'): string =>
   crypto().hash('sha256', data, encoding)
 

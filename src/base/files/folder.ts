@@ -17,7 +17,7 @@ const WHY_NOT: Readonly<Record<string, (parent: string) => string>> = {
 const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory()
 
 /**
- * Makes a folder, and those that it lies in. One by one: `mkdir` of Node never stops trying where the system says that a folder is
+ * Makes a folder, and those above it. One by one: `mkdir` of Node never stops trying where the system says that a folder is
  * not there which is.
  */
 export function makeFolder(asWritten: string): void {

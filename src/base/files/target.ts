@@ -186,7 +186,7 @@ export function tryMoveIntoPlace(part: string, { file, existing }: Target): bool
 /** Moves a complete file to its target. A file that has appeared there since the check is replaced only if it is ours, too. */
 export function moveIntoPlace(part: string, target: Target): void {
   let now = target
-  // The complete file lies beside its target, where tidying would remove it.
+  // The complete file is beside its target, where tidying would remove it.
   const { tidy: _, ...policy } = target.policy
   for (let tries = 0; tries < 10; tries++) {
     if (tryMoveIntoPlace(part, now)) return

@@ -183,7 +183,7 @@ interface Shown {
   readonly all: readonly DrawnSeries[]
   readonly from: number
   readonly to: number
-  /** The instant as known at which the values are; `first` as first said, `now` as they are. */
+  /** The instant as known at which the values are; `first`: as first published, `now`: as they are. */
   readonly then: string
   readonly revised: readonly Revision[] | null
   /** The current state of the first series, where it is compared with an earlier one. */

@@ -70,7 +70,7 @@ export async function writeFile(
 export const claimExport = (path: string, form: ExportForm, overwrite: boolean, sources: readonly string[]) =>
   prepareTarget(path, { what: 'an export', overwrite, sources, tidy: removeStalePartsNow, ours: IS_OWN_EXPORT[form] })
 
-/** Makes a file beside its place and puts it there when it is whole; what is no file, such as a pipe, is written into. */
+/** Makes a file beside its place and puts it there when it is whole; what is not a file, such as a pipe, is written into. */
 export async function exportFile(
   path: string,
   make: () => Exported | Promise<Exported>,

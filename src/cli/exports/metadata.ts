@@ -64,7 +64,7 @@ export function readMetadata(text: string): Document | null {
   return document.commentBefore?.includes(ENTRY_MARK.trim()) || early ? document : null
 }
 
-/** Datasette's description of a published file: `datasette data.db -m metadata.yaml`. `database` is its name without the ending. What the file says of other databases is kept. */
+/** Datasette's description of a published file: `datasette data.db -m metadata.yaml`. `database` is its name without the ending. Entries of other databases are kept. */
 export function metadataText(database: string, publication: Publication, existing: Document | null): string {
   const { facts, databases } = metadataOf(database, publication)
   if (!existing) return `#${ENTRY_MARK}\n${stringify({ ...facts, databases })}`

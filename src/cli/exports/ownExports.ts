@@ -46,7 +46,7 @@ function jsonKeys(line: string): string[] {
   }
 }
 
-/** Whom a Parquet file names as its maker; empty when it is no Parquet file. */
+/** The program that made a Parquet file, as the file names it; empty when it is not a Parquet file. */
 function makerOf(file: string): string {
   const { size } = statSync(file)
   if (size < 12 || headOf(file, 4).toString('latin1') !== 'PAR1') return ''

@@ -14,7 +14,7 @@ export interface ChildRun {
   readonly parent: number
 }
 
-/** What this process runs as a child of `schedule`; undefined where it is no such child. */
+/** What this process runs as a child of `schedule`; undefined where it is not such a child. */
 export function readChildRun(): ChildRun | undefined {
   const [index, parent] = (process.env[CHILD_RUN] ?? '').split(':').map(Number)
   return Number.isInteger(index) && parent === process.ppid ? { index: index!, parent } : undefined
@@ -36,7 +36,7 @@ const BEGIN_MS = 60_000
 const LAST_MS = 4_000
 
 /**
- * Runs one job in a process of its own: one that hangs, or uses up its memory, is ended and the others go on. Answers its
+ * Runs one job in a process of its own: one that hangs, or uses up its memory, is ended and the others continue. Answers its
  * exit code, `stalled` when it reported nothing for too long, or the signal that ended it.
  */
 export async function runInChild(

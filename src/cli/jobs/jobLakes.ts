@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSmall } from '../settings/smallFile.ts'
 
-/** The folder in which jobs lie as a rule. */
+/** The folder in which jobs usually are. */
 const JOBS = 'jobs'
 /** A line that can be the key of a lake: where no job has one, nothing else is looked at. */
 const KEY = /^\s*['"]?lake['"]?\s*:/m

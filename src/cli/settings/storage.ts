@@ -4,7 +4,7 @@ import type { S3Access } from '../../lake/places/s3.ts'
 import { rememberSecret } from '../terminal/secrets.ts'
 import { environment } from './config.ts'
 
-/** How an object storage is reached. Variables and files of AWS its client reads itself; what a file `.env` says it does not know. */
+/** How an object storage is reached. Its client reads the variables and files of AWS itself, but not a file `.env`. */
 function s3Access(): S3Access {
   const env = environment()
   const [endpoint, region, id, secret, token] = [

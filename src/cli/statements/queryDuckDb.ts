@@ -89,7 +89,7 @@ async function ask(
   try {
     for (const statement of [...tablesOfLake(folder), ...(asDatabase ? AS_DATABASE : []), ...ALONE])
       await connection.run(statement)
-    // Of no statement at all it says an error of its own.
+    // An empty statement is an error of another kind.
     const statements = sql.trim() === '' ? null : await connection.extractStatements(sql)
     const prepared = statements?.count === 1 ? await statements.prepare(0) : null
     if (!prepared || ![StatementType.SELECT, StatementType.EXPLAIN].includes(prepared.statementType))

@@ -78,7 +78,7 @@ async function* visiblePieces(pieces: AsyncIterable<string> | Iterable<string>):
 /** Error codes of an output whose reader has closed it. */
 const LEFT = ['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_PREMATURE_CLOSE']
 
-/** Prints pieces of text as they are made, no faster than they are read. A reader that leaves early, like `head`, is no error. */
+/** Prints pieces of text as they are made, no faster than they are read. A reader that leaves early, like `head`, is not an error. */
 export async function stream(pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
   try {
     // A file gets texts as they are, a terminal nothing that would move it.

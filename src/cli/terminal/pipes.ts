@@ -20,7 +20,7 @@ function writeWhole(output: NodeJS.WriteStream, handle: number): void {
 }
 
 /**
- * What happens when output cannot be written. A reader of stdout that leaves early, as `head` does, is no failure: a command that
+ * What happens when output cannot be written. A reader of stdout that leaves early, as `head` does, is not a failure: a command that
  * only writes, or would never end (`atOnce`), exits with 0; any other continues without output, and exits as it would have. A full
  * disk is an error with a message. An error of stderr is ignored.
  */

@@ -31,7 +31,7 @@ export function copyState(file: string): 'yes' | 'changed' | 'unmarked' | 'no' {
   return head.readUInt32BE(24) === 1 ? 'yes' : 'changed'
 }
 
-/** The tables that a published copy does not have; none where the database is no copy. */
+/** The tables that a published copy does not have; none where the database is not a copy. */
 function missing({ raw }: Connection): (typeof TABLE_NAMES)[number][] {
   const there = new Set(raw.prepare('select name from sqlite_schema').pluck().all() as string[])
   return there.has(COPY_MARK) ? TABLE_NAMES.filter((name) => !there.has(name)) : []

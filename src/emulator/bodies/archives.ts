@@ -59,7 +59,7 @@ const ARCHIVES: readonly Archive[] = [
   ...rows(181, 'QM', 'csv', 0, MARKET, 'REE_BalancingEnerBids'),
   ...rows(187, 'M', 'zip', 9, SETTLEMENT, 'C2_PrecioFinal'),
 ]
-/** Only these tell the first and the last day that they are about. */
+/** Only these name the first and the last day that they are about. */
 const SPANNING = ['C2_liquicomun', 'COEF_KEST_MM']
 /** Only these are listed for a day that has not come; the auctions of its month are not, though they are known. */
 const AHEAD = ['PlanesMantenimiento', 'PrevisionAnual', 'preciovoluntariopconsumidor', 'totalpdbf']

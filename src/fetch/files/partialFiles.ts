@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { makeFolder } from '../../base/files/folder.ts'
 
 /*
- * Files that are not complete yet. The bytes of a part lie under a name made of its address and its validator, so that bytes of
+ * Files that are not complete yet. The bytes of a part have a name made of its address and its validator, so that bytes of
  * one version are never stored under the validator of another, even if the process dies.
  */
 

@@ -141,7 +141,7 @@ async function writerOf(held: BucketFolder, now: number): Promise<LakeWriter> {
       mkdirSync(making, { recursive: true })
       return making
     },
-    // The file lies where the files of the new snapshot lie, too.
+    // The file is already where those of the new snapshot are.
     keep: () => undefined,
     async add(made, name, snapshot, written) {
       const path = `${name}-${written.sha256.slice(0, 16)}.s${snapshot}.parquet`

@@ -13,7 +13,7 @@ export interface HeldFiles {
   sizeOf(file: LakeFile): number | undefined
   /** SHA-256 of the content of a file, hex; every byte is read. */
   sha256Of(file: LakeFile): Promise<string>
-  /** Rows that the file itself says it has, where its end can be read alone. */
+  /** The number of rows by the file itself, where its end can be read alone. */
   rowsOf?(file: LakeFile): Promise<number>
 }
 

@@ -53,7 +53,7 @@ export function withObservations(rows: Observations, keys: readonly ObservationK
 
 /**
  * Whether values fill a window, each a step after the one before: quick, and enough for most answers. Their number alone does
- * not show it, for a stray row may stand for a missing one.
+ * not show it, because a stray row may take the place of a missing one.
  */
 export function fills({ from, to }: Interval, { at, steps }: Observations, { first, end }: GeoRange): boolean {
   if (typeof steps !== 'number' || (end - first) * steps !== to - from) return false

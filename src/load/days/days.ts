@@ -106,7 +106,7 @@ export async function writeDays(
   { seriesId, zone, rows, window, withdrawn }: Changed,
 ): Promise<void> {
   const { geoIds, at } = rows
-  // Steps that are only guessed do not replace stored ones, so that the rows of the answer alone do not tell the totals.
+  // Steps that are only guessed do not replace stored ones, so that the totals do not follow from the rows of the answer alone.
   const known = rows.guessed ? null : window
   const calendar = createCalendar(zone)
   const days: GeoDay[] = []

@@ -67,7 +67,7 @@ async function accept(tx: Transaction<Database>, answer: DismissedAnswer): Promi
   const series = await readStoredSeries(tx, seriesId)
   const later = await laterAnswers(tx, answer)
   const keys = await dismissedKeys(tx, answer)
-  // A reject without instant and geo may be any of the missing values, so nothing can be said to be absent.
+  // A reject without instant and geo may be any of the missing values, so it is not known what is absent.
   const entries = await tx.selectFrom('_quarantine').select(['path', 'at']).where('fetch_id', '=', id).execute()
   const ofValues = entries.filter(isAboutValues)
   if (ofValues.length === 0) return

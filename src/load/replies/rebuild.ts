@@ -10,7 +10,7 @@ const RECORD_TABLES = [
   ...['_lock', '_fence'],
 ] as const
 
-/** Records that say how an answer was understood: a replay may understand it better. */
+/** Records of how an answer was understood: a replay may understand it better. */
 const CORRECTED: readonly TableName[] = ['_fetch', '_quarantine']
 
 /** Tables that a rebuilt database has rows of its own in. */
@@ -75,5 +75,5 @@ const SEEN = {
   widget: ['id'],
 } as const
 
-/** Copies when each row was first seen: where earlier replies are missing in the reply store, a replay would say a later time. */
+/** Copies when each row was first seen: where earlier replies are missing in the reply store, a replay would take a later time. */
 export const copyFirstSeen = (store: Store, source: Reader): Promise<void> => store.engine.takeFirstSeen(source, SEEN)

@@ -1,4 +1,4 @@
-/* What stands behind the lines of a chart: intervals that are not final, and changes of the step. */
+/* What is drawn behind the lines of a chart: intervals that are not final, and changes of the step. */
 import type uPlot from 'uplot'
 
 /** An interval that is not final, with its state. */

@@ -80,7 +80,7 @@ function* begins(first: number, last: number, unit: Exclude<Unit, 'hour'>, count
     const begun = new Date(at * 1000)
     const place =
       unit === 'day' ? begun.getUTCDate() - 1 : unit === 'month' ? begun.getUTCMonth() : begun.getUTCFullYear()
-    // Otherwise the last days of a month would stand next to the first of the next one.
+    // Otherwise the last days of a month would be next to the first of the next one.
     if (place % count === 0 && (unit !== 'day' || count === 1 || place < 31 - count)) yield at
   }
 }

@@ -1,6 +1,6 @@
 /** Keeps a page up to date while a sync writes: when the server reports a change, the page requests itself again. */
 
-/** Where a change is told; it holds the words for that, in the language of the page. */
+/** Where the page announces a change; it holds the words for that, in the language of the page. */
 const status = document.querySelector<HTMLElement>('#status')
 
 /** Whether the user is in the middle of something that a new page would interrupt. */

@@ -3,7 +3,7 @@
  * selected.
  */
 
-/** Where it is told that something was copied; it holds the words for that, in the language of the page. */
+/** Where the page says that something was copied; it holds the words for that, in the language of the page. */
 const status = document.querySelector<HTMLElement>('#status')
 const { copy = '', copied = '' } = status?.dataset ?? {}
 

@@ -20,7 +20,7 @@ export interface StatementLimits {
   readonly ms: number
 }
 
-/** The answer of a statement; `cut` says which limit ended it before its end. */
+/** The answer of a statement; `cut`: the limit that ended it early. */
 export interface StatementAnswer {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly (string | number | null)[])[]

@@ -21,7 +21,7 @@ const headName = (request: PageRequest, head: Omit<CoverageSeries, 'years'>): st
 /** Bars of shares: each is drawn once in a page, and shown by reference in every cell with these shares. */
 interface Bars {
   of(shares: Shares): Html
-  /** All bars drawn so far; they stand after the tables. */
+  /** All bars drawn so far; they come after the tables. */
   drawn(): Part
 }
 

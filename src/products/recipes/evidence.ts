@@ -10,7 +10,7 @@ import {
   type Subjects,
 } from './recipe.ts'
 
-/** The instant of `known-at`, for tools that do not say one. */
+/** The instant of `known-at`, for tools that do not give one. */
 const THEN = `coalesce(:at, strftime('%Y-%m-%dT00:00:00.000Z', 'now'))`
 
 export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: Subjects): readonly Recipe[] => [

@@ -13,5 +13,5 @@ export const recipesOf = (service: Subjects): readonly Recipe[] => [
   ...textRecipes(service),
 ]
 
-/** The recipes where nobody says which service it is. */
+/** The recipes where no service is named. */
 export const RECIPES = recipesOf(SHARED)

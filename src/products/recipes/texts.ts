@@ -1,6 +1,6 @@
 import type { Recipe, Subjects } from './recipe.ts'
 
-/** The day of `archives-published`, for tools that do not say one. */
+/** The day of `archives-published`, for tools that do not give one. */
 const DAY = `coalesce(:date, date('now'))`
 
 export const textRecipes = ({ locales }: Subjects): readonly Recipe[] => [

@@ -1,7 +1,7 @@
 import type { ExpressionBuilder, ExpressionWrapper, ReferenceExpression } from 'kysely'
 import type { Instant } from '../../base/time/instant.ts'
 
-/** The instant that a column with a time in UTC as text stands for. PostgreSQL has the function, too: it is one of the schema `compat`. */
+/** The instant that a column holds as text, in UTC. PostgreSQL has the function, too: it is one of the schema `compat`. */
 export const epochOf = <DB, TB extends keyof DB>(
   { fn }: ExpressionBuilder<DB, TB>,
   column: ReferenceExpression<DB, TB>,

@@ -93,7 +93,7 @@ const SERIES = 's.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_
 /** A request, as `f`, whose answer was not used because it mixed several resolutions: what the requests for its parts did not answer is still open. */
 const COARSE = `f.outcome = 'coarse' and f.from_at is not null`
 
-/** Geos with rows of their own. `single`: requested by themselves, and not only in doubt after an answer for all geos, whose coverage then lies below. */
+/** Geos with rows of their own. `single`: requested by themselves, and not only in doubt after an answer for all geos, whose coverage then lies beneath. */
 const SINGLE = `select series_id, geo_id, iif(state <> 'doubt' or not exists (
               select 1 from _coverage l where l.series_id = k.series_id and l.geo_id = 0 and l.from_at <= k.from_at and l.to_at >= k.to_at
             ), 1, 0) as single from _coverage k where geo_id <> 0

@@ -4,7 +4,7 @@ import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../base/ti
 import { ONE_DAY, ONE_MONTH, ONE_WEEK, ONE_YEAR, type PeriodLength, type Steps } from '../../services/steps.ts'
 import { usualDistance, type Values } from './values.ts'
 
-/** Seconds: the length of a period where neither the answer nor its rows tell it. */
+/** Seconds: the length of a period that follows neither from the answer nor from its rows. */
 const DEFAULT = 3600
 /** Periods that begin at this many local midnights are days, even if the answer says hours. */
 const MANY = 3
@@ -52,13 +52,13 @@ function areApart({ geoIds, at }: Values['observations'], period: number): boole
   return close * 2 <= distances
 }
 
-/** The calendar period of instants that are all local midnights; null where they are not, or too few to tell. */
+/** The calendar period of instants that are all local midnights; null where they are not, or there are too few of them. */
 function calendarOf(zone: string, { at }: Values['observations'], window: number): PeriodLength | null {
   if (!areBorders(zone, at, 'day')) return null
   const days = new Set(at)
   const [first, second] = days
   const isFirst = areBorders(zone, at, 'month')
-  // A single value tells its period only in a window with room for more.
+  // A single value shows its period only in a window with room for more.
   if (second === undefined) return isFirst && window > 27 * 86_400 ? ONE_MONTH : window > 26 * 3600 ? ONE_DAY : null
   if (areBorders(zone, at, 'year')) return ONE_YEAR
   if (isFirst) return ONE_MONTH
@@ -69,7 +69,7 @@ function calendarOf(zone: string, { at }: Values['observations'], window: number
 const isCalendarPeriod = (period: PeriodLength): boolean => typeof period !== 'number' && period.unit !== 'day'
 
 /**
- * The period of native values: what the answer states by a known id; else what its instants tell, where all are local
+ * The period of native values: what the answer states by a known id; else what its instants show, where all are local
  * midnights; else what it states by a word; else the usual distance. A stated period that most instants contradict is ignored.
  * (Decision 003.)
  */
@@ -146,7 +146,7 @@ export function isGuessed(
   return others * 4 > distances
 }
 
-/** Steps in seconds that two values are enough to tell. */
+/** Steps, in seconds, for which two values are evidence enough. */
 const LIKELY: readonly number[] = [300, 600, 900, 3600]
 
 /** The guessed step of values: the calendar's for local midnights, else one fixed step, so that events have the same step in every window. */

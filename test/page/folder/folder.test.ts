@@ -105,7 +105,7 @@ describe('the files of a page', () => {
     expect(files.get('series/600.html')).toContain('Why, and what mends it')
   })
 
-  test('run nothing, send nothing, and tell nothing of what was requested', () => {
+  test('run nothing, send nothing, and reveal nothing about what was requested', () => {
     for (const [name, body] of files) {
       expect(body, name).not.toMatch(/<script|<form|<iframe|\son\w+=/i)
       expect(body, name).not.toContain(PRIVATE)
@@ -134,7 +134,7 @@ describe('the files of a page', () => {
 })
 
 describe('a folder', () => {
-  test('has the page, and after the next time the page of then and whatever else lay in it', async () => {
+  test('has the page, and after the next run the new page and whatever else was in it', async () => {
     const place = join(tempFolder(), 'page')
     await write(place)
     expect(Object.keys(contents(place))).toEqual([...files.keys(), 'indicator-sync-page.json'].sort())
@@ -180,7 +180,7 @@ describe('a folder', () => {
     expect(readdirSync(place)).toEqual(before)
   })
 
-  test('that is none is refused, and another file is replaced when that is said', async () => {
+  test('that is not a folder is refused, and another file is replaced when a flag says so', async () => {
     await expect(write(file)).rejects.toThrow(/is not a folder/)
     const place = tempFolder()
     writeFileSync(join(place, 'index.html'), '<h1>mine</h1>')
@@ -188,7 +188,7 @@ describe('a folder', () => {
     expect(readFileSync(join(place, 'index.html'), 'utf8')).toContain('indicator-sync page')
   })
 
-  test('is made by the command, in the language that is said, beside a copy or without one', async () => {
+  test('is made by the command, in the given language, beside a copy or without one', async () => {
     const cwd = tempFolder()
     const env = { INDICATOR_SYNC_DATABASE: resolve(file) }
     const done = await runCommand(cwd, ['publish', '--page', 'public', '--language', 'es', '--json'], env)

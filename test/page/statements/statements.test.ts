@@ -30,7 +30,7 @@ function runner(limits: StatementLimits = PATIENT) {
 }
 
 describe('a statement of anybody', () => {
-  test('is answered with its columns, each named once, and values that JSON can tell', async () => {
+  test('is answered with its columns, each named once, and values that JSON can hold', async () => {
     const sql = `select at_utc, value, value, 9007199254740993 as big, 1e999 as endless, x'00ff' as bytes, null as none from observations where geo_id = :geo`
     expect(await runner()(sql, { geo: 3n })).toEqual({
       columns: ['at_utc', 'value', 'value_2', 'big', 'endless', 'bytes', 'none'],
@@ -46,14 +46,14 @@ describe('a statement of anybody', () => {
     expect((await runner()('select 1 as one')).rows).toEqual([[1]])
   })
 
-  test('ends with whoever asked, also in the middle', async () => {
+  test('ends when its reader has gone, also in the middle', async () => {
     const made = createStatementRunner(PATIENT)
     const asked = made.run({ file, sql: ENDLESS, parameters: {} })
     made.close()
     await expect(asked).rejects.toThrow()
   })
 
-  test('is cut after so many rows or letters, and says so', async () => {
+  test('is cut after a number of rows or letters, and says so', async () => {
     const many = 'with recursive n (i) as (select 1 union all select i + 1 from n) select i from n'
     const rows = await runner({ ...PATIENT, rows: 7 })(many)
     expect(rows).toMatchObject({ cut: 'rows', rows: { length: 7 } })
@@ -101,7 +101,7 @@ describe('a statement of anybody', () => {
       if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'busy' })
   })
 
-  test('is asked in a process that knows nothing of our environment', async () => {
+  test('runs in a process without our environment', async () => {
     process.env.INDICATOR_SYNC_API_KEY = 'k'.repeat(64)
     onTestFinished(() => void delete process.env.INDICATOR_SYNC_API_KEY)
     const made = createStatementRunner(PATIENT)

@@ -37,7 +37,7 @@ function requireReadable(name: string, file: string): void {
   }
 }
 
-/** Asks for TLS as it was said; refuses what would be understood in another way. */
+/** Asks for TLS as the address or the variables want it; refuses what the driver would understand in another way. */
 function setTls({ searchParams }: URL, isSocket: boolean): void {
   if (!isSocket)
     for (const name of SETTINGS) {
@@ -49,8 +49,8 @@ function setTls({ searchParams }: URL, isSocket: boolean): void {
   const root = searchParams.get('sslrootcert')
   if (mode !== null && !MODES.includes(mode))
     throw badAddress(
-      `sslmode=${mode} is not known here.`,
-      'Legal: disable, require (encrypts), verify-ca, verify-full (the server must prove its name, too). One that is content without is not: name what you need.',
+      `sslmode=${mode} is not supported.`,
+      'Legal: disable, require (encrypts), verify-ca, verify-full (the server must prove its name, too). Those that accept a connection without encryption are not supported: name what you need.',
     )
   if (root === SYSTEM) {
     if (mode !== 'verify-full')

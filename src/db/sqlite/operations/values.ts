@@ -35,7 +35,7 @@ const WITHIN = 'series_id = ? and geo_id = ? and at >= ? and at < ?'
 const HELD = `select at, value, step_s, fetch_id from observation where ${WITHIN} order by at`
 const SUPERSEDED = `select at, value, step_s, fetch_id, superseded_by from observation_revision where ${WITHIN} order by at, fetch_id`
 
-/** Reads whole intervals. The statements are prepared once, for there may be very many intervals. */
+/** Reads whole intervals. The statements are prepared once, because there may be very many intervals. */
 export function createIntervalReads(raw: Connection['raw']): {
   heldIn(of: SeriesRange): HeldValue[]
   supersededIn(of: SeriesRange): SupersededValue[]

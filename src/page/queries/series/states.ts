@@ -44,7 +44,7 @@ function layered(intervals: readonly ChartState[]): ChartState[] {
 
 /**
  * The state of every part of a range of a series and geo, in order and without gaps. Answers for the geo itself cover answers
- * for all geos; what lies after `now` and was not requested is left out.
+ * for all geos; what is after `now` and was not requested is left out.
  */
 export async function readStates(
   { kysely }: Reader,
