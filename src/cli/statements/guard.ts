@@ -18,6 +18,10 @@ const NO_MEMORY: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGKILL', 'SI
  * nothing can interrupt SQLite while it searches for the first row.
  */
 export async function guarded(seconds: number): Promise<number> {
+  // The child ends by what ends us, and then so do we. It has got Ctrl-C already, but no signal that was sent to us alone.
+  const pass = (name: NodeJS.Signals) => child.kill(name)
+  process.on('SIGINT', pass)
+  process.on('SIGTERM', pass)
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     stdio: 'inherit',
     env: { ...process.env, [GUARDED]: String(process.pid) },
@@ -30,14 +34,9 @@ export async function guarded(seconds: number): Promise<number> {
     },
     Math.min(seconds * 1000, 2 ** 31 - 1),
   )
-  // Both get Ctrl-C; the child ends by it, and then so do we. What ends only us is passed on.
-  const wait = () => undefined
-  const pass = () => child.kill('SIGTERM')
-  process.on('SIGINT', wait)
-  process.on('SIGTERM', pass)
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   clearTimeout(timer)
-  process.off('SIGINT', wait)
+  process.off('SIGINT', pass)
   process.off('SIGTERM', pass)
   if (late)
     throw new StoppedError(`The query took longer than ${seconds} s and was ended.`, {

@@ -12,21 +12,26 @@ async function folder(): Promise<string> {
 }
 const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select count(*) from n'
 
-test.skipIf(process.platform !== 'linux')('a query dies with its parent, also when that is killed', async () => {
+test.skipIf(process.platform !== 'linux').each<[NodeJS.Signals, number | null]>([
+  ['SIGKILL', null],
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+])('a query dies with its parent, when that alone gets %s', async (signal, code) => {
   const dir = await folder()
   const children: number[] = []
-  await runCli(dir, ['query', ENDLESS, '--database', 'x.db'], {}, (parent) => {
+  const ended = await runCli(dir, ['query', ENDLESS, '--database', 'x.db'], {}, (parent) => {
     // Known when it has a child: the one in which the statement runs.
     const look = setInterval(() => {
       const told = readFileSync(`/proc/${parent.pid}/task/${parent.pid}/children`, 'utf8').trim()
       if (told === '') return
       clearInterval(look)
       children.push(...told.split(' ').map(Number))
-      parent.kill('SIGKILL')
+      parent.kill(signal)
       // Their output is ours, and closes when they have gone.
     }, 20)
   })
   expect(children.length).toBeGreaterThan(0)
+  if (code !== null) expect(ended.code).toBe(code)
   const alive = () => children.filter((pid) => existsSync(`/proc/${pid}/exe`))
   while (alive().length > 0) await sleep(50)
 })
