@@ -54,7 +54,8 @@ function readScheduled(args: ScheduleArgs): Job[] {
 async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise<number> {
   endWithParent(parent)
   reportAlive()
-  const job = readScheduled(args)[index]!
+  // The files of the others may have been changed meanwhile, and be no jobs any more.
+  const [job] = readScheduled({ ...args, jobs: [args.jobs[index]!] }) as [Job]
   const file = readSettings(args).database.value
   const service = requireService(readSettings(args))
   const log = logFor(args, secretsOf(service.key))

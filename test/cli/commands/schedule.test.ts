@@ -48,6 +48,16 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
     expect(done.code).toBe(143)
   })
 
+  test('runs the other jobs when the file of one is no job any more', async () => {
+    const server = await serve((_request, response) => json(response, answer(601)))
+    const dir = folder({ edited: 601, sound: 601 })
+    const { code } = await runCli(dir, ['schedule', 'edited.yaml', 'sound.yaml'], to(server.url), (child) => {
+      whenSaid(child, 'edited: next at', () => writeFileSync(join(dir, 'edited.yaml'), 'series: ['))
+      whenSaid(child, /edited\.yaml.* is not valid YAML[\s\S]*sound: (done|nothing)/, () => child.kill('SIGTERM'))
+    })
+    expect(code).toBe(143)
+  })
+
   test.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
