@@ -19,7 +19,7 @@ export async function checkLake(place: LakePlace): Promise<{
     else {
       const rows = await files.rowsOf?.(file)
       if (rows !== undefined && rows !== file.rows)
-        find(`It has ${quantity(rows, 'row')}; ${MANIFEST} says ${grouped(file.rows)}.`)
+        find(`It has ${quantity(rows, 'row')}; ${MANIFEST} states ${grouped(file.rows)}.`)
     }
   }
   for (const [table, { rows, files: parts }] of Object.entries(manifest.tables)) {
@@ -27,7 +27,7 @@ export async function checkLake(place: LakePlace): Promise<{
     if (sum !== rows)
       found.push({
         file: MANIFEST,
-        what: `It says ${quantity(rows, 'row')} of ${table}, but ${grouped(sum)} of its files.`,
+        what: `It states ${quantity(rows, 'row')} of ${table}, and ${grouped(sum)} for its files.`,
       })
   }
   return { manifest, findings: [...found, ...findings] }

@@ -142,7 +142,9 @@ describe('beside a database', () => {
     const before = readFileSync(file)
     expect(shell('indicator-sync migrate --database x.db', dir)).toMatchObject({
       code: 7,
-      err: expect.stringMatching(/x\.db-journal, which is not its own; nothing was touched\.\n {2}→ Move/),
+      err: expect.stringMatching(
+        /x\.db-journal, beside the database, is not its own; nothing was touched\.\n {2}→ Move/,
+      ),
     })
     expect(shell(STATUS, dir)).toMatchObject({ code: 7, err: expect.stringMatching(/rollback journal.*\n {2}→ /) })
     expect(readFileSync(file).equals(before)).toBe(true)

@@ -114,8 +114,8 @@ describe('somebody else writes into the folder of a lake', () => {
     writeFileSync(file, JSON.stringify(manifest))
     const what = async () => (await checkLake(folderPlace(lake()))).findings.map((finding) => finding.what)
     expect(await what()).toEqual([
-      `It has ${rows} row${rows === 1 ? '' : 's'}; manifest.json says ${rows + 5}.`,
-      expect.stringMatching(/^It says \d+ rows? of observation, but \d+ of its files\.$/),
+      `It has ${rows} row${rows === 1 ? '' : 's'}; manifest.json states ${rows + 5}.`,
+      expect.stringMatching(/^It states \d+ rows? of observation, and \d+ for its files\.$/),
     ])
     manifest.tables.observation.rows += 5
     writeFileSync(file, JSON.stringify(manifest))

@@ -35,7 +35,7 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
     'Give this user the right to write the file and its folder: readers also write files there. Or read a copy made by `indicator-sync publish`.',
   ],
   SQLITE_READONLY_ROLLBACK: [
-    'Beside the database{} lies a rollback journal (-journal), which a reader cannot undo.',
+    'There is a rollback journal (-journal) beside the database{}, which a reader cannot undo.',
     'If a program that was writing died, open it once with that program. If the journal came there from elsewhere, move it away: databases of this program have none.',
   ],
   SQLITE_CANTOPEN: [

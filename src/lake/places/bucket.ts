@@ -27,7 +27,7 @@ function parseBucketAddress(asWritten: string): { readonly name: string; readonl
   const names = rest.split('/').filter((part) => part !== '')
   if (name === undefined || names.some((part) => part === '.' || part === '..'))
     throw new InputError(`${JSON.stringify(asWritten)} is not the address of a lake.`, {
-      hint: 'Write s3://bucket/name; AWS_ENDPOINT_URL says where the storage is, if it is not that of AWS.',
+      hint: 'Write s3://bucket/name; AWS_ENDPOINT_URL is the address of the storage, if it is not that of AWS.',
       code: 'bad-address',
     })
   return { name, prefix: names.map((part) => `${part}/`).join('') }

@@ -66,11 +66,11 @@ function asOurs(error: unknown, address: string): SyncError {
       'no-credentials',
     )
   if (name === 'NoSuchBucket')
-    return input('Make the bucket, or name another one; AWS_ENDPOINT_URL says where.', 'no-bucket')
+    return input('Create the bucket, or name another one; AWS_ENDPOINT_URL is the address of the storage.', 'no-bucket')
   if (status === 401 || status === 403)
     return input('These credentials may not read, list, write and delete there, or are those of another storage.', 's3')
   if (status === 301 || status === 307 || name === 'PermanentRedirect')
-    return input('The bucket lies in another region: set AWS_REGION to it.', 's3')
+    return input('The bucket is in another region: set AWS_REGION to it.', 's3')
   if (status !== undefined && status < 500)
     return new StoreError(`${failure} (${status}).`, {
       hint: 'The storage did not take this; what stood there holds as before.',

@@ -45,20 +45,20 @@ export function refuseForeignLog(file: string): void {
       if (page.equals(version)) return
     }
   }
-  throw new StoreError(`Beside the database ${file} lies a write-ahead log that is not its own; nothing was touched.`, {
+  throw new StoreError(`The write-ahead log beside the database ${file} is not its own; nothing was touched.`, {
     hint: `If ${file} was put there from a copy, move ${file}-wal and ${file}-shm away and run the command again. If not, fold the log in with: sqlite3 ${file} "pragma wal_checkpoint"`,
     code: 'foreign-log',
   })
 }
 
-/** Where the header of a database says how it is written, and which schema it has: https://www.sqlite.org/fileformat2.html#the_database_header */
+/** Places in the header of a database, of how it is written and which schema it has: https://www.sqlite.org/fileformat2.html#the_database_header */
 const HEADER = 100
 const VERSIONS = 18
 const USER_VERSION = 60
 const IN_LOG_MODE = 2
 
 /**
- * Refuses a database of this program beside which a rollback journal lies. Once made, such a database is written through a
+ * Refuses a database of this program with a rollback journal beside it. Once made, such a database is written through a
  * write-ahead log only; SQLite would write the pages of that journal into it, or remove the journal. Call it before anything
  * opens the file.
  */
@@ -70,7 +70,7 @@ export function refuseForeignJournal(file: string): void {
   const head = Buffer.alloc(HEADER)
   if (readSync(openSync(file, 'r'), head, 0, HEADER, 0) < HEADER) return
   if (head[VERSIONS] !== IN_LOG_MODE || head.readUInt32BE(USER_VERSION) === 0) return
-  throw new StoreError(`Beside the database ${file} lies ${journal}, which is not its own; nothing was touched.`, {
+  throw new StoreError(`${journal}, beside the database, is not its own; nothing was touched.`, {
     hint: `Move ${journal} away and run the command again. Only if ${file} was a published copy, and the command that was to write it first was killed, it belongs to it: then fold it in with: sqlite3 ${file} "select 1 from sqlite_schema"`,
     code: 'foreign-journal',
   })

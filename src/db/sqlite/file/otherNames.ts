@@ -39,7 +39,7 @@ export function refuseOtherNames(file: string, now: number): void {
     )
   if (isMountPoint(file))
     throw new StoreError(`The database ${file} was mounted as a single file; its log and its lock would stay behind.`, {
-      hint: 'Mount the folder that it lies in, not the file. Nothing was touched.',
+      hint: 'Mount its folder, not the file. Nothing was touched.',
       code: 'mounted-file',
     })
 }
