@@ -128,7 +128,7 @@ function create(secret: string): Redactor {
     return spans
   }
 
-  /** Where the secret is in a text, as it is or encoded in up to so many layers; of base64 and hexadecimal digits the whole run. */
+  /** Where the secret is in a text, as it is or encoded in up to that many layers; of base64 and hexadecimal digits the whole run. */
   function places(text: string, layers: number, budget: { left: number }): TextRange[] {
     if (text.length < length) return []
     budget.left -= text.length

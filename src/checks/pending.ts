@@ -36,7 +36,7 @@ const coveredPeriods = prepared((db, of: Interval & { seriesId: number }) =>
     .where('g.series_id', '=', of.seriesId)
     .groupBy('g.geo_id')
     .select(['g.geo_id', ({ fn }) => fn.min('o.step_s').as('least'), ({ fn }) => fn.max('o.step_s').as('most')])
-    // A stray value beside another one of its period fills no second one.
+    // A stray value next to another one of its period does not fill a second period.
     .select((eb) =>
       eb.fn
         .count<number>(eb(eb('o.at', '-', of.from), '/', eb.ref('o.step_s')))

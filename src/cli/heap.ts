@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module'
 
 /*
- * The options of V8 with which a command begins once more in this same process, where the system can do that and nobody has set
+ * The options of V8 with which a command starts again in this same process, where the system can do that and nobody has set
  * others: they are for the command line of Node. V8 lets a heap with a lower bound grow in smaller steps. What they save and cost is
  * in docs/decisions/006-speed.md.
  */

@@ -30,7 +30,7 @@ export interface HandOut {
   readonly execute: Execute
 }
 
-/** Milliseconds between two looks at the progress of the workers. */
+/** Milliseconds between two checks of the progress of the workers. */
 const LOOK_MS = 1_000
 /** How many times in a row the database may fail to answer before the wait ends. */
 const TRIES = 60

@@ -4,7 +4,7 @@ import { DEAD_MS } from '../db/queries/heartbeats.ts'
 import { databaseClock, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 
-/** What a worker reports of itself with a heartbeat. */
+/** What a worker reports about itself with a heartbeat. */
 export interface Heartbeat {
   readonly claims: number
   readonly done: number

@@ -4,9 +4,7 @@ import { postgres } from './postgres/backend.ts'
 import { sqlite } from './sqlite/backend.ts'
 import type { Backend, Changes, Reader, SchemaState, Store, StoreOptions } from './store.ts'
 
-/**
- * The kind of database that a name stands for: an address is one on a server, a path is a file. No other file names the backends.
- */
+/** The backend of a database, by its name: an address is one on a server, a path is a file. No other file names the backends. */
 export const backendOf = (name: string): Backend => (isAddress(name) ? postgres : sqlite)
 
 const BACKENDS: readonly Backend[] = [sqlite, postgres]

@@ -6,7 +6,7 @@
 const PROFILES = {
   citus: {
     by: { observation: 'series_id', observation_revision: 'series_id', _day: 'series_id' },
-    /** The statement that divides a table; those after the first lie beside it. */
+    /** The statement that divides a table; those after the first are placed beside it. */
     divide: (table: string, column: string, beside: string | null): string =>
       `select create_distributed_table('public.${table}', '${column}'${beside === null ? '' : `, colocate_with => 'public.${beside}'`});`,
   },

@@ -45,7 +45,7 @@ export type Durability = 'normal' | 'full' | 'none'
 /** How long another program that holds the database is waited for. */
 export interface Patience {
   readonly busyTimeoutMs?: number
-  /** Ends the waiting: whoever stops this program does not want to wait for another one. */
+  /** Ends the waiting: a user who stops this program does not want to wait for another one. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -75,7 +75,7 @@ export interface TakenOver {
   readonly rows: number
 }
 
-/** Tells whether anybody has written to a database since the last call. */
+/** Whether a database was written to since the last call. */
 export interface Changes {
   changed(): boolean
   close(): void

@@ -54,7 +54,7 @@ class FailedAttempt extends Error {
   }
 }
 
-/** The only way to the network: one pace, one budget, one circuit breaker for whatever is sent. */
+/** The only way to the network: one pace, one budget, one circuit breaker for all that is sent. */
 export interface ServiceClient {
   readonly baseUrl: string
   /** The header that names this program, and the one that holds the key, which only the service itself is sent. */

@@ -50,7 +50,7 @@ const forgetCalls = prepared((db, of: { host: string; before: number }) =>
 export const spendCall = (store: Store, host: string, pace: Pace, nowMs: number): Promise<void> =>
   store.write((tx) => spendIn(tx, host, pace, nowMs))
 
-/** The same inside a transaction; windows are longer by so many milliseconds, for calls that arrive a little apart from when they begin. */
+/** The same inside a transaction; windows are longer by that many milliseconds, for calls that arrive a little apart from when they begin. */
 export async function spendIn(
   tx: Transaction<Database>,
   host: string,

@@ -8,7 +8,7 @@ import type { Service } from '../services/services.ts'
 import type { Requested } from './requested.ts'
 import { widen } from './windows.ts'
 
-/** Options of the user beside the job. */
+/** Options of the user in addition to the job. */
 export interface PlanOptions {
   /** `narrow` cuts the job's windows down to the range; `replace` puts the range in their place. */
   readonly range?: { readonly interval: Interval; readonly how: 'narrow' | 'replace' }

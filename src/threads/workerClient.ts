@@ -30,7 +30,7 @@ const BOOTSTRAP = `
 /** After this many threads in a row have died without an answer, no other is started. */
 const MAX_DEATHS = 3
 
-/** Creates the client of the worker whose file `name` lies beside the module `here` and calls `serveRequests`. */
+/** Creates the client of the worker whose file `name` is beside the module `here` and calls `serveRequests`. */
 export function createWorkerClient<Question, Answer>(
   here: string,
   name: string,

@@ -19,7 +19,7 @@ const BASE64 = alphabet(/[A-Za-z0-9+/_\r\n-]/)
 const HEX = alphabet(/[0-9A-Fa-f\r\n]/)
 
 /**
- * The longest parts of a text that consist of one alphabet, where they have at least so many characters. Each is looked for from
+ * The longest parts of a text that consist of one alphabet, where they have at least that many characters. Each is looked for from
  * its far end, so that most of a text of short words is never read. Algorithm: the skip of Boyer and Moore.
  */
 export function* runsOf(text: string, letters: Alphabet, shortest: number): Generator<TextRange, void> {
@@ -37,12 +37,12 @@ export function* runsOf(text: string, letters: Alphabet, shortest: number): Gene
   }
 }
 
-/** A run as whichever text it may be: nobody knows at which of its characters the encoding begins. */
+/** A run as each text that it may be: at which of its characters the encoding begins is unknown. */
 export interface Encoded extends TextRange {
   readonly meanings: readonly string[]
 }
 
-/** The runs of base64 and of hexadecimal digits that are long enough for a text of so many characters. */
+/** The runs of base64 and of hexadecimal digits that are long enough for a text of that many characters. */
 export function* encodedIn(text: string, characters: number): Generator<Encoded, void> {
   const kinds = [
     { letters: BASE64, encoding: 'base64', group: 4, shortest: Math.ceil((characters * 4) / 3) },
@@ -92,7 +92,7 @@ function letterOf([, percent, unicode, hex, letter, decimal, hexadecimal, name]:
 /** The text with every escape undone once. */
 export const unescaped = (text: string): string => text.replace(ESCAPE, (...found) => letterOf(found.slice(0, 8)))
 
-/** The part of a text that a part of the same text without its escapes stands for. */
+/** The part of a text to which a part of the same text without its escapes corresponds. */
 export function beforeUnescaping(text: string, { from, to }: TextRange): TextRange {
   let [removed, start] = [0, from]
   for (const found of text.matchAll(ESCAPE)) {

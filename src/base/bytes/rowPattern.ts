@@ -7,7 +7,7 @@ export interface Field {
   readonly text: boolean
 }
 
-/** How the rows of a list are written, learned from the first: its scalar fields in order, and the bytes after the last. Nested lists and objects are taken for constant bytes. */
+/** How the rows of a list are written, learned from the first: its scalar fields in order, and the bytes after the last. Nested lists and objects are treated as constant bytes. */
 export interface RowPattern {
   readonly fields: readonly Field[]
   readonly end: Uint8Array

@@ -217,7 +217,7 @@ export function startOfDate(zone: string, date: LocalDate): Instant | undefined 
 }
 
 /**
- * The instant at which the clocks show so many seconds of a local day: the first one where they show it twice; where they skip
+ * The instant at which the clocks show a number of seconds since the beginning of a local day: the first one where they show it twice; where they skip
  * it, later by as much as they were put forward. Returns undefined for a text that is not a date.
  */
 export function atLocal(zone: string, date: LocalDate, second: number): Instant | undefined {

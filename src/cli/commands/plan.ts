@@ -26,7 +26,7 @@ interface PlanArgs extends CommonArgs, ServiceArgs, RangeArgs, OnlyArgs {
   readonly json: boolean
 }
 
-/** What a plan needs beside the job: what is held, the time, and what earlier jobs request. */
+/** What a plan needs in addition to the job: what is held, the time, and what earlier jobs request. */
 interface PlanContext {
   readonly args: PlanArgs
   readonly plannerState: PlannerState

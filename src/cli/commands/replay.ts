@@ -139,7 +139,7 @@ const intoFile = (): InputError =>
     code: 'rebuild-on-server',
   })
 
-/** Builds a new database beside. */
+/** Builds a new database in another file. */
 async function rebuildInto(
   file: string,
   into: string,

@@ -24,7 +24,7 @@ import { version } from '../version.ts'
 import { createNotifier, type Notifier } from './notify.ts'
 import type { SharedRun } from './sharedRun.ts'
 
-/** What running jobs needs beside the jobs. */
+/** What running jobs needs in addition to the jobs. */
 export interface RunOptions extends RangeArgs, Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'rejects' | 'limits'> {
   readonly file: string
   /** Whether the key may be sent unencrypted to another machine. */
@@ -126,7 +126,7 @@ async function runAll(
   return { code: signals.code() ?? worstCode(summaries), summaries }
 }
 
-/** Opens the database as its only writer, unless what is planned is handed out: whoever does that writes beside others. */
+/** Opens the database as its only writer, unless the plan is handed out: then others write at the same time. */
 function openFor(jobs: readonly Job[], options: RunOptions, signal: AbortSignal): Promise<Store> {
   const { file, command, durability = 'normal', distributed } = options
   const opening = { durability, signal } as const
@@ -172,7 +172,7 @@ async function runJob(running: Running, job: Job, isFirst: boolean, later: reado
   return summary.finally(progress.end)
 }
 
-/** What a job runs with, beside what depends on how far it is. */
+/** What a job runs with, apart from what depends on its progress. */
 function contextOf(running: Running, job: Job, later: readonly Job[]): SyncContext {
   const { options, store, signal, sharedRun, requested, emitLog } = running
   let begun = false

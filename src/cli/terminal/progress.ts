@@ -13,7 +13,7 @@ export interface ProgressDisplay {
   end(): void
 }
 
-/** What the display needs to know beside how far the run is. */
+/** What the display needs to know apart from the progress of the run. */
 export interface ProgressOptions {
   /** No line at all. */
   readonly quiet: boolean

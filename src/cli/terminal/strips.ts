@@ -5,7 +5,7 @@ import { MARKS, stripText } from './chart.ts'
 import { wrapped } from './wrap.ts'
 
 const WEEKS = 52
-/** Lines that a person still looks at. */
+/** The most lines that a person reads. */
 const MOST = 40
 
 /** Coverage as a strip a year of a zone, a mark a week where there is room for that. */

@@ -17,7 +17,7 @@ function unicode(): NonNullable<typeof tables> {
 /** Cells that a text takes on a terminal: two for a wide letter, none for a combining mark. */
 export const width = (text: string): number => (isNarrow(text) ? text.length : unicode().width(text))
 
-/** The longest beginning of a text that takes no more than a number of cells; a letter is kept or left out together with its combining marks. */
+/** The longest beginning of a text that takes no more than a number of cells; a letter stays together with its combining marks. */
 export function beginning(text: string, cells: number): string {
   if (isNarrow(text)) return text.slice(0, Math.max(0, cells))
   let end = 0

@@ -9,7 +9,7 @@ const number = (value: number): string => value.toLocaleString('en-GB', { maximu
 /** How many revisions are listed. */
 const TOLD = 20
 
-/** When something was revised, the latest first: how much of which time, and by how much at the most. */
+/** When something was revised, the latest first: how many values, of which time, and by how much at most. */
 export function revisionsTable(revisions: readonly Revision[], zone: string): string {
   if (revisions.length === 0) return 'Nothing of this time was revised since.'
   const rows = [...Map.groupBy(revisions, ({ revisedAt }) => revisedAt)].map(([revisedAt, together]) => {

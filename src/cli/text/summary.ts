@@ -6,7 +6,7 @@ import type { SkippedItem } from '../../job/plannerState.ts'
 /** How many failures are listed. */
 const SHOWN = 10
 
-/** The message for a job of which `--only` leaves nothing. */
+/** The message when `--only` leaves nothing of a job. */
 export const NOTHING_SELECTED = 'nothing of it was selected: --only names no indicator of this job.'
 
 /** What the service does not know and was left alone, a line each. */

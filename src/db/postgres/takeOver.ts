@@ -44,7 +44,7 @@ async function summary({ kysely }: Reader, table: TableName): Promise<string> {
   return JSON.stringify(rows[0])
 }
 
-/** What is written beside `_run` while it is taken over, so that it is gone on with, and by nothing else. */
+/** What is written beside `_run` while it is taken over, so that an interrupted copy is continued, and only from the same source. */
 const markOf = (source: string): string => `taken over from ${source}`
 
 async function readMark({ kysely }: Store): Promise<string | null> {

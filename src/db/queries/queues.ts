@@ -39,7 +39,7 @@ export interface QueueState {
   readonly dead: number
 }
 
-/** Whether there are queues that this user may read: `information_schema` lists no tables of which a user has no right. */
+/** Whether there are queues that this user may read: `information_schema` lists only tables on which the user has a right. */
 const canReadQueues = async (db: Kysely<never>): Promise<boolean> =>
   (await (db as unknown as Kysely<{ 'information_schema.tables': { table_schema: string; table_name: string } }>)
     .selectFrom('information_schema.tables')

@@ -31,6 +31,6 @@ const geosOfSeries = prepared((db, of: { seriesId: number }) =>
   db.selectFrom('series_geo').select('geo_id').where('series_id', '=', of.seriesId),
 )
 
-/** The geos of which values of a series ever came. */
+/** The geos for which a series ever had values. */
 export const geosOf = async (db: Kysely<Database>, seriesId: number): Promise<number[]> =>
   (await geosOfSeries.all(db, { seriesId })).map(({ geo_id }) => geo_id)

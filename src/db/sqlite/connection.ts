@@ -78,7 +78,7 @@ function createQueries(raw: SQLite.Database, run: ReturnType<typeof createRunner
 
 /**
  * Kysely's driver with transactions that take the writer's lock at once: a plain `begin` fails when it first writes. Kysely
- * itself lets one task after the other have the only connection, for the whole of a transaction.
+ * itself gives the only connection to one task after the other, for the whole of a transaction.
  */
 function createDriver(
   raw: SQLite.Database,

@@ -73,7 +73,7 @@ const missingSince = async (
   now: Instant,
 ): Promise<Instant> => (await doubtBeside.first(tx, { seriesId, geoId, from, to }))?.since ?? now
 
-/** What is known of an answer beside its rows. */
+/** What is known of an answer apart from its rows. */
 export interface AnswerState {
   /** Whether it is not trusted as a whole: something in it could not be understood. */
   readonly doubtful: boolean

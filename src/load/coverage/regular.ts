@@ -87,7 +87,7 @@ const isOnStep = ({ at, steps }: Grid, i: number): boolean => {
   return distance >= step && (step >= DAY - 3600 || distance % step === 0)
 }
 
-/** Of so many distances one need not be a whole step: beside a stray row two are not, beside a clock change by half an hour one. */
+/** One of this many distances may be no whole step: next to a stray row two are not, next to a clock change by half an hour one is not. */
 const ODD_ONE_IN = 8
 
 /** How many distances between values are not whole steps. */

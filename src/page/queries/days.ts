@@ -7,7 +7,7 @@ export interface Days {
   readonly borders: readonly Instant[]
 }
 
-/** The last so many local days of a zone, up to and including the one that holds an instant. */
+/** The last local days of a zone, as many as given, up to and including the one that holds an instant. */
 export function lastDays(zone: string, now: Instant, count: number): Days {
   const today = floorTo(zone, now, 'day')
   const borders = [addUnits(zone, today, 'day', 1)]

@@ -16,7 +16,7 @@ async function newest({ kysely }: Reader): Promise<readonly unknown[]> {
 
 /**
  * A tag for the state of a database, which changes whenever something is written. It is the `ETag` of an answer, by which a
- * client learns that it has the newest one. `beside` is what else the answer depends on.
+ * client learns that it has the newest one. `beside`: what else the answer depends on.
  */
 export async function etagOf(reader: Reader, beside: readonly unknown[]): Promise<string> {
   const state = [await newest(reader), await stampOf(reader), beside]

@@ -8,7 +8,7 @@ import { OID } from './oids.ts'
 const HEADER = 20
 const NULL = -1
 
-/** An array with its header, and room for so many numbers of eight bytes. */
+/** An array with its header, and room for a number of values of eight bytes. */
 function begin(type: number, count: number, hasNull: boolean): Buffer {
   const bytes = Buffer.allocUnsafe(HEADER + 12 * count)
   bytes.writeInt32BE(count === 0 ? 0 : 1, 0)

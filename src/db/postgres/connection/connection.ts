@@ -62,7 +62,7 @@ const clientConfig = (address: string): pg.ClientConfig => ({
 /** A connection outside the pool, with our settings. */
 export async function connectAlone(address: string): Promise<pg.Client> {
   const client = new (driver().Client)(clientConfig(address))
-  // Whoever waits for an answer gets the error; where nobody does, the next query does.
+  // The query that waits for an answer gets the error; if none does, the next one gets it.
   client.on('error', () => undefined)
   await client.connect()
   await beginAlone(client, address)
@@ -156,7 +156,7 @@ export function connect(address: string, { settings, first }: ConnectOptions = {
     },
     async close() {
       await kysely.destroy()
-      // An answer that was not read to its end holds nobody up.
+      // An answer that was not read to its end does not delay others.
       for (const client of taken) client.release(true)
       taken.clear()
       if (!pool.ended) await pool.end()

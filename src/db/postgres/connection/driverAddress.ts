@@ -73,9 +73,9 @@ function setTls({ searchParams }: URL, isSocket: boolean): void {
 }
 
 /**
- * The address for the driver. Modes of TLS mean what they mean to every other program of PostgreSQL, but for those that are
- * content without; what the address does not say is taken from the usual variables (PGHOST, PGUSER, PGPASSWORD, PGPASSFILE …), of which the
- * driver takes PGSSLMODE for another mode, and does not know the files.
+ * The address for the driver. Modes of TLS mean what they mean to every other program of PostgreSQL; those that accept a connection
+ * without encryption are refused. What the address does not have is taken from the usual variables (PGHOST, PGUSER, PGPASSWORD,
+ * PGPASSFILE …), because the driver understands PGSSLMODE in another way and does not know the files.
  */
 export function driverAddress(address: string): string {
   const url = givenUrl(address)

@@ -8,7 +8,7 @@ const SALT_IN_LOG = 16
 const SALT_IN_FRAME = 8
 
 /**
- * Refuses a database beside which the log of another file lies, as when a copy replaced one whose writer had been killed:
+ * Refuses a database with the log of another file beside it, as when a copy replaced one whose writer had been killed:
  * SQLite would write the pages of that log into it. What proves it: the file was changed after the log, and not by folding the
  * log back, because then it would have a page of it. Call it as the only writer, before the file is opened.
  */

@@ -8,7 +8,7 @@ export const logBytes = (file: string): number => statSync(`${file}-wal`, { thro
 
 /** Bytes to which the log may grow where nothing else is said. */
 export const LOG_LIMIT = 64 * 1024 * 1024
-/** Transactions between two looks at the log. */
+/** Transactions between two checks of the log. */
 const LOOK_EVERY = 16
 
 /** Milliseconds that we wait for readers of the log, in our own loop, before it may grow on. */

@@ -4,7 +4,7 @@ import type { Prepare } from '../connection.ts'
 /** Days a statement. */
 const BATCH = 64
 
-/** The upsert of so many days that have as many values, equally spread: what they share is bound once. */
+/** The upsert of a number of days with equally many values, equally spread: what they share is bound once. */
 const UPSERTS = Array.from({ length: BATCH + 1 }, (_, days) =>
   days === 0
     ? ''

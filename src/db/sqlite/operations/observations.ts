@@ -15,7 +15,7 @@ const countRows = (prepare: Prepare, sql: string, parameters: readonly unknown[]
 const BATCH = 168
 
 /**
- * The upsert of so many values of one geo that last equally long: null-safe and guarded, so that an equal value writes
+ * The upsert of a number of values of one geo that last equally long: null-safe and guarded, so that an equal value writes
  * nothing. What they share is bound once, and where each begins when the one before it ends, so are their instants. It stands
  * in every row: SQLite keeps the rows of a list that is joined with anything in a table of its own first.
  */
@@ -71,7 +71,7 @@ function rowsByGeo({ geoIds, at }: Observations, window: Interval | null): GeoRo
 /** Geos that are counted in one statement: a statement costs as much as some days of values. */
 const COUNTED = 32
 
-/** The statements that count the values of so many geos. */
+/** The statements that count the values of a number of geos. */
 const COUNTS = Array.from({ length: COUNTED + 1 }, (_, geos) => {
   const held = `(select count(*) from observation where series_id = :series and geo_id = ? and at between ? and ?)`
   return `select ${Array.from({ length: geos }, (_, i) => `${held} as n${i}`)}`

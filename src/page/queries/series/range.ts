@@ -56,7 +56,7 @@ function startOfWeek(zone: string, at: Instant): Instant {
   return addUnits(zone, day, 'day', -((weekday + 6) % 7))
 }
 
-/** The calendar span that holds an instant, moved by so many spans. */
+/** The calendar span that holds an instant, moved by a number of spans. */
 function spanAt(zone: string, at: Instant, span: RangeSpan, moved = 0): Interval {
   const [unit, count]: [Unit, number] = span === 'week' ? ['day', 7] : [span, 1]
   const start = span === 'week' ? startOfWeek(zone, at) : floorTo(zone, at, unit)

@@ -133,7 +133,7 @@ function wholeText(kind: string, id: number, locale: string): string {
   return `query "select ${column} from ${table} where kind = '${kind}' and id = ${id} and locale = '${locale}'" --format csv`
 }
 
-/** Facts about an item beside its texts; dates as they came. */
+/** Facts about an item apart from its texts; dates as they came. */
 async function factsOf(db: Reader, kind: string, id: number) {
   const { kysely } = db
   const none = { published_at: null, updated_at: null, expires_at: null, unit: null, series: [] }
