@@ -3,7 +3,7 @@ import { databaseClock } from '../db/shared.ts'
 import type { ClusterDatabase } from '../tables/cluster.ts'
 
 /** Milliseconds for which the difference to the clock of the database is trusted before it is measured again. */
-const LOOK_MS = 60_000
+const TRUSTED_MS = 60_000
 
 /** A clock that follows the one of the database, however wrong the clock of this machine is set. */
 export async function openClock(db: Kysely<ClusterDatabase>): Promise<{ readonly now: () => number; close(): void }> {
@@ -21,7 +21,7 @@ export async function openClock(db: Kysely<ClusterDatabase>): Promise<{ readonly
       },
       () => undefined,
     )
-  }, LOOK_MS)
+  }, TRUSTED_MS)
   timer.unref()
   return { now: () => Math.round(performance.now() + offset), close: () => clearInterval(timer) }
 }

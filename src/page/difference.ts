@@ -8,7 +8,7 @@ export interface Piece {
 const splitWords = (text: string): string[] => text.match(/\s+|[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? []
 
 /** Words of one version times words of the other: above this, everything between the equal ends counts as one change. */
-const MOST = 4_000_000
+const MOST_COMPARED = 4_000_000
 
 /** Joins the changes between two unchanged parts: removed text, then added text. Spaces alone do not separate two changes. */
 function mergePieces(pieces: readonly Piece[]): Piece[] {
@@ -72,7 +72,7 @@ export function difference(before: string, after: string): Piece[] {
   while (end < most && old.at(-1 - end) === fresh.at(-1 - end)) end++
   const [removed, added] = [old.slice(start, old.length - end), fresh.slice(start, fresh.length - end)]
   const middle: readonly Piece[] =
-    removed.length * added.length > MOST
+    removed.length * added.length > MOST_COMPARED
       ? [
           { what: 'removed', text: removed.join('') },
           { what: 'added', text: added.join('') },

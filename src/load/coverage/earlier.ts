@@ -21,7 +21,7 @@ import { type GeoRange, type Grid, gridOf, holesOf, isStepped, rangesByGeo } fro
 /* An answer may show that values are missing in windows that were answered before it. */
 
 /** Up to this many values, an answer alone does not show whether its series follows a step. */
-const SMALL = 100
+const FEW_VALUES = 100
 
 const coveredIn = prepared((db, of: Interval & { seriesId: number }) =>
   db
@@ -128,7 +128,7 @@ export async function recordEarlierAbsences(
 ): Promise<void> {
   const { series, window, rows, doubted } = answer
   const seriesId = series.id
-  const isSmall = rows.at.length <= SMALL
+  const isSmall = rows.at.length <= FEW_VALUES
   if (rows.at.length === 0 || !(isSmall || newGeoIds.length > 0) || doubted.has(ALL_GEOS)) return
   const periods = await seriesPeriods(tx, answer)
   for (const [geoId, group] of rangesByGeo(rows)) {

@@ -15,7 +15,7 @@ import { allSeries, findSeriesByPath, seriesHead } from './seriesPaths.ts'
 /** Series on one page. */
 const SERIES_A_PAGE = 40
 /** How many gaps are listed. */
-const HOLES = 25
+const HOLES_SHOWN = 25
 
 type Lines = ReadonlyMap<number, readonly Painted[]>
 
@@ -144,13 +144,13 @@ export async function readCoverageOf(request: PageRequest) {
     year: years[nth]!,
     years: years.map((year, i) => ({ year, months: monthsOf(zone, lines, borders[i]!) })),
     days: daysWithShares(lines, daysBetween(zone, from, to)),
-    holes: told.slice(0, HOLES).map((hole) => ({
+    holes: told.slice(0, HOLES_SHOWN).map((hole) => ({
       ...{ geo: hole.geoId, state: hole.state, reason: hole.reason, missing: hole.missing, nextAt: hole.nextAt },
       ...{ from: formatLocal(zone, hole.from), to: formatLocal(zone, hole.to) },
       // Whole local days, because commands take those.
       ...{ fromDate: localDate(zone, floorTo(zone, hole.from, 'day')), toDate: endDate(zone, hole.to) },
     })),
-    more: Math.max(0, told.length - HOLES),
+    more: Math.max(0, told.length - HOLES_SHOWN),
   }
 }
 

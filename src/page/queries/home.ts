@@ -16,7 +16,7 @@ export const STRIP_DAYS = 90
 const SERIES_A_PAGE = 40
 /** How many failures are listed. */
 const FAILURES = 20
-const RUNS = 5
+const RUNS_SHOWN = 5
 
 /** A series as the overview shows it. */
 export interface SeriesLine {
@@ -153,7 +153,7 @@ export async function readHome(request: PageRequest) {
     },
     lakes: await lakesOf(request),
     failures: told,
-    runs: await store.kysely.selectFrom('runs').selectAll().limit(RUNS).execute(),
+    runs: await store.kysely.selectFrom('runs').selectAll().limit(RUNS_SHOWN).execute(),
     series: await readLines(request, all.slice((page - 1) * SERIES_A_PAGE, page * SERIES_A_PAGE), reach),
     page,
     pages,

@@ -4,7 +4,7 @@ import { inLanguage } from './locale.ts'
 import { heldSeriesOf } from './search.ts'
 
 /** Indicators that one page shows. */
-const INDICATORS = 40
+const INDICATORS_A_PAGE = 40
 
 /** A query of the catalogue. */
 export interface CatalogueQuestion {
@@ -24,15 +24,15 @@ interface Key {
 
 /** The indicators of a question in order: by number, or as the search ranks them. */
 async function readKeys({ kysely, engine }: Reader, { text, held, page }: CatalogueQuestion): Promise<Key[]> {
-  const from = (page - 1) * INDICATORS
+  const from = (page - 1) * INDICATORS_A_PAGE
   if (/[\p{L}\p{N}]/u.test(text)) {
     const found = await engine.search(text, SERIES_ROUTES)
-    if (held === 'all') return found.slice(from, from + INDICATORS + 1)
+    if (held === 'all') return found.slice(from, from + INDICATORS_A_PAGE + 1)
     const rows = await kysely.selectFrom('series').select(['kind', 'indicator_id']).distinct().execute()
     const ours = new Set(rows.map(({ kind, indicator_id }) => `${kind} ${indicator_id}`))
     return found
       .filter(({ kind, id }) => ours.has(`${kind} ${id}`) === (held === 'held'))
-      .slice(from, from + INDICATORS + 1)
+      .slice(from, from + INDICATORS_A_PAGE + 1)
   }
   return kysely
     .selectFrom('indicator as i')
@@ -50,7 +50,7 @@ async function readKeys({ kysely, engine }: Reader, { text, held, page }: Catalo
     )
     .orderBy('i.kind')
     .orderBy('i.id')
-    .limit(INDICATORS + 1)
+    .limit(INDICATORS_A_PAGE + 1)
     .offset(from)
     .execute()
 }
@@ -58,7 +58,7 @@ async function readKeys({ kysely, engine }: Reader, { text, held, page }: Catalo
 /** One page of the catalogue: each indicator with its texts in a language, and what is held of it. */
 export async function readIndicators(db: Reader, question: CatalogueQuestion) {
   const keys = await readKeys(db, question)
-  const shown = keys.slice(0, INDICATORS)
+  const shown = keys.slice(0, INDICATORS_A_PAGE)
   const kinds = [...new Set(shown.map(({ kind }) => kind))]
   const ids = [...new Set(shown.map(({ id }) => id))]
   const facts = await db.kysely
@@ -107,7 +107,7 @@ export async function readIndicators(db: Reader, question: CatalogueQuestion) {
       job: jobLine(kind, id),
     }
   })
-  return { ...question, indicators, more: keys.length > INDICATORS }
+  return { ...question, indicators, more: keys.length > INDICATORS_A_PAGE }
 }
 
 /** The line of a job that fetches an indicator from now on. */

@@ -5,7 +5,7 @@ import { secondsOf } from './runList.ts'
 /** Requests that one page lists, those that failed apart. */
 const REQUESTS = 40
 /** Requests that are drawn and added up by route: a run may have a hundred thousand. */
-export const DRAWN = 1000
+export const MOST_DRAWN = 1000
 
 /** The requests of a run from `_fetch`, the latest first. */
 const requestsOf = ({ kysely }: Reader, run: number) =>
@@ -79,7 +79,7 @@ export async function readRun(db: Reader, id: number, before: number | null) {
     .execute()
   const drawn = await requestsOf(db, id)
     .select(['f.route', 'f.outcome', 'f.started_at', 'f.attempts', 'f.bytes', 'f.ms'])
-    .limit(DRAWN)
+    .limit(MOST_DRAWN)
     .execute()
   const began = Date.parse(run.started_at)
   return {
@@ -92,7 +92,7 @@ export async function readRun(db: Reader, id: number, before: number | null) {
       }),
     ),
     /** Whether only the last requests of the run are drawn and added up. */
-    cut: drawn.length === DRAWN,
+    cut: drawn.length === MOST_DRAWN,
     failed,
     requests: requests.slice(0, REQUESTS),
     older: requests.length > REQUESTS ? requests[REQUESTS - 1]!.id : null,

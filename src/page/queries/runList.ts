@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/store.ts'
 
 /** Runs that one page shows. */
-const RUNS = 50
+const RUNS_A_PAGE = 50
 
 /** A run as a list shows it; `seconds` is null while it runs, or after a crash. */
 export type RunRow = Awaited<ReturnType<typeof readRuns>>['runs'][number]
@@ -14,10 +14,10 @@ export async function readRuns({ kysely }: Reader, before: number | null) {
     .select(['rows_new', 'rows_unchanged', 'rows_revised', 'rows_withdrawn', 'rows_rejected'])
     .$if(before !== null, (of) => of.where('id', '<', before!))
     .orderBy('id', 'desc')
-    .limit(RUNS + 1)
+    .limit(RUNS_A_PAGE + 1)
     .execute()
-  const runs = rows.slice(0, RUNS).map((run) => ({ ...run, seconds: secondsOf(run) }))
-  return { runs, older: rows.length > RUNS ? runs.at(-1)!.id : null }
+  const runs = rows.slice(0, RUNS_A_PAGE).map((run) => ({ ...run, seconds: secondsOf(run) }))
+  return { runs, older: rows.length > RUNS_A_PAGE ? runs.at(-1)!.id : null }
 }
 
 /** How long a run took. */

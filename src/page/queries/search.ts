@@ -6,7 +6,7 @@ import { seriesPath } from './seriesPaths.ts'
 /** Results that one page shows. */
 const RESULTS = 40
 /** Matching texts, in any language, of which the details are read: a common word is in most texts. */
-const MOST = 1000
+const MOST_FOUND = 1000
 /** How many letters of a text are shown around the first match. */
 const AROUND = 90
 
@@ -57,7 +57,7 @@ export function excerptOf(text: string, words: readonly string[]): Excerpt[] {
 export async function readSearch(db: Reader, text: string, place: SearchScope | 'all') {
   const words = (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => folded(word.normalize('NFC')))
   if (words.length === 0) return { text, place, total: 0, more: false, results: [] }
-  const found = await searchItems(db, text, place === 'all' ? SEARCH_SCOPES : [place], MOST)
+  const found = await searchItems(db, text, place === 'all' ? SEARCH_SCOPES : [place], MOST_FOUND)
   const shown = found.slice(0, RESULTS)
   const texts = await db.kysely
     .selectFrom('texts')
@@ -77,7 +77,7 @@ export async function readSearch(db: Reader, text: string, place: SearchScope | 
     }
   })
   // The same item may match in every language of the service.
-  return { text, place, total: found.length, more: found.length * LOCALES.length >= MOST, results }
+  return { text, place, total: found.length, more: found.length * LOCALES.length >= MOST_FOUND, results }
 }
 
 /** The held series of some indicators, by kind and number of the indicator, each with its name in addresses. */

@@ -7,7 +7,7 @@ import { geoNames } from './names.ts'
 import type { NamedGeo } from './series/geoSeries.ts'
 
 /** Letters of a statement. */
-const LONGEST = 20_000
+const LONGEST_SQL = 20_000
 /** Begins the names of fields that hold the parameters of a statement. */
 export const FIELD = 'p.'
 
@@ -39,7 +39,7 @@ function parametersIn(sql: string): string[] {
 /** The statement in an address with its parameters, or a recipe with its defaults. */
 function questionOf(query: URLSearchParams): Pick<SqlQuery, 'sql' | 'recipe' | 'parameters'> {
   const recipe = RECIPES.find(({ name }) => name === query.get('recipe'))
-  const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, LONGEST)
+  const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, LONGEST_SQL)
   const parameters = parametersIn(sql).map((name) => ({
     name,
     value: query.get(`${FIELD}${name}`) ?? String(recipe?.parameters[name] ?? ''),
@@ -71,7 +71,7 @@ export async function runSqlQuery(file: string, query: URLSearchParams): Promise
 }
 
 /** Geos that are offered for a parameter. */
-const GEOS = 200
+const MOST_GEOS = 200
 
 /** The geos to choose from, where a question has a parameter `geo`: those of its indicator, or all that have values. */
 export async function readGeoChoices(
@@ -89,7 +89,7 @@ export async function readGeoChoices(
       of.innerJoin('series as s', 's.id', 'g.series_id').where('s.indicator_id', '=', indicator),
     )
     .orderBy('g.geo_id')
-    .limit(GEOS)
+    .limit(MOST_GEOS)
     .execute()
   const ids = rows.map(({ geo_id }) => geo_id)
   const names = await geoNames(request, ids)

@@ -6,7 +6,7 @@ const LOOK_MS = 1_000
 /** How often a line is sent, so that proxies keep the connection open. */
 const BEAT_EVERY = 20
 /** The most listeners: no user has so many windows open. */
-const MOST = 200
+const MOST_LISTENERS = 200
 
 /** Notifies browsers of changes by server-sent events, so that they reload. */
 export interface Live {
@@ -48,7 +48,7 @@ export function createLive(changesOf: () => Changes): Live {
 
   return {
     follow(request, response) {
-      if (request.method === 'HEAD' || followers.size >= MOST) {
+      if (request.method === 'HEAD' || followers.size >= MOST_LISTENERS) {
         response.writeHead(request.method === 'HEAD' ? 200 : 503).end()
         return
       }

@@ -16,7 +16,7 @@ import type { Site } from './site.ts'
 /** Milliseconds in which a request must arrive, and between two checks of that. */
 const RECEIVE_MS = { headers: 10_000, check: 2_000 }
 /** Bytes of an address with its headers: enough for a long statement. */
-const LONGEST = 64 * 1024
+const LONGEST_HEADERS = 64 * 1024
 /** The most letters of a slot of a path. */
 const LONGEST_SLOT = 300
 
@@ -39,7 +39,7 @@ function sendRefusal(response: ServerResponse, { status, reason }: Refusal): voi
 /** Node's server: a request that is not allowed is refused before anything else reads it. */
 function guardedServer(handler: (request: IncomingMessage, response: ServerResponse) => void, site: Site): Server {
   const { headers, check } = site.receiveTimeoutMs ?? RECEIVE_MS
-  const options = { maxHeaderSize: LONGEST, connectionsCheckingInterval: check, keepAliveTimeout: 5_000 }
+  const options = { maxHeaderSize: LONGEST_HEADERS, connectionsCheckingInterval: check, keepAliveTimeout: 5_000 }
   // Not imported: that would read all names of the module, and some of them load its HTTP client.
   const { createServer } = process.getBuiltinModule('node:http')
   return createServer({ ...options, headersTimeout: headers, requestTimeout: 2 * headers }, (request, response) => {
@@ -54,7 +54,7 @@ const takesGzip = ({ headers }: IncomingMessage): boolean =>
   /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(headers['accept-encoding'] ?? ''))
 
 /** Bytes. A shorter answer is not worth compressing. */
-const SMALL = 1_000
+const LEAST_ZIPPED = 1_000
 
 /**
  * Sends an answer: compressed where that is accepted, streamed where the body is a stream. `gzip` is the body compressed
@@ -76,7 +76,7 @@ async function sendAnswer(
     return
   }
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  const isPacked = bytes.length >= SMALL && takesGzip(request)
+  const isPacked = bytes.length >= LEAST_ZIPPED && takesGzip(request)
   const payload = isPacked ? (gzip ?? gzipSync(bytes, { level: 1 })) : bytes
   response.writeHead(status, {
     ...headers,

@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts'
 import { NotFound, type PageRequest, view, wholeOf } from '../page.ts'
-import { type Dot, DRAWN, type RequestRow, type RouteRow, readRun } from '../queries/run.ts'
+import { type Dot, MOST_DRAWN, type RequestRow, type RouteRow, readRun } from '../queries/run.ts'
 import { command, facts, neighbours, scrolled, serviceText } from './elements.ts'
 import { countText } from './numbers.ts'
 import { outcomeMark } from './runs.ts'
@@ -37,7 +37,7 @@ function routes({ routes: rows, dots, run, cut }: Data, request: PageRequest): H
     request,
   )}</td></tr>
 `
-  return html`<h2>${own.routes}</h2>${cut && html`<p>${own.cut(DRAWN)}</p>`}
+  return html`<h2>${own.routes}</h2>${cut && html`<p>${own.cut(MOST_DRAWN)}</p>`}
 ${scrolled(
   own.routes,
   html`<table>

@@ -34,7 +34,7 @@ export interface ChartData extends Interval {
 }
 
 /** Columns of the picture that is part of a page; a script requests as many as it has. */
-const COLUMNS = 300
+const USUAL_COLUMNS = 300
 const MOST_COLUMNS = 1_000
 
 /** The most parts of an interval whose states are sent. */
@@ -96,8 +96,8 @@ export async function readChartQuery(request: PageRequest): Promise<ChartQuery> 
 
 /** The number of columns of the requested picture. */
 export const chartColumns = (query: URLSearchParams): number => {
-  const chartQuery = Number(query.get('px') ?? COLUMNS)
-  return Number.isFinite(chartQuery) ? Math.min(MOST_COLUMNS, Math.max(50, Math.round(chartQuery))) : COLUMNS
+  const chartQuery = Number(query.get('px') ?? USUAL_COLUMNS)
+  return Number.isFinite(chartQuery) ? Math.min(MOST_COLUMNS, Math.max(50, Math.round(chartQuery))) : USUAL_COLUMNS
 }
 
 /** All data of the requested chart, with the states of each part of the range. */

@@ -20,7 +20,7 @@ export interface ChartTable {
 }
 
 /** How many single values are listed. */
-const SINGLE = 100
+const MOST_SINGLE = 100
 /** The longest interval, in days, that is shown by each step. */
 const LONGEST: readonly (readonly [Unit & Level, number])[] = [
   ['hour', 3],
@@ -59,9 +59,9 @@ async function single(
   range: Interval,
   fetchId: number | null,
 ): Promise<ChartTableRow[] | undefined> {
-  const now = await db.engine.knownValues({ ...line, ...range }, null, SINGLE + 1)
-  const then = fetchId === null ? [] : await db.engine.knownValues({ ...line, ...range }, fetchId, SINGLE + 1)
-  if (now.length > SINGLE || then.length > SINGLE) return undefined
+  const now = await db.engine.knownValues({ ...line, ...range }, null, MOST_SINGLE + 1)
+  const then = fetchId === null ? [] : await db.engine.knownValues({ ...line, ...range }, fetchId, MOST_SINGLE + 1)
+  if (now.length > MOST_SINGLE || then.length > MOST_SINGLE) return undefined
   const known = new Map(then.map((value) => [value.at, value]))
   const rows = now.map(({ at, value, step }): ChartTableRow => {
     const beside = fetchId === null ? {} : { before: known.get(at)?.value ?? null }

@@ -11,7 +11,7 @@ export type RangeSpan = (typeof SPANS)[number]
 const USUAL_DAYS = 30
 
 /** The longest interval of time that is shown at once: a century. */
-const LONGEST = 100 * 366 * 86_400
+const LONGEST_RANGE = 100 * 366 * 86_400
 
 const HINT = 'Give a local day, 2025-10-01, or an instant with its offset, 2025-10-01T12:00:00+02:00.'
 
@@ -44,7 +44,7 @@ export function requestedRange(zone: string, query: URLSearchParams, last: Insta
       hint: `${HINT} to= is the first instant after it.`,
       code: 'bad-range',
     })
-  if (to - from > LONGEST)
+  if (to - from > LONGEST_RANGE)
     throw new InputError('The range is longer than a century.', { hint: HINT, code: 'bad-range' })
   return { from, to }
 }

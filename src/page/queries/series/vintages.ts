@@ -51,9 +51,9 @@ export interface Vintages {
 /** The most days whose revisions are examined. */
 const MOST_DAYS = 92
 /** States that are drawn. */
-const DRAWN = 5
+const MOST_DRAWN = 5
 /** Columns of their picture. */
-const COLUMNS = 200
+const PICTURE_COLUMNS = 200
 
 const ageOf = (seconds: number): number =>
   AGES.findIndex(([from, to]) => (from === null || seconds >= from * DAY) && (to === null || seconds < to * DAY))
@@ -81,9 +81,9 @@ export async function readVintages(db: Reader, line: GeoSeries, asked: Interval)
   const first = Math.max(dayIntervalAt(zone, asked.from).day, last - MOST_DAYS + 1)
   const range = { from: Math.max(asked.from, localDay(zone, first).from), to: asked.to }
   const changes = await readChanges(db, line, range)
-  const few = some(changes, DRAWN)
+  const few = some(changes, MOST_DRAWN)
   const ids = few.map(({ fetchId }) => fetchId)
-  const drawn = await readWindows(db, line, range, COLUMNS, ids)
+  const drawn = await readWindows(db, line, range, PICTURE_COLUMNS, ids)
   const fan = few.map((change, i): Vintage => ({ ...change, drawn: drawn[i]! }))
   const revisions = await db.engine.revisions({ ...line, ...range }, null)
   const byAge: (number | null)[][] = AGES.map(() => [])

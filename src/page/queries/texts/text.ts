@@ -5,9 +5,9 @@ import { inLanguage } from '../locale.ts'
 import { heldSeriesOf } from '../search.ts'
 
 /** Versions that one page lists. */
-const VERSIONS = 100
+const MOST_VERSIONS = 100
 /** Letters of a text that one page shows. */
-const SHOWN = 20_000
+const LETTERS_SHOWN = 20_000
 
 /** One version of a text: its title, its summary and its body as HTML. */
 interface TextVersion {
@@ -47,7 +47,7 @@ async function versionsOf({ kysely }: Reader, kind: string, id: number, locale: 
         ...(await select('content_revision')
           .select(['fetch_id as fetch', 'title', 'summary', 'body as html'])
           .orderBy('fetch_id', 'desc')
-          .limit(VERSIONS)
+          .limit(MOST_VERSIONS)
           .execute()),
       ]
     : [
@@ -57,7 +57,7 @@ async function versionsOf({ kysely }: Reader, kind: string, id: number, locale: 
         ...(await selectNames('indicator_revision')
           .select(['fetch_id as fetch', 'name as title', 'short_name as summary', 'description as html'])
           .orderBy('fetch_id', 'desc')
-          .limit(VERSIONS)
+          .limit(MOST_VERSIONS)
           .execute()),
       ]
   const moments = await kysely
@@ -105,7 +105,7 @@ export async function readTextPage(
   const other = versions.find(({ fetch }) => fetch === wanted.against) ?? versions[place + 1]
   // The converter is loaded only when a text is shown.
   const { plainText } = await import('../../../transform/plain.ts')
-  const plain = (html: string | null): string => (html === null ? '' : plainText(html)).slice(0, SHOWN + 1)
+  const plain = (html: string | null): string => (html === null ? '' : plainText(html)).slice(0, LETTERS_SHOWN + 1)
   const between = (before: string | null, after: string | null): Piece[] | null =>
     (before ?? '') === (after ?? '') ? null : difference(before ?? '', after ?? '')
   const text = plain(shown.html)
@@ -120,7 +120,7 @@ export async function readTextPage(
   return {
     ...{ kind, id, locale, locales: locales.map((one) => one.locale) },
     ...{ facts: await factsOf(db, kind, id), current: place === 0, ...head },
-    ...{ text: text.slice(0, SHOWN), cut: text.length > SHOWN, whole: wholeText(kind, id, locale) },
+    ...{ text: text.slice(0, LETTERS_SHOWN), cut: text.length > LETTERS_SHOWN, whole: wholeText(kind, id, locale) },
     versions: versions.map(({ html: __, summary: ___, ...version }) => version),
     against: other?.fetch ?? null,
     change,

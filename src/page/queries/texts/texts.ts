@@ -4,7 +4,7 @@ import { CONTENT_KINDS } from '../../../services/routes.ts'
 import { inLanguage } from '../locale.ts'
 
 /** Texts that one page lists. */
-const TEXTS = 50
+const TEXTS_A_PAGE = 50
 
 /** Letters of a summary in a list. */
 const SUMMARY = 200
@@ -25,10 +25,10 @@ export async function readTexts(db: Reader, wanted: string | null, page: number,
     .where('c.kind', '=', kind)
     .orderBy('c.published_at', (order) => order.desc().nullsLast())
     .orderBy('c.id')
-    .limit(TEXTS + 1)
-    .offset((page - 1) * TEXTS)
+    .limit(TEXTS_A_PAGE + 1)
+    .offset((page - 1) * TEXTS_A_PAGE)
     .execute()
-  const shown = items.slice(0, TEXTS)
+  const shown = items.slice(0, TEXTS_A_PAGE)
   const ids = shown.map(({ id }) => id)
   const texts = await kysely
     .selectFrom('content_text as t')
@@ -60,6 +60,6 @@ export async function readTexts(db: Reader, wanted: string | null, page: number,
         superseded: changed.find(({ id }) => id === item.id)?.versions ?? 0,
       }
     }),
-    more: items.length > TEXTS,
+    more: items.length > TEXTS_A_PAGE,
   }
 }
