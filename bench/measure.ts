@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import type { Bench } from './bench.ts'
 
 /** What a process took, and what it said. */
 export interface Measured {
@@ -91,6 +92,17 @@ export async function measure(
     last: late ? '' : (out.trim().split('\n').at(-1) ?? ''),
   }
 }
+
+/** Measures a program of others; null where it fails, which is told with its last words: what else is measured is not lost with it. */
+export const measurePeer = (
+  name: string,
+  { skip }: Pick<Bench, 'skip'>,
+  ...how: Parameters<typeof measure>
+): Promise<Measured | null> =>
+  measure(...how).catch((error: Error) => {
+    skip(`${name} failed: ${error.message.trim().split('\n').at(-1)}`)
+    return null
+  })
 
 /** The middle one. */
 export function median(values: readonly number[]): number {

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Bench, fixed, grouped, type Section } from '../bench.ts'
-import { isThere, type Measured, measure, median } from '../measure.ts'
+import { isThere, type Measured, measure, measurePeer, median } from '../measure.ts'
 import { serving } from '../serving.ts'
 
 const here = join(import.meta.dirname, '..')
@@ -39,7 +39,8 @@ const PEERS = [
 ] as const
 
 /** Ten years of an indicator over the wire into SQLite, beside the programs that are made for it; whole processes. */
-export async function peers({ folder, runs, say, skip }: Bench): Promise<Section[]> {
+export async function peers(bench: Bench): Promise<Section[]> {
+  const { folder, runs, say, skip } = bench
   const contenders: Contender[] = [PRODUCT]
   for (const { name, module, file, install } of PEERS)
     if (await isThere('python3', ['-c', `import ${module}`]))
@@ -53,16 +54,21 @@ export async function peers({ folder, runs, say, skip }: Bench): Promise<Section
   writeFileSync(job, JOB)
   const service = await serving('service.ts', ['ready'])
   const measured = new Map<string, Measured[]>()
+  const failed = new Set<Contender>()
   // The first run makes the answers ready, and does not count.
   for (let run = 0; run <= runs; run++)
-    for (const { name, command, args } of contenders) {
+    for (const contender of contenders) {
+      if (failed.has(contender)) continue
+      const { name, command, args } = contender
       const before = measured.get(name) ?? []
       // What takes long is not made surer by repetition.
       if (before.some(({ seconds }) => seconds > 20)) continue
       say(`peers, ${name}: run ${run} of ${runs}`)
       const database = join(folder, 'peers.db')
-      const done = await measure(command, args(service.url, database, job), { INDICATOR_SYNC_API_KEY: 'k'.repeat(64) })
-      if (run > 0 || done.seconds > 20) measured.set(name, [...before, done])
+      const how = [command, args(service.url, database, job), { INDICATOR_SYNC_API_KEY: 'k'.repeat(64) }] as const
+      const done = contender === PRODUCT ? await measure(...how) : await measurePeer(name, bench, ...how)
+      if (!done) failed.add(contender)
+      else if (run > 0 || done.seconds > 20) measured.set(name, [...before, done])
       for (const end of ['', '-wal', '-shm']) rmSync(database + end, { force: true })
     }
   await service.stop()
