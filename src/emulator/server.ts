@@ -19,6 +19,8 @@ export interface RequestLogEntry {
   readonly status: number
   /** Bytes of the body as sent. */
   readonly bytes: number
+  /** Milliseconds from its coming to its answer. */
+  readonly ms: number
   /** The body before it was packed, where bodies are kept. */
   readonly body?: string
 }
@@ -92,6 +94,7 @@ export function buildEmulatorServer({
       route: routeAt(request),
       status: reply.statusCode,
       bytes: typeof packed === 'string' || Buffer.isBuffer(packed) ? Buffer.byteLength(packed) : 0,
+      ms: reply.elapsedTime,
       ...(keepBodies && typeof payload === 'string' ? { body: payload } : {}),
     })
     return packed

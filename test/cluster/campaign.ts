@@ -81,10 +81,9 @@ export async function campaign(options: CampaignOptions): Promise<Found> {
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-cluster-'))
   const now = Math.floor(Date.parse('2025-11-04T12:00:00Z') / 1000)
   const arrivals: Arrival[] = []
-  // Noted when it is answered, and that is a moment after it came.
   const emulator = await startEmulator({
     ...{ key: KEY, now, latencyMs: LATENCY_MS },
-    log: ({ url }) => arrivals.push({ at: Date.now() - LATENCY_MS, target: url }),
+    log: ({ url, ms }) => arrivals.push({ at: Date.now() - ms, target: url }),
   })
   const day = (ago: number): string => new Date((now - ago * 86_400) * 1000).toISOString().slice(0, 10)
   const job = (name: string, pace: object, text: string): string => {

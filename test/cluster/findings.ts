@@ -65,21 +65,28 @@ function intervalOf(target: string): { readonly path: string; readonly from: num
 }
 
 /** Calls for what had been loaded when they came, in whatever windows. */
-async function loadedBefore(url: string, arrivals: readonly Arrival[]): Promise<number> {
+async function loadedBefore(url: string, arrivals: readonly Arrival[]): Promise<readonly string[]> {
   const loaded = await withClient(
     url,
     async (client) =>
       (await client.query(`select target, finished_at from _fetch where outcome in ('ok', 'empty')`)).rows,
   )
-  const byPath = new Map<string, { readonly from: number; readonly to: number; readonly at: number }[]>()
-  for (const { target, finished_at } of loaded) {
-    const { path, from, to } = intervalOf(target)
-    byPath.set(path, [...(byPath.get(path) ?? []), { from, to, at: Date.parse(finished_at) }])
-  }
-  return arrivals.filter(({ at, target }) => {
-    const { path, from, to } = intervalOf(target)
-    return byPath.get(path)?.some((one) => one.at < at && one.from < to && from < one.to)
-  }).length
+  const sorted = [...arrivals].sort((a, b) => a.at - b.at)
+  const byTarget = Map.groupBy(sorted, ({ target }) => target)
+  const brought = loaded.map(({ target, finished_at }) => {
+    const at = Date.parse(finished_at)
+    const same = byTarget.get(target) ?? []
+    // The clocks of two processes differ a little: the call that brought it is never one that came after it was loaded.
+    return { ...intervalOf(target), at, by: same.findLast((one) => one.at <= at) ?? same[0] }
+  })
+  const byPath = Map.groupBy(brought, ({ path }) => path)
+  return sorted.flatMap((arrival) => {
+    const { path, from, to } = intervalOf(arrival.target)
+    const one = byPath
+      .get(path)
+      ?.find((other) => other.by !== arrival && other.at < arrival.at && other.from < to && from < other.to)
+    return one ? [`${arrival.target} came ${arrival.at - one.at} ms after it was loaded`] : []
+  })
 }
 
 /** Compares a database with that of an undisturbed run, and counts the calls that came to the service. */
@@ -107,10 +114,12 @@ export async function findOut(of: {
     last.set(target, at)
   }
   gaps.sort((a, b) => a - b)
+  const twice = await loadedBefore(of.rough, of.arrivals)
+  for (const one of twice) of.say(one)
   return {
     requests: times.length,
     again: gaps.length,
-    twice: await loadedBefore(of.rough, of.arrivals),
+    twice: twice.length,
     mostASecond: most(times, 1000),
     mostAMinute: most(times, 60_000),
     different,
