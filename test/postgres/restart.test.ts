@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { emulate, ms, runCli, tempFolder } from '../kit.ts'
+import { createDatabase, withClient } from './create.ts'
+import { startServer } from './server.ts'
+
+test('a sync whose server is restarted ends with 7, and the same command requests what is not there', async () => {
+  const server = await startServer()
+  onTestFinished(() => server.close())
+  const { url } = await createDatabase(server.url)
+  let restarting: Promise<void> | undefined
+  const asked: string[] = []
+  const emulator = await emulate({
+    ...{ now: ms('2025-11-04T12:00:00Z') / 1000, latencyMs: 20 },
+    log({ url: target }) {
+      if (asked.push(target) === 20) restarting = server.restart('fast', 1_500)
+    },
+  })
+  const folder = tempFolder()
+  writeFileSync(
+    join(folder, 'job.yaml'),
+    `name: job
+pace: { perSecond: 50, concurrency: 4 }
+series:
+  - { indicators: [600], geoIds: [3], window: { from: 2025-08-27, to: 2025-11-04 }, chunk: 1d }
+`,
+  )
+  const run = () =>
+    runCli(folder, ['sync', 'job.yaml', '--database', url, '--base-url', emulator.url], {
+      INDICATOR_SYNC_API_KEY: emulator.key,
+    })
+  expect(await run()).toMatchObject({ code: 7, err: expect.stringContaining('what was committed is kept') })
+  await restarting
+  expect((await run()).code).toBe(0)
+  // Again are at most those that were under way.
+  expect(new Set(asked).size).toBe(69)
+  expect(asked.length).toBeLessThanOrEqual(73)
+  const { rows } = await withClient(url, (client) =>
+    client.query('select sum(to_at - from_at)::int as held from _coverage'),
+  )
+  // The clocks went back in October.
+  expect(rows[0].held).toBe(69 * 86_400 + 3_600)
+})
