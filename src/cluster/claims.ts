@@ -38,7 +38,7 @@ export const settleBy = (
   queue: Queue<QueuedRequest>,
   claim: Claim<QueuedRequest>,
   error: SyncError | null,
-  tx?: Kysely<never>,
+  tx?: Kysely<Database>,
 ): Promise<boolean> => {
   const output = error ? { code: error.code, message: error.message } : {}
   const again = error instanceof TransientError && claim.retryCount + 1 < MAX_TAKES
@@ -63,7 +63,7 @@ export function holdClaim(
     async settle(tx, planned, error) {
       // A refused key says nothing about the request.
       if (planned !== whole || error instanceof KeyError) return
-      if (!(await settleBy(queue, claim, error, tx as unknown as Kysely<never>))) throw lost()
+      if (!(await settleBy(queue, claim, error, tx))) throw lost()
       settling = true
     },
     store: {
@@ -73,7 +73,7 @@ export function holdClaim(
           settling = false
           await lockSeries(tx, claim.data)
           const done = await work(tx)
-          if (!settled && !settling && !(await queue.holds(claim, tx as unknown as Kysely<never>))) throw lost()
+          if (!settled && !settling && !(await queue.holds(claim, tx))) throw lost()
           return done
         })
         settled ||= settling

@@ -3,6 +3,7 @@ import { type Db, PgBoss } from 'pg-boss'
 import { StoreError } from '../base/errors.ts'
 import { BOSS_SCHEMA, bossTables, isQueueMade, OPEN_STATES, queueOf } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
+import type { Database } from '../tables/schema.ts'
 
 /** A piece of work as it is queued. */
 export interface Queued<T> {
@@ -33,11 +34,11 @@ export interface Queue<T extends object> {
   /** A heartbeat for pieces in hand. */
   beat(claims: readonly Claim<T>[]): Promise<void>
   /** Whether a claim is still valid, as part of a transaction: until it ends, nobody else takes the piece. */
-  holds(claim: Claim<T>, db: Kysely<never>): Promise<boolean>
+  holds(claim: Claim<T>, db: Kysely<Database>): Promise<boolean>
   /** Ends a piece of work, as part of a transaction if one is given. False if the claim is not valid any more. */
-  complete(claim: Claim<T>, output: object, db?: Kysely<never>): Promise<boolean>
+  complete(claim: Claim<T>, output: object, db?: Kysely<Database>): Promise<boolean>
   /** The same for what failed: it is tried again later, at growing intervals, and after the last attempt counts as dead. */
-  fail(claim: Claim<T>, output: object, db?: Kysely<never>): Promise<boolean>
+  fail(claim: Claim<T>, output: object, db?: Kysely<Database>): Promise<boolean>
   /** Gives a piece back without counting an attempt: it may be claimed again after `afterS` seconds. */
   putBack(claim: Claim<T>, work: Queued<T>, afterS: number): Promise<boolean>
   /** What is queued or in hand. */
@@ -62,12 +63,12 @@ const found = (response: object): boolean => (response as { readonly affected: n
 /** The data of what was queued: a connection may return JSON as text. */
 const asData = <T>(data: unknown): T => (typeof data === 'string' ? JSON.parse(data) : data) as T
 
-const sendSql = async (db: Kysely<never>, text: string, values: readonly unknown[]) => ({
+const sendSql = async (db: Kysely<Database>, text: string, values: readonly unknown[]) => ({
   rows: (await db.executeQuery(CompiledQuery.raw(text, [...values]))).rows,
 })
 
 /** The connection of a store, or a transaction on it, as pg-boss wants it: statements as they are. */
-const asDb = (db: Kysely<never>, isClosed = (): boolean => false): Db => ({
+const asDb = (db: Kysely<Database>, isClosed = (): boolean => false): Db => ({
   executeSql: async (text, values = []) => {
     // pg-boss may begin a maintenance pass while it stops; its statements would fail on the closed connection, so they never return.
     if (isClosed()) return new Promise(() => undefined)
@@ -86,11 +87,10 @@ const asDb = (db: Kysely<never>, isClosed = (): boolean => false): Db => ({
 
 /** Opens the queue of a host in a database; `supervises` also looks for claims without heartbeats. */
 export async function openQueue<T extends object>(
-  { kysely, write }: Pick<Store, 'kysely' | 'write'>,
+  { kysely: db, write }: Pick<Store, 'kysely' | 'write'>,
   host: string,
   { supervises, onError }: { readonly supervises: boolean; readonly onError: (error: Error) => void },
 ): Promise<Queue<T>> {
-  const db = kysely as unknown as Kysely<never>
   let closed = false
   const boss = new PgBoss({
     ...{
@@ -119,8 +119,8 @@ export async function openQueue<T extends object>(
     ...{ retryLimit: RETRIES, retryDelay: 1, retryBackoff: true, retryDelayMax: 600 },
   })
   const attempt = ({ id, retryCount }: Claim<T>) => ({ id, retryCount })
-  const on = (tx: Kysely<never> | undefined) => (tx ? { db: asDb(tx) } : {})
-  const inserted = async (work: readonly Queued<T>[], options: object, tx?: Kysely<never>): Promise<number> => {
+  const on = (tx: Kysely<Database> | undefined) => (tx ? { db: asDb(tx) } : {})
+  const inserted = async (work: readonly Queued<T>[], options: object, tx?: Kysely<Database>): Promise<number> => {
     const rows = work.map(({ data, key, group, priority }) => ({
       ...{ data, priority, singletonKey: key, group: { id: group }, ...options },
     }))
@@ -142,9 +142,8 @@ export async function openQueue<T extends object>(
     fail: async (claim, output, tx) => found(await boss.fail(name, attempt(claim), output, on(tx))),
     putBack: (claim, work, afterS) =>
       write(async (tx) => {
-        const inside = tx as unknown as Kysely<never>
-        const ours = found(await boss.complete(name, attempt(claim), { putBack: true }, on(inside)))
-        if (ours) await inserted([work], { startAfter: afterS }, inside)
+        const ours = found(await boss.complete(name, attempt(claim), { putBack: true }, on(tx)))
+        if (ours) await inserted([work], { startAfter: afterS }, tx)
         return ours
       }),
     open: async () => (await waiting().select('data').execute()).map(({ data }) => asData<T>(data)),

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { Database } from '../../tables/schema.ts'
 import type { Store } from '../store.ts'
 
 /** Where pg-boss keeps its tables. */
@@ -16,8 +17,8 @@ interface BossTables {
   }
 }
 
-/** A database, seen with the tables of pg-boss. */
-export const bossTables = (db: Kysely<never>): Kysely<BossTables> =>
+/** A database, seen with the tables of pg-boss. They are not of ours, so that its type has to be told. */
+export const bossTables = (db: Kysely<Database>): Kysely<BossTables> =>
   (db as unknown as Kysely<BossTables>).withSchema(BOSS_SCHEMA)
 
 /** The states of requests that wait or are being executed. */
@@ -40,7 +41,7 @@ export interface QueueState {
 }
 
 /** Whether there are queues that this user may read: `information_schema` lists only tables on which the user has a right. */
-const canReadQueues = async (db: Kysely<never>): Promise<boolean> =>
+const canReadQueues = async (db: Kysely<Database>): Promise<boolean> =>
   (await (db as unknown as Kysely<{ 'information_schema.tables': { table_schema: string; table_name: string } }>)
     .selectFrom('information_schema.tables')
     .select('table_name')
@@ -49,7 +50,7 @@ const canReadQueues = async (db: Kysely<never>): Promise<boolean> =>
     .executeTakeFirst()) !== undefined
 
 /** Whether there are queues at all: `pg_catalog` lists the tables of others, too. */
-export const isQueueMade = async (db: Kysely<never>): Promise<boolean> =>
+export const isQueueMade = async (db: Kysely<Database>): Promise<boolean> =>
   (await (db as unknown as Kysely<{ 'pg_catalog.pg_tables': { schemaname: string; tablename: string } }>)
     .selectFrom('pg_catalog.pg_tables')
     .select('tablename')
@@ -58,8 +59,7 @@ export const isQueueMade = async (db: Kysely<never>): Promise<boolean> =>
     .executeTakeFirst()) !== undefined
 
 /** The queues of a database that machines share, in the order of their hosts. */
-export async function queueStates(kysely: Store['kysely']): Promise<QueueState[]> {
-  const db = kysely as unknown as Kysely<never>
+export async function queueStates(db: Store['kysely']): Promise<QueueState[]> {
   if (!(await canReadQueues(db))) return []
   const counts = await bossTables(db)
     .selectFrom('job')
