@@ -1,10 +1,7 @@
 import { InputError } from '../../base/errors.ts'
-import { quantity } from '../../base/quantity.ts'
 import { formatMillis, parseInstant } from '../../base/time/instant.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import { formatLocal } from '../../base/time/zone.ts'
-import { oneLine } from '../../base/visible.ts'
-import type { Revision } from '../../db/engine.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import { parseSpan, SPAN_FORM } from '../../job/moment.ts'
@@ -14,10 +11,9 @@ import type { Service } from '../../services/services.ts'
 import { EXAMPLE } from '../../services/wellKnown.ts'
 import type { CommonArgs, DatabaseArgs, RangeArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
-import { chartText, scaleOf } from '../terminal/chart.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
-import { marks, revisionsJson, revisionsTable } from '../text/revisions.ts'
+import { type DrawnSeries, knownValues, type Shown, type ShownSeries, shownJson, shownText } from '../text/shown.ts'
 import { instantOfFlag, millisOfFlag, rangeOfFlags } from '../times.ts'
 
 interface ShowArgs extends CommonArgs, DatabaseArgs, RangeArgs {
@@ -31,28 +27,8 @@ interface ShowArgs extends CommonArgs, DatabaseArgs, RangeArgs {
   readonly json: boolean
 }
 
-interface ShownSeries {
-  readonly seriesId: number
-  readonly zone: string
-  readonly name: string
-  readonly unit: string | null
-  readonly geoId: number
-  readonly geoName: string | null
-  readonly firstAt: number
-  readonly lastAt: number
-}
-
-interface DrawnSeries extends ShownSeries {
-  /** Which state of the values it is, where it is not the current one. */
-  readonly state: string
-  readonly step: number
-  /** One value for each step; null where there is none. */
-  readonly values: (number | null)[]
-}
-
 /** Seconds of values that are drawn by default. */
 const USUAL = 7 * 86_400
-const HEIGHT = 12
 
 const WORD = { indicator: 'indicator', offer_indicator: 'offer indicator' } as const
 
@@ -115,45 +91,6 @@ async function draw(
   return { ...dataset, step, values }
 }
 
-const number = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
-
-function knownValues({ values }: DrawnSeries): number[] {
-  return values.filter((value) => value !== null)
-}
-
-const mean = (numbers: readonly number[]): number => numbers.reduce((sum, value) => sum + value, 0) / numbers.length
-
-function caption(drawn: DrawnSeries): string {
-  const numbers = knownValues(drawn)
-  const { low, high } = scaleOf(numbers)
-  const head = oneLine(
-    `${drawn.name}${drawn.geoName ? `, ${drawn.geoName}` : ''}${drawn.unit ? ` (${drawn.unit})` : ''}${drawn.state}`,
-  )
-  return numbers.length === 0
-    ? `${head}: nothing is held of this time`
-    : `${head}: mean ${number(mean(numbers))}, from ${number(low)} to ${number(high)}`
-}
-
-/** Two series where both have values, hour by hour. */
-function compare(a: DrawnSeries, b: DrawnSeries): string {
-  const step = Math.max(a.step, b.step)
-  const at = ({ values, step: own }: DrawnSeries, i: number): number | null => {
-    const part = values.slice((i * step) / own, ((i + 1) * step) / own).filter((value) => value !== null)
-    return part.length === 0 ? null : mean(part)
-  }
-  const pairs: [number, number][] = []
-  for (let i = 0; i < (a.values.length * a.step) / step; i++) {
-    const [x, y] = [at(a, i), at(b, i)]
-    if (x !== null && y !== null) pairs.push([x, y])
-  }
-  if (pairs.length < 2) return 'They have no time in common.'
-  const [mx, my] = [mean(pairs.map(([x]) => x)), mean(pairs.map(([, y]) => y))]
-  const sum = (of: (x: number, y: number) => number): number =>
-    pairs.reduce((all, [x, y]) => all + of(x - mx, y - my), 0)
-  const correlation = sum((x, y) => x * y) / Math.sqrt(sum((x) => x * x) * sum((_, y) => y * y))
-  return `Second less first: ${number(my - mx)} on average; correlation ${Number.isNaN(correlation) ? 'none, because one of them never changes' : correlation.toFixed(3)}, in ${quantity(pairs.length, 'period')} of ${step} s.`
-}
-
 /** What is drawn, by number and kind. */
 function subjectOf({ indicator, offer, with: second, revisions }: ShowArgs): { kind: SeriesRoute; id: number } {
   if ((indicator === undefined) === (offer === undefined))
@@ -176,18 +113,6 @@ function askedRange(args: ShowArgs, zone: string): Interval | undefined {
   return args.last
     ? { from: instantOfFlag('last', `-${args.last}`, zone, now), to: Number.POSITIVE_INFINITY }
     : rangeOfFlags(args, zone, now)
-}
-
-/** What is shown: series, and what was revised of the first one since. */
-interface Shown {
-  readonly all: readonly DrawnSeries[]
-  readonly from: number
-  readonly to: number
-  /** The instant as known at which the values are; `first`: as first published, `now`: as they are. */
-  readonly then: string
-  readonly revised: readonly Revision[] | null
-  /** The current state of the first series, where it is compared with an earlier one. */
-  readonly current: DrawnSeries | null
 }
 
 /** Reads what is to be shown. Throws InputError where nothing of it is held. */
@@ -220,56 +145,13 @@ async function read(reader: Reader, args: ShowArgs, service: Service): Promise<S
   return { all, from, to, then, revised, current }
 }
 
-/** What is shown as JSON, for programs. */
-const shownJson = ({ all, from, then, revised, current }: Shown): object[] =>
-  all.map(({ values, step, name, unit, geoId, geoName }) => ({
-    name,
-    unit,
-    geo_id: geoId,
-    geo_name: geoName,
-    from,
-    step_s: step,
-    values,
-    ...(then === 'now' ? {} : { as_of: then }),
-    ...(revised && current
-      ? {
-          now: { step_s: current.step, values: current.values },
-          revisions: revisionsJson(revised),
-        }
-      : {}),
-  }))
-
-/** Prints what is shown as pictures, for people. */
-function printPictures({ all, from, to, revised, current }: Shown): void {
-  const first = all[0]!
-  // One unit means one scale, so that the lines can be compared.
-  const shared = all.every(({ unit }) => unit === first.unit)
-  const pictures = [...all, ...(current ? [current] : [])]
-  const whole = scaleOf(pictures.flatMap(knownValues))
-  const width = Math.min(process.stdout.columns ?? 100, 160)
-  const [begin, end] = [from, to].map((at) => formatLocal(first.zone, at).slice(0, 16))
-  for (const drawn of pictures) {
-    const { low, high } = shared ? whole : scaleOf(drawn.values)
-    const lines = chartText(drawn.values, { width, height: HEIGHT, low, high })
-    const margin = lines[0]!.indexOf('│') + 1
-    const below =
-      drawn === current
-        ? ' '.repeat(margin) + marks(revised ?? [], from, from + drawn.values.length * drawn.step, width - margin)
-        : ''
-    print([caption(drawn), ...lines, below.trimEnd()].join('\n'))
-  }
-  print(`${begin!.padEnd(width - 16)}${end}`)
-  if (revised) print(`\n${revisionsTable(revised, first.zone)}`)
-  if (all.length === 2) print(`\n${compare(all[0]!, all[1]!)}`)
-}
-
 export async function run(args: ShowArgs): Promise<number> {
   const { database, service } = readSettings(args)
   const reader = openReader(database.value)
   try {
     const shown = await read(reader, args, service.value)
     if (args.json) print(JSON.stringify(shownJson(shown)))
-    else printPictures(shown)
+    else print(shownText(shown, process.stdout.columns ?? 100))
     return EXIT.done
   } finally {
     await reader.close()

@@ -1,0 +1,128 @@
+import { quantity } from '../../base/quantity.ts'
+import { formatLocal } from '../../base/time/zone.ts'
+import { oneLine } from '../../base/visible.ts'
+import type { Revision } from '../../db/engine.ts'
+import { chartText, scaleOf } from '../terminal/chart.ts'
+import { marks, revisionsJson, revisionsTable } from './revisions.ts'
+
+/** A series of one geo that is shown, and what is held of it. */
+export interface ShownSeries {
+  readonly seriesId: number
+  readonly zone: string
+  readonly name: string
+  readonly unit: string | null
+  readonly geoId: number
+  readonly geoName: string | null
+  readonly firstAt: number
+  readonly lastAt: number
+}
+
+/** Its values in the range that is shown. */
+export interface DrawnSeries extends ShownSeries {
+  /** Which state of the values it is, where it is not the current one. */
+  readonly state: string
+  readonly step: number
+  /** One value for each step; null where there is none. */
+  readonly values: (number | null)[]
+}
+
+/** What is shown: series, and what was revised of the first one since. */
+export interface Shown {
+  readonly all: readonly DrawnSeries[]
+  readonly from: number
+  readonly to: number
+  /** The instant as known at which the values are; `first`: as first published, `now`: as they are. */
+  readonly then: string
+  readonly revised: readonly Revision[] | null
+  /** The current state of the first series, where it is compared with an earlier one. */
+  readonly current: DrawnSeries | null
+}
+
+/** Lines of a picture, and the columns of the widest. */
+const HEIGHT = 12
+const WIDEST = 160
+
+const number = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
+
+export function knownValues({ values }: DrawnSeries): number[] {
+  return values.filter((value) => value !== null)
+}
+
+const mean = (numbers: readonly number[]): number => numbers.reduce((sum, value) => sum + value, 0) / numbers.length
+
+function caption(drawn: DrawnSeries): string {
+  const numbers = knownValues(drawn)
+  const { low, high } = scaleOf(numbers)
+  const head = oneLine(
+    `${drawn.name}${drawn.geoName ? `, ${drawn.geoName}` : ''}${drawn.unit ? ` (${drawn.unit})` : ''}${drawn.state}`,
+  )
+  return numbers.length === 0
+    ? `${head}: nothing is held of this time`
+    : `${head}: mean ${number(mean(numbers))}, from ${number(low)} to ${number(high)}`
+}
+
+/** Two series where both have values, hour by hour. */
+function compare(a: DrawnSeries, b: DrawnSeries): string {
+  const step = Math.max(a.step, b.step)
+  const at = ({ values, step: own }: DrawnSeries, i: number): number | null => {
+    const part = values.slice((i * step) / own, ((i + 1) * step) / own).filter((value) => value !== null)
+    return part.length === 0 ? null : mean(part)
+  }
+  const pairs: [number, number][] = []
+  for (let i = 0; i < (a.values.length * a.step) / step; i++) {
+    const [x, y] = [at(a, i), at(b, i)]
+    if (x !== null && y !== null) pairs.push([x, y])
+  }
+  if (pairs.length < 2) return 'They have no time in common.'
+  const [mx, my] = [mean(pairs.map(([x]) => x)), mean(pairs.map(([, y]) => y))]
+  const sum = (of: (x: number, y: number) => number): number =>
+    pairs.reduce((all, [x, y]) => all + of(x - mx, y - my), 0)
+  const correlation = sum((x, y) => x * y) / Math.sqrt(sum((x) => x * x) * sum((_, y) => y * y))
+  return `Second less first: ${number(my - mx)} on average; correlation ${Number.isNaN(correlation) ? 'none, because one of them never changes' : correlation.toFixed(3)}, in ${quantity(pairs.length, 'period')} of ${step} s.`
+}
+
+/** What is shown as JSON, for programs. */
+export const shownJson = ({ all, from, then, revised, current }: Shown): object[] =>
+  all.map(({ values, step, name, unit, geoId, geoName }) => ({
+    name,
+    unit,
+    geo_id: geoId,
+    geo_name: geoName,
+    from,
+    step_s: step,
+    values,
+    ...(then === 'now' ? {} : { as_of: then }),
+    ...(revised && current
+      ? {
+          now: { step_s: current.step, values: current.values },
+          revisions: revisionsJson(revised),
+        }
+      : {}),
+  }))
+
+/** What is shown as pictures `columns` wide, with what was revised and how two series compare, for people. */
+export function shownText({ all, from, to, revised, current }: Shown, columns: number): string {
+  const first = all[0]!
+  // One unit means one scale, so that the lines can be compared.
+  const shared = all.every(({ unit }) => unit === first.unit)
+  const pictures = [...all, ...(current ? [current] : [])]
+  const whole = scaleOf(pictures.flatMap(knownValues))
+  const width = Math.min(columns, WIDEST)
+  const [begin, end] = [from, to].map((at) => formatLocal(first.zone, at).slice(0, 16))
+  const drawings = pictures.map((drawn) => {
+    const { low, high } = shared ? whole : scaleOf(drawn.values)
+    const lines = chartText(drawn.values, { width, height: HEIGHT, low, high })
+    const margin = lines[0]!.indexOf('│') + 1
+    const below =
+      drawn === current
+        ? ' '.repeat(margin) + marks(revised ?? [], from, from + drawn.values.length * drawn.step, width - margin)
+        : ''
+    return [caption(drawn), ...lines, below.trimEnd()].join('\n')
+  })
+  return [
+    ...drawings,
+    `${begin!.padEnd(width - 16)}${end}`,
+    ...(revised ? [`\n${revisionsTable(revised, first.zone)}`] : []),
+    ...(all.length === 2 ? [`\n${compare(all[0]!, all[1]!)}`] : []),
+  ].join('\n')
+}
