@@ -43,8 +43,10 @@ describe('what an answer is marked with', () => {
       const first = await fetch(`${url}${path}`)
       const etag = first.headers.get('etag')!
       expect(first.headers.get('cache-control')).toBe('private, no-cache')
-      const again = await fetch(`${url}${path}`, { headers: { 'if-none-match': `"other", ${etag}` } })
-      expect([again.status, await again.text()], path).toEqual([304, ''])
+      for (const held of [`"other", ${etag}`, `W/${etag}`, '*']) {
+        const again = await fetch(`${url}${path}`, { headers: { 'if-none-match': held } })
+        expect([again.status, await again.text()], `${path} ${held}`).toEqual([304, ''])
+      }
     }
     const before = (await fetch(`${url}/`)).headers.get('etag')!
     await write(file, 1000)

@@ -17,7 +17,7 @@ import {
 } from '../page.ts'
 import { PAGES } from '../pages.ts'
 import { WORDS } from '../words/words.ts'
-import { etagOf } from './etag.ts'
+import { etagOf, isHeldBy } from './etag.ts'
 import { chooseLocale } from './languages.ts'
 import type { Site } from './site.ts'
 
@@ -168,7 +168,7 @@ export async function answerOf(site: Site, call: PageCall): Promise<Sent> {
     const minute = route?.clock ? Math.floor(request.now / 60) : null
     const etag = route?.fresh ? null : await etagOf(reader, [site.version, request.locale, minute])
     const marked = etag === null ? DATA : { ...DATA, ETag: etag }
-    if (route && etag !== null && headers['if-none-match']?.split(/\s*,\s*/).includes(etag))
+    if (route && etag !== null && isHeldBy(headers['if-none-match'], etag))
       return { status: 304, headers: marked, body: '' }
     const answer = await made(call, request)
     const sent = { status: 200, headers: { ...marked, ...ofAnswer(answer) } }

@@ -22,3 +22,10 @@ export async function etagOf(reader: Reader, beside: readonly unknown[]): Promis
   const state = [await newest(reader), await stampOf(reader), beside]
   return `"${createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, 22)}"`
 }
+
+/**
+ * Whether a client holds what has this tag (`If-None-Match`; RFC 9110, 13.1.2). Tags are compared as weak ones: a proxy that
+ * compresses an answer marks its tag with `W/`.
+ */
+export const isHeldBy = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  (ifNoneMatch ?? '').split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, '')))
