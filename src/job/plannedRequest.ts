@@ -97,6 +97,8 @@ export interface FailedRequest {
   readonly window: Interval | null
   /** The longest lookback that the series was ever requested with, in seconds; null for listings. */
   readonly lookbackS: number | null
+  /** As of a planned request; false where the listing is about dates, which may have passed. */
+  readonly complete: boolean
 }
 
 /** The range that an entry of a job wants of a series, whether it is held or not. */

@@ -35,11 +35,11 @@ export function* planRetry(
 ): Generator<PlannedRequest> {
   const requested = createRequested()
   for (const one of failed) {
-    const { where, route, series, lookbackS } = one
+    const { where, route, series, lookbackS, complete } = one
     const settledS = now - (lookbackS ?? DEFAULT_LOOKBACK)
     for (const { geoIds, window, params } of retryParts(one, requested)) {
       const planned = planRequest({ service, now }, where, route, params, {
-        ...{ series, geoIds, window, reason: 'retry' as const },
+        ...{ series, geoIds, window, complete, reason: 'retry' as const },
         settledBefore: floorTo(service.timeZone, settledS, borderUnit(series?.timeTrunc ?? null)),
       })
       if (window || requested.takes(planned.request.target)) yield planned

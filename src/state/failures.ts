@@ -16,7 +16,7 @@ const failed = ({ kysely }: Reader) =>
     .orderBy('f.id')
     .selectAll('s')
     .select(['f.id as fetchId', 'f.entry', 'f.route', 'f.target', 'f.params', 'f.geo_ids as requested', 'f.from_at'])
-    .select(['f.to_at', 'f.outcome', 'f.finished_at as failed_at', 'f.message', 'f.hint', 'f.code'])
+    .select(['f.to_at', 'f.outcome', 'f.complete', 'f.finished_at as failed_at', 'f.message', 'f.hint', 'f.code'])
     .$narrowType<{ route: RouteName }>()
     .execute()
 
@@ -86,16 +86,18 @@ async function doubts({ kysely }: Reader): Promise<FailedRequest[]> {
       geoIds: row.geoId === ALL_GEOS ? null : [row.geoId],
       window: { from: row.from, to: row.to },
       lookbackS: row.lookback_s,
+      complete: false,
     }
   })
 }
 
 /** The unanswered parts of a failed request, as requests of their own; geos with the same parts together. */
-function unansweredParts({ entry, route, params, id, lookback_s, left, ...row }: Failure): FailedRequest[] {
-  const request = { where: entry, route, lookbackS: lookback_s }
+function unansweredParts({ entry, route, params, id, lookback_s, complete, left, ...row }: Failure): FailedRequest[] {
   const parsed = JSON.parse(params) as AnyParams
+  const isDated = parsed.start_date !== undefined || parsed.datetime !== undefined
+  const request = { where: entry, route, lookbackS: lookback_s, complete: complete === 1 && !isDated }
   const series: SeriesIdentity | null = id === null ? null : storedIdentity(row as IdentityRow)
-  const { window, geoIds } = recorded({ entry, route, params, id, lookback_s, ...row })
+  const { window, geoIds } = recorded({ entry, route, params, id, lookback_s, complete, ...row })
   if (!series || !window) return [{ ...request, params: parsed, series, geoIds, window }]
   const groups = new Map<string, { geoIds: number[]; intervals: Unanswered['intervals'] }>()
   for (const { geoId, intervals } of left) {

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { ingestAll } from '../../src/ingestAll.ts'
+import { readJob } from '../../src/job/read.ts'
+import { planRetry } from '../../src/plan/retry.ts'
+import { SERVICES } from '../../src/services/services.ts'
+import { failedRequests } from '../../src/state/failures.ts'
+import { json, ms, runJob, serve, tempStore } from '../kit.ts'
+
+test('a listing that only a retry got is as complete as one of a sync: what it no longer holds is withdrawn', async () => {
+  const store = await tempStore()
+  let night = 0
+  const server = await serve((_request, response) =>
+    json(response, { contents: night === 2 ? [{ id: 1 }] : [{ id: 1 }, { id: 2 }] }, night === 1 ? 400 : 200),
+  )
+  const yaml = 'content:\n  - { kinds: [news], refresh: 1h }\n  - { kinds: [glossaries], sticky: true, refresh: 1h }'
+  const at = (): number => ms('2025-11-04T12:00:00Z') + night * 86_400_000
+  for (; night < 2; night++) await runJob(store, server, yaml, { now: at() })
+  const service = SERVICES.generic
+  const context = { ...{ store, service, baseUrl: server.url, key: 'k'.repeat(64), version: 'test', now: at } }
+  const again = [...planRetry({ service, now: at() / 1000 }, await failedRequests(store))]
+  await ingestAll(
+    { ...context, signal: new AbortController().signal },
+    readJob(`name: retry\n${yaml}`, 'retry.yaml'),
+    'retry',
+    again,
+    again.length,
+  )
+  // A listing with a filter tells nothing of what it lacks.
+  expect(store.all('select kind, id from content where withdrawn_at is not null')).toEqual([{ kind: 'news', id: 2 }])
+})
