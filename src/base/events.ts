@@ -124,7 +124,7 @@ export const EVENTS = {
   'schedule.broken': {
     level: 'error',
     pretty: 'always',
-    when: 'The process of a scheduled run stalled or was killed.',
+    when: 'The process of a scheduled run stalled, was killed, or could not begin.',
     fields: ['job', 'reason'],
     sentence: ({ job, reason }) => `${job}: ${reason}`,
   },

@@ -10,7 +10,7 @@ import type { Durability } from '../../db/store.ts'
 import type { Job } from '../../job/job.ts'
 import { secretsOf } from '../../services/key.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
-import { type ChildRun, readChildRun, reportAlive, runInChild } from '../jobs/childRun.ts'
+import { type ChildRun, readChildRun, reportAlive, reportRefusal, runInChild } from '../jobs/childRun.ts'
 import { readJobs } from '../jobs/jobs.ts'
 import { createNotifier, type NotifyArgs, notifyTargets } from '../jobs/notify.ts'
 import { runJobs } from '../jobs/runJobs.ts'
@@ -50,15 +50,27 @@ function readScheduled(args: ScheduleArgs): Job[] {
   })
 }
 
+/** What one run works with. The files may have changed since the start: where they are wrong now, the parent process reports it. */
+function readAgain(args: ScheduleArgs, index: number) {
+  try {
+    const settings = readSettings(args)
+    // The files of the others may be no jobs any more.
+    const [job] = readScheduled({ ...args, jobs: [args.jobs[index]!] }) as [Job]
+    const service = requireService(settings)
+    const log = logFor(args, secretsOf(service.key))
+    createNotifier([job], notifyTargets(args), { command: 'schedule', log })
+    return { job, file: settings.database.value, service, log }
+  } catch (error) {
+    if (error instanceof InputError) reportRefusal(error.message)
+    throw error
+  }
+}
+
 /** One run of one job, in its own process. Where another process writes to the database, it waits until the job is due again. */
 async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise<number> {
   endWithParent(parent)
   reportAlive()
-  // The files of the others may have been changed meanwhile, and be no jobs any more.
-  const [job] = readScheduled({ ...args, jobs: [args.jobs[index]!] }) as [Job]
-  const file = readSettings(args).database.value
-  const service = requireService(readSettings(args))
-  const log = logFor(args, secretsOf(service.key))
+  const { job, file, service, log } = readAgain(args, index)
   const emit = eventsTo(log)
   const signals = watchSignals(emit)
   try {
@@ -142,6 +154,7 @@ export async function run(args: ScheduleArgs): Promise<number> {
       const ended = await runInChild(jobs.indexOf(job), { stallMs: args.stall * 1000, signals })
       if (ended === 'stalled')
         await broken(job, `nothing was heard of it for ${args.stall} s; it was ended. What it had loaded is kept.`)
+      else if (typeof ended === 'object') await broken(job, `it could not begin: ${ended.refused}`)
       else if (ended === EXIT.busy) due.set(job, Math.min(due.get(job)!, Date.now() + AGAIN_MS))
       else if (typeof ended === 'string' && !signals.signal.aborted)
         await broken(job, `its process was ended by ${ended}.`)

@@ -29,20 +29,28 @@ export function reportAlive(): void {
   process.send?.('alive')
 }
 
+/** Tells the parent process that the run cannot begin. */
+export function reportRefusal(reason: string): void {
+  process.send?.({ refused: reason })
+}
+
+/** What a child process tells its parent: that it is alive, or why the run cannot begin. */
+type Told = 'alive' | { readonly refused: string }
+
+/** How the process of a run ended: its exit code, that it was ended for its silence, the signal that ended it, or why it could not begin. */
+export type Ended = number | 'stalled' | NodeJS.Signals | { readonly refused: string }
+
 /** How long a process may take to begin: on a slow machine longer than the silence that some jobs allow (`--stall`). */
 const BEGIN_MS = 60_000
 
 /** How long a process may take to end after a signal; what it was doing then is requested again by the next run. */
 const LAST_MS = 4_000
 
-/**
- * Runs one job in a process of its own: one that hangs, or uses up its memory, is ended and the others continue. Answers its
- * exit code, `stalled` when it reported nothing for too long, or the signal that ended it.
- */
+/** Runs one job in a process of its own: one that hangs, or uses up its memory, is ended and the others continue. */
 export async function runInChild(
   index: number,
   { stallMs, signals }: { stallMs: number; signals: Pick<ReturnType<typeof watchSignals>, 'signal' | 'code'> },
-): Promise<number | 'stalled' | NodeJS.Signals> {
+): Promise<Ended> {
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     // Not in the group of the terminal: Ctrl-C comes to it once, from here.
     detached: true,
@@ -56,7 +64,9 @@ export async function runInChild(
   }
   const wait = Math.min(stallMs, 2 ** 31 - 1)
   let watch = setTimeout(giveUp, Math.max(wait, BEGIN_MS))
-  child.on('message', () => {
+  let refusal: { readonly refused: string } | undefined
+  child.on('message', (told: Told) => {
+    if (typeof told === 'object') refusal = told
     clearTimeout(watch)
     watch = setTimeout(giveUp, wait)
   })
@@ -71,5 +81,5 @@ export async function runInChild(
   clearTimeout(watch)
   clearTimeout(last)
   signals.signal.removeEventListener('abort', pass)
-  return stalled ? 'stalled' : (code ?? signal ?? EXIT.bug)
+  return stalled ? 'stalled' : (refusal ?? code ?? signal ?? EXIT.bug)
 }

@@ -102,6 +102,34 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
   })
 })
 
+test('a job file that is wrong later is told to the addresses of the start, and its runs go on when it is right again', async () => {
+  const heard: { event: string; job: string; stop: { message: string } }[] = []
+  let dir = ''
+  const file = (text: string) => writeFileSync(join(dir, 'sound.yaml'), text)
+  const server = await serve(async (request, response) => {
+    if (request.method === 'GET') return json(response, answer(601))
+    const pieces: Buffer[] = []
+    for await (const piece of request) pieces.push(piece as Buffer)
+    const message = JSON.parse(Buffer.concat(pieces).toString())
+    heard.push(message)
+    json(response, {})
+    file(message.event === 'done' ? 'name: sound\nnonsense: 1\n' : job('sound', 601))
+  })
+  dir = folder({ sound: 601 })
+  const { code } = await runCli(
+    dir,
+    ['schedule', 'sound.yaml', '--notify', server.url],
+    to(server.url),
+    (child) => void whenSaid(child, /could not begin[\s\S]*sound: nothing to do/, () => child.kill('SIGTERM')),
+  )
+  expect(code).toBe(143)
+  expect(heard.slice(0, 2).map(({ event, job }) => [event, job])).toEqual([
+    ['done', 'sound'],
+    ['failed', 'sound'],
+  ])
+  expect(heard[1]!.stop.message).toMatch(/could not begin: [\s\S]*nonsense/)
+})
+
 test('schedule refuses what never comes', async () => {
   const dir = folder({ never: 600 })
   writeFileSync(join(dir, 'never.yaml'), job('never', 600).replace('* * * * * *', '0 0 30 2 *'))
