@@ -111,7 +111,10 @@ export function parseYaml(text: string): { mistakes: readonly TextMistake[]; par
   if (/^(?:\uFFFD\uFFFD|\uFEFF?.?\0)/s.test(text)) return whole('is not UTF-8 but looks like UTF-16; save it as UTF-8')
   if (nestsDeeply(text)) return whole(`nests deeper than ${MAX_DEPTH} levels, which no job does`)
   const lines = new LineCounter()
-  const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: true, schema: 'core' })
+  // A key that is a list or an object becomes a text that is no key of a job; the parser would print a warning of its own.
+  const documents = parseAllDocuments(text, {
+    ...{ lineCounter: lines, uniqueKeys: true, schema: 'core', logLevel: 'error' },
+  })
   if (!Array.isArray(documents) || documents.length === 0 || documents[0]?.contents === null)
     return whole('is empty; `indicator-sync init` writes a job file to start from')
   const place = (offset: number): Position => {

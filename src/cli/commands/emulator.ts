@@ -8,7 +8,7 @@ import { startEmulator } from '../../emulator/emulator.ts'
 import { faultFile } from '../../emulator/faults.ts'
 import { scriptFile } from '../../emulator/world/script.ts'
 import type { CommonArgs } from '../flags.ts'
-import { readJobText } from '../jobs/jobs.ts'
+import { readYamlText } from '../jobs/jobs.ts'
 import { LISTENING_REFUSED } from '../listening.ts'
 import { called } from '../shell.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -31,20 +31,20 @@ interface Issue {
 
 /** Reads a file of faults or scripts; throws one error with every mistake and its path. */
 function readList<T>(form: ListSchema<T>, file: string, what: string): T {
-  const read = form.safeParse(parseScript(file))
+  const hint = `docs/emulator.md describes the ${what}.`
+  const read = form.safeParse(parseScript(file, `file of ${what}`, hint))
   if (read.success) return read.data
   throw new InputError(
     read.error.issues.map(({ path, message }) => `${file}: ${path.join('.')}: ${message}`).join('\n'),
-    {
-      hint: `docs/emulator.md describes the ${what}.`,
-      code: `bad-${what}`,
-    },
+    { hint, code: `bad-${what}` },
   )
 }
 
-function parseScript(file: string): unknown {
+function parseScript(file: string, what: string, hint: string): unknown {
+  const text = readYamlText(file, what, hint)
   try {
-    return parse(readJobText(file))
+    // Warnings of the parser, as of keys that are lists, would come between ours.
+    return parse(text, { logLevel: 'error' })
   } catch (error) {
     if (!(error instanceof YAMLError)) throw error
     throw new InputError(`${file} is not valid YAML: ${error.message}`, { code: 'bad-yaml' })

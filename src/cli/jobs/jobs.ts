@@ -10,19 +10,24 @@ import { readSettings, type SettingFlags } from '../settings/config.ts'
 import { readSmall } from '../settings/smallFile.ts'
 import { systemWords } from '../terminal/fail.ts'
 
-/** The text of a job file. */
-export function readJobText(file: string): string {
+/** The text of a small file in YAML; `what` names its kind in messages. Throws InputError, with a hint, where it cannot be read. */
+export function readYamlText(file: string, what: string, hint: string): string {
   try {
-    return readSmall(file, 'job file')
+    return readSmall(file, what)
   } catch (error) {
     if (error instanceof InputError) throw error
-    throw new InputError(`The job file ${file} ${systemWords(error)}.`, {
-      hint: 'Name a job file, such as jobs/demo.yaml; `indicator-sync init` writes one.',
-      code: 'no-job-file',
+    throw new InputError(`The ${what} ${file} ${systemWords(error)}.`, {
+      hint,
+      code: `no-${what.replaceAll(' ', '-')}`,
       cause: error,
     })
   }
 }
+
+const NAME_A_JOB = 'Name a job file, such as jobs/demo.yaml; `indicator-sync init` writes one.'
+
+/** The text of a job file. */
+export const readJobText = (file: string): string => readYamlText(file, 'job file', NAME_A_JOB)
 
 /** The job file that another one names, seen from its folder. */
 export const readOther: ReadOther = (name, from) => {

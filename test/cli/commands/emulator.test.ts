@@ -63,4 +63,22 @@ test('a mistake in a script is told with its place', async () => {
     code: 2,
     err: expect.stringContaining('worse.yaml is not valid YAML'),
   })
+  const none = await runCli(folder, ['emulator', '--faults', 'none.yaml'])
+  expect(none).toMatchObject({ code: 2, err: expect.stringContaining('The file of faults none.yaml is not there') })
+  expect(none.err).not.toContain('job')
+  expect(none.err).toContain('docs/emulator.md')
+})
+
+test('keys that are lists bring no warning of the parser, in a script or in a job', async () => {
+  const folder = tempFolder()
+  writeFileSync(join(folder, 'odd.yaml'), '- ? [a, b]\n  : 1\n')
+  writeFileSync(join(folder, 'job.yaml'), 'name: one\n? [a, b]\n: 1\ncatalogue: true\n')
+  for (const args of [
+    ['emulator', '--script', 'odd.yaml'],
+    ['validate', 'job.yaml'],
+  ]) {
+    const { code, err } = await runCli(folder, args)
+    expect(code, args[0]).toBe(2)
+    expect(err, args[0]).not.toMatch(/Warning|stringified/)
+  }
 })
