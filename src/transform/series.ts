@@ -5,7 +5,7 @@ import type { Rows, RowValues, TableRows } from '../tables/rows.ts'
 import { bounded } from './flood.ts'
 import { textColumns } from './plain.ts'
 import { type CheckedPart, gatherRejects, joinRejected, partOf, type Rejects } from './rejects.ts'
-import { claimedId, guessOf, isGuessed, stepsOf } from './values/steps.ts'
+import { claimedId, guessOf, isGuessed, stepsByGeo, stepsOf } from './values/steps.ts'
 import { readValues, type Values } from './values/values.ts'
 
 const KNOWN = [
@@ -104,12 +104,13 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
   const guessed = trunc === null && isGuessed(service.steps, timeZone, indicator.tiempo, observations, steps)
   const { updated } = part.columns({ updated: ['values_updated_at', AS.name] })
   for (const tiempo of elementsOf(part, 'tiempo', beside).slice(0, 1)) tiempo.columns({ id: ['id', AS.integer] })
+  const eachStep = trunc === null && typeof steps === 'number' ? stepsByGeo(observations, steps) : steps
   // The resolution that an answer without values states means nothing.
   const has = observations.at.length > 0
   return bounded({
     observations: guessed
       ? { ...observations, steps: guessOf(timeZone, observations, steps), guessed }
-      : { ...observations, steps },
+      : { ...observations, steps: eachStep },
     tables: [...indicatorRows(part, requested, planned, beside), ...geoRows(part, geoNames, planned, beside)],
     owned: [],
     listing: null,

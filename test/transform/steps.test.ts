@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { addUnits, floorTo, startOfDate } from '../../src/base/time/zone.ts'
 import { STEPS } from '../../src/services/steps.ts'
 import { stepsOf } from '../../src/transform/values/steps.ts'
-import { emulate, ms, runJob, tempStore } from '../kit.ts'
+import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
 
 const ZONE = 'Europe/Madrid'
 const DAY = 86_400
@@ -102,4 +102,36 @@ test('a series of days and one of months have true hours, averages and energy, h
     if (chunk !== '3w') expect(store.get('select count(*) from gaps')).toBe(0)
     expect(store.get('select count(*) from observation_revision')).toBe(0)
   }
+})
+
+describe('geos of one answer may have steps of their own', () => {
+  test.each([
+    ['hours', 4, 3600, [3, 5, 6, 7, 8]],
+    ['quarters', 218, 900, [3]],
+  ])('where it states %s', async (_name, tiempo, stated, hourly) => {
+    const store = await tempStore()
+    const from = ms('2025-01-01T00:00:00+01:00')
+    const rows = (geo_id: number, step: number, hours = 24) =>
+      Array.from({ length: (hours * 3600) / step }, (_, i) => ({
+        ...{ value: 1, datetime: new Date(from + i * step * 1000).toISOString(), geo_id },
+      }))
+    const values = [...hourly.flatMap((geo) => rows(geo, 3600)), ...rows(1, 900), ...rows(2, stated, 1)]
+    const server = await serve((_request, response) =>
+      json(response, { indicator: { id: 700, tiempo: [{ id: tiempo }], values } }),
+    )
+    const yaml = 'series:\n  - { indicators: [700], window: { from: 2025-01-01, to: 2025-01-02 } }'
+    await runJob(store, server, yaml, { now: ms('2025-02-01T12:00:00Z') })
+    const STEPS_HELD = 'select geo_id, step_s, count(*) as n from observation where geo_id < 4 group by 1, 2 order by 1'
+    expect(store.all(STEPS_HELD)).toEqual([
+      { geo_id: 1, step_s: 900, n: 96 },
+      { geo_id: 2, step_s: stated, n: 3600 / stated },
+      { geo_id: 3, step_s: 3600, n: 24 },
+    ])
+    expect(store.all('select distinct geo_id from _absent')).toEqual([{ geo_id: 2 }])
+    expect(store.all('select energy from observations_daily where geo_id < 4 and geo_id <> 2')).toEqual([
+      { energy: 24 },
+      { energy: 24 },
+    ])
+    expect(store.get('select step_s from _fetch')).toBe(stated)
+  })
 })

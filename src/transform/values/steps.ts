@@ -146,6 +146,34 @@ export function isGuessed(
   return others * 4 > distances
 }
 
+/** The step that most distances between some successive values of a geo have; null where none has, or there are too few values. */
+function stepAmong(at: readonly number[], first: number, end: number, steps: readonly number[]): number | null {
+  if (end - first < MANY) return null
+  for (const step of steps) {
+    let count = 0
+    for (let i = first + 1; i < end; i++) if (at[i]! - at[i - 1]! === step) count++
+    if (count * 2 > end - first - 1) return step
+  }
+  return null
+}
+
+/**
+ * The step of each value, where the geos of an answer have different ones: it states one resolution, which is that of some geos.
+ * Hours beside a geo with quarters are not quarters of which three in four are missing. `stated` where all geos have that step, or none.
+ */
+export function stepsByGeo({ geoIds, at }: Values['observations'], stated: number): number | number[] {
+  if (geoIds[0] === geoIds.at(-1)) return stated
+  const likely = [stated, ...LIKELY]
+  const geos: { first: number; end: number; step: number | null }[] = []
+  for (let first = 0, end = 0; first < geoIds.length; first = end) {
+    while (end < geoIds.length && geoIds[end] === geoIds[first]) end++
+    geos.push({ first, end, step: stepAmong(at, first, end, likely) })
+  }
+  if (!geos.some(({ step }) => step === stated) || geos.every(({ step }) => step === stated || step === null))
+    return stated
+  return geos.flatMap(({ first, end, step }) => new Array<number>(end - first).fill(step ?? stated))
+}
+
 /** Steps, in seconds, for which two values are evidence enough. */
 const LIKELY: readonly number[] = [300, 600, 900, 3600]
 
