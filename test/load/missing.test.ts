@@ -113,3 +113,26 @@ describe('values that lie closer together than their step hide no missing one', 
     expect(store.all('select distinct step_s from observation')).toEqual([{ step_s: 3600 }])
   })
 })
+
+describe('values that do not begin on the local grid', () => {
+  test.each([['10d'], ['1d']])('lack nothing at the edges of windows (chunk: %s)', async (chunk) => {
+    const half = (iso: string): number => ms(iso) / 1000
+    const lost = [
+      half('2025-10-03T00:30:00+02:00'),
+      half('2025-10-05T09:30:00+02:00'),
+      half('2025-10-07T23:30:00+02:00'),
+    ]
+    const strays = Array.from({ length: 9 * 24 }, (_, i) => half('2025-10-01T00:30:00+02:00') + i * 3600)
+    const has = (one: number): boolean => strays.includes(one) && !lost.includes(one)
+    const [store, market] = [await tempStore(), await source({ strays, has })]
+    await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0))
+    expect(
+      store.all(
+        'select from_at, sum(to_at - from_at) as seconds, sum(missing) as missing from _absent group by from_at',
+      ),
+    ).toEqual(
+      lost.map((from_at) => ({ from_at, seconds: from_at === lost[2] && chunk === '1d' ? 1800 : 3600, missing: 1 })),
+    )
+    expect((await told(store)).length).toBe(3)
+  })
+})

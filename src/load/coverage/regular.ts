@@ -67,12 +67,25 @@ export const gridOf = ({ at, steps }: Observations, { first, end }: GeoRange): G
   steps: typeof steps === 'number' ? new Array(end - first).fill(steps) : steps.slice(first, end),
 })
 
+/**
+ * When the first period of a grid begins in a window: most values tell where in a step periods begin, and what lies before that is
+ * the end of a period of the window before. Calendar periods begin at the borders of windows.
+ */
+function firstDue(from: Instant, { at, steps }: Grid): Instant {
+  const step = steps[0]!
+  if (step >= DAY - 3600 || (at[0]! - from) % step === 0) return from
+  const counts = new Map<number, number>()
+  for (const one of at) counts.set((one - from) % step, (counts.get((one - from) % step) ?? 0) + 1)
+  const [offset, count] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a))
+  return count * 2 > at.length ? from + offset : from
+}
+
 /** The intervals of a window that the periods of a grid do not cover; the whole window without a grid. */
 export function holesOf(window: Interval, grid: Grid | undefined): MissingInterval[] {
   if (!grid || grid.at.length === 0) return [{ ...window, step: null }]
   const { at, steps } = grid
   const holes: MissingInterval[] = []
-  let reached = window.from
+  let reached = firstDue(window.from, grid)
   for (let i = 0; i < at.length; i++) {
     if (at[i]! > reached) holes.push({ from: reached, to: at[i]!, step: steps[Math.max(0, i - 1)]! })
     reached = Math.max(reached, at[i]! + steps[i]!)
