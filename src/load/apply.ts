@@ -4,6 +4,7 @@ import type { Engine, UpsertCounts } from '../db/engine.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import {
+  geoRanges,
   isAboutValues,
   type Observations,
   type Reject,
@@ -13,7 +14,6 @@ import {
 } from '../tables/rows.ts'
 import { type Database, tableOf } from '../tables/schema.ts'
 import { cover } from './coverage/coverage.ts'
-import { rangesByGeo } from './coverage/regular.ts'
 import { writeDays } from './days/days.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { likeStored } from './observations.ts'
@@ -78,7 +78,9 @@ export async function applyRows(
     const upserted = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
     written = addWritten(written, upserted)
     const known = await readStoredSeries(tx, seriesId)
-    const newGeoIds = [...rangesByGeo(observations).keys()].filter((geoId) => !known.geoIds.includes(geoId))
+    const newGeoIds = geoRanges(observations)
+      .map(({ geoId }) => geoId)
+      .filter((geoId) => !known.geoIds.includes(geoId))
     for (const geoId of newGeoIds) await insertGeo.run(tx, { series_id: seriesId, geo_id: geoId })
     const sound = !rows.rejects.some(isAboutValues)
     const window = sound ? planned.window : null
@@ -212,8 +214,13 @@ const closeFetch = prepared((db, of: LoadedColumns & { fetchId: number }) => {
 const NOTHING_WRONG = { message: null, hint: null, evidence: null }
 
 /** The last instant with a value; null without one. */
-function lastOf({ at, values }: Observations): number | null {
+function lastOf(rows: Observations): number | null {
+  const { at, values } = rows
   let last: number | null = null
-  for (let i = 0; i < at.length; i++) if (values[i] !== null && (last === null || at[i]! > last)) last = at[i]!
+  for (const { first, end } of geoRanges(rows)) {
+    let i = end - 1
+    while (i >= first && values[i] === null) i--
+    if (i >= first && (last === null || at[i]! > last)) last = at[i]!
+  }
   return last
 }

@@ -7,7 +7,7 @@ import { buildRequest, rangeParams } from '../services/request.ts'
 import { announcedChanges } from '../services/resolutionChanges.ts'
 import type { Params, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
-import type { Observations, Rows } from '../tables/rows.ts'
+import { geoRanges, type Observations, type Rows } from '../tables/rows.ts'
 
 /** The resolution of an answer: the service's id of it, and its step in seconds; null where the answer states none, or periods differ. */
 export interface Resolution {
@@ -41,18 +41,13 @@ export const isUnknown = ({ service }: PlannedRequest, { resolutionId: id }: Row
  * Whether values are finer than sums of this step: in every geo, most are less than that apart. Never whether any two are: a
  * stray row may come between sums, and where clocks change by half an hour, so do sums of hours.
  */
-function areFiner({ geoIds, at }: Observations, step: number): boolean {
-  let [geoId, close, wide] = [geoIds[0], 0, 0]
-  for (let i = 1; i <= at.length; i++) {
-    if (geoIds[i] === geoId) {
-      if (at[i]! - at[i - 1]! < step) close++
-      else wide++
-      continue
-    }
-    if (close <= wide) return false
-    ;[geoId, close, wide] = [geoIds[i], 0, 0]
-  }
-  return true
+function areFiner(rows: Observations, step: number): boolean {
+  const { at } = rows
+  return geoRanges(rows).every(({ first, end }) => {
+    let close = 0
+    for (let i = first + 1; i < end; i++) if (at[i]! - at[i - 1]! < step) close++
+    return close * 2 > end - first - 1
+  })
 }
 
 /**

@@ -11,6 +11,32 @@ export interface Observations {
   readonly guessed?: boolean
 }
 
+/** The values of one geo in an answer: from index `first` up to `end`. */
+export interface GeoRange {
+  readonly geoId: number
+  readonly first: number
+  readonly end: number
+}
+
+/** Where the values of each geo are in an answer. They stand together, so that their end is found by halving. */
+export function geoRanges({ geoIds }: Pick<Observations, 'geoIds'>): GeoRange[] {
+  const ranges: GeoRange[] = []
+  const { length } = geoIds
+  for (let first = 0; first < length; ) {
+    const geoId = geoIds[first]!
+    let last = first
+    let end = length
+    while (end - last > 1) {
+      const middle = (last + end) >> 1
+      if (geoIds[middle] === geoId) last = middle
+      else end = middle
+    }
+    ranges.push({ geoId, first, end })
+    first = end
+  }
+  return ranges
+}
+
 export type RowValues = Readonly<Record<string, string | number | null>>
 
 /**

@@ -5,20 +5,11 @@ import { isLong, isSameStep, type Periods, periodsOf } from '../../base/time/per
 import { prepared, preparedInsert } from '../../db/prepared.ts'
 import { GIVEN_UP } from '../../job/again.ts'
 import { ALL_GEOS, type PlannedRequest } from '../../job/plannedRequest.ts'
-import type { Observations } from '../../tables/rows.ts'
+import type { GeoRange, Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 import type { StoredSeries } from '../series.ts'
 import { nearbyValues } from './held.ts'
-import {
-  countPeriods,
-  fills,
-  type GeoRange,
-  gridOf,
-  holesOf,
-  isRegular,
-  type MissingInterval,
-  rangesByGeo,
-} from './regular.ts'
+import { countPeriods, fills, gridOf, holesOf, isRegular, type MissingInterval, rangesByGeo } from './regular.ts'
 
 /** An answer, with all that is needed to find out which values are missing in it. */
 export interface AnsweredWindow {

@@ -5,6 +5,7 @@ import type { Periods } from '../../base/time/periods.ts'
 import { floorTo } from '../../base/time/zone.ts'
 import { prepared } from '../../db/prepared.ts'
 import { ALL_GEOS } from '../../job/plannedRequest.ts'
+import type { GeoRange } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 import {
   type AnsweredWindow,
@@ -16,7 +17,7 @@ import {
   wholePeriods,
 } from './absent.ts'
 import { followsStep, NEARBY, nearbyValues } from './held.ts'
-import { type GeoRange, type Grid, gridOf, holesOf, isStepped, rangesByGeo } from './regular.ts'
+import { type Grid, gridOf, holesOf, isStepped, rangesByGeo } from './regular.ts'
 
 /* An answer may show that values are missing in windows that were answered before it. */
 

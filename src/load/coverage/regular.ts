@@ -1,6 +1,6 @@
 import { DAY, type Instant } from '../../base/time/instant.ts'
 import type { Interval } from '../../base/time/interval.ts'
-import type { ObservationKey, Observations } from '../../tables/rows.ts'
+import { type GeoRange, geoRanges, type ObservationKey, type Observations } from '../../tables/rows.ts'
 
 /** Instants of one geo in order, and how long the period of each is. */
 export interface Grid {
@@ -13,21 +13,9 @@ export interface MissingInterval extends Interval {
   readonly step: number | null
 }
 
-/** The rows of one geo in an answer: from `first` up to `end`. */
-export interface GeoRange {
-  readonly first: number
-  readonly end: number
-}
-
-/** Where the values of each geo are in an answer. */
-export function rangesByGeo({ geoIds }: Observations): ReadonlyMap<number, GeoRange> {
-  const groups = new Map<number, GeoRange>()
-  for (let first = 0, end = 0; first < geoIds.length; first = end) {
-    while (end < geoIds.length && geoIds[end] === geoIds[first]) end++
-    groups.set(geoIds[first]!, { first, end })
-  }
-  return groups
-}
+/** Where the values of each geo are in an answer, by geo. */
+export const rangesByGeo = (rows: Observations): ReadonlyMap<number, GeoRange> =>
+  new Map(geoRanges(rows).map((range) => [range.geoId, range]))
 
 /** The rows with some observations added, for geos that have rows; their values do not matter here and are null. */
 export function withObservations(rows: Observations, keys: readonly ObservationKey[]): Observations {

@@ -13,7 +13,7 @@ import {
 import type { Engine } from '../../db/engine.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { GeoDay } from '../../tables/dayTotals.ts'
-import type { Observations } from '../../tables/rows.ts'
+import { geoRanges, type Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 import { valuesOfGeo } from '../coverage/held.ts'
 import { type Timeline, totalsOf } from './dayTotals.ts'
@@ -105,15 +105,13 @@ export async function writeDays(
   engine: Engine,
   { seriesId, zone, rows, window, withdrawn }: Changed,
 ): Promise<void> {
-  const { geoIds, at } = rows
+  const { at } = rows
   // Steps that are only guessed do not replace stored ones, so that the totals do not follow from the rows of the answer alone.
   const known = rows.guessed ? null : window
   const calendar = createCalendar(zone)
   const days: GeoDay[] = []
   const unsure: (readonly [geoId: number, day: DayNumber])[] = []
-  for (let first = 0, last = 0; first < at.length; first = last) {
-    const geoId = geoIds[first]!
-    while (last < at.length && geoIds[last] === geoId) last++
+  for (const { geoId, first, end: last } of geoRanges(rows)) {
     const own = days.length
     const lost = new Set<DayNumber>()
     for (let begin = first, end = first; begin < last; begin = end) {

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Interval } from '../../../base/time/interval.ts'
-import type { Observations } from '../../../tables/rows.ts'
+import { geoRanges, type Observations } from '../../../tables/rows.ts'
 import type { Database } from '../../../tables/schema.ts'
 import type { Upserted } from '../../engine.ts'
 import { doubles, wholeNumbers } from '../connection/binary.ts'
@@ -81,16 +81,11 @@ async function heldOf(
 }
 
 /** Of which geos more is held in the window, or between their first and last instant, than was answered. */
-function surplusOf(
-  held: Map<number, Map<number, HeldRow>>,
-  window: Interval | null,
-  { geoIds, at }: Observations,
-): Set<number> {
+function surplusOf(held: Map<number, Map<number, HeldRow>>, window: Interval | null, rows: Observations): Set<number> {
+  const { at } = rows
   const surplus = new Set<number>()
-  for (let first = 0, last = 0; first < at.length; first = last) {
-    const geoId = geoIds[first]!
+  for (const { geoId, first, end: last } of geoRanges(rows)) {
     const ofGeo = held.get(geoId)!
-    while (last < at.length && geoIds[last] === geoId) last++
     if (ofGeo.size === 0) continue
     const { from, to } = window ?? { from: at[first]!, to: at[last - 1]! + 1 }
     const answered = new Set(at.slice(first, last))

@@ -1,5 +1,5 @@
 import type { Interval } from '../../../base/time/interval.ts'
-import type { Observations } from '../../../tables/rows.ts'
+import { type GeoRange, geoRanges, type Observations } from '../../../tables/rows.ts'
 import type { Upserted } from '../../engine.ts'
 import type { Prepare } from '../connection.ts'
 
@@ -49,24 +49,17 @@ const supersededBy = (prepare: Prepare, fetchId: number, where: readonly number[
     [...where, fetchId],
   )
 
-/** The values of one geo in an answer: from index `first` up to `end`, and the instants between which nothing else may be held, both included. */
-interface GeoRows {
-  readonly geoId: number
-  readonly first: number
-  readonly end: number
+/** The values of one geo in an answer, and the instants between which nothing else may be held, both included. */
+interface GeoRows extends GeoRange {
   readonly from: number
   readonly to: number
 }
 
-function rowsByGeo({ geoIds, at }: Observations, window: Interval | null): GeoRows[] {
-  const geos: GeoRows[] = []
-  for (let first = 0, end = 0; first < at.length; first = end) {
-    while (end < at.length && geoIds[end] === geoIds[first]) end++
-    const [from, to] = window ? [window.from, window.to - 1] : [at[first]!, at[end - 1]!]
-    geos.push({ geoId: geoIds[first]!, first, end, from, to })
-  }
-  return geos
-}
+const rowsByGeo = (rows: Observations, window: Interval | null): GeoRows[] =>
+  geoRanges(rows).map((range) => {
+    const [from, to] = window ? [window.from, window.to - 1] : [rows.at[range.first]!, rows.at[range.end - 1]!]
+    return { ...range, from, to }
+  })
 
 /** Geos that are counted in one statement: a statement costs as much as some days of values. */
 const COUNTED = 32
