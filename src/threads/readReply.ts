@@ -4,7 +4,7 @@ import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { ParsedReply } from '../load/load.ts'
 import type { PackedReply } from '../load/replies/packer.ts'
 import { transform, transformScanned } from '../transform/transform.ts'
-import type { Scanned } from '../transform/values/scan.ts'
+import { receivedOf, type SentScanned } from './sentValues.ts'
 import { createWorkerClient } from './workerClient.ts'
 
 /** A body, as the first bytes of a buffer, to be hashed and packed for the reply store. */
@@ -19,7 +19,7 @@ export interface ReadRequest {
 export interface ReadAnswer extends Pick<PackedReply, 'hash' | 'form'> {
   readonly buffer: ArrayBuffer
   readonly length: number
-  readonly scanned: Scanned | null
+  readonly scanned: SentScanned | null
 }
 
 /** One thread is enough for a process. */
@@ -71,5 +71,5 @@ export async function readReply(body: Buffer, planned: PlannedRequest, stored = 
     spareBuffers.push(answer.buffer)
   // Freed at once: the garbage collector would wait until there are several.
   else release(Buffer.from(answer.buffer))
-  return scanned ? { rows: transformScanned(scanned, planned), packed } : here(packed)
+  return scanned ? { rows: transformScanned(receivedOf(scanned), planned), packed } : here(packed)
 }

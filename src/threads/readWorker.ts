@@ -4,6 +4,7 @@ import { arrange, compress } from '../base/bytes/pack.ts'
 import { sha256 } from '../base/files/checksum.ts'
 import { scanColumns } from '../transform/values/columns.ts'
 import type { ReadAnswer, ReadRequest } from './readReply.ts'
+import { sentOf } from './sentValues.ts'
 import { serveRequests } from './workerClient.ts'
 
 serveRequests(({ buffer, length, values }: ReadRequest): { payload: ReadAnswer; transfer: ArrayBuffer[] } => {
@@ -14,5 +15,6 @@ serveRequests(({ buffer, length, values }: ReadRequest): { payload: ReadAnswer; 
   const packed = compress({ form, bytes }).bytes
   // The packed body goes back in the same buffer, which is large enough even for a body that does not compress.
   new Uint8Array(buffer).set(packed)
-  return { payload: { buffer, hash, form, length: packed.length, scanned }, transfer: [buffer] }
+  const { sent = null, transfer = [] } = scanned ? sentOf(scanned) : {}
+  return { payload: { buffer, hash, form, length: packed.length, scanned: sent }, transfer: [buffer, ...transfer] }
 })
