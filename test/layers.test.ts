@@ -76,7 +76,7 @@ const DOORS: Record<string, string | readonly string[]> = {
   fastify: 'emulator/',
   'find-my-way': 'page/server/server.ts',
   uplot: ['page/client/', 'page/assets.ts'],
-  zod: ['job/', 'emulator/'],
+  zod: ['job/', 'emulator/', 'services/'],
   yaml: ['job/', 'cli/'],
   'html-to-text': 'transform/',
   'hyparquet-writer': ['cli/exports/parquet.ts', 'lake/parquet.ts'],

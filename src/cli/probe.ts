@@ -40,7 +40,11 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
     const userAgent = `indicator-sync/${version()}`
     const opened = openClient({ ...reached, limits, pace, userAgent, signal: abort.signal })
     client = opened
-    const request = buildRequest(reached.service, 'widgets', { locale: reached.service.locales[0] })
+    const { service } = reached
+    if (service.probe === null) return [good('service', `not called: ${service.name} declares no route for that`)]
+    const slots = Object.entries(service.routes[service.probe]!.slots)
+    const words = slots.map(([name, kind]) => [name, kind.kind === 'choice' ? kind.values[0] : undefined])
+    const request = buildRequest(service, service.probe, { ...Object.fromEntries(words), locale: service.locales[0] })
     const url = `${opened.baseUrl}${request.target}`
     const headers = { ...request.headers, ...opened.key, ...opened.userAgentHeader }
     const began = performance.now()

@@ -3,7 +3,6 @@ import type { Instant } from '../base/time/instant.ts'
 import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { buildRequest } from '../services/request.ts'
-import type { Params, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import type { Queued } from './queue.ts'
 
@@ -42,6 +41,6 @@ export function queuedOf(job: Job, planned: PlannedRequest, after: number, now: 
 /** The planned request of what was queued, with the service that the worker calls. */
 export function plannedOf(queued: QueuedRequest, service: Service): PlannedRequest {
   const { job: _job, pace: _pace, keep: _keep, profile: _profile, after: _after, ...rest } = queued
-  const request = buildRequest(service, queued.route, queued.params as Params<RouteName>)
+  const request = buildRequest(service, queued.route, queued.params)
   return { ...rest, request, service }
 }

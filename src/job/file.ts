@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { contentRoutes, type ParameterWords, type ROUTES, type RouteName, wordsFor } from '../services/routes.ts'
+import { type ParameterWords, type ROUTES, type RouteName, routesOf, wordsFor } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import { SERVICES } from '../services/services.ts'
 import { EXAMPLE, SECOND_EXAMPLE } from '../services/wellKnown.ts'
@@ -77,7 +77,7 @@ function schemaFor({ routes, locales: languages, timeZone }: Service) {
     const legal: readonly string[] = [...values, ...Object.keys(aliases)]
     return z.enum(legal).transform((given) => (aliases[given] ?? given) as ParameterWords<R, P>)
   }
-  const contents = contentRoutes(routes)
+  const contents = routesOf(routes, 'content')
   const orders = [
     ...new Set(contents.flatMap((name) => wordsFor<ParameterWords<'news', 'order'>>(routes, name, 'order').values)),
   ]

@@ -1,6 +1,6 @@
 import type { Instant } from '../base/time/instant.ts'
 import type { LocalDate } from '../base/time/zone.ts'
-import type { ContentRoute, Locale, ParameterWords, SeriesRoute } from '../services/routes.ts'
+import type { Locale, ParameterWords } from '../services/routes.ts'
 import type { Notify } from './notify.ts'
 
 /** The units of time in a job. */
@@ -46,7 +46,7 @@ export interface Selector {
 /** Several indicators that are requested in the same way. */
 export interface SeriesEntry extends Entry {
   /** Also the route of its requests. */
-  readonly kind: SeriesRoute
+  readonly kind: string
   /** Empty while `select` is not resolved. */
   readonly indicators: readonly number[]
   /** A selection by the catalogue; null where indicators are named by number. */
@@ -83,7 +83,7 @@ interface Terms {
 
 /** Editorial content of some kinds. */
 export interface ContentEntry extends Entry, Terms {
-  readonly kinds: readonly ContentRoute[]
+  readonly kinds: readonly string[]
   readonly taxonomyIds: readonly (string | number)[]
   readonly vocabularyIds: readonly (string | number)[]
   readonly order: ParameterWords<'news', 'order'> | null

@@ -2,12 +2,12 @@ import { canonical, numbersOf } from '../base/json.ts'
 import type { Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import type { ApiRequest } from '../services/request.ts'
-import type { AnyParams, Locale, Route, RouteName, SeriesRoute } from '../services/routes.ts'
+import type { AnyParams, Locale, Route } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 
 /** What identifies a series: an indicator with its aggregation. Values of two series are never mixed. */
 export interface SeriesIdentity {
-  readonly kind: SeriesRoute
+  readonly kind: string
   readonly indicatorId: number
   readonly timeTrunc: string | null
   readonly timeAgg: string | null
@@ -54,7 +54,7 @@ export const ALL_GEOS = 0
 export interface PlannedRequest {
   /** The path of the entry in the job file. */
   readonly where: string
-  readonly route: RouteName
+  readonly route: string
   readonly params: AnyParams
   readonly request: ApiRequest
   readonly locale: Locale
@@ -88,7 +88,7 @@ export const filteredGeos = ({ geoIds }: Pick<PlannedRequest, 'geoIds'>): readon
 /** A recorded request that failed, with all that is needed to send it again at any later time. */
 export interface FailedRequest {
   readonly where: string
-  readonly route: RouteName
+  readonly route: string
   readonly params: AnyParams
   readonly series: SeriesIdentity | null
   /** Null for all geos. */

@@ -1,7 +1,6 @@
 import type { Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import type { Period } from '../base/time/periods.ts'
-import type { RouteName } from '../services/routes.ts'
 import type { SeriesIdentity } from './plannedRequest.ts'
 
 /** One row of coverage. */
@@ -50,7 +49,7 @@ export interface UnknownItem {
 /** An indicator or widget that is not requested now because the service does not know it, and when it will be again. */
 export interface SkippedItem {
   readonly where: string
-  readonly route: RouteName
+  readonly route: string
   readonly id: string | number
   readonly since: Instant
   readonly nextAt: Instant
@@ -66,7 +65,7 @@ export interface PlannerState {
   /** When a job last requested an absence. */
   absentRequestedAt(job: string): Instant | undefined
   /** The state of an indicator or widget that the service does not know; undefined for any other. */
-  unknown(route: RouteName, id: string | number): UnknownItem | undefined
+  unknown(route: string, id: string | number): UnknownItem | undefined
 }
 
 /** What is stored of the resolution around a window before its answer is loaded. */

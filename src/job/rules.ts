@@ -1,7 +1,7 @@
 import { Cron } from 'croner'
 import { isObject, listOf } from '../base/json.ts'
 import { checkZone } from '../base/time/zone.ts'
-import { contentRoutes, wordsFor } from '../services/routes.ts'
+import { routesOf, wordsFor } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import { parseMoment, resolveMoment } from './moment.ts'
 import { isNotifyUrl, NOTIFY_FORM } from './notify.ts'
@@ -116,7 +116,7 @@ function topRules(job: WrittenEntry, service: Service): RuleBreak[] {
 /** Not every kind of content comes in every order. */
 function orderRule({ order, kinds }: WrittenEntry, path: Path, _zone: string, { routes }: Service): RuleBreak[] {
   const ordersOf = (route: string): readonly unknown[] => wordsFor(routes, route, 'order').values
-  const known = contentRoutes(routes)
+  const known = routesOf(routes, 'content')
   const able = known.filter((route) => ordersOf(route).includes(order))
   const unable = known.find((route) => listOf(kinds).includes(route) && !able.includes(route))
   if (able.length === 0 || unable === undefined) return []

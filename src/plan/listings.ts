@@ -4,7 +4,7 @@ import { resolveMoment } from '../job/moment.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { needsCatalogue, termsOf } from '../job/select.ts'
 import { rangeParams } from '../services/request.ts'
-import type { AnyParams, RouteName } from '../services/routes.ts'
+import type { AnyParams } from '../services/routes.ts'
 import { isDue } from './held.ts'
 import { type Planning, wantedRange } from './planning.ts'
 import { planRequest } from './planRequest.ts'
@@ -19,14 +19,14 @@ const A_DAY: Span = { count: 1, unit: 'day' }
 const some = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list)
 
 /** The language in the path of a route: one that the route allows, whatever `locale` is requested. */
-function languageOf({ service }: Planning, route: RouteName): string {
+function languageOf({ service }: Planning, route: string): string {
   const language = service.routes[route]?.slots.language
   return language?.kind === 'choice' ? language.values[0]! : service.locales[0]
 }
 
 interface ListingRequest {
   readonly where: string
-  readonly route: RouteName
+  readonly route: string
   readonly params: AnyParams
   readonly window?: Interval | null
   readonly complete: boolean

@@ -1,6 +1,6 @@
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
 import { buildRequest } from '../services/request.ts'
-import type { AnyParams, Locale, Params, RouteName } from '../services/routes.ts'
+import type { AnyParams, Locale } from '../services/routes.ts'
 import type { Planning } from './planning.ts'
 
 type Extra = Partial<
@@ -11,7 +11,7 @@ type Extra = Partial<
 export function planRequest(
   { service, now }: Pick<Planning, 'service' | 'now'>,
   where: string,
-  route: RouteName,
+  route: string,
   given: AnyParams,
   extra: Extra = {},
 ): PlannedRequest {
@@ -21,7 +21,7 @@ export function planRequest(
     where,
     route,
     params,
-    request: buildRequest(service, route, params as Params<RouteName>),
+    request: buildRequest(service, route, params),
     locale: (params.locale as Locale | undefined) ?? service.locales[0],
     reason: 'missing',
     series: null,

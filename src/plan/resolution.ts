@@ -5,7 +5,6 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Neighbours } from '../job/plannerState.ts'
 import { buildRequest, rangeParams } from '../services/request.ts'
 import { announcedChanges } from '../services/resolutionChanges.ts'
-import type { Params, RouteName } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
 import { geoRanges, type Observations, type Rows } from '../tables/rows.ts'
 
@@ -34,8 +33,8 @@ export const isSame = (a: Resolution, b: Resolution): boolean => {
 }
 
 /** Whether an answer has a resolution id that the service's declaration does not explain; single days of the series show what it means. */
-export const isUnknown = ({ service }: PlannedRequest, { resolutionId: id }: Rows): boolean =>
-  id !== null && id !== service.steps.coarse && !service.steps.native.includes(id)
+export const isUnknown = ({ service: { steps } }: PlannedRequest, { resolutionId: id }: Rows): boolean =>
+  steps.coarse !== null && id !== null && id !== steps.coarse && !steps.native.includes(id)
 
 /**
  * Whether values are finer than sums of this step: in every geo, most are less than that apart. Never whether any two are: a
@@ -82,7 +81,7 @@ export function judge(
 /** The same request for another window. */
 export function withWindow(service: Service, planned: PlannedRequest, window: Interval): PlannedRequest {
   const params = { ...planned.params, ...rangeParams(window) }
-  return { ...planned, params, window, request: buildRequest(service, planned.route, params as Params<RouteName>) }
+  return { ...planned, params, window, request: buildRequest(service, planned.route, params) }
 }
 
 /** The local days that have values, in order. */

@@ -3,7 +3,7 @@ import { addUnits } from '../base/time/zone.ts'
 import type { SeriesEntry, Span } from '../job/job.ts'
 import type { SeriesState } from '../job/plannerState.ts'
 import type { Service } from '../services/service.ts'
-import type { Size, Windows } from '../services/windows.ts'
+import type { Size } from '../services/windows.ts'
 
 /** A span of a job file as a size; weeks become days, and nothing is smaller than a day. */
 export function sizeOf({ count, unit }: Span): Size {
@@ -18,12 +18,13 @@ export const smaller = (a: Size, b: Size): Size =>
 
 /** The first window size of a series. `geos`: how many geos are requested; null where that is not known. */
 function firstSize(
-  { byGeos, unknownGeos, offers, grouped }: Windows,
-  kind: string,
+  { windows: { byGeos, unknownGeos, grouped }, routes }: Service,
+  route: string,
   timeTrunc: string | null,
   geos: number | null,
 ): Size {
-  if (kind === 'offer_indicator') return offers
+  const own = routes[route]?.window
+  if (own) return own
   const coarse = timeTrunc === null ? undefined : grouped[timeTrunc]
   if (coarse) return coarse
   return geos === null ? unknownGeos : (byGeos.find(({ upTo }) => upTo === null || geos <= upTo)?.size ?? unknownGeos)
@@ -37,6 +38,6 @@ export function sizeFor(
   sent: readonly number[],
 ): Size {
   if (entry.chunk) return sizeOf(entry.chunk)
-  const first = firstSize(service.windows, entry.kind, entry.timeTrunc, sent.length || geoCount || null)
+  const first = firstSize(service, entry.kind, entry.timeTrunc, sent.length || geoCount || null)
   return windowS === null ? first : { unit: 'day', count: Math.max(1, Math.floor(windowS / DAY)) }
 }

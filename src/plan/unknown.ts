@@ -1,9 +1,8 @@
 import { EARLY, unknownNext } from '../job/again.ts'
-import type { RouteName } from '../services/routes.ts'
 import type { Planning } from './planning.ts'
 
 /** Whether an indicator or widget is not requested now because the service does not know it; calls `onSkipped` then. */
-export function isSkipped(planning: Planning, where: string, route: RouteName, id: string | number): boolean {
+export function isSkipped(planning: Planning, where: string, route: string, id: string | number): boolean {
   const { plannerState, now, options, onSkipped } = planning
   const unknown = options.restate ? undefined : plannerState.unknown(route, id)
   if (!unknown) return false

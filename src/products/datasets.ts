@@ -5,7 +5,6 @@ import { localDate } from '../base/time/zone.ts'
 import { endOfValues } from '../db/queries/ends.ts'
 import { geoNameColumn, indicatorNameColumn } from '../db/queries/names.ts'
 import type { Reader } from '../db/store.ts'
-import type { SeriesRoute } from '../services/routes.ts'
 
 /** An end of a range: an instant, or one for the zone of each series. */
 export type Border = Instant | ((zone: string) => Instant)
@@ -35,7 +34,7 @@ export const rangeIn = (zone: string, { from, to }: ExportQuestion): Interval =>
 /** A series and geo, with the fields that all its rows share. */
 export interface Dataset {
   readonly seriesId: number
-  readonly kind: SeriesRoute
+  readonly kind: string
   readonly indicatorId: number
   readonly name: string | null
   readonly unit: string | null

@@ -1,20 +1,15 @@
 import { parseInstant } from '../base/time/instant.ts'
 import { localDate } from '../base/time/zone.ts'
-import type { Awaitable, SearchHit } from '../db/engine.ts'
-import { heldContentKinds } from '../db/queries/content.ts'
+import type { SearchHit } from '../db/engine.ts'
+import { heldKinds } from '../db/queries/kinds.ts'
 import type { Reader } from '../db/store.ts'
-import { SERIES_ROUTES } from '../services/routes.ts'
 
 /** The places that can be searched. */
 export const SEARCH_SCOPES = ['catalogue', 'content', 'archives'] as const
 export type SearchScope = (typeof SEARCH_SCOPES)[number]
 
-/** The kinds of texts of each place; of content, all that are held. */
-const KINDS: Readonly<Record<SearchScope, (db: Reader) => Awaitable<readonly string[]>>> = {
-  catalogue: () => SERIES_ROUTES,
-  content: heldContentKinds,
-  archives: () => ['archive', 'archive_json'],
-}
+/** The table whose kinds the texts of each place have. */
+const TABLES = { catalogue: 'indicator', content: 'content', archives: 'archive' } as const
 
 /** Searches texts; case and accents do not matter, and a word matches the beginning of words. Without words it returns everything. */
 export async function searchItems(
@@ -23,7 +18,7 @@ export async function searchItems(
   places: readonly SearchScope[],
   most?: number,
 ): Promise<SearchHit[]> {
-  const kinds = await Promise.all(places.map((place) => KINDS[place](db)))
+  const kinds = await Promise.all(places.map((place) => heldKinds(db, TABLES[place])))
   return db.engine.search(text, kinds.flat(), most)
 }
 

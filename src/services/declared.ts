@@ -1,100 +1,120 @@
+import type { z } from 'zod'
 import { InputError } from '../base/errors.ts'
+import { isObject } from '../base/json.ts'
 import { didYouMean } from '../base/suggest.ts'
-import { checkZone } from '../base/time/zone.ts'
-import { isChange, isListOf, isRoute, isSteps, isWellKnown, isWindows, recordOf } from './declarationParts.ts'
-import { LOCALES } from './routes.ts'
+import { declaration } from './declaration.ts'
+import { itemKind, LOCALES, PROBE, ROUTES, type Route, type RouteName, routeOf } from './routes.ts'
 import type { Service } from './service.ts'
-import { SHARED } from './services.ts'
+import { STEPS } from './steps.ts'
+import { NOTHING_KNOWN } from './wellKnown.ts'
+import { WINDOWS } from './windows.ts'
 
-const isText = (value: unknown): value is string => typeof value === 'string'
+/** What a service has that declares nothing else: the interface of the specification, and nothing of its operator's data. */
+const DEFAULTS = {
+  locales: LOCALES,
+  mainGeos: [],
+  steps: { byNumber: {}, byWord: STEPS.byWord, coarse: null, native: [] },
+  windows: WINDOWS,
+  changes: [],
+} as const satisfies Partial<Service>
 
-function isBaseUrl(value: unknown): boolean {
-  if (!isText(value) || !URL.canParse(value)) return false
-  const { protocol, username, password, search, hash } = new URL(value)
-  return ['http:', 'https:'].includes(protocol) && `${username}${password}${search}${hash}` === ''
-}
-
-function isZone(value: unknown): boolean {
-  try {
-    checkZone(value as string)
-    return isText(value)
-  } catch {
-    return false
-  }
-}
-
-/** What each part of a declaration must be, with the legal form for messages. */
-const PARTS: Readonly<Record<keyof Service, { readonly legal: string; readonly is: (value: unknown) => boolean }>> = {
-  name: {
-    legal: 'a name of letters, digits, dots and dashes',
-    is: (value) => isText(value) && /^[\w.-]{1,64}$/.test(value),
-  },
-  vendor: {
-    legal: 'the word of the media type application/vnd.<vendor>-v1+json, such as "my-api"',
-    is: (value) => isText(value) && /^[a-z0-9][a-z0-9!#$&^_.+-]{0,100}$/i.test(value),
-  },
-  baseUrl: {
-    legal: 'null, or an address such as "https://host/path" without user, query or fragment',
-    is: (value) => value === null || isBaseUrl(value),
-  },
-  timeZone: { legal: 'a name of the IANA database, such as "Europe/Lisbon"', is: isZone },
-  locales: {
-    legal: `a list of its languages, the first one first, of ${LOCALES.join(', ')}`,
-    is: (value) => isListOf((one) => (LOCALES as readonly unknown[]).includes(one))(value) && value.length > 0,
-  },
-  routes: {
-    legal: 'routes by name, each { path, version, shape, root, slots, query, about } as in src/services/routes.ts',
-    is: recordOf(isRoute),
-  },
-  mainGeos: { legal: 'a list of numbers of geos', is: isListOf(Number.isInteger) },
-  wellKnown: {
-    legal: '{ subject: { indicator, geo } }, of the subjects in src/services/wellKnown.ts',
-    is: isWellKnown,
-  },
-  steps: { legal: '{ byNumber, byWord, coarse, native } as in src/services/steps.ts', is: isSteps },
-  windows: { legal: '{ byGeos, unknownGeos, offers, grouped } as in src/services/windows.ts', is: isWindows },
-  changes: { legal: 'a list of { from: a day, indicators: a list of numbers }', is: isListOf(isChange) },
-}
-const NAMES = Object.keys(PARTS) as (keyof Service)[]
-/** What every service must declare; the rest is by default as in the specification. */
-const REQUIRED: readonly (keyof Service)[] = ['name', 'vendor', 'baseUrl', 'timeZone']
+type Path = readonly PropertyKey[]
 
 /** A value as a message shows it. */
 function asText(value: unknown): string {
   if (value === undefined) return 'missing'
-  if (isText(value)) return JSON.stringify(value)
-  if (Array.isArray(value)) return 'a list'
-  return typeof value === 'function' || (typeof value === 'object' && value !== null)
-    ? `a value of type ${typeof value}`
-    : String(value)
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
+  return typeof value === 'function' || isObject(value) ? `a value of type ${typeof value}` : String(value)
+}
+
+const pathText = (path: Path): string =>
+  path.map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i === 0 ? '' : '.'}${String(part)}`)).join('')
+
+/** The lines of a message for an issue: where it is, what is there, and what is legal. */
+function explained(declared: unknown, issue: z.core.$ZodIssue): string[] {
+  const { path, message } = issue
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map(
+      (key) => `${pathText([...path, key])} is unknown; legal: ${message}.${didYouMean(key, message.split(', '))}`,
+    )
+  const value = path.reduce<unknown>(
+    (inner, part) =>
+      isObject(inner) || Array.isArray(inner) ? (inner as Record<PropertyKey, unknown>)[part] : undefined,
+    declared,
+  )
+  const guess =
+    typeof value === 'string'
+      ? didYouMean(
+          value,
+          [...message.matchAll(/"(\w+)"/g)].map(([, word]) => word!),
+        )
+      : ''
+  return [`${path.length === 0 ? 'it' : pathText(path)} is ${asText(value)}; legal: ${message}${guess && `.${guess}`}`]
+}
+
+/** The routes of a service: those of the specification, with the declared ones added or in their place, without those declared null. */
+function mergedRoutes(declared: Readonly<Record<string, Route | null>>): Record<string, Route> {
+  const all = Object.entries({ ...ROUTES, ...declared } as Record<string, Route | null>)
+  return Object.fromEntries(
+    all.flatMap(([name, route]) => {
+      if (route === null) return []
+      // What the items of a route are called does not change with its path.
+      const item = route.item ?? (name in ROUTES ? routeOf(name as RouteName).item : undefined)
+      return [[name, item === undefined ? route : { ...route, item }]]
+    }),
+  )
+}
+
+/** Whether a route can be called without any number or name. */
+const isBare = ({ slots }: Route): boolean => Object.values(slots).every(({ kind }) => kind === 'choice')
+
+/** What is wrong with the routes of a service together. */
+function routeMistakes(routes: Readonly<Record<string, Route>>, probe: unknown): string[] {
+  const mistakes: string[] = []
+  /** Kinds of items, with the route that has each: keys in the database begin with them. */
+  const kinds = new Map<string, string>()
+  for (const [name, { shape }] of Object.entries(routes)) {
+    if (name in ROUTES && routeOf(name as RouteName).shape !== shape)
+      mistakes.push(
+        `routes.${name}.shape is "${shape}"; legal: "${routeOf(name as RouteName).shape}", because the specification has this route`,
+      )
+    const kind = itemKind(routes, name)
+    if (kinds.has(kind))
+      mistakes.push(
+        `routes.${name}.item is "${kind}"; legal: a word that no other route has, and routes.${kinds.get(kind)} has this one`,
+      )
+    kinds.set(kind, name)
+  }
+  const bare = Object.keys(routes).filter((name) => isBare(routes[name]!))
+  if (probe !== null && !bare.includes(probe as string))
+    mistakes.push(`probe is ${asText(probe)}; legal: null, or a route without numbers in its path: ${bare.join(', ')}`)
+  return mistakes
 }
 
 /** Checks the declaration of a service from a file or program; `source` names it. Throws one InputError with every mistake. */
 export function checkService(declared: unknown, source: string): Service {
   const fail = (mistakes: readonly string[]): never => {
-    throw new InputError(`${source} is not the declaration of a service:\n${mistakes.join('\n')}`, {
+    throw new InputError(`${source} is not the declaration of a service:\n  ${mistakes.join('\n  ')}`, {
       hint: 'docs/library.md shows one: { name, vendor, baseUrl, timeZone }, and what else can be declared.',
       code: 'bad-service',
     })
   }
-  if (declared === null || typeof declared !== 'object' || Array.isArray(declared))
-    return fail([`  it is ${asText(declared)}; legal: an object with ${REQUIRED.join(', ')}`])
-  const given = declared as Readonly<Record<string, unknown>>
-  const mistakes = [
-    ...NAMES.filter((name) => REQUIRED.includes(name) || given[name] !== undefined)
-      .filter((name) => !PARTS[name].is(given[name]))
-      .map((name) => `  ${name} is ${asText(given[name])}; legal: ${PARTS[name].legal}`),
-    ...Object.keys(given)
-      .filter((name) => !(name in PARTS))
-      .map((name) => `  ${name} is unknown; legal: ${NAMES.join(', ')}.${didYouMean(name, NAMES)}`),
-  ]
+  if (!isObject(declared))
+    return fail([`it is ${asText(declared)}; legal: an object with name, vendor, baseUrl, timeZone`])
+  const { success, data, error } = declaration.safeParse(declared, { jitless: true })
+  if (!success) return fail(error.issues.flatMap((issue) => explained(declared, issue)))
+  const routes = mergedRoutes((data.routes ?? {}) as Readonly<Record<string, Route | null>>)
+  const probe = data.probe === undefined ? PROBE : data.probe
+  const mistakes = routeMistakes(routes, probe)
   if (mistakes.length > 0) return fail(mistakes)
-  const service = { ...SHARED, ...(given as unknown as Service) }
+  const given = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined))
   return {
-    ...service,
-    baseUrl: service.baseUrl?.replace(/\/+$/, '') ?? null,
-    // Its routes are added to those of the specification, or take their place.
-    routes: { ...SHARED.routes, ...(given.routes as Service['routes'] | undefined) },
-    wellKnown: { ...SHARED.wellKnown, ...(given.wellKnown as Service['wellKnown'] | undefined) },
+    ...DEFAULTS,
+    ...(given as unknown as Service),
+    baseUrl: data.baseUrl?.replace(/\/+$/, '') ?? null,
+    routes,
+    probe,
+    wellKnown: { ...NOTHING_KNOWN, ...(data.wellKnown as Partial<Service['wellKnown']> | undefined) },
   }
 }

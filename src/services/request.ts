@@ -4,12 +4,12 @@ import { formatUtc, type Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import { formatOffset, localClock, offsetAt } from '../base/time/zone.ts'
 import type { DateForm, ParameterKind } from './kinds.ts'
-import type { AnyParams, Params, RouteName } from './routes.ts'
+import type { AnyParams, ParamsOf } from './routes.ts'
 import type { Service } from './services.ts'
 
 /** A GET that is ready to be sent, without the key. */
 export interface ApiRequest {
-  readonly route: RouteName
+  readonly route: string
   /** Path and query, percent-encoded, beginning with a slash. */
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
@@ -31,7 +31,7 @@ export function formatDate(form: DateForm, at: Instant, timeZone: string): strin
     : `${clock.replace('T', ' ')} ${formatOffset(offset, '')}`
 }
 
-function refuseParameter(route: RouteName, name: string, value: unknown, legal: string, extra = ''): never {
+function refuseParameter(route: string, name: string, value: unknown, legal: string, extra = ''): never {
   throw new InputError(
     `${JSON.stringify(value)} is not a value of ${name} (route ${route}); legal: ${legal}.${extra}`,
     {
@@ -41,7 +41,7 @@ function refuseParameter(route: RouteName, name: string, value: unknown, legal: 
 }
 
 /** The texts that a value becomes on the wire: one, or one for each element of a list. */
-function wireValues(route: RouteName, name: string, kind: ParameterKind, value: unknown, timeZone: string): string[] {
+function wireValues(route: string, name: string, kind: ParameterKind, value: unknown, timeZone: string): string[] {
   switch (kind.kind) {
     case 'choice': {
       const word = Object.hasOwn(kind.aliases, String(value)) ? kind.aliases[String(value)] : value
@@ -71,7 +71,7 @@ function wireValues(route: RouteName, name: string, kind: ParameterKind, value: 
 }
 
 /** Builds the request of a call: path, query in the order of the route's row, and headers. Pure; throws InputError for what the row does not allow. */
-export function buildRequest<R extends RouteName>(service: Service, route: R, params: Params<R>): ApiRequest {
+export function buildRequest<R extends string>(service: Service, route: R, params: ParamsOf<R>): ApiRequest {
   const row = service.routes[route]
   if (!row) throw new InputError(`The service ${service.name} has no route ${route}.`, { code: 'unknown-route' })
   const given = params as AnyParams

@@ -12,6 +12,7 @@ import {
   type ParameterKind,
   type ValueOf,
 } from './kinds.ts'
+import type { Size } from './windows.ts'
 
 /** The languages of the service's texts, the preferred one first. */
 export const LOCALES = ['es', 'en'] as const
@@ -61,10 +62,12 @@ export interface Route {
   readonly root: string
   readonly slots: Readonly<Record<string, ParameterKind>>
   readonly query: Readonly<Record<string, ParameterKind>>
-  /** What the items of a content route are called in the database. */
+  /** The kind of its items in the database, for content and archives; the name of the route when left out. */
   readonly item?: string
   /** Whether the answer depends on the day, so that a range is requested day by day; otherwise at once. */
   readonly byDay?: boolean
+  /** The first window of a series route; chosen by the number of geos when left out. */
+  readonly window?: Size
   /** One sentence for help and documentation. */
   readonly about: string
 }
@@ -107,6 +110,7 @@ export const ROUTES = {
     root: 'indicator',
     slots: { id },
     query: { locale, ...dates('utc') },
+    window: { unit: 'day', count: 3 },
     about: 'The values of one offer indicator.',
   },
   documentations: {
@@ -154,6 +158,7 @@ export const ROUTES = {
     version: 1,
     shape: 'archives',
     root: 'archives',
+    item: 'archive',
     byDay: true,
     slots: {},
     query: {
@@ -169,6 +174,7 @@ export const ROUTES = {
     version: 1,
     shape: 'archives',
     root: 'archives',
+    item: 'archive_json',
     slots: {},
     query: {
       locale,
@@ -199,15 +205,11 @@ export const ROUTES = {
 } as const satisfies Record<string, Route>
 
 export type RouteName = keyof typeof ROUTES
+/** The route by which it is found out whether a service can be reached: a short listing. */
+export const PROBE: RouteName = 'widgets'
 export const ROUTE_NAMES = Object.keys(ROUTES) as RouteName[]
 /** A row with its literal types forgotten, for code that treats all routes alike. */
 export const routeOf = (name: RouteName): Route => ROUTES[name]
-
-/** A route of values. Its name is also the kind of what is numbered in it: indicators, and offer indicators apart from them. */
-export type SeriesRoute = {
-  [R in RouteName]: (typeof ROUTES)[R]['shape'] extends 'series' ? R : never
-}[RouteName]
-export const SERIES_ROUTES = ROUTE_NAMES.filter((name): name is SeriesRoute => routeOf(name).shape === 'series')
 
 type Simplify<T> = { [K in keyof T]: T[K] }
 
@@ -220,6 +222,9 @@ export type Params<R extends RouteName> = Simplify<
 
 /** The parameters of a call of any route, by name. */
 export type AnyParams = Readonly<Record<string, ValueOf<ParameterKind> | undefined>>
+
+/** The parameters of a call: typed for a route of the specification; those of one that a service declares are checked when it is built. */
+export type ParamsOf<R extends string> = R extends RouteName ? Params<R> : AnyParams
 
 /** The words that a query parameter of a route takes in the specification. */
 export type ParameterWords<R extends RouteName, P extends keyof (typeof ROUTES)[R]['query']> =
@@ -240,16 +245,17 @@ export type ContentRoute = {
   [R in RouteName]: (typeof ROUTES)[R]['shape'] extends 'content' ? R : never
 }[RouteName]
 
-/** The routes of editorial content that a service has; each is a kind of content. */
-export const contentRoutes = (routes: Readonly<Record<string, Route>>): ContentRoute[] =>
-  (Object.keys(routes) as ContentRoute[]).filter((name) => routes[name]!.shape === 'content')
-export const CONTENT_ROUTES = contentRoutes(ROUTES)
+/** The routes of a shape that a service has, by name. */
+export const routesOf = (routes: Readonly<Record<string, Route>>, shape: Shape): string[] =>
+  Object.keys(routes).filter((name) => routes[name]!.shape === shape)
 
-/** The kind of content that a route brings: what its items are called in the database. */
-export const contentKind = (routes: Readonly<Record<string, Route>>, name: string): string => routes[name]!.item ?? name
+export const CONTENT_ROUTES = routesOf(ROUTES, 'content') as ContentRoute[]
+
+/** The kind of what a route brings: what its items are called in the database. */
+export const itemKind = (routes: Readonly<Record<string, Route>>, name: string): string => routes[name]!.item ?? name
 /** The kinds of content of the specification, each with its route. */
 export const CONTENT_KINDS: ReadonlyMap<string, ContentRoute> = new Map(
-  CONTENT_ROUTES.map((name) => [contentKind(ROUTES, name), name]),
+  CONTENT_ROUTES.map((name) => [itemKind(ROUTES, name), name]),
 )
 
 export type { Id, IdOrName }

@@ -17,6 +17,8 @@ export interface Service {
   readonly locales: readonly [Locale, ...Locale[]]
   /** What can be requested, by name, with the parameters of each call and the shape of its answer. */
   readonly routes: Readonly<Record<string, Route>>
+  /** The route that is called to find out whether it answers; null for none. */
+  readonly probe: string | null
   /** The geos that are shown first by default, in this order. */
   readonly mainGeos: readonly number[]
   /** The indicators that recipes, the demo and examples are about by default. */

@@ -1,15 +1,16 @@
 import { CHANGES } from './resolutionChanges.ts'
-import { LOCALES, ROUTES } from './routes.ts'
+import { LOCALES, PROBE, ROUTES } from './routes.ts'
 import type { Service } from './service.ts'
 import { STEPS } from './steps.ts'
 import { MAIN_GEOS, WELL_KNOWN } from './wellKnown.ts'
 import { WINDOWS } from './windows.ts'
 
-/** What all services with this interface have in common, unless they declare something else. Source: the specification. */
+/** What the profiles have in common. Source: the specification. */
 export const SHARED = {
   timeZone: 'Europe/Madrid',
   locales: LOCALES,
   routes: ROUTES,
+  probe: PROBE,
   mainGeos: MAIN_GEOS,
   wellKnown: WELL_KNOWN,
   steps: STEPS,

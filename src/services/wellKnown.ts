@@ -1,7 +1,7 @@
-/** An indicator, and the geo whose values answer most questions about it. */
+/** An indicator, and the geo whose values answer most questions about it; null where the service declares none. */
 export interface WellKnownSeries {
-  readonly indicator: number
-  readonly geo: number
+  readonly indicator: number | null
+  readonly geo: number | null
 }
 
 /** What questions are about: the subjects of recipes, of the demo and of the examples in the help. */
@@ -23,11 +23,11 @@ export interface WellKnown {
 
 /** The country, for prices, and its peninsula, for powers. */
 const [COUNTRY, PENINSULA] = [3, 8741]
-const price = (indicator: number): WellKnownSeries => ({ indicator, geo: COUNTRY })
-const power = (indicator: number): WellKnownSeries => ({ indicator, geo: PENINSULA })
+const price = (indicator: number) => ({ indicator, geo: COUNTRY })
+const power = (indicator: number) => ({ indicator, geo: PENINSULA })
 
 /** Source: the operator's catalogue. */
-export const WELL_KNOWN: WellKnown = {
+export const WELL_KNOWN = {
   spotPrice: price(600),
   sessionPrice: price(612),
   tradedEnergy: price(602),
@@ -38,7 +38,13 @@ export const WELL_KNOWN: WellKnown = {
   hydro: power(546),
   nuclear: power(549),
   combinedCycle: power(550),
-}
+} as const satisfies WellKnown
+
+export const SUBJECTS = Object.keys(WELL_KNOWN) as (keyof WellKnown)[]
+/** The subjects of a service of which nothing is known. */
+export const NOTHING_KNOWN = Object.fromEntries(
+  SUBJECTS.map((name) => [name, { indicator: null, geo: null }]),
+) as unknown as WellKnown
 
 /** Two indicators for examples in the help and in messages. */
 export const [EXAMPLE, SECOND_EXAMPLE] = [WELL_KNOWN.spotPrice.indicator, WELL_KNOWN.sessionPrice.indicator] as const

@@ -12,13 +12,11 @@ export interface Windows {
   readonly byGeos: readonly { readonly upTo: number | null; readonly size: Size }[]
   /** Where the number of geos is not known. */
   readonly unknownGeos: Size
-  /** For offer indicators. */
-  readonly offers: Size
   /** For series that the service groups, by their step. */
   readonly grouped: Readonly<Record<string, Size>>
 }
 
-/** Source: the operator's service times out beyond about three weeks of forty geos and answers six months of a few; offers are requested by three days. */
+/** Source: the operator's service times out beyond about three weeks of forty geos and answers six months of a few. */
 export const WINDOWS: Windows = {
   byGeos: [
     { upTo: 5, size: { unit: 'month', count: 6 } },
@@ -26,7 +24,6 @@ export const WINDOWS: Windows = {
     { upTo: null, size: { unit: 'day', count: 14 } },
   ],
   unknownGeos: { unit: 'month', count: 1 },
-  offers: { unit: 'day', count: 3 },
   grouped: {
     day: { unit: 'year', count: 2 },
     month: { unit: 'year', count: 20 },

@@ -7,7 +7,7 @@ import { GOOD } from '../db/queries/outcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesIdentity.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type PlannedRequest, storedIdentity } from '../job/plannedRequest.ts'
-import type { AnyParams, Locale, RouteName } from '../services/routes.ts'
+import type { AnyParams, Locale } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import type { Database } from '../tables/schema.ts'
 
@@ -70,7 +70,7 @@ const stored = (db: Kysely<Database>, after: { last: number }) =>
     .where('f.id', '>', after.last)
     .orderBy('f.id')
     .limit(BLOCK)
-    .$narrowType<{ route: RouteName; form: PackForm }>()
+    .$narrowType<{ form: PackForm }>()
 
 type StoredRow = InferResult<ReturnType<typeof stored>>[number]
 

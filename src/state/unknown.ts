@@ -2,11 +2,10 @@ import { floorToSecond } from '../base/time/instant.ts'
 import { NO_FAILURE } from '../db/queries/outcomes.ts'
 import type { Reader } from '../db/store.ts'
 import type { UnknownItem } from '../job/plannerState.ts'
-import type { AnyParams, RouteName } from '../services/routes.ts'
 
-/** An indicator or widget that the service does not know. */
+/** An item, such as an indicator or widget, that the service does not know. */
 export interface Unknown extends UnknownItem {
-  readonly route: RouteName
+  readonly route: string
   readonly id: string | number
 }
 
@@ -23,7 +22,7 @@ async function lastGood({ kysely }: Reader, path: string): Promise<number> {
   return last?.id ?? 0
 }
 
-/** Indicators and widgets that the service answered with 404 or 410 and has not answered otherwise since, by route and id. */
+/** Items that the service answered with 404 or 410 and has not answered otherwise since, by route and id. */
 export async function readUnknown(db: Reader): Promise<ReadonlyMap<string, Unknown>> {
   const refusals = await db.kysely
     .selectFrom('_fetch')
@@ -31,18 +30,18 @@ export async function readUnknown(db: Reader): Promise<ReadonlyMap<string, Unkno
     .where('outcome', 'not in', NO_FAILURE)
     .where('outcome', '=', 'refused')
     .where('status', 'in', [404, 410])
-    .where('route', 'in', ['indicator', 'offer_indicator', 'widget'])
     .orderBy('id')
     .execute()
   const answered = new Map<string, number>()
   const unknown = new Map<string, Unknown>()
-  for (const { id: fetchId, target, params, finished_at, ...row } of refusals) {
+  for (const { id: fetchId, route, target, params, finished_at } of refusals) {
+    const { id } = JSON.parse(params) as { readonly id?: string | number }
+    // A listing is of no single item.
+    if (id === undefined) continue
     const [path] = target.split('?') as [string]
     const good = answered.get(path) ?? (await lastGood(db, path))
     answered.set(path, good)
     if (fetchId < good) continue
-    const route = row.route as RouteName
-    const id = (JSON.parse(params) as AnyParams).id as string | number
     const lastAt = floorToSecond(finished_at)
     const key = `${route} ${id}`
     unknown.set(key, { route, id, sinceAt: unknown.get(key)?.sinceAt ?? lastAt, lastAt })

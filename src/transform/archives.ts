@@ -1,6 +1,7 @@
 import { AS, canonical, isObject, type JsonObject, payloadOf, textOf } from '../base/json.ts'
 import { localDate } from '../base/time/zone.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
+import { itemKind } from '../services/routes.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { FILED_LISTS, type Item, readItems } from './items.ts'
 import { taxonomyRows } from './taxonomy.ts'
@@ -19,13 +20,13 @@ function dateOf({ item, part }: Item, planned: PlannedRequest): string {
   return planned.window ? localDate(planned.timeZone, planned.window.from) : ''
 }
 
-/** The rows of an answer of `/archives` or `/archives_json`: archives, their texts, and one edition for each entry. */
+/** The rows of an answer of a route of archives: archives, their texts, and one edition for each entry. */
 export function transformArchives(body: JsonObject, planned: PlannedRequest): Rows {
   const { items, rejects } = readItems(body, declaredRoute(planned).root, ['id'], {
     once: false,
     lists: FILED_LISTS,
   })
-  const kind = planned.route === 'archives' ? 'archive' : 'archive_json'
+  const kind = itemKind(planned.service.routes, planned.route)
   const { locale } = planned
   const editions = items.map((one): RowValues => {
     const { id, item, part } = one

@@ -1,6 +1,6 @@
 import { AS, type FieldReader, integerOf, isObject, type JsonObject, payloadOf } from '../base/json.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
-import { contentKind } from '../services/routes.ts'
+import { itemKind } from '../services/routes.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { FILED_LISTS, type Item, readItems } from './items.ts'
 import { withPlain } from './plain.ts'
@@ -90,7 +90,7 @@ export function transformContents(body: JsonObject, planned: PlannedRequest): Ro
   const { items, rejects, whole } = readItems(body, declaredRoute(planned).root, ['id'], {
     lists: { ...FILED_LISTS, media: 'id' },
   })
-  const kind = contentKind(planned.service.routes, planned.route)
+  const kind = itemKind(planned.service.routes, planned.route)
   const { locale } = planned
   const filed = items.map(({ id, part }) => ({ owner: { kind, id }, part }))
   const { tables, owned } = taxonomyRows(filed, locale, rejects, {

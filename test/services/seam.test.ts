@@ -10,7 +10,7 @@ import { recipesOf } from '../../src/products/recipes/recipes.ts'
 import { searchItems } from '../../src/products/search.ts'
 import { checkService } from '../../src/services/declared.ts'
 import { buildRequest } from '../../src/services/request.ts'
-import { type Params, ROUTES, type RouteName } from '../../src/services/routes.ts'
+import { ROUTES } from '../../src/services/routes.ts'
 import { SERVICES, type Service } from '../../src/services/services.ts'
 import { sync } from '../../src/sync.ts'
 import { json, runCommand, serve, tempFolder, tempStore } from '../kit.ts'
@@ -30,13 +30,13 @@ const ANSWER = { contents: [{ id: 7, title: 'A meeting', published_status: 'publ
 
 describe('a route of a known shape is one row of a service', () => {
   test('its request is built, and its parameters are checked', () => {
-    const route = 'events' as RouteName
-    const params = { language: 'es', order: 'expires' } as Params<RouteName>
+    const route = 'events'
+    const params = { language: 'es', order: 'expires' }
     expect(buildRequest(service, route, params)).toMatchObject({
       target: '/es/events?order=expires',
       headers: { Accept: 'application/json; application/vnd.more-api-v1+json' },
     })
-    expect(() => buildRequest(service, route, { language: 'es', order: 'x' } as never)).toThrow(/legal: published/)
+    expect(() => buildRequest(service, route, { language: 'es', order: 'x' })).toThrow(/legal: published/)
     expect(() => buildRequest(SERVICES.generic, route, params)).toThrow(/no route events/)
   })
 
@@ -128,31 +128,132 @@ describe('a route of a known shape is one row of a service', () => {
     expect((await runCommand(folder, ['discover', 'meeting', '--in', 'content'])).out).toMatch(/7 +event +A meeting/)
   })
 
-  test.each([
+  test.each<[string, object, string]>([
     [
-      'a route without its path',
-      { routes: { events: { ...events, path: 'events' } } },
-      /routes is .*legal: routes by name/,
+      'a path without its slash',
+      { routes: { events: { ...events, path: 'events' }, more: { ...events, item: 'more' } } },
+      'routes.events.path is "events"; legal: a path such as "/news/{id}"',
     ],
-    ['a kind of content that is not a word', { routes: { events: { ...events, item: "an 'event" } } }, /routes is/],
-    ['a route of an unknown shape', { routes: { events: { ...events, shape: 'table' } } }, /routes is/],
-    ['a step that is a word', { steps: { byNumber: { 4: 'hour' }, byWord: {}, coarse: null, native: [] } }, /steps is/],
+    [
+      'a misspelt kind',
+      { routes: { events: { ...events, query: { a: { kind: 'lst' } } } } },
+      'routes.events.query.a.kind is "lst"; legal: choice, instant, list, flag, id, idOrName',
+    ],
+    [
+      'a form that no date has',
+      { routes: { events: { ...events, query: { a: { kind: 'instant', form: 'iso' } } } } },
+      'routes.events.query.a.form is "iso"; legal: "utc", "offset", "spaced"',
+    ],
+    [
+      'a slot without its kind',
+      { routes: { events: { ...events, path: '/{language}/events/{id}' } } },
+      'routes.events.slots.id is missing; legal: the kind of the parameter id, which is in the path',
+    ],
+    [
+      'a slot beside the path',
+      { routes: { events: { ...events, path: '/events' } } },
+      'routes.events.path is "/events"; legal: a path with {language}, or no such slot',
+    ],
+    [
+      'a misspelt key of a route',
+      { routes: { events: { ...events, byday: true } } },
+      'routes.events.byday is unknown; legal: path, version, shape, root, slots, query, item, byDay, window, about. Did you mean "byDay"?',
+    ],
+    [
+      'a series route without its number',
+      { routes: { flows: { ...ROUTES.indicators, shape: 'series' } } },
+      'routes.flows.slots.id is missing; legal: { kind: "id", … }, as every route of shape series has it',
+    ],
+    [
+      'a kind of content that is not a word',
+      { routes: { events: { ...events, item: "an 'event" } } },
+      `routes.events.item is "an 'event"; legal: a word of letters, digits and underscores`,
+    ],
+    [
+      'items that another route has',
+      { routes: { bulletins: { ...ROUTES.archives, path: '/bulletins' } } },
+      'routes.bulletins.item is "archive"; legal: a word that no other route has, and routes.archives has this one',
+    ],
+    [
+      'a route of an unknown shape',
+      { routes: { events: { ...events, shape: 'table' } } },
+      'routes.events.shape is "table"; legal: "catalogue", "series", "content", "archives", "widgets"',
+    ],
+    [
+      'a known route of another shape',
+      { routes: { indicators: { ...events } } },
+      'routes.indicators.shape is "content"; legal: "catalogue", because the specification has this route',
+    ],
+    [
+      'a probe that is no listing',
+      { probe: 'widget' },
+      'probe is "widget"; legal: null, or a route without numbers in its path: indicators, ',
+    ],
+    [
+      'a probe that it does not have',
+      { routes: { widgets: null } },
+      'probe is "widgets"; legal: null, or a route without',
+    ],
+    [
+      'a step that is a word',
+      { steps: { byNumber: { 4: 'hour' }, byWord: {}, coarse: null, native: [] } },
+      'steps.byNumber.4 is "hour"; legal: seconds, or { unit: "day", "month" or "year", count }',
+    ],
     [
       'sums in a step of no number',
       { steps: { byNumber: { 4: 3600 }, byWord: {}, coarse: 5, native: [] } },
-      /steps is/,
+      'steps.coarse is 5; legal: null, or a number whose seconds are in byNumber',
     ],
-    ['a change without a day', { changes: [{ from: 'soon', indicators: [1] }] }, /changes is/],
-    ['a geo that is a name', { mainGeos: ['Spain'] }, /mainGeos is .*legal: a list of numbers/],
+    [
+      'windows without a size',
+      { windows: { byGeos: [{ upTo: null }], unknownGeos: { unit: 'day', count: 0 }, grouped: {} } },
+      'windows.byGeos[0].size is missing; legal: { unit, count }\n  windows.unknownGeos.count is 0; legal: a number from 1 on',
+    ],
+    [
+      'a change without a day',
+      { changes: [{ from: 'soon', indicators: [1] }] },
+      'changes[0].from is "soon"; legal: a day such as "2025-10-01"',
+    ],
+    ['a geo that is a name', { mainGeos: ['Spain'] }, 'mainGeos[0] is "Spain"; legal: the number of a geo'],
     [
       'a subject without its geo',
       { wellKnown: { demand: { indicator: 7 } } },
-      /wellKnown is .*legal: .*indicator, geo/,
+      'wellKnown.demand.geo is missing; legal: a number',
     ],
-    ['a subject that no question is about', { wellKnown: { tide: { indicator: 7, geo: 1 } } }, /wellKnown is/],
-    ['a language that the routes do not know', { locales: ['xx'] }, /locales is .*legal: .*es, en/],
+    [
+      'a subject that no question is about',
+      { wellKnown: { demnd: { indicator: 7, geo: 1 } } },
+      'wellKnown.demnd is unknown; legal: spotPrice, sessionPrice, tradedEnergy, demand, demandForecast, wind, solar, hydro, nuclear, combinedCycle. Did you mean "demand"?',
+    ],
+    ['a language that the routes do not know', { locales: ['pt'] }, 'locales[0] is "pt"; legal: "es", "en"'],
+    ['no language', { locales: [] }, 'locales is an empty list; legal: at least one of es, en'],
   ])('%s is refused with what is legal', (_name, part, message) => {
-    expect(() => checkService({ ...DECLARED, ...part }, 'test')).toThrow(message)
+    const refused = () => checkService({ ...DECLARED, ...part }, 'test')
+    expect(refused).toThrow(`test is not the declaration of a service:\n  ${message}`)
+    // One mistake is one line: what is right beside it is not named.
+    expect(refused).toThrow(expect.objectContaining({ message: expect.not.stringMatching(/is a value of type|more/) }))
+  })
+
+  test('one that declares only its name has nothing of the data of another', () => {
+    const { name, vendor, baseUrl, timeZone } = DECLARED
+    const bare = checkService({ name, vendor, baseUrl, timeZone }, 'test')
+    expect(bare).toMatchObject({ routes: ROUTES, changes: [], mainGeos: [] })
+    expect(bare.steps).toMatchObject({ byNumber: {}, coarse: null, native: [] })
+    const numbers = Object.values(bare.wellKnown).flatMap(({ indicator, geo }) => [indicator, geo])
+    expect(new Set(numbers)).toEqual(new Set([null]))
+    for (const { name: recipe, parameters } of recipesOf(bare))
+      for (const text of Object.values(parameters))
+        expect(String(text), recipe).not.toMatch(/\b(600|612|602|1293|544|551|1295|546|549|550|8741)\b/)
+  })
+
+  test('a route that is declared null is not there', () => {
+    const less = checkService(
+      { ...DECLARED, routes: { widgets: null, offer_indicator: null }, probe: 'indicators' },
+      'test',
+    )
+    expect(Object.keys(less.routes)).not.toContain('widgets')
+    expect(Object.keys(less.routes)).toContain('widget')
+    expect(() => buildRequest(less, 'widgets', {})).toThrow(/no route widgets/)
   })
 })
 

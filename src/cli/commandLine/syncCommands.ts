@@ -183,7 +183,7 @@ export const SYNC_COMMANDS = {
       ...DATABASE,
       ...SERVICE,
       id: { type: 'number', array: true, describe: 'Only these archives' },
-      kind: { choices: ['archive', 'archive_json', 'all'], default: 'all', describe: 'Only those of one listing' },
+      kind: { type: 'string', default: 'all', describe: 'Only those of one listing: archive, archive_json' },
       from: { ...MOMENT, describe: 'First day for which they were listed: 2025-11-01, -30d' },
       to: { ...MOMENT, describe: 'First day after it: 2025-12-01, -2d' },
       folder: { type: 'string', describe: 'Where files go; archives/ beside the database when left out' },

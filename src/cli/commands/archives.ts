@@ -1,14 +1,16 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { StoppedError, SyncError } from '../../base/errors.ts'
+import { InputError, StoppedError, SyncError } from '../../base/errors.ts'
 import type { OnEvent } from '../../base/events.ts'
 import { eventsTo } from '../../base/log.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
+import { didYouMean } from '../../base/suggest.ts'
 import { localDate } from '../../base/time/zone.ts'
 import { accountCalls } from '../../calls.ts'
 import { placeOf } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader } from '../../db/open.ts'
+import { heldKinds } from '../../db/queries/kinds.ts'
 import type { Reader, Store } from '../../db/store.ts'
 import { type OnRetry, openClient } from '../../fetch/client.ts'
 import { type DownloadOptions, download } from '../../fetch/files/download.ts'
@@ -16,6 +18,8 @@ import { tidyParts } from '../../fetch/files/partialFiles.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { recordFile } from '../../load/archiveFiles.ts'
 import { secretsOf } from '../../services/key.ts'
+import { itemKind, routesOf } from '../../services/routes.ts'
+import type { Service } from '../../services/service.ts'
 import type { CommonArgs, RangeArgs, ServiceArgs } from '../flags.ts'
 import { readJobs } from '../jobs/jobs.ts'
 import { readSettings, refuseExposed, requireService } from '../settings/config.ts'
@@ -31,7 +35,8 @@ import { version } from '../version.ts'
 interface ArchivesArgs extends CommonArgs, ServiceArgs, RangeArgs {
   readonly action: 'list' | 'download'
   readonly id?: number[]
-  readonly kind: 'archive' | 'archive_json' | 'all'
+  /** A kind of archives, or `all`. */
+  readonly kind: string
   readonly folder?: string
   readonly maxBytes: string
   readonly limit: number
@@ -58,10 +63,26 @@ function requestedDates(range: RangeArgs, zone: string): { from: string | null; 
   return { from: day('from'), to: day('to') }
 }
 
+/** Refuses a kind of archives that neither the service declares nor the database holds. */
+async function checkKind(db: Reader, kind: string, { routes }: Service): Promise<void> {
+  const declared = routesOf(routes, 'archives').map((name) => itemKind(routes, name))
+  const legal = [...new Set(['all', ...declared, ...(await heldKinds(db, 'archive'))])]
+  if (!legal.includes(kind))
+    throw new InputError(
+      `--kind ${kind} is not a kind of archives; legal: ${legal.join(', ')}.${didYouMean(kind, legal)}`,
+      {
+        code: 'usage',
+      },
+    )
+}
+
 /** The selected editions, the latest first. */
-function editions({ kysely }: Reader, args: ArchivesArgs): Promise<Edition[]> {
+async function editions(db: Reader, args: ArchivesArgs): Promise<Edition[]> {
+  const { kysely } = db
   const { kind, id = [], from, to } = args
-  const days = requestedDates({ from, to }, readSettings(args).service.value.timeZone)
+  const service = (await readSettings(args)).service.value
+  await checkKind(db, kind, service)
+  const days = requestedDates({ from, to }, service.timeZone)
   return kysely
     .selectFrom('archive_publications')
     .select(['kind', 'id', 'name', 'date', 'url', 'path', 'bytes'])
@@ -137,7 +158,7 @@ async function fetchAll(
 
 /** `archives download`: the files of editions, beside the database, under the names of their checksums. */
 async function fetchFiles(args: ArchivesArgs): Promise<number> {
-  const settings = readSettings(args)
+  const settings = await readSettings(args)
   const reached = requireService(settings)
   const { baseUrl, key, service } = reached
   const file = settings.database.value
@@ -181,7 +202,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
 
 export async function run(args: ArchivesArgs): Promise<number> {
   if (args.action === 'download') return fetchFiles(args)
-  const reader = openReader(readSettings(args).database.value)
+  const reader = openReader((await readSettings(args)).database.value)
   try {
     listEditions(await editions(reader, args), args)
     return EXIT.done

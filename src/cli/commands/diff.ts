@@ -68,7 +68,7 @@ const countsText = (counts: ReadonlyMap<string, number>): string =>
 
 /** `diff`: what changed between two instants or runs. */
 export async function run(args: DiffArgs): Promise<number> {
-  const { database, service } = readSettings(args)
+  const { database, service } = await readSettings(args)
   const reader = openReader(database.value)
   try {
     const zone = service.value.timeZone

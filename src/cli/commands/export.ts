@@ -147,7 +147,7 @@ export async function run(args: ExportArgs): Promise<number> {
   rangeOfFlags(args, SOME_ZONE, Math.floor(Date.now() / 1000))
   if (args.asOf !== undefined) millisOfFlag('as-of', args.asOf, SOME_ZONE, Date.now())
   const output = args.output !== undefined && STDOUT.includes(args.output) ? undefined : args.output
-  const reader = openReader(readSettings(args).database.value)
+  const reader = openReader((await readSettings(args)).database.value)
   try {
     const rows = await write(reader, output, args)
     if (!args.quiet) process.stderr.write(`${quantity(rows, 'row')}${output ? ` in ${output}` : ''}.\n`)

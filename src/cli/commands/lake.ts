@@ -27,7 +27,7 @@ interface LakeArgs extends CommonArgs, DatabaseArgs {
 const MINUTE_MS = 60_000
 
 async function syncFolder(args: LakeArgs): Promise<number> {
-  const reader = openReader(readSettings(args).database.value)
+  const reader = openReader((await readSettings(args)).database.value)
   try {
     const done = await withLake(args.folder, (place) =>
       syncLake(reader, place, {

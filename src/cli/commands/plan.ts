@@ -9,6 +9,7 @@ import { planSelection } from '../../plan/listings.ts'
 import { plan } from '../../plan/plan.ts'
 import type { Planning, PlanOptions } from '../../plan/planning.ts'
 import { createRequested, type Requested } from '../../plan/requested.ts'
+import type { Service } from '../../services/service.ts'
 import type { CommonArgs, OnlyArgs, RangeArgs, ServiceArgs } from '../flags.ts'
 import { readJobsOf } from '../jobs/jobs.ts'
 import { readSettings } from '../settings/config.ts'
@@ -29,6 +30,7 @@ interface PlanArgs extends CommonArgs, ServiceArgs, RangeArgs, OnlyArgs {
 /** What a plan needs in addition to the job: what is held, the time, and what earlier jobs request. */
 interface PlanContext {
   readonly args: PlanArgs
+  readonly service: Service
   readonly plannerState: PlannerState
   readonly catalogue: readonly Listed[]
   readonly now: Instant
@@ -39,8 +41,10 @@ interface PlanContext {
 type Jobs = readonly [Job, ...Job[]]
 
 /** Plans the first of some jobs against what is held. */
-function planJob({ args, plannerState, catalogue, now, requested }: PlanContext, [job, ...rest]: Jobs): PlannedJob {
-  const service = readSettings(args).service.value
+function planJob(
+  { args, service, plannerState, catalogue, now, requested }: PlanContext,
+  [job, ...rest]: Jobs,
+): PlannedJob {
   const optionsOf = ({ timeZone }: Job): PlanOptions => {
     const range = rangeOfFlags(args, timeZone, now)
     return { ...(range ? { range: { interval: range, how: 'narrow' } } : {}), newestFirst: args.newestFirst }
@@ -109,8 +113,8 @@ function noteAll(requested: Requested, requests: Iterable<PlannedRequest>): void
 
 /** `plan`: what a sync would request, why, how many calls and on which days. */
 export async function run(args: PlanArgs): Promise<number> {
-  const jobs = readJobsOf(args)
-  const { database, baseUrl, service } = readSettings(args)
+  const jobs = await readJobsOf(args)
+  const { database, baseUrl, service } = await readSettings(args)
   const reader = (await isThere(database.value)) ? (await import('../../db/open.ts')).openReader(database.value) : null
   const readPlanning = reader && (await import('../../state/planning.ts')).readPlanning
   try {
@@ -119,7 +123,7 @@ export async function run(args: PlanArgs): Promise<number> {
     const host = URL.parse(base)?.host
     const requested = createRequested()
     const context = {
-      ...{ args, now },
+      ...{ args, service: service.value, now },
       ...(readPlanning ? await readPlanning(reader) : { plannerState: EMPTY_STATE, catalogue: [] }),
     }
     const all = jobs.map((job, i) => {

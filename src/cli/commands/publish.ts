@@ -134,7 +134,7 @@ export async function run(args: PublishArgs): Promise<number> {
         hint: 'Name the file that is to be made; readers of a server need no copy, only the role that reads (docs/scale.md).',
         code: 'publish-on-server',
       })
-  const source = openReader(readSettings(args).database.value)
+  const source = openReader((await readSettings(args)).database.value)
   try {
     const copy = file === undefined ? null : await publishCopy(source, file, args)
     const files = page === undefined ? null : await publishPage(source, page, args)

@@ -158,7 +158,7 @@ async function tryAgain(file: string, service: Service): Promise<{ open: number;
 }
 
 export async function run(args: QuarantineArgs): Promise<number> {
-  const settings = readSettings(args)
+  const settings = await readSettings(args)
   const file = settings.database.value
   const service = settings.service.value
   if (args.action === 'dismiss') return dismissed(file, args)

@@ -7,6 +7,7 @@ import { exactNumber, uniqueNames } from '../../products/cells.ts'
 import type { Recipe } from '../../products/recipes/recipe.ts'
 import { asAnswerError } from '../../products/statement.ts'
 import type { Service } from '../../services/services.ts'
+import { EXAMPLE } from '../../services/wellKnown.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings, type Settings } from '../settings/config.ts'
 import { called } from '../shell.ts'
@@ -105,7 +106,7 @@ async function listRecipes(service: Service, json: boolean): Promise<void> {
   )
   const { indicator } = service.wellKnown.spotPrice
   print(
-    `${recipes.join('\n')}\n\nRun one: ${called()} query --recipe daily-average --indicator ${indicator} --from 2025-10-01`,
+    `${recipes.join('\n')}\n\nRun one: ${called()} query --recipe daily-average --indicator ${indicator ?? EXAMPLE} --from 2025-10-01`,
   )
 }
 
@@ -141,7 +142,7 @@ async function runDuckDb(
 
 export async function run(args: QueryArgs): Promise<number> {
   // Here `--timeout` is that of the statement, not that of the network.
-  const settings = readSettings({ database: args.database })
+  const settings = await readSettings({ database: args.database })
   const service = settings.service.value
   if (args.recipes) {
     await listRecipes(service, args.json)

@@ -161,7 +161,7 @@ async function rebuildInto(
 
 export async function run(args: ReplayArgs): Promise<number> {
   const log = logFor(args, [])
-  const settings = readSettings(args)
+  const settings = await readSettings(args)
   const file = settings.database.value
   const service = settings.service.value
   if (args.incomplete && args.into === undefined)

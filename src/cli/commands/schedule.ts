@@ -40,8 +40,8 @@ export function nextTime({ name, schedule, timeZone }: Job, after: number): numb
   return next.getTime()
 }
 
-function readScheduled(args: ScheduleArgs): Job[] {
-  const jobs = readJobs(args.jobs, readSettings(args).service.value)
+async function readScheduled(args: ScheduleArgs): Promise<Job[]> {
+  const jobs = readJobs(args.jobs, (await readSettings(args)).service.value)
   const without = jobs.filter(({ schedule }) => schedule === null)
   if (without.length === 0) return jobs
   throw new InputError(`${without.map(({ name }) => name).join(', ')}: no schedule.`, {
@@ -51,11 +51,11 @@ function readScheduled(args: ScheduleArgs): Job[] {
 }
 
 /** What one run works with. The files may have changed since the start: where they are wrong now, the parent process reports it. */
-function readAgain(args: ScheduleArgs, index: number) {
+async function readAgain(args: ScheduleArgs, index: number) {
   try {
-    const settings = readSettings(args)
+    const settings = await readSettings(args)
     // The files of the others may be no jobs any more.
-    const [job] = readScheduled({ ...args, jobs: [args.jobs[index]!] }) as [Job]
+    const [job] = (await readScheduled({ ...args, jobs: [args.jobs[index]!] })) as [Job]
     const service = requireService(settings)
     const log = logFor(args, secretsOf(service.key))
     createNotifier([job], notifyTargets(args), { command: 'schedule', log })
@@ -70,7 +70,7 @@ function readAgain(args: ScheduleArgs, index: number) {
 async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise<number> {
   endWithParent(parent)
   reportAlive()
-  const { job, file, service, log } = readAgain(args, index)
+  const { job, file, service, log } = await readAgain(args, index)
   const emit = eventsTo(log)
   const signals = watchSignals(emit)
   try {
@@ -89,7 +89,7 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
     const { code, summaries } = await runJobs([job], {
       ...service,
       file,
-      distributed: isDistributed(args, readSettings(args)),
+      distributed: isDistributed(args, await readSettings(args)),
       command: 'schedule',
       log,
       quiet: args.quiet,
@@ -115,9 +115,9 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
 export async function run(args: ScheduleArgs): Promise<number> {
   const childRun = readChildRun()
   if (childRun) return runOnce(args, childRun)
-  const jobs = readScheduled(args)
+  const jobs = await readScheduled(args)
   // Reported now, not when the job is due.
-  const { key } = requireService(readSettings(args))
+  const { key } = requireService(await readSettings(args))
   rejectPolicy(args)
   if (!(args.stall > 0)) throw new InputError('--stall takes seconds, more than 0.', { code: 'bad-stall' })
   const log = logFor(args, secretsOf(key))

@@ -6,7 +6,6 @@ import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import { parseSpan, SPAN_FORM } from '../../job/moment.ts'
 import { lastVersionAt } from '../../products/versions.ts'
-import type { SeriesRoute } from '../../services/routes.ts'
 import type { Service } from '../../services/services.ts'
 import { EXAMPLE } from '../../services/wellKnown.ts'
 import type { CommonArgs, DatabaseArgs, RangeArgs } from '../flags.ts'
@@ -30,7 +29,8 @@ interface ShowArgs extends CommonArgs, DatabaseArgs, RangeArgs {
 /** Seconds of values that are drawn by default. */
 const USUAL = 7 * 86_400
 
-const WORD = { indicator: 'indicator', offer_indicator: 'offer indicator' } as const
+/** A kind of indicators in words. */
+const wordOf = (kind: string): string => kind.replaceAll('_', ' ')
 
 /**
  * The series of an indicator to draw: native rather than aggregated; of the named geo, else of a main one of the service, else of
@@ -38,7 +38,7 @@ const WORD = { indicator: 'indicator', offer_indicator: 'offer indicator' } as c
  */
 async function findShownSeries(
   { kysely }: Reader,
-  kind: SeriesRoute,
+  kind: string,
   indicator: number,
   geo: number | undefined,
   { mainGeos }: Service,
@@ -64,7 +64,7 @@ async function findShownSeries(
     return { ...dataset, name: indicator_name ?? `indicator ${indicator_id}`, firstAt, lastAt }
   }
   throw new InputError(
-    `No values of ${WORD[kind]} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are held.`,
+    `No values of ${wordOf(kind)} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are held.`,
     {
       hint: 'See what is held: indicator-sync discover. Fetch more with a job: indicator-sync sync.',
       code: 'not-held',
@@ -92,7 +92,7 @@ async function draw(
 }
 
 /** What is drawn, by number and kind. */
-function subjectOf({ indicator, offer, with: second, revisions }: ShowArgs): { kind: SeriesRoute; id: number } {
+function subjectOf({ indicator, offer, with: second, revisions }: ShowArgs): { kind: string; id: number } {
   if ((indicator === undefined) === (offer === undefined))
     throw new InputError('show takes the number of one indicator, or --offer with that of an offer indicator.', {
       hint: `For example: indicator-sync show ${EXAMPLE} --last 7d`,
@@ -128,7 +128,7 @@ async function read(reader: Reader, args: ShowArgs, service: Service): Promise<S
   const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, last + 1)
   const from = Math.max(range?.from ?? to - USUAL, Math.min(first.firstAt, second?.firstAt ?? first.firstAt))
   if (from >= to)
-    throw new InputError(`Nothing of ${WORD[kind]} ${id} is held for this time.`, {
+    throw new InputError(`Nothing of ${wordOf(kind)} ${id} is held for this time.`, {
       hint: `What is held ends at ${formatLocal(first.zone, last)}; give --from and --to, or no range for its last week.`,
       code: 'nothing-held',
     })
@@ -136,7 +136,7 @@ async function read(reader: Reader, args: ShowArgs, service: Service): Promise<S
   const all: DrawnSeries[] = []
   for (const dataset of datasets) all.push(await draw(reader, dataset, from, to, then))
   if (asOf !== null && all.every((drawn) => knownValues(drawn).length === 0))
-    throw new InputError(`Nothing of ${WORD[kind]} ${id} was known of this time at ${asOf}.`, {
+    throw new InputError(`Nothing of ${wordOf(kind)} ${id} was known of this time at ${asOf}.`, {
       hint: 'Give a later instant, or --revisions alone for what was said first.',
       code: 'nothing-known',
     })
@@ -146,7 +146,7 @@ async function read(reader: Reader, args: ShowArgs, service: Service): Promise<S
 }
 
 export async function run(args: ShowArgs): Promise<number> {
-  const { database, service } = readSettings(args)
+  const { database, service } = await readSettings(args)
   const reader = openReader(database.value)
   try {
     const shown = await read(reader, args, service.value)

@@ -43,7 +43,7 @@ interface NewestFirst {
 /** `sync`: what is wanted and not held. */
 export async function run(args: SyncArgs & NewestFirst & { readonly dryRun: boolean }): Promise<number> {
   if (args.dryRun) return (await import('./plan.ts')).run({ ...args, urls: false })
-  return go(args, 'sync', readJobsOf(args), (range) => ({
+  return go(args, 'sync', await readJobsOf(args), (range) => ({
     ...(range ? { range: { interval: range, how: 'narrow' } } : {}),
     newestFirst: args.newestFirst,
     part: args.only !== undefined,
@@ -51,19 +51,22 @@ export async function run(args: SyncArgs & NewestFirst & { readonly dryRun: bool
 }
 
 /** `backfill`: the same for an explicit range. */
-export const backfill = (args: SyncArgs & NewestFirst): Promise<number> =>
-  go(args, 'backfill', readJobsOf(args), (range) => ({
+export const backfill = async (args: SyncArgs & NewestFirst): Promise<number> =>
+  go(args, 'backfill', await readJobsOf(args), (range) => ({
     range: { interval: range!, how: 'replace' },
     newestFirst: args.newestFirst,
   }))
 
 /** `restate`: a held range once more. */
-export const restate = (args: SyncArgs): Promise<number> =>
-  go(args, 'restate', readJobsOf(args), (range) => ({ range: { interval: range!, how: 'narrow' }, restate: true }))
+export const restate = async (args: SyncArgs): Promise<number> =>
+  go(args, 'restate', await readJobsOf(args), (range) => ({
+    range: { interval: range!, how: 'narrow' },
+    restate: true,
+  }))
 
 /** `retry`: the requests that failed, at the pace and within the budget of a job, or at the default pace. */
-export function retry(args: Omit<SyncArgs, 'jobs'> & { readonly job?: string }): Promise<number> {
-  const service = readSettings(args).service.value
+export async function retry(args: Omit<SyncArgs, 'jobs'> & { readonly job?: string }): Promise<number> {
+  const service = (await readSettings(args)).service.value
   const [like] = args.job === undefined ? [] : readJobs([args.job], service)
   const retried = normalizeJob({ name: 'retry', series: [] }, service)
   return go(
@@ -102,7 +105,7 @@ async function go(
   optionsFor: NonNullable<RunOptions['optionsFor']>,
   runOne?: RunOptions['runOne'],
 ): Promise<number> {
-  const settings = readSettings(args)
+  const settings = await readSettings(args)
   const service = requireService(settings)
   const { code, summaries } = await runJobs(jobs, {
     ...service,

@@ -13,7 +13,7 @@ interface ValidateArgs extends CommonArgs, Pick<ServiceArgs, 'service'> {
 
 /** `validate`: every mistake of job files, and what is legal but probably not meant. Exit 2 on a mistake, not on a warning. */
 export async function run(args: ValidateArgs): Promise<number> {
-  const service = readSettings(args).service.value
+  const service = (await readSettings(args)).service.value
   const now = Math.floor(Date.now() / 1000)
   const found = args.jobs.map((file) => {
     const text = readJobText(file)

@@ -56,9 +56,9 @@ export function readJobs(files: readonly string[], service: Service): Job[] {
 }
 
 /** Reads the jobs of a command, narrowed to the indicators of `--only`. */
-export function readJobsOf(args: SettingFlags & OnlyArgs & { readonly jobs: readonly string[] }): Job[] {
+export async function readJobsOf(args: SettingFlags & OnlyArgs & { readonly jobs: readonly string[] }): Promise<Job[]> {
   const { jobs, only } = args
-  const read = readJobs(jobs, readSettings(args).service.value)
+  const read = readJobs(jobs, (await readSettings(args)).service.value)
   if (only === undefined) return read
   const ids = only.split(',').map((text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN))
   if (ids.some(Number.isNaN))

@@ -126,12 +126,12 @@ export function databaseSetting(flag: string | undefined, directory = process.cw
 }
 
 /** Puts the settings together: flags over variables over `.env` over defaults. */
-export function readSettings(flags: SettingFlags, directory = process.cwd()): Settings {
+export async function readSettings(flags: SettingFlags, directory = process.cwd()): Promise<Settings> {
   const env = environment(directory)
   const pick = (flag: string | undefined, name: string, variable: string): Setting<string> | null =>
     flag === undefined ? (env.get(variable) ?? null) : { value: filled(name, flag), from: `flag --${name}` }
   const named = pick(flags.service, 'service', 'INDICATOR_SYNC_SERVICE') ?? { value: 'generic', from: 'default' }
-  const service = serviceOf(named.value, named.from)
+  const service = await serviceOf(named.value, named.from)
   const url = pick(flags.baseUrl, 'base-url', 'INDICATOR_SYNC_BASE_URL')
   const given = flags.apiKeyFile === undefined ? env.get('INDICATOR_SYNC_API_KEY') : readKeyFile(flags.apiKeyFile)
   // Whatever it is, it is not printed.

@@ -3,7 +3,6 @@ import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { InputError } from '../../base/errors.ts'
 import { didYouMean } from '../../base/suggest.ts'
-import { checkService } from '../../services/declared.ts'
 import { SERVICE_NAMES, SERVICES, type Service, type ServiceName } from '../../services/services.ts'
 
 /** A name with a slash, or with the ending of a module, is a file. */
@@ -38,7 +37,7 @@ function exportOf(file: string): unknown {
 }
 
 /** The service of `--service`: a profile, or a file that declares one. `from`: where the name was given. */
-export function serviceOf(named: string, from: string): Service {
+export async function serviceOf(named: string, from: string): Promise<Service> {
   if (SERVICE_NAMES.includes(named as ServiceName)) return SERVICES[named as ServiceName]
   if (!isFile(named))
     throw new InputError(
@@ -51,5 +50,7 @@ export function serviceOf(named: string, from: string): Service {
       hint: 'Add to it: export const service = { name, vendor, baseUrl, timeZone }',
       code: 'bad-service',
     })
+  // Loaded only for it: most commands call a service that is built in.
+  const { checkService } = await import('../../services/declared.ts')
   return checkService(declared, named)
 }

@@ -110,13 +110,13 @@ export async function prepareRecipe(
   if (given.series !== undefined) parameters = { ...parameters, indicator: all[0]!.indicatorId }
   for (const parameter of new Set(recipe.needs.map(({ geo }) => geo))) {
     const series = needed.filter(({ need }) => need.geo === parameter).flatMap((one) => one.series)
-    const wanted = parameters[parameter] as number
+    const wanted = parameters[parameter] as number | null
     const geo = await chooseGeo(db, series, service, {
       parameter,
       geo: wanted,
       isNamed: given[parameter] !== undefined,
     })
-    if (geo !== wanted) notes.push(`Geo ${geo}: nothing is held for geo ${wanted}.`)
+    if (wanted !== null && geo !== wanted) notes.push(`Geo ${geo}: nothing is held for geo ${wanted}.`)
     parameters = { ...parameters, [parameter]: geo }
   }
   const { times, range } = resolveTimes(parameters, await zoneOf(db, all, service), now)

@@ -57,6 +57,12 @@ export async function seriesOfNeed(
       found ?? refuseRecipe(`There is no series ${wanted}.`, 'See which are held: query --recipe reach.', 'no-series'),
     ]
   }
+  if ((parameters[need.of] ?? null) === null)
+    return refuseRecipe(
+      `${name} has no default for ${need.of}: the service does not declare which indicator it is about.`,
+      `Name it: ${need.of === 'indicator' ? '--indicator 7' : `--param ${need.of}=7`}; \`indicator-sync discover\` finds its number.`,
+      'no-indicator',
+    )
   const ids = [...new Set(String(parameters[need.of]).split(',').map(Number))]
   // As they came, without the service's own aggregation.
   const found = await readSeriesOf(db, ids).where('s.time_trunc', 'is', null).where('s.geo_agg', 'is', null).execute()
@@ -89,25 +95,25 @@ export async function chooseGeo(
   { kysely }: Reader,
   series: readonly RecipeSeries[],
   { mainGeos }: Service,
-  { parameter, geo, isNamed }: { readonly parameter: string; readonly geo: number; readonly isNamed: boolean },
+  { parameter, geo, isNamed }: { readonly parameter: string; readonly geo: number | null; readonly isNamed: boolean },
 ): Promise<number> {
   const held: ReadonlySet<number>[] = []
   for (const { id } of series) {
     const geos = kysely.selectFrom('series_geo').select('geo_id').where('series_id', '=', id).orderBy('geo_id')
     held.push(new Set((await geos.execute()).map(({ geo_id }) => geo_id)))
   }
-  if (held.every((ids) => ids.has(geo))) return geo
+  if (geo !== null && held.every((ids) => ids.has(geo))) return geo
   const common = [...held[0]!].filter((id) => held.every((ids) => ids.has(id)))
   if (!isNamed) {
     const other = mainGeos.find((id) => common.includes(id)) ?? (common.length === 1 ? common[0] : undefined)
     if (other !== undefined) return other
   }
-  const place = held.findIndex((ids) => !ids.has(geo))
+  const place = held.findIndex((ids) => geo === null || !ids.has(geo))
   const own = [...held[place]!]
   const names = await kysely
     .selectFrom('geo_text')
     .select(['id', 'name'])
-    .where('id', 'in', [geo, ...own])
+    .where('id', 'in', [...(geo === null ? [] : [geo]), ...own])
     .orderBy((of) => of('locale', '<>', FIRST_LOCALE))
     .orderBy('locale')
     .execute()
@@ -116,7 +122,9 @@ export async function chooseGeo(
     return name ? `${id} (${name})` : String(id)
   }
   return refuseRecipe(
-    `Nothing of indicator ${series[place]!.indicatorId} is held for geo ${named(geo)}; held: ${and(own.map(named))}.`,
+    geo === null
+      ? `Indicator ${series[place]!.indicatorId} is held for several geos: ${and(own.map(named))}.`
+      : `Nothing of indicator ${series[place]!.indicatorId} is held for geo ${named(geo)}; held: ${and(own.map(named))}.`,
     `Name one of them: ${parameter === 'geo' ? '--geo' : `--param ${parameter}`}${parameter === 'geo' ? ' ' : '='}${common[0] ?? own[0]}.`,
     'geo-not-held',
   )

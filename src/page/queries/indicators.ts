@@ -1,5 +1,5 @@
+import { heldKinds } from '../../db/queries/kinds.ts'
 import type { Reader } from '../../db/store.ts'
-import { SERIES_ROUTES } from '../../services/routes.ts'
 import { inLanguage } from './locale.ts'
 import { heldSeriesOf } from './search.ts'
 
@@ -23,10 +23,11 @@ interface Key {
 }
 
 /** The indicators of a question in order: by number, or as the search ranks them. */
-async function readKeys({ kysely, engine }: Reader, { text, held, page }: CatalogueQuestion): Promise<Key[]> {
+async function readKeys(db: Reader, { text, held, page }: CatalogueQuestion): Promise<Key[]> {
+  const { kysely, engine } = db
   const from = (page - 1) * INDICATORS_A_PAGE
   if (/[\p{L}\p{N}]/u.test(text)) {
-    const found = await engine.search(text, SERIES_ROUTES)
+    const found = await engine.search(text, await heldKinds(db, 'indicator'))
     if (held === 'all') return found.slice(from, from + INDICATORS_A_PAGE + 1)
     const rows = await kysely.selectFrom('series').select(['kind', 'indicator_id']).distinct().execute()
     const ours = new Set(rows.map(({ kind, indicator_id }) => `${kind} ${indicator_id}`))

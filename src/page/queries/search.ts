@@ -1,3 +1,4 @@
+import { heldKinds } from '../../db/queries/kinds.ts'
 import type { Reader } from '../../db/store.ts'
 import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../products/search.ts'
 import { LOCALES } from '../../services/routes.ts'
@@ -66,12 +67,14 @@ export async function readSearch(db: Reader, text: string, place: SearchScope | 
     .where('kind', 'in', [...new Set(shown.map(({ kind }) => kind))])
     .execute()
   const series = await heldSeriesOf(db, shown)
+  const archives = await heldKinds(db, 'archive')
   const results = shown.map((one) => {
     const own = texts.filter(({ kind, item_id }) => kind === one.kind && item_id === one.id)
     const ordered = [...own].sort((a, b) => Number(b.locale === one.locale) - Number(a.locale === one.locale))
     const excerpts = ordered.map(({ text: whole }) => excerptOf(whole ?? '', words))
     return {
       ...one,
+      archive: archives.includes(one.kind),
       excerpt: excerpts.find((pieces) => pieces.length > 0) ?? [],
       series: series.get(`${one.kind} ${one.id}`) ?? [],
     }

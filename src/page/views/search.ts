@@ -14,8 +14,8 @@ const WHERE = ['all', ...SEARCH_SCOPES] as const
 const spaced = (text: string): string => visible(text.replaceAll(/\s+/g, ' '))
 
 /** The address of a search result. */
-const pathOfResult = ({ kind, id }: SearchResult): string =>
-  kind.startsWith('archive') ? `/archives/${kind}/${id}` : `/texts/${kind}/${id}`
+const pathOfResult = ({ kind, id, archive }: SearchResult): string =>
+  archive ? `/archives/${kind}/${id}` : `/texts/${kind}/${id}`
 
 function item(result: SearchResult, { words, link }: PageRequest): Html {
   const { search: own, common } = words

@@ -16,8 +16,9 @@ import {
   WHOLE_HOUR,
 } from './recipe.ts'
 
-/** Several indicators as a parameter takes them. */
-const numbers = (...series: readonly WellKnownSeries[]): string => series.map(({ indicator }) => indicator).join(',')
+/** Several indicators as a parameter takes them; null where one of them is not known. */
+const numbers = (...series: readonly WellKnownSeries[]): string | null =>
+  series.some(({ indicator }) => indicator === null) ? null : series.map(({ indicator }) => indicator).join(',')
 
 const inList = (parameter: string): string =>
   `indicator_id in (select value from json_each('[' || :${parameter} || ']'))`

@@ -29,12 +29,12 @@ async function dayBeside(db: Reader, date: string, order: '<' | '<=' | '>'): Pro
 }
 
 /** The names of some archives in a language. */
-async function namesOf({ kysely }: Reader, ids: readonly number[], locale: string) {
+async function namesOf({ kysely }: Reader, of: readonly { kind: string; id: number }[], locale: string) {
   const texts = await kysely
     .selectFrom('archive_text')
     .select(['kind', 'id', 'locale', 'name', 'description'])
-    .where('kind', 'in', ['archive', 'archive_json'])
-    .where('id', 'in', [...new Set(ids)])
+    .where('kind', 'in', [...new Set(of.map(({ kind }) => kind))])
+    .where('id', 'in', [...new Set(of.map(({ id }) => id))])
     .orderBy('locale')
     .execute()
   const groups = Map.groupBy(texts, ({ kind, id }) => `${kind} ${id}`)
@@ -64,11 +64,7 @@ export async function readArchives(db: Reader, asked: string | null, locale: str
     .limit(EDITIONS + 1)
     .execute()
   const shown = rows.slice(0, EDITIONS)
-  const nameOf = await namesOf(
-    db,
-    shown.map(({ id }) => id),
-    locale,
-  )
+  const nameOf = await namesOf(db, shown, locale)
   return {
     date,
     before: await dayBeside(db, date, '<'),
@@ -103,7 +99,7 @@ export async function readArchive(db: Reader, kind: string, id: number, before: 
     .orderBy('e.date', 'desc')
     .limit(EDITIONS + 1)
     .execute()
-  const text = (await namesOf(db, [id], locale))(kind, id)
+  const text = (await namesOf(db, [archive], locale))(kind, id)
   return {
     archive,
     ...{ name: text?.name ?? null, description: text?.description ?? null, locale: text?.locale ?? null },

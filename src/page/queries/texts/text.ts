@@ -1,5 +1,5 @@
+import { heldKinds } from '../../../db/queries/kinds.ts'
 import type { Reader } from '../../../db/store.ts'
-import { SERIES_ROUTES } from '../../../services/routes.ts'
 import { difference, type Piece } from '../../difference.ts'
 import { inLanguage } from '../locale.ts'
 import { heldSeriesOf } from '../search.ts'
@@ -21,13 +21,16 @@ interface TextVersion {
   readonly html: string | null
 }
 
-/** Only indicators and content of any kind have texts with versions. */
-const isContent = (kind: string): boolean => !(SERIES_ROUTES as readonly string[]).includes(kind)
+/** What has texts with versions: content of any kind, and indicators. */
+type About = 'content' | 'indicator'
+
+const aboutOf = async (db: Reader, kind: string): Promise<About> =>
+  (await heldKinds(db, 'indicator')).includes(kind) ? 'indicator' : 'content'
 
 /** The languages in which something has texts. */
-async function localesOf({ kysely }: Reader, kind: string, id: number): Promise<{ locale: string }[]> {
+async function localesOf({ kysely }: Reader, about: About, kind: string, id: number): Promise<{ locale: string }[]> {
   return kysely
-    .selectFrom(isContent(kind) ? 'content_text' : 'indicator_text')
+    .selectFrom(`${about}_text` as const)
     .select('locale')
     .where('kind', '=', kind)
     .where('id', '=', id)
@@ -36,30 +39,37 @@ async function localesOf({ kysely }: Reader, kind: string, id: number): Promise<
 }
 
 /** The versions of a text, the latest first. */
-async function versionsOf({ kysely }: Reader, kind: string, id: number, locale: string): Promise<TextVersion[]> {
+async function versionsOf(
+  { kysely }: Reader,
+  about: About,
+  kind: string,
+  id: number,
+  locale: string,
+): Promise<TextVersion[]> {
   const select = (table: 'content_text' | 'content_revision') =>
     kysely.selectFrom(table).where('kind', '=', kind).where('id', '=', id).where('locale', '=', locale)
   const selectNames = (table: 'indicator_text' | 'indicator_revision') =>
     kysely.selectFrom(table).where('kind', '=', kind).where('id', '=', id).where('locale', '=', locale)
-  const rows = isContent(kind)
-    ? [
-        ...(await select('content_text').select(['fetch_id as fetch', 'title', 'summary', 'body as html']).execute()),
-        ...(await select('content_revision')
-          .select(['fetch_id as fetch', 'title', 'summary', 'body as html'])
-          .orderBy('fetch_id', 'desc')
-          .limit(MOST_VERSIONS)
-          .execute()),
-      ]
-    : [
-        ...(await selectNames('indicator_text')
-          .select(['fetch_id as fetch', 'name as title', 'short_name as summary', 'description as html'])
-          .execute()),
-        ...(await selectNames('indicator_revision')
-          .select(['fetch_id as fetch', 'name as title', 'short_name as summary', 'description as html'])
-          .orderBy('fetch_id', 'desc')
-          .limit(MOST_VERSIONS)
-          .execute()),
-      ]
+  const rows =
+    about === 'content'
+      ? [
+          ...(await select('content_text').select(['fetch_id as fetch', 'title', 'summary', 'body as html']).execute()),
+          ...(await select('content_revision')
+            .select(['fetch_id as fetch', 'title', 'summary', 'body as html'])
+            .orderBy('fetch_id', 'desc')
+            .limit(MOST_VERSIONS)
+            .execute()),
+        ]
+      : [
+          ...(await selectNames('indicator_text')
+            .select(['fetch_id as fetch', 'name as title', 'short_name as summary', 'description as html'])
+            .execute()),
+          ...(await selectNames('indicator_revision')
+            .select(['fetch_id as fetch', 'name as title', 'short_name as summary', 'description as html'])
+            .orderBy('fetch_id', 'desc')
+            .limit(MOST_VERSIONS)
+            .execute()),
+        ]
   const moments = await kysely
     .selectFrom('_fetch')
     .select(['id', 'finished_at'])
@@ -95,10 +105,11 @@ export async function readTextPage(
   id: number,
   wanted: { readonly locale: string; readonly version: number | null; readonly against: number | null },
 ) {
-  const locales = await localesOf(db, kind, id)
+  const about = await aboutOf(db, kind)
+  const locales = await localesOf(db, about, kind, id)
   const locale = inLanguage(locales, wanted.locale)?.locale
   if (locale === undefined) return null
-  const versions = await versionsOf(db, kind, id, locale)
+  const versions = await versionsOf(db, about, kind, id, locale)
   const place = wanted.version === null ? 0 : versions.findIndex(({ fetch }) => fetch === wanted.version)
   const shown = versions[place]
   if (!shown) return null
@@ -119,8 +130,12 @@ export async function readTextPage(
   const { html: _, ...head } = shown
   return {
     ...{ kind, id, locale, locales: locales.map((one) => one.locale) },
-    ...{ facts: await factsOf(db, kind, id), current: place === 0, ...head },
-    ...{ text: text.slice(0, LETTERS_SHOWN), cut: text.length > LETTERS_SHOWN, whole: wholeText(kind, id, locale) },
+    ...{ facts: await factsOf(db, about, kind, id), current: place === 0, ...head },
+    ...{
+      text: text.slice(0, LETTERS_SHOWN),
+      cut: text.length > LETTERS_SHOWN,
+      whole: wholeText(about, kind, id, locale),
+    },
     versions: versions.map(({ html: __, summary: ___, ...version }) => version),
     against: other?.fetch ?? null,
     change,
@@ -128,16 +143,16 @@ export async function readTextPage(
 }
 
 /** The SQL question by which a terminal shows the whole text, however long. */
-function wholeText(kind: string, id: number, locale: string): string {
-  const [table, column] = isContent(kind) ? ['content_text', 'body_text'] : ['indicator_text', 'description_text']
+function wholeText(about: About, kind: string, id: number, locale: string): string {
+  const [table, column] = about === 'content' ? ['content_text', 'body_text'] : ['indicator_text', 'description_text']
   return `query "select ${column} from ${table} where kind = '${kind}' and id = ${id} and locale = '${locale}'" --format csv`
 }
 
 /** Facts about an item apart from its texts; dates as they came. */
-async function factsOf(db: Reader, kind: string, id: number) {
+async function factsOf(db: Reader, about: About, kind: string, id: number) {
   const { kysely } = db
   const none = { published_at: null, updated_at: null, expires_at: null, unit: null, series: [] }
-  if (isContent(kind)) {
+  if (about === 'content') {
     const item = await kysely
       .selectFrom('content')
       .select(['published_at', 'updated_at', 'expires_at', 'first_seen_at', 'withdrawn_at'])

@@ -1,4 +1,4 @@
-import { heldContentKinds } from '../../../db/queries/content.ts'
+import { heldKinds } from '../../../db/queries/kinds.ts'
 import type { Reader } from '../../../db/store.ts'
 import { CONTENT_KINDS } from '../../../services/routes.ts'
 import { inLanguage } from '../locale.ts'
@@ -11,7 +11,7 @@ const SUMMARY = 200
 
 /** The kinds of content that the page shows: those of the specification, news first, and others that are held. */
 async function kindsOf(db: Reader): Promise<string[]> {
-  return [...new Set([...[...CONTENT_KINDS.keys()].reverse(), ...(await heldContentKinds(db))])]
+  return [...new Set([...[...CONTENT_KINDS.keys()].reverse(), ...(await heldKinds(db, 'content'))])]
 }
 
 /** One page of the items of a kind, the latest first where they have a date; from 1. Without such a kind: the first one. */

@@ -11,7 +11,7 @@ type Data = NonNullable<Awaited<ReturnType<typeof readArchive>>>
 /** `/archives/archive/79`: one archive with its editions. */
 export const archiveView = view<Data>({
   async read({ store, params: { kind = '', id = '' }, query, locale }) {
-    const known = ['archive', 'archive_json'].includes(kind) && /^\d{1,15}$/.test(id)
+    const known = /^\d{1,15}$/.test(id)
     const found = known ? await readArchive(store, kind, Number(id), dayIn(query, 'before'), locale) : null
     if (!found) throw new NotFound(`archive ${kind} ${id}`)
     return found

@@ -1,0 +1,139 @@
+/* What the declaration of a service from outside must be. The message of each schema says what is legal there. */
+import { z } from 'zod'
+import { checkZone } from '../base/time/zone.ts'
+import { DATE_FORMS } from './kinds.ts'
+import { LOCALES, type Route, SHAPES, VERSIONS } from './routes.ts'
+import type { Steps } from './steps.ts'
+import { SUBJECTS } from './wellKnown.ts'
+
+/** An object with these keys and no others. */
+const objectOf = <S extends z.ZodRawShape>(shape: S) => {
+  const names = Object.keys(shape).join(', ')
+  return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? names : `{ ${names} }`) })
+}
+const oneOf = <const V extends string | number>(values: readonly V[]) =>
+  z.literal(values, { error: values.map((value) => JSON.stringify(value)).join(', ') })
+const text = (legal: string, pattern = /./) => z.string({ error: legal }).regex(pattern, { error: legal })
+const listOf = <T extends z.ZodType>(item: T, legal: string) => z.array(item, { error: legal })
+const byName = <T extends z.ZodType>(value: T, legal: string) => z.record(z.string(), value, { error: legal })
+const whole = (legal: string) => z.int({ error: legal })
+
+const isBaseUrl = (value: string): boolean => {
+  if (!URL.canParse(value)) return false
+  const { protocol, username, password, search, hash } = new URL(value)
+  return ['http:', 'https:'].includes(protocol) && `${username}${password}${search}${hash}` === ''
+}
+const ADDRESS = 'null, or an address such as "https://host/path" without user, query or fragment'
+
+const isZone = (value: string): boolean => {
+  try {
+    checkZone(value)
+    return true
+  } catch {
+    return false
+  }
+}
+const ZONE = 'a name of the IANA database, such as "Europe/Lisbon"'
+
+const word = text('a text that is not empty')
+const KINDS = ['choice', 'instant', 'list', 'flag', 'id', 'idOrName'] as const
+const parameter = z.discriminatedUnion(
+  'kind',
+  [
+    objectOf({
+      kind: z.literal('choice'),
+      values: listOf(word, 'a list of words'),
+      aliases: byName(word, 'words by their alias: {} for none'),
+    }),
+    objectOf({ kind: z.literal('instant'), form: oneOf(DATE_FORMS) }),
+    ...(['list', 'flag', 'id', 'idOrName'] as const).map((kind) => objectOf({ kind: z.literal(kind) })),
+  ],
+  { error: ({ code }) => (code === 'invalid_union' ? KINDS.join(', ') : `{ kind } of ${KINDS.join(', ')}`) },
+)
+
+const size = objectOf({
+  unit: oneOf(['day', 'month', 'year']),
+  count: whole('a number from 1 on').positive({ error: 'a number from 1 on' }),
+})
+
+/** The parameters, with the kind of each, that the planner gives to every route of a shape. */
+const NEEDED: Readonly<Record<Route['shape'], Readonly<Record<string, string>>>> = {
+  catalogue: { locale: 'choice' },
+  series: { id: 'id', locale: 'choice', start_date: 'instant', end_date: 'instant' },
+  content: { locale: 'choice' },
+  archives: { locale: 'choice', start_date: 'instant', end_date: 'instant' },
+  widgets: { locale: 'choice' },
+}
+
+const route = objectOf({
+  path: text('a path such as "/news/{id}"', /^\/[^?#\s]*$/),
+  version: oneOf(VERSIONS),
+  shape: oneOf(SHAPES),
+  root: text('the key of the answer that has its data'),
+  slots: byName(parameter, 'the parameters in the path by name: {} for none'),
+  query: byName(parameter, 'the parameters after the path by name: {} for none'),
+  item: text('a word of letters, digits and underscores', /^\w+$/).optional(),
+  byDay: z.boolean({ error: 'true, false' }).optional(),
+  window: size.optional(),
+  about: text('a sentence'),
+}).superRefine(({ path, slots, query, shape }, context) => {
+  const report = (path: string[], legal: string) => context.addIssue({ code: 'custom', path, message: legal })
+  const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  for (const name of named)
+    if (!Object.hasOwn(slots, name)) report(['slots', name], `the kind of the parameter ${name}, which is in the path`)
+  for (const name of Object.keys(slots))
+    if (!named.includes(name)) report(['path'], `a path with {${name}}, or no such slot`)
+  for (const [name, kind] of Object.entries(NEEDED[shape]))
+    if ((kind === 'id' ? slots : query)[name]?.kind !== kind)
+      report(
+        [kind === 'id' ? 'slots' : 'query', name],
+        `{ kind: "${kind}", … }, as every route of shape ${shape} has it`,
+      )
+})
+
+const PERIOD = 'seconds, or { unit: "day", "month" or "year", count }'
+const period = z.union([z.int(), objectOf({ unit: z.enum(['day', 'month', 'year']), count: z.int() })], {
+  error: PERIOD,
+})
+const steps = objectOf({
+  byNumber: byName(period, 'periods by number'),
+  byWord: byName(period, 'periods by word'),
+  coarse: whole('null, or a number').nullable(),
+  native: listOf(whole('a number'), 'a list of numbers'),
+}).refine(({ coarse, byNumber }) => coarse === null || typeof (byNumber as Steps['byNumber'])[coarse] === 'number', {
+  path: ['coarse'],
+  error: 'null, or a number whose seconds are in byNumber',
+})
+
+const windows = objectOf({
+  byGeos: listOf(objectOf({ upTo: whole('null, or a number of geos').nullable(), size }), 'a list of { upTo, size }'),
+  unknownGeos: size,
+  grouped: byName(size, 'sizes by step'),
+})
+
+const subject = objectOf({ indicator: whole('a number'), geo: whole('a number') })
+const change = objectOf({
+  from: text('a day such as "2025-10-01"', /^\d{4}-\d{2}-\d{2}$/),
+  indicators: listOf(whole('a number'), 'a list of numbers'),
+})
+
+/** A declaration. What may be left out has its default in `declared.ts`. */
+export const declaration = objectOf({
+  name: text('a name of letters, digits, dots and dashes', /^[\w.-]{1,64}$/),
+  vendor: text(
+    'the word of the media type application/vnd.<vendor>-v1+json, such as "my-api"',
+    /^[a-z0-9][a-z0-9!#$&^_.+-]{0,100}$/i,
+  ),
+  baseUrl: z.string({ error: ADDRESS }).refine(isBaseUrl, { error: ADDRESS }).nullable(),
+  timeZone: z.string({ error: ZONE }).refine(isZone, { error: ZONE }),
+  locales: listOf(oneOf(LOCALES), 'a list of its languages, the first one first')
+    .min(1, { error: `at least one of ${LOCALES.join(', ')}` })
+    .optional(),
+  routes: byName(route.nullable(), 'routes by name; null for one that it does not have').optional(),
+  probe: text('the name of a route').nullable().optional(),
+  mainGeos: listOf(whole('the number of a geo'), 'a list of numbers of geos').optional(),
+  wellKnown: objectOf(Object.fromEntries(SUBJECTS.map((name) => [name, subject.optional()]))).optional(),
+  steps: steps.optional(),
+  windows: windows.optional(),
+  changes: listOf(change, 'a list of { from, indicators }').optional(),
+})
