@@ -38,18 +38,18 @@ export async function readMachines({ kysely, file }: Pick<Reader, 'kysely' | 'fi
   return { now, workers, queues: await queueStates(kysely) }
 }
 
-/** The workers and their queues as figures for monitors. */
-export function machinesMetrics({ workers, queues, now }: Machines): string {
-  const alive = workers.filter(({ seenAt }) => now - seenAt <= SILENT_MS).length
-  const lines = [
-    `# HELP indicator_sync_workers Processes that take requests from the queue and were heard of within ${SILENT_MS / 1000} s.`,
-    '# TYPE indicator_sync_workers gauge',
-    `indicator_sync_workers ${alive}`,
-    '# HELP indicator_sync_queue_requests Requests in the queue of a host: they wait, are being executed, or failed too often.',
-    '# TYPE indicator_sync_queue_requests gauge',
-  ]
-  for (const { host, ...states } of queues)
-    for (const state of ['queued', 'active', 'dead'] as const)
-      lines.push(`indicator_sync_queue_requests{host="${host}",state="${state}"} ${states[state]}`)
-  return lines.join('\n')
+/** How many workers were heard of lately: one row, none where machines do not share the database. */
+export async function livingWorkers(db: Pick<Reader, 'kysely' | 'file'>): Promise<{ value: number }[]> {
+  const machines = await readMachines(db)
+  return machines ? [{ value: machines.workers.filter(({ seenAt }) => machines.now - seenAt <= SILENT_MS).length }] : []
+}
+
+/** How many requests are in the queue of each host, by their state; none where machines do not share the database. */
+export async function queuedRequests(
+  db: Pick<Reader, 'kysely' | 'file'>,
+): Promise<{ host: string; state: string; value: number }[]> {
+  const queues = (await readMachines(db))?.queues ?? []
+  return queues.flatMap(({ host, ...states }) =>
+    Object.entries(states).map(([state, value]) => ({ host, state, value })),
+  )
 }

@@ -1,11 +1,13 @@
 import { expressionBuilder, type Kysely } from 'kysely'
 import { DAY, type Instant } from '../base/time/instant.ts'
+import { SILENT_MS } from '../db/queries/heartbeats.ts'
 import type { Reader } from '../db/store.ts'
 import { failures } from '../state/failures.ts'
 import type { Database } from '../tables/schema.ts'
 import { epochOf } from '../tables/sql/epoch.ts'
 import { findGaps } from './gaps.ts'
 import { staleSeries } from './lag.ts'
+import { livingWorkers, queuedRequests } from './machines.ts'
 import { rhythms } from './rhythm.ts'
 
 /** One sample: its labels and its value. */
@@ -219,6 +221,18 @@ export const METRICS: readonly Metric[] = [
     type: 'gauge',
     help: 'Size of the database file.',
     samples: async ({ engine }) => [{ value: await engine.bytes() }],
+  },
+  {
+    name: 'workers',
+    type: 'gauge',
+    help: `Processes that take requests from the queue and were heard of within ${SILENT_MS / 1000} s; only on a server.`,
+    samples: livingWorkers,
+  },
+  {
+    name: 'queue_requests',
+    type: 'gauge',
+    help: 'Requests in the queue of a host: they wait, are being executed, or failed too often; only on a server.',
+    samples: queuedRequests,
   },
 ]
 

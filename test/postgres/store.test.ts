@@ -2,6 +2,7 @@ import { CompiledQuery, type Transaction } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError, InputError, StoreError } from '../../src/base/errors.ts'
 import { readMachines } from '../../src/checks/machines.ts'
+import { prometheusText } from '../../src/checks/metrics.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
 import { isLocked, openWriter } from '../../src/db/lock.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
@@ -205,6 +206,10 @@ test('the roles may do what they are for, and nothing else', async () => {
   expect(await reader.kysely.selectFrom('_source').select('host').execute()).toEqual([{ host: 'a' }])
   expect(await reader.kysely.selectFrom('gaps').selectAll().execute()).toEqual([])
   expect((await readMachines(reader))?.queues).toEqual([{ host: 'service.test', queued: 1, active: 0, dead: 0 }])
+  const figures = (await prometheusText(reader)).split('\n')
+  for (const [state, requests] of Object.entries({ queued: 1, active: 0, dead: 0 }))
+    expect(figures).toContain(`indicator_sync_queue_requests{host="service.test",state="${state}"} ${requests}`)
+  expect(figures).toContain('indicator_sync_workers 0')
   await expect(reader.kysely.deleteFrom('_source').execute()).rejects.toThrow(/permission denied/)
 })
 

@@ -1,6 +1,6 @@
 import { SyncError } from '../../base/errors.ts'
 import { shellWord } from '../../base/visible.ts'
-import { machinesMetrics, readMachines } from '../../checks/machines.ts'
+import { readMachines } from '../../checks/machines.ts'
 import { prometheusText } from '../../checks/metrics.ts'
 import { readStatus } from '../../checks/status.ts'
 import { coveredSeries } from '../../checks/strips.ts'
@@ -45,7 +45,6 @@ export async function run(
         if (asked.has(folder) || !(error instanceof SyncError)) throw error
         without.push(`Lake ${folder}: ${error.message}`)
       }
-    const machines = await readMachines(reader)
     if (args.format === 'prometheus') {
       const host = baseUrl ? new URL(baseUrl.value).host : ''
       const known: { job: string; calls: number }[] = []
@@ -55,7 +54,6 @@ export async function run(
       }
       print((await prometheusText(reader, { version: version(), callsLeft: known, lakes })).trimEnd())
       for (const text of without) process.stderr.write(`${text}\n`)
-      if (machines) print(machinesMetrics(machines))
       return EXIT.done
     }
     const named = new Set([...asked, ...jobs.map(({ lake }) => lake)])
@@ -66,6 +64,7 @@ export async function run(
         without.push(`Lake ${folder}: ${state ?? `none yet: indicator-sync lake sync ${shellWord(folder)}`}`)
     }
     const read = await readStatus(reader)
+    const machines = await readMachines(reader)
     const status = { ...read, series: read.series.map(withLag) }
     if (args.json || args.format === 'json') {
       print(JSON.stringify({ database: file, ...status, lakes, ...(machines ? { machines } : {}) }, null, 2))
