@@ -157,6 +157,7 @@ describe('imports flow downhill', () => {
 
   /** Where SQL is what is shown: recipes, and what the demo asks; or what another program than the database is asked. */
   const SHOWN_SQL = [
+    'lake/asked.ts',
     'lake/ducklake.ts',
     'products/recipes/',
     'products/dictionary.ts',

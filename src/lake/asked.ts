@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import type { VALUE_VIEWS } from '../tables/sql/valueViews.ts'
 import { duckText } from './duckdb.ts'
 import { requireManifest } from './manifest.ts'
 
@@ -30,28 +31,78 @@ const STRFTIME = 'system.main.strftime'
 const ISO = '%Y-%m-%dT%H:%M:%S'
 const clock = (seconds: string): string => `make_timestamp(cast(${seconds} as bigint) * 1000000)`
 const isoMillis = (at: string): string => `${STRFTIME}(${at}, '${ISO}.%gZ')`
-const which = `s.series_id, s.kind, s.indicator_id, s.name as indicator_name, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, s.unit`
 
-/** The values of a table under the clocks of their series, as the database shows them. */
-const values = (table: string, others: string): string => `select ${which}, o.geo_id, g.name as geo_name, o."at",
-    ${STRFTIME}(${clock('o."at"')}, '${ISO}Z') as at_utc,
-    ${STRFTIME}(${clock('o."at" + z.offset_s')}, '${ISO}') || (case when z.offset_s < 0 then '-' else '+' end)
-      || ${STRFTIME}(${clock('abs(z.offset_s)')}, '%H:%M') as at_local,
-    ${STRFTIME}(${clock('o."at" + z.offset_s')}, '%Y-%m-%d') as local_date, o.step_s, o.value, ${others}
+/** How each column of a view on values is computed here; the type check names one that is missing. */
+type Columns<View extends keyof typeof VALUE_VIEWS> = Readonly<
+  Record<keyof (typeof VALUE_VIEWS)[View]['columns'], string>
+>
+const selected = (columns: Readonly<Record<string, string>>): string =>
+  Object.entries(columns)
+    .map(([name, sql]) => `${sql} as "${name}"`)
+    .join(', ')
+
+/** Which series a row is of. */
+const WHICH = {
+  ...{
+    series_id: 's.series_id',
+    kind: 's.kind',
+    indicator_id: 's.indicator_id',
+    indicator_name: 's.name',
+    unit: 's.unit',
+  },
+  ...{ time_trunc: 's.time_trunc', time_agg: 's.time_agg', geo_agg: 's.geo_agg', geo_trunc: 's.geo_trunc' },
+}
+
+/** The values of a table under the clocks of their series, as the database shows them; all but when they were known. */
+const VALUE = {
+  ...WHICH,
+  ...{ geo_id: 'o.geo_id', geo_name: 'g.name', at: 'o."at"' },
+  at_utc: `${STRFTIME}(${clock('o."at"')}, '${ISO}Z')`,
+  at_local: `${STRFTIME}(${clock('o."at" + z.offset_s')}, '${ISO}') || (case when z.offset_s < 0 then '-' else '+' end)
+      || ${STRFTIME}(${clock('abs(z.offset_s)')}, '%H:%M')`,
+  local_date: `${STRFTIME}(${clock('o."at" + z.offset_s')}, '%Y-%m-%d')`,
+  ...{ step_s: 'o.step_s', value: 'o.value' },
+}
+const CURRENT: Columns<'observations'> = { ...VALUE, fetched_at: isoMillis('o.fetched_at') }
+/** A version came when it began to be valid. */
+const version = (from: string, to: string): Columns<'observation_history'> => ({
+  ...VALUE,
+  ...{ fetched_at: isoMillis(from), valid_from: isoMillis(from), valid_to: to },
+})
+
+const values = (table: string, columns: Readonly<Record<string, string>>): string => `select ${selected(columns)}
   from main.series s
   join (select *, cast(epoch(at_utc) as bigint) as "at" from main.${table}) o on o.series_id = s.series_id
   left join main.geo g on g.geo_id = o.geo_id
   asof join main.time_zone_offset z on z.zone = s.time_zone and o."at" >= z.from_s`
 
-/** Days, each with the second at which it would begin if its clock were UTC, under the first clock that shows it. */
-const begins = (
-  of: string,
-): string => `asof join (select zone, from_s, offset_s, to_s + offset_s as end_s from main.time_zone_offset) z
-    on z.zone = ${of}.time_zone and ${of}.midnight < z.end_s`
-const BEGINS = 'greatest(z.from_s, d.midnight - z.offset_s) as "at"'
-const days = (first: string): string =>
-  `select d.*, ${which.replaceAll('s.series_id, ', '')}, s.time_zone, cast(epoch(${first}) as bigint) as midnight
-    from main.day d join main.series s on s.series_id = d.series_id`
+/** The totals of `rows` of days or months, each under the first clock that shows the midnight at which it begins. */
+const totals = (columns: Readonly<Record<string, string>>, rows: string): string => `select ${selected(columns)}
+  from (select *, cast(epoch(first) as bigint) as midnight from (${rows})) d
+  join main.series s on s.series_id = d.series_id
+  left join main.geo g on g.geo_id = d.geo_id
+  asof join (select zone, from_s, offset_s, to_s + offset_s as end_s from main.time_zone_offset) z
+    on z.zone = s.time_zone and d.midnight < z.end_s`
+const TOTALS = {
+  ...WHICH,
+  ...{ geo_id: 'd.geo_id', geo_name: 'g.name', at: 'greatest(z.from_s, d.midnight - z.offset_s)' },
+  ...{ count: 'd.count', min: 'd.min', max: 'd.max', avg: 'd.avg', sum: 'd.sum', energy: 'd.energy', hours: 'd.hours' },
+}
+const DAILY: Columns<'observations_daily'> = { ...TOTALS, local_date: `${STRFTIME}(d.first, '%Y-%m-%d')` }
+const MONTHLY: Columns<'observations_monthly'> = { ...TOTALS, local_month: `${STRFTIME}(d.first, '%Y-%m')` }
+const MONTHS = `select series_id, geo_id, date_trunc('month', local_date) as first, cast(sum(count) as bigint) as count, min(min) as min,
+      max(max) as max, sum(sum) as sum, sum(energy) as energy, sum(hours) as hours, sum(energy) / sum(hours) as avg
+    from main.day group by all`
+
+/** The views on values, as the database has them. */
+export const VALUE_VIEWS_IN_DUCKDB: Readonly<Record<keyof typeof VALUE_VIEWS, string>> = {
+  observations: values('observation', CURRENT),
+  observation_history: `${values('observation', version('o.fetched_at', 'null'))}
+    union all ${values('observation_revision', version('o.valid_from', isoMillis('o.valid_to')))}`,
+  observations_daily: totals(DAILY, 'select *, local_date as first from main.day'),
+  observations_monthly: totals(MONTHLY, MONTHS),
+  latest: `${values('observation', CURRENT)} qualify row_number() over (partition by o.series_id, o.geo_id order by o."at" desc) = 1`,
+}
 
 /**
  * The tables and views of the database that recipes on values read, in a schema of their own, together with the functions of
@@ -62,20 +113,7 @@ export const AS_DATABASE: readonly string[] = [
   `create view compat.series as select series_id as id, * exclude (series_id) from main.series`,
   `create view compat.time_zone_offset as select zone, from_s as from_at, to_s as to_at, offset_s from main.time_zone_offset`,
   `create view compat.observation as select * exclude (at_utc), cast(epoch(at_utc) as bigint) as "at" from main.observation`,
-  `create view compat.observations as ${values('observation', `${isoMillis('o.fetched_at')} as fetched_at`)}`,
-  `create view compat.observation_history as
-    ${values('observation', `${isoMillis('o.fetched_at')} as valid_from, null as valid_to`)}
-    union all ${values('observation_revision', `${isoMillis('o.valid_from')} as valid_from, ${isoMillis('o.valid_to')} as valid_to`)}`,
-  `create view compat.observations_daily as
-    select d.* exclude (local_date, midnight, year), ${BEGINS}, ${STRFTIME}(d.local_date, '%Y-%m-%d') as local_date
-    from (${days('d.local_date')}) d ${begins('d')}`,
-  `create view compat.observations_monthly as
-    select d.*, ${BEGINS}, energy / hours as avg
-    from (
-      select * exclude (local_date, count, min, max, avg, sum, energy, hours, year), ${STRFTIME}(local_date, '%Y-%m') as local_month,
-        cast(sum(count) as bigint) as count, min(min) as min, max(max) as max, sum(sum) as sum, sum(energy) as energy, sum(hours) as hours
-      from (${days(`date_trunc('month', d.local_date)`)}) group by all
-    ) d ${begins('d')}`,
+  ...Object.entries(VALUE_VIEWS_IN_DUCKDB).map(([name, sql]) => `create view compat.${name} as ${sql}`),
   'create macro compat.iif(a, b, c) as case when a then b else c end',
   `create macro compat.strftime(form, t) as
     ${STRFTIME}(case when t = 'now' then now() at time zone 'UTC' else cast(t as timestamp) end, form)`,
