@@ -39,7 +39,8 @@ describe('docs/tables.md', () => {
 test('docs/monitoring.md names every check', () => {
   const [, section = ''] = read('docs/monitoring.md').split('## What `check` finds')
   const [, table = ''] = section.split('\n## ')[0]!.split('|---|---|---|')
-  expect([...table.matchAll(/^\| `([^`]+)` /gm)].map(([, name]) => name)).toEqual([
+  const named = [...table.matchAll(/^\| `([^`]+)` /gm)].map(([, name]) => name)
+  expect(named, 'its table has a row for each check, in the order of CHECKS').toEqual([
     ...['no run', 'gap'],
     ...CHECKS.map(([name]) => name),
     'day totals',
