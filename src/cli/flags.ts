@@ -70,13 +70,18 @@ export const DURABILITY = {
   durability: { choices: ['normal', 'full'], default: 'normal', describe: 'full survives a loss of power' },
 } as const
 
-/** What happens to what cannot be understood. */
-export const REJECTS = {
+/** What happens to a reply that cannot be understood. */
+export const ON_REJECT = {
   'on-reject': {
     choices: ['quarantine', 'fail'],
     default: 'quarantine',
-    describe: 'What cannot be understood is set aside, or its reply is not loaded and the run ends',
+    describe: 'What cannot be understood is set aside, or its reply is not loaded',
   },
+} as const
+
+/** The same, and what ends a run. */
+export const REJECTS = {
+  'on-reject': { ...ON_REJECT['on-reject'], describe: `${ON_REJECT['on-reject'].describe} and the run ends` },
   'max-rejects': { type: 'number', describe: 'End the run when more rows than this are in its quarantine' },
 } as const
 

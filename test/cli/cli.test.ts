@@ -59,6 +59,27 @@ describe('the command line', () => {
     ],
     ['an unknown flag that took the job', ['plan', '--url', 'job.yaml'], {}, 2, /plan has no flag --url\..*"--urls"/],
     ['a flag without its value', ['sync', 'job.yaml', '--max-rejects'], {}, 2, /^--max-rejects needs a value\./m],
+    [
+      'rejects counted by who does not load',
+      ['sync', 'job.yaml', '--distributed', '--max-rejects', '9'],
+      to('http://x'),
+      2,
+      /--max-rejects cannot be combined with --distributed.*\n.*workers with --on-reject fail/,
+    ],
+    [
+      'the same of a schedule, before a job is due',
+      ['schedule', 'job.yaml', '--distributed', '--on-reject', 'fail'],
+      to('http://x'),
+      2,
+      /--on-reject fail cannot be combined with --distributed/,
+    ],
+    [
+      'a count that a worker has no run for',
+      ['worker', '--max-rejects', '9'],
+      {},
+      2,
+      /worker has no flag --max-rejects/,
+    ],
     ['no base address', ['sync', 'job.yaml'], {}, 2, /No base address.*\n.*INDICATOR_SYNC_BASE_URL.*demo/],
     ['no key', ['sync', 'job.yaml', '--service', 'esios'], {}, 2, /No API key.*\n.*INDICATOR_SYNC_API_KEY/],
     [

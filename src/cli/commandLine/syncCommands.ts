@@ -7,6 +7,7 @@ import {
   JSON_FLAG,
   MOMENT,
   NOTIFY,
+  ON_REJECT,
   ONLY,
   RANGE,
   REJECTS,
@@ -168,7 +169,7 @@ export const SYNC_COMMANDS = {
     about:
       'Take requests that others have planned (`sync --distributed`) from a database on PostgreSQL, fetch and load them',
     flags: {
-      ...{ ...DATABASE, ...SERVICE, ...REJECTS },
+      ...{ ...DATABASE, ...SERVICE, ...ON_REJECT },
       concurrency: { type: 'number', default: 4, describe: 'Requests in hand at once' },
       'until-empty': { type: 'boolean', default: false, describe: 'End when nothing is left to do' },
     },

@@ -115,6 +115,7 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
 export async function run(args: ScheduleArgs): Promise<number> {
   const childRun = readChildRun()
   if (childRun) return runOnce(args, childRun)
+  isDistributed(args, await readSettings(args))
   const jobs = await readScheduled(args)
   // Reported now, not when the job is due.
   const { key } = requireService(await readSettings(args))

@@ -87,14 +87,27 @@ export async function retry(args: Omit<SyncArgs, 'jobs'> & { readonly job?: stri
   )
 }
 
-/** Whether the planned requests are handed to workers. Only a database on a server can have some. */
-export function isDistributed({ distributed = false }: DistributedArgs, { database }: Settings): boolean {
-  if (distributed && !placeOf(database.value).isShared)
+/**
+ * Whether the planned requests are handed to workers. Only a database on a server can have some, and only who executes a request
+ * can refuse its rows.
+ */
+export function isDistributed(args: DistributedArgs & RejectArgs, { database }: Settings): boolean {
+  const { distributed = false, onReject, maxRejects } = args
+  if (!distributed) return false
+  if (maxRejects !== undefined || onReject === 'fail')
+    throw new InputError(
+      `${maxRejects === undefined ? '--on-reject fail' : '--max-rejects'} cannot be combined with --distributed: workers load the replies.`,
+      {
+        hint: 'Start the workers with --on-reject fail, which loads nothing of such a reply; `check` finds what is in quarantine.',
+        code: 'usage',
+      },
+    )
+  if (!placeOf(database.value).isShared)
     throw new InputError(`${database.value} is a file of one machine, and workers share a database on a server.`, {
       hint: 'Name one: --database postgres://user@host/name, or leave --distributed out.',
       code: 'no-server',
     })
-  return distributed
+  return true
 }
 
 /** Puts the settings together, runs the jobs and prints what they did. */

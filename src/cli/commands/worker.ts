@@ -18,7 +18,7 @@ import { watchSignals } from '../terminal/signals.ts'
 import { version } from '../version.ts'
 import { type RejectArgs, rejectPolicy } from './sync.ts'
 
-interface WorkerArgs extends CommonArgs, ServiceArgs, RejectArgs {
+interface WorkerArgs extends CommonArgs, ServiceArgs, Pick<RejectArgs, 'onReject'> {
   readonly concurrency: number
   readonly untilEmpty: boolean
 }
