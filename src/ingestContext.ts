@@ -69,7 +69,7 @@ export const eventRequest = ({
   window,
   request,
   service,
-}: PlannedRequest): EventFields => ({
+}: PlannedRequest): Pick<EventFields, 'where' | 'route' | 'target' | 'indicator' | 'window'> => ({
   ...{ where, route, target: request.target },
   indicator:
     series?.indicatorId ??
@@ -78,7 +78,7 @@ export const eventRequest = ({
 })
 
 /** The fields of an event that describe an answer; status and time are null where none came. */
-export const eventReply = (reply: Reply | null): EventFields => ({
+export const eventReply = (reply: Reply | null): Pick<EventFields, 'attempt' | 'status' | 'ms'> => ({
   attempt: reply?.attempts ?? 1,
   status: reply?.status || null,
   ms: reply ? Math.round(reply.ms) : null,

@@ -1,5 +1,5 @@
 import { KeyError, SchemaError, SyncError } from './base/errors.ts'
-import type { EmitEvent, OnEvent } from './base/events.ts'
+import { type EmitEvent, emitterOf, type OnEvent } from './base/events.ts'
 import { formatMillis } from './base/time/instant.ts'
 import type { Store } from './db/store.ts'
 import { eventRows } from './ingestContext.ts'
@@ -46,7 +46,7 @@ export async function openRun(
   const { schedule = null, timeZone } = job
   const record = { command, job: job.name, version, now: formatMillis(began), schedule }
   const runId = await beginRun(store, timeZone === undefined ? record : { ...record, timeZone })
-  const emit: EmitEvent = (event, fields) => onEvent?.({ event, run: runId, job: job.name, command, ...fields })
+  const emit = emitterOf(onEvent, { run: runId, job: job.name, command })
   const emitEnded = (outcome: string, error: SyncError | null, counts: Counts): void => {
     const { requests, failed, bytes, ...rows } = counts
     const why = { code: error?.code ?? null, reason: error?.message ?? null, hint: error?.hint ?? null }

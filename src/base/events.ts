@@ -64,7 +64,7 @@ export const EVENTS = {
     level: 'info',
     pretty: 'verbose',
     when: 'A window is too large for the service, and smaller ones are requested in its place.',
-    fields: [...REQUEST, 'pieces', 'status', 'code', 'reason'],
+    fields: [...REQUEST, 'attempt', 'pieces', 'status', 'ms', 'code', 'reason'],
     sentence: (of) => `${what(of)}: requested in ${quantity(of.pieces ?? 0, 'smaller window')}: ${of.reason}`,
   },
   'request.failed': {
@@ -88,7 +88,16 @@ export const EVENTS = {
     when: 'Once a minute where stderr is not a terminal.',
     fields: [
       ...REQUEST,
-      ...(['done', 'total', 'requests', 'failed', 'values_per_second', 'left_seconds', 'calls_left'] as const),
+      ...([
+        'done',
+        'total',
+        'requests',
+        'failed',
+        'values_per_second',
+        'left_seconds',
+        'calls_left',
+        'reason',
+      ] as const),
     ],
     sentence: ({ reason }) => reason ?? '',
   },
@@ -240,8 +249,20 @@ export interface SyncEvent extends EventFields {
 /** Receives every event. */
 export type OnEvent = (event: SyncEvent) => void
 
-/** Emits an event by its name. */
-export type EmitEvent = (name: EventName, fields: EventFields) => void
+/** The fields of an event, as it declares them. */
+export type FieldsOf<N extends EventName> = Pick<EventFields, (typeof EVENTS)[N]['fields'][number]>
+
+/** Emits an event by its name. Fields that it does not declare are refused, also where an object is spread into them. */
+export type EmitEvent = <N extends EventName, F extends FieldsOf<N>>(
+  name: N,
+  fields: F & { readonly [K in Exclude<keyof F, keyof FieldsOf<N>>]: never },
+) => void
+
+/** Emits events to a receiver, with `common` fields before those of each event. */
+export const emitterOf =
+  (onEvent: OnEvent | undefined, common: EventFields = {}): EmitEvent =>
+  (event, fields) =>
+    onEvent?.({ event, ...common, ...(fields as EventFields) })
 
 const OUTCOMES: Readonly<Record<string, EventKind['level']>> = { partial: 'warn', stopped: 'warn', failed: 'error' }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KeyError, StoppedError, StoreError, SyncError } from '../base/errors.ts'
 import type { EventFields } from '../base/eventFields.ts'
-import type { EmitEvent } from '../base/events.ts'
+import { type EmitEvent, emitterOf } from '../base/events.ts'
 import { redactorOf } from '../base/redact.ts'
 import { formatUtc } from '../base/time/instant.ts'
 import { BEAT_MS } from '../db/queries/heartbeats.ts'
@@ -41,13 +41,16 @@ const IDLE_MS = 1_000
 const PAUSE_S = 30
 
 /** The fields of an event that describe an error. */
-const eventError = (error: unknown): EventFields =>
+const eventError = (error: unknown): Pick<EventFields, 'code' | 'reason' | 'hint'> =>
   error instanceof SyncError
     ? { code: error.code, reason: error.message, hint: error.hint ?? null }
     : { code: 'bug', reason: (error as Error).message, hint: 'Please report it.' }
 
 /** The fields of an event that describe a request in hand, without the service: building the request may be what failed. */
-const eventClaim = ({ data, retryCount }: Claim<QueuedRequest>): EventFields => ({
+const eventClaim = ({
+  data,
+  retryCount,
+}: Claim<QueuedRequest>): Pick<EventFields, 'job' | 'where' | 'route' | 'attempt' | 'indicator' | 'window'> => ({
   ...{ job: data.job, where: data.where, route: data.route, attempt: retryCount + 1 },
   indicator: data.series?.indicatorId ?? null,
   window: data.window && { from: formatUtc(data.window.from), to: formatUtc(data.window.to) },
@@ -93,7 +96,7 @@ interface Working {
 export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, options: WorkOptions): Promise<Worked> {
   const { store, control, signal } = context
   const registered = await register(control, hostOf(context.baseUrl), context.version)
-  const emit: EmitEvent = (event, fields) => context.onEvent?.({ event, command: WORKER, ...fields })
+  const emit = emitterOf(context.onEvent, { command: WORKER })
   const outage = createOutage(emit)
   const workerRuns = createWorkerRuns(context)
   const working: Working = {

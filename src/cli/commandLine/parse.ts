@@ -3,7 +3,7 @@ import { InputError, SyncError } from '../../base/errors.ts'
 import { redact } from '../../base/redact.ts'
 import { visible } from '../../base/visible.ts'
 import { COMMON } from '../flags.ts'
-import { commandFailed, describe, EXIT, exitCodeOf } from '../terminal/fail.ts'
+import { describe, EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
 import { rememberSecret, secrets } from '../terminal/secrets.ts'
 import { signalCode } from '../terminal/signals.ts'
 import { version } from '../version.ts'
@@ -48,7 +48,8 @@ const isJson = (argv: readonly string[]): boolean =>
 /** Logs an error as JSON; the logger is loaded only now, so that `--help` is quick. */
 async function logAsJson(error: unknown): Promise<void> {
   const { createLog, eventsTo } = await import('../../base/log.ts')
-  eventsTo(createLog({ level: 'warn', format: 'json', color: false, secrets: secrets() }))(commandFailed(error))
+  const log = createLog({ level: 'warn', format: 'json', color: false, secrets: secrets() })
+  eventsTo(log)({ event: 'command.failed', ...failedFields(error) })
 }
 
 /** Throws where a flag is given twice that may be given once: yargs makes a list of it. */

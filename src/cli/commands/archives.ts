@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+
 import { InputError, StoppedError, SyncError } from '../../base/errors.ts'
-import type { OnEvent } from '../../base/events.ts'
+import { type EmitEvent, emitterOf } from '../../base/events.ts'
+
 import { eventsTo } from '../../base/log.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { didYouMean } from '../../base/suggest.ts'
@@ -23,7 +25,7 @@ import type { Service } from '../../services/service.ts'
 import type { CommonArgs, RangeArgs, ServiceArgs } from '../flags.ts'
 import { readJobs } from '../jobs/jobs.ts'
 import { readSettings, refuseExposed, requireService } from '../settings/config.ts'
-import { commandFailed, EXIT, exitCodeOf } from '../terminal/fail.ts'
+import { EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
@@ -120,7 +122,7 @@ async function fetchAll(
   found: readonly Edition[],
   args: ArchivesArgs,
   options: DownloadOptions,
-  emit: OnEvent,
+  emit: EmitEvent,
 ): Promise<DownloadSummary> {
   const done: DownloadSummary = { files: 0, bytes: 0, held: 0, failed: [], stop: null }
   const urls = new Map(found.flatMap(({ url, path }) => (url === null ? [] : [[url, path]])))
@@ -131,8 +133,8 @@ async function fetchAll(
   for (const url of wanted) {
     const began = performance.now()
     const onRetry: OnRetry = ({ error, answer }, attempt) =>
-      emit({
-        ...{ event: 'request.retried', command: 'archives download', route: 'download', url, attempt },
+      emit('request.retried', {
+        ...{ command: 'archives download', route: 'download', url, attempt },
         ...{ status: answer?.status ?? null, code: error.code, reason: error.message },
       })
     try {
@@ -140,13 +142,13 @@ async function fetchAll(
       if (file instanceof SyncError) {
         const { message: reason, code } = file
         done.failed.push({ url, reason })
-        emit({ event: 'download.failed', url, code, reason })
+        emit('download.failed', { url, code, reason })
         continue
       }
       await recordFile(store, { url, ...file }, Date.now())
       done.files++
       done.bytes += file.bytes
-      emit({ event: 'download.done', url, ms: Math.round(performance.now() - began), bytes: file.bytes })
+      emit('download.done', { url, ms: Math.round(performance.now() - began), bytes: file.bytes })
     } catch (error) {
       if (!(error instanceof StoppedError)) throw error
       done.stop = error
@@ -171,11 +173,11 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   const log = logFor(args, secretsOf(key))
   const folder = args.folder ?? join(placeOf(file).folder ?? 'data', 'archives')
   const store = await openWriter(file, 'archives download')
-  const emit = eventsTo(log)
-  const signals = watchSignals(emit)
+  const emit = emitterOf(eventsTo(log))
+  const signals = watchSignals((fields) => emit('signal.received', fields))
   const { signal } = signals
   const onHold = (ms: number, reason: string): void =>
-    emit({ event: 'calls.held', command: 'archives download', wait_ms: Math.round(ms), reason })
+    emit('calls.held', { command: 'archives download', wait_ms: Math.round(ms), reason })
   const client = openClient({
     ...reached,
     userAgent: `indicator-sync/${version()}`,
@@ -190,7 +192,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
       print(
         `${quantity(done.files, 'file')}, ${quantity(done.bytes, 'byte')} in ${folder}; ${quantity(done.held, 'was', 'were')} there.`,
       )
-      if (stop) emit(commandFailed(stop))
+      if (stop) emit('command.failed', failedFields(stop))
     }
     return signals.code() ?? (stop ? exitCodeOf(stop) : done.failed.length > 0 ? EXIT.partial : EXIT.done)
   } finally {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Cron } from 'croner'
 import { endWithParent } from '../../base/endWithParent.ts'
 import { InputError, StoppedError } from '../../base/errors.ts'
+import { emitterOf } from '../../base/events.ts'
 import { eventsTo } from '../../base/log.ts'
 import { formatMillis } from '../../base/time/instant.ts'
 import { formatLocal } from '../../base/time/zone.ts'
@@ -15,7 +16,7 @@ import { readJobs } from '../jobs/jobs.ts'
 import { createNotifier, type NotifyArgs, notifyTargets } from '../jobs/notify.ts'
 import { runJobs } from '../jobs/runJobs.ts'
 import { readSettings, requireService } from '../settings/config.ts'
-import { commandFailed, describe, EXIT, exitCodeOf } from '../terminal/fail.ts'
+import { describe, EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { signalCode, watchSignals } from '../terminal/signals.ts'
 import { summaryText } from '../text/summary.ts'
@@ -71,14 +72,13 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
   endWithParent(parent)
   reportAlive()
   const { job, file, service, log } = await readAgain(args, index)
-  const emit = eventsTo(log)
-  const signals = watchSignals(emit)
+  const emit = emitterOf(eventsTo(log))
+  const signals = watchSignals((fields) => emit('signal.received', fields))
   try {
     const until = nextTime(job, Date.now())
     for (let waits = 0; (await isLocked(file)) && Date.now() < until && !signals.signal.aborted; waits++) {
       if (waits === 0)
-        emit({
-          event: 'schedule.waiting',
+        emit('schedule.waiting', {
           job: job.name,
           reason: `another process is writing to ${file}; waiting for it.`,
         })
@@ -104,7 +104,7 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
     for (const summary of printed) log[summary.outcome === 'done' ? 'info' : 'warn'](summaryText(summary))
     return code
   } catch (error) {
-    if (args.logFormat === 'json') emit(commandFailed(error))
+    if (args.logFormat === 'json') emit('command.failed', failedFields(error))
     else log.error(describe(error))
     return signalCode(error) ?? exitCodeOf(error)
   } finally {
@@ -123,18 +123,20 @@ export async function run(args: ScheduleArgs): Promise<number> {
   if (!(args.stall > 0)) throw new InputError('--stall takes seconds, more than 0.', { code: 'bad-stall' })
   const log = logFor(args, secretsOf(key))
   createNotifier(jobs, notifyTargets(args), { command: 'schedule', log })
-  const emit = eventsTo(log)
-  const signals = watchSignals((event) => emit({ ...event, reason: 'Stopping; repeat it to stop at once.' }))
+  const emit = emitterOf(eventsTo(log))
+  const signals = watchSignals((fields) =>
+    emit('signal.received', { ...fields, reason: 'Stopping; repeat it to stop at once.' }),
+  )
   const due = new Map(jobs.map((job) => [job, nextTime(job, Date.now())]))
   const logNext = (job: Job): void => {
     const at = due.get(job)!
     const reason = `next at ${formatLocal(job.timeZone, Math.floor(at / 1000))}`
-    emit({ event: 'schedule.next', job: job.name, at: formatMillis(at), reason })
+    emit('schedule.next', { job: job.name, at: formatMillis(at), reason })
   }
   jobs.forEach(logNext)
   /** Reports a run whose process could not report it. */
   const broken = async (job: Job, how: string): Promise<void> => {
-    emit({ event: 'schedule.broken', job: job.name, reason: how })
+    emit('schedule.broken', { job: job.name, reason: how })
     const notifier = createNotifier([job], notifyTargets(args), { command: 'schedule', log })
     notifier.broke(job, new StoppedError(`The run broke: ${how}`, { code: 'stalled' }))
     if (signals.signal.aborted) notifier.abort()

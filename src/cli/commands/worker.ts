@@ -1,4 +1,5 @@
 import { InputError } from '../../base/errors.ts'
+import { emitterOf } from '../../base/events.ts'
 import { eventsTo } from '../../base/log.ts'
 import { quantity } from '../../base/quantity.ts'
 import { openClock } from '../../cluster/clock.ts'
@@ -11,7 +12,7 @@ import { hostOf } from '../../load/source.ts'
 import { secretsOf } from '../../services/key.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
 import { readSettings, refuseExposed, requireService } from '../settings/config.ts'
-import { commandFailed, EXIT, exitCodeOf } from '../terminal/fail.ts'
+import { EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
@@ -38,12 +39,13 @@ export async function run(args: WorkerArgs): Promise<number> {
     throw new InputError('--concurrency takes a whole number from 1 to 100.', { code: 'bad-concurrency' })
   const onEvent = eventsTo(logFor(args, secretsOf(service.key)))
   const [store, control] = [await openStore(file), await openStore(file, { durability: 'full' })]
-  const signals = watchSignals(onEvent)
+  const emit = emitterOf(onEvent)
+  const signals = watchSignals((fields) => emit('signal.received', fields))
   const clock = await openClock(control.kysely)
   try {
     const queue = await openQueue<QueuedRequest>(control, hostOf(service.baseUrl), {
       supervises: true,
-      onError: (error) => onEvent({ event: 'queue.failed', command: 'worker', reason: error.message }),
+      onError: (error) => emit('queue.failed', { command: 'worker', reason: error.message }),
     })
     try {
       const { done, failed, stop } = await work(
@@ -56,7 +58,7 @@ export async function run(args: WorkerArgs): Promise<number> {
       )
       if (!args.quiet) print(`${quantity(done, 'request')} done, ${failed} of them failed.`)
       if (stop) {
-        onEvent(commandFailed(stop))
+        emit('command.failed', failedFields(stop))
         return exitCodeOf(stop)
       }
       return signals.code() ?? (failed > 0 ? EXIT.partial : EXIT.done)

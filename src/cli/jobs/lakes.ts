@@ -1,4 +1,5 @@
 import { SyncError } from '../../base/errors.ts'
+import { emitterOf } from '../../base/events.ts'
 import { asWriteError } from '../../base/files/target.ts'
 import { eventsTo, type Logger } from '../../base/log.ts'
 import { openReader } from '../../db/open.ts'
@@ -21,7 +22,7 @@ export async function syncLakes(
   jobs: readonly Job[],
   { file, command, log, onActivity }: LakesOptions,
 ): Promise<number> {
-  const emit = eventsTo(log)
+  const emit = emitterOf(eventsTo(log), { command })
   const done = new Set<string>()
   let code: number = EXIT.done
   for (const { name: job, lake } of jobs) {
@@ -38,11 +39,11 @@ export async function syncLakes(
         }),
       )
       const ms = performance.now() - began
-      emit({ event: 'lake.synced', job, command, ms, bytes: summary.bytes, reason: lakeText(summary) })
+      emit('lake.synced', { job, ms, bytes: summary.bytes, reason: lakeText(summary) })
     } catch (error) {
       const why = asWriteError(error, lake)
       if (!(why instanceof SyncError)) throw why
-      emit({ event: 'lake.failed', job, command, code: why.code, reason: why.message, hint: why.hint ?? null })
+      emit('lake.failed', { job, code: why.code, reason: why.message, hint: why.hint ?? null })
       if (code === EXIT.done) code = exitCodeOf(why)
     } finally {
       await reader.close()

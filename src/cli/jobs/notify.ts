@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { InputError, StoppedError, SyncError } from '../../base/errors.ts'
+import { emitterOf } from '../../base/events.ts'
 import { eventsTo, type Logger } from '../../base/log.ts'
 import { redact } from '../../base/redact.ts'
 import { formatMillis } from '../../base/time/instant.ts'
@@ -140,7 +141,10 @@ export function createNotifier(
       .then((reason) => {
         if (reason === null) return
         const { host } = new URL(url)
-        eventsTo(log)({ event: 'notify.failed', job, reason: `${host} could not be notified of ${event}: ${reason}.` })
+        emitterOf(eventsTo(log))('notify.failed', {
+          job,
+          reason: `${host} could not be notified of ${event}: ${reason}.`,
+        })
       })
     queues.set(url, delivered)
   }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { OnEvent } from '../../base/events.ts'
+import { emitterOf, type OnEvent } from '../../base/events.ts'
 import { eventsTo, type Logger } from '../../base/log.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import { placeOf } from '../../db/address.ts'
@@ -103,7 +103,7 @@ async function runAll(
   const store = await openFor(jobs, options, signal)
   const emitLog = eventsTo(options.log)
   // Not before the database is open: until then there is nothing to finish, and a signal ends the process at once.
-  const signals = watchSignals(emitLog, stopping)
+  const signals = watchSignals((fields) => emitterOf(emitLog)('signal.received', fields), stopping)
   signal.addEventListener('abort', emit.abort, { once: true })
   const summaries: Summary[] = []
   let sharedRun: SharedRun | undefined
@@ -152,7 +152,7 @@ async function runJob(running: Running, job: Job, isFirst: boolean, later: reado
   const { command, quiet, runOne } = options
   const progress = createProgress({
     quiet,
-    tell: (fields) => emitLog({ event: 'run.progress', job: job.name, command, ...fields }),
+    tell: (fields) => emitterOf(emitLog, { job: job.name, command })('run.progress', fields),
     nameOf: async ({ series }) => (series ? indicatorName(store, series.kind, series.indicatorId) : undefined),
   })
   const context: SyncContext = {

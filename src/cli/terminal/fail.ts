@@ -9,7 +9,7 @@ import {
   SyncError,
   TransientError,
 } from '../../base/errors.ts'
-import type { SyncEvent } from '../../base/events.ts'
+import type { FieldsOf } from '../../base/events.ts'
 import { asCalled } from '../shell.ts'
 
 /** What a script reads from the exit code. */
@@ -110,13 +110,13 @@ export function describe(thrown: unknown): string {
   return `A bug of indicator-sync: ${text}\n  → Please report it with these lines.`
 }
 
-/** The same for machines. */
-export function commandFailed(thrown: unknown): SyncEvent {
+/** The same for machines: the fields of `command.failed`. */
+export function failedFields(thrown: unknown): Required<FieldsOf<'command.failed'>> {
   const error = asOurs(thrown)
   const ours = error instanceof SyncError
   const [reason] = describe(thrown).split('\n  → ')
   return {
-    ...{ event: 'command.failed', code: ours ? error.code : 'bug', reason: reason! },
+    ...{ code: ours ? error.code : 'bug', reason: reason! },
     hint: ours ? (error.hint ?? null) : 'Please report it.',
   }
 }

@@ -1,4 +1,4 @@
-import type { EventFields } from '../../base/eventFields.ts'
+import type { FieldsOf } from '../../base/events.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { formatLocal } from '../../base/time/zone.ts'
 import { oneLine } from '../../base/visible.ts'
@@ -18,7 +18,7 @@ export interface ProgressOptions {
   /** No line at all. */
   readonly quiet: boolean
   /** Called once a minute where stderr is not a terminal. */
-  readonly tell: (fields: EventFields) => void
+  readonly tell: (fields: FieldsOf<'run.progress'>) => void
   /** The name of what is fetched, where it is held. */
   readonly nameOf: (planned: PlannedRequest) => Promise<string | undefined>
 }
@@ -46,7 +46,10 @@ function windowText({ window, timeZone }: PlannedRequest): string {
 }
 
 /** How far a run is, as numbers. */
-function progressFields({ planned, counts, done, total, callsLeft }: Progress, seconds: number): EventFields {
+function progressFields(
+  { planned, counts, done, total, callsLeft }: Progress,
+  seconds: number,
+): FieldsOf<'run.progress'> {
   const values = counts.rows_new + counts.rows_unchanged + counts.rows_revised
   return {
     ...eventRequest(planned),

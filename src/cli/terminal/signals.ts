@@ -1,5 +1,5 @@
 import { StoppedError } from '../../base/errors.ts'
-import type { OnEvent } from '../../base/events.ts'
+import type { FieldsOf } from '../../base/events.ts'
 import { EXIT } from './fail.ts'
 
 /** The exit code of the first signal that came, if one did. */
@@ -22,7 +22,7 @@ function endNow(name: 'SIGINT' | 'SIGTERM', exit: number): void {
  * by then nobody listens any more, so the system ends it, also while the event loop is busy.
  */
 export function watchSignals(
-  tell: OnEvent,
+  tell: (fields: FieldsOf<'signal.received'>) => void,
   controller = new AbortController(),
 ): {
   readonly signal: AbortSignal
@@ -37,7 +37,7 @@ export function watchSignals(
       code = exit
       received ??= exit
       const reason = 'Stopping after the replies under way; repeat it to stop at once.'
-      tell({ event: 'signal.received', signal: name, reason })
+      tell({ signal: name, reason })
       // In the next turn: both may have come while the loop was busy, and whoever stops listening here would miss the second.
       setImmediate(() => {
         // The system does not end the first process of a container that does not listen.

@@ -7,7 +7,7 @@ const [how, go = ''] = process.argv.slice(2)
 const forEver = (): never => {
   for (;;);
 }
-const { signal } = watchSignals(({ event }) => void process.stdout.write(`${event}\n`))
+const { signal } = watchSignals(() => void process.stdout.write('signal.received\n'))
 setInterval(() => undefined, 1000)
 signal.addEventListener('abort', () => {
   process.stdout.write('aborted\n')
