@@ -5,6 +5,7 @@ import type { AnyParams } from '../services/routes.ts'
 import { failures } from '../state/failures.ts'
 import { type ReplyStoreState, replyStoreState } from '../state/replies.ts'
 import { readUnknown } from '../state/unknown.ts'
+import type { FailureOutcome } from '../tables/fetchOutcome.ts'
 import type { TableName } from '../tables/schema.ts'
 import { staleSeries } from './lag.ts'
 import { missedRuns } from './rhythm.ts'
@@ -14,7 +15,7 @@ export interface OpenFailure {
   readonly entry: string
   readonly route: string
   readonly target: string
-  readonly outcome: string
+  readonly outcome: FailureOutcome
   readonly failed_at: string
   readonly message: string | null
   readonly hint: string | null

@@ -4,10 +4,8 @@ import { findSeries } from '../db/queries/seriesIdentity.ts'
 import type { Store } from '../db/store.ts'
 import { filteredGeos, identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import type { Requested } from '../plan/requested.ts'
+import { FETCH_OUTCOMES } from '../tables/fetchOutcome.ts'
 import { keyOf, plannedOf, type QueuedRequest } from './queuedRequest.ts'
-
-/** Outcomes after which the rest of a request is requested by others: they settle nothing. */
-const UNSETTLED = ['stopped', 'too-large'] as const
 
 const settledTarget = prepared((db, of: { after: number; target: string }) =>
   db
@@ -15,7 +13,7 @@ const settledTarget = prepared((db, of: { after: number; target: string }) =>
     .select('id')
     .where('id', '>', of.after)
     .where('target', '=', of.target)
-    .where('outcome', 'not in', UNSETTLED)
+    .where('outcome', 'not in', FETCH_OUTCOMES.unanswered)
     .limit(1),
 )
 
@@ -27,7 +25,7 @@ const settledSeries = prepared((db, of: { after: number; seriesId: number; from:
     .where('series_id', '=', of.seriesId)
     .where('from_at', '<', of.to)
     .where('to_at', '>', of.from)
-    .where('outcome', 'not in', UNSETTLED),
+    .where('outcome', 'not in', FETCH_OUTCOMES.unanswered),
 )
 
 /** Whether an answer or a failure of a planned request is recorded since an answer. */

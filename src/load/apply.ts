@@ -3,6 +3,7 @@ import { formatMillis } from '../base/time/instant.ts'
 import type { Engine, UpsertCounts } from '../db/engine.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { FETCH_OUTCOMES, type FetchOutcome } from '../tables/fetchOutcome.ts'
 import {
   geoRanges,
   isAboutValues,
@@ -30,7 +31,7 @@ export interface RecordedReply {
   /** When it was recorded (epoch milliseconds). */
   readonly ms: number
   /** The outcome under which it was recorded. */
-  readonly outcome: string
+  readonly outcome: FetchOutcome
   /**
    * What earlier answers of the same transaction described beside values and found stored already, where one transaction writes
    * several answers.
@@ -172,7 +173,7 @@ const untold = prepared((db, of: { kind: string; id: number; fetchId: number }) 
             .whereRef('other.kind', '=', 'i.kind')
             .whereRef('other.indicator_id', '=', 'i.id')
             .where('f.id', '<', of.fetchId)
-            .where('f.outcome', 'in', ['ok', 'empty']),
+            .where('f.outcome', 'in', FETCH_OUTCOMES.good),
         ),
       ),
     ),
@@ -184,7 +185,7 @@ const insertGeo = preparedInsert('series_geo', ['series_id', 'geo_id'])
 export const answeredAs = ({ empty }: Rows): 'ok' | 'empty' => (empty ? 'empty' : 'ok')
 
 /** The outcome is written by itself: indexes contain it, and it seldom changes. */
-const renameOutcome = prepared((db, of: { fetchId: number; outcome: string }) =>
+const renameOutcome = prepared((db, of: { fetchId: number; outcome: FetchOutcome }) =>
   db.updateTable('_fetch').set({ outcome: of.outcome }).where('id', '=', of.fetchId),
 )
 

@@ -5,6 +5,7 @@ import type { Interval } from '../base/time/interval.ts'
 import type { Store } from '../db/store.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Reply } from '../services/reply.ts'
+import type { UnansweredOutcome } from '../tables/fetchOutcome.ts'
 import type { Rows } from '../tables/rows.ts'
 import type { Database } from '../tables/schema.ts'
 import { answeredAs, applyRows } from './apply.ts'
@@ -154,7 +155,7 @@ export async function loadCoarse(
 export async function loadUnanswered(
   { store, runId, now }: Loading,
   planned: PlannedRequest,
-  outcome: 'too-large' | 'stopped',
+  outcome: UnansweredOutcome,
   error: SyncError,
   reply: Reply,
 ): Promise<Counts> {

@@ -5,6 +5,7 @@ import { formatMillis } from '../base/time/instant.ts'
 import { prepared } from '../db/prepared.ts'
 import { filteredGeos, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Reply } from '../services/reply.ts'
+import type { FailureOutcome, FetchOutcome } from '../tables/fetchOutcome.ts'
 import type { Database } from '../tables/schema.ts'
 import type { PackedReply } from './replies/packer.ts'
 
@@ -16,7 +17,7 @@ const KINDS = [
 ] as const
 
 /** The outcome under which a failure is recorded. */
-export const failureOutcome = (error: SyncError): string =>
+export const failureOutcome = (error: SyncError): FailureOutcome =>
   KINDS.find(([kind]) => error instanceof kind)?.[1] ?? 'failed'
 
 const heldReply = prepared((db, of: { hash: string }) =>
@@ -87,7 +88,7 @@ interface FetchRecord {
   readonly runId: number
   readonly planned: PlannedRequest
   readonly seriesId: number | null
-  readonly outcome: string
+  readonly outcome: FetchOutcome
   readonly reply: Reply | null
   readonly hash: string | null
   /** When it is recorded (epoch milliseconds). */

@@ -6,6 +6,7 @@ import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type FailedRequest, type SeriesIdentity, storedIdentity } from '../job/plannedRequest.ts'
 import { rangeParams } from '../services/request.ts'
 import type { AnyParams } from '../services/routes.ts'
+import type { FailureOutcome } from '../tables/fetchOutcome.ts'
 
 /** Every request that failed, with its series where it requested one. */
 const failed = ({ kysely }: Reader) =>
@@ -17,6 +18,7 @@ const failed = ({ kysely }: Reader) =>
     .selectAll('s')
     .select(['f.id as fetchId', 'f.entry', 'f.route', 'f.target', 'f.params', 'f.geo_ids as requested', 'f.from_at'])
     .select(['f.to_at', 'f.outcome', 'f.complete', 'f.finished_at as failed_at', 'f.message', 'f.hint', 'f.code'])
+    .$narrowType<{ outcome: FailureOutcome }>()
     .execute()
 
 type FailedRow = Awaited<ReturnType<typeof failed>>[number]

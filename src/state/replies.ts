@@ -9,6 +9,7 @@ import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type PlannedRequest, storedIdentity } from '../job/plannedRequest.ts'
 import type { AnyParams, Locale } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
+import { FETCH_OUTCOMES, type FetchOutcome } from '../tables/fetchOutcome.ts'
 import type { Database } from '../tables/schema.ts'
 
 /** One reply of the reply store: what was requested, what came, and how it was recorded. */
@@ -16,7 +17,7 @@ export interface StoredReply {
   readonly fetchId: number
   readonly runId: number
   readonly seriesId: number | null
-  readonly outcome: string
+  readonly outcome: FetchOutcome
   /** What a coarse answer left in doubt. */
   readonly doubts: readonly Interval[]
   readonly planned: PlannedRequest
@@ -28,7 +29,7 @@ export interface StoredReply {
 }
 
 /** Outcomes whose replies became rows, or may become rows when they are parsed again. */
-const READABLE = ['ok', 'empty', 'shape']
+const READABLE = [...FETCH_OUTCOMES.good, 'shape'] as const
 
 /** Replies at a time: a body may be some megabytes. */
 const BLOCK = 16

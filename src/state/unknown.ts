@@ -2,6 +2,7 @@ import { floorToSecond } from '../base/time/instant.ts'
 import { NO_FAILURE } from '../db/queries/outcomes.ts'
 import type { Reader } from '../db/store.ts'
 import type { UnknownItem } from '../job/plannerState.ts'
+import { ANSWERED_OUTCOMES } from '../tables/fetchOutcome.ts'
 
 /** An item, such as an indicator or widget, that the service does not know. */
 export interface Unknown extends UnknownItem {
@@ -17,7 +18,7 @@ async function lastGood({ kysely }: Reader, path: string): Promise<number> {
     .where(({ or, and, eb }) =>
       or([eb('target', '=', path), and([eb('target', '>=', `${path}?`), eb('target', '<=', `${path}@`)])]),
     )
-    .where('outcome', 'in', ['ok', 'empty', 'coarse'])
+    .where('outcome', 'in', ANSWERED_OUTCOMES)
     .executeTakeFirst()
   return last?.id ?? 0
 }

@@ -1,4 +1,5 @@
-import { blob, flag, instant, integer, json, moment, optional, rowid, table, text } from './declare.ts'
+import { blob, flag, instant, integer, json, moment, optional, rowid, table, text, word } from './declare.ts'
+import type { FetchOutcome } from './fetchOutcome.ts'
 
 export const _run = table(
   'One run of a command that writes.',
@@ -42,8 +43,8 @@ export const _fetch = table(
     to_at: optional(instant('First instant after the window')),
     started_at: moment('When it was sent'),
     finished_at: moment('When it was recorded'),
-    outcome: text(
-      'ok, empty, coarse (it spans a change of resolution and was requested again in parts), too-large (for the service; its parts were requested), stopped (the run ended before the answer), or a failure: refused, passing, shape, key',
+    outcome: word<FetchOutcome>(
+      'ok, empty, coarse (it spans a change of resolution and was requested again in parts), too-large (for the service; its parts were requested), stopped (the run ended before the answer), or a failure: refused, passing, shape, key, failed',
     ),
     status: optional(integer('HTTP status; NULL when there was no answer')),
     attempts: integer('How often it was sent: the calls that it took, as the service and _budget count them'),

@@ -33,6 +33,8 @@ export const flag = column<0 | 1>('integer')
 export const instant = (about: string): Column<number> => integer(`${about} (epoch seconds, UTC)`)
 /** Something that happened here: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
 export const moment = (about: string): Column<string> => text(`${about} (UTC, ISO 8601 to the millisecond)`)
+/** A text that is one of the words of `T`. */
+export const word = <T extends string>(about: string): Column<T> => column<T>('text')(about)
 /** A JSON text. */
 export const json = column<string>('text')
 

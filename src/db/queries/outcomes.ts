@@ -1,4 +1,10 @@
 import { sql } from 'kysely'
+import {
+  type FailureOutcome,
+  FETCH_OUTCOMES,
+  type FetchOutcome,
+  NOT_FAILED_OUTCOMES,
+} from '../../tables/fetchOutcome.ts'
 
 /*
  * Outcomes and reasons of requests, as SQL literals: a partial index is used only where its condition stands word for word in
@@ -6,11 +12,11 @@ import { sql } from 'kysely'
  */
 
 /** Answered, and the answer is trusted. */
-export const GOOD = (['ok', 'empty'] as const).map((outcome) => sql.lit(outcome))
-const NOT_FAILED = ['ok', 'empty', 'coarse', 'too-large', 'stopped'] as const
+export const GOOD = FETCH_OUTCOMES.good.map((outcome) => sql.lit(outcome))
 /** All outcomes that are not failures. */
-export const NO_FAILURE = NOT_FAILED.map((outcome) => sql.lit(outcome))
+export const NO_FAILURE = NOT_FAILED_OUTCOMES.map((outcome) => sql.lit(outcome))
 /** Whether a request came to nothing. */
-export const isFailure = (outcome: string): boolean => !(NOT_FAILED as readonly string[]).includes(outcome)
+export const isFailure = (outcome: FetchOutcome): outcome is FailureOutcome =>
+  !(NOT_FAILED_OUTCOMES as readonly FetchOutcome[]).includes(outcome)
 /** Requested because it was absent at the source. */
 export const ABSENT = sql.lit('absent')

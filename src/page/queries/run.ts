@@ -1,5 +1,6 @@
 import { isFailure, NO_FAILURE } from '../../db/queries/outcomes.ts'
 import type { Reader } from '../../db/store.ts'
+import type { FetchOutcome } from '../../tables/fetchOutcome.ts'
 import { secondsOf } from './runList.ts'
 
 /** Requests that one page lists, those that failed apart. */
@@ -51,7 +52,9 @@ export interface RouteRow {
   readonly slowest: number
 }
 
-function byRoute(requests: readonly { route: string; outcome: string; attempts: number; bytes: number; ms: number }[]) {
+function byRoute(
+  requests: readonly { route: string; outcome: FetchOutcome; attempts: number; bytes: number; ms: number }[],
+) {
   const routes = Map.groupBy(requests, ({ route }) => route)
   return [...routes].map(([route, rows]): RouteRow => {
     const times = rows.map(({ ms }) => ms).sort((a, b) => a - b)

@@ -1,4 +1,5 @@
 import { DAY, HOUR } from '../../base/time/instant.ts'
+import { FETCH_OUTCOMES, type FetchOutcome, NOT_FAILED_OUTCOMES } from '../fetchOutcome.ts'
 import { clockJoinSql, geoNameSql, indicatorNameSql, localTime, offsetSql, utcTime } from './sql.ts'
 
 const WHICH = {
@@ -86,12 +87,15 @@ const COVERAGE = `with judged as not materialized (${JUDGED})
     )}
   ) h`
 
+/** Words as SQL. */
+const words = (outcomes: readonly FetchOutcome[]): string => outcomes.map((outcome) => `'${outcome}'`).join(', ')
+
 /** A failed request, as `f`: one that never became an answer. */
-const FAILED = `f.outcome not in ('ok', 'empty', 'coarse', 'too-large', 'stopped') and f.from_at is not null`
+const FAILED = `f.outcome not in (${words(NOT_FAILED_OUTCOMES)}) and f.from_at is not null`
 const SERIES = 's.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_zone'
 
 /** A request, as `f`, whose answer was not used because it mixed several resolutions: what the requests for its parts did not answer is still open. */
-const COARSE = `f.outcome = 'coarse' and f.from_at is not null`
+const COARSE = `f.outcome = ${words(FETCH_OUTCOMES.coarse)} and f.from_at is not null`
 
 /** Geos with rows of their own. `single`: requested by themselves, and not only in doubt after an answer for all geos, whose coverage then lies beneath. */
 const SINGLE = `select series_id, geo_id, iif(state <> 'doubt' or not exists (
@@ -180,7 +184,7 @@ const FRESHNESS = `select s.id as series_id, s.kind, s.indicator_id, ${indicator
       ${geoNameSql('g')},
       ${utcTime('a.at')} as first_utc,
       ${utcTime('o.at')} as last_utc, ${localTime('o.at', 'z.offset_s')} as last_local,
-      (select f.finished_at from _fetch f where f.series_id = s.id and f.outcome in ('ok', 'empty')
+      (select f.finished_at from _fetch f where f.series_id = s.id and f.outcome in (${words(FETCH_OUTCOMES.good)})
          and coalesce(',' || coalesce(f.geo_ids, iif(f.from_at is null and s.geo_agg is null,
            (select group_concat(q.value) from json_each(f.params, '$.geo_ids') q), null)) || ',' like '%,' || g.geo_id || ',%', 1 = 1)
        order by f.finished_at desc limit 1) as checked_at
