@@ -6,7 +6,7 @@ import type { OnRetry } from './fetch/client.ts'
 import { isTooLarge } from './fetch/fetch.ts'
 import {
   emitDone,
-  eventReply,
+  eventAnswer,
   eventRequest,
   eventRows,
   type IngestContext,
@@ -21,7 +21,7 @@ import { addCounts } from './load/run.ts'
 import { type DoubtfulReply, ingestHalves, ingestUnsure } from './mixedResolutions.ts'
 import { halfOf, piecesOf } from './plan/pieces.ts'
 import { isUnknown, judge, resolutionOf, withWindow } from './plan/resolution.ts'
-import type { Reply } from './services/reply.ts'
+import type { LastAnswer, Reply } from './services/reply.ts'
 import { dayIdsOf, neighboursOf } from './state/neighbours.ts'
 import type { Rows } from './tables/rows.ts'
 import { readReply } from './threads/readReply.ts'
@@ -37,13 +37,13 @@ export async function ingest(ingestContext: IngestContext, planned: PlannedReque
       ...eventRequest(planned),
       ...{ attempt, status: answer?.status ?? null, code: error.code, reason: error.message },
     })
-  const onCut = (error: SyncError, sent: Reply): Promise<void> => recordCut(ingestContext, planned, error, sent)
-  const unusable = (error: SyncError, last: Reply): Promise<IngestResult> =>
+  const onCut = (error: SyncError, sent: LastAnswer): Promise<void> => recordCut(ingestContext, planned, error, sent)
+  const unusable = (error: SyncError, last: LastAnswer): Promise<IngestResult> =>
     isTooLarge(error) && halves.length > 1
       ? divide(ingestContext, planned, halves, error, last)
       : recordFailure(ingestContext, planned, error, last)
   const reply = await fetcher.fetch(planned.request, halves.length > 1, onRetry, onCut)
-  if ('error' in reply) return unusable(reply.error, reply.reply)
+  if ('error' in reply) return unusable(reply.error, reply.last)
   try {
     const parsed = await readReply(reply.body, planned, loading.keep !== 'none').catch(asUnreadable)
     if (parsed instanceof SchemaError) return await unusable(parsed, reply)
@@ -60,13 +60,13 @@ async function recordFailure(
   { loading, emit }: IngestContext,
   planned: PlannedRequest,
   error: SyncError,
-  last: Reply,
+  last: LastAnswer,
   rejected?: Pick<Rows, 'rejects' | 'rejected'>,
 ): Promise<IngestResult> {
   const counts = await loadFailure(loading, planned, error, last, rejected)
   const { code, message: reason, hint = null } = error
   const rows = eventRows(counts)
-  emit('request.failed', { ...eventRequest(planned), ...eventReply(last), rows, code, reason, hint })
+  emit('request.failed', { ...eventRequest(planned), ...eventAnswer(last), rows, code, reason, hint })
   return { ...NOTHING_INGESTED, counts, error }
 }
 
@@ -75,7 +75,7 @@ async function recordCut(
   ingestContext: IngestContext,
   planned: PlannedRequest,
   error: SyncError,
-  sent: Reply,
+  sent: LastAnswer,
 ): Promise<void> {
   const recorded =
     error instanceof KeyError
@@ -91,13 +91,13 @@ async function divide(
   planned: PlannedRequest,
   halves: readonly Interval[],
   error: SyncError,
-  last: Reply,
+  last: LastAnswer,
 ): Promise<IngestResult> {
   const { loading, sizes, emit } = ingestContext
   const counts = await loadUnanswered(loading, planned, 'too-large', error, last)
   await sizes.shrink(planned)
   const { code, message: reason } = error
-  emit('request.divided', { ...eventRequest(planned), ...eventReply(last), pieces: halves.length, code, reason })
+  emit('request.divided', { ...eventRequest(planned), ...eventAnswer(last), pieces: halves.length, code, reason })
   const all = await ingestPieces(ingestContext, planned, halves)
   return { ...all, counts: addCounts(counts, all.counts) }
 }

@@ -8,7 +8,7 @@ import type { Loading } from './load/load.ts'
 import { addCounts, type Counts, NO_COUNTS } from './load/run.ts'
 import type { Sizes } from './load/sizes.ts'
 import type { Resolution } from './plan/resolution.ts'
-import type { Reply } from './services/reply.ts'
+import type { LastAnswer, Reply } from './services/reply.ts'
 import type { Service } from './services/services.ts'
 
 /** What happens to parts of a reply that cannot be understood: they are quarantined, or the run ends. */
@@ -77,11 +77,11 @@ export const eventRequest = ({
   window: window && { from: formatUtc(window.from), to: formatUtc(window.to) },
 })
 
-/** The fields of an event that describe an answer; status and time are null where none came. */
-export const eventReply = (reply: Reply | null): Pick<EventFields, 'attempt' | 'status' | 'ms'> => ({
-  attempt: reply?.attempts ?? 1,
-  status: reply?.status || null,
-  ms: reply ? Math.round(reply.ms) : null,
+/** The fields of an event that describe an answer; the status is null where none came. */
+export const eventAnswer = (last: LastAnswer): Pick<EventFields, 'attempt' | 'status' | 'ms'> => ({
+  attempt: last.attempts,
+  status: last.status || null,
+  ms: Math.round(last.ms),
 })
 
 /** Emits that a reply is in the database, and whether its rows were loaded. */
@@ -93,6 +93,6 @@ export const emitDone = (
   loaded: boolean,
 ): void =>
   emit('request.done', {
-    ...{ ...eventRequest(planned), ...eventReply(reply) },
+    ...{ ...eventRequest(planned), ...eventAnswer(reply) },
     ...{ bytes: reply.bytes, rows: eventRows(counts), loaded },
   })

@@ -1,5 +1,5 @@
 import { SyncError } from '../base/errors.ts'
-import type { Reply } from '../services/reply.ts'
+import type { LastAnswer, Reply } from '../services/reply.ts'
 import type { ApiRequest } from '../services/request.ts'
 import { type AttemptFailure, classifyAnswer } from './classify.ts'
 import { type FetchOptions, hasFailed, type OnRetry, openClient } from './client.ts'
@@ -8,10 +8,10 @@ import { NotNowError, type OnSend } from './turns.ts'
 
 export type { FetchOptions } from './client.ts'
 
-/** A request that failed for good, with its last answer when there was one. */
+/** A request that failed for good, with its last answer. */
 export interface FailedFetch {
   readonly error: SyncError
-  readonly reply: Reply
+  readonly last: LastAnswer
 }
 
 /** Sends requests one by one or side by side; holds connections open until it is closed. */
@@ -25,7 +25,7 @@ export interface Fetcher {
     request: ApiRequest,
     divisible?: boolean,
     onRetry?: OnRetry,
-    onCut?: (error: SyncError, sent: Reply) => Promise<void>,
+    onCut?: (error: SyncError, sent: LastAnswer) => Promise<void>,
   ): Promise<Reply | FailedFetch>
   close(): Promise<void>
 }
@@ -48,7 +48,7 @@ export function createFetcher(options: FetchOptions): Fetcher {
       const began = performance.now()
       let attempts = 0
       let answer: Answer | undefined
-      const reply = (): Reply => ({
+      const last = (): LastAnswer => ({
         ...{ status: answer?.status ?? 0, body: answer?.body ?? Buffer.alloc(0) },
         bytes: answer?.body.length ?? 0,
         ...{ attempts, sentAt, ms: performance.now() - began },
@@ -72,9 +72,9 @@ export function createFetcher(options: FetchOptions): Fetcher {
           (failure) => maxAttemptsOf(failure, divisible),
           onRetry,
         )
-        return hasFailed(result) ? { error: result.error, reply: reply() } : reply()
+        return hasFailed(result) ? { error: result.error, last: last() } : { ...last(), status: 200 }
       } catch (error) {
-        if (attempts > 0 && error instanceof SyncError) await onCut?.(error, reply())
+        if (attempts > 0 && error instanceof SyncError) await onCut?.(error, last())
         throw error
       }
     },

@@ -4,7 +4,7 @@ import type { Redactor } from '../base/redact.ts'
 import type { Interval } from '../base/time/interval.ts'
 import type { Store } from '../db/store.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import type { Reply } from '../services/reply.ts'
+import type { LastAnswer, Reply } from '../services/reply.ts'
 import type { UnansweredOutcome } from '../tables/fetchOutcome.ts'
 import type { Rows } from '../tables/rows.ts'
 import type { Database } from '../tables/schema.ts'
@@ -57,7 +57,7 @@ export async function load(
     if (stored) await keepReply(tx, stored, reply.bytes, ms)
     const hash = stored?.hash ?? null
     const outcome = answeredAs(rows)
-    const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome, reply, hash, recordedMs: ms })
+    const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome, last: reply, hash, recordedMs: ms })
     if (keep === 'latest' && hash !== null) await dropEarlier(tx, planned.request.target, fetchId, hash)
     const applied = await applyRows(tx, store.engine, { fetchId, seriesId, planned, rows, ms, outcome })
     await quarantine(tx, { fetchId, runId, ms }, applied.rejects)
@@ -136,7 +136,15 @@ export async function loadCoarse(
     const seriesId = await seriesIdOf(tx, planned, ms)
     await keepReply(tx, packed, reply.bytes, ms)
     const { hash } = packed
-    const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome: 'coarse', reply, hash, recordedMs: ms })
+    const fetchId = await recordFetch(tx, {
+      runId,
+      planned,
+      seriesId,
+      outcome: 'coarse',
+      last: reply,
+      hash,
+      recordedMs: ms,
+    })
     if (doubts.length > 0) {
       const update = tx.updateTable('_fetch').set({ doubts: JSON.stringify(doubts) })
       await update.where('id', '=', fetchId).execute()
@@ -157,36 +165,36 @@ export async function loadUnanswered(
   planned: PlannedRequest,
   outcome: UnansweredOutcome,
   error: SyncError,
-  reply: Reply,
+  last: LastAnswer,
 ): Promise<Counts> {
   return store.write(async (tx) => {
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
-    await recordFetch(tx, { runId, planned, seriesId, outcome, reply, hash: null, recordedMs: ms, error })
-    const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.bytes }
+    await recordFetch(tx, { runId, planned, seriesId, outcome, last, hash: null, recordedMs: ms, error })
+    const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: last.bytes }
     await countRun(tx, runId, counts)
     return counts
   })
 }
 
-/** Records a request that failed for good, with its reply when one came; what could not be parsed is quarantined. */
+/** Records a request that failed for good, with its last answer; what could not be parsed is quarantined. */
 export async function loadFailure(
   { store, runId, now, settle }: Loading,
   planned: PlannedRequest,
   error: SyncError,
-  reply: Reply | null,
+  last: LastAnswer,
   { rejects, rejected }: Pick<Rows, 'rejects' | 'rejected'> = { rejects: [], rejected: 0 },
 ): Promise<Counts> {
-  const unparsable = reply !== null && error instanceof SchemaError
-  const packed = unparsable ? packReply(reply.body) : null
+  const unparsable = error instanceof SchemaError
+  const packed = unparsable ? packReply(last.body) : null
   return store.write(async (tx) => {
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
-    if (packed) await keepReply(tx, packed, reply?.bytes ?? 0, ms)
+    if (packed) await keepReply(tx, packed, last.bytes, ms)
     const hash = packed?.hash ?? null
-    const evidence = reply ? reply.body.subarray(0, 2_048).toString('utf8') : null
+    const evidence = last.body.subarray(0, 2_048).toString('utf8')
     const fetchId = await recordFetch(tx, {
-      ...{ runId, planned, seriesId, outcome: failureOutcome(error), reply, hash, recordedMs: ms, error, evidence },
+      ...{ runId, planned, seriesId, outcome: failureOutcome(error), last, hash, recordedMs: ms, error, evidence },
     })
     const whole = unparsable ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
     const found = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }
@@ -196,7 +204,7 @@ export async function loadFailure(
       ...NO_COUNTS,
       requests: 1,
       failed: 1,
-      bytes: reply?.bytes ?? 0,
+      bytes: last.bytes,
       rows_rejected: open.rejected,
     }
     const { rows_rejected } = counts

@@ -4,7 +4,7 @@ import { canonical } from '../base/json.ts'
 import { formatMillis } from '../base/time/instant.ts'
 import { prepared } from '../db/prepared.ts'
 import { filteredGeos, type PlannedRequest } from '../job/plannedRequest.ts'
-import type { Reply } from '../services/reply.ts'
+import type { LastAnswer } from '../services/reply.ts'
 import type { FailureOutcome, FetchOutcome } from '../tables/fetchOutcome.ts'
 import type { Database } from '../tables/schema.ts'
 import type { PackedReply } from './replies/packer.ts'
@@ -89,7 +89,7 @@ interface FetchRecord {
   readonly planned: PlannedRequest
   readonly seriesId: number | null
   readonly outcome: FetchOutcome
-  readonly reply: Reply | null
+  readonly last: LastAnswer
   readonly hash: string | null
   /** When it is recorded (epoch milliseconds). */
   readonly recordedMs: number
@@ -128,7 +128,7 @@ const insertFetch = prepared((db, row: InsertedColumns) =>
 
 /** Inserts the record of a request inside the transaction of its reply and returns its id; `applyRows` sets the counters. */
 export async function recordFetch(tx: Transaction<Database>, record: FetchRecord): Promise<number> {
-  const { planned, reply, error, recordedMs } = record
+  const { planned, last, error, recordedMs } = record
   const made = await insertFetch.first(tx, {
     run_id: record.runId,
     entry: planned.where,
@@ -143,14 +143,14 @@ export async function recordFetch(tx: Transaction<Database>, record: FetchRecord
     lookback_s: planned.lookbackS,
     time_zone: planned.timeZone,
     complete: planned.complete ? 1 : 0,
-    started_at: formatMillis(reply?.sentAt ?? recordedMs),
+    started_at: formatMillis(last.sentAt),
     finished_at: formatMillis(recordedMs),
     outcome: record.outcome,
     // Without an answer there is no status.
-    status: reply?.status || null,
-    attempts: reply?.attempts ?? 0,
-    ms: Math.round(reply?.ms ?? 0),
-    bytes: reply?.bytes ?? 0,
+    status: last.status || null,
+    attempts: last.attempts,
+    ms: Math.round(last.ms),
+    bytes: last.bytes,
     reply_hash: record.hash,
     message: error?.message ?? null,
     hint: error?.hint ?? null,
