@@ -1,4 +1,4 @@
-import { KeyError, SchemaError, StoppedError, type SyncError } from './base/errors.ts'
+import { KeyError, RejectLimitError, StoppedError, type SyncError } from './base/errors.ts'
 import type { OnEvent } from './base/events.ts'
 import { quantity } from './base/quantity.ts'
 import { stoppedBySignal } from './base/stopped.ts'
@@ -142,7 +142,7 @@ export async function ingestAll(
     if (signal.aborted) stop = stoppedBySignal()
   } catch (error) {
     // A refused key, a spent budget and too many rejects end a run in order; anything else is not about the service.
-    if (!(error instanceof KeyError || error instanceof StoppedError || error instanceof SchemaError)) {
+    if (!(error instanceof KeyError || error instanceof StoppedError || error instanceof RejectLimitError)) {
       await run.fail(error)
       throw error
     }
@@ -162,11 +162,10 @@ export async function ingestAll(
 
 const requestPath = ({ request }: PlannedRequest): string => request.target.split('?')[0]!
 
-const tooManyRejects = (found: number, limit: number): SchemaError =>
-  new SchemaError(
+const tooManyRejects = (found: number, limit: number): RejectLimitError =>
+  new RejectLimitError(
     `${quantity(found, 'row')} could not be understood, and ${limit} ${limit === 1 ? 'is' : 'are'} allowed.`,
     {
-      path: '$',
       hint: 'See them with `indicator-sync quarantine list`; what came before them is loaded.',
       code: 'too-many-rejects',
     },

@@ -1,4 +1,4 @@
-import { KeyError, SchemaError, SyncError } from './base/errors.ts'
+import { KeyError, RejectLimitError, SyncError } from './base/errors.ts'
 import { type EmitEvent, emitterOf, type OnEvent } from './base/events.ts'
 import { formatMillis } from './base/time/instant.ts'
 import type { Store } from './db/store.ts'
@@ -20,7 +20,7 @@ export type RunOutcome = 'done' | 'partial' | 'stopped' | 'failed'
 
 /** The outcome of a run that went on until its end, or to what stopped it; `troubles`: how many requests failed and rows were rejected. */
 export function runOutcome(stop: SyncError | null, troubles: number): RunOutcome {
-  if (stop instanceof KeyError || stop instanceof SchemaError) return 'failed'
+  if (stop instanceof KeyError || stop instanceof RejectLimitError) return 'failed'
   if (stop) return 'stopped'
   return troubles === 0 ? 'done' : 'partial'
 }

@@ -9,7 +9,7 @@ import type { OnEvent } from '../src/base/events.ts'
 import type { Store } from '../src/db/store.ts'
 import { type EmulatorOptions, startEmulator } from '../src/emulator/emulator.ts'
 import type { BreakerOptions } from '../src/fetch/breaker.ts'
-import type { Summary } from '../src/ingestAll.ts'
+import type { Summary, SyncContext } from '../src/ingestAll.ts'
 import type { RejectPolicy } from '../src/ingestContext.ts'
 import { readJob } from '../src/job/read.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
@@ -88,6 +88,7 @@ interface RunWith {
   /** What jobs before this one requested in the same call. */
   readonly requested?: Requested
   readonly onEvent?: OnEvent
+  readonly onProgress?: NonNullable<SyncContext['onProgress']>
   readonly service?: Service
 }
 

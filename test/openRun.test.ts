@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { StoreError } from '../src/base/errors.ts'
+import { RejectLimitError, SchemaError, StoreError } from '../src/base/errors.ts'
 import type { SyncEvent } from '../src/base/events.ts'
 import { openRun } from '../src/openRun.ts'
-import { tempStore } from './kit.ts'
+import { emulate, runJob, tempStore } from './kit.ts'
 
 test('a run whose database is gone emits its end all the same, with the reason', async () => {
   const store = await tempStore()
@@ -16,4 +16,22 @@ test('a run whose database is gone emits its end all the same, with the reason',
     { ...of, event: 'run.started' },
     { ...of, event: 'run.ended', outcome: 'failed', code: 'no-server', reason: 'The server is gone.', requests: 0 },
   ])
+})
+
+const CONTENT = 'content: [{ kinds: [news] }]'
+
+test('an answer that is not understood where nobody expects it is no orderly end; too many rejects are one', async () => {
+  const emulator = await emulate({})
+  const ended = async (error: Error) => {
+    const onProgress = () => {
+      throw error
+    }
+    const store = await tempStore()
+    const summary = await runJob(store, emulator, CONTENT, { onProgress }).catch((thrown: unknown) => thrown)
+    return { summary, run: store.get('select outcome from _run') }
+  }
+  const stray = new SchemaError('It was thrown in the wrong place.', { path: '$' })
+  expect(await ended(stray)).toEqual({ summary: stray, run: 'failed' })
+  const stop = new RejectLimitError('Too many.')
+  expect(await ended(stop)).toMatchObject({ summary: { stop, outcome: 'failed' }, run: 'failed' })
 })

@@ -59,6 +59,9 @@ export class SchemaError extends SyncError {
   }
 }
 
+/** More rows were rejected than the run may have. Ends the run in order: what came before is loaded. */
+export class RejectLimitError extends SyncError {}
+
 /** A body of the reply store is not what was stored: the disk or another program changed it. It is reported and skipped. */
 export class DamagedError extends SyncError {}
 

@@ -3,6 +3,7 @@ import {
   InputError,
   KeyError,
   PermanentError,
+  RejectLimitError,
   SchemaError,
   StoppedError,
   StoreError,
@@ -36,6 +37,7 @@ const BY_CLASS = [
   [PermanentError, EXIT.partial],
   [TransientError, EXIT.partial],
   [SchemaError, EXIT.partial],
+  [RejectLimitError, EXIT.partial],
 ] as const
 
 /** Errors of the system by code: the meaning, and whether the cause is the user's input or the machine. */
