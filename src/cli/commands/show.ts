@@ -12,7 +12,7 @@ import type { CommonArgs, DatabaseArgs, RangeArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
-import { type DrawnSeries, knownValues, type Shown, type ShownSeries, shownJson, shownText } from '../text/shown.ts'
+import { type DrawnSeries, drawnValues, type Shown, type ShownSeries, shownJson, shownText } from '../text/shown.ts'
 import { instantOfFlag, millisOfFlag, rangeOfFlags } from '../times.ts'
 
 interface ShowArgs extends CommonArgs, DatabaseArgs, RangeArgs {
@@ -135,7 +135,7 @@ async function read(reader: Reader, args: ShowArgs, service: Service): Promise<S
   const datasets = [first, ...(second ? [second] : [])]
   const all: DrawnSeries[] = []
   for (const dataset of datasets) all.push(await draw(reader, dataset, from, to, then))
-  if (asOf !== null && all.every((drawn) => knownValues(drawn).length === 0))
+  if (asOf !== null && all.every((drawn) => drawnValues(drawn).length === 0))
     throw new InputError(`Nothing of ${wordOf(kind)} ${id} was known of this time at ${asOf}.`, {
       hint: 'Give a later instant, or --revisions alone for what was said first.',
       code: 'nothing-known',

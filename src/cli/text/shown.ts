@@ -44,14 +44,14 @@ const WIDEST = 160
 
 const number = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
 
-export function knownValues({ values }: DrawnSeries): number[] {
+export function drawnValues({ values }: DrawnSeries): number[] {
   return values.filter((value) => value !== null)
 }
 
 const mean = (numbers: readonly number[]): number => numbers.reduce((sum, value) => sum + value, 0) / numbers.length
 
 function caption(drawn: DrawnSeries): string {
-  const numbers = knownValues(drawn)
+  const numbers = drawnValues(drawn)
   const { low, high } = scaleOf(numbers)
   const head = oneLine(
     `${drawn.name}${drawn.geoName ? `, ${drawn.geoName}` : ''}${drawn.unit ? ` (${drawn.unit})` : ''}${drawn.state}`,
@@ -106,7 +106,7 @@ export function shownText({ all, from, to, revised, current }: Shown, columns: n
   // One unit means one scale, so that the lines can be compared.
   const shared = all.every(({ unit }) => unit === first.unit)
   const pictures = [...all, ...(current ? [current] : [])]
-  const whole = scaleOf(pictures.flatMap(knownValues))
+  const whole = scaleOf(pictures.flatMap(drawnValues))
   const width = Math.min(columns, WIDEST)
   const [begin, end] = [from, to].map((at) => formatLocal(first.zone, at).slice(0, 16))
   const drawings = pictures.map((drawn) => {
