@@ -4,7 +4,7 @@ import { findSeries } from '../db/queries/seriesIdentity.ts'
 import type { Store } from '../db/store.ts'
 import { filteredGeos, identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import type { Requested } from '../plan/requested.ts'
-import { FETCH_OUTCOMES } from '../tables/fetchOutcome.ts'
+import { FETCH_OUTCOMES } from '../tables/sql/fetchOutcome.ts'
 import { keyOf, plannedOf, type QueuedRequest } from './queuedRequest.ts'
 
 const settledTarget = prepared((db, of: { after: number; target: string }) =>

@@ -3,7 +3,6 @@ import { formatMillis } from '../base/time/instant.ts'
 import type { Engine, UpsertCounts } from '../db/engine.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import { FETCH_OUTCOMES, type FetchOutcome } from '../tables/fetchOutcome.ts'
 import {
   geoRanges,
   isAboutValues,
@@ -14,6 +13,7 @@ import {
   type TableRows,
 } from '../tables/rows.ts'
 import { type Database, tableOf } from '../tables/schema.ts'
+import { FETCH_OUTCOMES, type FetchOutcome } from '../tables/sql/fetchOutcome.ts'
 import { cover } from './coverage/coverage.ts'
 import { writeDays } from './days/days.ts'
 import { markListing, replaceOwned } from './listing.ts'

@@ -5,8 +5,8 @@ import { formatMillis } from '../base/time/instant.ts'
 import { prepared } from '../db/prepared.ts'
 import { filteredGeos, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { LastAnswer } from '../services/reply.ts'
-import type { FailureOutcome, FetchOutcome } from '../tables/fetchOutcome.ts'
 import type { Database } from '../tables/schema.ts'
+import type { FailureOutcome, FetchOutcome } from '../tables/sql/fetchOutcome.ts'
 import type { PackedReply } from './replies/packer.ts'
 
 const KINDS = [

@@ -6,7 +6,7 @@ import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type FailedRequest, type SeriesIdentity, storedIdentity } from '../job/plannedRequest.ts'
 import { rangeParams } from '../services/request.ts'
 import type { AnyParams } from '../services/routes.ts'
-import type { FailureOutcome } from '../tables/fetchOutcome.ts'
+import type { FailureOutcome } from '../tables/sql/fetchOutcome.ts'
 
 /** Every request that failed, with its series where it requested one. */
 const failed = ({ kysely }: Reader) =>

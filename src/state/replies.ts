@@ -9,8 +9,8 @@ import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type PlannedRequest, storedIdentity } from '../job/plannedRequest.ts'
 import type { AnyParams, Locale } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
-import { FETCH_OUTCOMES, type FetchOutcome } from '../tables/fetchOutcome.ts'
 import type { Database } from '../tables/schema.ts'
+import { FETCH_OUTCOMES, type FetchOutcome } from '../tables/sql/fetchOutcome.ts'
 
 /** One reply of the reply store: what was requested, what came, and how it was recorded. */
 export interface StoredReply {

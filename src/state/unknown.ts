@@ -2,7 +2,7 @@ import { floorToSecond } from '../base/time/instant.ts'
 import { NO_FAILURE } from '../db/queries/outcomes.ts'
 import type { Reader } from '../db/store.ts'
 import type { UnknownItem } from '../job/plannerState.ts'
-import { ANSWERED_OUTCOMES } from '../tables/fetchOutcome.ts'
+import { ANSWERED_OUTCOMES } from '../tables/sql/fetchOutcome.ts'
 
 /** An item, such as an indicator or widget, that the service does not know. */
 export interface Unknown extends UnknownItem {

@@ -1,5 +1,5 @@
 import { blob, flag, instant, integer, json, moment, optional, rowid, table, text, word } from './declare.ts'
-import type { FetchOutcome } from './fetchOutcome.ts'
+import type { FetchOutcome } from './sql/fetchOutcome.ts'
 
 export const _run = table(
   'One run of a command that writes.',

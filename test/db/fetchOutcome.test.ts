@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { FETCH_OUTCOMES } from '../../src/tables/fetchOutcome.ts'
 import { tableOf } from '../../src/tables/schema.ts'
+import { FETCH_OUTCOMES } from '../../src/tables/sql/fetchOutcome.ts'
 
 test('every outcome of a request stands in the description of its column, and once in the list', () => {
   const all = Object.values(FETCH_OUTCOMES).flat()

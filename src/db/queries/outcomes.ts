@@ -4,7 +4,7 @@ import {
   FETCH_OUTCOMES,
   type FetchOutcome,
   NOT_FAILED_OUTCOMES,
-} from '../../tables/fetchOutcome.ts'
+} from '../../tables/sql/fetchOutcome.ts'
 
 /*
  * Outcomes and reasons of requests, as SQL literals: a partial index is used only where its condition stands word for word in

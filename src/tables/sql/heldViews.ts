@@ -1,5 +1,5 @@
 import { DAY, HOUR } from '../../base/time/instant.ts'
-import { FETCH_OUTCOMES, type FetchOutcome, NOT_FAILED_OUTCOMES } from '../fetchOutcome.ts'
+import { FETCH_OUTCOMES, type FetchOutcome, NOT_FAILED_OUTCOMES } from './fetchOutcome.ts'
 import { clockJoinSql, geoNameSql, indicatorNameSql, localTime, offsetSql, utcTime } from './sql.ts'
 
 const WHICH = {
