@@ -171,7 +171,7 @@ async function ingestPieces(
 ): Promise<IngestResult> {
   let all: IngestResult | null = null
   for (const piece of pieces) {
-    const result = await ingest(ingestContext, withWindow(ingestContext.service, planned, piece))
+    const result = await ingest(ingestContext, withWindow(planned, piece))
     all = all ? mergeResults(all, result) : result
   }
   return all ?? NOTHING_INGESTED

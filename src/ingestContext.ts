@@ -9,7 +9,6 @@ import { addCounts, type Counts, NO_COUNTS } from './load/run.ts'
 import type { Sizes } from './load/sizes.ts'
 import type { Resolution } from './plan/resolution.ts'
 import type { LastAnswer, Reply } from './services/reply.ts'
-import type { Service } from './services/services.ts'
 
 /** What happens to parts of a reply that cannot be understood: they are quarantined, or the run ends. */
 export interface RejectPolicy {
@@ -21,7 +20,6 @@ export interface RejectPolicy {
 
 /** What ingesting a planned request works with. */
 export interface IngestContext {
-  readonly service: Service
   readonly fetcher: Fetcher
   readonly loading: Loading
   readonly sizes: Sizes

@@ -49,7 +49,7 @@ export async function ingestUnsure(
       return doubtful.accept()
   }
   const [day] = daysWithValues(planned, parsed.rows)
-  const probing = ingest(ingestContext, withWindow(ingestContext.service, planned, day!))
+  const probing = ingest(ingestContext, withWindow(planned, day!))
   ingestContext.probes.set(
     key,
     probing.catch(() => undefined),
@@ -82,9 +82,9 @@ export async function ingestHalves(
   const counts = await loadCoarse(ingestContext.loading, planned, reply, [], parsed.packed)
   emitDone(ingestContext, planned, reply, counts, false)
   const [left, right] = halve(planned.window!, days)
-  const before = await ingest(ingestContext, withWindow(ingestContext.service, planned, left))
+  const before = await ingest(ingestContext, withWindow(planned, left))
   const all = { ...before, counts: addCounts(counts, before.counts) }
-  const after = await ingest(ingestContext, withWindow(ingestContext.service, planned, right))
+  const after = await ingest(ingestContext, withWindow(planned, right))
   await rememberResolution(ingestContext, planned, right.from, before.last, after.first)
   return mergeResults(all, after)
 }
@@ -100,7 +100,7 @@ async function ingestDays(
   const days = daysWithValues(planned, parsed.rows)
   const results: IngestResult[] = []
   for (const [i, day] of days.entries()) {
-    const one = await ingest(ingestContext, withWindow(ingestContext.service, planned, day))
+    const one = await ingest(ingestContext, withWindow(planned, day))
     await rememberResolution(ingestContext, planned, day.from, results[i - 1]?.last ?? null, one.first)
     results.push(one)
   }

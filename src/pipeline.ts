@@ -48,7 +48,7 @@ export interface Pipeline {
 
 /** Opens the pipeline of a run. This module is loaded only when there is something to fetch. */
 export function openPipeline(options: PipelineOptions): Pipeline {
-  const { store, service, job, runId, now, signal, rejects, emit } = options
+  const { store, job, runId, now, signal, rejects, emit } = options
   const fetcher = createFetcher({
     ...options,
     userAgent: `indicator-sync/${options.version}`,
@@ -58,7 +58,7 @@ export function openPipeline(options: PipelineOptions): Pipeline {
   })
   const loading: Loading = { store, runId, keep: job.keep, now, redactor: redactorOf(options.key) }
   const context: IngestContext = {
-    ...{ service, fetcher, loading, rejects, emit },
+    ...{ fetcher, loading, rejects, emit },
     sizes: createSizes(loading),
     probes: new Map(),
   }

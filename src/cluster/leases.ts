@@ -53,7 +53,7 @@ async function leftOf(
   const [first] = intervals
   if (!window || !first || (intervals.length === 1 && first.from === window.from && first.to === window.to))
     return [planned]
-  return intervals.map((interval) => withWindow(planned.service, planned, interval))
+  return intervals.map((interval) => withWindow(planned, interval))
 }
 
 /** Keeps leases in the database, by its clock; `control` is the connection that does not wait until an answer is loaded. */

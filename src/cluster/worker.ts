@@ -182,7 +182,7 @@ async function handle(working: Working, claim: Claim<QueuedRequest>): Promise<vo
       const { settle, store } = held
       const redactor = redactorOf(context.key)
       const loading: Loading = { store, runId, keep: queued.keep, now: context.now, redactor, settle }
-      const shared = { service, fetcher, loading, rejects: context.rejects, emit, probes }
+      const shared = { fetcher, loading, rejects: context.rejects, emit, probes }
       for (const one of left) {
         const result = await ingest({ ...shared, sizes: createSizes(loading) }, one)
         error ??= result.error

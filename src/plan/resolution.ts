@@ -5,7 +5,6 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Neighbours } from '../job/plannerState.ts'
 import { buildRequest, rangeParams } from '../services/request.ts'
 import { announcedChanges } from '../services/resolutionChanges.ts'
-import type { Service } from '../services/services.ts'
 import { geoRanges, type Observations, type Rows } from '../tables/rows.ts'
 
 /** The resolution of an answer: the service's id of it, and its step in seconds; null where the answer states none, or periods differ. */
@@ -79,9 +78,9 @@ export function judge(
 }
 
 /** The same request for another window. */
-export function withWindow(service: Service, planned: PlannedRequest, window: Interval): PlannedRequest {
+export function withWindow(planned: PlannedRequest, window: Interval): PlannedRequest {
   const params = { ...planned.params, ...rangeParams(window) }
-  return { ...planned, params, window, request: buildRequest(service, planned.route, params) }
+  return { ...planned, params, window, request: buildRequest(planned.service, planned.route, params) }
 }
 
 /** The local days that have values, in order. */

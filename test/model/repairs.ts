@@ -28,7 +28,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'of what is summed only the first half is asked',
     'mixedResolutions.ts',
-    'const after = await ingest(ingestContext, withWindow(ingestContext.service, planned, right))',
+    'const after = await ingest(ingestContext, withWindow(planned, right))',
     'const after = before',
   ),
   mutant(

@@ -54,7 +54,7 @@ test('whatever the chunk, no window cuts a bucket, and halves of it do not eithe
             if (i > 0) expect(from).toBe(pieces[i - 1]!.to)
           }
           if (pieces.length === 1) break
-          planned = withWindow(SERVICES.generic, planned!, pieces[0]!)
+          planned = withWindow(planned!, pieces[0]!)
           expect(left).toBeGreaterThan(1)
         }
         expect(floorTo(ZONE, planned!.window!.to - 1, unit)).toBe(planned!.window!.from)
