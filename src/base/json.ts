@@ -36,59 +36,6 @@ export const textOf = (value: unknown): string | null => (typeof value === 'stri
 /** A whole number within what a double holds exactly, or null. */
 export const integerOf = (value: unknown): number | null => (Number.isSafeInteger(value) ? (value as number) : null)
 
-/** 1 or 0 for a boolean, as SQLite keeps it; null for anything else. */
-const flagOf = (value: unknown): 0 | 1 | null => (value === true ? 1 : value === false ? 0 : null)
-
-/** Reads a field of a type into a column. */
-export interface FieldReader {
-  /** The type, in words. */
-  readonly type: string
-  /** Undefined for a value of another type. */
-  readonly read: (value: unknown) => string | number | null | undefined
-}
-
-const orNull =
-  (read: (value: unknown) => string | number | null): FieldReader['read'] =>
-  (value) =>
-    value === null ? null : (read(value) ?? undefined)
-
-const TEXT = 'a text'
-
-/**
- * How fields become columns. A null becomes null, and so does an empty name: it names nothing, and a name in another language is to
- * be shown in its place. Any other empty text is a text.
- */
-export const AS = {
-  name: {
-    type: TEXT,
-    read: (value) => (value === '' ? null : typeof value === 'string' || value === null ? value : undefined),
-  },
-  text: { type: TEXT, read: (value) => (typeof value === 'string' || value === null ? value : undefined) },
-  integer: { type: 'a whole number', read: orNull(integerOf) },
-  flag: { type: 'true or false', read: orNull(flagOf) },
-} as const satisfies Record<string, FieldReader>
-
-/** The fields of an object that become columns, by column. */
-export type Fields = Readonly<Record<string, readonly [key: string, as: FieldReader]>>
-
-/**
- * The columns of a row, from the fields of an object. A field that was not sent gets no column, so that the stored value stays;
- * neither does one of another type, which `misread` is told with the type that it should have.
- */
-export const columnsOf = (
-  object: JsonObject,
-  fields: Fields,
-  misread: (key: string, type: string) => void,
-): Record<string, string | number | null> =>
-  Object.fromEntries(
-    Object.entries(fields).flatMap(([column, [key, { type, read }]]) => {
-      if (object[key] === undefined) return []
-      const value = read(object[key])
-      if (value === undefined) misread(key, type)
-      return value === undefined ? [] : [[column, value]]
-    }),
-  )
-
 /** The elements of a list; none where the value is not a list. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 

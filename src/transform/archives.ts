@@ -1,8 +1,9 @@
-import { AS, canonical, isObject, type JsonObject, payloadOf, textOf } from '../base/json.ts'
+import { canonical, isObject, type JsonObject, payloadOf, textOf } from '../base/json.ts'
 import { localDate } from '../base/time/zone.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { itemKind } from '../services/routes.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
+import { AS } from './fields.ts'
 import { FILED_LISTS, type Item, readItems } from './items.ts'
 import { taxonomyRows } from './taxonomy.ts'
 

@@ -1,7 +1,7 @@
 import type { compile } from 'html-to-text'
-import { AS } from '../base/json.ts'
 import { loadPackage } from '../base/onDemand.ts'
 import type { RowValues } from '../tables/rows.ts'
+import { AS } from './fields.ts'
 import type { CheckedPart } from './rejects.ts'
 
 const OPTIONS: Parameters<typeof compile>[0] = {

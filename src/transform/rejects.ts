@@ -1,5 +1,6 @@
-import { columnsOf, type Fields, isObject, type JsonObject } from '../base/json.ts'
+import { isObject, type JsonObject } from '../base/json.ts'
 import type { ObservationKey, Reject, RowValues } from '../tables/rows.ts'
+import { columnsOf, type Fields } from './fields.ts'
 
 /** How many rejects of one answer are kept with their fragments; the rest is only counted, because the body is kept anyway. */
 const KEPT_REJECTS = 100

@@ -1,6 +1,7 @@
-import { AS, integerOf, isObject, textOf } from '../base/json.ts'
+import { integerOf, isObject, textOf } from '../base/json.ts'
 import type { OwnedRows, RowValues, TableRows } from '../tables/rows.ts'
 import type { TableName } from '../tables/schema.ts'
+import { AS } from './fields.ts'
 import { type CheckedPart, partOf, type Rejects } from './rejects.ts'
 
 /** An item, and the terms and vocabularies that it names. */

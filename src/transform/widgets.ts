@@ -1,7 +1,8 @@
 import { SchemaError } from '../base/errors.ts'
-import { AS, canonical, integerOf, isObject, type JsonObject, textOf } from '../base/json.ts'
+import { canonical, integerOf, isObject, type JsonObject, textOf } from '../base/json.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
+import { AS } from './fields.ts'
 import { type Items, readItems } from './items.ts'
 import { gatherRejects, partOf } from './rejects.ts'
 

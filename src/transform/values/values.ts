@@ -1,7 +1,8 @@
-import { AS, brief, isObject, type JsonObject } from '../../base/json.ts'
+import { brief, isObject, type JsonObject } from '../../base/json.ts'
 import { type Instant, parseInstant } from '../../base/time/instant.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import type { ObservationKey, Observations } from '../../tables/rows.ts'
+import { AS } from '../fields.ts'
 import { refuseGeos } from '../flood.ts'
 import { gatherRejects, partOf, type Rejected, type Rejects } from '../rejects.ts'
 
