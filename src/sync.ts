@@ -15,7 +15,7 @@ import type { Planning, PlanOptions } from './plan/planning.ts'
 import { createRequested } from './plan/requested.ts'
 import { wantedOf } from './plan/wanted.ts'
 import { readCatalogue } from './state/catalogue.ts'
-import { readPlannerState } from './state/coverage.ts'
+import { readPlannerState } from './state/plannerState.ts'
 
 /** A job is planned into requests, requests are fetched into replies, replies are transformed into rows, rows are loaded. */
 export async function sync(

@@ -1,4 +1,4 @@
-/** The worker of `read.ts`. */
+/** The worker of `readReply.ts`. */
 
 import { arrange, compress } from '../base/bytes/pack.ts'
 import { sha256 } from '../base/files/checksum.ts'

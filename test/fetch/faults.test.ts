@@ -5,7 +5,7 @@ import { type Fault, faultFile } from '../../src/emulator/faults.ts'
 import { createBreaker } from '../../src/fetch/breaker.ts'
 import { quotaWaitMs } from '../../src/fetch/waits.ts'
 import { readJob } from '../../src/job/read.ts'
-import { readPlannerState } from '../../src/state/coverage.ts'
+import { readPlannerState } from '../../src/state/plannerState.ts'
 import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
 import type { Store } from '../store.ts'
 

@@ -116,7 +116,7 @@ export async function run(args: PlanArgs): Promise<number> {
   const jobs = await readJobsOf(args)
   const { database, baseUrl, service } = await readSettings(args)
   const reader = (await isThere(database.value)) ? (await import('../../db/open.ts')).openReader(database.value) : null
-  const readPlanning = reader && (await import('../../state/planning.ts')).readPlanning
+  const readPlanning = reader && (await import('../../state/readPlanning.ts')).readPlanning
   try {
     const now = Math.floor(Date.now() / 1000)
     const base = baseUrl?.value ?? ''

@@ -1,6 +1,6 @@
 import type { Reader } from '../db/store.ts'
 import { readCatalogue } from './catalogue.ts'
-import { readPlannerState } from './coverage.ts'
+import { readPlannerState } from './plannerState.ts'
 
 /** All that a planner reads from a database. */
 export const readPlanning = async (db: Reader) => ({
