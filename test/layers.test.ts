@@ -27,7 +27,8 @@ const MAY: Record<string, readonly string[]> = {
   'pipeline.ts': [...NOUNS, ...STAGES, 'ingest.ts', 'calls.ts', 'ingestContext.ts'],
   'openRun.ts': [...NOUNS, ...STAGES, 'ingestContext.ts'],
   'ingestAll.ts': [...NOUNS, ...STAGES, 'pipeline.ts', 'openRun.ts', 'ingestContext.ts'],
-  'sync.ts': [...NOUNS, ...STAGES, 'ingestAll.ts'],
+  'selection.ts': [...NOUNS, ...STAGES, 'ingestAll.ts'],
+  'sync.ts': [...NOUNS, ...STAGES, 'ingestAll.ts', 'selection.ts'],
   'replay.ts': [...NOUNS, ...STAGES, 'threads'],
   cluster: [
     ...NOUNS,
