@@ -17,11 +17,11 @@ export interface ServiceCaller {
   readonly baseUrl: string
   readonly now: () => number
   readonly signal: AbortSignal
-  readonly onHold?: FetchOptions['onHold']
+  readonly onPause?: FetchOptions['onPause']
 }
 
 /** Waits until the end of a pause that a host asked an earlier process for. */
-async function waitFor(host: string, { store, service, now, signal, onHold }: ServiceCaller): Promise<void> {
+async function waitFor(host: string, { store, service, now, signal, onPause }: ServiceCaller): Promise<void> {
   const until = await waitUntil(store, host, now())
   if (until === undefined) return
   const left = until - now()
@@ -31,7 +31,7 @@ async function waitFor(host: string, { store, service, now, signal, onHold }: Se
       hint: 'Run the same command again after that; it continues where it stopped.',
       code: 'retry-after',
     })
-  onHold?.(left, `the service asked an earlier run to wait until ${at}`)
+  onPause?.(left, `the service asked an earlier run to wait until ${at}`)
   await sleep(left, undefined, { signal }).catch((cause) => {
     throw stoppedBySignal(cause)
   })

@@ -36,7 +36,7 @@ export interface SyncContext {
   /** Called after every request. */
   readonly onProgress?: (progress: Progress) => void | Promise<void>
   readonly onFailure?: FetchOptions['onFailure'] | undefined
-  readonly onHold?: FetchOptions['onHold'] | undefined
+  readonly onPause?: FetchOptions['onPause'] | undefined
   readonly breaker?: FetchOptions['breaker']
   readonly limits?: FetchOptions['limits']
   /** Milliseconds before the first retry. */
@@ -114,14 +114,14 @@ export async function ingestAll(
   const began = now()
   const run = await openRun(context, command, job)
   const { runId, emit } = run
-  const onHold = (ms: number, reason: string): void => {
+  const onPause = (ms: number, reason: string): void => {
     emit('calls.held', { wait_ms: Math.round(ms), reason })
-    context.onHold?.(ms, reason)
+    context.onPause?.(ms, reason)
   }
   const rejects = context.rejects ?? QUARANTINE_ALL
   // Loaded only when there is something to fetch: most scheduled runs have nothing.
   const pipeline =
-    total === 0 ? null : (await import('./pipeline.ts')).openPipeline({ ...context, job, runId, rejects, emit, onHold })
+    total === 0 ? null : (await import('./pipeline.ts')).openPipeline({ ...context, job, runId, rejects, emit, onPause })
   const failures: Failed[] = []
   let done = 0
   // Paths that the service has just answered with 404: their other windows are not requested.

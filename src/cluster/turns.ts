@@ -40,7 +40,7 @@ const ALIVE_MS = 15_000
 /** The turn of a call: its number, when it begins by the clock of the database and in how many milliseconds; or after how many to ask again. */
 type FoundTurn =
   | { readonly id: number; readonly begins: number; readonly beginsIn: number }
-  | { readonly askIn: number; readonly held: boolean }
+  | { readonly askIn: number; readonly paused: boolean }
 
 /** A turn that is ours; `beginsAt` by the clock of this process. */
 interface Reserved {
@@ -55,7 +55,7 @@ export interface SharedTurnsOptions {
   readonly pace: Pace
   readonly signal: AbortSignal
   readonly breaker?: BreakerOptions | undefined
-  readonly onHold?: ((ms: number, reason: string) => void) | undefined
+  readonly onPause?: ((ms: number, reason: string) => void) | undefined
 }
 
 /** The row of a host, locked until the transaction ends. */
@@ -88,9 +88,9 @@ const reserveTurn = (store: Store, host: string, pace: Pace, lead: () => number)
   store.write(async (tx): Promise<FoundTurn> => {
     const row = await hostRow(tx, host)
     const now = await databaseClock(shared(tx))
-    if (row.hold_until > now) return { askIn: row.hold_until - now, held: true }
+    if (row.hold_until > now) return { askIn: row.hold_until - now, paused: true }
     if ((await underWay(tx, host, now)) >= Math.min(row.limit_now, pace.concurrency))
-      return { askIn: LOOK_MS, held: false }
+      return { askIn: LOOK_MS, paused: false }
     const begins = Math.ceil(Math.max(row.next_at, now + lead()))
     await spendIn(tx, host, pace, begins, SLACK_MS)
     // Turns are further apart than the pace says, by as much as a call may come late, so that no second has too many calls.
@@ -141,7 +141,7 @@ async function recordAnswer(store: Store, host: string, isGood: boolean, pace: P
     .execute()
 }
 
-/** Records a failure, or a pause that a host asked for, and answers for how many milliseconds the breaker holds all calls. */
+/** Records a failure, or a pause that a host asked for, and answers for how many milliseconds the breaker pauses all calls. */
 const recordTrouble = (
   store: Store,
   host: string,
@@ -156,19 +156,19 @@ const recordTrouble = (
     // What was under way when the breaker opened does not open it again.
     const opens = failed && row.hold_until <= now && (row.openings > 0 || failures >= breaker.failures)
     const openings = failed ? row.openings + (opens ? 1 : 0) : 0
-    // A longer hold would end the wait for a turn: the request would go back to the queue as if it had never failed.
-    const holdMs = opens ? Math.min(breaker.holdMs * 2 ** (openings - 1), MAX_WAIT_MS) : 0
+    // A longer pause would end the wait for a turn: the request would go back to the queue as if it had never failed.
+    const pauseMs = opens ? Math.min(breaker.pauseMs * 2 ** (openings - 1), MAX_WAIT_MS) : 0
     await shared(tx)
       .updateTable('_host')
       .set({
-        hold_until: Math.ceil(Math.max(row.hold_until, now + Math.max(holdMs, waitMs))),
+        hold_until: Math.ceil(Math.max(row.hold_until, now + Math.max(pauseMs, waitMs))),
         limit_now: failed ? Math.max(1, Math.floor(row.limit_now / 2)) : row.limit_now,
         failures,
         openings,
       })
       .where('host', '=', host)
       .execute()
-    return holdMs
+    return pauseMs
   })
 
 /**
@@ -177,7 +177,7 @@ const recordTrouble = (
  * they come from; one that could not be sent within its turn waits for another. A process that dies wastes the turn that it had,
  * and adds none.
  */
-export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHold }: SharedTurnsOptions): Turns {
+export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPause }: SharedTurnsOptions): Turns {
   // Milliseconds that it takes until a request can be sent: a turn that begins earlier would be over by then.
   let lead = FIRST_LEAD_MS
   const calls = new Set<number>()
@@ -201,18 +201,18 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHo
 
   /** Reserves a turn as soon as there is one. */
   async function reserved(host: string): Promise<Reserved> {
-    let told = false
+    let reported = false
     for (;;) {
       if (signal.aborted) throw stoppedBySignal()
-      const asked = performance.now()
+      const began = performance.now()
       const found = await reserveTurn(store, host, pace, () => lead)
       if ('id' in found) {
         calls.add(found.id)
-        return { ...found, beginsAt: asked + found.beginsIn }
+        return { ...found, beginsAt: began + found.beginsIn }
       }
-      if (found.held && found.askIn > MAX_WAIT_MS) throw tooLong(found.askIn)
-      if (found.held && !told) onHold?.(found.askIn, 'all calls to the host are held')
-      told ||= found.held
+      if (found.paused && found.askIn > MAX_WAIT_MS) throw tooLong(found.askIn)
+      if (found.paused && !reported) onPause?.(found.askIn, 'all calls to the host are paused')
+      reported ||= found.paused
       // A random bit longer, so that not all wake at once.
       await wait(found.askIn * (1 + Math.random() * 0.1) + Math.random() * LOOK_MS)
     }
@@ -271,9 +271,9 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onHo
       const { what, waitMs } = result
       if (what !== 'failed' && waitMs <= 0) {
         await recordAnswer(store, host, what === 'good', pace)
-        return { holdMs: 0, giveUp: false }
+        return { pauseMs: 0, giveUp: false }
       }
-      return { holdMs: await recordTrouble(store, host, result, breaker), giveUp: false }
+      return { pauseMs: await recordTrouble(store, host, result, breaker), giveUp: false }
     },
     async close() {
       clearInterval(renew)

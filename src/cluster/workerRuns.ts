@@ -48,14 +48,14 @@ export function createWorkerRuns(context: WorkerContext): WorkerRuns {
     const run = await openRun(context, WORKER, { name: queued.job })
     const { runId, emit } = run
     numbers.add(runId)
-    const onHold = (ms: number, reason: string): void => {
+    const onPause = (ms: number, reason: string): void => {
       emit('calls.held', { wait_ms: Math.round(ms), reason })
-      context.onHold?.(ms, reason)
+      context.onPause?.(ms, reason)
     }
     const fetcher = createFetcher({
-      ...{ ...context, pace: queued.pace, onHold, userAgent: `indicator-sync/${version}` },
-      ...accountCalls({ ...context, onHold }, null),
-      turns: createSharedTurns({ store: control, pace: queued.pace, signal, breaker: context.breaker, onHold }),
+      ...{ ...context, pace: queued.pace, onPause, userAgent: `indicator-sync/${version}` },
+      ...accountCalls({ ...context, onPause }, null),
+      turns: createSharedTurns({ store: control, pace: queued.pace, signal, breaker: context.breaker, onPause }),
     })
     return { ...run, fetcher }
   }

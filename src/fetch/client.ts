@@ -25,8 +25,8 @@ export interface FetchOptions {
   readonly breaker?: BreakerOptions | undefined
   /** Who decides when a call may begin; this process by itself when left out. */
   readonly turns?: Turns | undefined
-  /** Called when all calls are held: for how many milliseconds, and why. */
-  readonly onHold?: ((ms: number, reason: string) => void) | undefined
+  /** Called when all calls are paused: for how many milliseconds, and why. */
+  readonly onPause?: ((ms: number, reason: string) => void) | undefined
   /** Called when a host asks for a pause, even one longer than this process waits. */
   readonly onWait?: ((ms: number, host: string) => void) | undefined
   /** Milliseconds before the first repetition; each further one waits twice as long. */
@@ -85,7 +85,7 @@ const MAX_TRIES = 6
 
 /** Creates the client of a service; it keeps connections open until it is closed. */
 export function openClient(options: FetchOptions): ServiceClient {
-  const { key, pace, signal, beforeCall, onFailure, retryMs = 1000, onHold, onWait } = options
+  const { key, pace, signal, beforeCall, onFailure, retryMs = 1000, onPause, onWait } = options
   const limits = { ...HTTP_LIMITS, ...options.limits }
   const agent = createAgent(limits, pace.concurrency, signal)
   const turns = options.turns ?? createTurns(pace, signal, options.breaker ?? BREAKER)
@@ -93,10 +93,11 @@ export function openClient(options: FetchOptions): ServiceClient {
   // Once the key was refused or the run has to end, nothing more is sent.
   let ended: SyncError | undefined
 
-  function hold(ms: number, reason: string): void {
+  /** Reports a pause of all calls. Throws where it is too long to wait for. */
+  function reportPause(ms: number, reason: string): void {
     if (ms <= 0) return
     if (ms > MAX_WAIT_MS) throw tooLong(ms)
-    onHold?.(ms, reason)
+    onPause?.(ms, reason)
   }
 
   /** Reports a failed call, and pauses all calls to a host that keeps failing or asks for it. Throws what ends the run. */
@@ -104,7 +105,7 @@ export function openClient(options: FetchOptions): ServiceClient {
     const { error, alive = false, coolDownMs } = failure
     const isFailed = error instanceof TransientError && !alive
     const waitMs = Math.max(quota, isFailed ? coolDownMs : 0)
-    const { holdMs, giveUp } = await turns.report(host, { what: isFailed ? 'failed' : 'alive', waitMs })
+    const { pauseMs, giveUp } = await turns.report(host, { what: isFailed ? 'failed' : 'alive', waitMs })
     if (giveUp)
       throw new StoppedError(`The service keeps failing. ${error.message} The run ends here.`, {
         hint: 'Run the same command again later; it continues where it stopped.',
@@ -112,8 +113,8 @@ export function openClient(options: FetchOptions): ServiceClient {
         cause: error,
       })
     if (isFailed) {
-      hold(holdMs, 'the service keeps failing; one call will probe it')
-      hold(coolDownMs, error.message)
+      reportPause(pauseMs, 'the service keeps failing; one call will probe it')
+      reportPause(coolDownMs, error.message)
     }
     if (error instanceof KeyError) throw error
     return failure
@@ -139,7 +140,7 @@ export function openClient(options: FetchOptions): ServiceClient {
     if (wait > 0) onWait?.(wait, host)
     // Nothing is sent until a spent quota is renewed; the answer that reported it is used.
     if (quota > MAX_WAIT_MS) ended = tooLong(quota)
-    else hold(quota, 'the quota of the moment is spent')
+    else reportPause(quota, 'the quota of the moment is spent')
     if (failure) return report(host, failure, quota)
     await turns.report(host, { what: 'good', waitMs: quota })
     return answer

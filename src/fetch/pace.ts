@@ -5,12 +5,12 @@ import type { Pace } from '../job/job.ts'
 /** Timers cannot run for more milliseconds. */
 const LONGEST_TIMER = 2 ** 31 - 1
 
-/** Lets calls out at a pace, and holds all of them when the service asks for it. */
+/** Lets calls out at a pace, and pauses all of them when the service asks for it. */
 export interface Gate {
   /** Runs a call when its turn has come: never more than `perSecond` begin in any second. Throws StoppedError when the signal comes before its turn. */
   pass<T>(call: () => Promise<T>): Promise<T>
-  /** Holds every call that has not begun for this long; a random bit longer, so that not all begin at once. */
-  hold(ms: number): void
+  /** Pauses every call that has not begun for this long; a random bit longer, so that not all begin at once. */
+  pause(ms: number): void
   /** Called after a good answer: one more request may be under way at once. */
   faster(): void
   /** Called when the service is overloaded: half as many may be under way at once. */
@@ -20,7 +20,7 @@ export interface Gate {
 
 /**
  * Concurrency begins at one, so that a wrong key costs one request, and then adapts: additive increase, multiplicative
- * decrease (Chiu and Jain, 1989), never beyond the job's own limit. An aborted signal ends every hold and every wait.
+ * decrease (Chiu and Jain, 1989), never beyond the job's own limit. An aborted signal ends every pause and every wait.
  */
 export function createGate(
   { perSecond, concurrency }: Pick<Pace, 'perSecond' | 'concurrency'>,
@@ -32,14 +32,14 @@ export function createGate(
   const queue = new PQueue({ concurrency: 1 })
   /** When the last calls began, by a monotonic clock: setting back another clock would stop all calls. */
   const begins: number[] = []
-  let heldUntil = 0
+  let pausedUntil = 0
   let timer: NodeJS.Timeout | undefined
   /** Lets calls out from the instant at which the next one may begin. */
   const settle = (): void => {
     clearTimeout(timer)
     if (signal.aborted) return
     const pacedUntil = begins.length < atOnce ? 0 : begins[0]! + intervalMs
-    const left = Math.max(heldUntil, pacedUntil) - performance.now()
+    const left = Math.max(pausedUntil, pacedUntil) - performance.now()
     if (left <= 0) return void queue.start()
     queue.pause()
     timer = setTimeout(settle, Math.min(left, LONGEST_TIMER))
@@ -72,10 +72,10 @@ export function createGate(
         throw error
       }
     },
-    hold(ms) {
+    pause(ms) {
       const until = performance.now() + ms * (1 + Math.random() * 0.1)
-      if (until <= heldUntil || signal.aborted) return
-      heldUntil = until
+      if (until <= pausedUntil || signal.aborted) return
+      pausedUntil = until
       settle()
     },
     faster: () => {

@@ -13,9 +13,9 @@ export interface CallResult {
   readonly waitMs: number
 }
 
-/** What follows for all calls to the host: how many milliseconds they are held, and whether to give up. */
+/** What follows for all calls to the host: how many milliseconds they are paused, and whether to give up. */
 export interface Consequence {
-  readonly holdMs: number
+  readonly pauseMs: number
   readonly giveUp: boolean
 }
 
@@ -60,22 +60,22 @@ export function createTurns(
 ): Turns {
   const gate = createGate(pace, signal)
   const breaker = createBreaker(options)
-  const hold = (ms: number): void => {
-    if (ms > 0 && ms <= MAX_WAIT_MS) gate.hold(ms)
+  const pause = (ms: number): void => {
+    if (ms > 0 && ms <= MAX_WAIT_MS) gate.pause(ms)
   }
   return {
     pass: (_host, call) => gate.pass(() => call(() => undefined)),
     async report(_host, { what, waitMs }) {
-      hold(waitMs)
+      pause(waitMs)
       if (what !== 'failed') {
         breaker.alive()
         if (what === 'good') gate.faster()
-        return { holdMs: 0, giveUp: false }
+        return { pauseMs: 0, giveUp: false }
       }
       gate.slower()
       const ms = breaker.failed()
-      hold(ms ?? 0)
-      return { holdMs: ms ?? 0, giveUp: ms === undefined }
+      pause(ms ?? 0)
+      return { pauseMs: ms ?? 0, giveUp: ms === undefined }
     },
     async close() {
       gate.close()

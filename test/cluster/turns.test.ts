@@ -9,7 +9,7 @@ import { bareDatabase, bareStore } from './bare.ts'
 const HOST = 'service.test'
 const PACE: Pace = { perSecond: 20, concurrency: 4, callsPerMinute: null, callsPerHour: null, callsPerDay: null }
 const GOOD = { what: 'good', waitMs: 0 } as const
-const BREAKER = { failures: 3, holdMs: 400, openings: 1 }
+const BREAKER = { failures: 3, pauseMs: 400, openings: 1 }
 
 /** So many processes that share a database, each with connections of its own. */
 async function open(count: number, pace: Partial<Pace> = {}): Promise<{ turns: Turns[]; url: string }> {
@@ -109,9 +109,9 @@ describe('all who share a database', () => {
     const holds: number[] = []
     for (let i = 0; i < 4; i++) {
       const one = turns[i % 3]!
-      const { holdMs, giveUp } = await pass(one, () => one.report(HOST, { what: 'failed', waitMs: 0 }))
+      const { pauseMs, giveUp } = await pass(one, () => one.report(HOST, { what: 'failed', waitMs: 0 }))
       expect(giveUp).toBe(false)
-      holds.push(holdMs)
+      holds.push(pauseMs)
     }
     expect(holds).toEqual([0, 0, 400, 800])
     await pass(turns[0]!, () => turns[0]!.report(HOST, GOOD))
@@ -128,8 +128,8 @@ describe('all who share a database', () => {
     onTestFinished(() => turns.close())
     await pass(turns, () => turns.report(HOST, GOOD))
     await shared(store.kysely).updateTable('_host').set({ failures: 2000, openings: 2000 }).execute()
-    const { holdMs } = await pass(turns, () => turns.report(HOST, { what: 'failed', waitMs: 0 }))
-    expect(holdMs).toBe(MAX_WAIT_MS)
+    const { pauseMs } = await pass(turns, () => turns.report(HOST, { what: 'failed', waitMs: 0 }))
+    expect(pauseMs).toBe(MAX_WAIT_MS)
   })
 
   test('take the place of a process that died in the middle of a call', async () => {

@@ -111,7 +111,7 @@ test('what fails every time is taken three times and left for the next run, and 
     await joined(file, emulator.url, emulator.key),
   ]
   const stopping = new AbortController()
-  const breaker = { failures: 8, holdMs: 5, openings: 3 }
+  const breaker = { failures: 8, pauseMs: 5, openings: 3 }
   const working = work({ ...worker.context, signal: stopping.signal, breaker }, worker.queue, { concurrency: 2 })
   const summary = await handOut(planner, readJob(YAML.replace('2025-10-30', '2025-11-03'), 'poison.yaml'))
   stopping.abort()

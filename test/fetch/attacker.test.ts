@@ -21,7 +21,7 @@ archives: [{ window: { from: 2025-10-01, to: 2025-10-02 } }]
 archivesJson: [{ window: { from: 2025-10-01, to: 2025-10-02 } }]
 widgets: { list: true, names: [potencia], window: { last: 1d } }
 `
-const BREAKER = { failures: 8, holdMs: 1, openings: 2 }
+const BREAKER = { failures: 8, pauseMs: 1, openings: 2 }
 
 /** What a reader sees, whatever was asked when. */
 const held = (store: Store): unknown[] =>

@@ -60,7 +60,7 @@ describe('a service that misbehaves', () => {
   test('that is dead is left alone after a few calls, and the run ends resumably', async () => {
     const server = await serve((_request, response) => json(response, {}, 500))
     const store = await tempStore()
-    const summary = await runJob(store, server, JOB, { now: ms(NOW), breaker: { failures: 8, holdMs: 5, openings: 3 } })
+    const summary = await runJob(store, server, JOB, { now: ms(NOW), breaker: { failures: 8, pauseMs: 5, openings: 3 } })
     expect(summary).toMatchObject({ outcome: 'stopped', stop: { code: 'circuit-open' } })
     expect(server.calls.length).toBeLessThanOrEqual(8 + 3 + 1)
   })
@@ -142,7 +142,7 @@ describe('what the service says of its limits', () => {
   })
 
   test('a breaker opens after a run of failures, for longer each time, and closes at the first answer', () => {
-    const breaker = createBreaker({ failures: 3, holdMs: 10, openings: 2 })
+    const breaker = createBreaker({ failures: 3, pauseMs: 10, openings: 2 })
     expect([1, 2, 3, 4, 5].map(() => breaker.failed())).toEqual([0, 0, 10, 20, undefined])
     breaker.alive()
     expect([1, 2, 3].map(() => breaker.failed())).toEqual([0, 0, 10])

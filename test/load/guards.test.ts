@@ -128,8 +128,8 @@ describe('the gentle client', () => {
       pace: { perSecond: 1000, concurrency: 1 },
       signal: new AbortController().signal,
       retryMs: 1,
-      breaker: { failures: 3, holdMs: 1, openings: 9 },
-      onHold: (_ms, reason) => holds.push(reason),
+      breaker: { failures: 3, pauseMs: 1, openings: 9 },
+      onPause: (_ms, reason) => holds.push(reason),
     })
     const request = { route: 'indicators', target: '/indicators', headers: {} } as const
     expect(await fetcher.fetch(request)).toHaveProperty('error')

@@ -176,13 +176,13 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   const emit = emitterOf(eventsTo(log))
   const signals = watchSignals((fields) => emit('signal.received', fields))
   const { signal } = signals
-  const onHold = (ms: number, reason: string): void =>
+  const onPause = (ms: number, reason: string): void =>
     emit('calls.held', { command: 'archives download', wait_ms: Math.round(ms), reason })
   const client = openClient({
     ...reached,
     userAgent: `indicator-sync/${version()}`,
-    ...{ pace, signal, onHold },
-    ...accountCalls({ store, service, baseUrl, now: Date.now, signal, onHold }, pace),
+    ...{ pace, signal, onPause },
+    ...accountCalls({ store, service, baseUrl, now: Date.now, signal, onPause }, pace),
   })
   try {
     const options = { client, folder, maxBytes, allowHosts: args.allowHost ?? [] }

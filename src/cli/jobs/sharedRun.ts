@@ -21,9 +21,9 @@ export async function openSharedRun(
     service,
     baseUrl,
     signal,
-    onHold,
+    onPause,
     breaker,
-  }: Pick<SyncContext, 'service' | 'baseUrl' | 'signal' | 'onHold' | 'breaker'>,
+  }: Pick<SyncContext, 'service' | 'baseUrl' | 'signal' | 'onPause' | 'breaker'>,
   distributed: boolean,
 ): Promise<SharedRun> {
   // A second connection: taking a turn must not wait for the transaction that loads an answer.
@@ -33,7 +33,7 @@ export async function openSharedRun(
   const context = {
     now: clock.now,
     turns: (pace: Parameters<NonNullable<SyncContext['turns']>>[0]) =>
-      createSharedTurns({ store: control, pace, signal, breaker, onHold }),
+      createSharedTurns({ store: control, pace, signal, breaker, onPause }),
   }
   const close = async (): Promise<void> => {
     for (const closer of closers.reverse()) await closer()
