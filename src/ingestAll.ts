@@ -121,7 +121,9 @@ export async function ingestAll(
   const rejects = context.rejects ?? QUARANTINE_ALL
   // Loaded only when there is something to fetch: most scheduled runs have nothing.
   const pipeline =
-    total === 0 ? null : (await import('./pipeline.ts')).openPipeline({ ...context, job, runId, rejects, emit, onPause })
+    total === 0
+      ? null
+      : (await import('./pipeline.ts')).openPipeline({ ...context, job, runId, rejects, emit, onPause })
   const failures: Failed[] = []
   let done = 0
   // Paths that the service has just answered with 404: their other windows are not requested.

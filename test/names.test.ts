@@ -61,3 +61,25 @@ test('every name that may stand in several files does', () => {
         why,
       ).toContain(name)
 })
+
+/** Names that say less than the standard word, by what stands in their place. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  told: 'what it is: a count, a line, a reason',
+  said: 'what it is: a reason, a pattern, a value',
+  tries: 'attempts',
+  patience: 'a timeout or limits',
+  hurry: 'limits',
+  look_ms: 'POLL_MS',
+}
+
+test('a value is named by what it is, in the words of the field', () => {
+  const named = files.flatMap((file) =>
+    [...readFileSync(join('src', file), 'utf8').matchAll(/\b(?:const|let|type|interface) (\w+)/g)].flatMap(
+      ([, name]) => {
+        const instead = INSTEAD[name!.toLowerCase()]
+        return instead === undefined ? [] : [`${file}: ${name}, better ${instead}`]
+      },
+    ),
+  )
+  expect(named).toEqual([])
+})

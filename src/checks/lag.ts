@@ -117,7 +117,7 @@ const lagSeries = (db: Reader) =>
 const behindText = (seconds: number): string => `${roughDuration(seconds)} ${seconds < 0 ? 'ahead' : 'behind'}`
 
 /** Whether the job that last requested a series has run since without requesting it, and so does not want it any more. */
-async function isAbandoned({ kysely }: Reader, seriesId: number, patience: number): Promise<boolean> {
+async function isAbandoned({ kysely }: Reader, seriesId: number, graceS: number): Promise<boolean> {
   const later = await kysely
     .selectFrom('_fetch as f')
     .innerJoin('_run as r', 'r.id', 'f.run_id')
@@ -131,7 +131,7 @@ async function isAbandoned({ kysely }: Reader, seriesId: number, patience: numbe
     )
     .whereRef('n.id', '>', 'r.id')
     .where('n.requests', '>', 0)
-    .where((eb) => eb(epochOf(eb, 'n.started_at'), '>', eb(epochOf(eb, 'f.finished_at'), '+', patience)))
+    .where((eb) => eb(epochOf(eb, 'n.started_at'), '>', eb(epochOf(eb, 'f.finished_at'), '+', graceS)))
     .limit(1)
     .executeTakeFirst()
   return later !== undefined

@@ -31,9 +31,9 @@ export interface HandOut {
 }
 
 /** Milliseconds between two checks of the progress of the workers. */
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 /** How many times in a row the database may fail to answer before the wait ends. */
-const TRIES = 60
+const MAX_ATTEMPTS = 60
 
 /** The last answer that is recorded. */
 export async function lastFetch({ kysely }: Pick<Store, 'kysely'>): Promise<number> {
@@ -119,9 +119,9 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
         lost = 0
       } catch (error) {
         // The workers continue without this process, and the wait continues when the database answers again.
-        if (++lost >= TRIES) throw error
+        if (++lost >= MAX_ATTEMPTS) throw error
       }
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)
+      await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return stoppedBySignal()
     }
   }

@@ -34,7 +34,7 @@ export interface Leases {
 /** Milliseconds that a lease lasts without being renewed: by then its process is dead. */
 const LEASE_MS = 15_000
 /** How often to look whether the lease of another process has ended. */
-const LOOK_MS = 300
+const POLL_MS = 300
 
 /** What later answers left of a request. */
 async function leftOf(
@@ -115,7 +115,7 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
         if (signal.aborted) throw stoppedBySignal()
         const left = await tryAcquire(holder, planned)
         if (left) return left
-        await sleep(LOOK_MS * (0.5 + Math.random()), undefined, { signal }).catch((cause) => {
+        await sleep(POLL_MS * (0.5 + Math.random()), undefined, { signal }).catch((cause) => {
           throw stoppedBySignal(cause)
         })
       }

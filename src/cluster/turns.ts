@@ -21,7 +21,7 @@ const NETWORK_MS = 100
  */
 const SLACK_MS = 1_000
 /** Milliseconds between two looks for a free place, while as many calls are under way as allowed. */
-const LOOK_MS = 50
+const POLL_MS = 50
 /**
  * Milliseconds by which a turn is reserved before it begins, at first, at least and at most: a message to the database and back, and
  * a new connection to the service.
@@ -90,7 +90,7 @@ const reserveTurn = (store: Store, host: string, pace: Pace, lead: () => number)
     const now = await databaseClock(shared(tx))
     if (row.hold_until > now) return { askIn: row.hold_until - now, paused: true }
     if ((await underWay(tx, host, now)) >= Math.min(row.limit_now, pace.concurrency))
-      return { askIn: LOOK_MS, paused: false }
+      return { askIn: POLL_MS, paused: false }
     const begins = Math.ceil(Math.max(row.next_at, now + lead()))
     await spendIn(tx, host, pace, begins, SLACK_MS)
     // Turns are further apart than the pace says, by as much as a call may come late, so that no second has too many calls.
@@ -214,7 +214,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
       if (found.paused && !reported) onPause?.(found.askIn, 'all calls to the host are paused')
       reported ||= found.paused
       // A random bit longer, so that not all wake at once.
-      await wait(found.askIn * (1 + Math.random() * 0.1) + Math.random() * LOOK_MS)
+      await wait(found.askIn * (1 + Math.random() * 0.1) + Math.random() * POLL_MS)
     }
   }
 

@@ -56,7 +56,7 @@ const eventClaim = ({
   window: data.window && { from: formatUtc(data.window.from), to: formatUtc(data.window.to) },
 })
 
-/** Tells once that the database does not answer, and once that it does again, however many tries lie between. */
+/** Tells once that the database does not answer, and once that it does again, however many attempts lie between. */
 function createOutage(emit: EmitEvent) {
   let since: number | null = null
   return {

@@ -56,8 +56,12 @@ function readUrl(address: string): URL {
   const [, scheme, user, password, path, rest] = withoutHost.exec(address) ?? []
   if (scheme === undefined) return new URL(address)
   const again = (text: string): string => encodeURIComponent(decodeURIComponent(text))
-  const said = [`user=${again(user!)}`, ...(password ? [`password=${again(password)}`] : []), ...(rest ? [rest] : [])]
-  return new URL(`${scheme}${path || '/'}?${said.join('&')}`)
+  const parameters = [
+    `user=${again(user!)}`,
+    ...(password ? [`password=${again(password)}`] : []),
+    ...(rest ? [rest] : []),
+  ]
+  return new URL(`${scheme}${path || '/'}?${parameters.join('&')}`)
 }
 
 /** An address, parsed; refused where it has a parameter that would not be obeyed. */
@@ -71,8 +75,8 @@ function parseAddress(address: string): URL {
     if (!/^\w+:\/\//.test(address)) throw new Error('There is no // after the colon.')
   } catch (error) {
     // What cannot be read may hold a password, and is not repeated.
-    const said = error instanceof Error ? error.message.replace(address, '…') : error
-    throw badAddress('The address of the database cannot be read.', FORM, said)
+    const reason = error instanceof Error ? error.message.replace(address, '…') : error
+    throw badAddress('The address of the database cannot be read.', FORM, reason)
   }
   const names = [...url.searchParams.keys()]
   const twice = names.find((name, i) => names.indexOf(name) < i)

@@ -43,14 +43,14 @@ export interface Store extends Reader {
 export type Durability = 'normal' | 'full' | 'none'
 
 /** How long another program that holds the database is waited for. */
-export interface Patience {
+export interface LockTimeout {
   readonly busyTimeoutMs?: number
   /** Ends the waiting: a user who stops this program does not want to wait for another one. */
   readonly signal?: AbortSignal | undefined
 }
 
 /** How a database is written. */
-export interface StoreOptions extends Patience {
+export interface StoreOptions extends LockTimeout {
   readonly durability?: Durability
   /** Opens a published copy, too. */
   readonly copies?: boolean

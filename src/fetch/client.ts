@@ -81,7 +81,7 @@ export interface ServiceClient {
   close(): Promise<void>
 }
 
-const MAX_TRIES = 6
+const MAX_ATTEMPTS = 6
 
 /** Creates the client of a service; it keeps connections open until it is closed. */
 export function openClient(options: FetchOptions): ServiceClient {
@@ -176,7 +176,7 @@ export function openClient(options: FetchOptions): ServiceClient {
       }
       try {
         return await pRetry(attempt, {
-          retries: MAX_TRIES - 1,
+          retries: MAX_ATTEMPTS - 1,
           minTimeout: retryMs,
           maxTimeout: 60_000,
           randomize: true,
@@ -184,7 +184,7 @@ export function openClient(options: FetchOptions): ServiceClient {
           onFailedAttempt({ error, attemptNumber }) {
             if (!(error instanceof FailedAttempt)) return
             onFailure?.(error.failure, attemptNumber)
-            if (attemptNumber < Math.min(maxAttemptsOf(error.failure), MAX_TRIES))
+            if (attemptNumber < Math.min(maxAttemptsOf(error.failure), MAX_ATTEMPTS))
               onRetry?.(error.failure, attemptNumber)
           },
           shouldRetry: ({ error, attemptNumber }) =>

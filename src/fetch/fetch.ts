@@ -34,8 +34,8 @@ export interface Fetcher {
 const TOO_LARGE = ['too-large', 'timeout', 'body-too-large']
 export const isTooLarge = (error: SyncError): boolean => TOO_LARGE.includes(error.code)
 
-const maxAttemptsOf = ({ error, maxAttempts: tries }: AttemptFailure, divisible: boolean): number =>
-  divisible && isTooLarge(error) ? 1 : tries
+const maxAttemptsOf = ({ error, maxAttempts }: AttemptFailure, divisible: boolean): number =>
+  divisible && isTooLarge(error) ? 1 : maxAttempts
 
 export function createFetcher(options: FetchOptions): Fetcher {
   const client = openClient(options)

@@ -10,19 +10,19 @@ export interface Message {
   readonly userAgent: string
 }
 
-/** How long and how often a message is tried. */
+/** How long and how often delivery is attempted. */
 export interface DeliveryLimits {
-  /** Milliseconds that one try may take. */
+  /** Milliseconds that one attempt may take. */
   readonly timeoutMs: number
-  readonly tries: number
-  /** Milliseconds before the second try; each further one waits twice as long. */
+  readonly attempts: number
+  /** Milliseconds before the second attempt; each further one waits twice as long. */
   readonly waitMs: number
 }
 
 /** Three attempts, and half a minute in all: a run never waits longer for notifications. */
-const DELIVERY_LIMITS: DeliveryLimits = { timeoutMs: 8_000, tries: 3, waitMs: 1_000 }
+const DELIVERY_LIMITS: DeliveryLimits = { timeoutMs: 8_000, attempts: 3, waitMs: 1_000 }
 
-/** The outcome of a try, without the address. */
+/** Why an attempt failed, without the address. */
 class UndeliveredError extends Error {
   readonly isTransient: boolean
   constructor(reason: string, isTransient: boolean) {
@@ -57,7 +57,7 @@ async function post({ url, type, body, userAgent }: Message, timeoutMs: number, 
 }
 
 /** After the run was stopped, a notification has one attempt and this time limit. */
-export const HURRY: DeliveryLimits = { timeoutMs: 1_500, tries: 1, waitMs: 0 }
+export const LAST_DELIVERY: DeliveryLimits = { timeoutMs: 1_500, attempts: 1, waitMs: 0 }
 
 /**
  * Posts a message, and tries again where that may help, until it is stopped. Returns why it was not delivered, without the
@@ -65,14 +65,14 @@ export const HURRY: DeliveryLimits = { timeoutMs: 1_500, tries: 1, waitMs: 0 }
  */
 export async function deliver(
   message: Message,
-  patience: Partial<DeliveryLimits> = {},
+  limits: Partial<DeliveryLimits> = {},
   stop: AbortSignal = new AbortController().signal,
 ): Promise<string | null> {
-  const { timeoutMs, tries, waitMs } = { ...DELIVERY_LIMITS, ...patience }
+  const { timeoutMs, attempts, waitMs } = { ...DELIVERY_LIMITS, ...limits }
   try {
     await pRetry(() => post(message, timeoutMs, stop), {
       signal: stop,
-      retries: tries - 1,
+      retries: attempts - 1,
       minTimeout: waitMs,
       factor: 2,
       shouldRetry: ({ error }) => error instanceof UndeliveredError && error.isTransient,

@@ -128,16 +128,16 @@ async function writeTables(
   first: string,
   held?: HeldTables,
 ): Promise<UpsertCounts> {
-  const told = owned.length > 0 || listing ? undefined : held && JSON.stringify([first, tables])
-  const known = told && held?.get(told)
+  const key = owned.length > 0 || listing ? undefined : held && JSON.stringify([first, tables])
+  const known = key && held?.get(key)
   if (known) return known
   let written = NOTHING_WRITTEN
   for (const table of tables) {
     const one = await upsertRows(tx, table, stamps, first)
-    const isNew = one.unchanged > 0 && (await isFirstTold(tx, table, stamps.fetch_id))
+    const isNew = one.unchanged > 0 && (await isFirstMentioned(tx, table, stamps.fetch_id))
     written = addWritten(written, isNew ? { ...one, fresh: one.unchanged, unchanged: 0 } : one)
   }
-  if (told && written.fresh + written.revised === 0) held?.set(told, written)
+  if (key && written.fresh + written.revised === 0) held?.set(key, written)
   else held?.clear()
   return written
 }
@@ -146,7 +146,11 @@ async function writeTables(
  * Whether an answer is the first about an indicator, and does not describe it. The row exists, because it was inserted with the
  * series, but nothing has described it yet.
  */
-async function isFirstTold(tx: Transaction<Database>, { table, rows }: TableRows, fetchId: number): Promise<boolean> {
+async function isFirstMentioned(
+  tx: Transaction<Database>,
+  { table, rows }: TableRows,
+  fetchId: number,
+): Promise<boolean> {
   const [row, ...more] = rows
   if (table !== 'indicator' || !row || more.length > 0) return false
   const { kind, id, ...rest } = row

@@ -32,8 +32,8 @@ function fileOf(medium: CheckedPart): RowValues {
       file_size: [`${of}_value_file_size`, SIZE],
     }),
   )
-  const said = Object.entries(document!).filter(([column, value]) => value !== null || !(column in photo!))
-  return { ...photo, ...Object.fromEntries(said) }
+  const filled = Object.entries(document!).filter(([column, value]) => value !== null || !(column in photo!))
+  return { ...photo, ...Object.fromEntries(filled) }
 }
 
 const itemRow = (kind: string, { id, part }: Item): RowValues => ({

@@ -60,7 +60,10 @@ describe('a service that misbehaves', () => {
   test('that is dead is left alone after a few calls, and the run ends resumably', async () => {
     const server = await serve((_request, response) => json(response, {}, 500))
     const store = await tempStore()
-    const summary = await runJob(store, server, JOB, { now: ms(NOW), breaker: { failures: 8, pauseMs: 5, openings: 3 } })
+    const summary = await runJob(store, server, JOB, {
+      now: ms(NOW),
+      breaker: { failures: 8, pauseMs: 5, openings: 3 },
+    })
     expect(summary).toMatchObject({ outcome: 'stopped', stop: { code: 'circuit-open' } })
     expect(server.calls.length).toBeLessThanOrEqual(8 + 3 + 1)
   })

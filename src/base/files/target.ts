@@ -188,7 +188,7 @@ export function moveIntoPlace(part: string, target: Target): void {
   let now = target
   // The complete file is beside its target, where tidying would remove it.
   const { tidy: _, ...policy } = target.policy
-  for (let tries = 0; tries < 10; tries++) {
+  for (let attempt = 0; attempt < 10; attempt++) {
     if (tryMoveIntoPlace(part, now)) return
     now = prepareTarget(target.asWritten, policy.overwrite === undefined ? policy : { ...policy, overwrite: false })
   }

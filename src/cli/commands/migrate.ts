@@ -18,7 +18,7 @@ interface MigrateArgs extends CommonArgs, DatabaseArgs {
 }
 
 /** Milliseconds between two reports of the progress of a copy. */
-const TOLD_MS = 10_000
+const REPORT_MS = 10_000
 
 /** Copies a database in a file into one on a server; the file is locked meanwhile. */
 async function copy(from: string, into: string, args: MigrateArgs): Promise<void> {
@@ -35,11 +35,11 @@ async function copy(from: string, into: string, args: MigrateArgs): Promise<void
     })
   const log = logFor(args, [])
   const source = await openWriter(from, 'migrate')
-  let told = performance.now()
+  let reportedAt = performance.now()
   try {
     const { tables, rows } = await takeOver(source, into, (table, done) => {
-      if (performance.now() - told < TOLD_MS) return
-      told = performance.now()
+      if (performance.now() - reportedAt < REPORT_MS) return
+      reportedAt = performance.now()
       log.info(`${grouped(done)} rows copied, now those of ${table}`)
     })
     if (!args.quiet)

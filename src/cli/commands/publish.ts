@@ -36,7 +36,7 @@ const METADATA = 'metadata.yaml'
 
 /** Replaces a small file atomically; `make` gets its current content. */
 function writeWhole(claimIt: () => Target, make: (stands: string | null) => string): void {
-  for (let tries = 0; tries < 10; tries++) {
+  for (let attempt = 0; attempt < 10; attempt++) {
     const target = claimIt()
     const part = partFileOf(target.file)
     removeStaleParts(target.file, Date.now())

@@ -37,11 +37,11 @@ const TABLE_ROWS = 1000
 
 /** The rows of one statement up to the limit; the connection itself cannot write. */
 async function* limitRows(rows: Blocks<unknown[]>, limit: number, tooMany: () => void): Blocks<unknown[]> {
-  let told = 0
+  let count = 0
   try {
     for await (const block of rows) {
-      const wanted = limit > 0 ? block.slice(0, limit - told) : block
-      told += wanted.length
+      const wanted = limit > 0 ? block.slice(0, limit - count) : block
+      count += wanted.length
       yield wanted.map((row) => row.map(exactNumber))
       if (wanted.length === block.length) continue
       tooMany()
@@ -86,7 +86,7 @@ function tellNothing(how: Format, nothing: Question['nothing']): boolean {
   return how === 'table'
 }
 
-const told = (parameters: Recipe['parameters']): string =>
+const parametersText = (parameters: Recipe['parameters']): string =>
   Object.entries(parameters)
     .map(([name, value]) => (value === null ? `[${name}]` : `${name}=${value}`))
     .join(' ')
@@ -101,7 +101,7 @@ async function listRecipes(service: Service, json: boolean): Promise<void> {
     [
       name,
       wrapped(question, cells, '  '),
-      ...(Object.keys(parameters).length > 0 ? [wrapped(told(parameters), cells, '    ')] : []),
+      ...(Object.keys(parameters).length > 0 ? [wrapped(parametersText(parameters), cells, '    ')] : []),
     ].join('\n'),
   )
   const { indicator } = service.wellKnown.spotPrice

@@ -30,7 +30,7 @@ interface ScheduleArgs extends CommonArgs, ServiceArgs, RejectArgs, NotifyArgs, 
 }
 
 /** The clock is read at least this often, so that a jump is noticed. */
-const LOOK_MS = 30_000
+const POLL_MS = 30_000
 /** Milliseconds until a job that found the database in use is tried again. */
 const AGAIN_MS = 30_000
 
@@ -149,7 +149,7 @@ export async function run(args: ScheduleArgs): Promise<number> {
       const [[job, at]] = [...due].sort(([, a], [, b]) => a - b) as [[Job, number]]
       const left = at - Date.now()
       if (left > 0) {
-        await sleep(Math.min(left, LOOK_MS), undefined, { signal: signals.signal }).catch(() => undefined)
+        await sleep(Math.min(left, POLL_MS), undefined, { signal: signals.signal }).catch(() => undefined)
         continue
       }
       // One after the other: a time that passed meanwhile is run once, afterwards.

@@ -80,7 +80,7 @@ async function draw(
   to: number,
   then: string,
 ): Promise<DrawnSeries> {
-  const state = then === 'now' ? '' : then === 'first' ? ', as first said' : `, as known at ${then}`
+  const state = then === 'now' ? '' : then === 'first' ? ', as first published' : `, as known at ${then}`
   const dataset = { ...only, state }
   const rows = await engine.valuesThen({ ...dataset, from, to }, then)
   const step = rows.reduce((least, row) => Math.min(least, row.step), Number.POSITIVE_INFINITY)
@@ -137,7 +137,7 @@ async function read(reader: Reader, args: ShowArgs, service: Service): Promise<S
   for (const dataset of datasets) all.push(await draw(reader, dataset, from, to, then))
   if (asOf !== null && all.every((drawn) => drawnValues(drawn).length === 0))
     throw new InputError(`Nothing of ${wordOf(kind)} ${id} was known of this time at ${asOf}.`, {
-      hint: 'Give a later instant, or --revisions alone for what was said first.',
+      hint: 'Give a later instant, or --revisions alone for the first version of each value.',
       code: 'nothing-known',
     })
   const revised = args.revisions ? await reader.engine.revisions({ ...first, from, to }, asOf) : null

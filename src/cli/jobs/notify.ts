@@ -134,9 +134,9 @@ export function createNotifier(
     const delivered = before
       .then(async () => {
         // Loaded with the first message.
-        const { deliver, HURRY } = await import('../../fetch/notify.ts')
+        const { deliver, LAST_DELIVERY } = await import('../../fetch/notify.ts')
         const named = { ...message, userAgent: `indicator-sync/${version()}` }
-        return stop.signal.aborted ? deliver(named, HURRY) : deliver(named, {}, stop.signal)
+        return stop.signal.aborted ? deliver(named, LAST_DELIVERY) : deliver(named, {}, stop.signal)
       })
       .then((reason) => {
         if (reason === null) return

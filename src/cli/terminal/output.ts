@@ -41,9 +41,10 @@ const WRITERS: Readonly<Record<Format, Writer>> = {
   },
   async *json(columns, rows) {
     const object = objectWriter(columns)
-    let told = 0
-    for await (const block of rows) yield block.map((row) => `${told++ === 0 ? '[\n' : ',\n'}  ${object(row)}`).join('')
-    yield told === 0 ? '[]\n' : '\n]\n'
+    let written = 0
+    for await (const block of rows)
+      yield block.map((row) => `${written++ === 0 ? '[\n' : ',\n'}  ${object(row)}`).join('')
+    yield written === 0 ? '[]\n' : '\n]\n'
   },
   async *ndjson(columns, rows) {
     const object = objectWriter(columns)
@@ -53,8 +54,8 @@ const WRITERS: Readonly<Record<Format, Writer>> = {
     const line = (cellsOfRow: readonly string[]): string => `| ${cellsOfRow.join(' | ')} |\n`
     yield line(columns)
     yield line(columns.map(() => '---'))
-    const told = (row: readonly unknown[]): string => line(row.map((value) => shown(value).replaceAll('|', '\\|')))
-    for await (const block of rows) yield block.map(told).join('')
+    const lineOf = (row: readonly unknown[]): string => line(row.map((value) => shown(value).replaceAll('|', '\\|')))
+    for await (const block of rows) yield block.map(lineOf).join('')
   },
 }
 
@@ -82,8 +83,8 @@ const LEFT = ['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_PREMATURE_CLOSE']
 export async function stream(pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
   try {
     // A file gets texts as they are, a terminal nothing that would move it.
-    const told = process.stdout.isTTY ? visiblePieces(pieces) : pieces
-    await pipeline(Readable.from(told), process.stdout, { end: false })
+    const printed = process.stdout.isTTY ? visiblePieces(pieces) : pieces
+    await pipeline(Readable.from(printed), process.stdout, { end: false })
   } catch (error) {
     if (!LEFT.includes((error as NodeJS.ErrnoException).code ?? '')) throw asOutputError(error)
   }

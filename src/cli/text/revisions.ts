@@ -7,7 +7,7 @@ import { tableText } from '../terminal/table.ts'
 const number = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
 
 /** How many revisions are listed. */
-const TOLD = 20
+const LISTED = 20
 
 /** When something was revised, the latest first: how many values, of which time, and by how much at most. */
 export function revisionsTable(revisions: readonly Revision[], zone: string): string {
@@ -28,8 +28,8 @@ export function revisionsTable(revisions: readonly Revision[], zone: string): st
     ]
   })
   const columns = ['revised at', 'first value', 'last value', 'values', 'withdrawn', 'largest change']
-  const more = rows.length > TOLD ? `\n… and ${quantity(rows.length - TOLD, 'time')} before; --json lists all.` : ''
-  return `${quantity(revisions.length, 'value')} revised:\n${tableText({ columns, rows: rows.slice(0, TOLD) })}${more}`
+  const more = rows.length > LISTED ? `\n… and ${quantity(rows.length - LISTED, 'time')} before; --json lists all.` : ''
+  return `${quantity(revisions.length, 'value')} revised:\n${tableText({ columns, rows: rows.slice(0, LISTED) })}${more}`
 }
 
 /** A mark below every column of a chart in which something was revised. */

@@ -33,9 +33,9 @@ export function watchChanges(address: string): Changes {
   return {
     changed() {
       if (!busy) void look()
-      const told = changed
+      const wasChanged = changed
       changed = false
-      return told
+      return wasChanged
     },
     close: () => undefined,
   }

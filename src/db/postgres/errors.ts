@@ -22,7 +22,7 @@ const PLAIN = /^The server does not support SSL connections/
 const ASKED = /client password must be a(?: non-empty)? string/
 
 const isCut = (error: unknown): boolean =>
-  error instanceof Error && [CUT, LATE, PLAIN, ASKED].some((said) => said.test(error.message))
+  error instanceof Error && [CUT, LATE, PLAIN, ASKED].some((pattern) => pattern.test(error.message))
 
 /** What the network or the driver says; undefined of anything else. */
 const networkOf = (error: unknown): string | undefined => {
@@ -52,20 +52,21 @@ const isConflict = (error: unknown): boolean => ['40001', '40P01', '55P03'].incl
 const isTwice = (error: unknown): boolean => stateOf(rawOf(error)) === '23505'
 
 /** How many times work is tried in all; once where another try would not help. */
-export const triesFor = (error: unknown): number => (isConflict(error) || isLost(error) ? 8 : isTwice(error) ? 3 : 1)
+export const maxAttemptsOf = (error: unknown): number =>
+  isConflict(error) || isLost(error) ? 8 : isTwice(error) ? 3 : 1
 
 const CONNECT = 'See that the server runs, and the address: postgres://USER@HOST:PORT/DATABASE.'
 
 /** The message and the hint, by SQLSTATE, by its class, or by the code of the network. */
 const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>> = {
   ECONNREFUSED: ['The server of the database{} does not answer.', CONNECT],
-  ENOENT: ['The server of the database{} does not answer ({said}).', CONNECT],
-  EHOSTUNREACH: ['The server of the database{} cannot be reached ({said}).', CONNECT],
-  ETIMEDOUT: ['The server of the database{} does not answer ({said}).', CONNECT],
+  ENOENT: ['The server of the database{} does not answer ({reason}).', CONNECT],
+  EHOSTUNREACH: ['The server of the database{} cannot be reached ({reason}).', CONNECT],
+  ETIMEDOUT: ['The server of the database{} does not answer ({reason}).', CONNECT],
   ENOTFOUND: ['The server of the database{} is not known by that name.', CONNECT],
   EAI_AGAIN: ['The server of the database{} cannot be found: the name service does not answer.', CONNECT],
   tls: [
-    'The server of the database{} does not encrypt, or does not prove that it is the one that was named: {said}.',
+    'The server of the database{} does not encrypt, or does not prove that it is the one that was named: {reason}.',
     'Give the certificate of its authority (sslrootcert=FILE) and the name that is in its own, or ask for less with sslmode (docs/scale.md).',
   ],
   'no-password': [
@@ -73,7 +74,7 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
     'Put it in PGPASSWORD, or in ~/.pgpass (which only you may read: chmod 600), or in the address.',
   ],
   '28': [
-    'The server refused the user of the database{}: {said}.',
+    'The server refused the user of the database{}: {reason}.',
     'Give the right user in the address; the password in PGPASSWORD or ~/.pgpass, or in the address.',
   ],
   '3D000': [
@@ -81,7 +82,7 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
     'Make it once, as a user who may: createdb NAME. Then `indicator-sync migrate` makes its tables.',
   ],
   '42501': [
-    'This user may not do that in the database{}: {said}.',
+    'This user may not do that in the database{}: {reason}.',
     'Give it the rights of its role: docs/scale.md has the script for writers, workers and readers.',
   ],
   '53100': ['The disk of the server of the database{} is full.', 'Make room; what was committed is kept.'],
@@ -98,7 +99,7 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
     'Name the primary server, not a replica that only follows it, and a user whose default_transaction_read_only is off.',
   ],
   '0A000': ['The server of the database{} does not know what is needed.', 'PostgreSQL 15 or later is needed.'],
-  XX: ['The database{} is damaged, or its server has a fault: {said}.', 'See the log of the server.'],
+  XX: ['The database{} is damaged, or its server has a fault: {reason}.', 'See the log of the server.'],
 }
 
 /** Turns an error of the server into one of ours; passes on anything else. */
@@ -107,15 +108,15 @@ export function asStoreError(error: unknown, address?: string): unknown {
   const code = stateOf(error) ?? (address !== undefined || isCut(error) ? networkOf(error) : undefined)
   if (code === undefined) return error
   const where = address === undefined ? '' : ` ${address}`
-  const said = (error as Error).message
+  const reason = (error as Error).message
   const [message, hint] =
     REASONS[code] ??
     REASONS[code.slice(0, 2)] ??
     (isLost(error)
-      ? [`The connection to the database{} was lost (${said}).`, 'Run the command again; what was committed is kept.']
-      : [`The database{} refused: ${said}.`, 'Run `indicator-sync doctor` to see its state.'])
+      ? [`The connection to the database{} was lost (${reason}).`, 'Run the command again; what was committed is kept.']
+      : [`The database{} refused: ${reason}.`, 'Run `indicator-sync doctor` to see its state.'])
   const Kind = isConflict(error) ? BusyError : StoreError
-  return new Kind(message.replace('{}', where).replace('{said}', said), {
+  return new Kind(message.replace('{}', where).replace('{reason}', reason), {
     hint,
     code: code.toLowerCase(),
     cause: error,

@@ -10,7 +10,7 @@ import type { Reader, Store, StoreOptions } from '../store.ts'
 import { type Connection, connect } from './connection/connection.ts'
 import { rowsOf } from './connection/runSql.ts'
 import { createEngine, onlyFiles } from './engine.ts'
-import { asStoreError, isLost, triesFor } from './errors.ts'
+import { asStoreError, isLost, maxAttemptsOf } from './errors.ts'
 import { withSchemaLock } from './lock.ts'
 import { SCHEMA_VERSION } from './migrations.ts'
 import { replaceTables } from './replaceTables.ts'
@@ -34,8 +34,8 @@ export function openReader(file: string): Reader {
   return readerOf(connect(address, { first: (client) => checkReadable(client, address) }), address)
 }
 
-/** How many times the outcome of a transaction is asked for, and the first pause between two tries. */
-const TRIES = 8
+/** How many times the outcome of a transaction is asked for, and the first pause between two attempts. */
+const MAX_ATTEMPTS = 8
 const PAUSE_MS = 50
 
 const takenOver = (address: string): BusyError =>
@@ -86,7 +86,7 @@ export async function openStore(file: string, { durability = 'normal', signal }:
 
   /** Whether a transaction was committed whose connection was lost while it was. */
   async function isCommitted(id: string): Promise<boolean> {
-    for (let tries = 0; tries < TRIES; tries++)
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++)
       try {
         const [row] = await rowsOf<{ status: string | null }>(
           kysely,
@@ -94,10 +94,10 @@ export async function openStore(file: string, { durability = 'normal', signal }:
           [id],
         )
         if (row?.status === 'committed' || row?.status === 'aborted') return row.status === 'committed'
-        await sleep(PAUSE_MS * 2 ** tries)
+        await sleep(PAUSE_MS * 2 ** attempts)
       } catch (error) {
         if (!isLost(error)) throw error
-        await sleep(PAUSE_MS * 2 ** tries)
+        await sleep(PAUSE_MS * 2 ** attempts)
       }
     throw new StoreError(`The connection to ${address} was lost in the middle of a commit.`, {
       hint: 'Run the command again: it requests what is not there.',
@@ -106,7 +106,7 @@ export async function openStore(file: string, { durability = 'normal', signal }:
   }
 
   async function attempt<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T> {
-    for (let tries = 0; ; tries++) {
+    for (let attempts = 0; ; attempts++) {
       let id: string | undefined
       let done: { readonly result: T } | undefined
       try {
@@ -120,10 +120,10 @@ export async function openStore(file: string, { durability = 'normal', signal }:
         })
       } catch (error) {
         if (isLost(error) && id !== undefined && done && (await isCommitted(id))) return done.result
-        if (tries + 1 >= triesFor(error)) throw asStoreError(error, address)
+        if (attempts + 1 >= maxAttemptsOf(error)) throw asStoreError(error, address)
         if (signal?.aborted) throw stoppedBySignal(error)
         // A random factor, so that two that collided do not collide again.
-        await sleep(PAUSE_MS * 2 ** Math.min(tries, 6) * (0.5 + Math.random()))
+        await sleep(PAUSE_MS * 2 ** Math.min(attempts, 6) * (0.5 + Math.random()))
       }
     }
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { stoppedBySignal } from '../../base/stopped.ts'
-import type { Patience } from '../store.ts'
+import type { LockTimeout } from '../store.ts'
 import { isBusy } from './storeErrors.ts'
 
 /**
@@ -16,7 +16,7 @@ const STEP_MS = 25
  */
 export async function retryWhileBusy<T>(
   work: () => T | Promise<T>,
-  { busyTimeoutMs = BUSY_TIMEOUT_MS, signal }: Patience = {},
+  { busyTimeoutMs = BUSY_TIMEOUT_MS, signal }: LockTimeout = {},
 ): Promise<T> {
   const deadline = performance.now() + busyTimeoutMs
   for (;;) {

@@ -17,7 +17,7 @@ import { InputError, StoreError } from '../../base/errors.ts'
 import { makeFolder } from '../../base/files/folder.ts'
 import type { Database } from '../../tables/schema.ts'
 import { type Ran, runDirectly } from '../prepared.ts'
-import type { Patience } from '../store.ts'
+import type { LockTimeout } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
 import { asStoreError } from './storeErrors.ts'
 
@@ -83,7 +83,7 @@ function createQueries(raw: SQLite.Database, run: ReturnType<typeof createRunner
 function createDriver(
   raw: SQLite.Database,
   connection: DatabaseConnection,
-  patience: Patience,
+  lockTimeout: LockTimeout,
   check: () => void,
 ): Driver {
   return {
@@ -91,7 +91,7 @@ function createDriver(
     acquireConnection: async () => connection,
     async beginTransaction() {
       try {
-        await retryWhileBusy(() => connection.executeQuery(CompiledQuery.raw('begin immediate')), patience)
+        await retryWhileBusy(() => connection.executeQuery(CompiledQuery.raw('begin immediate')), lockTimeout)
         check()
       } catch (error) {
         if (raw.inTransaction) raw.exec('rollback')
@@ -182,7 +182,7 @@ export function makeRoom(file: string): void {
 /** Opens a file for writing, or for reading only; a folder is made for a new file. */
 export function connect(
   file: string,
-  { readonly = false, ...patience }: Patience & { readonly readonly?: boolean } = {},
+  { readonly = false, ...lockTimeout }: LockTimeout & { readonly readonly?: boolean } = {},
 ): Connection {
   try {
     if (!readonly) makeRoom(file)
@@ -200,7 +200,7 @@ export function connect(
     let check = (): void => undefined
     const prepare = createPreparer(raw)
     const run = createRunner(prepare)
-    const driver = createDriver(raw, createQueries(raw, run), patience, () => check())
+    const driver = createDriver(raw, createQueries(raw, run), lockTimeout, () => check())
     const adapter = adapterOf(readonly)
     runDirectly(adapter, run)
     return {

@@ -70,8 +70,8 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
       return rows.map(({ table, rowid, parent }): Dangling => ({ table, row: rowid, parent }))
     },
     async damage() {
-      const said = raw.pragma('integrity_check(1)', { simple: true }) as string
-      return said === 'ok' ? null : said
+      const answer = raw.pragma('integrity_check(1)', { simple: true }) as string
+      return answer === 'ok' ? null : answer
     },
     logBytes: async () => logBytes(file),
     async bytes() {

@@ -115,10 +115,10 @@ async function holdPath(file: string): Promise<() => void> {
     return await retryWhileBusy(() => holdFile(lock), { busyTimeoutMs: MEETING_MS })
   } catch (error) {
     if (!isBusy(error)) {
-      const said = asStoreError(error) as Error
-      throw new StoreError(`The lock of ${file} cannot be taken: ${said.message}`, {
+      const refusal = asStoreError(error) as Error
+      throw new StoreError(`The lock of ${file} cannot be taken: ${refusal.message}`, {
         hint:
-          said instanceof StoreError && said.code === 'lock-link'
+          refusal instanceof StoreError && refusal.code === 'lock-link'
             ? `Remove ${file}.lock: this program makes a file there, not a link.`
             : `See that ${file}.lock can be made and written, and is on a disk that supports locks.`,
         code: 'no-lock',

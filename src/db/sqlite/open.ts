@@ -38,24 +38,24 @@ export interface SqliteStore extends SqliteReader, Store {
 /** Opens a database for writing: made when absent, migrated when older, refused when newer or foreign. */
 export async function openStore(
   file: string,
-  { durability = 'normal', copies = false, logLimit = LOG_LIMIT, ...patience }: StoreOptions = {},
+  { durability = 'normal', copies = false, logLimit = LOG_LIMIT, ...lockTimeout }: StoreOptions = {},
 ): Promise<SqliteStore> {
-  const connection = connect(file, patience)
+  const connection = connect(file, lockTimeout)
   const { kysely, raw } = connection
   const reader = readerOf(connection, file)
   const { engine } = reader
   const watch = watchFile(file)
   connection.guard(watch.check)
   try {
-    await retryWhileBusy(async () => (copies ? addStandIns(connection) : checkWhole(connection, file)), patience)
-    await retryWhileBusy(() => prepareFile(connection, file, durability), patience)
+    await retryWhileBusy(async () => (copies ? addStandIns(connection) : checkWhole(connection, file)), lockTimeout)
+    await retryWhileBusy(() => prepareFile(connection, file, durability), lockTimeout)
     const version = checkOwner(connection, file)
     if (version < SCHEMA_VERSION) {
-      await retryWhileBusy(() => migrate(connection), patience)
+      await retryWhileBusy(() => migrate(connection), lockTimeout)
       for (const zone of raw.prepare('select distinct time_zone from series').pluck().all() as string[])
-        await retryWhileBusy(() => kysely.transaction().execute((tx) => rememberZone(tx, engine, zone)), patience)
+        await retryWhileBusy(() => kysely.transaction().execute((tx) => rememberZone(tx, engine, zone)), lockTimeout)
     }
-    await retryWhileBusy(() => refreshZones(kysely, engine), patience)
+    await retryWhileBusy(() => refreshZones(kysely, engine), lockTimeout)
     // A process that died after the last migration left it empty.
     const described = raw.prepare('select 1 from data_dictionary limit 1').get() !== undefined
     if (version < SCHEMA_VERSION || !described) await writeDictionary(kysely)

@@ -12,7 +12,7 @@ import { dropParts, findPart, type PartialFile } from './partialFiles.ts'
 
 /** Where downloads go, and over what. */
 export interface DownloadOptions {
-  /** The one way to the network: its pace, its budget, its patience. */
+  /** The one way to the network: its pace, its budget, its retries. */
   readonly client: ServiceClient
   /** Nothing is ever written outside of it. */
   readonly folder: string

@@ -43,7 +43,7 @@ export interface Bucket {
 
 const PACKAGE = '@aws-sdk/client-s3'
 /** How often a file is sent, and an object read: the client repeats requests, but no stream that breaks off. */
-const TRIES = 3
+const MAX_ATTEMPTS = 3
 
 interface S3Error {
   readonly name?: string
@@ -112,7 +112,7 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
     }
   }
   const read = async <T>(Key: string, use: (body: Readable, tag: string) => Promise<T>): Promise<T> => {
-    for (let left = TRIES; ; ) {
+    for (let left = MAX_ATTEMPTS; ; ) {
       const { Body, ETag = '' } = await client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key }))
       try {
         return await use(Body as Readable, ETag)
@@ -170,7 +170,7 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
       }),
     putFile: (key, file, { bytes, sha256 }) =>
       send(async () => {
-        for (let left = TRIES; ; )
+        for (let left = MAX_ATTEMPTS; ; )
           try {
             await client.send(
               new sdk.PutObjectCommand({

@@ -67,9 +67,9 @@ export type Coverage = Awaited<ReturnType<typeof readCoverage>>
 
 /** The requested geo: null for all together, and for a geo with values that was only ever requested with all others. */
 async function requestedGeo({ query, store }: PageRequest, seriesId: number, lines: Lines): Promise<number | null> {
-  const said = query.get('geo')
-  if (said === null || said === '') return null
-  const geo = /^\d{1,15}$/.test(said) ? Number(said) : -1
+  const chosen = query.get('geo')
+  if (chosen === null || chosen === '') return null
+  const geo = /^\d{1,15}$/.test(chosen) ? Number(chosen) : -1
   if (lines.has(geo)) return geo
   const held = await store.kysely
     .selectFrom('series_geo')
@@ -77,7 +77,7 @@ async function requestedGeo({ query, store }: PageRequest, seriesId: number, lin
     .where('series_id', '=', seriesId)
     .where('geo_id', '=', geo)
     .executeTakeFirst()
-  if (!held) throw new NotFound(`geo ${said}`)
+  if (!held) throw new NotFound(`geo ${chosen}`)
   return null
 }
 
@@ -134,7 +134,7 @@ export async function readCoverageOf(request: PageRequest) {
   const asked = Number(request.query.get('year') ?? localYear(zone, Math.min(request.now, extent.to - 1)))
   const nth = years.includes(asked) ? years.indexOf(asked) : years.length - 1
   const [from, to] = [borders[nth]!, borders[nth + 1]!]
-  const told = holesIn(
+  const found = holesIn(
     geo === null ? intervals : intervals.filter(({ geoId }) => geoId === geo || geoId === 0),
     from,
     to,
@@ -144,13 +144,13 @@ export async function readCoverageOf(request: PageRequest) {
     year: years[nth]!,
     years: years.map((year, i) => ({ year, months: monthsOf(zone, lines, borders[i]!) })),
     days: daysWithShares(lines, daysBetween(zone, from, to)),
-    holes: told.slice(0, HOLES_SHOWN).map((hole) => ({
+    holes: found.slice(0, HOLES_SHOWN).map((hole) => ({
       ...{ geo: hole.geoId, state: hole.state, reason: hole.reason, missing: hole.missing, nextAt: hole.nextAt },
       ...{ from: formatLocal(zone, hole.from), to: formatLocal(zone, hole.to) },
       // Whole local days, because commands take those.
       ...{ fromDate: localDate(zone, floorTo(zone, hole.from, 'day')), toDate: endDate(zone, hole.to) },
     })),
-    more: Math.max(0, told.length - HOLES_SHOWN),
+    more: Math.max(0, found.length - HOLES_SHOWN),
   }
 }
 

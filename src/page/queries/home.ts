@@ -140,9 +140,9 @@ export async function readHome(request: PageRequest) {
   const pages = Math.max(1, Math.ceil(all.length / SERIES_A_PAGE))
   const page = Math.min(pages, Math.max(1, Math.floor(Number(query.get('page') ?? 1)) || 1))
   const failures = await openFailures(store)
-  const told = []
+  const listed = []
   for (const failure of failures.slice(0, FAILURES))
-    told.push({ ...failure, job: await jobOf(request, failure.target) })
+    listed.push({ ...failure, job: await jobOf(request, failure.target) })
   return {
     health: {
       series: all.length,
@@ -152,7 +152,7 @@ export async function readHome(request: PageRequest) {
       missed: await missed(request),
     },
     lakes: await lakesOf(request),
-    failures: told,
+    failures: listed,
     runs: await store.kysely.selectFrom('runs').selectAll().limit(RUNS_SHOWN).execute(),
     series: await readLines(request, all.slice((page - 1) * SERIES_A_PAGE, page * SERIES_A_PAGE), reach),
     page,

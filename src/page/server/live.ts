@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Changes } from '../../db/store.ts'
 
 /** How often the database is checked while a browser listens, in milliseconds. */
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 /** How often a line is sent, so that proxies keep the connection open. */
 const BEAT_EVERY = 20
 /** The most listeners: no user has so many windows open. */
@@ -31,7 +31,7 @@ export function createLive(changesOf: () => Changes): Live {
     const timer = setInterval(() => {
       if (changes.changed()) tell('event: changed\ndata: {}\n\n')
       else if (++beats % BEAT_EVERY === 0) tell(': still here\n\n')
-    }, LOOK_MS)
+    }, POLL_MS)
     watch = {
       timer,
       close: () => {

@@ -58,7 +58,7 @@ test('show draws what was said then beside what is said now, and tells what was 
   expect(since.revisions).toHaveLength(2)
   const { out, code } = await show('--revisions')
   expect(code).toBe(0)
-  expect(out).toMatch(/as first said: mean/)
+  expect(out).toMatch(/as first published: mean/)
   expect(out).toMatch(/▲/)
   expect(out).toMatch(/3 values revised:/)
   expect(out).toMatch(/2025-01-07T01:00 +2025-01-01T03:00 +2025-01-01T23:00 +2 +1 +3\n/)

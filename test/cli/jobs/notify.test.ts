@@ -161,7 +161,7 @@ describe('a message', () => {
 
   test('to somebody who never answers is given up', async () => {
     const silent = await serve(() => undefined)
-    const reason = await deliver({ ...message, url: silent.url }, { waitMs: 1, timeoutMs: 50, tries: 2 })
+    const reason = await deliver({ ...message, url: silent.url }, { waitMs: 1, timeoutMs: 50, attempts: 2 })
     expect(reason).toBe('no answer within 0.05 s')
     expect(silent.calls.length).toBeLessThanOrEqual(2)
   })

@@ -41,9 +41,9 @@ function requireReadable(name: string, file: string): void {
 function setTls({ searchParams }: URL, isSocket: boolean): void {
   if (!isSocket)
     for (const name of SETTINGS) {
-      const said = serverVariables()[`PG${name.toUpperCase()}`]
-      if (said && !searchParams.has(name) && (name === 'sslmode' || searchParams.has('sslmode')))
-        searchParams.set(name, said)
+      const variable = serverVariables()[`PG${name.toUpperCase()}`]
+      if (variable && !searchParams.has(name) && (name === 'sslmode' || searchParams.has('sslmode')))
+        searchParams.set(name, variable)
     }
   const mode = searchParams.get('sslmode')
   const root = searchParams.get('sslrootcert')

@@ -41,7 +41,7 @@ export function prepareOn(client: pg.ClientBase, kept = true): void {
   /** The first error of a statement in the transaction that was not waited for. */
   let failed: unknown
   let inside = false
-  const told = async (answer: Promise<pg.QueryResult>): Promise<pg.QueryResult> => {
+  const withFirstError = async (answer: Promise<pg.QueryResult>): Promise<pg.QueryResult> => {
     try {
       const result = await answer
       if (result.command === 'ROLLBACK' && failed !== undefined) throw failed
@@ -58,7 +58,7 @@ export function prepareOn(client: pg.ClientBase, kept = true): void {
     } else if (!(inside && text.startsWith(LATER))) {
       if (text === 'rollback') failed = undefined
       if (text === 'rollback' || text === 'commit') inside = false
-      return told(send(text, values))
+      return withFirstError(send(text, values))
     }
     send(text, values).catch((error: unknown) => {
       failed ??= error

@@ -159,7 +159,7 @@ async function* once(rows: unknown[][]): QueryResult['rows'] {
 /** What the server says, with our code for it and what to do. */
 const WRONG: readonly (readonly [
   state: RegExp,
-  said: RegExp,
+  pattern: RegExp,
   message: string | null,
   hint: string | null,
   code: string,
@@ -192,7 +192,7 @@ function asStatementError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error ? String(error.code) : ''
   if (TOO_LARGE.test(code) || NO_ROOM.test(error.message)) return valueTooLarge(error)
-  const known = WRONG.find(([state, said]) => state.test(code) && said.test(error.message))
+  const known = WRONG.find(([state, pattern]) => state.test(code) && pattern.test(error.message))
   if (!known) return asStoreError(error)
   const [, , message, hint, name] = known
   return new InputError(message ?? `SQL: ${error.message}.`, {

@@ -16,10 +16,10 @@ const MEETING_MS = 2_000
 /** Whether a path is itself a place where something was mounted, as a single file in a container; unknown, and so false, but on Linux. */
 function isMountPoint(path: string): boolean {
   try {
-    const said = path.replace(/[\s\\]/g, (letter) => `\\${letter.charCodeAt(0).toString(8).padStart(3, '0')}`)
+    const escaped = path.replace(/[\s\\]/g, (letter) => `\\${letter.charCodeAt(0).toString(8).padStart(3, '0')}`)
     return readFileSync('/proc/self/mountinfo', 'utf8')
       .split('\n')
-      .some((line) => line.split(' ')[4] === said)
+      .some((line) => line.split(' ')[4] === escaped)
   } catch {
     return false
   }

@@ -19,19 +19,19 @@ const BATCH = 168
  * nothing. What they share is bound once, and where each begins when the one before it ends, so are their instants. It stands
  * in every row: SQLite keeps the rows of a list that is joined with anything in a table of its own first.
  */
-const upsertOf = (rows: number, told: boolean, even: boolean): string =>
+const upsertOf = (rows: number, withStep: boolean, even: boolean): string =>
   `insert into observation (series_id, geo_id, at, value, step_s, fetch_id)
    values ${Array.from({ length: rows }, (_, i) => `(:series, :geo, ${even ? `:from + ${i} * :step` : '?'}, ?, :step, :fetch)`)}
    on conflict (series_id, geo_id, at) do update
-   set value = excluded.value${told ? ', step_s = excluded.step_s' : ''}, fetch_id = excluded.fetch_id
-   where observation.value is not excluded.value${told ? ' or observation.step_s is not excluded.step_s' : ''}`
+   set value = excluded.value${withStep ? ', step_s = excluded.step_s' : ''}, fetch_id = excluded.fetch_id
+   where observation.value is not excluded.value${withStep ? ' or observation.step_s is not excluded.step_s' : ''}`
 /** The upserts by number of rows, each built when it is first needed. */
-function upserts(told: boolean, even: boolean): (rows: number) => string {
+function upserts(withStep: boolean, even: boolean): (rows: number) => string {
   const built: string[] = []
-  return (rows) => (built[rows] ??= upsertOf(rows, told, even))
+  return (rows) => (built[rows] ??= upsertOf(rows, withStep, even))
 }
 /** A length that is only guessed does not replace the stored one. */
-const TOLD = { even: upserts(true, true), other: upserts(true, false) }
+const STATED = { even: upserts(true, true), other: upserts(true, false) }
 const GUESSED = { even: upserts(false, true), other: upserts(false, false) }
 
 /** Whether each value begins when the one before it ends. */
@@ -94,7 +94,7 @@ export function upsertObservations(
   rows: Observations,
 ): Upserted {
   const { at, values, steps } = rows
-  const upsert = rows.guessed ? GUESSED : TOLD
+  const upsert = rows.guessed ? GUESSED : STATED
   const stepOf = (i: number): number => (typeof steps === 'number' ? steps : steps[i]!)
   const surplus = new Set<number>()
   let changed = 0

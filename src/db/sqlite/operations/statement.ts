@@ -40,7 +40,7 @@ const withoutRows = (): InputError =>
   })
 
 /** The rows of a user's statement; an error on the way becomes one of ours. */
-async function* told(rows: QueryResult['rows'], file: string): QueryResult['rows'] {
+async function* withOurErrors(rows: QueryResult['rows'], file: string): QueryResult['rows'] {
   try {
     yield* rows
   } catch (error) {
@@ -69,7 +69,7 @@ export function query(raw: Raw, sql: string, parameters: Readonly<Record<string,
         .iterate(...bound) as IterableIterator<unknown[]>,
   )
   const columns = statement.columns().map(({ name, table, type }) => ({ name, table, type }))
-  return { columns, rows: told(rows, raw.name) }
+  return { columns, rows: withOurErrors(rows, raw.name) }
 }
 
 /** Whole numbers beyond this are not exact as doubles. */
