@@ -40,16 +40,19 @@ export type Fields = Readonly<Record<string, readonly [key: string, as: FieldRea
  * The columns of a row, from the fields of an object. A field that was not sent gets no column, so that the stored value stays;
  * neither does one of another type, which `misread` is told with the type that it should have.
  */
-export const columnsOf = (
+export function columnsOf(
   object: JsonObject,
   fields: Fields,
   misread: (key: string, type: string) => void,
-): Record<string, string | number | null> =>
-  Object.fromEntries(
-    Object.entries(fields).flatMap(([column, [key, { type, read }]]) => {
-      if (object[key] === undefined) return []
-      const value = read(object[key])
-      if (value === undefined) misread(key, type)
-      return value === undefined ? [] : [[column, value]]
-    }),
-  )
+): Record<string, string | number | null> {
+  const columns: Record<string, string | number | null> = {}
+  for (const column in fields) {
+    const [key, { type, read }] = fields[column]!
+    const sent = object[key]
+    if (sent === undefined) continue
+    const value = read(sent)
+    if (value === undefined) misread(key, type)
+    else columns[column] = value
+  }
+  return columns
+}

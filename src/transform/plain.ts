@@ -1,7 +1,7 @@
 import type { compile } from 'html-to-text'
 import { loadPackage } from '../base/onDemand.ts'
 import type { RowValues } from '../tables/rows.ts'
-import { AS } from './fields.ts'
+import { AS, type Fields } from './fields.ts'
 import type { CheckedPart } from './rejects.ts'
 
 const OPTIONS: Parameters<typeof compile>[0] = {
@@ -77,13 +77,11 @@ export const withPlain = (row: RowValues, column: string): RowValues => {
   return html === undefined ? row : { ...row, [`${column}_text`]: html === null ? null : plainText(String(html)) }
 }
 
+const TEXTS = {
+  name: ['name', AS.name],
+  short_name: ['short_name', AS.text],
+  description: ['description', AS.text],
+} as const satisfies Fields
+
 /** The texts of an indicator that were sent. */
-export const textColumns = (item: CheckedPart): RowValues =>
-  withPlain(
-    item.columns({
-      name: ['name', AS.name],
-      short_name: ['short_name', AS.text],
-      description: ['description', AS.text],
-    }),
-    'description',
-  )
+export const textColumns = (item: CheckedPart): RowValues => withPlain(item.columns(TEXTS), 'description')

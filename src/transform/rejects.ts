@@ -51,11 +51,14 @@ export interface CheckedPart {
 
 /** The object at a path. Its rejects name it by its number, in the field `idKey`, because its place changes from answer to answer. */
 export function partOf(object: JsonObject, path: string, rejects: Rejects, idKey?: string): CheckedPart {
-  const named = idKey !== undefined && object[idKey] !== undefined ? { [idKey]: object[idKey] } : {}
-  const misread = (key: string, type: string): void =>
+  const misread = (key: string, type: string): void => {
+    const named = idKey !== undefined && object[idKey] !== undefined ? { [idKey]: object[idKey] } : {}
     rejects.add(`${path}.${key}`, `${key} is not ${type}`, { ...named, [key]: object[key] })
+  }
   return {
-    ...{ object, path, misread },
+    object,
+    path,
+    misread,
     columns: (fields) => columnsOf(object, fields, misread),
     list(key) {
       const value = object[key] ?? []

@@ -2,7 +2,7 @@ import { SchemaError } from '../base/errors.ts'
 import { brief, isObject, type JsonObject, payloadOf } from '../base/json.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Rows, RowValues, TableRows } from '../tables/rows.ts'
-import { AS } from './fields.ts'
+import { AS, type Fields } from './fields.ts'
 import { bounded } from './flood.ts'
 import { textColumns } from './plain.ts'
 import { type CheckedPart, gatherRejects, joinRejected, partOf, type Rejects } from './rejects.ts'
@@ -33,6 +33,16 @@ const elementsOf = (part: CheckedPart, key: string, rejects: Rejects): CheckedPa
     return []
   })
 
+const GEO = { id: ['geo_id', AS.integer], name: ['geo_name', AS.name] } as const satisfies Fields
+const INDICATOR = {
+  step_type: ['step_type', AS.text],
+  composited: ['composited', AS.flag],
+  disaggregated: ['disaggregated', AS.flag],
+} as const satisfies Fields
+const MAGNITUDE = { magnitude_id: ['id', AS.integer], magnitude: ['name', AS.text] } as const satisfies Fields
+const UPDATED = { updated: ['values_updated_at', AS.name] } as const satisfies Fields
+const PERIOD = { id: ['id', AS.integer] } as const satisfies Fields
+
 /** The geos that the answer names, in its list or in its values. */
 function geoRows(
   indicator: CheckedPart,
@@ -42,7 +52,7 @@ function geoRows(
 ): TableRows[] {
   const all = new Map(names)
   for (const geo of elementsOf(indicator, 'geos', rejects)) {
-    const { id, name } = geo.columns({ id: ['geo_id', AS.integer], name: ['geo_name', AS.name] })
+    const { id, name } = geo.columns(GEO)
     if (typeof id === 'number' && typeof name === 'string') all.set(id, name)
   }
   const level = planned.series?.geoTrunc ?? null
@@ -58,12 +68,8 @@ function indicatorRows(indicator: CheckedPart, id: number, planned: PlannedReque
   const row: RowValues = {
     kind,
     id,
-    ...indicator.columns({
-      step_type: ['step_type', AS.text],
-      composited: ['composited', AS.flag],
-      disaggregated: ['disaggregated', AS.flag],
-    }),
-    ...magnitude?.columns({ magnitude_id: ['id', AS.integer], magnitude: ['name', AS.text] }),
+    ...indicator.columns(INDICATOR),
+    ...magnitude?.columns(MAGNITUDE),
     ...payloadOf(indicator.object, KNOWN),
   }
   const text = textColumns(indicator)
@@ -103,8 +109,8 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
   const trunc = planned.series?.timeTrunc ?? null
   const steps = stepsOf(service.steps, timeZone, trunc, indicator.tiempo, observations, length)
   const guessed = trunc === null && isGuessed(service.steps, timeZone, indicator.tiempo, observations, steps)
-  const { updated } = part.columns({ updated: ['values_updated_at', AS.name] })
-  for (const tiempo of elementsOf(part, 'tiempo', beside).slice(0, 1)) tiempo.columns({ id: ['id', AS.integer] })
+  const { updated } = part.columns(UPDATED)
+  for (const tiempo of elementsOf(part, 'tiempo', beside).slice(0, 1)) tiempo.columns(PERIOD)
   const eachStep = trunc === null && typeof steps === 'number' ? stepsByGeo(observations, steps) : steps
   // The resolution that an answer without values states means nothing.
   const has = observations.at.length > 0

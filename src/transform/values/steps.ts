@@ -2,6 +2,7 @@ import { integerOf, isObject, listOf } from '../../base/json.ts'
 import { LONGEST_FIXED } from '../../base/time/periods.ts'
 import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../base/time/zone.ts'
 import { ONE_DAY, ONE_MONTH, ONE_WEEK, ONE_YEAR, type PeriodLength, type Steps } from '../../services/steps.ts'
+import { geoRanges } from '../../tables/rows.ts'
 import { usualDistance, type Values } from './values.ts'
 
 /** Seconds: the length of a period that follows neither from the answer nor from its rows. */
@@ -164,11 +165,7 @@ function stepAmong(at: readonly number[], first: number, end: number, steps: rea
 export function stepsByGeo({ geoIds, at }: Values['observations'], stated: number): number | number[] {
   if (geoIds[0] === geoIds.at(-1)) return stated
   const likely = [stated, ...LIKELY]
-  const geos: { first: number; end: number; step: number | null }[] = []
-  for (let first = 0, end = 0; first < geoIds.length; first = end) {
-    while (end < geoIds.length && geoIds[end] === geoIds[first]) end++
-    geos.push({ first, end, step: stepAmong(at, first, end, likely) })
-  }
+  const geos = geoRanges({ geoIds }).map(({ first, end }) => ({ first, end, step: stepAmong(at, first, end, likely) }))
   if (!geos.some(({ step }) => step === stated) || geos.every(({ step }) => step === stated || step === null))
     return stated
   return geos.flatMap(({ first, end, step }) => new Array<number>(end - first).fill(step ?? stated))
