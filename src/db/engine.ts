@@ -64,7 +64,7 @@ export type SupersededValue = readonly [
 /** What tells the series of an indicator apart, by the columns of the table `series`. */
 export interface NamedSeries {
   readonly series_id: number
-  /** indicator or offer_indicator. */
+  /** The route of its values. */
   readonly kind: string
   readonly indicator_id: number
   readonly time_trunc: string | null

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type ParameterWords, type ROUTES, type RouteName, routesOf, wordsFor } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
-import { SERVICES } from '../services/services.ts'
 import { EXAMPLE, SECOND_EXAMPLE } from '../services/wellKnown.ts'
+import { ENTRY_ROUTES } from './entryRoutes.ts'
 import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from './moment.ts'
 import { NOTIFY_EVENTS, NOTIFY_STYLES } from './notify.ts'
 
@@ -72,9 +72,16 @@ const notify = z.strictObject({
 
 /** A job file as it is written, for a service: legal words come from its routes, and languages are its own. */
 function schemaFor({ routes, locales: languages, timeZone }: Service) {
-  const word = <R extends RouteName, P extends keyof (typeof ROUTES)[R]['query'] & string>(route: R, parameter: P) => {
-    const { values, aliases } = wordsFor<ParameterWords<R, P>>(routes, route, parameter)
-    const legal: readonly string[] = [...values, ...Object.keys(aliases)]
+  const [seriesRoutes, archiveRoutes] = [routesOf(routes, 'series'), routesOf(routes, 'archives')]
+  /** A word that some of the routes take; which of them is a rule. */
+  const word = <R extends RouteName, P extends keyof (typeof ROUTES)[R]['query'] & string>(
+    _like: R,
+    parameter: P,
+    names: readonly string[],
+  ) => {
+    const known = names.map((name) => wordsFor<ParameterWords<R, P>>(routes, name, parameter))
+    const aliases: Readonly<Record<string, string>> = Object.assign({}, ...known.map((one) => one.aliases))
+    const legal = [...new Set([...known.flatMap(({ values }) => values), ...Object.keys(aliases)])]
     return z.enum(legal).transform((given) => (aliases[given] ?? given) as ParameterWords<R, P>)
   }
   const contents = routesOf(routes, 'content')
@@ -93,13 +100,18 @@ function schemaFor({ routes, locales: languages, timeZone }: Service) {
     ...shared,
   }
   const series = {
+    route: z.enum(seriesRoutes).optional().describe(`The route of the values; ${ENTRY_ROUTES.series} when left out`),
     ...offer,
     indicators: selection.describe('Numbers of indicators, all, or { match, terms, exclude }'),
     geoIds: ids.optional().describe('Only these geos; all when left out'),
-    timeTrunc: word('indicator', 'time_trunc').optional().describe('The step to group by'),
-    timeAgg: word('indicator', 'time_agg').optional().describe('How a step is combined; needed with timeTrunc'),
-    geoAgg: word('indicator', 'geo_agg').optional().describe('How geos are combined'),
-    geoTrunc: word('indicator', 'geo_trunc').optional().describe('The level to group geos by; needs geoAgg'),
+    timeTrunc: word('indicator', 'time_trunc', seriesRoutes).optional().describe('The step to group by'),
+    timeAgg: word('indicator', 'time_agg', seriesRoutes)
+      .optional()
+      .describe('How a step is combined; needed with timeTrunc'),
+    geoAgg: word('indicator', 'geo_agg', seriesRoutes).optional().describe('How geos are combined'),
+    geoTrunc: word('indicator', 'geo_trunc', seriesRoutes)
+      .optional()
+      .describe('The level to group geos by; needs geoAgg'),
   }
 
   return z
@@ -163,8 +175,12 @@ function schemaFor({ routes, locales: languages, timeZone }: Service) {
         .describe('Documentations, static pages, glossaries, news'),
       archives: some(
         z.strictObject({
+          route: z
+            .enum(archiveRoutes)
+            .optional()
+            .describe(`The route of the listing; ${ENTRY_ROUTES.archives} when left out`),
           window,
-          dateType: word('archives', 'date_type').optional().describe('Which date the window is about'),
+          dateType: word('archives', 'date_type', archiveRoutes).optional().describe('Which date the window is about'),
           lookback: lookback.optional(),
           chunk: chunk.optional(),
           ...terms,
@@ -189,7 +205,9 @@ function schemaFor({ routes, locales: languages, timeZone }: Service) {
         .strictObject({
           list: z.boolean().optional().describe('The list of widgets'),
           names: idsOrNames.optional().describe('Single widgets, by number or name'),
-          widgetType: word('widgets', 'widget_type').optional().describe('Only this type of the list'),
+          widgetType: word('widgets', 'widget_type', [ENTRY_ROUTES.widgets])
+            .optional()
+            .describe('Only this type of the list'),
           window: window.optional(),
           datetime: moment.optional(),
           ...shared,
@@ -209,7 +227,5 @@ export function jobFileOf(service: Service): ReturnType<typeof schemaFor> {
   return known
 }
 
-/** The schema for the service of the specification. */
-export const jobFile = jobFileOf(SERVICES.generic)
 /** The content of a job file, with spans and moments parsed. */
-export type JobFile = z.output<typeof jobFile>
+export type JobFile = z.output<ReturnType<typeof schemaFor>>

@@ -90,13 +90,13 @@ export interface ContentEntry extends Entry, Terms {
   readonly sticky: boolean | null
 }
 
-/** Archive listings, of either route. */
+/** Archive listings of one route. */
 export interface ArchivesEntry extends Entry, Terms {
-  readonly route: 'archives' | 'archives_json'
+  readonly route: string
   readonly window: Window | null
-  /** `archives_json` only: one day in place of a window. */
+  /** One day in place of a window, where the route takes it. */
   readonly date: Moment | null
-  /** `archives` only. */
+  /** Which date the window is about, where the route takes it. */
   readonly dateType: ParameterWords<'archives', 'date_type'> | null
   readonly lookback: Span
   readonly chunk: Span | null

@@ -1,5 +1,6 @@
 import type { Locale } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
+import { ENTRY_ROUTES } from './entryRoutes.ts'
 import type { JobFile } from './file.ts'
 import type { ArchivesEntry, Job, Moment, Selector, SeriesEntry, WidgetsEntry, Window } from './job.ts'
 import { spanSeconds } from './moment.ts'
@@ -46,9 +47,9 @@ export function normalizeJob(file: JobFile, service: Service): Job {
   const locales: readonly Locale[] = file.locales ?? [service.locales[0]]
   const localesOf = (entry: LocaleKeys): readonly Locale[] => entry.locales ?? (entry.locale ? [entry.locale] : locales)
   type SeriesFile = NonNullable<JobFile['series']>[number]
-  const series = (entry: SeriesFile, where: string, kind: SeriesEntry['kind']): SeriesEntry => ({
+  const series = (entry: SeriesFile, where: string, route: string): SeriesEntry => ({
     where,
-    kind,
+    kind: entry.route ?? route,
     indicators: Array.isArray(entry.indicators) ? entry.indicators : [],
     select: selectorOf(entry.indicators),
     geoIds: entry.geoIds ?? [],
@@ -64,12 +65,13 @@ export function normalizeJob(file: JobFile, service: Service): Job {
     chunk: entry.chunk ?? null,
   })
   type ArchiveFile = Omit<NonNullable<JobFile['archivesJson']>[number], 'date'> & {
+    readonly route?: string | undefined
     readonly date?: Moment | undefined
     readonly dateType?: ArchivesEntry['dateType'] | undefined
   }
-  const archives = (entry: ArchiveFile, where: string, route: ArchivesEntry['route']): ArchivesEntry => ({
+  const archives = (entry: ArchiveFile, where: string, route: string): ArchivesEntry => ({
     where,
-    route,
+    route: entry.route ?? route,
     locales: localesOf(entry),
     taxonomyTerms: entry.taxonomyTerms ?? [],
     vocabularies: entry.vocabularies ?? [],
@@ -119,8 +121,8 @@ export function normalizeJob(file: JobFile, service: Service): Job {
         }
       : null,
     series: [
-      ...(file.series ?? []).map((entry, i) => series(entry, `series[${i}]`, 'indicator')),
-      ...(file.offers ?? []).map((entry, i) => series(entry, `offers[${i}]`, 'offer_indicator')),
+      ...(file.series ?? []).map((entry, i) => series(entry, `series[${i}]`, ENTRY_ROUTES.series)),
+      ...(file.offers ?? []).map((entry, i) => series(entry, `offers[${i}]`, ENTRY_ROUTES.offers)),
     ],
     content: (file.content ?? []).map((entry, i) => ({
       where: `content[${i}]`,
@@ -135,8 +137,8 @@ export function normalizeJob(file: JobFile, service: Service): Job {
       refresh: entry.refresh ?? DEFAULTS.listingRefresh,
     })),
     archives: [
-      ...(file.archives ?? []).map((entry, i) => archives(entry, `archives[${i}]`, 'archives')),
-      ...(file.archivesJson ?? []).map((entry, i) => archives(entry, `archivesJson[${i}]`, 'archives_json')),
+      ...(file.archives ?? []).map((entry, i) => archives(entry, `archives[${i}]`, ENTRY_ROUTES.archives)),
+      ...(file.archivesJson ?? []).map((entry, i) => archives(entry, `archivesJson[${i}]`, ENTRY_ROUTES.archivesJson)),
     ],
     widgets: file.widgets ? widgets(file.widgets) : null,
   }

@@ -3,6 +3,7 @@ import { isObject, listOf } from '../base/json.ts'
 import { checkZone } from '../base/time/zone.ts'
 import { routesOf, wordsFor } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
+import { ENTRY_ROUTES, PARAMETER_OF } from './entryRoutes.ts'
 import { parseMoment, resolveMoment } from './moment.ts'
 import { isNotifyUrl, NOTIFY_FORM } from './notify.ts'
 import { wordsOf } from './select.ts'
@@ -20,15 +21,57 @@ type WrittenEntry = Readonly<Record<string, unknown>>
 const SUMS =
   'timeTrunc needs timeAgg: without it the service would sum, and hourly prices of 15-minute data would come out four times too high'
 
+/** The route of an entry: the one that it names, else that of its part of the job. */
+const routeOfEntry = ({ route }: WrittenEntry, [part]: Path): string =>
+  String(route ?? ENTRY_ROUTES[part as keyof typeof ENTRY_ROUTES])
+
+/** The route must be one that the service has, and must take what the entry says. */
+function routeRules(entry: WrittenEntry, path: Path, _zone: string, { routes, name: service }: Service): RuleBreak[] {
+  const name = routeOfEntry(entry, path)
+  const route = routes[name]
+  // Another name is reported as an illegal value.
+  if (!route) {
+    const others = ['series', 'archives'].includes(String(path[0]))
+      ? routesOf(routes, path[0] as 'series' | 'archives')
+      : []
+    const legal = others.length > 0 ? `; legal: ${others.map((other) => `route: ${other}`).join(', ')}` : ''
+    return entry.route === undefined ? [{ path, message: `the service ${service} has no route ${name}${legal}` }] : []
+  }
+  const takes = (key: string): boolean =>
+    PARAMETER_OF[key] === undefined || Object.hasOwn(route.query, PARAMETER_OF[key])
+  return Object.entries(entry).flatMap(([key, value]): RuleBreak[] => {
+    if (!takes(key)) {
+      const legal = Object.keys(PARAMETER_OF).filter(takes)
+      return [
+        {
+          path: [...path, key],
+          message: `is not taken by route ${name}; legal of this kind: ${legal.join(', ') || 'none'}`,
+        },
+      ]
+    }
+    const { values, aliases } = wordsFor(routes, name, PARAMETER_OF[key] ?? '')
+    if (values.length === 0 || values.includes(String(value)) || Object.hasOwn(aliases, String(value))) return []
+    return [
+      {
+        path: [...path, key],
+        message: `${JSON.stringify(value)} is not taken by route ${name}; legal: ${values.join(', ')}`,
+      },
+    ]
+  })
+}
+
 /** Rules on one series entry. */
 function seriesRules(entry: WrittenEntry, path: Path, _zone: string, { routes }: Service): RuleBreak[] {
-  const legal = (parameter: string): string => wordsFor(routes, 'indicator', parameter).values.join(', ')
+  const route = routeOfEntry(entry, path)
+  const legal = (parameter: string): string => wordsFor(routes, route, parameter).values.join(', ')
   const breaks: RuleBreak[] = []
   const report = (key: string, message: string) => breaks.push({ path: [...path, key], message })
   if (entry.timeTrunc && !entry.timeAgg) report('timeTrunc', `${SUMS}; legal: ${legal('time_agg')}`)
   if (entry.timeAgg && !entry.timeTrunc) report('timeAgg', 'timeAgg needs timeTrunc, the step to group by')
   if (entry.geoTrunc && !entry.geoAgg) report('geoTrunc', `geoTrunc needs geoAgg; legal: ${legal('geo_agg')}`)
   const { indicators } = entry
+  if (route !== ENTRY_ROUTES.series && indicators !== undefined && !Array.isArray(indicators))
+    report('indicators', `selects by the catalogue, which has no numbers of route ${route}; legal: a list of numbers`)
   if (isObject(indicators) && Object.keys(indicators).length === 0)
     report('indicators', 'selects nothing; legal: match, terms, exclude; every indicator is written: indicators: all')
   if (isObject(indicators) && typeof indicators.match === 'string' && wordsOf(indicators.match).length === 0)
@@ -128,16 +171,22 @@ type Rule = (entry: WrittenEntry, path: Path, zone: string, service: Service) =>
 
 /** The rules of the entries of each list of a job. */
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
-  series: [seriesRules, timeRules('datetime', true), localeRule],
-  offers: [seriesRules, timeRules('datetime', true), localeRule],
+  series: [routeRules, seriesRules, timeRules('datetime', true), localeRule],
+  offers: [routeRules, seriesRules, timeRules('datetime', true), localeRule],
   content: [orderRule, localeRule],
-  archives: [windowRules, localeRule],
-  archivesJson: [timeRules('date', true), localeRule],
+  archives: [routeRules, windowRules, localeRule],
+  archivesJson: [routeRules, timeRules('date', true), localeRule],
 }
 
 /** Rules on widgets. */
-function widgetRules(widgets: WrittenEntry, zone: string): RuleBreak[] {
+function widgetRules(widgets: WrittenEntry, zone: string, service: Service): RuleBreak[] {
   const breaks = [...timeRules('datetime', false)(widgets, ['widgets'], zone), ...localeRule(widgets, ['widgets'])]
+  for (const [key, route] of [
+    ['list', ENTRY_ROUTES.widgets],
+    ['names', ENTRY_ROUTES.widget],
+  ] as const)
+    if (widgets[key] && !service.routes[route])
+      breaks.push({ path: ['widgets', key], message: `the service ${service.name} has no route ${route}` })
   if (!widgets.list && !widgets.names)
     breaks.push({ path: ['widgets'], message: 'widgets requests nothing; legal: list: true, names' })
   if (widgets.widgetType && !widgets.list)
@@ -165,7 +214,9 @@ export function brokenRules(job: unknown, service: Service): RuleBreak[] {
       if (isObject(entry)) for (const rule of rules) breaks.push(...rule(entry, [name, i], zone, service))
     })
   breaks.push(...notifyRules(job.notify))
-  if (isObject(job.widgets)) breaks.push(...widgetRules(job.widgets, zone))
+  if (isObject(job.widgets)) breaks.push(...widgetRules(job.widgets, zone, service))
+  if (job.catalogue && !service.routes[ENTRY_ROUTES.catalogue])
+    breaks.push({ path: ['catalogue'], message: `the service ${service.name} has no route ${ENTRY_ROUTES.catalogue}` })
   if (isObject(job.catalogue)) breaks.push(...localeRule(job.catalogue, ['catalogue']))
   return breaks
 }

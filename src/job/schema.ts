@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { jobFile } from './file.ts'
+import type { Service } from '../services/service.ts'
+import { SERVICES } from '../services/services.ts'
+import { jobFileOf } from './file.ts'
 
-/** The JSON schema of a job file, by which editors complete and check it. */
-export const jobSchema = (): object => ({
+/** The JSON schema of job files for a service, by which editors complete and check them. */
+export const jobSchema = (service: Service = SERVICES.generic): object => ({
   title: 'indicator-sync job',
-  ...z.toJSONSchema(jobFile, { target: 'draft-7', io: 'input' }),
+  ...z.toJSONSchema(jobFileOf(service), { target: 'draft-7', io: 'input' }),
 })

@@ -1,3 +1,4 @@
+import { INDICATOR_KIND } from '../tables/declare.ts'
 /** The version of the lake's layout and columns; it grows when readers of an earlier version would misread the lake. */
 export const LAKE_SCHEMA = 1
 
@@ -27,7 +28,7 @@ const optional = (name: string, type: LakeType, about: string): LakeColumn => ({
 const SERIES = column('series_id', 'int64', 'The series (series.series_id)')
 const GEO = column('geo_id', 'int64', 'The geo (geo.geo_id); 0 where the service names none')
 const AT = column('at_utc', 'timestamp', 'When the period begins; the folder is its year in UTC')
-const KIND = column('kind', 'string', 'indicator or offer_indicator')
+const KIND = column('kind', 'string', INDICATOR_KIND)
 const INDICATOR = column('indicator_id', 'int64', 'The number that the service gives it')
 const NAME = optional('name', 'string', 'Its name, in the first language where held')
 

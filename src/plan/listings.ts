@@ -1,4 +1,5 @@
 import type { Interval } from '../base/time/interval.ts'
+import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import type { ArchivesEntry, ContentEntry, Span, WidgetsEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
@@ -66,7 +67,7 @@ export function* planCatalogue(planning: Planning, entry = planning.job.catalogu
   for (const locale of entry.locales) {
     const params = { locale, taxonomy_terms: some(entry.taxonomyTerms) }
     const complete = entry.taxonomyTerms.length === 0
-    yield* whenDue(planning, { ...entry, route: 'indicators', params, complete })
+    yield* whenDue(planning, { ...entry, route: ENTRY_ROUTES.catalogue, params, complete })
   }
 }
 
@@ -131,13 +132,19 @@ function* planWidgets(planning: Planning, entry: WidgetsEntry): Generator<Planne
       const complete = widgetType === undefined
       yield* whenDue(planning, {
         ...entry,
-        route: 'widgets',
+        route: ENTRY_ROUTES.widgets,
         params: { ...params, widget_type: widgetType },
         window: null,
         complete,
       })
     }
     for (const id of entry.names)
-      yield* whenDue(planning, { ...entry, route: 'widget', params: { id, ...params }, window: null, complete: false })
+      yield* whenDue(planning, {
+        ...entry,
+        route: ENTRY_ROUTES.widget,
+        params: { id, ...params },
+        window: null,
+        complete: false,
+      })
   }
 }

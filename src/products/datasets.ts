@@ -5,6 +5,7 @@ import { localDate } from '../base/time/zone.ts'
 import { endOfValues } from '../db/queries/ends.ts'
 import { geoNameColumn, indicatorNameColumn } from '../db/queries/names.ts'
 import type { Reader } from '../db/store.ts'
+import { ROUTES } from '../services/routes.ts'
 
 /** An end of a range: an instant, or one for the zone of each series. */
 export type Border = Instant | ((zone: string) => Instant)
@@ -12,6 +13,8 @@ export type Border = Instant | ((zone: string) => Instant)
 /** Which values to export, and as of when. */
 export interface ExportQuestion {
   readonly indicators: readonly number[]
+  /** The kind of these: the route of their values; `indicator` when left out. */
+  readonly kind?: string | undefined
   /** Offer indicators, which are numbered separately. */
   readonly offers?: readonly number[]
   /** Empty for all. */
@@ -48,10 +51,16 @@ export interface Dataset {
   readonly geoName: string | null
 }
 
-const KINDS = { indicators: ['indicator', 'indicator'], offers: ['offer_indicator', 'offer indicator'] } as const
+/** The numbers of a question with their kind. */
+const numbersOf = ({ indicators, kind = 'indicator', offers = [] }: ExportQuestion) =>
+  [
+    { kind, ids: indicators },
+    { kind: 'offer_indicator', ids: offers },
+  ] as const
 
 /** The series and geos of a question, in the order of an export. */
-export function datasetsOf({ kysely }: Reader, { indicators, offers = [], geos }: ExportQuestion): Promise<Dataset[]> {
+export function datasetsOf({ kysely }: Reader, question: ExportQuestion): Promise<Dataset[]> {
+  const { geos } = question
   return (
     kysely
       .selectFrom('series as s')
@@ -63,10 +72,11 @@ export function datasetsOf({ kysely }: Reader, { indicators, offers = [], geos }
       // The name in the first language where held, else in another one.
       .select([indicatorNameColumn('s.kind', 's.indicator_id'), geoNameColumn('g.geo_id', 'geoName')])
       .where((of) =>
-        of.or([
-          of.and([of('s.kind', '=', 'indicator'), of('s.indicator_id', 'in', indicators)]),
-          of.and([of('s.kind', '=', 'offer_indicator'), of('s.indicator_id', 'in', offers)]),
-        ]),
+        of.or(
+          numbersOf(question).map(({ kind, ids }) =>
+            of.and([of('s.kind', '=', kind), of('s.indicator_id', 'in', ids)]),
+          ),
+        ),
       )
       .$if(geos.length > 0, (of) => of.where('g.geo_id', 'in', geos))
       .orderBy('s.kind')
@@ -85,11 +95,10 @@ const someOf = (ids: readonly number[]): string =>
 /** Throws where no values of an indicator or geo are held: a file without it would look as if it had no values. */
 export async function requireHeld(db: Reader, question: ExportQuestion): Promise<void> {
   const datasets = await datasetsOf(db, { ...question, geos: [] })
-  for (const [group, [kind, word]] of Object.entries(KINDS)) {
-    const missing = (question[group as keyof typeof KINDS] ?? []).filter(
-      (id) => !datasets.some((one) => one.kind === kind && one.indicatorId === id),
-    )
+  for (const { kind, ids } of numbersOf(question)) {
+    const missing = ids.filter((id) => !datasets.some((one) => one.kind === kind && one.indicatorId === id))
     if (missing.length === 0) continue
+    const word = kind.replaceAll('_', ' ')
     const held = await db.kysely
       .selectFrom('series as s')
       .innerJoin('series_geo as g', 'g.series_id', 's.id')
@@ -99,7 +108,7 @@ export async function requireHeld(db: Reader, question: ExportQuestion): Promise
       .orderBy('id')
       .execute()
     throw new InputError(`No values of ${word} ${missing.join(', ')} are held.`, {
-      hint: `Held are the ${word}s: ${someOf(held.map(({ id }) => id))}. A job fetches others; \`indicator-sync discover\` finds their numbers.`,
+      hint: `Held are the ${kind in ROUTES ? `${word}s` : `numbers of ${word}`}: ${someOf(held.map(({ id }) => id))}. A job fetches others; \`indicator-sync discover\` finds their numbers.`,
       code: 'not-held',
     })
   }
@@ -117,7 +126,7 @@ export function columnOf(dataset: Dataset): string {
   const { kind, indicatorId, geoId, timeTrunc, timeAgg, geoAgg, geoTrunc, geoIds } = dataset
   const combined = geoAgg !== null || geoTrunc !== null || geoIds !== null
   return [
-    ...(kind === 'offer_indicator' ? ['offer'] : []),
+    ...(kind === 'indicator' ? [] : [kind === 'offer_indicator' ? 'offer' : kind]),
     ...[indicatorId, geoId, timeTrunc, timeAgg],
     ...(combined ? ['geo', geoAgg, geoTrunc] : []),
     ...(geoIds !== null ? ['of', ...geoIds.split(',')] : []),

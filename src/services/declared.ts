@@ -79,6 +79,11 @@ function routeMistakes(routes: Readonly<Record<string, Route>>, probe: unknown):
       mistakes.push(
         `routes.${name}.shape is "${shape}"; legal: "${routeOf(name as RouteName).shape}", because the specification has this route`,
       )
+    // Their tables have no place for a second kind.
+    if (!(name in ROUTES) && (shape === 'catalogue' || shape === 'widgets'))
+      mistakes.push(
+        `routes.${name}.shape is "${shape}"; legal: "series", "content", "archives" for a route that the specification does not have`,
+      )
     const kind = itemKind(routes, name)
     if (kinds.has(kind))
       mistakes.push(

@@ -1,11 +1,9 @@
-import { integer, json, moment, optional, table, text } from './declare.ts'
-
-const KIND = 'archive, or archive_json for those of the JSON listing'
+import { ARCHIVE_KIND, integer, json, moment, optional, table, text } from './declare.ts'
 
 export const archive = table(
   'A file that the service publishes again and again.',
   {
-    kind: text(KIND),
+    kind: text(ARCHIVE_KIND),
     id: integer('The number that the service gives it'),
     horizon: optional(text('How long a time one edition is about: D M A H S T QM O NA')),
     archive_type: optional(text('zip, xls, xml, pdf, csv or json')),
@@ -18,7 +16,7 @@ export const archive = table(
 export const archive_text = table(
   "An archive's texts in one language.",
   {
-    kind: text(KIND),
+    kind: text(ARCHIVE_KIND),
     id: integer('The archive'),
     locale: text('The language, such as es'),
     name: optional(text('Its name')),
@@ -30,7 +28,7 @@ export const archive_text = table(
 export const archive_edition = table(
   'One entry of a listing: an archive with the dates it is about and those on which it was published.',
   {
-    kind: text(KIND),
+    kind: text(ARCHIVE_KIND),
     id: integer('The archive'),
     date: text('The day the entry was listed for, YYYY-MM-DD'),
     date_times: json('The days the edition is about: a JSON array of none, one or two (first and last)'),
@@ -44,13 +42,13 @@ export const archive_edition = table(
 
 export const archive_term = table(
   'A term that an archive is filed under.',
-  { kind: text(KIND), id: integer('The archive'), term_id: integer('The term (taxonomy_term.id)') },
+  { kind: text(ARCHIVE_KIND), id: integer('The archive'), term_id: integer('The term (taxonomy_term.id)') },
   { key: ['kind', 'id', 'term_id'] },
 )
 
 export const archive_vocabulary = table(
   'A vocabulary that an archive is filed under.',
-  { kind: text(KIND), id: integer('The archive'), vocabulary_id: integer('The vocabulary (vocabulary.id)') },
+  { kind: text(ARCHIVE_KIND), id: integer('The archive'), vocabulary_id: integer('The vocabulary (vocabulary.id)') },
   { key: ['kind', 'id', 'vocabulary_id'] },
 )
 

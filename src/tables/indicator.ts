@@ -1,11 +1,9 @@
-import { flag, integer, json, moment, optional, table, text } from './declare.ts'
-
-const KIND = 'indicator or offer_indicator'
+import { flag, INDICATOR_KIND, integer, json, moment, optional, table, text } from './declare.ts'
 
 export const indicator = table(
   'One indicator of the catalogue, or one whose values were fetched.',
   {
-    kind: text(KIND),
+    kind: text(INDICATOR_KIND),
     id: integer('The number that the service gives it'),
     step_type: optional(text('How the service draws it: linear or step')),
     composited: optional(flag('1 when it is the sum of others')),
@@ -23,7 +21,7 @@ export const indicator = table(
 export const indicator_text = table(
   "An indicator's texts in one language.",
   {
-    kind: text(KIND),
+    kind: text(INDICATOR_KIND),
     id: integer('The indicator'),
     locale: text('The language, such as es'),
     name: optional(text('Its name')),
@@ -40,7 +38,7 @@ export const indicator_text = table(
 export const indicator_revision = table(
   'An earlier version of the texts of an indicator: one of them changed, or one came that had been open (NULL).',
   {
-    kind: text(KIND),
+    kind: text(INDICATOR_KIND),
     id: integer('The indicator'),
     locale: text('The language, such as es'),
     fetch_id: integer('The fetch that brought this version (_fetch.id)'),
@@ -56,7 +54,7 @@ export const indicator_term = table(
   'A term under which the catalogue lists an indicator, as far as the catalogue was requested by that term alone.',
   {
     term: text('The term, as the service spells it'),
-    kind: text(KIND),
+    kind: text(INDICATOR_KIND),
     id: integer('The indicator'),
   },
   { key: ['term', 'kind', 'id'] },

@@ -1,10 +1,10 @@
-import { instant, integer, moment, optional, real, rowid, table, text } from './declare.ts'
+import { INDICATOR_KIND, instant, integer, moment, optional, real, rowid, table, text } from './declare.ts'
 
 export const series = table(
   'One dataset: an indicator together with the aggregation it was requested with. Raw values have no time_trunc and no geo_agg.',
   {
     id: rowid('Our number for it'),
-    kind: text('indicator or offer_indicator'),
+    kind: text(INDICATOR_KIND),
     indicator_id: integer('The indicator (indicator.id)'),
     time_trunc: optional(text('The step that the service grouped by; NULL for the native step')),
     time_agg: optional(text('How it combined the values of a step: sum or average')),

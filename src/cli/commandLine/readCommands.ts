@@ -75,6 +75,7 @@ export const READ_COMMANDS = {
     flags: {
       ...DATABASE,
       offer: { type: 'number', describe: 'An offer indicator in its place' },
+      kind: { type: 'string', describe: 'The route of that number, where it is not indicator' },
       with: { type: 'number', describe: 'Another indicator, drawn below and compared' },
       geo: { type: 'number', describe: 'The geo; a main one of the service, or the first one, when left out' },
       last: { type: 'string', describe: 'So much up to now: 7d, 2mo, 1y; the last week that is held when left out' },
@@ -150,6 +151,7 @@ export const READ_COMMANDS = {
       ...DATABASE,
       indicator: { type: 'number', array: true, describe: 'Numbers of indicators' },
       offer: { type: 'number', array: true, describe: 'Numbers of offer indicators' },
+      kind: { type: 'string', describe: 'The route of the numbers of --indicator, where it is not indicator' },
       geo: { type: 'number', array: true, describe: 'Only these geos' },
       ...RANGE,
       'as-of': {

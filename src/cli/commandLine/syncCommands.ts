@@ -42,10 +42,18 @@ export const SYNC_COMMANDS = {
     run: async (args) => (await import('../commands/init.ts')).run(args),
   },
   validate: {
-    usage: 'validate <jobs..>',
+    usage: 'validate [jobs..]',
     about: 'Report every mistake of job files, with its line, the legal values and what was probably meant',
     positionals: JOBS,
-    flags: { service: SERVICE.service, ...JSON_FLAG },
+    flags: {
+      service: SERVICE.service,
+      schema: {
+        type: 'boolean',
+        default: false,
+        describe: 'Print the JSON schema of job files for this service, by which editors complete them',
+      },
+      ...JSON_FLAG,
+    },
     example: 'validate jobs/nightly.yaml',
     run: async (args) => (await import('../commands/validate.ts')).run(args),
   },

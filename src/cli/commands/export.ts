@@ -22,6 +22,7 @@ import { millisOfFlag, rangeOfFlags } from '../times.ts'
 interface ExportArgs extends CommonArgs, DatabaseArgs, RangeArgs, Required<Dialect> {
   readonly indicator?: number[]
   readonly offer?: number[]
+  readonly kind?: string
   readonly geo?: number[]
   readonly sql?: string
   readonly asOf?: string
@@ -52,6 +53,8 @@ function checkFlags(args: ExportArgs): void {
       'Say what to export: either --indicator or --sql.',
       `indicator-sync export --indicator ${EXAMPLE} --output spot.csv; --offer takes the numbers of offer indicators.`,
     )
+  if (args.kind !== undefined && indicator === undefined)
+    refuseExport('--kind goes with --indicator.', 'It says of which route its numbers are.')
   if (sql !== undefined && (args.wide || args.asOf || partition || args.geo || args.from || args.to))
     refuseExport(
       '--sql says everything itself: --wide, --as-of, --partition, --geo, --from and --to go with --indicator.',
@@ -107,6 +110,7 @@ async function exportQuestion(db: Reader, args: ExportArgs): Promise<ExportQuest
     )
   const question = {
     indicators: args.indicator ?? [],
+    kind: args.kind,
     offers: args.offer ?? [],
     geos: args.geo ?? [],
     from: (zone: string) => range(zone).from,

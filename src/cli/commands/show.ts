@@ -18,6 +18,7 @@ import { instantOfFlag, millisOfFlag, rangeOfFlags } from '../times.ts'
 interface ShowArgs extends CommonArgs, DatabaseArgs, RangeArgs {
   readonly indicator?: number
   readonly offer?: number
+  readonly kind?: string
   readonly with?: number
   readonly geo?: number
   readonly last?: string
@@ -61,7 +62,7 @@ async function findShownSeries(
   if (found) {
     const { indicator_name, indicator_id, first_utc, last_utc, ...dataset } = found
     const [firstAt, lastAt] = [parseInstant(first_utc), parseInstant(last_utc)]
-    return { ...dataset, name: indicator_name ?? `indicator ${indicator_id}`, firstAt, lastAt }
+    return { ...dataset, name: indicator_name ?? `${wordOf(kind)} ${indicator_id}`, firstAt, lastAt }
   }
   throw new InputError(
     `No values of ${wordOf(kind)} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are held.`,
@@ -92,7 +93,10 @@ async function draw(
 }
 
 /** What is drawn, by number and kind. */
-function subjectOf({ indicator, offer, with: second, revisions }: ShowArgs): { kind: string; id: number } {
+function subjectOf({ indicator, offer, kind = 'indicator', with: second, revisions }: ShowArgs): {
+  kind: string
+  id: number
+} {
   if ((indicator === undefined) === (offer === undefined))
     throw new InputError('show takes the number of one indicator, or --offer with that of an offer indicator.', {
       hint: `For example: indicator-sync show ${EXAMPLE} --last 7d`,
@@ -100,7 +104,7 @@ function subjectOf({ indicator, offer, with: second, revisions }: ShowArgs): { k
     })
   if (revisions && second !== undefined)
     throw new InputError('--revisions compares a series with itself; leave --with out.', { code: 'usage' })
-  return indicator === undefined ? { kind: 'offer_indicator', id: offer! } : { kind: 'indicator', id: indicator }
+  return indicator === undefined ? { kind: 'offer_indicator', id: offer! } : { kind, id: indicator }
 }
 
 /** What is asked for by `--last`, or by `--from` and `--to`; undefined where nothing is. */

@@ -1,3 +1,4 @@
+import { InputError } from '../../base/errors.ts'
 import { findMistakes, mistakeText, readJob } from '../../job/read.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
 import { readJobText, readOther } from '../jobs/jobs.ts'
@@ -7,15 +8,27 @@ import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 
 interface ValidateArgs extends CommonArgs, Pick<ServiceArgs, 'service'> {
-  readonly jobs: string[]
+  readonly jobs?: string[]
   readonly json: boolean
+  readonly schema: boolean
 }
 
 /** `validate`: every mistake of job files, and what is legal but probably not meant. Exit 2 on a mistake, not on a warning. */
 export async function run(args: ValidateArgs): Promise<number> {
   const service = (await readSettings(args)).service.value
+  if (args.schema) {
+    const { jobSchema } = await import('../../job/schema.ts')
+    print(JSON.stringify(jobSchema(service), null, 2))
+    return EXIT.done
+  }
+  const { jobs = [] } = args
+  if (jobs.length === 0)
+    throw new InputError('validate takes job files.', {
+      hint: 'For example: indicator-sync validate jobs/nightly.yaml',
+      code: 'usage',
+    })
   const now = Math.floor(Date.now() / 1000)
-  const found = args.jobs.map((file) => {
+  const found = jobs.map((file) => {
     const text = readJobText(file)
     const mistakes = findMistakes(text, file, readOther, service)
     const warnings = mistakes.length > 0 ? [] : warningsOf(readJob(text, file, readOther, service), service, now)

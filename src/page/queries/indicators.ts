@@ -113,4 +113,4 @@ export async function readIndicators(db: Reader, question: CatalogueQuestion) {
 
 /** The line of a job that fetches an indicator from now on. */
 const jobLine = (kind: string, id: number): string =>
-  `${kind === 'indicator' ? 'series' : 'offers'}: [{ indicators: [${id}], window: { last: 30d } }]`
+  `${kind === 'offer_indicator' ? 'offers' : 'series'}: [{ ${['indicator', 'offer_indicator'].includes(kind) ? '' : `route: ${kind}, `}indicators: [${id}], window: { last: 30d } }]`

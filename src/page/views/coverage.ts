@@ -3,14 +3,14 @@ import { type PageRequest, view } from '../page.ts'
 import { type Coverage, type CoverageOf, readCoverage, readCoverageOf } from '../queries/coverage.ts'
 import { COVERAGE_STATES, type Shares, worstOf } from '../queries/intervals.ts'
 import { SIGNS } from '../signs.ts'
-import { commandLine, groupingText, pager, scrolled, serviceText } from './elements.ts'
+import { commandLine, groupingText, kindText, pager, scrolled, serviceText } from './elements.ts'
 import { sharesText, stateLegend } from './strip.ts'
 
 type CoverageSeries = Coverage['series'][number]
 
 const headName = (request: PageRequest, head: Omit<CoverageSeries, 'years'>): string =>
   [
-    head.kind === 'indicator' ? null : request.words.common.offer,
+    head.kind === 'indicator' ? null : kindText(head.kind, request),
     head.indicatorId,
     head.name,
     groupingText(request, head) === '' ? null : `(${groupingText(request, head)})`,

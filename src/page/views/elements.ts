@@ -18,6 +18,10 @@ export const serviceText = (text: string | null | undefined, lang?: string | nul
 export const lines = (text: string, lang?: string | null): Html =>
   html`<div class="lines" dir="auto"${lang && html` lang="${lang}"`}>${visible(text)}</div>`
 
+/** A kind of indicators in words: another one than those of the specification has its own name. */
+export const kindText = (kind: string, { words: { common } }: PageRequest): string =>
+  kind === 'offer_indicator' ? common.offer : kind.replaceAll('_', ' ')
+
 /** How a series is grouped, in words: its step and how its geos are combined. */
 export const groupingText = (
   { words: { common } }: PageRequest,

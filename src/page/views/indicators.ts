@@ -1,17 +1,18 @@
 import { type Html, html } from '../html.ts'
 import { type PageRequest, view, wholeOf } from '../page.ts'
 import { readIndicators } from '../queries/indicators.ts'
-import { command, neighbours, scrolled, serviceText } from './elements.ts'
+import { command, kindText, neighbours, scrolled, serviceText } from './elements.ts'
 
 type Data = Awaited<ReturnType<typeof readIndicators>>
 
 const HELD = ['all', 'held', 'other'] as const
 
-function row(one: Data['indicators'][number], { words, link }: PageRequest): Html {
+function row(one: Data['indicators'][number], request: PageRequest): Html {
+  const { words, link } = request
   const { indicators: own, common } = words
   const { first_utc: first, last_utc: last } = one
   return html`<tr><th scope="row">${one.id}</th>
-<td>${!!one.name && html`<a href="${link(`/texts/${one.kind}/${one.id}`)}">${serviceText(one.name, one.locale)}</a>`}${one.kind !== 'indicator' && html` (${common.offer})`}${one.withdrawn_at !== null && html` <span class="soft">${own.withdrawn}</span>`}</td>
+<td>${!!one.name && html`<a href="${link(`/texts/${one.kind}/${one.id}`)}">${serviceText(one.name, one.locale)}</a>`}${one.kind !== 'indicator' && html` (${kindText(one.kind, request)})`}${one.withdrawn_at !== null && html` <span class="soft">${own.withdrawn}</span>`}</td>
 <td>${serviceText(one.unit)}</td>
 <td>${
     first === null || last === null

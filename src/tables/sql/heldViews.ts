@@ -1,10 +1,11 @@
 import { DAY, HOUR } from '../../base/time/instant.ts'
+import { INDICATOR_KIND } from '../declare.ts'
 import { FETCH_OUTCOMES, type FetchOutcome, NOT_FAILED_OUTCOMES } from './fetchOutcome.ts'
 import { clockJoinSql, geoNameSql, indicatorNameSql, localTime, offsetSql, utcTime } from './sql.ts'
 
 const WHICH = {
   series_id: 'The series (series.id)',
-  kind: 'indicator or offer_indicator',
+  kind: INDICATOR_KIND,
   indicator_id: 'The indicator (indicator.id)',
   indicator_name: 'Its name, in the first language where held',
 }

@@ -1,4 +1,4 @@
-import { CONTENT_KIND, SEARCHED_KIND } from '../declare.ts'
+import { ARCHIVE_KIND, CONTENT_KIND, INDICATOR_KIND, SEARCHED_KIND } from '../declare.ts'
 import { localeOrderSql } from './sql.ts'
 
 const CONTENT = {
@@ -81,7 +81,7 @@ export const TEXT_VIEWS = {
     about:
       'Every version of the texts of every indicator, in every language: what was known at each moment. A text that came later than the others is NULL in the version before.',
     columns: {
-      kind: 'indicator or offer_indicator',
+      kind: INDICATOR_KIND,
       id: 'The indicator (indicator.id)',
       locale: 'The language, such as es',
       name: 'Its name',
@@ -118,7 +118,7 @@ export const TEXT_VIEWS = {
   archive_publications: {
     about: 'What was published when: every edition of every archive.',
     columns: {
-      kind: 'archive, or archive_json for those of the JSON listing',
+      kind: ARCHIVE_KIND,
       id: 'The archive (archive.id)',
       name: 'Its name, in the first language where held',
       archive_type: 'zip, xls, xml, pdf, csv or json',

@@ -1,3 +1,4 @@
+import { INDICATOR_KIND } from '../declare.ts'
 import { clockJoinSql, geoNameSql, indicatorNameSql, instantSql, localTime, unitSql, utcTime } from './sql.ts'
 
 /** What every reader of values has to know first. */
@@ -7,7 +8,7 @@ export const SEVERAL_SERIES =
 /** Which series a row is of. */
 const WHICH = {
   series_id: 'The series (series.id)',
-  kind: 'indicator or offer_indicator',
+  kind: INDICATOR_KIND,
   indicator_id: 'The indicator (indicator.id), of which there may be several series',
   indicator_name: 'Its name, in the first language where held',
   time_trunc: 'The step that the service grouped by; NULL for the native step',

@@ -21,6 +21,8 @@ order by at`
 export function showOf(dataset: NamedGeoSeries, { from, to }: Interval, then: AsOf | null): string | null {
   if (dataset.trunc !== null || dataset.geoAgg !== null) return null
   const [first, end] = [from, to].map((at) => borderText(dataset.zone, at))
-  const which = dataset.kind === 'indicator' ? dataset.indicator : `--offer ${dataset.indicator}`
+  const { kind, indicator } = dataset
+  const which =
+    kind === 'offer_indicator' ? `--offer ${indicator}` : `${indicator}${kind === 'indicator' ? '' : ` --kind ${kind}`}`
   return `show ${which} --geo ${dataset.geoId} --from ${first} --to ${end}${then ? ` --as-of ${then.moment}` : ''}`
 }
