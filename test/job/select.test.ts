@@ -33,7 +33,7 @@ describe('indicators by their catalogue entries', () => {
   })
 
   test.each<[string, RegExp]>([
-    ['al', /"al" does not name indicators; legal: \[600, 1001\], all, \{ match/],
+    ['al', /"al" does not name indicators; legal: \[600, 612\], all, \{ match/],
     ['{}', /selects nothing; legal: match, terms, exclude/],
     ['{ match: "+++" }', /match has no word/],
     ['{ mach: precio }', /indicators\.mach {2}is not a key here; .*Did you mean "match"/],
