@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { Running } from '../../src/page/server/start.ts'
+import type { RunningServer } from '../../src/page/server/start.ts'
 import { accessibilityFaults, window } from './browser.ts'
 import { fillNights, NIGHTS, serveNights } from './nights.ts'
 
-let server: Running
+let server: RunningServer
 let folder: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import type { Running } from '../../src/page/server/start.ts'
+import type { RunningServer } from '../../src/page/server/start.ts'
 import { ms, runJob } from '../kit.ts'
 import { openReader, openStore, type Reader, type Store } from '../store.ts'
 import { startPage } from './site.ts'
@@ -55,7 +55,7 @@ async function nightsFile(folder: string): Promise<string> {
 export const nightsReader = async (folder: string): Promise<Reader> => openReader(await nightsFile(folder))
 
 /** A page on such a database, some hours after the last night. */
-export async function serveNights(folder: string): Promise<Running & { readonly file: string }> {
+export async function serveNights(folder: string): Promise<RunningServer & { readonly file: string }> {
   const file = await nightsFile(folder)
   const now = ms(NIGHTS.at(-1)!) / 1000 + 6 * 3_600
   return { ...(await startPage(file, { now: () => now })), file }

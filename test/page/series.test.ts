@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { assets } from '../../src/page/assets.ts'
-import type { Running } from '../../src/page/server/start.ts'
+import type { RunningServer } from '../../src/page/server/start.ts'
 import { openReader, openStore, type Reader } from '../store.ts'
 import { NIGHTS, serveNights } from './nights.ts'
 import { scansOf } from './plans.ts'
 
-let server: Running & { readonly file: string }
+let server: RunningServer & { readonly file: string }
 let reader: Reader
 let folder: string
 beforeAll(async () => {

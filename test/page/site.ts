@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import type { Site } from '../../src/page/server/site.ts'
-import { type Running, startServer } from '../../src/page/server/start.ts'
+import { type RunningServer, startServer } from '../../src/page/server/start.ts'
 import { ms, runJob, tempFolder } from '../kit.ts'
 import { openStore, type Store } from '../store.ts'
 
@@ -49,7 +49,7 @@ export function sharedFile(): Promise<string> {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** A page on a database, of this process. Whatever goes wrong in it is thrown. */
-export const startPage = (file: string, more: Partial<Site> = {}, host = '127.0.0.1'): Promise<Running> =>
+export const startPage = (file: string, more: Partial<Site> = {}, host = '127.0.0.1'): Promise<RunningServer> =>
   startServer(
     {
       file,
@@ -66,7 +66,7 @@ export const startPage = (file: string, more: Partial<Site> = {}, host = '127.0.
   )
 
 /** The same, until the test ends. */
-export async function servePage(...asked: Parameters<typeof startPage>): Promise<Running> {
+export async function servePage(...asked: Parameters<typeof startPage>): Promise<RunningServer> {
   const running = await startPage(...asked)
   onTestFinished(() => running.close())
   return running

@@ -8,7 +8,7 @@ import { isHere } from '../../base/host.ts'
 import { shellWord } from '../../base/visible.ts'
 import { openReader } from '../../db/open.ts'
 import { useHeldZones } from '../../db/queries/zones.ts'
-import { type Running, startServer } from '../../page/server/start.ts'
+import { type RunningServer, startServer } from '../../page/server/start.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { lakesOfJobs } from '../jobs/jobLakes.ts'
 import { LISTENING_REFUSED } from '../listening.ts'
@@ -49,7 +49,7 @@ function isPrivate(host: string): boolean {
 }
 
 /** Listens on the port; another one may replace it where the user did not choose it. */
-async function listening(args: ServeArgs, file: string): Promise<Running> {
+async function listening(args: ServeArgs, file: string): Promise<RunningServer> {
   const { host, port } = args
   const isOpen = !isPrivate(host)
   const where = file === DEFAULT_DATABASE ? '' : ` --database ${shellWord(file)}`

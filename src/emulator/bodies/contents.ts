@@ -14,7 +14,7 @@ const NEWS_LASTS = 12 * NEWS_EVERY
 const LAUNCH = Date.UTC(2014, 3, 1) / 1000
 
 /** An item before it is written in one language. */
-interface Item {
+interface EmulatedItem {
   readonly id: number
   readonly type: string
   readonly title: Both
@@ -34,7 +34,7 @@ const meaning = (word: Both, { es, en }: Both): Both => ({
   es: `<strong>${word.es}</strong>:&nbsp;${es}`,
   en: `<strong>${word.en}</strong>:&nbsp;${en}`,
 })
-const settled = (id: number, type: string, title: Both, body: Both, i: number): Item => ({
+const settled = (id: number, type: string, title: Both, body: Both, i: number): EmulatedItem => ({
   id,
   type,
   title,
@@ -55,8 +55,8 @@ const about = ({ es, en }: Both): Both => ({
 })
 
 /** The news that are listed at an instant; an item is corrected five days after it came. */
-function news(now: Instant): Item[] {
-  const items: Item[] = []
+function news(now: Instant): EmulatedItem[] {
+  const items: EmulatedItem[] = []
   for (let k = Math.ceil((now - NEWS_LASTS) / NEWS_EVERY); k * NEWS_EVERY <= now; k++) {
     const [title, body] = NEWS[k % NEWS.length]!
     const published = floorTo(ZONE, k * NEWS_EVERY, 'day')
@@ -83,7 +83,7 @@ function news(now: Instant): Item[] {
   return items.reverse()
 }
 
-const ITEMS: Readonly<Record<ContentRoute, (now: Instant) => readonly Item[]>> = {
+const ITEMS: Readonly<Record<ContentRoute, (now: Instant) => readonly EmulatedItem[]>> = {
   documentations: () => DOCUMENTATIONS.map((title, i) => settled(100 + i, 'documentation', title, about(title), i)),
   static_pages: () => STATIC_PAGES.map((title, i) => settled(200 + i, 'static_page', title, about(title), i)),
   glossaries: () =>
@@ -103,7 +103,7 @@ const slugOf = (text: string): string =>
 
 const stamp = (at: Instant): string => formatLocal(ZONE, at)
 
-const medium = (item: Item, locale: Locale): object => ({
+const medium = (item: EmulatedItem, locale: Locale): object => ({
   title: item.title[locale],
   uri: '',
   id: item.id + 5000,
@@ -124,7 +124,7 @@ const medium = (item: Item, locale: Locale): object => ({
   photo_original: null,
 })
 
-function write(item: Item, route: ContentRoute, locale: Locale): object {
+function write(item: EmulatedItem, route: ContentRoute, locale: Locale): object {
   const slug = slugOf(item.title[locale])
   return {
     title: item.title[locale],
@@ -148,7 +148,7 @@ function write(item: Item, route: ContentRoute, locale: Locale): object {
   }
 }
 
-const ORDERS: Readonly<Record<string, (item: Item) => number>> = {
+const ORDERS: Readonly<Record<string, (item: EmulatedItem) => number>> = {
   published: (item) => item.published ?? 0,
   created: (item) => item.created,
   updated: (item) => item.updated,

@@ -15,7 +15,7 @@ export function fragmentText(fragment: unknown): string {
   }
 }
 
-type Rejected = Pick<Rows, 'rejects' | 'rejected'>
+type OpenRejects = Pick<Rows, 'rejects' | 'rejected'>
 
 /** What an answer is about: a series, or anything else by its path and query. */
 export interface AnswerSubject {
@@ -32,8 +32,8 @@ export interface AnswerSubject {
 export async function undismissed(
   db: Kysely<Database>,
   { seriesId, target, fetchId = Number.MAX_SAFE_INTEGER }: AnswerSubject,
-  { rejects, rejected }: Rejected,
-): Promise<Rejected> {
+  { rejects, rejected }: OpenRejects,
+): Promise<OpenRejects> {
   if (rejects.length === 0) return { rejects, rejected }
   const rows = await db
     .selectFrom('_quarantine as q')

@@ -4,7 +4,7 @@ import { buildPageServer } from './server.ts'
 import type { Site } from './site.ts'
 
 /** A running server. */
-export interface Running {
+export interface RunningServer {
   /** Where it is reached from this machine, without a slash at the end. */
   readonly url: string
   /** The token that every request must show; null where only this machine can connect. */
@@ -16,7 +16,7 @@ export interface Running {
 export async function startServer(
   site: Site,
   where: { readonly host: string; readonly port: number },
-): Promise<Running> {
+): Promise<RunningServer> {
   const server = buildPageServer(site)
   server.listen(where)
   await once(server, 'listening')
