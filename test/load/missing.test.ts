@@ -128,7 +128,7 @@ describe('values that do not begin on the local grid', () => {
     await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0))
     expect(
       store.all(
-        'select from_at, sum(to_at - from_at) as seconds, sum(missing) as missing from _absent group by from_at',
+        'select from_at, sum(to_at - from_at) as seconds, sum(missing) as missing from _absent group by from_at order by from_at',
       ),
     ).toEqual(
       lost.map((from_at) => ({ from_at, seconds: from_at === lost[2] && chunk === '1d' ? 1800 : 3600, missing: 1 })),
