@@ -70,9 +70,10 @@ test('when a geo was last requested is reported for it alone, also for an instan
   const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
   await market.run(store, job('2025-10-20', '2025-10-25'), NOW)
   store.run(
-    `insert into _fetch select id + 100, run_id, entry, route, target, '{"geo_ids":[4]}', series_id, null, null, null, started_at, '2030-01-01T00:00:00.000Z',
-       outcome, status, attempts, ms, bytes, reply_hash, step_s, resolution_id, source_updated_at, rows_new, rows_unchanged, rows_revised,
-       rows_withdrawn, rows_rejected, rows_outside, message, hint, evidence, settled_before, time_zone, complete, lookback_s, last_at, doubts, reason
+    `insert into _fetch (id, params, finished_at, run_id, entry, route, target, series_id, started_at, outcome, status, attempts, ms, bytes, rows_new, rows_unchanged,
+       rows_revised, rows_withdrawn, rows_rejected, rows_outside)
+     select id + 100, '{"geo_ids":[4]}', '2030-01-01T00:00:00.000Z', run_id, entry, route, target, series_id, started_at, outcome, status, attempts, ms, bytes, rows_new, rows_unchanged,
+       rows_revised, rows_withdrawn, rows_rejected, rows_outside
      from _fetch`,
     [],
   )
