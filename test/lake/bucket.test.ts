@@ -156,7 +156,7 @@ test.each([true, false])(
 )
 
 test.each<[string, string, Record<string, string>, RegExp, number]>([
-  ['another bucket', 's3://other/lake', {}, /s3:\/\/other: NoSuchBucket[\s\S]*Make the bucket/, 2],
+  ['another bucket', 's3://other/lake', {}, /s3:\/\/other: NoSuchBucket[\s\S]*Create the bucket/, 2],
   ['another key', LAKE, { AWS_ACCESS_KEY_ID: 'wrong' }, /InvalidAccessKeyId[\s\S]*credentials/, 2],
   ['no key', LAKE, { AWS_ACCESS_KEY_ID: '' }, /AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY/, 2],
   ['no storage', LAKE, { AWS_ENDPOINT_URL: 'http://127.0.0.1:1' }, /ECONNREFUSED[\s\S]*AWS_ENDPOINT_URL/, 1],
