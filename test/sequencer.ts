@@ -18,6 +18,10 @@ const LONGEST = [
   'test/db/hostile.test.ts',
   'test/mixedResolutions.test.ts',
   'test/cli/target.test.ts',
+  'test/cluster/worker.test.ts',
+  'test/postgres/restart.test.ts',
+  'test/cli/surroundings.test.ts',
+  'test/replay.test.ts',
 ]
 
 /** Starts the files that take longest first, so that no core is idle while one of them is the last to run. */
