@@ -28,7 +28,7 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['terminal', /commandLine.parse\.ts$/],
   ['database', /db.(sqlite.)?open\.ts$/],
   ['checks', /\/checks.(status|metrics|gaps)\.ts$/],
-  ['command', /cli.(settings.config|terminal.output)\.ts$/],
+  ['command', /(cli.(settings.config|terminal.output)|base.quantity|cli.jobs.jobLakes)\.ts$/],
   ['page', /(commands.serve|views.home)\.ts$/],
   ['job', /job.(file|read)\.ts$/],
   ['sync', /commands.sync\.ts$/],

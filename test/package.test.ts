@@ -1,7 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
@@ -79,13 +79,16 @@ describe('what is installed', () => {
     writeFileSync(
       witness,
       `import { registerHooks } from 'node:module'
-       let files = 0
-       registerHooks({ load: (url, context, next) => { if (url.startsWith('file:')) files++; return next(url, context) } })
-       process.on('exit', () => process.stderr.write(' files: ' + files))`,
+       const files = []
+       registerHooks({ load: (url, context, next) => { if (url.startsWith('file:')) files.push(url); return next(url, context) } })
+       process.on('exit', () => process.stderr.write(' files: ' + files.length + ' ' + files.join(' ')))`,
     )
     const env = { ...process.env, NODE_OPTIONS: `--import=${pathToFileURL(witness).href}` }
-    const { stderr } = spawnSync(node, [join(app, 'src/cli/bin.js'), 'status'], { cwd: folder, encoding: 'utf8', env })
-    expect(Number(/files: (\d+)/.exec(stderr)?.[1])).toBeLessThan(60)
+    for (const args of [['status'], ['validate', resolve('jobs/demo.yaml')]]) {
+      const { stderr } = spawnSync(node, [join(app, 'src/cli/bin.js'), ...args], { cwd: folder, encoding: 'utf8', env })
+      expect(Number(/files: (\d+)/.exec(stderr)?.[1]), args[0]).toBeLessThan(60)
+      expect(stderr, `${args[0]} needs nothing of the page`).not.toMatch(/\/page-[\w-]+\.js/)
+    }
     // What runs in the browser is JavaScript there, under the names that the modules call each other by.
     const server = spawn(node, [join(app, 'src/cli/bin.js'), 'serve', '--port', '0'], { cwd: folder })
     let url = ''
