@@ -44,14 +44,20 @@ export async function lastFetch({ kysely }: Pick<Store, 'kysely'>): Promise<numb
   return id ?? 0
 }
 
-/** What failed for good since an answer, and was not answered later. */
-async function failedSince(store: Store, service: Service, now: number, after: number): Promise<Failed[]> {
+/** What failed for good of a job since an answer, and was not answered later. */
+async function failedSince(store: Store, service: Service, of: { job: string; after: number; now: number }) {
+  const { job, after, now } = of
   return (await failures(store))
-    .filter(({ fetchId }) => fetchId > after)
-    .map(({ entry, route, params, message, hint, code }) => ({
-      planned: planRequest({ service, now: Math.floor(now / 1000) }, entry, route, JSON.parse(params) as AnyParams),
-      error: new SyncError(message ?? 'it failed', { ...(hint !== null && { hint }), ...(code !== null && { code }) }),
-    }))
+    .filter((failure) => failure.job === job && failure.fetchId > after)
+    .map(
+      ({ entry, route, params, message, hint, code }): Failed => ({
+        planned: planRequest({ service, now: Math.floor(now / 1000) }, entry, route, JSON.parse(params) as AnyParams),
+        error: new SyncError(message ?? 'it failed', {
+          ...(hint !== null && { hint }),
+          ...(code !== null && { code }),
+        }),
+      }),
+    )
 }
 
 /** Whether any living worker takes requests to a host. */
@@ -141,7 +147,7 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
         })
         const stop = ended ?? lostOf(await countLost(store, queue.open, await again(), requested, after))
         counts = await countsOfWorkers(store, job.name, after)
-        const failed = await failedSince(store, service, now(), after)
+        const failed = await failedSince(store, service, { job: job.name, after, now: now() })
         const outcome = runOutcome(stop, failed.length + counts.rows_rejected)
         await run.end(outcome, stop, counts)
         const seconds = (now() - began) / 1000

@@ -8,14 +8,16 @@ import { rangeParams } from '../services/request.ts'
 import type { AnyParams } from '../services/routes.ts'
 import type { FailureOutcome } from '../tables/sql/fetchOutcome.ts'
 
-/** Every request that failed, with its series where it requested one. */
+/** Every request that failed, with its job, and its series where it requested one. */
 const failed = ({ kysely }: Reader) =>
   kysely
     .selectFrom('_fetch as f')
     .leftJoin('series as s', 's.id', 'f.series_id')
+    .leftJoin('_run as r', 'r.id', 'f.run_id')
     .where('f.outcome', 'not in', NO_FAILURE)
     .orderBy('f.id')
     .selectAll('s')
+    .select('r.job')
     .select(['f.id as fetchId', 'f.entry', 'f.route', 'f.target', 'f.params', 'f.geo_ids as requested', 'f.from_at'])
     .select(['f.to_at', 'f.outcome', 'f.complete', 'f.finished_at as failed_at', 'f.message', 'f.hint', 'f.code'])
     .$narrowType<{ outcome: FailureOutcome }>()

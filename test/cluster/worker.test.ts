@@ -60,13 +60,23 @@ async function joined(file: string, baseUrl: string, key: string) {
 
 type Process = Awaited<ReturnType<typeof joined>>
 
-/** Hands a plan to workers, and waits for them. */
-async function handOut({ store, queue, context }: Process, job: Job, onEvent?: OnEvent): Promise<Summary> {
+/** Hands the plans of jobs to workers, as one command does, and waits for them. */
+async function handOutAll(
+  { store, queue, context }: Process,
+  jobs: readonly Job[],
+  onEvent?: OnEvent,
+): Promise<Summary[]> {
   const { requested, execute } = await openHandOut(store, queue, SERVICES.generic)
   const turns: SyncContext['turns'] = (pace) =>
     createSharedTurns({ store: context.control, pace, signal: context.signal })
-  return sync({ ...context, requested, execute, turns, onEvent }, job)
+  const summaries: Summary[] = []
+  for (const job of jobs) summaries.push(await sync({ ...context, requested, execute, turns, onEvent }, job))
+  return summaries
 }
+
+/** Hands the plan of one job to workers, and waits for them. */
+const handOut = async (process: Process, job: Job, onEvent?: OnEvent): Promise<Summary> =>
+  (await handOutAll(process, [job], onEvent))[0]!
 
 test('what is planned is fetched and loaded by workers, each request by one of them, and again nothing is', async () => {
   const emulator = await emulate({ now: NOW })
@@ -119,6 +129,26 @@ test('what fails every time is taken three times and left for the next run, and 
   expect(summary).toMatchObject({ outcome: 'partial', counts: { requests: 3, failed: 3 } })
   expect(summary.failures).toMatchObject([{ error: { code: 'server-error' } }])
   expect((await readMachines(planner.store))?.queues).toEqual([])
+})
+
+test('what fails of one job is no failure of the next one of the same command', async () => {
+  const emulator = await emulate({ now: NOW, faults: [{ route: 'indicator', status: 500 }] })
+  const file = await tempDatabase()
+  const [planner, worker] = [
+    await joined(file, emulator.url, emulator.key),
+    await joined(file, emulator.url, emulator.key),
+  ]
+  const stopping = new AbortController()
+  const breaker = { failures: 8, pauseMs: 5, openings: 3 }
+  const working = work({ ...worker.context, signal: stopping.signal, breaker }, worker.queue, { concurrency: 2 })
+  const news = readJob('name: texts\npace: { perSecond: 50 }\ncontent: [{ kinds: [news] }]\n', 'texts.yaml')
+  const summaries = await handOutAll(planner, [readJob(YAML.replace('2025-10-30', '2025-11-03'), 'a.yaml'), news])
+  stopping.abort()
+  await working
+  expect(summaries).toMatchObject([
+    { job: 'shared', outcome: 'partial', failures: [{}] },
+    { job: 'texts', outcome: 'done', failures: [], counts: { failed: 0 } },
+  ])
 })
 
 test('a plan whose requests were deleted from the queue is not done, and says how many are missing; the next one requests them', async () => {
