@@ -39,6 +39,8 @@ series:
   - { indicators: [600], geoIds: [3], window: { from: 2025-10-30, to: 2025-11-04 }, chunk: 1d }
 `
 const JOB = readJob(YAML, 'shared.yaml')
+/** One request. */
+const LAST_DAY = readJob(YAML.replace('2025-10-30', '2025-11-03'), 'lastDay.yaml')
 
 /** A process that shares a database with others. */
 async function joined(file: string, baseUrl: string, key: string) {
@@ -113,7 +115,8 @@ test('what is planned is fetched and loaded by workers, each request by one of t
   expect((await readMachines(planner!.store))?.workers).toEqual([])
 })
 
-test('what fails every time is taken three times and left for the next run, and a plan does not wait for longer', async () => {
+/** A service that fails to answer about indicators, who hands out requests to it, and a worker that takes them until it is stopped. */
+async function failing() {
   const emulator = await emulate({ now: NOW, faults: [{ route: 'indicator', status: 500 }] })
   const file = await tempDatabase()
   const [planner, worker] = [
@@ -123,28 +126,29 @@ test('what fails every time is taken three times and left for the next run, and 
   const stopping = new AbortController()
   const breaker = { failures: 8, pauseMs: 5, openings: 3 }
   const working = work({ ...worker.context, signal: stopping.signal, breaker }, worker.queue, { concurrency: 2 })
-  const summary = await handOut(planner, readJob(YAML.replace('2025-10-30', '2025-11-03'), 'poison.yaml'))
-  stopping.abort()
-  await working
+  return {
+    planner,
+    stop: async () => {
+      stopping.abort()
+      await working
+    },
+  }
+}
+
+test('what fails every time is taken three times and left for the next run, and a plan does not wait for longer', async () => {
+  const { planner, stop } = await failing()
+  const summary = await handOut(planner, LAST_DAY)
+  await stop()
   expect(summary).toMatchObject({ outcome: 'partial', counts: { requests: 3, failed: 3 } })
   expect(summary.failures).toMatchObject([{ error: { code: 'server-error' } }])
   expect((await readMachines(planner.store))?.queues).toEqual([])
 })
 
 test('what fails of one job is no failure of the next one of the same command', async () => {
-  const emulator = await emulate({ now: NOW, faults: [{ route: 'indicator', status: 500 }] })
-  const file = await tempDatabase()
-  const [planner, worker] = [
-    await joined(file, emulator.url, emulator.key),
-    await joined(file, emulator.url, emulator.key),
-  ]
-  const stopping = new AbortController()
-  const breaker = { failures: 8, pauseMs: 5, openings: 3 }
-  const working = work({ ...worker.context, signal: stopping.signal, breaker }, worker.queue, { concurrency: 2 })
+  const { planner, stop } = await failing()
   const news = readJob('name: texts\npace: { perSecond: 50 }\ncontent: [{ kinds: [news] }]\n', 'texts.yaml')
-  const summaries = await handOutAll(planner, [readJob(YAML.replace('2025-10-30', '2025-11-03'), 'a.yaml'), news])
-  stopping.abort()
-  await working
+  const summaries = await handOutAll(planner, [LAST_DAY, news])
+  await stop()
   expect(summaries).toMatchObject([
     { job: 'shared', outcome: 'partial', failures: [{}] },
     { job: 'texts', outcome: 'done', failures: [], counts: { failed: 0 } },

@@ -1,10 +1,9 @@
 import { join } from 'node:path'
-import { Migrator } from 'kysely/migration'
 import { expect, onTestFinished, test } from 'vitest'
-import { connect } from '../../src/db/sqlite/connection.ts'
-import { MIGRATIONS, readMigrations } from '../../src/db/sqlite/migrations.ts'
+import { MIGRATIONS } from '../../src/db/sqlite/migrations.ts'
 import { tempFolder } from '../kit.ts'
 import { openStore } from '../store.ts'
+import { connectEarlier } from './connectEarlier.ts'
 
 /** What a database held whose indicator and item of news were listed (1), named (2), described (3) and named anew (4). */
 const HELD = `
@@ -23,14 +22,7 @@ const EARLIER = Object.keys(MIGRATIONS).filter((name) => Number.parseInt(name, 1
 
 test.each(EARLIER)('versions without any text leave a database of schema %s', async (name) => {
   const file = join(tempFolder(), 'old.db')
-  const connection = connect(file)
-  const migrator = new Migrator({
-    db: connection.kysely,
-    provider: { getMigrations: readMigrations },
-    migrationTableName: '_migration',
-    migrationLockTableName: '_migration_lock',
-  })
-  expect((await migrator.migrateTo(name)).error).toBeUndefined()
+  const connection = await connectEarlier(file, name)
   connection.raw.exec(HELD)
   const revisions = connection.raw.prepare('select count(*) from indicator_revision').pluck()
   expect(revisions.get()).toBe(3)
