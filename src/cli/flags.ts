@@ -22,12 +22,17 @@ export const DATABASE = {
   database: { type: 'string', describe: 'Database file (INDICATOR_SYNC_DATABASE; default data/indicator-sync.db)' },
 } as const satisfies Record<string, Options>
 
-/** Which service is called. */
-export const SERVICE = {
+/** Which service is meant, for commands that do not call it. */
+export const NAMED_SERVICE = {
   service: {
     type: 'string',
     describe: `Service: ${SERVICE_NAMES.join(', ')}, or a file that declares one (INDICATOR_SYNC_SERVICE)`,
   },
+} as const satisfies Record<string, Options>
+
+/** Which service is called. */
+export const SERVICE = {
+  ...NAMED_SERVICE,
   'base-url': { type: 'string', describe: 'Base address of the service (INDICATOR_SYNC_BASE_URL)' },
   'api-key-file': { type: 'string', describe: 'File that holds the API key (or INDICATOR_SYNC_API_KEY)' },
   'allow-http': {
@@ -116,8 +121,10 @@ export interface CommonArgs {
 export interface DatabaseArgs {
   readonly database?: string | undefined
 }
-export interface ServiceArgs extends DatabaseArgs {
+export interface NamedServiceArgs extends DatabaseArgs {
   readonly service?: string | undefined
+}
+export interface ServiceArgs extends NamedServiceArgs {
   readonly baseUrl?: string | undefined
   readonly apiKeyFile?: string | undefined
   readonly allowHttp?: boolean | undefined

@@ -1,4 +1,5 @@
 import type { Reader } from '../db/store.ts'
+import type { Service } from '../services/service.ts'
 import type { Html } from './html.ts'
 import type { PageLocale } from './words/locale.ts'
 import type { Words } from './words/words.ts'
@@ -16,6 +17,10 @@ export interface PageRequest {
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly locale: PageLocale
+  /** The languages in which texts of the service are looked for, in this order: that one, then those of the service. */
+  readonly languages: readonly string[]
+  /** The service that the database is filled from. */
+  readonly service: Service
   /** The page's own words in that language. */
   readonly words: Words
   /** The version of this program. */

@@ -6,7 +6,7 @@ import { MAIN_GEOS, WELL_KNOWN } from './wellKnown.ts'
 import { WINDOWS } from './windows.ts'
 
 /** What the profiles have in common. Source: the specification. */
-export const SHARED = {
+const SHARED = {
   timeZone: 'Europe/Madrid',
   locales: LOCALES,
   routes: ROUTES,

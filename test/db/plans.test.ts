@@ -2,10 +2,10 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, statSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { VIEWS } from '../../src/tables/schema.ts'
 import { runJob, serve, tempStore } from '../kit.ts'
 import { fillMarket } from '../market.ts'
+import { RECIPES } from '../recipes.ts'
 import { openReader, type Store } from '../store.ts'
 
 const DAY = 86_400_000

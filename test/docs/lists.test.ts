@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { CHECKS } from '../../src/checks/check.ts'
 import { inDuckDb } from '../../src/cli/statements/queryDuckDb.ts'
 import { LAKE_TABLES } from '../../src/lake/schema.ts'
-import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { ROUTES } from '../../src/services/routes.ts'
 import { TABLE_NAMES, VIEWS } from '../../src/tables/schema.ts'
+import { RECIPES } from '../recipes.ts'
 
 const read = (page: string): string => readFileSync(page, 'utf8')
 /** The words of a text that stand in backquotes, each once, in order of the alphabet. */

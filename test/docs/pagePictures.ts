@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { startServer } from '../../src/page/server/start.ts'
+import { SERVICES } from '../../src/services/services.ts'
 import { fillMarket, NIGHTS } from '../market.ts'
 import { launch } from '../page/chromium.ts'
 
@@ -31,7 +32,7 @@ export async function drawPages(scratch: string, folder: string): Promise<string
   store.tidy()
   await store.close()
   const site = {
-    ...{ file, version: 'docs', door: { names: [], token: null }, now: () => NOW },
+    ...{ file, version: 'docs', service: SERVICES.generic, door: { names: [], token: null }, now: () => NOW },
     command: (rest: string) => `npx indicator-sync ${rest}`,
     failed: (error: unknown) => {
       throw error

@@ -1,7 +1,7 @@
 import { format } from '../../src/cli/terminal/output.ts'
 import { type Recipe, UNSAID } from '../../src/products/recipes/recipe.ts'
-import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { NIGHTS } from '../market.ts'
+import { RECIPES } from '../recipes.ts'
 import type { Store } from '../store.ts'
 
 /** Rows of an answer that are shown. */

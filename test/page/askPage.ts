@@ -4,6 +4,7 @@ import type { Page, PageRequest } from '../../src/page/page.ts'
 import { PAGES } from '../../src/page/pages.ts'
 import type { PageLocale } from '../../src/page/words/locale.ts'
 import { WORDS } from '../../src/page/words/words.ts'
+import { SERVICES } from '../../src/services/services.ts'
 
 type Opened = ReturnType<typeof openReader>
 
@@ -15,12 +16,15 @@ export function requestOf(
   locale: PageLocale = 'en',
 ): PageRequest {
   const url = new URL(address, 'http://here')
+  const service = SERVICES.generic
   return {
     store,
     path: url.pathname,
     params,
     query: url.searchParams,
     locale,
+    languages: [locale, ...service.locales],
+    service,
     words: WORDS[locale],
     version: 'test',
     now: Date.parse('2025-11-05T00:00:00Z') / 1000,

@@ -5,6 +5,7 @@ import { afterAll, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import type { Site } from '../../src/page/server/site.ts'
 import { type RunningServer, startServer } from '../../src/page/server/start.ts'
+import { SERVICES } from '../../src/services/services.ts'
 import { ms, runJob, tempFolder } from '../kit.ts'
 import { openStore, type Store } from '../store.ts'
 
@@ -54,6 +55,7 @@ export const startPage = (file: string, more: Partial<Site> = {}, host = '127.0.
     {
       file,
       version: 'test',
+      service: SERVICES.generic,
       door: { names: [], token: null },
       now: () => NOW / 1000,
       command: (rest) => `npx indicator-sync ${rest}`,

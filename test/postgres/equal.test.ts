@@ -10,11 +10,11 @@ import { checkLake } from '../../src/lake/check.ts'
 import { filesOf } from '../../src/lake/manifest.ts'
 import { folderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/sync.ts'
-import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { replay } from '../../src/replay.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from '../../src/tables/schema.ts'
 import { emulate, ms, runJob, tempFolder, tempStore } from '../kit.ts'
+import { RECIPES } from '../recipes.ts'
 import { tempDatabase, withClient } from './database.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')

@@ -9,10 +9,10 @@ import { prepareRecipe } from '../../src/cli/statements/recipe.ts'
 import type { Parameters } from '../../src/cli/statements/recipeNeeds.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { withDefaults } from '../../src/products/recipes/recipe.ts'
-import { RECIPES } from '../../src/products/recipes/recipes.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { ms, onlyInFile, runCommand, runJob, tempStore } from '../kit.ts'
 import { fillMarket } from '../market.ts'
+import { RECIPES } from '../recipes.ts'
 import { openStore, type Store } from '../store.ts'
 
 /** Recipes that both databases answer. */

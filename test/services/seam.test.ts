@@ -66,8 +66,12 @@ describe('a route of a known shape is one row of a service', () => {
     expect(await searchItems(store, 'meeting', ['content'])).toMatchObject([
       { kind: 'event', id: 7, name: 'A meeting' },
     ])
-    expect(await readTexts(store, 'event', 1, 'es')).toMatchObject({ kind: 'event', texts: [{ id: 7 }] })
-    const current = { locale: 'es', version: null, against: null }
+    const languages = ['es']
+    expect(await readTexts({ store, service, languages }, 'event', 1)).toMatchObject({
+      kind: 'event',
+      texts: [{ id: 7 }],
+    })
+    const current = { languages, version: null, against: null }
     expect(await readTextPage(store, 'event', 7, current)).toMatchObject({ kind: 'event', title: 'A meeting' })
     // A job means the days and the language of its service.
     expect(job).toMatchObject({ timeZone: 'Europe/Lisbon', locales: ['es'] })

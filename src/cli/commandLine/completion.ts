@@ -1,5 +1,5 @@
 import type { Options } from 'yargs'
-import { RECIPES } from '../../products/recipes/recipes.ts'
+import { RECIPE_NAMES } from '../../products/recipes/recipes.ts'
 import { COMMON, type CommonArgs } from '../flags.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
@@ -37,7 +37,7 @@ interface Completed {
 }
 
 function flagValues(name: string, { choices }: Options): FlagValues {
-  if (name === 'recipe') return RECIPES.map((recipe) => recipe.name)
+  if (name === 'recipe') return RECIPE_NAMES
   return choices ? choices.map(String) : FILES.includes(name) ? 'file' : null
 }
 

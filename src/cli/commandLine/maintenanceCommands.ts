@@ -1,5 +1,5 @@
 import { PROFILE_NAMES } from '../../db/profiles.ts'
-import { DATABASE, JSON_FLAG, SERVICE } from '../flags.ts'
+import { DATABASE, JSON_FLAG, NAMED_SERVICE, SERVICE } from '../flags.ts'
 import type { Command } from './command.ts'
 
 /** Commands that look after the database, and the embedded service. */
@@ -9,6 +9,7 @@ export const MAINTENANCE_COMMANDS = {
     about: 'Rebuild the rows from the stored replies, without the network; in place, or into a new file',
     flags: {
       ...DATABASE,
+      ...NAMED_SERVICE,
       into: { type: 'string', describe: 'A new file that gets the rebuilt database; this one stays as it is' },
       incomplete: { type: 'boolean', default: false, describe: 'With --into: also when some replies were not kept' },
       ...JSON_FLAG,
@@ -26,6 +27,7 @@ export const MAINTENANCE_COMMANDS = {
     },
     flags: {
       ...DATABASE,
+      ...NAMED_SERVICE,
       all: { type: 'boolean', default: false, describe: 'List also what has been closed since' },
       reason: { type: 'string', describe: 'Why they are dismissed' },
       ...JSON_FLAG,

@@ -1,6 +1,6 @@
 import { PAGE_LOCALES } from '../../page/words/locale.ts'
 import { EXAMPLE, SECOND_EXAMPLE } from '../../services/wellKnown.ts'
-import { DATABASE, EXPORT_FORMS, FORMATS, JSON_FLAG, MOMENT, RANGE } from '../flags.ts'
+import { DATABASE, EXPORT_FORMS, FORMATS, JSON_FLAG, MOMENT, NAMED_SERVICE, RANGE } from '../flags.ts'
 import type { Command } from './command.ts'
 
 /** How CSV is written. */
@@ -22,6 +22,7 @@ export const READ_COMMANDS = {
     about: 'Show runs, how far every series reaches, and what failed with its next step',
     flags: {
       ...DATABASE,
+      ...NAMED_SERVICE,
       ...JSON_FLAG,
       format: { choices: ['text', 'json', 'prometheus'], default: 'text', describe: 'Form of the answer' },
       job: {
@@ -74,6 +75,7 @@ export const READ_COMMANDS = {
     positionals: { indicator: { type: 'number', describe: 'Number of the indicator' } },
     flags: {
       ...DATABASE,
+      ...NAMED_SERVICE,
       offer: { type: 'number', describe: 'An offer indicator in its place' },
       kind: { type: 'string', describe: 'The route of that number, where it is not indicator' },
       with: { type: 'number', describe: 'Another indicator, drawn below and compared' },
@@ -98,6 +100,7 @@ export const READ_COMMANDS = {
     about: 'Tell what changed between two instants or runs: values, texts, the catalogue',
     flags: {
       ...DATABASE,
+      ...NAMED_SERVICE,
       from: { ...RANGE.from, describe: 'What was known then is compared …; a day ago when left out' },
       to: { ...RANGE.to, describe: '… with what was known then; now when left out' },
       run: {
@@ -121,6 +124,7 @@ export const READ_COMMANDS = {
     positionals: { sql: { type: 'string', describe: 'One SELECT statement' } },
     flags: {
       ...DATABASE,
+      ...NAMED_SERVICE,
       recipe: { type: 'string', describe: 'Name of a recipe, in place of SQL' },
       recipes: { type: 'boolean', default: false, describe: 'List the recipes' },
       param: { type: 'string', array: true, nargs: 1, describe: 'A value for a :name of the statement: name=value' },
@@ -179,6 +183,7 @@ export const READ_COMMANDS = {
     about: 'Serve a local web page on the database: what is held, what is missing and why, charts, runs, SQL',
     flags: {
       ...DATABASE,
+      ...NAMED_SERVICE,
       port: { type: 'number', describe: 'Port; 8420, or a free one where that is taken' },
       host: {
         type: 'string',
@@ -190,7 +195,7 @@ export const READ_COMMANDS = {
     example: 'serve --open',
     heap: 'rows',
     endsWithOutput: true,
-    run: async (args) => (await import('../commands/serve.ts')).run(args),
+    run: async (args, commands) => (await import('../commands/serve.ts')).run(args, commands),
   },
   publish: {
     usage: 'publish [file]',
@@ -199,6 +204,7 @@ export const READ_COMMANDS = {
     positionals: { file: { type: 'string', describe: 'The copy; one that publish made before is replaced at once' } },
     flags: {
       ...DATABASE,
+      ...NAMED_SERVICE,
       page: {
         type: 'string',
         describe:

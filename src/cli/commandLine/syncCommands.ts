@@ -6,6 +6,7 @@ import {
   JOBS,
   JSON_FLAG,
   MOMENT,
+  NAMED_SERVICE,
   NOTIFY,
   ON_REJECT,
   ONLY,
@@ -46,7 +47,7 @@ export const SYNC_COMMANDS = {
     about: 'Report every mistake of job files, with its line, the legal values and what was probably meant',
     positionals: JOBS,
     flags: {
-      service: SERVICE.service,
+      ...NAMED_SERVICE,
       schema: {
         type: 'boolean',
         default: false,
@@ -78,7 +79,7 @@ export const SYNC_COMMANDS = {
     positionals: JOBS,
     flags: {
       ...DATABASE,
-      service: SERVICE.service,
+      ...NAMED_SERVICE,
       ...RANGE,
       ...ONLY,
       'newest-first': NEWEST_FIRST,

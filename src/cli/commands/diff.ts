@@ -4,14 +4,14 @@ import { formatMillis } from '../../base/time/instant.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import { type Difference, type DiffQuestion, differences, spanOfRun } from '../../products/diff.ts'
-import type { CommonArgs, ServiceArgs } from '../flags.ts'
+import type { CommonArgs, NamedServiceArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { type Format, format, print, stream } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
 import { millisOfFlag } from '../times.ts'
 
-interface DiffArgs extends CommonArgs, ServiceArgs {
+interface DiffArgs extends CommonArgs, NamedServiceArgs {
   readonly from?: string
   readonly to?: string
   readonly run?: number[]

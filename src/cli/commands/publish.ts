@@ -11,14 +11,15 @@ import type { Reader } from '../../db/store.ts'
 import type { PageLocale } from '../../page/words/locale.ts'
 import { publish } from '../../products/publish.ts'
 import { claimCopy, readCopyManifest } from '../../products/published.ts'
+import type { Service } from '../../services/service.ts'
 import { metadataText, readMetadata } from '../exports/metadata.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import type { CommonArgs, NamedServiceArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { version } from '../version.ts'
 
-interface PublishArgs extends CommonArgs, DatabaseArgs {
+interface PublishArgs extends CommonArgs, NamedServiceArgs {
   readonly file?: string
   readonly page?: string
   readonly language: PageLocale
@@ -74,7 +75,12 @@ function checkAddresses(args: PublishArgs): void {
 }
 
 /** Makes the copy and its descriptions. */
-async function publishCopy(source: Reader, path: string, args: PublishArgs): Promise<object & { summary: string }> {
+async function publishCopy(
+  source: Reader,
+  path: string,
+  args: PublishArgs,
+  service: Service,
+): Promise<object & { summary: string }> {
   const { overwrite } = args
   const folder = dirname(resolve(path))
   makeFolder(dirname(path))
@@ -103,7 +109,7 @@ async function publishCopy(source: Reader, path: string, args: PublishArgs): Pro
   const manifest = await publish(source, path, { bookkeeping: args.bookkeeping, overwrite })
   const whole = { file: name, program: `indicator-sync ${version()}`, ...manifest }
   writeWhole(claimManifest, () => `${JSON.stringify(whole, null, 2)}\n`)
-  const publication = { ...args, sources: await sourcesOf(source) }
+  const publication = { ...args, service, sources: await sourcesOf(source) }
   writeWhole(claimMetadata, (stands) =>
     metadataText(basename(name, extname(name)), publication, stands === null ? null : readMetadata(stands)),
   )
@@ -112,10 +118,11 @@ async function publishCopy(source: Reader, path: string, args: PublishArgs): Pro
 }
 
 /** Makes the page as files. */
-async function publishPage(source: Reader, folder: string, { overwrite, language }: PublishArgs) {
+async function publishPage(source: Reader, folder: string, { overwrite, language }: PublishArgs, service: Service) {
   const { writePage } = await import('../../page/folder/folder.ts')
   const now = Math.floor(Date.now() / 1000)
-  const made = await writePage(source, folder, { locale: language, now, overwrite, sources: [source.file] })
+  const how = { locale: language, service, now, overwrite, sources: [source.file] }
+  const made = await writePage(source, folder, how)
   const summary = `${folder}: ${quantity(made.files, 'file')}, ${grouped(made.bytes)} bytes. Open ${join(folder, 'index.html')}, or put the folder on a web server.`
   return { folder, ...made, summary }
 }
@@ -134,10 +141,11 @@ export async function run(args: PublishArgs): Promise<number> {
         hint: 'Name the file that is to be made; readers of a server need no copy, only the role that reads (docs/scale.md).',
         code: 'publish-on-server',
       })
-  const source = openReader((await readSettings(args)).database.value)
+  const { database, service } = await readSettings({ database: args.database, service: args.service })
+  const source = openReader(database.value)
   try {
-    const copy = file === undefined ? null : await publishCopy(source, file, args)
-    const files = page === undefined ? null : await publishPage(source, page, args)
+    const copy = file === undefined ? null : await publishCopy(source, file, args, service.value)
+    const files = page === undefined ? null : await publishPage(source, page, args, service.value)
     const { summary: _, ...whole } = {
       summary: '',
       ...copy,

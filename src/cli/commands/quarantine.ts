@@ -8,13 +8,13 @@ import { dismiss } from '../../load/quarantine/quarantine.ts'
 import type { Service } from '../../services/service.ts'
 import { readReplies, replyStoreState } from '../../state/replies.ts'
 import { readStored } from '../../threads/readStored.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import type { CommonArgs, NamedServiceArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { format, print, stream } from '../terminal/output.ts'
 import { rebuild } from './replay.ts'
 
-interface QuarantineArgs extends CommonArgs, DatabaseArgs {
+interface QuarantineArgs extends CommonArgs, NamedServiceArgs {
   readonly action: 'list' | 'replay' | 'dismiss'
   readonly ids?: readonly number[]
   readonly reason?: string | undefined

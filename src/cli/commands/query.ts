@@ -4,11 +4,11 @@ import { allRows } from '../../db/allRows.ts'
 import type { Blocks } from '../../db/engine.ts'
 import { openReader } from '../../db/open.ts'
 import { exactNumber, uniqueNames } from '../../products/cells.ts'
-import type { Recipe } from '../../products/recipes/recipe.ts'
+import { isNeeded, type Recipe } from '../../products/recipes/recipe.ts'
 import { asAnswerError } from '../../products/statement.ts'
 import type { Service } from '../../services/services.ts'
 import { EXAMPLE } from '../../services/wellKnown.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import type { CommonArgs, NamedServiceArgs } from '../flags.ts'
 import { readSettings, type Settings } from '../settings/config.ts'
 import { called } from '../shell.ts'
 import { guarded, guardian } from '../statements/guard.ts'
@@ -19,7 +19,7 @@ import { type Format, format, print, stream } from '../terminal/output.ts'
 import type { Result } from '../terminal/table.ts'
 import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
 
-interface QueryArgs extends CommonArgs, DatabaseArgs, QuestionArgs {
+interface QueryArgs extends CommonArgs, NamedServiceArgs, QuestionArgs {
   readonly recipes: boolean
   readonly format: Format
   readonly json: boolean
@@ -86,9 +86,9 @@ function tellNothing(how: Format, nothing: Question['nothing']): boolean {
   return how === 'table'
 }
 
-const parametersText = (parameters: Recipe['parameters']): string =>
-  Object.entries(parameters)
-    .map(([name, value]) => (value === null ? `[${name}]` : `${name}=${value}`))
+const parametersText = (recipe: Recipe): string =>
+  Object.entries(recipe.parameters)
+    .map(([name, value]) => (value !== null ? `${name}=${value}` : isNeeded(recipe, name) ? `${name}=…` : `[${name}]`))
     .join(' ')
 
 /** `--recipes`: lists the recipes. */
@@ -97,11 +97,11 @@ async function listRecipes(service: Service, json: boolean): Promise<void> {
   const all = recipesOf(service)
   if (json) return print(JSON.stringify(all, null, 2))
   const cells = cellsOfLine()
-  const recipes = all.map(({ name, question, parameters }) =>
+  const recipes = all.map((recipe) =>
     [
-      name,
-      wrapped(question, cells, '  '),
-      ...(Object.keys(parameters).length > 0 ? [wrapped(parametersText(parameters), cells, '    ')] : []),
+      recipe.name,
+      wrapped(recipe.question, cells, '  '),
+      ...(Object.keys(recipe.parameters).length > 0 ? [wrapped(parametersText(recipe), cells, '    ')] : []),
     ].join('\n'),
   )
   const { indicator } = service.wellKnown.spotPrice
@@ -142,7 +142,7 @@ async function runDuckDb(
 
 export async function run(args: QueryArgs): Promise<number> {
   // Here `--timeout` is that of the statement, not that of the network.
-  const settings = await readSettings({ database: args.database })
+  const settings = await readSettings({ database: args.database, service: args.service })
   const service = settings.service.value
   if (args.recipes) {
     await listRecipes(service, args.json)

@@ -15,14 +15,14 @@ import { beginRun, endRun } from '../../load/run.ts'
 import { type Replayed, replay } from '../../replay.ts'
 import type { Service } from '../../services/service.ts'
 import { replyStoreState } from '../../state/replies.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import type { CommonArgs, NamedServiceArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 import { version } from '../version.ts'
 
-interface ReplayArgs extends CommonArgs, DatabaseArgs {
+interface ReplayArgs extends CommonArgs, NamedServiceArgs {
   readonly into?: string
   readonly incomplete: boolean
   readonly json: boolean

@@ -8,14 +8,14 @@ import { parseSpan, SPAN_FORM } from '../../job/moment.ts'
 import { lastVersionAt } from '../../products/versions.ts'
 import type { Service } from '../../services/services.ts'
 import { EXAMPLE } from '../../services/wellKnown.ts'
-import type { CommonArgs, DatabaseArgs, RangeArgs } from '../flags.ts'
+import type { CommonArgs, NamedServiceArgs, RangeArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { type DrawnSeries, drawnValues, type Shown, type ShownSeries, shownJson, shownText } from '../text/shown.ts'
 import { instantOfFlag, millisOfFlag, rangeOfFlags } from '../times.ts'
 
-interface ShowArgs extends CommonArgs, DatabaseArgs, RangeArgs {
+interface ShowArgs extends CommonArgs, NamedServiceArgs, RangeArgs {
   readonly indicator?: number
   readonly offer?: number
   readonly kind?: string

@@ -7,7 +7,7 @@ import { coveredSeries } from '../../checks/strips.ts'
 import { openReader } from '../../db/open.ts'
 import { type LakeState, lakeState, lakeStateIn } from '../../lake/state.ts'
 import { callsLeft } from '../../load/budget.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import type { CommonArgs, NamedServiceArgs } from '../flags.ts'
 import { lakesOfJobs } from '../jobs/jobLakes.ts'
 import { readJobs } from '../jobs/jobs.ts'
 import { readSettings } from '../settings/config.ts'
@@ -22,7 +22,7 @@ import { version } from '../version.ts'
 
 export async function run(
   args: CommonArgs &
-    DatabaseArgs & {
+    NamedServiceArgs & {
       readonly json: boolean
       readonly format: 'text' | 'json' | 'prometheus'
       readonly job?: readonly string[]

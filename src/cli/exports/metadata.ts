@@ -1,6 +1,7 @@
 import { type Document, parseDocument, stringify } from 'yaml'
-import { UNSAID, withDefaults } from '../../products/recipes/recipe.ts'
-import { RECIPES } from '../../products/recipes/recipes.ts'
+import { isNeeded, UNSAID, withDefaults } from '../../products/recipes/recipe.ts'
+import { recipesOf } from '../../products/recipes/recipes.ts'
+import type { Service } from '../../services/service.ts'
 import { dictionaryRows } from '../../tables/dictionary.ts'
 
 /** The publisher's description of a file; only the publisher knows the licence of the data. */
@@ -10,6 +11,8 @@ export interface Publication {
   readonly sourceUrl?: string
   readonly license?: string
   readonly licenseUrl?: string
+  /** Of which the queries have their defaults. */
+  readonly service: Service
   /** The addresses that the data came from. */
   readonly sources: readonly string[]
 }
@@ -79,7 +82,7 @@ export function metadataText(database: string, publication: Publication, existin
 
 function metadataOf(
   database: string,
-  { title, source, sourceUrl, license, licenseUrl, sources }: Publication,
+  { title, source, sourceUrl, license, licenseUrl, service, sources }: Publication,
 ): { facts: Record<string, string>; databases: Record<string, object> } {
   const hosts = sources.map((address) => new URL(address).host)
   const facts = {
@@ -90,12 +93,14 @@ function metadataOf(
     ...(source || hosts.length > 0 ? { source: source ?? hosts.join(', ') } : {}),
     ...(sourceUrl ? { source_url: sourceUrl } : sources[0] ? { source_url: sources[0] } : {}),
   }
-  const queries = RECIPES.map((recipe) => [
+  const queries = recipesOf(service).map((recipe) => [
     recipe.name,
     {
       title: recipe.question,
       description: Object.entries(recipe.parameters)
-        .map(([name, value]) => `${name}: ${value ?? UNSAID[name] ?? 'all'} when empty`)
+        .map(([name, value]) =>
+          isNeeded(recipe, name) ? `${name}: needed` : `${name}: ${value ?? UNSAID[name] ?? 'all'} when empty`,
+        )
         .join('; '),
       sql: withDefaults(recipe),
       params: Object.keys(recipe.parameters),

@@ -117,37 +117,58 @@ function timeoutOf(seconds: number | undefined): number | null {
 /** Whether the key would be sent unencrypted to another machine. */
 export const isExposed = (baseUrl: string): boolean => new URL(baseUrl).protocol === 'http:' && !isHere(baseUrl)
 
-/** Where the database is, for a command that must not know the key: of the file `.env` this one line is kept. */
-export function databaseSetting(flag: string | undefined, directory = process.cwd()): Setting<string> {
-  const name = 'INDICATOR_SYNC_DATABASE'
-  const set =
-    flag === undefined ? environment(directory).get(name) : { value: filled('database', flag), from: 'flag --database' }
-  return checkDatabase(set ?? { value: DEFAULT_DATABASE, from: 'default' })
+/** The variables of settings, by the name of the flag that replaces them. */
+const VARIABLES = {
+  service: 'INDICATOR_SYNC_SERVICE',
+  'base-url': 'INDICATOR_SYNC_BASE_URL',
+  database: 'INDICATOR_SYNC_DATABASE',
+} as const
+
+/** A setting from its flag, else from its variable; null where neither is set. */
+const pick = (
+  env: ReturnType<typeof environment>,
+  name: keyof typeof VARIABLES,
+  flag: string | undefined,
+): Setting<string> | null =>
+  flag === undefined ? (env.get(VARIABLES[name]) ?? null) : { value: filled(name, flag), from: `flag --${name}` }
+
+/** The same for a command that must not know the key: of the file `.env` this one line is kept. */
+const pickAlone = (name: keyof typeof VARIABLES, flag: string | undefined, directory: string): Setting<string> | null =>
+  pick(flag === undefined ? environment(directory) : new Map(), name, flag)
+
+/** Where the database is, for a command that must not know the key. */
+export const databaseSetting = (flag: string | undefined, directory = process.cwd()): Setting<string> =>
+  databaseNamed(pickAlone('database', flag, directory))
+
+/** The service that a name means, with where it was named; without one the general profile. */
+async function serviceNamed(named: Setting<string> | null): Promise<Setting<Service>> {
+  const { value, from } = named ?? { value: 'generic', from: 'default' }
+  return { value: await serviceOf(value, from), from }
 }
+
+/** Which service is meant, for a command that must not know the key. */
+export const serviceSetting = (flag: string | undefined, directory = process.cwd()): Promise<Setting<Service>> =>
+  serviceNamed(pickAlone('service', flag, directory))
 
 /** Puts the settings together: flags over variables over `.env` over defaults. */
 export async function readSettings(flags: SettingFlags, directory = process.cwd()): Promise<Settings> {
   const env = environment(directory)
-  const pick = (flag: string | undefined, name: string, variable: string): Setting<string> | null =>
-    flag === undefined ? (env.get(variable) ?? null) : { value: filled(name, flag), from: `flag --${name}` }
-  const named = pick(flags.service, 'service', 'INDICATOR_SYNC_SERVICE') ?? { value: 'generic', from: 'default' }
-  const service = await serviceOf(named.value, named.from)
-  const url = pick(flags.baseUrl, 'base-url', 'INDICATOR_SYNC_BASE_URL')
+  const service = await serviceNamed(pick(env, 'service', flags.service))
+  const { baseUrl, name } = service.value
+  const url = pick(env, 'base-url', flags.baseUrl)
   const given = flags.apiKeyFile === undefined ? env.get('INDICATOR_SYNC_API_KEY') : readKeyFile(flags.apiKeyFile)
   // Whatever it is, it is not printed.
   if (given) rememberSecret(given.value)
   const plain = env.get('INDICATOR_SYNC_ALLOW_HTTP')
   return {
-    service: { value: service, from: named.from },
-    baseUrl: url ? checkUrl(url) : service.baseUrl ? { value: service.baseUrl, from: `profile ${service.name}` } : null,
+    service,
+    baseUrl: url ? checkUrl(url) : baseUrl ? { value: baseUrl, from: `profile ${name}` } : null,
     key: given ? { ...given, value: given.value.trim() } : null,
     allowHttp: flags.allowHttp
       ? { value: true, from: 'flag --allow-http' }
       : { value: /^(1|true|yes|on)$/i.test(plain?.value ?? ''), from: plain?.from ?? 'default' },
     timeoutMs: timeoutOf(flags.timeout),
-    database: checkDatabase(
-      pick(flags.database, 'database', 'INDICATOR_SYNC_DATABASE') ?? { value: DEFAULT_DATABASE, from: 'default' },
-    ),
+    database: databaseNamed(pick(env, 'database', flags.database)),
   }
 }
 
@@ -161,6 +182,10 @@ const NOT_DATABASES: readonly (readonly [RegExp, string])[] = [
 
 /** Addresses of other servers, and what other programs take for one of PostgreSQL. */
 const ELSEWHERE = /^(?!file:)[a-z][a-z\d+.-]+:\/\/|(?:^|\s)(?:host|dbname|user|password)\s*=/i
+
+/** The database of a name; without one that of the default. */
+const databaseNamed = (named: Setting<string> | null): Setting<string> =>
+  checkDatabase(named ?? { value: DEFAULT_DATABASE, from: 'default' })
 
 /** Refuses a name under which SQLite stores nothing, or something other than a file. From here on, the address of a server has no password. */
 function checkDatabase(database: Setting<string>): Setting<string> {

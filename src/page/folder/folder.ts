@@ -5,6 +5,7 @@ import { openTargetFolder } from '../../base/files/folder.ts'
 import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
 import { asWriteError, headOf, moveIntoPlace, prepareTarget, type Target } from '../../base/files/target.ts'
 import type { Reader } from '../../db/store.ts'
+import type { Service } from '../../services/service.ts'
 import type { PageLocale } from '../words/locale.ts'
 import { PAGE_MARK, pageFiles } from './pageFiles.ts'
 
@@ -14,6 +15,8 @@ const LIST = 'indicator-sync-page.json'
 /** How a page is written into a folder. */
 export interface FolderOptions {
   readonly locale: PageLocale
+  /** The service that the database is filled from. */
+  readonly service: Service
   /** Epoch seconds. */
   readonly now: number
   /** Replaces files that are not known to be ours. */

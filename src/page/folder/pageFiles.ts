@@ -1,4 +1,5 @@
 import type { Reader } from '../../db/store.ts'
+import type { Service } from '../../services/service.ts'
 import { ICON } from '../assets.ts'
 import { htmlText } from '../html.ts'
 import { layout } from '../layout.ts'
@@ -84,7 +85,7 @@ const settled = (document: string): string =>
  */
 export async function* pageFiles(
   store: Reader,
-  { locale, now }: { readonly locale: PageLocale; readonly now: number },
+  { locale, service, now }: { readonly locale: PageLocale; readonly service: Service; readonly now: number },
 ): AsyncGenerator<PageFile> {
   yield { name: 'page.css', body: `/* ${PAGE_MARK} */\n${STYLE}` }
   yield { name: 'icon.svg', body: `<!-- ${PAGE_MARK} -->\n${ICON}` }
@@ -96,6 +97,7 @@ export async function* pageFiles(
     const { page, params } = findPage(url.pathname)!
     const request: PageRequest = {
       ...{ store, path: url.pathname, params, query: url.searchParams, locale, words: WORDS[locale], now, live: false },
+      ...{ service, languages: [locale, ...service.locales] },
       // Files are the same whichever version made them.
       version: '',
       link(path, query = {}) {

@@ -1,5 +1,7 @@
 import { heldKinds } from '../../db/queries/kinds.ts'
 import type { Reader } from '../../db/store.ts'
+import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
+import type { PageRequest } from '../page.ts'
 import { inLanguage } from './locale.ts'
 import { heldSeriesOf } from './search.ts'
 
@@ -57,7 +59,10 @@ async function readKeys(db: Reader, { text, held, page }: CatalogueQuestion): Pr
 }
 
 /** One page of the catalogue: each indicator with its texts in a language, and what is held of it. */
-export async function readIndicators(db: Reader, question: CatalogueQuestion) {
+export async function readIndicators(
+  { store: db, languages }: Pick<PageRequest, 'store' | 'languages'>,
+  question: CatalogueQuestion,
+) {
   const keys = await readKeys(db, question)
   const shown = keys.slice(0, INDICATORS_A_PAGE)
   const kinds = [...new Set(shown.map(({ kind }) => kind))]
@@ -85,7 +90,7 @@ export async function readIndicators(db: Reader, question: CatalogueQuestion) {
   const indicators = shown.map(({ kind, id }) => {
     const text = inLanguage(
       texts.filter((row) => row.kind === kind && row.id === id),
-      question.locale,
+      languages,
     )
     const own = held.filter((row) => row.kind === kind && row.indicator_id === id)
     const fact = facts.find((row) => row.kind === kind && row.id === id)
@@ -112,5 +117,8 @@ export async function readIndicators(db: Reader, question: CatalogueQuestion) {
 }
 
 /** The line of a job that fetches an indicator from now on. */
-const jobLine = (kind: string, id: number): string =>
-  `${kind === 'offer_indicator' ? 'offers' : 'series'}: [{ ${['indicator', 'offer_indicator'].includes(kind) ? '' : `route: ${kind}, `}indicators: [${id}], window: { last: 30d } }]`
+function jobLine(kind: string, id: number): string {
+  const isOffer = kind === ENTRY_ROUTES.offers
+  const route = isOffer || kind === ENTRY_ROUTES.series ? '' : `route: ${kind}, `
+  return `${isOffer ? 'offers' : 'series'}: [{ ${route}indicators: [${id}], window: { last: 30d } }]`
+}

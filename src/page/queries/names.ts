@@ -3,7 +3,7 @@ import type { PageRequest } from '../page.ts'
 import { inLanguage } from './locale.ts'
 
 /** What names are read by. */
-export type LocaleRequest = Pick<PageRequest, 'store' | 'locale'>
+export type LocaleRequest = Pick<PageRequest, 'store' | 'languages'>
 
 interface NameRow<K> {
   readonly key: K
@@ -11,20 +11,20 @@ interface NameRow<K> {
   readonly name: string | null
 }
 
-/** The name of each item in the requested language, else in another one. */
-const pickNames = <K>(rows: readonly NameRow<K>[], locale: string): ReadonlyMap<K, string> =>
+/** The name of each item in the first of the wanted languages that has one, else in another one. */
+const pickNames = <K>(rows: readonly NameRow<K>[], languages: readonly string[]): ReadonlyMap<K, string> =>
   new Map(
     [
       ...Map.groupBy(
         rows.filter(({ name }) => name !== null),
         ({ key }) => key,
       ),
-    ].map(([key, names]) => [key, inLanguage(names, locale)!.name!]),
+    ].map(([key, names]) => [key, inLanguage(names, languages)!.name!]),
   )
 
 /** The names of indicators, by `kind id`, in the language of a request where they are held in it. */
 export async function indicatorNames(
-  { store, locale }: LocaleRequest,
+  { store, languages }: LocaleRequest,
   ids: readonly number[],
 ): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map()
@@ -36,13 +36,13 @@ export async function indicatorNames(
     .execute()
   return pickNames(
     rows.map(({ kind, id, ...row }) => ({ key: `${kind} ${id}`, ...row })),
-    locale,
+    languages,
   )
 }
 
 /** The names of geos, by number, in the language of a request where they are held in it. */
 export async function geoNames(
-  { store, locale }: LocaleRequest,
+  { store, languages }: LocaleRequest,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, string>> {
   if (ids.length === 0) return new Map()
@@ -51,5 +51,5 @@ export async function geoNames(
     .select(['id as key', 'locale', 'name'])
     .where('id', 'in', [...new Set(ids)])
     .execute()
-  return pickNames(rows, locale)
+  return pickNames(rows, languages)
 }

@@ -1,7 +1,7 @@
 import { heldKinds } from '../../db/queries/kinds.ts'
 import type { Reader } from '../../db/store.ts'
 import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../products/search.ts'
-import { LOCALES } from '../../services/routes.ts'
+import type { PageRequest } from '../page.ts'
 import { seriesPath } from './seriesPaths.ts'
 
 /** Results that one page shows. */
@@ -55,7 +55,11 @@ export function excerptOf(text: string, words: readonly string[]): Excerpt[] {
 }
 
 /** The matches of some words, the best first, each with the place in its text and its held series. */
-export async function readSearch(db: Reader, text: string, place: SearchScope | 'all') {
+export async function readSearch(
+  { store: db, service }: Pick<PageRequest, 'store' | 'service'>,
+  text: string,
+  place: SearchScope | 'all',
+) {
   const words = (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => folded(word.normalize('NFC')))
   if (words.length === 0) return { text, place, total: 0, more: false, results: [] }
   const found = await searchItems(db, text, place === 'all' ? SEARCH_SCOPES : [place], MOST_FOUND)
@@ -80,7 +84,7 @@ export async function readSearch(db: Reader, text: string, place: SearchScope | 
     }
   })
   // The same item may match in every language of the service.
-  return { text, place, total: found.length, more: found.length * LOCALES.length >= MOST_FOUND, results }
+  return { text, place, total: found.length, more: found.length * service.locales.length >= MOST_FOUND, results }
 }
 
 /** The held series of some indicators, by kind and number of the indicator, each with its name in addresses. */

@@ -1,6 +1,7 @@
 import { SyncError } from '../../base/errors.ts'
-import { RECIPES } from '../../products/recipes/recipes.ts'
+import { recipesOf } from '../../products/recipes/recipes.ts'
 import { parameterOf } from '../../products/statement.ts'
+import type { Service } from '../../services/service.ts'
 import type { PageRequest } from '../page.ts'
 import { createStatementRunner, type StatementAnswer } from '../statements/statements.ts'
 import { geoNames } from './names.ts'
@@ -37,8 +38,8 @@ function parametersIn(sql: string): string[] {
 }
 
 /** The statement in an address with its parameters, or a recipe with its defaults. */
-function questionOf(query: URLSearchParams): Pick<SqlQuery, 'sql' | 'recipe' | 'parameters'> {
-  const recipe = RECIPES.find(({ name }) => name === query.get('recipe'))
+function questionOf(service: Service, query: URLSearchParams): Pick<SqlQuery, 'sql' | 'recipe' | 'parameters'> {
+  const recipe = recipesOf(service).find(({ name }) => name === query.get('recipe'))
   const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, LONGEST_SQL)
   const parameters = parametersIn(sql).map((name) => ({
     name,
@@ -48,8 +49,12 @@ function questionOf(query: URLSearchParams): Pick<SqlQuery, 'sql' | 'recipe' | '
 }
 
 /** Runs a statement in a process that can be ended. A mistake in it is part of the answer. */
-export async function runSqlQuery(file: string, query: URLSearchParams): Promise<SqlQuery> {
-  const question = questionOf(query)
+export async function runSqlQuery({
+  store: { file },
+  service,
+  query,
+}: Pick<PageRequest, 'store' | 'service' | 'query'>): Promise<SqlQuery> {
+  const question = questionOf(service, query)
   const { sql, parameters } = question
   // A user who opens the page will run a statement.
   if (!query.has('sql') || sql.trim() === '') {

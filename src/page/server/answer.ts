@@ -56,6 +56,8 @@ function requestOf(site: Site, { address, params, headers }: PageCall, store: Re
     params,
     query: address.searchParams,
     locale,
+    languages: [locale, ...site.service.locales],
+    service: site.service,
     words: WORDS[locale],
     version: site.version,
     now: site.now(),
@@ -166,7 +168,7 @@ export async function answerOf(site: Site, call: PageCall): Promise<Sent> {
     const request = requestOf(site, call, reader)
     const route = page ?? endpoint
     const minute = route?.clock ? Math.floor(request.now / 60) : null
-    const etag = route?.fresh ? null : await etagOf(reader, [site.version, request.locale, minute])
+    const etag = route?.fresh ? null : await etagOf(reader, [site.version, site.service, request.locale, minute])
     const marked = etag === null ? DATA : { ...DATA, ETag: etag }
     if (route && etag !== null && isHeldBy(headers['if-none-match'], etag))
       return { status: 304, headers: marked, body: '' }

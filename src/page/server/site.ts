@@ -1,3 +1,4 @@
+import type { Service } from '../../services/service.ts'
 import type { Door } from './security.ts'
 
 /** What a server needs to know. */
@@ -5,6 +6,8 @@ export interface Site {
   /** The database. */
   readonly file: string
   readonly version: string
+  /** The service that the database is filled from. */
+  readonly service: Service
   readonly door: Door
   /** Epoch seconds. */
   readonly now: () => number

@@ -28,13 +28,15 @@ function row(one: Data['indicators'][number], request: PageRequest): Html {
 
 /** `/indicators`: the catalogue, held or not. */
 export const indicatorsView = view<Data>({
-  read: ({ store, query, locale }) =>
-    readIndicators(store, {
+  read(request) {
+    const { query, locale } = request
+    return readIndicators(request, {
       text: (query.get('q') ?? '').slice(0, 200),
       held: HELD.find((one) => one === query.get('held')) ?? 'all',
       page: Math.max(1, wholeOf(query, 'page') ?? 1),
       locale,
-    }),
+    })
+  },
   show(data, request) {
     const { words, link } = request
     const { indicators: own } = words

@@ -34,9 +34,10 @@ ${
 
 /** `/search?q=`: where does something occur? */
 export const searchView = view<Data>({
-  read({ store, query }) {
+  read(request) {
+    const { query } = request
     const place = WHERE.find((one) => one === query.get('in')) ?? 'all'
-    return readSearch(store, (query.get('q') ?? '').slice(0, 200), place)
+    return readSearch(request, (query.get('q') ?? '').slice(0, 200), place)
   },
   show(data, request) {
     const { words, link } = request

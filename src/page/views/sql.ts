@@ -1,7 +1,7 @@
 import { InputError } from '../../base/errors.ts'
 import { shellWord, visible } from '../../base/visible.ts'
 import { csvCell } from '../../products/cells.ts'
-import { RECIPES } from '../../products/recipes/recipes.ts'
+import { recipesOf } from '../../products/recipes/recipes.ts'
 import { drawing, lineLegend } from '../drawing.ts'
 import { type Html, html, type Part } from '../html.ts'
 import { type Answering, type PageRequest, view } from '../page.ts'
@@ -100,11 +100,11 @@ ${
 <button>${own.run}</button></form>`
 }
 
-function beside({ words, link, locale }: PageRequest): Html {
+function beside({ words, link, locale, service }: PageRequest): Html {
   const { sql: own } = words
   return html`<aside>
 <h2>${own.recipes}</h2><p>${own.recipesAbout}</p>
-<ul class="found">${RECIPES.map(({ name, question }) => {
+<ul class="found">${recipesOf(service).map(({ name, question }) => {
     const own = words.sql.questions[name]
     return html`<li><a href="${link('/sql', { recipe: name })}" lang="en">${name}</a> <span lang="${own ? locale : 'en'}">${own ?? question}</span></li>\n`
   })}</ul>
@@ -119,7 +119,7 @@ function beside({ words, link, locale }: PageRequest): Html {
 /** `/sql?sql=`: any other question. */
 export const sqlView = view<SqlQuery & { readonly geos: readonly NamedGeo[] }>({
   read: async (request) => {
-    const sqlQuery = await runSqlQuery(request.store.file, request.query)
+    const sqlQuery = await runSqlQuery(request)
     return { ...sqlQuery, geos: await readGeoChoices(request, sqlQuery) }
   },
   show(sqlQuery, request) {
@@ -143,8 +143,8 @@ ${answer !== null && result(sqlQuery, answer, request)}
  * `/sql.csv?sql=`: the same answer as a file. A browser may pass it to a spreadsheet, so no text of the service may be a formula
  * there.
  */
-export const answerSqlCsv: Answering = async ({ store, query }) => {
-  const { answer, refused } = await runSqlQuery(store.file, query)
+export const answerSqlCsv: Answering = async (request) => {
+  const { answer, refused } = await runSqlQuery(request)
   if (!answer) {
     throw new InputError(refused?.message ?? 'There is no statement.', {
       hint: refused?.hint ?? 'Give one: /sql.csv?sql=select …',

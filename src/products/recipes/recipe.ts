@@ -102,6 +102,10 @@ export const UNSAID: Readonly<Record<string, string>> = {
   date: 'today',
 }
 
+/** Whether a parameter has no default because the service declares none, so that the recipe answers nothing without it. */
+export const isNeeded = ({ needs, parameters }: Recipe, name: string): boolean =>
+  parameters[name] === null && needs.some(({ of, geo }) => [of, geo].includes(name))
+
 const literal = (value: string | number): string =>
   typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`
 

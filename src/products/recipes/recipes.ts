@@ -1,4 +1,4 @@
-import { SHARED } from '../../services/services.ts'
+import { NOTHING_KNOWN } from '../../services/wellKnown.ts'
 import { energyRecipes } from './energy.ts'
 import { evidenceRecipes } from './evidence.ts'
 import { priceRecipes } from './prices.ts'
@@ -13,5 +13,5 @@ export const recipesOf = (service: Subjects): readonly Recipe[] => [
   ...textRecipes(service),
 ]
 
-/** The recipes where no service is named. */
-export const RECIPES = recipesOf(SHARED)
+/** The names of all recipes, which are the same for every service. */
+export const RECIPE_NAMES = recipesOf({ wellKnown: NOTHING_KNOWN, locales: ['en'] }).map(({ name }) => name)

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../../src/cli/commandLine/commands.ts'
 import { completionText, SHELLS } from '../../../src/cli/commandLine/completion.ts'
 import { COMMON } from '../../../src/cli/flags.ts'
-import { RECIPES } from '../../../src/products/recipes/recipes.ts'
 import { runCli, tempFolder } from '../../kit.ts'
+import { RECIPES } from '../../recipes.ts'
 
 const has = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0
 

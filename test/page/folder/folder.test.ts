@@ -15,6 +15,7 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { writePage } from '../../../src/page/folder/folder.ts'
 import { pageFiles } from '../../../src/page/folder/pageFiles.ts'
+import { SERVICES } from '../../../src/services/services.ts'
 import { runCommand, tempFolder } from '../../kit.ts'
 import { fillMarket } from '../../market.ts'
 import { openReader, type Reader } from '../../store.ts'
@@ -45,7 +46,8 @@ beforeAll(async () => {
   await store.close()
   reader = openReader(file)
   const made = new Map<string, string>()
-  for await (const { name, body } of pageFiles(reader, { locale: 'en', now: NOW })) made.set(name, body)
+  for await (const { name, body } of pageFiles(reader, { locale: 'en', service: SERVICES.generic, now: NOW }))
+    made.set(name, body)
   files = made
 })
 afterAll(async () => {
@@ -54,7 +56,7 @@ afterAll(async () => {
 })
 
 const write = (path: string, overwrite = false) =>
-  writePage(reader, path, { locale: 'en', now: NOW, overwrite, sources: [file] })
+  writePage(reader, path, { locale: 'en', service: SERVICES.generic, now: NOW, overwrite, sources: [file] })
 
 /** Every file below a folder with what stands in it. */
 const contents = (path: string): Record<string, string> =>

@@ -1,7 +1,6 @@
 import type { Instant } from '../../../base/time/instant.ts'
 import { endOfValues } from '../../../db/queries/ends.ts'
-import { SHARED } from '../../../services/services.ts'
-import { NotFound } from '../../page.ts'
+import { NotFound, type PageRequest } from '../../page.ts'
 import { geoNames, indicatorNames, type LocaleRequest } from '../names.ts'
 import { findSeriesByPath, type SeriesRow, seriesPath } from '../seriesPaths.ts'
 import type { GeoSeries } from './window.ts'
@@ -33,8 +32,13 @@ export interface NamedGeoSeries extends GeoSeries {
 }
 
 /** The geo to show: the named one, else a main one of the service, else the first. */
-function chosen(series: SeriesRow, ids: readonly number[], named: string | null): number {
-  if (named === null || named === '') return SHARED.mainGeos.find((id) => ids.includes(id)) ?? ids[0] ?? 0
+function chosen(
+  { service: { mainGeos } }: Pick<PageRequest, 'service'>,
+  series: SeriesRow,
+  ids: readonly number[],
+  named: string | null,
+): number {
+  if (named === null || named === '') return mainGeos.find((id) => ids.includes(id)) ?? ids[0] ?? 0
   const id = Number(named)
   if (!Number.isSafeInteger(id) || (!ids.includes(id) && ids.length > 0))
     throw new NotFound(`series ${seriesPath(series)} geo ${named}`)
@@ -43,7 +47,7 @@ function chosen(series: SeriesRow, ids: readonly number[], named: string | null)
 
 /** A series of one geo, from an address. */
 export async function readNamedGeoSeries(
-  request: LocaleRequest,
+  request: LocaleRequest & Pick<PageRequest, 'service'>,
   name: string | undefined,
   geo: string | null,
 ): Promise<NamedGeoSeries> {
@@ -55,7 +59,7 @@ export async function readNamedGeoSeries(
     .orderBy('geo_id')
     .execute()
   const ids = held.map(({ geo_id }) => geo_id)
-  const geoId = chosen(series, ids, geo)
+  const geoId = chosen(request, series, ids, geo)
   const line = { seriesId: series.id, geoId }
   const names = await geoNames(request, ids)
   const { magnitude = null } =

@@ -28,8 +28,8 @@ async function dayBeside(db: Reader, date: string, order: '<' | '<=' | '>'): Pro
   return (order === '>' ? sorted[0] : sorted.at(-1)) ?? null
 }
 
-/** The names of some archives in a language. */
-async function namesOf({ kysely }: Reader, of: readonly { kind: string; id: number }[], locale: string) {
+/** The names of some archives in the first of some languages that they have. */
+async function namesOf({ kysely }: Reader, of: readonly { kind: string; id: number }[], languages: readonly string[]) {
   const texts = await kysely
     .selectFrom('archive_text')
     .select(['kind', 'id', 'locale', 'name', 'description'])
@@ -38,7 +38,7 @@ async function namesOf({ kysely }: Reader, of: readonly { kind: string; id: numb
     .orderBy('locale')
     .execute()
   const groups = Map.groupBy(texts, ({ kind, id }) => `${kind} ${id}`)
-  return (kind: string, id: number) => inLanguage(groups.get(`${kind} ${id}`) ?? [], locale)
+  return (kind: string, id: number) => inLanguage(groups.get(`${kind} ${id}`) ?? [], languages)
 }
 
 const COLUMNS = ['e.kind', 'e.id', 'e.date', 'e.date_times', 'e.publication_dates', 'f.path', 'f.bytes'] as const
@@ -50,7 +50,7 @@ function firstAndLast(json: string): { from: string | null; to: string | null } 
 }
 
 /** The editions of a day, else of the last day that has any; with the nearest days before and after. */
-export async function readArchives(db: Reader, asked: string | null, locale: string) {
+export async function readArchives(db: Reader, asked: string | null, languages: readonly string[]) {
   const date = asked ?? (await dayBeside(db, '9999-12-31', '<='))
   if (date === null) return { date, before: null, after: null, editions: [], more: false }
   const rows = await archives(db)
@@ -64,7 +64,7 @@ export async function readArchives(db: Reader, asked: string | null, locale: str
     .limit(EDITIONS + 1)
     .execute()
   const shown = rows.slice(0, EDITIONS)
-  const nameOf = await namesOf(db, shown, locale)
+  const nameOf = await namesOf(db, shown, languages)
   return {
     date,
     before: await dayBeside(db, date, '<'),
@@ -82,7 +82,13 @@ export async function readArchives(db: Reader, asked: string | null, locale: str
 }
 
 /** One archive with its texts and its latest editions, or those before a day; null when there is none. */
-export async function readArchive(db: Reader, kind: string, id: number, before: string | null, locale: string) {
+export async function readArchive(
+  db: Reader,
+  kind: string,
+  id: number,
+  before: string | null,
+  languages: readonly string[],
+) {
   const archive = await archives(db)
     .selectAll()
     .where('archive.kind', '=', kind)
@@ -99,7 +105,7 @@ export async function readArchive(db: Reader, kind: string, id: number, before: 
     .orderBy('e.date', 'desc')
     .limit(EDITIONS + 1)
     .execute()
-  const text = (await namesOf(db, [archive], locale))(kind, id)
+  const text = (await namesOf(db, [archive], languages))(kind, id)
   return {
     archive,
     ...{ name: text?.name ?? null, description: text?.description ?? null, locale: text?.locale ?? null },

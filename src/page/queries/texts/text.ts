@@ -103,11 +103,11 @@ export async function readTextPage(
   db: Reader,
   kind: string,
   id: number,
-  wanted: { readonly locale: string; readonly version: number | null; readonly against: number | null },
+  wanted: { readonly languages: readonly string[]; readonly version: number | null; readonly against: number | null },
 ) {
   const about = await aboutOf(db, kind)
   const locales = await localesOf(db, about, kind, id)
-  const locale = inLanguage(locales, wanted.locale)?.locale
+  const locale = inLanguage(locales, wanted.languages)?.locale
   if (locale === undefined) return null
   const versions = await versionsOf(db, about, kind, id, locale)
   const place = wanted.version === null ? 0 : versions.findIndex(({ fetch }) => fetch === wanted.version)

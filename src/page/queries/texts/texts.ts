@@ -1,6 +1,6 @@
 import { heldKinds } from '../../../db/queries/kinds.ts'
-import type { Reader } from '../../../db/store.ts'
-import { CONTENT_KINDS } from '../../../services/routes.ts'
+import { itemKind, routesOf } from '../../../services/routes.ts'
+import type { PageRequest } from '../../page.ts'
 import { inLanguage } from '../locale.ts'
 
 /** Texts that one page lists. */
@@ -9,16 +9,23 @@ const TEXTS_A_PAGE = 50
 /** Letters of a summary in a list. */
 const SUMMARY = 200
 
-/** The kinds of content that the page shows: those of the specification, news first, and others that are held. */
-async function kindsOf(db: Reader): Promise<string[]> {
-  return [...new Set([...[...CONTENT_KINDS.keys()].reverse(), ...(await heldKinds(db, 'content'))])]
+/** The kinds of content that the page shows, each with its route: those of the service, the last declared first, and others that are held. */
+async function kindsOf({ store, service: { routes } }: Pick<PageRequest, 'store' | 'service'>) {
+  const declared = routesOf(routes, 'content').map((route) => [itemKind(routes, route), route] as const)
+  const known = new Map(declared.reverse())
+  for (const kind of await heldKinds(store, 'content')) if (!known.has(kind)) known.set(kind, kind)
+  return known
 }
 
 /** One page of the items of a kind, the latest first where they have a date; from 1. Without such a kind: the first one. */
-export async function readTexts(db: Reader, wanted: string | null, page: number, locale: string) {
-  const { kysely } = db
-  const kinds = await kindsOf(db)
-  const kind = kinds.find((one) => one === wanted) ?? kinds[0]!
+export async function readTexts(
+  request: Pick<PageRequest, 'store' | 'service' | 'languages'>,
+  wanted: string | null,
+  page: number,
+) {
+  const { kysely } = request.store
+  const kinds = await kindsOf(request)
+  const kind = wanted !== null && kinds.has(wanted) ? wanted : ([...kinds.keys()][0] ?? '')
   const items = await kysely
     .selectFrom('content as c')
     .select(['c.id', 'c.published_at', 'c.updated_at', 'c.withdrawn_at', 'c.sticky'])
@@ -48,11 +55,13 @@ export async function readTexts(db: Reader, wanted: string | null, page: number,
     .execute()
   const groups = Map.groupBy(texts, ({ id }) => id)
   return {
-    kinds,
+    kinds: [...kinds.keys()],
     kind,
+    /** By which a job names it. */
+    route: kinds.get(kind) ?? null,
     page,
     texts: shown.map((item) => {
-      const text = inLanguage(groups.get(item.id) ?? [], locale)
+      const text = inLanguage(groups.get(item.id) ?? [], request.languages)
       return {
         ...item,
         ...{ title: text?.title ?? null, locale: text?.locale ?? null, languages: groups.get(item.id)?.length ?? 0 },

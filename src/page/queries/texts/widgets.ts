@@ -4,8 +4,8 @@ import { inLanguage } from '../locale.ts'
 /** How many letters of a widget's JSON a page shows. */
 const PAYLOAD = 20_000
 
-/** Every widget with its name in a language: a service has some hundred. */
-export async function readWidgets({ kysely }: Reader, locale: string) {
+/** Every widget with its name in the first of some languages that it has: a service has some hundred. */
+export async function readWidgets({ kysely }: Reader, languages: readonly string[]) {
   const widgets = await kysely
     .selectFrom('widget')
     .select(['id', 'slug', 'type', 'withdrawn_at'])
@@ -20,7 +20,7 @@ export async function readWidgets({ kysely }: Reader, locale: string) {
   const groups = Map.groupBy(texts, ({ id }) => id)
   return {
     widgets: widgets.map((widget) => {
-      const text = inLanguage(groups.get(widget.id) ?? [], locale)
+      const text = inLanguage(groups.get(widget.id) ?? [], languages)
       return {
         ...widget,
         ...{ name: text?.name ?? null, subtitle: text?.subtitle ?? null, locale: text?.locale ?? null },
@@ -37,11 +37,11 @@ const readable = (json: string | null) => {
 }
 
 /** One widget with all its fields; null when there is none. */
-export async function readWidget({ kysely }: Reader, id: number, locale: string) {
+export async function readWidget({ kysely }: Reader, id: number, languages: readonly string[]) {
   const widget = await kysely.selectFrom('widget').selectAll().where('id', '=', id).executeTakeFirst()
   if (!widget) return null
   const texts = await kysely.selectFrom('widget_text').selectAll().where('id', '=', id).orderBy('locale').execute()
-  const text = inLanguage(texts, locale)
+  const text = inLanguage(texts, languages)
   return {
     widget,
     ...{ name: text?.name ?? null, subtitle: text?.subtitle ?? null, locale: text?.locale ?? null },

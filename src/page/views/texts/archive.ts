@@ -10,9 +10,9 @@ type Data = NonNullable<Awaited<ReturnType<typeof readArchive>>>
 
 /** `/archives/archive/79`: one archive with its editions. */
 export const archiveView = view<Data>({
-  async read({ store, params: { kind = '', id = '' }, query, locale }) {
+  async read({ store, params: { kind = '', id = '' }, query, languages }) {
     const known = /^\d{1,15}$/.test(id)
-    const found = known ? await readArchive(store, kind, Number(id), dayIn(query, 'before'), locale) : null
+    const found = known ? await readArchive(store, kind, Number(id), dayIn(query, 'before'), languages) : null
     if (!found) throw new NotFound(`archive ${kind} ${id}`)
     return found
   },

@@ -29,7 +29,7 @@ const row = (one: Data['editions'][number], request: PageRequest): Html => {
 
 /** `/archives`: what was published, by day. */
 export const archivesView = view<Data>({
-  read: ({ store, query, locale }) => readArchives(store, dayIn(query, 'date'), locale),
+  read: ({ store, query, languages }) => readArchives(store, dayIn(query, 'date'), languages),
   show({ date, before, after, editions, more }, request) {
     const { words, link, live } = request
     const { archives: own } = words

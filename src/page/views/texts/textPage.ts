@@ -61,11 +61,11 @@ function versions(data: Data, { words, link, live }: PageRequest): Html | null {
 
 /** `/texts/news/7`: a text in one language, with its versions and what changed between them. */
 export const textView = view<Data>({
-  async read({ store, params, query, locale }) {
+  async read({ store, params, query, languages }) {
     const { kind = '' } = params
     const id = /^\d{1,15}$/.test(params.id ?? '') ? Number(params.id) : null
     const wanted = {
-      locale: query.get('locale') ?? locale,
+      languages: [query.get('locale') ?? [], languages].flat(),
       version: wholeOf(query, 'version'),
       against: wholeOf(query, 'against'),
     }

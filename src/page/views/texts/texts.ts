@@ -1,4 +1,3 @@
-import { CONTENT_KINDS } from '../../../services/routes.ts'
 import { type Html, html } from '../../html.ts'
 import { type PageRequest, view, wholeOf } from '../../page.ts'
 import { readTexts } from '../../queries/texts/texts.ts'
@@ -23,10 +22,11 @@ function item(one: Data['texts'][number], kind: string, { words, link }: PageReq
 
 /** `/texts`: texts of the service, by kind. */
 export const textsView = view<Data>({
-  read({ store, query, locale }) {
-    return readTexts(store, query.get('kind'), Math.max(1, wholeOf(query, 'page') ?? 1), locale)
+  read(request) {
+    const { query } = request
+    return readTexts(request, query.get('kind'), Math.max(1, wholeOf(query, 'page') ?? 1))
   },
-  show({ kinds, kind, page: at, texts: rows, more }, request) {
+  show({ kinds, kind, route, page: at, texts: rows, more }, request) {
     const { words, link } = request
     const { texts: own } = words
     return html`<p>${own.about}</p>
@@ -35,7 +35,7 @@ export const textsView = view<Data>({
         html`<li><a href="${link('/texts', { kind: one })}"${one === kind && html` aria-current="page"`}>${own.kinds[one] ?? one}</a></li>`,
     )}</ul></nav>
 <h2>${own.kinds[kind] ?? kind}</h2>
-${rows.length === 0 && html`<p>${own.none} ${own.noneHint}</p>${command(`content: [{ kinds: [${CONTENT_KINDS.get(kind) ?? kind}] }]`)}`}
+${rows.length === 0 && html`<p>${own.none} ${own.noneHint}</p>${route !== null && command(`content: [{ kinds: [${route}] }]`)}`}
 ${rows.length > 0 && html`<ul class="found">\n${rows.map((one) => item(one, kind, request))}</ul>`}
 ${neighbours(request, '/texts', { before: at > 1 ? { kind, page: at - 1 } : null, after: more ? { kind, page: at + 1 } : null })}`
   },

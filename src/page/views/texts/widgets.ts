@@ -10,7 +10,7 @@ type One = NonNullable<Awaited<ReturnType<typeof readWidget>>>
 
 /** `/widgets`: what the operator's own site shows. */
 export const widgetsView = view<WidgetList>({
-  read: ({ store, locale }) => readWidgets(store, locale),
+  read: ({ store, languages }) => readWidgets(store, languages),
   show({ widgets: rows }, { words, link }) {
     const { archives: own, common } = words
     if (rows.length === 0) return html`<p>${own.noWidgets} ${own.noneHint}</p>${command('widgets: [{}]')}`
@@ -30,8 +30,8 @@ ${rows.map(
 
 /** `/widgets/7`: one widget with all its fields. */
 export const widgetView = view<One>({
-  async read({ store, params: { id = '' }, locale }) {
-    const found = /^\d{1,15}$/.test(id) ? await readWidget(store, Number(id), locale) : null
+  async read({ store, params: { id = '' }, languages }) {
+    const found = /^\d{1,15}$/.test(id) ? await readWidget(store, Number(id), languages) : null
     if (!found) throw new NotFound(`widget ${id}`)
     return found
   },
