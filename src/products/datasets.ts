@@ -5,7 +5,7 @@ import { localDate } from '../base/time/zone.ts'
 import { endOfValues } from '../db/queries/ends.ts'
 import { geoNameColumn, indicatorNameColumn } from '../db/queries/names.ts'
 import type { Reader } from '../db/store.ts'
-import { ROUTES } from '../services/routes.ts'
+import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 
 /** An end of a range: an instant, or one for the zone of each series. */
 export type Border = Instant | ((zone: string) => Instant)
@@ -52,10 +52,10 @@ export interface Dataset {
 }
 
 /** The numbers of a question with their kind. */
-const numbersOf = ({ indicators, kind = 'indicator', offers = [] }: ExportQuestion) =>
+const numbersOf = ({ indicators, kind = ENTRY_ROUTES.series, offers = [] }: ExportQuestion) =>
   [
     { kind, ids: indicators },
-    { kind: 'offer_indicator', ids: offers },
+    { kind: ENTRY_ROUTES.offers, ids: offers },
   ] as const
 
 /** The series and geos of a question, in the order of an export. */
@@ -98,7 +98,6 @@ export async function requireHeld(db: Reader, question: ExportQuestion): Promise
   for (const { kind, ids } of numbersOf(question)) {
     const missing = ids.filter((id) => !datasets.some((one) => one.kind === kind && one.indicatorId === id))
     if (missing.length === 0) continue
-    const word = kind.replaceAll('_', ' ')
     const held = await db.kysely
       .selectFrom('series as s')
       .innerJoin('series_geo as g', 'g.series_id', 's.id')
@@ -107,8 +106,8 @@ export async function requireHeld(db: Reader, question: ExportQuestion): Promise
       .where('s.kind', '=', kind)
       .orderBy('id')
       .execute()
-    throw new InputError(`No values of ${word} ${missing.join(', ')} are held.`, {
-      hint: `Held are the ${kind in ROUTES ? `${word}s` : `numbers of ${word}`}: ${someOf(held.map(({ id }) => id))}. A job fetches others; \`indicator-sync discover\` finds their numbers.`,
+    throw new InputError(`No values of ${kind.replaceAll('_', ' ')} ${missing.join(', ')} are held.`, {
+      hint: `Held of route ${kind}: ${someOf(held.map(({ id }) => id))}. A job fetches others; \`indicator-sync discover\` finds their numbers.`,
       code: 'not-held',
     })
   }
@@ -126,7 +125,7 @@ export function columnOf(dataset: Dataset): string {
   const { kind, indicatorId, geoId, timeTrunc, timeAgg, geoAgg, geoTrunc, geoIds } = dataset
   const combined = geoAgg !== null || geoTrunc !== null || geoIds !== null
   return [
-    ...(kind === 'indicator' ? [] : [kind === 'offer_indicator' ? 'offer' : kind]),
+    ...(kind === ENTRY_ROUTES.series ? [] : [kind === ENTRY_ROUTES.offers ? 'offer' : kind]),
     ...[indicatorId, geoId, timeTrunc, timeAgg],
     ...(combined ? ['geo', geoAgg, geoTrunc] : []),
     ...(geoIds !== null ? ['of', ...geoIds.split(',')] : []),

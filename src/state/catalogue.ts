@@ -1,4 +1,5 @@
 import type { Reader } from '../db/store.ts'
+import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import type { Listed } from '../job/select.ts'
 import { FIRST_LOCALE } from '../tables/sql/sql.ts'
 
@@ -6,7 +7,7 @@ import { FIRST_LOCALE } from '../tables/sql/sql.ts'
 export async function readCatalogue({ kysely }: Reader): Promise<Listed[]> {
   const listed = kysely
     .selectFrom('indicator as i')
-    .where('i.kind', '=', 'indicator')
+    .where('i.kind', '=', ENTRY_ROUTES.series)
     .where('i.last_seen_at', 'is not', null)
     .where('i.withdrawn_at', 'is', null)
     .orderBy('i.id')

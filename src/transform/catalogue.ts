@@ -1,4 +1,5 @@
 import { type JsonObject, payloadOf } from '../base/json.ts'
+import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
 import { readItems } from './items.ts'
@@ -9,7 +10,7 @@ const KNOWN = ['name', 'short_name', 'description', 'id']
 /** An answer of `/indicators` as rows. */
 export function transformCatalogue(body: JsonObject, planned: PlannedRequest): Rows {
   const { items, rejects, whole } = readItems(body, declaredRoute(planned).root, ['id'])
-  const kind = 'indicator'
+  const kind = ENTRY_ROUTES.series
   const rows = items.map(({ id, item }): RowValues => ({ kind, id, ...payloadOf(item, KNOWN) }))
   const texts = items.map(({ id, part }): RowValues => ({ kind, id, locale: planned.locale, ...textColumns(part) }))
   const [term, ...more] = (planned.params.taxonomy_terms ?? []) as readonly string[]

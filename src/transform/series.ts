@@ -1,5 +1,6 @@
 import { SchemaError } from '../base/errors.ts'
 import { brief, isObject, type JsonObject, payloadOf } from '../base/json.ts'
+import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Rows, RowValues, TableRows } from '../tables/rows.ts'
 import { AS, type Fields } from './fields.ts'
@@ -63,7 +64,7 @@ function geoRows(
 }
 
 function indicatorRows(indicator: CheckedPart, id: number, planned: PlannedRequest, rejects: Rejects): TableRows[] {
-  const kind = planned.series?.kind ?? 'indicator'
+  const kind = planned.series?.kind ?? ENTRY_ROUTES.series
   const [magnitude] = elementsOf(indicator, 'magnitud', rejects)
   const row: RowValues = {
     kind,

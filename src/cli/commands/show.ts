@@ -4,6 +4,7 @@ import type { Interval } from '../../base/time/interval.ts'
 import { formatLocal } from '../../base/time/zone.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
+import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { parseSpan, SPAN_FORM } from '../../job/moment.ts'
 import { lastVersionAt } from '../../products/versions.ts'
 import type { Service } from '../../services/services.ts'
@@ -93,7 +94,7 @@ async function draw(
 }
 
 /** What is drawn, by number and kind. */
-function subjectOf({ indicator, offer, kind = 'indicator', with: second, revisions }: ShowArgs): {
+function subjectOf({ indicator, offer, kind = ENTRY_ROUTES.series, with: second, revisions }: ShowArgs): {
   kind: string
   id: number
 } {
@@ -104,7 +105,7 @@ function subjectOf({ indicator, offer, kind = 'indicator', with: second, revisio
     })
   if (revisions && second !== undefined)
     throw new InputError('--revisions compares a series with itself; leave --with out.', { code: 'usage' })
-  return indicator === undefined ? { kind: 'offer_indicator', id: offer! } : { kind, id: indicator }
+  return indicator === undefined ? { kind: ENTRY_ROUTES.offers, id: offer! } : { kind, id: indicator }
 }
 
 /** What is asked for by `--last`, or by `--from` and `--to`; undefined where nothing is. */
@@ -124,7 +125,7 @@ async function read(reader: Reader, args: ShowArgs, service: Service): Promise<S
   const { kind, id } = subjectOf(args)
   const first = await findShownSeries(reader, kind, id, args.geo, service)
   const second =
-    args.with === undefined ? null : await findShownSeries(reader, 'indicator', args.with, args.geo, service)
+    args.with === undefined ? null : await findShownSeries(reader, ENTRY_ROUTES.series, args.with, args.geo, service)
   const asOf = args.asOf === undefined ? null : formatMillis(millisOfFlag('as-of', args.asOf, first.zone, Date.now()))
   const then = asOf ?? (args.revisions ? 'first' : 'now')
   const range = askedRange(args, first.zone)

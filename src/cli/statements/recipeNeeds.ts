@@ -4,6 +4,7 @@ import { formatLocal } from '../../base/time/zone.ts'
 import { groupingName } from '../../checks/seriesName.ts'
 import { indicatorNameColumn } from '../../db/queries/names.ts'
 import type { Reader } from '../../db/store.ts'
+import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import type { Need, Recipe } from '../../products/recipes/recipe.ts'
 import type { Service } from '../../services/services.ts'
 import { FIRST_LOCALE } from '../../tables/sql/sql.ts'
@@ -37,7 +38,7 @@ const recipeSeries = ({ kysely }: Reader) =>
 /** Series of some indicators that have any values. */
 const readSeriesOf = (db: Reader, ids: readonly number[]) =>
   recipeSeries(db)
-    .where('s.kind', '=', 'indicator')
+    .where('s.kind', '=', ENTRY_ROUTES.series)
     .where('s.indicator_id', 'in', ids)
     .where(({ exists, selectFrom }) =>
       exists(selectFrom('series_geo as g').select('g.geo_id').whereRef('g.series_id', '=', 's.id')),

@@ -1,5 +1,6 @@
 import { heldKinds } from '../../db/queries/kinds.ts'
 import type { Reader } from '../../db/store.ts'
+import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../products/search.ts'
 import type { PageRequest } from '../page.ts'
 import { seriesPath } from './seriesPaths.ts'
@@ -104,7 +105,7 @@ export async function heldSeriesOf({ kysely }: Reader, of: readonly { kind: stri
       key,
       series.map((one, i) => ({
         ...{ time_trunc: one.time_trunc, geo_agg: one.geo_agg },
-        path: seriesPath({ ...one, first_id: one.kind === 'indicator' && i === 0 ? one.id : null }),
+        path: seriesPath({ ...one, first_id: one.kind === ENTRY_ROUTES.series && i === 0 ? one.id : null }),
       })),
     ]),
   )

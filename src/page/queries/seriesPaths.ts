@@ -1,3 +1,4 @@
+import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { NotFound, type PageRequest } from '../page.ts'
 
 /** Every series with its name in addresses: the native series of an indicator (else its first one) has the indicator's number. */
@@ -9,7 +10,7 @@ const rows = ({ store }: Pick<PageRequest, 'store'>) =>
       of
         .selectFrom('series as f')
         .select('f.id')
-        .where('f.kind', '=', 'indicator')
+        .where('f.kind', '=', ENTRY_ROUTES.series)
         .whereRef('f.indicator_id', '=', 's.indicator_id')
         .orderBy((by) => by.case().when('f.time_trunc', 'is', null).then(0).else(1).end())
         .orderBy((by) => by.case().when('f.geo_agg', 'is', null).then(0).else(1).end())
@@ -38,9 +39,9 @@ export async function findSeriesByPath(
   const found =
     own === 's'
       ? await all.where('s.id', '=', Number(number)).executeTakeFirst()
-      : (await all.where('s.kind', '=', 'indicator').where('s.indicator_id', '=', Number(number)).execute()).find(
-          ({ id, first_id }) => id === first_id,
-        )
+      : (
+          await all.where('s.kind', '=', ENTRY_ROUTES.series).where('s.indicator_id', '=', Number(number)).execute()
+        ).find(({ id, first_id }) => id === first_id)
   if (!found) throw new NotFound(`series ${name}`)
   return found
 }

@@ -10,7 +10,7 @@ type CoverageSeries = Coverage['series'][number]
 
 const headName = (request: PageRequest, head: Omit<CoverageSeries, 'years'>): string =>
   [
-    head.kind === 'indicator' ? null : kindText(head.kind, request),
+    kindText(head.kind, request),
     head.indicatorId,
     head.name,
     groupingText(request, head) === '' ? null : `(${groupingText(request, head)})`,

@@ -1,4 +1,5 @@
 import { oneLine, visible } from '../../base/visible.ts'
+import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { type Html, html, type Part } from '../html.ts'
 import type { PageRequest, Query } from '../page.ts'
 
@@ -18,9 +19,9 @@ export const serviceText = (text: string | null | undefined, lang?: string | nul
 export const lines = (text: string, lang?: string | null): Html =>
   html`<div class="lines" dir="auto"${lang && html` lang="${lang}"`}>${visible(text)}</div>`
 
-/** A kind of indicators in words: another one than those of the specification has its own name. */
-export const kindText = (kind: string, { words: { common } }: PageRequest): string =>
-  kind === 'offer_indicator' ? common.offer : kind.replaceAll('_', ' ')
+/** A kind of indicators in words, where it is not the one that needs none. */
+export const kindText = (kind: string, { words: { common } }: PageRequest): string | null =>
+  kind === ENTRY_ROUTES.series ? null : kind === ENTRY_ROUTES.offers ? common.offer : kind.replaceAll('_', ' ')
 
 /** How a series is grouped, in words: its step and how its geos are combined. */
 export const groupingText = (

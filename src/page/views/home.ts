@@ -2,7 +2,7 @@ import { shellWord, visible } from '../../base/visible.ts'
 import { type Html, html, type Part } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Home, readHome, type SeriesLine, STRIP_DAYS } from '../queries/home.ts'
-import { commandLine, groupingText, pager, scrolled, serviceText } from './elements.ts'
+import { commandLine, groupingText, kindText, pager, scrolled, serviceText } from './elements.ts'
 import { stateLegend, stripPicture } from './strip.ts'
 import { minute, roughLength } from './times.ts'
 
@@ -74,7 +74,7 @@ function seriesRow(line: SeriesLine, request: PageRequest): Html {
   const { words, link } = request
   const geo = line.geo ?? (line.geos > 1 ? words.home.geos(line.geos) : null)
   return html`<tr><th scope="row"><a href="${link(`/series/${line.path}`)}">${line.indicatorId} ${serviceText(line.name)}</a>
-<span class="soft">${[line.kind === 'indicator' ? '' : words.common.offer, groupingText(request, line)].filter((part) => part !== '').join(', ')} ${serviceText(geo)}</span></th>
+<span class="soft">${[kindText(line.kind, request), groupingText(request, line)].filter((part) => part).join(', ')} ${serviceText(geo)}</span></th>
 <td>${minute(line.lastLocal)}</td><td class="age">${age(line, request)}</td>
 <td class="wide"><a href="${link(`/coverage/${line.path}`)}">${stripPicture(request, line.days)}</a></td></tr>\n`
 }

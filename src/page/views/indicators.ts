@@ -10,9 +10,10 @@ const HELD = ['all', 'held', 'other'] as const
 function row(one: Data['indicators'][number], request: PageRequest): Html {
   const { words, link } = request
   const { indicators: own, common } = words
+  const kind = kindText(one.kind, request)
   const { first_utc: first, last_utc: last } = one
   return html`<tr><th scope="row">${one.id}</th>
-<td>${!!one.name && html`<a href="${link(`/texts/${one.kind}/${one.id}`)}">${serviceText(one.name, one.locale)}</a>`}${one.kind !== 'indicator' && html` (${kindText(one.kind, request)})`}${one.withdrawn_at !== null && html` <span class="soft">${own.withdrawn}</span>`}</td>
+<td>${!!one.name && html`<a href="${link(`/texts/${one.kind}/${one.id}`)}">${serviceText(one.name, one.locale)}</a>`}${kind !== null && html` (${kind})`}${one.withdrawn_at !== null && html` <span class="soft">${own.withdrawn}</span>`}</td>
 <td>${serviceText(one.unit)}</td>
 <td>${
     first === null || last === null

@@ -1,3 +1,4 @@
+import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import type { Service } from '../../services/service.ts'
 import type { WellKnownSeries } from '../../services/wellKnown.ts'
 
@@ -57,7 +58,7 @@ export const ALWAYS = { from: null, to: null } as const
 export const about = (series: WellKnownSeries) => ({ ...series, series: null }) as const
 
 /** The series as it came, without the service's own aggregation. */
-export const NATIVE_SERIES = `kind = 'indicator' and time_trunc is null and geo_agg is null`
+export const NATIVE_SERIES = `kind = '${ENTRY_ROUTES.series}' and time_trunc is null and geo_agg is null`
 
 /** One series: the given one, else the native one of the indicator. */
 const ONE = `iif(:series is null, ${NATIVE_SERIES} and indicator_id = :indicator, series_id = :series)`

@@ -1,5 +1,6 @@
 import { formatUtc } from '../../../base/time/instant.ts'
 import type { Interval } from '../../../base/time/interval.ts'
+import { ENTRY_ROUTES } from '../../../job/entryRoutes.ts'
 import type { AsOf } from './asOf.ts'
 import type { NamedGeoSeries } from './geoSeries.ts'
 import { borderText } from './range.ts'
@@ -22,7 +23,7 @@ export function showOf(dataset: NamedGeoSeries, { from, to }: Interval, then: As
   if (dataset.trunc !== null || dataset.geoAgg !== null) return null
   const [first, end] = [from, to].map((at) => borderText(dataset.zone, at))
   const { kind, indicator } = dataset
-  const which =
-    kind === 'offer_indicator' ? `--offer ${indicator}` : `${indicator}${kind === 'indicator' ? '' : ` --kind ${kind}`}`
+  const { series, offers } = ENTRY_ROUTES
+  const which = kind === offers ? `--offer ${indicator}` : `${indicator}${kind === series ? '' : ` --kind ${kind}`}`
   return `show ${which} --geo ${dataset.geoId} --from ${first} --to ${end}${then ? ` --as-of ${then.moment}` : ''}`
 }
