@@ -3,6 +3,7 @@ import { KeyError, type RequestSummary, StoppedError, SyncError, TransientError 
 import { redactorOf } from '../base/redact.ts'
 import { stoppedBySignal } from '../base/stopped.ts'
 import type { Pace } from '../job/job.ts'
+import type { Service } from '../services/service.ts'
 import { BREAKER, type BreakerOptions } from './breaker.ts'
 import { type AttemptFailure, nameFailure } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
@@ -14,6 +15,8 @@ import { quotaWaitMs } from './waits.ts'
 export interface FetchOptions {
   readonly baseUrl: string
   readonly key: string
+  /** Says in which header the key is sent. */
+  readonly service: Pick<Service, 'apiKey'>
   readonly userAgent: string
   readonly pace: Pick<Pace, 'perSecond' | 'concurrency'>
   readonly signal: AbortSignal
@@ -149,7 +152,7 @@ export function openClient(options: FetchOptions): ServiceClient {
   return {
     baseUrl: options.baseUrl.replace(/\/+$/, ''),
     userAgentHeader: { 'User-Agent': options.userAgent },
-    key: { 'x-api-key': key },
+    key: { [options.service.apiKey.header]: key },
     sending: { dispatcher: agent, limits, redactor, stop: signal },
     call: (summary, once, classifyAnswer) =>
       turns.pass(new URL(summary.url).host, async (onSend) => {

@@ -111,6 +111,25 @@ const windows = objectOf({
   grouped: byName(size, 'sizes by step'),
 })
 
+/** Headers that say something else. */
+const TAKEN = ['accept', 'accept-encoding', 'connection', 'content-length', 'content-type', 'host', 'user-agent']
+const HEADER = 'the name of a header that holds nothing else, such as "x-api-key"'
+const PATTERN = 'a regular expression for all of a key, such as "[0-9a-f]{64}"'
+
+const isPattern = (value: string): boolean => {
+  try {
+    return new RegExp(value) instanceof RegExp
+  } catch {
+    return false
+  }
+}
+const apiKey = objectOf({
+  header: text(HEADER, /^[\w!#$%&'*+.^`|~-]+$/).refine((name) => !TAKEN.includes(name.toLowerCase()), {
+    error: HEADER,
+  }),
+  issued: objectOf({ pattern: text(PATTERN).refine(isPattern, { error: PATTERN }), words: word }).nullable(),
+})
+
 const subject = objectOf({ indicator: whole('a number'), geo: whole('a number') })
 const change = objectOf({
   from: text('a day such as "2025-10-01"', /^\d{4}-\d{2}-\d{2}$/),
@@ -125,6 +144,7 @@ export const declaration = objectOf({
     /^[a-z0-9][a-z0-9!#$&^_.+-]{0,100}$/i,
   ),
   baseUrl: z.string({ error: ADDRESS }).refine(isBaseUrl, { error: ADDRESS }).nullable(),
+  apiKey: apiKey.optional(),
   timeZone: z.string({ error: ZONE }).refine(isZone, { error: ZONE }),
   locales: listOf(oneOf(LOCALES), 'a list of its languages, the first one first')
     .min(1, { error: `at least one of ${LOCALES.join(', ')}` })

@@ -3,6 +3,7 @@ import { InputError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import { didYouMean } from '../base/suggest.ts'
 import { declaration } from './declaration.ts'
+import { API_KEY } from './key.ts'
 import { itemKind, LOCALES, PROBE, ROUTES, type Route, type RouteName, routeOf } from './routes.ts'
 import type { Service } from './service.ts'
 import { STEPS } from './steps.ts'
@@ -11,6 +12,7 @@ import { WINDOWS } from './windows.ts'
 
 /** What a service has that declares nothing else: the interface of the specification, and nothing of its operator's data. */
 const DEFAULTS = {
+  apiKey: API_KEY,
   locales: LOCALES,
   mainGeos: [],
   steps: { byNumber: {}, byWord: STEPS.byWord, coarse: null, native: [] },

@@ -1,14 +1,28 @@
 import { InputError } from '../base/errors.ts'
 
+/** How a service is shown a key. */
+export interface ApiKey {
+  /** The header that holds it. */
+  readonly header: string
+  /** What issued keys look like: a regular expression for all of a key, and the same in words; null where nothing is known of it. */
+  readonly issued: { readonly pattern: string; readonly words: string } | null
+}
+
+/** Source: the specification, "Authentication". */
+export const API_KEY: ApiKey = {
+  header: 'x-api-key',
+  issued: { pattern: '[0-9a-f]{64}', words: '64 lowercase hexadecimal characters' },
+}
+
 /** No key is shorter: such a short text would also occur in data. */
 const SHORTEST_KEY = 8
 
-/** The form of issued keys, in words. */
-export const ISSUED_FORM = '64 lowercase hexadecimal characters'
-/** Whether a key, bare or in double quotes, has the form of issued ones. */
-export const looksIssued = (key: string): boolean => /^"?[0-9a-f]{64}"?$/.test(key)
+/** What issued keys have that a key, bare or in double quotes, has not, in words; undefined where it may be an issued one. */
+export const unlikeIssued = ({ issued }: ApiKey, key: string): string | undefined =>
+  issued === null || new RegExp(`^"?(?:${issued.pattern})"?$`).test(key) ? undefined : issued.words
 
-const HINT = `An issued key looks like ${ISSUED_FORM}; give it bare or in double quotes, on one line, as INDICATOR_SYNC_API_KEY or in a file for --api-key-file.`
+const hintOf = ({ issued }: ApiKey): string =>
+  `${issued === null ? 'Give it' : `An issued key looks like ${issued.words}; give it`} bare or in double quotes, on one line, as INDICATOR_SYNC_API_KEY or in a file for --api-key-file.`
 
 /** Placeholders for a key. */
 const PLACEHOLDER =
@@ -30,11 +44,12 @@ export function keyFault(text: string): string | undefined {
   return undefined
 }
 
-/** A key for the `x-api-key` header: bare or in double quotes, as given. Never printed. Throws InputError, naming its source `from`, where it cannot be a key. */
-export function checkKey(text: string, from: string): string {
+/** A key for the header of a service: bare or in double quotes, as given. Never printed. Throws InputError, naming its source `from`, where it cannot be a key. */
+export function checkKey(text: string, from: string, form: ApiKey): string {
   const key = text.trim()
   const fault = keyFault(key)
-  if (fault !== undefined) throw new InputError(`The API key ${fault} (from ${from}).`, { hint: HINT, code: 'bad-key' })
+  if (fault !== undefined)
+    throw new InputError(`The API key ${fault} (from ${from}).`, { hint: hintOf(form), code: 'bad-key' })
   return key
 }
 

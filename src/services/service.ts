@@ -1,3 +1,4 @@
+import type { ApiKey } from './key.ts'
 import type { ResolutionChange } from './resolutionChanges.ts'
 import type { Locale, Route } from './routes.ts'
 import type { Steps } from './steps.ts'
@@ -11,6 +12,8 @@ export interface Service {
   readonly vendor: string
   /** Where it is, when that is the same for everybody. */
   readonly baseUrl: string | null
+  /** How it is shown the key. */
+  readonly apiKey: ApiKey
   /** The zone in which it counts days and writes offsets. */
   readonly timeZone: string
   /** The languages of its texts. Where languages share a column, the first one wins; others fill what it leaves empty. */

@@ -1,3 +1,4 @@
+import { API_KEY } from './key.ts'
 import { CHANGES } from './resolutionChanges.ts'
 import { LOCALES, PROBE, ROUTES } from './routes.ts'
 import type { Service } from './service.ts'
@@ -7,6 +8,7 @@ import { WINDOWS } from './windows.ts'
 
 /** What the profiles have in common. Source: the specification. */
 const SHARED = {
+  apiKey: API_KEY,
   timeZone: 'Europe/Madrid',
   locales: LOCALES,
   routes: ROUTES,

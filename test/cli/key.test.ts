@@ -1,8 +1,9 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { InputError } from '../../src/base/errors.ts'
 import { isExposed } from '../../src/cli/settings/config.ts'
-import { checkKey, keyFault } from '../../src/services/key.ts'
+import { API_KEY, type ApiKey, checkKey, keyFault, unlikeIssued } from '../../src/services/key.ts'
 import { runCommand, tempFolder } from '../kit.ts'
 
 const KEY = '0123456789abcdef'.repeat(4)
@@ -28,8 +29,25 @@ describe('a key that cannot be one', () => {
   })
 
   test.each([KEY, `"${KEY}"`, 'k'.repeat(64), 'test-key-1', 'a1b2c3d4', `  ${KEY}\n`])('%j may be one', (text) =>
-    expect(checkKey(text, 'here')).toBe(text.trim()),
+    expect(checkKey(text, 'here', API_KEY)).toBe(text.trim()),
   )
+
+  test('is told in the form that the service declares', () => {
+    const digits = { header: 'x-key', issued: { pattern: '[0-9]{20}', words: '20 digits' } }
+    expect(unlikeIssued(API_KEY, KEY)).toBeUndefined()
+    expect(unlikeIssued(digits, KEY)).toBe('20 digits')
+    expect(unlikeIssued(digits, `"${'7'.repeat(20)}"`)).toBeUndefined()
+    expect(unlikeIssued({ ...digits, issued: null }, KEY)).toBeUndefined()
+    const hintOf = (form: ApiKey): string | undefined => {
+      try {
+        return checkKey('', 'here', form)
+      } catch (error) {
+        return (error as InputError).hint
+      }
+    }
+    expect(hintOf(digits)).toMatch(/An issued key looks like 20 digits; give it bare/)
+    expect(hintOf({ ...digits, issued: null })).toMatch(/^Give it bare/)
+  })
 
   test('stops whoever needs a key, and nobody else', async () => {
     const folder = tempFolder()

@@ -7,6 +7,7 @@ import { StoppedError } from '../../src/base/errors.ts'
 import { createFetcher, type FetchOptions } from '../../src/fetch/fetch.ts'
 import type { Limits } from '../../src/fetch/http.ts'
 import { createGate } from '../../src/fetch/pace.ts'
+import { SERVICES } from '../../src/services/services.ts'
 import { runCli, serve, tempFolder } from '../kit.ts'
 import { openReader } from '../store.ts'
 
@@ -50,6 +51,7 @@ function fetcherOf(baseUrl: string, over: Partial<FetchOptions> = {}) {
     baseUrl,
     key: 'k'.repeat(64),
     userAgent: 'test',
+    service: SERVICES.generic,
     pace: { perSecond: 50, concurrency: 1 },
     signal: new AbortController().signal,
     retryMs: 5,

@@ -9,6 +9,7 @@ import { openClient } from '../../src/fetch/client.ts'
 import { type Downloaded, type DownloadOptions, download } from '../../src/fetch/files/download.ts'
 import { addressOf } from '../../src/fetch/files/links.ts'
 import { findPart, tidyParts } from '../../src/fetch/files/partialFiles.ts'
+import { SERVICES } from '../../src/services/services.ts'
 import { type Script, serve, tempFolder } from '../kit.ts'
 
 const KEY = '0123456789abcdef'.repeat(4)
@@ -21,6 +22,7 @@ async function setUp(script: Script, more: Partial<DownloadOptions> = {}) {
     baseUrl: server.url,
     key: KEY,
     userAgent: 'test',
+    service: SERVICES.generic,
     pace: { perSecond: 50, concurrency: 1 },
     signal: new AbortController().signal,
     retryMs: 5,

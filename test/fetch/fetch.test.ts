@@ -8,6 +8,7 @@ import { createGate, forEachConcurrently } from '../../src/fetch/pace.ts'
 import { createTurns, NotNowError, type Turns } from '../../src/fetch/turns.ts'
 import { retryAfterMs } from '../../src/fetch/waits.ts'
 import type { Reply } from '../../src/services/reply.ts'
+import { SERVICES } from '../../src/services/services.ts'
 import { json, type Script, serve } from '../kit.ts'
 
 const REQUEST = { route: 'indicators', target: '/indicators', headers: { Accept: 'application/json' } } as const
@@ -19,6 +20,7 @@ async function ask(script: Script, over: Partial<FetchOptions> = {}) {
     baseUrl: server.url,
     key: 'secret-key',
     userAgent: 'test',
+    service: SERVICES.generic,
     pace: { perSecond: 50, concurrency: 4 },
     signal: new AbortController().signal,
     retryMs: 5,
@@ -136,6 +138,7 @@ describe('every kind of answer has its next step', () => {
       baseUrl: server.url,
       key: 'k',
       userAgent: 'test',
+      service: SERVICES.generic,
       pace: { perSecond: 50, concurrency: 1 },
       signal: new AbortController().signal,
       retryMs: 5,
@@ -153,6 +156,7 @@ describe('every kind of answer has its next step', () => {
       baseUrl: server.url,
       key: 'k',
       userAgent: 'test',
+      service: SERVICES.generic,
       pace: { perSecond: 50, concurrency: 1 },
       signal: new AbortController().signal,
     })
@@ -163,6 +167,13 @@ describe('every kind of answer has its next step', () => {
 
   test('a Retry-After of hours ends the run, resumably', async () => {
     await expect(ask((_q, s) => json(s, {}, 429, { 'Retry-After': '86400' }))).rejects.toThrow(StoppedError)
+  })
+
+  test('the key goes in the header that the service declares, and in no other', async () => {
+    const service = { apiKey: { header: 'X-Other-Token', issued: null } }
+    const { calls } = await ask((_q, s) => json(s, GOOD), { service })
+    expect(calls[0]!.headers).toMatchObject({ 'x-other-token': 'secret-key' })
+    expect(calls[0]!.headers).not.toHaveProperty('x-api-key')
   })
 
   test('the key goes in its header, and with no redirect', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { openFailures } from '../../src/checks/status.ts'
 import { createFetcher } from '../../src/fetch/fetch.ts'
 import { createGate } from '../../src/fetch/pace.ts'
+import { SERVICES } from '../../src/services/services.ts'
 import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
 
 /* Each of these guards was once taken away, and no test said so. */
@@ -125,6 +126,7 @@ describe('the gentle client', () => {
       baseUrl: server.url,
       key: 'k'.repeat(64),
       userAgent: 'test',
+      service: SERVICES.generic,
       pace: { perSecond: 1000, concurrency: 1 },
       signal: new AbortController().signal,
       retryMs: 1,

@@ -218,6 +218,16 @@ describe('a route of a known shape is one row of a service', () => {
       { changes: [{ from: 'soon', indicators: [1] }] },
       'changes[0].from is "soon"; legal: a day such as "2025-10-01"',
     ],
+    [
+      'a header that says something else',
+      { apiKey: { header: 'Accept', issued: null } },
+      'apiKey.header is "Accept"; legal: the name of a header that holds nothing else, such as "x-api-key"',
+    ],
+    [
+      'a form of keys that is not a pattern',
+      { apiKey: { header: 'x-key', issued: { pattern: '[0-9', words: 'digits' } } },
+      'apiKey.issued.pattern is "[0-9"; legal: a regular expression for all of a key',
+    ],
     ['a geo that is a name', { mainGeos: ['Spain'] }, 'mainGeos[0] is "Spain"; legal: the number of a geo'],
     [
       'a subject without its geo',

@@ -9,7 +9,7 @@ import { placeOf } from '../../db/address.ts'
 import { type LockHolder, readHolder } from '../../db/holder.ts'
 import { isLocked } from '../../db/lock.ts'
 import { asStoreError, openReader, schemaState } from '../../db/open.ts'
-import { ISSUED_FORM, keyFault, looksIssued } from '../../services/key.ts'
+import { keyFault, unlikeIssued } from '../../services/key.ts'
 import { LIVE, type Service } from '../../services/services.ts'
 import { bad, type Diagnosis, good, warn } from '../diagnosis.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
@@ -53,6 +53,7 @@ function envFile(): Diagnosis[] {
 function configuration(settings: Settings): Diagnosis[] {
   const { service, baseUrl, key, database } = settings
   const fault = key && keyFault(key.value)
+  const unlike = key && unlikeIssued(service.value.apiKey, key.value)
   return [
     good('service', `${service.value.name} (from ${service.from})`),
     baseUrl
@@ -64,9 +65,10 @@ function configuration(settings: Settings): Diagnosis[] {
       ? bad('key', 'not set: INDICATOR_SYNC_API_KEY or --api-key-file')
       : fault
         ? bad('key', `${fault} (from ${key.from})`)
-        : looksIssued(key.value)
-          ? good('key', `set (from ${key.from}); never shown`)
-          : good('key', `set (from ${key.from}), but not the ${ISSUED_FORM} that issued keys have`),
+        : good(
+            'key',
+            `set (from ${key.from})${unlike ? `, but not the ${unlike} that issued keys have` : '; never shown'}`,
+          ),
     good('database', `${database.value} (from ${database.from})`),
   ]
 }

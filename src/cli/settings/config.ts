@@ -246,7 +246,7 @@ export function requireService({ service, baseUrl, key, allowHttp, timeoutMs }: 
   return {
     service: service.value,
     baseUrl: baseUrl.value,
-    key: checkKey(key.value, key.from),
+    key: checkKey(key.value, key.from, service.value.apiKey),
     allowHttp: allowHttp.value,
     limits,
   }
