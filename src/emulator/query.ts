@@ -1,7 +1,8 @@
 import type { Instant } from '../base/time/instant.ts'
 import type { ParameterKind } from '../services/kinds.ts'
-import { type Locale, type RouteName, routeOf } from '../services/routes.ts'
+import { type RouteName, routeOf } from '../services/routes.ts'
 import { readDate } from './dates.ts'
+import type { Both } from './world/texts.ts'
 
 /** The parsed parameters of a call: instants in epoch seconds, lists as lists. */
 export type ParsedQuery = Readonly<Record<string, string | boolean | Instant | readonly string[] | undefined>>
@@ -61,4 +62,4 @@ export const isPath = (route: RouteName, slots: Readonly<Record<string, string>>
   Object.entries(routeOf(route).slots).every(([name, kind]) => readValue(kind, [slots[name] ?? '']) !== undefined)
 
 /** The language of a query's texts. */
-export const localeOf = (query: ParsedQuery): Locale => (query.locale === 'en' ? 'en' : 'es')
+export const localeOf = (query: ParsedQuery): keyof Both => (query.locale === 'en' ? 'en' : 'es')

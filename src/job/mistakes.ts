@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { didYouMean } from '../base/suggest.ts'
-import { CONTENT_KINDS, LANGUAGE_NAMES } from '../services/routes.ts'
+import { contentKinds, LANGUAGE_NAMES } from '../services/routes.ts'
+import type { Service } from '../services/service.ts'
 import { parseSpan } from './moment.ts'
 import type { Path } from './yaml.ts'
 
@@ -17,8 +18,6 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   max: 'average',
   min: 'average',
   total: 'sum',
-  // What the database calls the items of a content route.
-  ...Object.fromEntries(CONTENT_KINDS),
   pages: 'static_pages',
   hourly: 'hour',
   daily: 'day',
@@ -29,8 +28,9 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   ...LANGUAGE_NAMES,
 }
 
-const suggestion = (word: string, legal: readonly string[]): string => {
-  const legalWord = SYNONYMS[word.toLowerCase()]
+const suggestion = (word: string, legal: readonly string[], { routes }: Service): string => {
+  // A job names the route of content, the database its items.
+  const legalWord = contentKinds(routes).get(word.toLowerCase()) ?? SYNONYMS[word.toLowerCase()]
   return legalWord !== undefined && legal.includes(legalWord)
     ? ` Did you mean ${JSON.stringify(legalWord)}?`
     : didYouMean(word, legal)
@@ -41,6 +41,7 @@ export function explainIssue(
   issue: z.core.$ZodIssue,
   valueAt: (path: Path) => unknown,
   jobFile: z.ZodType,
+  service: Service,
 ): ExplainedMistake[] {
   const { path } = issue
   const value = valueAt(path)
@@ -58,7 +59,7 @@ export function explainIssue(
       })
     case 'invalid_value': {
       const legal = issue.values.map(String)
-      return one(`${shown} is not legal; legal: ${legal.join(', ')}.${suggestion(String(value), legal)}`)
+      return one(`${shown} is not legal; legal: ${legal.join(', ')}.${suggestion(String(value), legal, service)}`)
     }
     case 'invalid_union': {
       const branches = issue.errors.filter((errors) => errors.length > 0)
@@ -71,7 +72,9 @@ export function explainIssue(
         return one(
           `${shown ?? ''} ${issue.message.startsWith('does not') ? issue.message : 'does not fit here'}`.trim(),
         )
-      return best.flatMap((inner) => explainIssue({ ...inner, path: [...path, ...inner.path] }, valueAt, jobFile))
+      return best.flatMap((inner) =>
+        explainIssue({ ...inner, path: [...path, ...inner.path] }, valueAt, jobFile, service),
+      )
     }
     case 'invalid_type':
       if (value === undefined) return one(`is missing (${issue.expected})`)

@@ -115,7 +115,7 @@ function read(text: string, file: string, readOther: ReadOther, service: Service
   const checked = schema.safeParse(value, { jitless: true })
   const shape = checked.success
     ? []
-    : checked.error.issues.flatMap((issue) => explainIssue(issue, valueAt(value), schema))
+    : checked.error.issues.flatMap((issue) => explainIssue(issue, valueAt(value), schema, service))
   // Broken rules are reported together with illegal values, but not for a path that is reported already.
   const wrongAt = new Set(shape.map(({ path }) => pathText(path)))
   const broken = brokenRules(value, service).filter(({ path }) => !wrongAt.has(pathText(path)))

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { checkZone } from '../base/time/zone.ts'
 import { DATE_FORMS } from './kinds.ts'
-import { LOCALES, type Route, SHAPES, VERSIONS } from './routes.ts'
+import { type Route, SHAPES, VERSIONS } from './routes.ts'
 import type { Steps } from './steps.ts'
 import { SUBJECTS } from './wellKnown.ts'
 
@@ -130,6 +130,8 @@ const apiKey = objectOf({
   issued: objectOf({ pattern: text(PATTERN).refine(isPattern, { error: PATTERN }), words: word }).nullable(),
 })
 
+const TAG = 'the tag of a language, such as "pt" or "pt-BR"'
+
 const subject = objectOf({ indicator: whole('a number'), geo: whole('a number') })
 const change = objectOf({
   from: text('a day such as "2025-10-01"', /^\d{4}-\d{2}-\d{2}$/),
@@ -146,8 +148,8 @@ export const declaration = objectOf({
   baseUrl: z.string({ error: ADDRESS }).refine(isBaseUrl, { error: ADDRESS }).nullable(),
   apiKey: apiKey.optional(),
   timeZone: z.string({ error: ZONE }).refine(isZone, { error: ZONE }),
-  locales: listOf(oneOf(LOCALES), 'a list of its languages, the first one first')
-    .min(1, { error: `at least one of ${LOCALES.join(', ')}` })
+  locales: listOf(text(TAG, /^[a-z]{2,8}(-[a-z\d]{1,8})*$/i), 'a list of its languages, the first one first')
+    .min(1, { error: `at least one: ${TAG}` })
     .optional(),
   routes: byName(route.nullable(), 'routes by name; null for one that it does not have').optional(),
   probe: text('the name of a route').nullable().optional(),

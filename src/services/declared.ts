@@ -4,7 +4,8 @@ import { isObject } from '../base/json.ts'
 import { didYouMean } from '../base/suggest.ts'
 import { declaration } from './declaration.ts'
 import { API_KEY } from './key.ts'
-import { itemKind, LOCALES, PROBE, ROUTES, type Route, type RouteName, routeOf } from './routes.ts'
+import { choice } from './kinds.ts'
+import { itemKind, LOCALES, type Locale, PROBE, ROUTES, type Route, type RouteName, routeOf } from './routes.ts'
 import type { Service } from './service.ts'
 import { STEPS } from './steps.ts'
 import { NOTHING_KNOWN } from './wellKnown.ts'
@@ -55,9 +56,28 @@ function explained(declared: unknown, issue: z.core.$ZodIssue): string[] {
   return [`${path.length === 0 ? 'it' : pathText(path)} is ${asText(value)}; legal: ${message}${guess && `.${guess}`}`]
 }
 
-/** The routes of a service: those of the specification, with the declared ones added or in their place, without those declared null. */
-function mergedRoutes(declared: Readonly<Record<string, Route | null>>): Record<string, Route> {
-  const all = Object.entries({ ...ROUTES, ...declared } as Record<string, Route | null>)
+/** A route of the specification with other languages. */
+function inLanguages({ slots, query, ...route }: Route, locales: readonly Locale[]): Route {
+  const languages = choice(locales)
+  return {
+    ...route,
+    slots: 'language' in slots ? { ...slots, language: languages } : slots,
+    query: 'locale' in query ? { ...query, locale: languages } : query,
+  }
+}
+
+/**
+ * The routes of a service: those of the specification, in its languages where it declares them, with the declared routes added or
+ * in their place, without those declared null.
+ */
+function mergedRoutes(
+  declared: Readonly<Record<string, Route | null>>,
+  locales: readonly Locale[] | undefined,
+): Record<string, Route> {
+  const own = locales
+    ? Object.fromEntries(Object.entries(ROUTES).map(([name, route]) => [name, inLanguages(route, locales)]))
+    : ROUTES
+  const all = Object.entries({ ...own, ...declared } as Record<string, Route | null>)
   return Object.fromEntries(
     all.flatMap(([name, route]) => {
       if (route === null) return []
@@ -72,11 +92,17 @@ function mergedRoutes(declared: Readonly<Record<string, Route | null>>): Record<
 const isBare = ({ slots }: Route): boolean => Object.values(slots).every(({ kind }) => kind === 'choice')
 
 /** What is wrong with the routes of a service together. */
-function routeMistakes(routes: Readonly<Record<string, Route>>, probe: unknown): string[] {
+function routeMistakes(routes: Readonly<Record<string, Route>>, probe: unknown, locales: readonly Locale[]): string[] {
   const mistakes: string[] = []
   /** Kinds of items, with the route that has each: keys in the database begin with them. */
   const kinds = new Map<string, string>()
-  for (const [name, { shape }] of Object.entries(routes)) {
+  for (const [name, { shape, query }] of Object.entries(routes)) {
+    const languages = query.locale?.kind === 'choice' ? query.locale.values : locales
+    const lacking = locales.filter((locale) => !languages.includes(locale))
+    if (lacking.length > 0)
+      mistakes.push(
+        `routes.${name}.query.locale.values lacks ${lacking.map((locale) => JSON.stringify(locale)).join(', ')}; legal: a list with all of locales, ${locales.join(', ')}`,
+      )
     if (name in ROUTES && routeOf(name as RouteName).shape !== shape)
       mistakes.push(
         `routes.${name}.shape is "${shape}"; legal: "${routeOf(name as RouteName).shape}", because the specification has this route`,
@@ -111,9 +137,9 @@ export function checkService(declared: unknown, source: string): Service {
     return fail([`it is ${asText(declared)}; legal: an object with name, vendor, baseUrl, timeZone`])
   const { success, data, error } = declaration.safeParse(declared, { jitless: true })
   if (!success) return fail(error.issues.flatMap((issue) => explained(declared, issue)))
-  const routes = mergedRoutes((data.routes ?? {}) as Readonly<Record<string, Route | null>>)
+  const routes = mergedRoutes((data.routes ?? {}) as Readonly<Record<string, Route | null>>, data.locales)
   const probe = data.probe === undefined ? PROBE : data.probe
-  const mistakes = routeMistakes(routes, probe)
+  const mistakes = routeMistakes(routes, probe, data.locales ?? LOCALES)
   if (mistakes.length > 0) return fail(mistakes)
   const given = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined))
   return {

@@ -14,10 +14,11 @@ import {
 } from './kinds.ts'
 import type { Size } from './windows.ts'
 
-/** The languages of the service's texts, the preferred one first. */
+/** The languages of the texts of the specification's service, the preferred one first. */
 export const LOCALES = ['es', 'en'] as const
-export type Locale = (typeof LOCALES)[number]
-/** What people call them. */
+/** A language of a service, as a tag: `es`, `pt-BR`. */
+export type Locale = string
+/** What people call languages. */
 export const LANGUAGE_NAMES: Readonly<Record<string, Locale>> = { spanish: 'es', english: 'en' }
 
 /** Steps into which the service groups a series, shortest first. */
@@ -253,9 +254,8 @@ export const CONTENT_ROUTES = routesOf(ROUTES, 'content') as ContentRoute[]
 
 /** The kind of what a route brings: what its items are called in the database. */
 export const itemKind = (routes: Readonly<Record<string, Route>>, name: string): string => routes[name]!.item ?? name
-/** The kinds of content of the specification, each with its route. */
-export const CONTENT_KINDS: ReadonlyMap<string, ContentRoute> = new Map(
-  CONTENT_ROUTES.map((name) => [itemKind(ROUTES, name), name]),
-)
+/** The kinds of content of a service, each with its route. */
+export const contentKinds = (routes: Readonly<Record<string, Route>>): ReadonlyMap<string, string> =>
+  new Map(routesOf(routes, 'content').map((name) => [itemKind(routes, name), name]))
 
 export type { Id, IdOrName }

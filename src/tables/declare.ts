@@ -1,8 +1,8 @@
 import type { Generated } from 'kysely'
-import { CONTENT_KINDS } from '../services/routes.ts'
+import { contentKinds, ROUTES } from '../services/routes.ts'
 
 /** The kinds of content, for descriptions. */
-export const CONTENT_KIND = `${[...CONTENT_KINDS.keys()].join(', ')}, or another that the service declares`
+export const CONTENT_KIND = `${[...contentKinds(ROUTES).keys()].join(', ')}, or another that the service declares`
 /** The kinds of indicators, for descriptions: each is a route of values. */
 export const INDICATOR_KIND = 'indicator, offer_indicator, or another that the service declares'
 /** The kinds of archives, for descriptions. */

@@ -239,8 +239,17 @@ describe('a route of a known shape is one row of a service', () => {
       { wellKnown: { demnd: { indicator: 7, geo: 1 } } },
       'wellKnown.demnd is unknown; legal: spotPrice, sessionPrice, tradedEnergy, demand, demandForecast, wind, solar, hydro, nuclear, combinedCycle. Did you mean "demand"?',
     ],
-    ['a language that the routes do not know', { locales: ['pt'] }, 'locales[0] is "pt"; legal: "es", "en"'],
-    ['no language', { locales: [] }, 'locales is an empty list; legal: at least one of es, en'],
+    [
+      'a language that a declared route does not know',
+      { locales: ['pt', 'en'] },
+      'routes.events.query.locale.values lacks "pt"; legal: a list with all of locales, pt, en',
+    ],
+    [
+      'a language that is not a tag',
+      { locales: ['Português'] },
+      'locales[0] is "Português"; legal: the tag of a language, such as "pt" or "pt-BR"',
+    ],
+    ['no language', { locales: [] }, 'locales is an empty list; legal: at least one: the tag of a language'],
   ])('%s is refused with what is legal', (_name, part, message) => {
     const refused = () => checkService({ ...DECLARED, ...part }, 'test')
     expect(refused).toThrow(`test is not the declaration of a service:\n  ${message}`)

@@ -1,12 +1,12 @@
-import type { Locale } from '../../services/routes.ts'
 import { localeOf, type ParsedQuery } from '../query.ts'
 import { INDICATORS, type Indicator } from '../world/indicators.ts'
+import type { Both } from '../world/texts.ts'
 import { encode, TERMS } from '../world/texts.ts'
 import type { World } from '../world/world.ts'
 
 const WORDS = { es: 'Magnitud', en: 'Magnitude' } as const
 
-const descriptionOf = ({ about, magnitude }: Indicator, locale: Locale): string | undefined =>
+const descriptionOf = ({ about, magnitude }: Indicator, locale: keyof Both): string | undefined =>
   about && encode(`<p>${about[locale]}</p><p><b>${WORDS[locale]}:</b> ${magnitude[1]}</p>`)
 
 /** Whether an indicator is filed under one of some terms, named in either language. */

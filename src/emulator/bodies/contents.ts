@@ -1,6 +1,6 @@
 import { DAY, formatMillis, type Instant } from '../../base/time/instant.ts'
 import { floorTo, formatLocal } from '../../base/time/zone.ts'
-import type { ContentRoute, Locale } from '../../services/routes.ts'
+import type { ContentRoute } from '../../services/routes.ts'
 import { localeOf, type ParsedQuery } from '../query.ts'
 import { GLOSSARY } from '../world/glossary.ts'
 import { type Both, DOCUMENTATIONS, encode, NEWS, STATIC_PAGES } from '../world/texts.ts'
@@ -103,7 +103,7 @@ const slugOf = (text: string): string =>
 
 const stamp = (at: Instant): string => formatLocal(ZONE, at)
 
-const medium = (item: EmulatedItem, locale: Locale): object => ({
+const medium = (item: EmulatedItem, locale: keyof Both): object => ({
   title: item.title[locale],
   uri: '',
   id: item.id + 5000,
@@ -124,7 +124,7 @@ const medium = (item: EmulatedItem, locale: Locale): object => ({
   photo_original: null,
 })
 
-function write(item: EmulatedItem, route: ContentRoute, locale: Locale): object {
+function write(item: EmulatedItem, route: ContentRoute, locale: keyof Both): object {
   const slug = slugOf(item.title[locale])
   return {
     title: item.title[locale],

@@ -1,9 +1,8 @@
-import type { Locale } from '../../services/routes.ts'
 import type { ParsedQuery } from '../query.ts'
 import { type Both, TERMS, VOCABULARIES } from '../world/texts.ts'
 
 /** Terms and vocabularies in one language, as every listing writes them. */
-export const taxonomy = (terms: readonly number[], vocabularies: readonly number[], locale: Locale): object => ({
+export const taxonomy = (terms: readonly number[], vocabularies: readonly number[], locale: keyof Both): object => ({
   taxonomy_terms: terms.map((id) => ({
     id_taxonomy_term: id,
     name: TERMS.get(id)![locale],

@@ -1,5 +1,5 @@
 import { heldKinds } from '../../../db/queries/kinds.ts'
-import { itemKind, routesOf } from '../../../services/routes.ts'
+import { contentKinds } from '../../../services/routes.ts'
 import type { PageRequest } from '../../page.ts'
 import { inLanguage } from '../locale.ts'
 
@@ -11,8 +11,7 @@ const SUMMARY = 200
 
 /** The kinds of content that the page shows, each with its route: those of the service, the last declared first, and others that are held. */
 async function kindsOf({ store, service: { routes } }: Pick<PageRequest, 'store' | 'service'>) {
-  const declared = routesOf(routes, 'content').map((route) => [itemKind(routes, route), route] as const)
-  const known = new Map(declared.reverse())
+  const known = new Map([...contentKinds(routes)].reverse())
   for (const kind of await heldKinds(store, 'content')) if (!known.has(kind)) known.set(kind, kind)
   return known
 }
