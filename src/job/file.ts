@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { type Examples, examplesOf } from '../services/examples.ts'
 import { type ParameterWords, type ROUTES, type RouteName, routesOf, wordsFor } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
-import { EXAMPLE, SECOND_EXAMPLE } from '../services/wellKnown.ts'
 import { ENTRY_ROUTES } from './entryRoutes.ts'
 import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from './moment.ts'
 import { NOTIFY_EVENTS, NOTIFY_STYLES } from './notify.ts'
@@ -43,20 +43,21 @@ const terms = {
 }
 
 /** Indicators by number, or selected by their catalogue entries. */
-const selection = z.union(
-  [
-    ids,
-    z.literal('all'),
-    z.strictObject({
-      match: z.string().min(1).optional().describe('Words of a name or short name; case and accents do not matter'),
-      terms: names.optional().describe('Only what the catalogue files under one of these terms'),
-      exclude: ids.optional().describe('Numbers that are left out'),
-    }),
-  ],
-  {
-    error: `does not name indicators; legal: [${EXAMPLE}, ${SECOND_EXAMPLE}], all, { match: precio, terms: [Precios], exclude: [${EXAMPLE}] }`,
-  },
-)
+const selectionLike = ({ indicator, second, word, term }: Examples) =>
+  z.union(
+    [
+      ids,
+      z.literal('all'),
+      z.strictObject({
+        match: z.string().min(1).optional().describe('Words of a name or short name; case and accents do not matter'),
+        terms: names.optional().describe('Only what the catalogue files under one of these terms'),
+        exclude: ids.optional().describe('Numbers that are left out'),
+      }),
+    ],
+    {
+      error: `does not name indicators; legal: [${indicator}, ${second}], all, { match: ${word}, terms: [${term}], exclude: [${indicator}] }`,
+    },
+  )
 
 /** The address is checked by a rule, whose message does not repeat it: it may be a secret. */
 const notify = z.strictObject({
@@ -71,7 +72,8 @@ const notify = z.strictObject({
 })
 
 /** A job file as it is written, for a service: legal words come from its routes, and languages are its own. */
-function schemaFor({ routes, locales: languages, timeZone }: Service) {
+function schemaFor(service: Service) {
+  const { routes, locales: languages, timeZone } = service
   const [seriesRoutes, archiveRoutes] = [routesOf(routes, 'series'), routesOf(routes, 'archives')]
   /** A word that some of the routes take; which of them is a rule. */
   const word = <R extends RouteName, P extends keyof (typeof ROUTES)[R]['query'] & string>(
@@ -102,7 +104,7 @@ function schemaFor({ routes, locales: languages, timeZone }: Service) {
   const series = {
     route: z.enum(seriesRoutes).optional().describe(`The route of the values; ${ENTRY_ROUTES.series} when left out`),
     ...offer,
-    indicators: selection.describe('Numbers of indicators, all, or { match, terms, exclude }'),
+    indicators: selectionLike(examplesOf(service)).describe('Numbers of indicators, all, or { match, terms, exclude }'),
     geoIds: ids.optional().describe('Only these geos; all when left out'),
     timeTrunc: word('indicator', 'time_trunc', seriesRoutes).optional().describe('The step to group by'),
     timeAgg: word('indicator', 'time_agg', seriesRoutes)

@@ -155,6 +155,7 @@ export const declaration = objectOf({
   probe: text('the name of a route').nullable().optional(),
   mainGeos: listOf(whole('the number of a geo'), 'a list of numbers of geos').optional(),
   wellKnown: objectOf(Object.fromEntries(SUBJECTS.map((name) => [name, subject.optional()]))).optional(),
+  exampleTexts: objectOf({ word, term: word }).nullable().optional(),
   steps: steps.optional(),
   windows: windows.optional(),
   changes: listOf(change, 'a list of { from, indicators }').optional(),

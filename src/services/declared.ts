@@ -16,6 +16,7 @@ const DEFAULTS = {
   apiKey: API_KEY,
   locales: LOCALES,
   mainGeos: [],
+  exampleTexts: null,
   steps: { byNumber: {}, byWord: STEPS.byWord, coarse: null, native: [] },
   windows: WINDOWS,
   changes: [],

@@ -2,7 +2,7 @@ import type { ApiKey } from './key.ts'
 import type { ResolutionChange } from './resolutionChanges.ts'
 import type { Locale, Route } from './routes.ts'
 import type { Steps } from './steps.ts'
-import type { WellKnown } from './wellKnown.ts'
+import type { ExampleTexts, WellKnown } from './wellKnown.ts'
 import type { Windows } from './windows.ts'
 
 /** A service as data: everything that is particular to a service is declared here. */
@@ -26,6 +26,8 @@ export interface Service {
   readonly mainGeos: readonly number[]
   /** The indicators that recipes, the demo and examples are about by default. */
   readonly wellKnown: WellKnown
+  /** What searches and examples are about by default; null where nothing is known. */
+  readonly exampleTexts: ExampleTexts | null
   /** How it names the resolution of an answer. */
   readonly steps: Steps
   /** How much is requested at once before anything was learned. */

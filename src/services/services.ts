@@ -3,7 +3,7 @@ import { CHANGES } from './resolutionChanges.ts'
 import { LOCALES, PROBE, ROUTES } from './routes.ts'
 import type { Service } from './service.ts'
 import { STEPS } from './steps.ts'
-import { MAIN_GEOS, WELL_KNOWN } from './wellKnown.ts'
+import { EXAMPLE_TEXTS, MAIN_GEOS, WELL_KNOWN } from './wellKnown.ts'
 import { WINDOWS } from './windows.ts'
 
 /** What the profiles have in common. Source: the specification. */
@@ -15,6 +15,7 @@ const SHARED = {
   probe: PROBE,
   mainGeos: MAIN_GEOS,
   wellKnown: WELL_KNOWN,
+  exampleTexts: EXAMPLE_TEXTS,
   steps: STEPS,
   windows: WINDOWS,
   changes: CHANGES,

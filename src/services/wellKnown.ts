@@ -46,8 +46,17 @@ export const NOTHING_KNOWN = Object.fromEntries(
   SUBJECTS.map((name) => [name, { indicator: null, geo: null }]),
 ) as unknown as WellKnown
 
-/** Two indicators for examples in the help and in messages. */
+/** Two indicators for examples in the help, which is about no other service. */
 export const [EXAMPLE, SECOND_EXAMPLE] = [WELL_KNOWN.spotPrice.indicator, WELL_KNOWN.sessionPrice.indicator] as const
+
+/** What is found in texts, for searches by default and for examples. */
+export interface ExampleTexts {
+  /** A word of many texts. */
+  readonly word: string
+  /** A term under which the catalogue files indicators. */
+  readonly term: string
+}
+export const EXAMPLE_TEXTS: ExampleTexts = { word: 'precio', term: 'Precios' }
 
 /** The geos that are shown before others where nobody names one, the widest first. Source: the operator's values. */
 export const MAIN_GEOS: readonly number[] = [COUNTRY, PENINSULA]

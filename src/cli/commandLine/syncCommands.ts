@@ -1,4 +1,5 @@
 import { LIVE } from '../../services/services.ts'
+import { EXAMPLE_TEXTS } from '../../services/wellKnown.ts'
 import {
   DATABASE,
   DISTRIBUTED,
@@ -70,7 +71,7 @@ export const SYNC_COMMANDS = {
       limit: { type: 'number', default: 50, describe: 'The most rows; 0 for all' },
       ...JSON_FLAG,
     },
-    example: 'discover "precio mercado spot"',
+    example: `discover ${EXAMPLE_TEXTS.word}`,
     run: async (args) => (await import('../commands/discover.ts')).run(args),
   },
   plan: {

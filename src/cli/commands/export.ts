@@ -9,7 +9,8 @@ import type { Dialect } from '../../products/cells.ts'
 import { datasetsOf, type ExportQuestion, rangeIn, requireHeld, yearsOf } from '../../products/datasets.ts'
 import { type Clock, type Exported, exportLong, exportWide } from '../../products/export.ts'
 import { asAnswerError } from '../../products/statement.ts'
-import { EXAMPLE } from '../../services/wellKnown.ts'
+import { examplesOf } from '../../services/examples.ts'
+import type { Service } from '../../services/service.ts'
 import { counted, exportFile, writeFile } from '../exports/exportFile.ts'
 import { exportYears } from '../exports/partition.ts'
 import type { CommonArgs, DatabaseArgs, ExportForm, RangeArgs } from '../flags.ts'
@@ -46,12 +47,12 @@ const refuseExport = (message: string, hint: string): never => {
 const intoFile = (what: string): never => refuseExport(`${what} goes into a file.`, 'Name it: --output FILE.')
 
 /** Flags that do not go together, with what to do. */
-function checkFlags(args: ExportArgs): void {
+function checkFlags(args: ExportArgs, service: Service): void {
   const { sql, indicator, offer, output, partition, format: form } = args
   if ((sql === undefined) === (indicator === undefined && offer === undefined))
     refuseExport(
       'Say what to export: either --indicator or --sql.',
-      `indicator-sync export --indicator ${EXAMPLE} --output spot.csv; --offer takes the numbers of offer indicators.`,
+      `indicator-sync export --indicator ${examplesOf(service).indicator} --output spot.csv; --offer takes the numbers of offer indicators.`,
     )
   if (args.kind !== undefined && indicator === undefined)
     refuseExport('--kind goes with --indicator.', 'It says of which route its numbers are.')
@@ -146,12 +147,13 @@ async function write(reader: Reader, output: string | undefined, args: ExportArg
 }
 
 export async function run(args: ExportArgs): Promise<number> {
-  checkFlags(args)
+  const { database, service } = await readSettings(args)
+  checkFlags(args, service.value)
   // Illegal dates are reported before anything is opened.
   rangeOfFlags(args, SOME_ZONE, Math.floor(Date.now() / 1000))
   if (args.asOf !== undefined) millisOfFlag('as-of', args.asOf, SOME_ZONE, Date.now())
   const output = args.output !== undefined && STDOUT.includes(args.output) ? undefined : args.output
-  const reader = openReader((await readSettings(args)).database.value)
+  const reader = openReader(database.value)
   try {
     const rows = await write(reader, output, args)
     if (!args.quiet) process.stderr.write(`${quantity(rows, 'row')}${output ? ` in ${output}` : ''}.\n`)

@@ -6,8 +6,8 @@ import { openReader } from '../../db/open.ts'
 import { exactNumber, uniqueNames } from '../../products/cells.ts'
 import { isNeeded, type Recipe } from '../../products/recipes/recipe.ts'
 import { asAnswerError } from '../../products/statement.ts'
+import { examplesOf } from '../../services/examples.ts'
 import type { Service } from '../../services/services.ts'
-import { EXAMPLE } from '../../services/wellKnown.ts'
 import type { CommonArgs, NamedServiceArgs } from '../flags.ts'
 import { readSettings, type Settings } from '../settings/config.ts'
 import { called } from '../shell.ts'
@@ -104,9 +104,9 @@ async function listRecipes(service: Service, json: boolean): Promise<void> {
       ...(Object.keys(recipe.parameters).length > 0 ? [wrapped(parametersText(recipe), cells, '    ')] : []),
     ].join('\n'),
   )
-  const { indicator } = service.wellKnown.spotPrice
+  const { indicator } = examplesOf(service)
   print(
-    `${recipes.join('\n')}\n\nRun one: ${called()} query --recipe daily-average --indicator ${indicator ?? EXAMPLE} --from 2025-10-01`,
+    `${recipes.join('\n')}\n\nRun one: ${called()} query --recipe daily-average --indicator ${indicator} --from 2025-10-01`,
   )
 }
 

@@ -7,8 +7,8 @@ import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { parseSpan, SPAN_FORM } from '../../job/moment.ts'
 import { lastVersionAt } from '../../products/versions.ts'
+import { examplesOf } from '../../services/examples.ts'
 import type { Service } from '../../services/services.ts'
-import { EXAMPLE } from '../../services/wellKnown.ts'
 import type { CommonArgs, NamedServiceArgs, RangeArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -94,13 +94,13 @@ async function draw(
 }
 
 /** What is drawn, by number and kind. */
-function subjectOf({ indicator, offer, kind = ENTRY_ROUTES.series, with: second, revisions }: ShowArgs): {
-  kind: string
-  id: number
-} {
+function subjectOf(
+  { indicator, offer, kind = ENTRY_ROUTES.series, with: second, revisions }: ShowArgs,
+  service: Service,
+): { kind: string; id: number } {
   if ((indicator === undefined) === (offer === undefined))
     throw new InputError('show takes the number of one indicator, or --offer with that of an offer indicator.', {
-      hint: `For example: indicator-sync show ${EXAMPLE} --last 7d`,
+      hint: `For example: indicator-sync show ${examplesOf(service).indicator} --last 7d`,
       code: 'usage',
     })
   if (revisions && second !== undefined)
@@ -122,7 +122,7 @@ function askedRange(args: ShowArgs, zone: string): Interval | undefined {
 
 /** Reads what is to be shown. Throws InputError where nothing of it is held. */
 async function read(reader: Reader, args: ShowArgs, service: Service): Promise<Shown> {
-  const { kind, id } = subjectOf(args)
+  const { kind, id } = subjectOf(args, service)
   const first = await findShownSeries(reader, kind, id, args.geo, service)
   const second =
     args.with === undefined ? null : await findShownSeries(reader, ENTRY_ROUTES.series, args.with, args.geo, service)

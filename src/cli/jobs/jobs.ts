@@ -3,8 +3,8 @@ import { InputError } from '../../base/errors.ts'
 import type { Job } from '../../job/job.ts'
 import { type ReadOther, readJob } from '../../job/read.ts'
 import { onlyIndicators } from '../../job/select.ts'
+import { examplesOf } from '../../services/examples.ts'
 import type { Service } from '../../services/service.ts'
-import { EXAMPLE, SECOND_EXAMPLE } from '../../services/wellKnown.ts'
 import type { OnlyArgs } from '../flags.ts'
 import { readSettings, type SettingFlags } from '../settings/config.ts'
 import { readSmall } from '../settings/smallFile.ts'
@@ -58,12 +58,14 @@ export function readJobs(files: readonly string[], service: Service): Job[] {
 /** Reads the jobs of a command, narrowed to the indicators of `--only`. */
 export async function readJobsOf(args: SettingFlags & OnlyArgs & { readonly jobs: readonly string[] }): Promise<Job[]> {
   const { jobs, only } = args
-  const read = readJobs(jobs, (await readSettings(args)).service.value)
+  const service = (await readSettings(args)).service.value
+  const read = readJobs(jobs, service)
   if (only === undefined) return read
   const ids = only.split(',').map((text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN))
+  const { indicator, second } = examplesOf(service)
   if (ids.some(Number.isNaN))
     throw new InputError(`--only ${JSON.stringify(only)} is not a list of numbers.`, {
-      hint: `Give numbers of indicators, separated by commas: --only ${EXAMPLE},${SECOND_EXAMPLE}`,
+      hint: `Give numbers of indicators, separated by commas: --only ${indicator},${second}`,
       code: 'bad-only',
     })
   return onlyIndicators(read, ids)

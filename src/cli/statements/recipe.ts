@@ -4,7 +4,7 @@ import type { Interval } from '../../base/time/interval.ts'
 import { floorTo, localDate } from '../../base/time/zone.ts'
 import { allRows } from '../../db/allRows.ts'
 import type { Reader } from '../../db/store.ts'
-import type { Need, Recipe } from '../../products/recipes/recipe.ts'
+import { isNeeded, type Need, type Recipe } from '../../products/recipes/recipe.ts'
 import type { Service } from '../../services/services.ts'
 import { instantOfFlag, millisOfFlag, rangeOfFlags } from '../times.ts'
 import {
@@ -49,7 +49,7 @@ function checkParameters({ name, parameters, needs }: Recipe, given: Parameters)
     if (list && !/^\d+(\s*,\s*\d+)*$/.test(String(value)))
       refuseRecipe(
         `${key} takes numbers of indicators, and ${JSON.stringify(value)} is none.`,
-        `Write --param ${key}=${parameters[key]}.`,
+        `Write --param ${key}=${parameters[key] ?? '7,8'}.`,
         'bad-parameter',
       )
   }
@@ -98,6 +98,13 @@ export async function prepareRecipe(
   checkParameters(recipe, given)
   const notes: string[] = []
   let parameters: Parameters = { ...recipe.parameters, ...given }
+  for (const name of recipe.required ?? [])
+    if (isNeeded(recipe, name) && (given[name] ?? null) === null)
+      refuseRecipe(
+        `${recipe.name} has no default for ${name}: the service does not declare any.`,
+        `Name it: --param ${name}=…`,
+        'no-parameter',
+      )
   const needed: { need: Need; series: RecipeSeries[] }[] = []
   for (const need of recipe.needs) needed.push({ need, series: await seriesOfNeed(db, recipe, need, parameters) })
   const all = needed.flatMap(({ series }) => series)

@@ -3,7 +3,7 @@ import type { Service } from '../../services/service.ts'
 import type { WellKnownSeries } from '../../services/wellKnown.ts'
 
 /** What recipes take from the declaration of a service for their defaults. */
-export type Subjects = Pick<Service, 'wellKnown' | 'locales'>
+export type Subjects = Pick<Service, 'wellKnown' | 'exampleTexts' | 'locales'>
 
 /** A series that a recipe reads: the names of the parameters that choose it. */
 export interface Need {
@@ -36,6 +36,8 @@ export interface Recipe {
   /** Values with which the documentation shows the answer, where the defaults depend on the day. */
   readonly shown?: Readonly<Record<string, string | number>>
   readonly needs: readonly Need[]
+  /** Other parameters without which it answers nothing. */
+  readonly required?: readonly string[]
   readonly probes?: readonly Probe[]
   readonly sql: string
   /** What it means when there are no rows although all needed data is held; `answers` where that is an answer. */
@@ -104,8 +106,8 @@ export const UNSAID: Readonly<Record<string, string>> = {
 }
 
 /** Whether a parameter has no default because the service declares none, so that the recipe answers nothing without it. */
-export const isNeeded = ({ needs, parameters }: Recipe, name: string): boolean =>
-  parameters[name] === null && needs.some(({ of, geo }) => [of, geo].includes(name))
+export const isNeeded = ({ needs, required = [], parameters }: Recipe, name: string): boolean =>
+  parameters[name] === null && [...required, ...needs.flatMap(({ of, geo }) => [of, geo])].includes(name)
 
 const literal = (value: string | number): string =>
   typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`

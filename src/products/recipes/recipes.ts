@@ -14,4 +14,6 @@ export const recipesOf = (service: Subjects): readonly Recipe[] => [
 ]
 
 /** The names of all recipes, which are the same for every service. */
-export const RECIPE_NAMES = recipesOf({ wellKnown: NOTHING_KNOWN, locales: ['en'] }).map(({ name }) => name)
+export const RECIPE_NAMES = recipesOf({ wellKnown: NOTHING_KNOWN, exampleTexts: null, locales: ['und'] }).map(
+  ({ name }) => name,
+)

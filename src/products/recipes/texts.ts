@@ -3,13 +3,14 @@ import type { Recipe, Subjects } from './recipe.ts'
 /** The day of `archives-published`, for tools that do not give one. */
 const DAY = `coalesce(:date, date('now'))`
 
-export const textRecipes = ({ locales }: Subjects): readonly Recipe[] => [
+export const textRecipes = ({ exampleTexts, locales }: Subjects): readonly Recipe[] => [
   {
     name: 'search',
     question:
       'Where is something spoken of: in indicators, content or archives? Accents do not matter; words of the name count most.',
-    parameters: { text: 'precio*', locale: locales[0] },
+    parameters: { text: exampleTexts && `${exampleTexts.word}*`, locale: locales[0] },
     needs: [],
+    required: ['text'],
     probes: [
       {
         sql: 'select exists(select 1 from search_item where locale = :locale)',

@@ -77,7 +77,7 @@ function refuseOthers(sql: string): void {
   throw new InputError(
     '`match` is a word of SQLite: on PostgreSQL texts are searched by `indicator-sync discover TEXT`.',
     {
-      hint: "In SQL: select t.* from search s join texts t on t.id = s.id where s.words @@ to_tsquery('precio:*')",
+      hint: "In SQL: select t.* from search s join texts t on t.id = s.id where s.words @@ to_tsquery('word:*')",
       code: 'bad-sql',
     },
   )

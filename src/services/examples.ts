@@ -1,0 +1,16 @@
+import type { Service } from './service.ts'
+
+/** What examples in messages are about. */
+export interface Examples {
+  readonly indicator: number
+  readonly second: number
+  /** A word of texts, and a term of the catalogue. */
+  readonly word: string
+  readonly term: string
+}
+
+/** Examples of what a service has, as far as it declares it. */
+export function examplesOf({ wellKnown, exampleTexts }: Pick<Service, 'wellKnown' | 'exampleTexts'>): Examples {
+  const [indicator = 1, second = 2] = Object.values(wellKnown).flatMap((series) => series.indicator ?? [])
+  return { indicator, second, ...(exampleTexts ?? { word: 'word', term: 'term' }) }
+}
