@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
@@ -278,37 +278,4 @@ describe('a route of a known shape is one row of a service', () => {
     expect(Object.keys(less.routes)).toContain('widget')
     expect(() => buildRequest(less, 'widgets', {})).toThrow(/no route widgets/)
   })
-})
-
-test('what is particular to a service is in its declaration, and in the copy of it for tests', () => {
-  const { wellKnown, mainGeos, routes } = SERVICES.generic
-  const oneOf = (words: Iterable<string | number>): string => `(${[...new Set(words)].join('|')})`
-  const indicators = oneOf(Object.values(wellKnown).map(({ indicator }) => indicator))
-  // These numbers mean nothing else; 600 and 3 also count other things.
-  const telling = [
-    ...Object.values(wellKnown).map(({ indicator }) => indicator),
-    ...mainGeos,
-    SERVICES.generic.steps.coarse!,
-  ]
-  const roots = oneOf(Object.values(routes).map(({ root }) => root))
-  const FORBIDDEN = [
-    new RegExp(`\\b${oneOf(telling.filter((number) => ![600, 3].includes(number)))}\\b`),
-    new RegExp(`(indicators?|indicator_id|show|series|--only|--with)\\b\\W{0,9}\\b${indicators}\\b`),
-    new RegExp(`\\bgeo(_?ids?)?\\b[^\\w$]{1,5}${oneOf(mainGeos)}\\b`, 'i'),
-    new RegExp(`\\$\\.${roots}\\b`),
-    new RegExp(`\\bbody\\.${roots}\\b`),
-    /\b(Madrid|Spain|esios)\b/i,
-    /'es'/,
-    /locale desc/,
-  ]
-  const own = (file: string): boolean =>
-    ['services/', 'emulator/', 'page/words/'].some((place) => file.startsWith(place))
-  const files = (readdirSync('src', { recursive: true }) as string[]).filter(
-    (file) => file.endsWith('.ts') && !own(file),
-  )
-  const found = files.flatMap((file) => {
-    const code = readFileSync(join('src', file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$|\s\/\/ .*$/gm, '')
-    return FORBIDDEN.flatMap((pattern) => pattern.exec(code)?.[0] ?? []).map((text) => `${file}: ${text}`)
-  })
-  expect(found, 'take it from the service').toEqual([])
 })

@@ -7,7 +7,6 @@ import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import type { Need, Recipe } from '../../products/recipes/recipe.ts'
 import type { Service } from '../../services/services.ts'
-import { FIRST_LOCALE } from '../../tables/sql/sql.ts'
 
 /** The values of a statement's parameters. */
 export type Parameters = Readonly<Record<string, string | number | bigint | null>>
@@ -95,7 +94,7 @@ export async function seriesOfNeed(
 export async function chooseGeo(
   { kysely }: Reader,
   series: readonly RecipeSeries[],
-  { mainGeos }: Service,
+  { mainGeos, locales }: Service,
   { parameter, geo, isNamed }: { readonly parameter: string; readonly geo: number | null; readonly isNamed: boolean },
 ): Promise<number> {
   const held: ReadonlySet<number>[] = []
@@ -111,13 +110,12 @@ export async function chooseGeo(
   }
   const place = held.findIndex((ids) => geo === null || !ids.has(geo))
   const own = [...held[place]!]
-  const names = await kysely
+  const texts = kysely
     .selectFrom('geo_text')
     .select(['id', 'name'])
     .where('id', 'in', [...(geo === null ? [] : [geo]), ...own])
-    .orderBy((of) => of('locale', '<>', FIRST_LOCALE))
-    .orderBy('locale')
-    .execute()
+  const inOrder = locales.reduce((query, locale) => query.orderBy((of) => of('locale', '<>', locale)), texts)
+  const names = await inOrder.orderBy('locale').execute()
   const named = (id: number): string => {
     const name = names.find((one) => one.id === id)?.name
     return name ? `${id} (${name})` : String(id)
