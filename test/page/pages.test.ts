@@ -132,7 +132,9 @@ test('archives are shown by day, the last one by default, with the days next to 
     before: null,
     after: expect.any(String),
   })
-  expect((await ask('/archives?date=2025-99-99')).data.date).toBe(data.date)
+  expect((await ask('/archives?date=')).data.date).toBe(data.date)
+  for (const never of ['2025-99-99', '2025-02-30', 'today'])
+    await expect(ask(`/archives?date=${never}`)).rejects.toThrow(`date="${never}" is not a valid date.`)
   const [{ kind, id }] = data.editions
   expect((await ask(`/archives/${kind}/${id}`)).data.editions.length).toBeGreaterThan(1)
   await expect(ask('/archives/archive/99999999')).rejects.toThrow(/not found/)

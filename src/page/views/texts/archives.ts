@@ -1,3 +1,5 @@
+import { InputError } from '../../../base/errors.ts'
+import { type LocalDate, startOfDate } from '../../../base/time/zone.ts'
 import { type Html, html } from '../../html.ts'
 import { type PageRequest, view } from '../../page.ts'
 import { EDITIONS, readArchives } from '../../queries/texts/archives.ts'
@@ -10,9 +12,14 @@ type Data = Awaited<ReturnType<typeof readArchives>>
 const dayAfter = (day: string): string => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
 
 /** The day of an address; null where there is none. */
-export const dayIn = (query: URLSearchParams, name: string): string | null => {
-  const day = query.get(name) ?? ''
-  return /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day)) ? day : null
+export function dayIn(query: URLSearchParams, name: string): LocalDate | null {
+  const day = query.get(name)
+  if (!day) return null
+  if (startOfDate('UTC', day) !== undefined) return day
+  throw new InputError(`${name}=${JSON.stringify(day)} is not a valid date.`, {
+    hint: 'Give a day: 2025-10-01.',
+    code: 'bad-time',
+  })
 }
 
 /** One day, or two as a range, as text. */
