@@ -103,21 +103,29 @@ export async function openQueue<T extends object>(
     ...(supervises ? { superviseIntervalSeconds: 2, monitorIntervalSeconds: 2 } : {}),
   })
   boss.on('error', onError)
-  await boss.start().catch(async (error: unknown) => {
+  const close = async (): Promise<void> => {
+    await boss.stop({ graceful: false, close: false })
+    closed = true
+  }
+  const { asks: name, dead } = queueOf(host)
+  const kept = { retentionSeconds: 90 * 86_400, deleteAfterSeconds: 3_600 }
+  try {
+    await boss.start()
+    await boss.createQueue(dead, { policy: 'standard', ...kept })
+    await boss.createQueue(name, {
+      ...{ policy: 'exclusive', deadLetter: dead, heartbeatSeconds: HEARTBEAT_S, expireInSeconds: 6 * 3_600, ...kept },
+      ...{ retryLimit: RETRIES, retryDelay: 1, retryBackoff: true, retryDelayMax: 600 },
+    })
+  } catch (error) {
+    // Timers of a queue that was begun keep the process alive.
+    await close().catch(() => undefined)
     if ((error as { readonly code?: unknown }).code !== NOT_ALLOWED || (await isQueueMade(db))) throw error
     throw new StoreError('The database has no queue yet, and this user may not make it.', {
       hint: 'Run `indicator-sync sync --distributed` once as a user of the role that writes; workers can start after that.',
       code: 'no-queue',
       cause: error,
     })
-  })
-  const { asks: name, dead } = queueOf(host)
-  const kept = { retentionSeconds: 90 * 86_400, deleteAfterSeconds: 3_600 }
-  await boss.createQueue(dead, { policy: 'standard', ...kept })
-  await boss.createQueue(name, {
-    ...{ policy: 'exclusive', deadLetter: dead, heartbeatSeconds: HEARTBEAT_S, expireInSeconds: 6 * 3_600, ...kept },
-    ...{ retryLimit: RETRIES, retryDelay: 1, retryBackoff: true, retryDelayMax: 600 },
-  })
+  }
   const attempt = ({ id, retryCount }: Claim<T>) => ({ id, retryCount })
   const on = (tx: Kysely<Database> | undefined) => (tx ? { db: asDb(tx) } : {})
   const inserted = async (work: readonly Queued<T>[], options: object, tx?: Kysely<Database>): Promise<number> => {
@@ -155,9 +163,6 @@ export async function openQueue<T extends object>(
       return Number(count)
     },
     requeueDead: () => boss.redrive(dead),
-    async close() {
-      await boss.stop({ graceful: false, close: false })
-      closed = true
-    },
+    close,
   }
 }

@@ -1,7 +1,11 @@
+import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { openQueue, type Queue } from '../../src/cluster/queue.ts'
+import { openStore } from '../../src/db/open.ts'
+import { tempDatabase, withClient } from '../postgres/database.ts'
 import { bareDatabase, bareStore } from './bare.ts'
+import { machine } from './machines.ts'
 
 interface Work {
   readonly n: number
@@ -91,3 +95,22 @@ test('what is put back is as it was, and comes again', async () => {
   const [again] = await queue.claim(1)
   expect(again).toMatchObject({ data: { n: 1 }, retryCount: 0, priority: 1 })
 })
+
+test.each([['sync', 'demo.yaml', '--distributed'], ['worker']])(
+  'a command that cannot make its queue says so, and ends: %s',
+  async (...args) => {
+    const url = await tempDatabase()
+    await (await openStore(url)).close()
+    await (await open(url)).close()
+    // The queue has begun by then, and its timers with it.
+    await withClient(url, (client) => client.query('drop function pgboss.create_queue(text, jsonb)'))
+    const words = args.map((word) => word.replace('demo.yaml', resolve('jobs/demo.yaml')))
+    const one = machine(url, 'http://127.0.0.1:9', words)
+    // Only one that never ends is killed.
+    const killer = setTimeout(() => one.child.kill('SIGKILL'), 60_000)
+    expect(await one.ended).toBe(7)
+    clearTimeout(killer)
+    expect(one.said()).toContain('create_queue')
+  },
+  90_000,
+)

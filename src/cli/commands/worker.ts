@@ -11,6 +11,7 @@ import { openStore } from '../../db/open.ts'
 import { hostOf } from '../../load/source.ts'
 import { secretsOf } from '../../services/key.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
+import { createClosers } from '../jobs/closers.ts'
 import { readSettings, refuseExposed, requireService } from '../settings/config.ts'
 import { EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
@@ -38,37 +39,37 @@ export async function run(args: WorkerArgs): Promise<number> {
   if (!(Number.isInteger(args.concurrency) && args.concurrency >= 1 && args.concurrency <= 100))
     throw new InputError('--concurrency takes a whole number from 1 to 100.', { code: 'bad-concurrency' })
   const onEvent = eventsTo(logFor(args, secretsOf(service.key)))
-  const [store, control] = [await openStore(file), await openStore(file, { durability: 'full' })]
-  const emit = emitterOf(onEvent)
-  const signals = watchSignals((fields) => emit('signal.received', fields))
-  const clock = await openClock(control.kysely)
+  const closers = createClosers()
   try {
+    const control = await openStore(file, { durability: 'full' })
+    closers.add(() => control.close())
+    const store = await openStore(file)
+    closers.add(() => store.close())
+    const emit = emitterOf(onEvent)
+    const signals = watchSignals((fields) => emit('signal.received', fields))
+    closers.add(signals.release)
+    const clock = await openClock(control.kysely)
+    closers.add(clock.close)
     const queue = await openQueue<QueuedRequest>(control, hostOf(service.baseUrl), {
       supervises: true,
       onError: (error) => emit('queue.failed', { command: 'worker', reason: error.message }),
     })
-    try {
-      const { done, failed, stop } = await work(
-        {
-          ...{ ...service, store, control, version: version(), now: clock.now, signal: signals.signal, onEvent },
-          rejects: rejectPolicy(args),
-        },
-        queue,
-        args,
-      )
-      if (!args.quiet) print(`${quantity(done, 'request')} done, ${failed} of them failed.`)
-      if (stop) {
-        emit('command.failed', failedFields(stop))
-        return exitCodeOf(stop)
-      }
-      return signals.code() ?? (failed > 0 ? EXIT.partial : EXIT.done)
-    } finally {
-      await queue.close()
+    closers.add(queue.close)
+    const { done, failed, stop } = await work(
+      {
+        ...{ ...service, store, control, version: version(), now: clock.now, signal: signals.signal, onEvent },
+        rejects: rejectPolicy(args),
+      },
+      queue,
+      args,
+    )
+    if (!args.quiet) print(`${quantity(done, 'request')} done, ${failed} of them failed.`)
+    if (stop) {
+      emit('command.failed', failedFields(stop))
+      return exitCodeOf(stop)
     }
+    return signals.code() ?? (failed > 0 ? EXIT.partial : EXIT.done)
   } finally {
-    clock.close()
-    signals.release()
-    await store.close()
-    await control.close()
+    await closers.close()
   }
 }

@@ -21,6 +21,7 @@ import { createProgress } from '../terminal/progress.ts'
 import { watchSignals } from '../terminal/signals.ts'
 import { rangeOfFlags } from '../times.ts'
 import { version } from '../version.ts'
+import { createClosers } from './closers.ts'
 import { createNotifier, type Notifier } from './notify.ts'
 import type { SharedRun } from './sharedRun.ts'
 
@@ -101,14 +102,16 @@ async function runAll(
   const stopping = new AbortController()
   const signal = options.signal ?? stopping.signal
   const store = await openFor(jobs, options, signal)
+  const closers = createClosers()
+  closers.add(() => store.close())
   const emitLog = eventsTo(options.log)
   // Not before the database is open: until then there is nothing to finish, and a signal ends the process at once.
   const signals = watchSignals((fields) => emitterOf(emitLog)('signal.received', fields), stopping)
   signal.addEventListener('abort', emit.abort, { once: true })
   const summaries: Summary[] = []
-  let sharedRun: SharedRun | undefined
   try {
-    sharedRun = await joinMachines(store, options, signal)
+    const sharedRun = await joinMachines(store, options, signal)
+    if (sharedRun) closers.add(sharedRun.close)
     const requested = sharedRun?.context.requested ?? createRequested()
     const running: Running = { ...{ options, store, signal, sharedRun, requested, emitLog }, started: emit.started }
     for (const [i, job] of jobs.entries()) {
@@ -120,8 +123,7 @@ async function runAll(
   } finally {
     signals.release()
     signal.removeEventListener('abort', emit.abort)
-    await sharedRun?.close()
-    await store.close()
+    await closers.close()
   }
   return { code: signals.code() ?? worstCode(summaries), summaries }
 }

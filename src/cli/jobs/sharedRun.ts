@@ -6,6 +6,7 @@ import { openStore } from '../../db/open.ts'
 import type { Store } from '../../db/store.ts'
 import type { SyncContext } from '../../ingestAll.ts'
 import { hostOf } from '../../load/source.ts'
+import { createClosers } from './closers.ts'
 
 /** What a run does together with other machines: what it needs of its context for that. */
 export interface SharedRun {
@@ -26,26 +27,30 @@ export async function openSharedRun(
   }: Pick<SyncContext, 'service' | 'baseUrl' | 'signal' | 'onPause' | 'breaker'>,
   distributed: boolean,
 ): Promise<SharedRun> {
-  // A second connection: taking a turn must not wait for the transaction that loads an answer.
-  const control = await openStore(file, { durability: 'full' })
-  const clock = await openClock(control.kysely)
-  const closers: (() => unknown)[] = [() => control.close(), clock.close]
-  const context = {
-    now: clock.now,
-    turns: (pace: Parameters<NonNullable<SyncContext['turns']>>[0]) =>
-      createSharedTurns({ store: control, pace, signal, breaker, onPause }),
+  const closers = createClosers()
+  try {
+    // A second connection: taking a turn must not wait for the transaction that loads an answer.
+    const control = await openStore(file, { durability: 'full' })
+    closers.add(() => control.close())
+    const clock = await openClock(control.kysely)
+    closers.add(clock.close)
+    const context = {
+      now: clock.now,
+      turns: (pace: Parameters<NonNullable<SyncContext['turns']>>[0]) =>
+        createSharedTurns({ store: control, pace, signal, breaker, onPause }),
+    }
+    if (!distributed) {
+      const own = createOwnLeases(createLeases(store, control, signal), await lastFetch(store))
+      closers.add(own.close)
+      return { context: { ...context, leased: own.leased }, close: closers.close }
+    }
+    const { openQueue } = await import('../../cluster/queue.ts')
+    const queue = await openQueue<never>(control, hostOf(baseUrl), { supervises: false, onError: () => undefined })
+    closers.add(queue.close)
+    const { requested, execute } = await openHandOut(store, queue, service)
+    return { context: { ...context, requested, execute }, close: closers.close }
+  } catch (error) {
+    await closers.close().catch(() => undefined)
+    throw error
   }
-  const close = async (): Promise<void> => {
-    for (const closer of closers.reverse()) await closer()
-  }
-  if (!distributed) {
-    const own = createOwnLeases(createLeases(store, control, signal), await lastFetch(store))
-    closers.push(own.close)
-    return { context: { ...context, leased: own.leased }, close }
-  }
-  const { openQueue } = await import('../../cluster/queue.ts')
-  const queue = await openQueue<never>(control, hostOf(baseUrl), { supervises: false, onError: () => undefined })
-  closers.push(queue.close)
-  const { requested, execute } = await openHandOut(store, queue, service)
-  return { context: { ...context, requested, execute }, close }
 }

@@ -64,9 +64,15 @@ export async function connectAlone(address: string): Promise<pg.Client> {
   const client = new (driver().Client)(clientConfig(address))
   // The query that waits for an answer gets the error; if none does, the next one gets it.
   client.on('error', () => undefined)
-  await client.connect()
-  await beginAlone(client, address)
-  return client
+  try {
+    await client.connect()
+    await beginAlone(client, address)
+    return client
+  } catch (error) {
+    // An open connection keeps the process alive.
+    void client.end().catch(() => undefined)
+    throw error
+  }
 }
 
 /** What a pool does with each new connection before anything else. */
