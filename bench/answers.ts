@@ -1,7 +1,7 @@
 import { openSync, readFileSync, writeSync } from 'node:fs'
 import { addUnits, startOfDate } from '../src/base/time/zone.ts'
 import type { PlannedRequest } from '../src/job/plannedRequest.ts'
-import { buildRequest } from '../src/services/request.ts'
+import { requestFor } from '../src/services/request.ts'
 import { SERVICES } from '../src/services/services.ts'
 
 /** How many answers of how many days; each is about five geos, hour by hour, one series after the other. */
@@ -56,12 +56,16 @@ export function plannedRequestOf(n: number, { days }: Shape): PlannedRequest {
   // Whole days, as everything is asked.
   const from = addUnits(ZONE, BEGIN, 'day', (n % ANSWERS_A_SERIES) * days)
   const window = { from, to: addUnits(ZONE, from, 'day', days) }
-  const params = { id: indicatorId, locale: 'es', start_date: window.from, end_date: window.to - 1 } as const
-  return {
-    where: 'series[0]',
+  const call = {
+    service: SERVICES.generic,
     route: 'indicator',
-    params,
-    request: buildRequest(SERVICES.generic, 'indicator', params),
+    params: { id: indicatorId, locale: 'es' },
+    window,
+  } as const
+  return {
+    ...call,
+    where: 'series[0]',
+    request: requestFor(call),
     locale: 'es',
     reason: 'missing',
     series: {
@@ -74,11 +78,9 @@ export function plannedRequestOf(n: number, { days }: Shape): PlannedRequest {
       geoIds: null,
     },
     geoIds: [0],
-    window,
     settledBefore: window.to,
     lookbackS: 172_800,
     timeZone: ZONE,
-    service: SERVICES.generic,
     complete: false,
   }
 }

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import type { Instant } from '../base/time/instant.ts'
 import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import { buildRequest } from '../services/request.ts'
+import { ownParams, requestFor, sentParams } from '../services/request.ts'
 import type { Service } from '../services/service.ts'
 import type { Queued } from './queue.ts'
 
 /**
  * A planned request as it is queued: with what its worker must know of the job and the plan, and without the service, which the
- * worker has.
+ * worker has. Its parameters are those that are sent, the range included.
  */
 export interface QueuedRequest extends Omit<PlannedRequest, 'request' | 'service'> {
   /** The name of the job that wants it. */
@@ -31,7 +31,11 @@ export const keyOf = ({ request }: PlannedRequest): string => createHash('sha256
 export function queuedOf(job: Job, planned: PlannedRequest, after: number, now: Instant): Queued<QueuedRequest> {
   const { request: _request, service, ...rest } = planned
   return {
-    data: { ...rest, ...{ job: job.name, pace: job.pace, keep: job.keep, profile: service.name, after } },
+    data: {
+      ...rest,
+      params: sentParams(planned),
+      ...{ job: job.name, pace: job.pace, keep: job.keep, profile: service.name, after },
+    },
     key: keyOf(planned),
     group: job.name,
     priority: Math.floor((planned.window?.to ?? now + 366 * 86_400) / 3600),
@@ -41,6 +45,6 @@ export function queuedOf(job: Job, planned: PlannedRequest, after: number, now: 
 /** The planned request of what was queued, with the service that the worker calls. */
 export function plannedOf(queued: QueuedRequest, service: Service): PlannedRequest {
   const { job: _job, pace: _pace, keep: _keep, profile: _profile, after: _after, ...rest } = queued
-  const request = buildRequest(service, queued.route, queued.params)
-  return { ...rest, request, service }
+  const call = { ...rest, params: ownParams(queued.params, queued.window), service }
+  return { ...call, request: requestFor(call) }
 }

@@ -1,9 +1,8 @@
 import { canonical, numbersOf } from '../base/json.ts'
 import type { Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
-import type { ApiRequest } from '../services/request.ts'
-import type { AnyParams, Locale, Route } from '../services/routes.ts'
-import type { Service } from '../services/service.ts'
+import type { ApiRequest, Call } from '../services/request.ts'
+import type { Locale, Route } from '../services/routes.ts'
 
 /** What identifies a series: an indicator with its aggregation. Values of two series are never mixed. */
 export interface SeriesIdentity {
@@ -51,11 +50,9 @@ export type Reason = 'missing' | 'refresh' | 'doubt' | 'absent' | 'restate' | 'r
 export const ALL_GEOS = 0
 
 /** One planned request, with all that is needed to parse and load its answer. */
-export interface PlannedRequest {
+export interface PlannedRequest extends Call {
   /** The path of the entry in the job file. */
   readonly where: string
-  readonly route: string
-  readonly params: AnyParams
   readonly request: ApiRequest
   readonly locale: Locale
   readonly reason: Reason
@@ -63,14 +60,10 @@ export interface PlannedRequest {
   readonly series: SeriesIdentity | null
   /** The geos under which coverage is recorded; `[ALL_GEOS]` when it was not filtered by geo. */
   readonly geoIds: readonly number[]
-  /** What was requested; null for listings without a range. */
-  readonly window: Interval | null
   /** Periods that end before this are past revision. */
   readonly settledBefore: Instant
   /** The longest lookback, in seconds, with which any known job wants this series; null where none is known. */
   readonly lookbackS: number | null
-  /** The declaration of the service that is called. */
-  readonly service: Service
   /** The zone of the service, by which days, months and years are counted, whatever the zone of the job. */
   readonly timeZone: string
   /** Whether the listing is unfiltered, so that an item that it lacks has been withdrawn. */
@@ -85,16 +78,12 @@ export const declaredRoute = ({ service, route }: Pick<PlannedRequest, 'service'
 export const filteredGeos = ({ geoIds }: Pick<PlannedRequest, 'geoIds'>): readonly number[] | null =>
   geoIds.length === 0 || geoIds.includes(ALL_GEOS) ? null : geoIds
 
-/** A recorded request that failed, with all that is needed to send it again at any later time. */
-export interface FailedRequest {
+/** A recorded request that failed, with all that is needed to send it again at any later time: its window is absolute. */
+export interface FailedRequest extends Omit<Call, 'service'> {
   readonly where: string
-  readonly route: string
-  readonly params: AnyParams
   readonly series: SeriesIdentity | null
   /** Null for all geos. */
   readonly geoIds: readonly number[] | null
-  /** Absolute, so that it is the same at any later time. */
-  readonly window: Interval | null
   /** The longest lookback that the series was ever requested with, in seconds; null for listings. */
   readonly lookbackS: number | null
   /** As of a planned request; false where the listing is about dates, which may have passed. */

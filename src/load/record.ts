@@ -5,6 +5,7 @@ import { formatMillis } from '../base/time/instant.ts'
 import { prepared } from '../db/prepared.ts'
 import { filteredGeos, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { LastAnswer } from '../services/reply.ts'
+import { sentParams } from '../services/request.ts'
 import type { Database } from '../tables/schema.ts'
 import type { FailureOutcome, FetchOutcome } from '../tables/sql/fetchOutcome.ts'
 import type { PackedReply } from './replies/packer.ts'
@@ -134,7 +135,7 @@ export async function recordFetch(tx: Transaction<Database>, record: FetchRecord
     entry: planned.where,
     route: planned.route,
     target: planned.request.target,
-    params: canonical(planned.params),
+    params: canonical(sentParams(planned)),
     series_id: record.seriesId,
     geo_ids: filteredGeos(planned)?.join(',') ?? null,
     from_at: planned.window?.from ?? null,

@@ -116,17 +116,18 @@ function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<Plan
     for (const locale of entry.locales)
       yield* whenDue(planning, {
         ...listing,
-        params: { locale, ...filters, ...rangeParams(window), date_type: entry.dateType ?? undefined },
+        params: { locale, ...filters, date_type: entry.dateType ?? undefined },
         window,
       })
 }
 
 function* planWidgets(planning: Planning, entry: WidgetsEntry): Generator<PlannedRequest> {
   const { job, now } = planning
-  const window = entry.window && wantedRange(planning, entry.window)
+  // A range filters what widgets show. Whether they are due does not depend on it, so it is not their window.
+  const range = entry.window ? rangeParams(wantedRange(planning, entry.window)) : {}
   const datetime = entry.datetime ? resolveMoment(entry.datetime, job.timeZone, now) : undefined
   for (const locale of entry.locales) {
-    const params = { locale, datetime, ...rangeParams(window) }
+    const params = { locale, datetime, ...range }
     if (entry.list) {
       const widgetType = entry.widgetType ?? undefined
       const complete = widgetType === undefined

@@ -1,5 +1,5 @@
 import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
-import { buildRequest } from '../services/request.ts'
+import { requestFor } from '../services/request.ts'
 import type { AnyParams, Locale } from '../services/routes.ts'
 import type { Planning } from './planning.ts'
 
@@ -13,7 +13,7 @@ export function planRequest(
   where: string,
   route: string,
   given: AnyParams,
-  extra: Extra = {},
+  { window = null, ...extra }: Extra = {},
 ): PlannedRequest {
   const params: { [name: string]: AnyParams[string] } = {}
   for (const name in given) if (given[name] !== undefined) params[name] = given[name]
@@ -21,12 +21,12 @@ export function planRequest(
     where,
     route,
     params,
-    request: buildRequest(service, route, params),
+    window,
+    request: requestFor({ service, route, params, window }),
     locale: (params.locale as Locale | undefined) ?? service.locales[0],
     reason: 'missing',
     series: null,
     geoIds: [ALL_GEOS],
-    window: null,
     settledBefore: now,
     lookbackS: null,
     timeZone: service.timeZone,

@@ -3,7 +3,7 @@ import type { Interval } from '../base/time/interval.ts'
 import { addUnits, floorTo, startOfDate } from '../base/time/zone.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Neighbours } from '../job/plannerState.ts'
-import { buildRequest, rangeParams } from '../services/request.ts'
+import { requestFor } from '../services/request.ts'
 import { announcedChanges } from '../services/resolutionChanges.ts'
 import { geoRanges, type Observations, type Rows } from '../tables/rows.ts'
 
@@ -79,8 +79,8 @@ export function judge(
 
 /** The same request for another window. */
 export function withWindow(planned: PlannedRequest, window: Interval): PlannedRequest {
-  const params = { ...planned.params, ...rangeParams(window) }
-  return { ...planned, params, window, request: buildRequest(planned.service, planned.route, params) }
+  const moved = { ...planned, window }
+  return { ...moved, request: requestFor(moved) }
 }
 
 /** The local days that have values, in order. */

@@ -2,7 +2,6 @@ import type { Interval } from '../base/time/interval.ts'
 import { floorTo } from '../base/time/zone.ts'
 import { DEFAULT_LOOKBACK } from '../job/normalize.ts'
 import { ALL_GEOS, type FailedRequest, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
-import { rangeParams } from '../services/request.ts'
 import type { AnyParams } from '../services/routes.ts'
 import type { Planning } from './planning.ts'
 import { planRequest } from './planRequest.ts'
@@ -24,7 +23,7 @@ function retryParts({ series, window, geoIds, params }: FailedRequest, requested
   return groupHoles(missing).flatMap(({ geoIds: own, holes }) => {
     requested.add(key, own, holes)
     const some = series.geoAgg === null && geoIds ? { geo_ids: own } : {}
-    return holes.map((hole) => ({ geoIds: own, window: hole, params: { ...params, ...some, ...rangeParams(hole) } }))
+    return holes.map((hole) => ({ geoIds: own, window: hole, params: { ...params, ...some } }))
   })
 }
 

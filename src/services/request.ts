@@ -15,11 +15,28 @@ export interface ApiRequest {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/**
- * A window as the parameters of a call. Our windows exclude their end, the service's include it. Without a window there are none.
- */
-export const rangeParams = (window: Interval | null): AnyParams =>
-  window ? { start_date: window.from, end_date: window.to - 1 } : {}
+/** What is requested: a route with its parameters, and the window, which is not repeated among these. */
+export interface Call {
+  readonly service: Service
+  readonly route: string
+  readonly params: AnyParams
+  /** What is requested; null for listings without a range. */
+  readonly window: Interval | null
+}
+
+/** A range as parameters. Our windows exclude their end, the service's include it. */
+export const rangeParams = (window: Interval): AnyParams => ({ start_date: window.from, end_date: window.to - 1 })
+
+/** The parameters of a call as they are sent and recorded: with the window as a range, unless `date` says which day it is. */
+export const sentParams = ({ params, window }: Pick<Call, 'params' | 'window'>): AnyParams =>
+  window === null || params.date !== undefined ? params : { ...params, ...rangeParams(window) }
+
+/** The parameters of a call that was sent or recorded, without the range that its window says. */
+export function ownParams(sent: AnyParams, window: Interval | null): AnyParams {
+  if (window === null) return sent
+  const { start_date: _start, end_date: _end, ...own } = sent
+  return own
+}
 
 /** Writes an instant in one of the service's three forms, not yet percent-encoded. */
 export function formatDate(form: DateForm, at: Instant, timeZone: string): string {
@@ -106,3 +123,6 @@ export function buildRequest<R extends string>(service: Service, route: R, param
     },
   }
 }
+
+/** The request of a call with its window. */
+export const requestFor = (call: Call): ApiRequest => buildRequest(call.service, call.route, sentParams(call))

@@ -4,7 +4,7 @@ import { NO_FAILURE } from '../db/queries/outcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesIdentity.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type FailedRequest, type SeriesIdentity, storedIdentity } from '../job/plannedRequest.ts'
-import { rangeParams } from '../services/request.ts'
+import { ownParams } from '../services/request.ts'
 import type { AnyParams } from '../services/routes.ts'
 import type { FailureOutcome } from '../tables/sql/fetchOutcome.ts'
 
@@ -79,7 +79,6 @@ async function doubts({ kysely }: Reader): Promise<FailedRequest[]> {
       geo_agg: series.geoAgg ?? undefined,
       geo_trunc: series.geoTrunc ?? undefined,
       geo_ids: geoIds,
-      ...rangeParams(row),
     }
     return {
       where: row.entry ?? 'series',
@@ -101,7 +100,8 @@ function unansweredParts({ entry, route, params, id, lookback_s, complete, left,
   const request = { where: entry, route, lookbackS: lookback_s, complete: complete === 1 && !isDated }
   const series: SeriesIdentity | null = id === null ? null : storedIdentity(row as IdentityRow)
   const { window, geoIds } = recorded({ entry, route, params, id, lookback_s, complete, ...row })
-  if (!series || !window) return [{ ...request, params: parsed, series, geoIds, window }]
+  const own = ownParams(parsed, window)
+  if (!series || !window) return [{ ...request, params: own, series, geoIds, window }]
   const groups = new Map<string, { geoIds: number[]; intervals: Unanswered['intervals'] }>()
   for (const { geoId, intervals } of left) {
     const key = JSON.stringify(intervals)
@@ -110,11 +110,7 @@ function unansweredParts({ entry, route, params, id, lookback_s, complete, left,
   return [...groups.values()].flatMap((group) =>
     group.intervals.map((interval) => ({
       ...request,
-      params: {
-        ...parsed,
-        ...(series.geoAgg === null && geoIds ? { geo_ids: group.geoIds } : {}),
-        ...rangeParams(interval),
-      },
+      params: { ...own, ...(series.geoAgg === null && geoIds ? { geo_ids: group.geoIds } : {}) },
       series,
       geoIds: geoIds === null ? null : group.geoIds,
       window: interval,

@@ -7,6 +7,7 @@ import { GOOD } from '../db/queries/outcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesIdentity.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type PlannedRequest, storedIdentity } from '../job/plannedRequest.ts'
+import { ownParams } from '../services/request.ts'
 import type { AnyParams, Locale } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import type { Database } from '../tables/schema.ts'
@@ -92,8 +93,8 @@ const NEXT = {
 
 /** A recorded request as a planned one, with all that is needed to parse its answer again. */
 function plannedRequestOf(row: StoredRow, service: Service): PlannedRequest {
-  const params = JSON.parse(row.params) as AnyParams
   const window = row.from_at === null || row.to_at === null ? null : { from: row.from_at, to: row.to_at }
+  const params = ownParams(JSON.parse(row.params) as AnyParams, window)
   const series = row.seriesId === null ? null : storedIdentity(row as IdentityRow)
   return {
     where: row.entry,

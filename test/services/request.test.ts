@@ -1,7 +1,8 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { InputError } from '../../src/base/errors.ts'
-import { buildRequest, formatDate, rangeParams } from '../../src/services/request.ts'
-import { type Params, ROUTE_NAMES, ROUTES, type RouteName, routeOf } from '../../src/services/routes.ts'
+import type { Interval } from '../../src/base/time/interval.ts'
+import { buildRequest, formatDate, ownParams, requestFor, sentParams } from '../../src/services/request.ts'
+import { type AnyParams, type Params, ROUTE_NAMES, ROUTES, type RouteName, routeOf } from '../../src/services/routes.ts'
 import { SERVICES } from '../../src/services/services.ts'
 
 const AT = Date.UTC(2025, 9, 1, 10, 30) / 1000
@@ -96,8 +97,20 @@ describe('a request is built from the row of its route', () => {
   })
 
   test('a window is sent up to the last second before its end', () => {
-    expect(rangeParams({ from: AT, to: AT + 60 })).toEqual({ start_date: AT, end_date: AT + 59 })
-    expect(rangeParams(null)).toEqual({})
+    const window = { from: AT, to: AT + 60 }
+    expect(sentParams({ params: { id: 1 }, window })).toEqual({ id: 1, start_date: AT, end_date: AT + 59 })
+    const call = { service: SERVICES.generic, route: 'indicator', params: { id: 1 }, window }
+    expect(requestFor(call)).toEqual(build('indicator', { id: 1, start_date: AT, end_date: AT + 59 }))
+  })
+
+  test.each<[string, AnyParams, Interval | null]>([
+    ['a window', { id: 1 }, { from: AT, to: AT + 60 }],
+    ['a day by its date', { date: AT }, { from: AT, to: AT + 1 }],
+    ['a range without a window, as widgets have', { id: 1, start_date: AT, end_date: AT + 59 }, null],
+    ['neither', { id: 1 }, null],
+  ])('what was sent for %s is read back as it was', (_of, params, window) => {
+    expect(ownParams(sentParams({ params, window }), window)).toEqual(params)
+    if (window === null || params.date !== undefined) expect(sentParams({ params, window })).toEqual(params)
   })
 
   test('what is refused has a code and names the route', () => {

@@ -9,6 +9,7 @@ import { planSelection } from '../../plan/listings.ts'
 import { plan } from '../../plan/plan.ts'
 import type { Planning, PlanOptions } from '../../plan/planning.ts'
 import { createRequested, type Requested } from '../../plan/requested.ts'
+import { sentParams } from '../../services/request.ts'
 import type { Service } from '../../services/service.ts'
 import type { CommonArgs, OnlyArgs, RangeArgs, ServiceArgs } from '../flags.ts'
 import { readJobsOf } from '../jobs/jobs.ts'
@@ -92,8 +93,9 @@ function planJob(
 function* jsonOf(all: readonly PlannedJob[]): Generator<string> {
   let count = 0
   for (const { job, requests } of all)
-    for (const { where, route, params, reason, request, window } of requests()) {
-      const one = { job: job.name, entry: where, route, target: request.target, reason, params, window }
+    for (const planned of requests()) {
+      const { where: entry, route, request, reason, window } = planned
+      const one = { job: job.name, entry, route, target: request.target, reason, params: sentParams(planned), window }
       yield `${count++ === 0 ? '[' : ','}${JSON.stringify(one)}\n`
     }
   yield count === 0 ? '[]\n' : ']\n'

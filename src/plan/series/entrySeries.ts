@@ -5,7 +5,6 @@ import { startOfDate } from '../../base/time/zone.ts'
 import type { SeriesEntry } from '../../job/job.ts'
 import { type PlannedRequest, type SeriesIdentity, seriesKey } from '../../job/plannedRequest.ts'
 import type { SeriesState } from '../../job/plannerState.ts'
-import { rangeParams } from '../../services/request.ts'
 import { announcedChanges } from '../../services/resolutionChanges.ts'
 import type { Service } from '../../services/service.ts'
 import { identityOf, lookbacksOf, paramsOf, sentGeos } from '../entries.ts'
@@ -50,10 +49,9 @@ export const planWindow = (
   window: Interval,
   about: Pick<PlannedRequest, 'geoIds' | 'settledBefore' | 'reason'>,
 ): PlannedRequest =>
-  planRequest(
-    planning,
-    entry.where,
-    entry.kind,
-    { ...paramsOf(entry, series.indicatorId, sentGeos(entry, about.geoIds)), ...rangeParams(window) },
-    { ...about, series, window, lookbackS },
-  )
+  planRequest(planning, entry.where, entry.kind, paramsOf(entry, series.indicatorId, sentGeos(entry, about.geoIds)), {
+    ...about,
+    series,
+    window,
+    lookbackS,
+  })

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { plannedOf, type QueuedRequest, queuedOf } from '../../src/cluster/queuedRequest.ts'
+import { EMPTY_STATE } from '../../src/job/plannerState.ts'
+import { readJob } from '../../src/job/read.ts'
+import { plan } from '../../src/plan/plan.ts'
+import { SERVICES } from '../../src/services/services.ts'
+
+const NOW = Date.UTC(2025, 10, 24, 12) / 1000
+const service = SERVICES.generic
+const JOB = readJob(
+  `name: all
+catalogue: true
+series: [{ indicators: [600], window: { from: 2025-11-01, to: 2025-11-03 } }, { indicators: [1293], datetime: 2025-11-01 }]
+archives: [{ window: { from: 2025-11-01, to: 2025-11-03 } }]
+archivesJson: [{ date: 2025-11-01 }]
+widgets: { list: true, window: { from: 2025-11-01, to: 2025-11-03 } }
+`,
+  'job.yaml',
+)
+const planned = [...plan({ job: JOB, service, plannerState: EMPTY_STATE, now: NOW, options: {} })]
+const queued = planned.map((one) => JSON.parse(JSON.stringify(queuedOf(JOB, one, 7, NOW).data)) as QueuedRequest)
+
+test('a worker sends what was planned, of every kind of entry', () => {
+  expect(queued.map((one) => plannedOf(one, service))).toEqual(planned)
+})
+
+test('what is queued has the parameters as they are sent, which workers of other versions send as they are', () => {
+  const [from, to] = [Date.UTC(2025, 9, 31, 23) / 1000, Date.UTC(2025, 10, 2, 23) / 1000]
+  const range = { start_date: from, end_date: to - 1 }
+  const paramsOf = (where: string) => queued.filter((one) => one.where === where).map(({ params }) => params)
+  expect(paramsOf('series[0]')).toEqual([{ id: 600, locale: 'es', ...range }])
+  expect(paramsOf('series[1]')).toEqual([{ id: 1293, locale: 'es', datetime: from }])
+  expect(paramsOf('archives[0]')).toEqual([
+    { locale: 'es', start_date: from, end_date: from + 86_399 },
+    { locale: 'es', start_date: from + 86_400, end_date: to - 1 },
+  ])
+  expect(paramsOf('archivesJson[0]')).toEqual([{ locale: 'es', date: from }])
+  expect(paramsOf('widgets')).toEqual([{ locale: 'es', ...range }])
+})
