@@ -1,7 +1,7 @@
 import type { Locale } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import { ENTRY_ROUTES } from './entryRoutes.ts'
-import type { JobFile } from './file.ts'
+import type { JobFile } from './file/jobFile.ts'
 import type { ArchivesEntry, Job, Moment, Selector, SeriesEntry, WidgetsEntry, Window } from './job.ts'
 import { spanSeconds } from './moment.ts'
 import { wordsOf } from './select.ts'

@@ -2,12 +2,12 @@ import { InputError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import type { Service } from '../services/service.ts'
 import { SERVICES } from '../services/services.ts'
-import { type JobFile, jobFileOf } from './file.ts'
+import { type JobFile, jobFileOf } from './file/jobFile.ts'
+import { type ExplainedMistake, explainIssue } from './file/mistakes.ts'
+import { brokenRules } from './file/rules.ts'
+import { type Path, parseYaml } from './file/yaml.ts'
 import type { Job } from './job.ts'
-import { type ExplainedMistake, explainIssue } from './mistakes.ts'
 import { normalizeJob } from './normalize.ts'
-import { brokenRules } from './rules.ts'
-import { type Path, parseYaml } from './yaml.ts'
 
 /** A mistake in a job file, with its line and column (counted from 1). */
 export interface Mistake {

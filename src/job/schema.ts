@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Service } from '../services/service.ts'
 import { SERVICES } from '../services/services.ts'
-import { jobFileOf } from './file.ts'
+import { jobFileOf } from './file/jobFile.ts'
 
 /** The JSON schema of job files for a service, by which editors complete and check them. */
 export const jobSchema = (service: Service = SERVICES.generic): object => ({

@@ -1,12 +1,12 @@
 import { Cron } from 'croner'
-import { isObject, listOf } from '../base/json.ts'
-import { checkZone } from '../base/time/zone.ts'
-import { routesOf, wordsFor } from '../services/routes.ts'
-import type { Service } from '../services/service.ts'
-import { ENTRY_ROUTES, PARAMETER_OF } from './entryRoutes.ts'
-import { parseMoment, resolveMoment } from './moment.ts'
-import { isNotifyUrl, NOTIFY_FORM } from './notify.ts'
-import { wordsOf } from './select.ts'
+import { isObject, listOf } from '../../base/json.ts'
+import { checkZone } from '../../base/time/zone.ts'
+import { routesOf, wordsFor } from '../../services/routes.ts'
+import type { Service } from '../../services/service.ts'
+import { ENTRY_ROUTES, PARAMETER_OF } from '../entryRoutes.ts'
+import { parseMoment, resolveMoment } from '../moment.ts'
+import { isNotifyUrl, NOTIFY_FORM } from '../notify.ts'
+import { wordsOf } from '../select.ts'
 
 /** A broken rule about several keys: where, and why. */
 export interface RuleBreak {

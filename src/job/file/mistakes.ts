@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import { didYouMean } from '../base/suggest.ts'
-import { contentKinds, LANGUAGE_NAMES } from '../services/routes.ts'
-import type { Service } from '../services/service.ts'
-import { parseSpan } from './moment.ts'
+import { didYouMean } from '../../base/suggest.ts'
+import { contentKinds, LANGUAGE_NAMES } from '../../services/routes.ts'
+import type { Service } from '../../services/service.ts'
+import { parseSpan } from '../moment.ts'
 import type { Path } from './yaml.ts'
 
 /** A mistake at a path of a job; `key`: the mistake is in the key, not in its value. */
