@@ -2,9 +2,8 @@ import { InputError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import type { Service } from '../services/service.ts'
 import { SERVICES } from '../services/services.ts'
-import { type JobFile, jobFileOf } from './file/jobFile.ts'
+import { isRule, type JobFile, jobFileOf } from './file/jobFile.ts'
 import { type ExplainedMistake, explainIssue } from './file/mistakes.ts'
-import { brokenRules } from './file/rules.ts'
 import { type Path, parseYaml } from './file/yaml.ts'
 import type { Job } from './job.ts'
 import { normalizeJob } from './normalize.ts'
@@ -113,13 +112,14 @@ function read(text: string, file: string, readOther: ReadOther, service: Service
   // A job is checked once: to compile the check takes longer than to do it.
   const schema = jobFileOf(service)
   const checked = schema.safeParse(value, { jitless: true })
-  const shape = checked.success
-    ? []
-    : checked.error.issues.flatMap((issue) => explainIssue(issue, valueAt(value), schema, service))
-  // Broken rules are reported together with illegal values, but not for a path that is reported already.
-  const wrongAt = new Set(shape.map(({ path }) => pathText(path)))
-  const broken = brokenRules(value, service).filter(({ path }) => !wrongAt.has(pathText(path)))
-  const all = [...mistakes, ...shape.map(placed), ...broken.map((rule) => placed({ ...rule, key: true }))]
+  const issues = checked.error?.issues ?? []
+  const explain = (some: typeof issues): Mistake[] =>
+    some.flatMap((issue) => explainIssue(issue, valueAt(value), schema, service).map(placed))
+  const illegal = explain(issues.filter((issue) => !isRule(issue)))
+  // A broken rule is not reported for a path that is reported already.
+  const wrongAt = new Set(illegal.map(({ path }) => path))
+  const broken = explain(issues.filter(isRule)).filter(({ path }) => !wrongAt.has(path))
+  const all = [...mistakes, ...illegal, ...broken]
   return { mistakes: all, job: all.length === 0 && checked.success ? checked.data : null }
 }
 

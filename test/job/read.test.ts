@@ -42,6 +42,16 @@ describe('mistakes are reported with their place and what is legal', () => {
       /4:21 {2}series\[0\]\.window\.from {2}"2023-02-30" is not a date that exists/,
     ],
     [
+      'an object for a date, in the form of a parsed one',
+      SERIES.replace('last: 7d', 'from: { kind: date, date: x }, to: 2024-01-01'),
+      /^job\.yaml:4:21 {2}series\[0\]\.window\.from {2}.* is not a valid date; legal: 2025-10-01, [^\n]*$/,
+    ],
+    [
+      'an unknown key in place of a selection',
+      SERIES.replace('[600]', '{ matches: precio }'),
+      /^job\.yaml:3:19 {2}series\[0\]\.indicators\.matches {2}is not a key here; legal: match, terms, [^\n]*$/,
+    ],
+    [
       'a span that is none',
       SERIES.replace('7d', '7 days'),
       /window\.last {2}"7 days" is not a valid span; legal: 30m, 6h, 3d/,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Service } from '../../services/service.ts'
 import { NOTIFY_EVENTS, NOTIFY_STYLES } from '../notify.ts'
 import { entryParts, languageList } from './entries.ts'
+import { brokenRules } from './rules.ts'
 
 /** The address is checked by a rule, whose message does not repeat it: it may be a secret. */
 const notify = z.strictObject({
@@ -17,7 +18,13 @@ const notify = z.strictObject({
     .describe('ping is the way of healthchecks.io; chosen by the address when left out'),
 })
 
-/** A job file as it is written, for a service. */
+/** Marks the issue of a broken rule: it is about the key, and its message needs no value before it. */
+const RULE = { rule: true }
+
+/** Whether an issue is a broken rule, rather than an illegal value. */
+export const isRule = (issue: z.core.$ZodIssue): boolean => issue.code === 'custom' && issue.params === RULE
+
+/** A job file as it is written, for a service, with its rules. */
 function schemaFor(service: Service) {
   return z
     .strictObject({
@@ -61,6 +68,16 @@ function schemaFor(service: Service) {
         .describe('Who is notified of the outcome of a run: an address, or a list of { url, on, style }'),
       ...entryParts(service),
     })
+    .superRefine(
+      (job, context) => {
+        const isLegal = (path: readonly PropertyKey[]): boolean =>
+          !context.issues.some((issue) => path.every((part, i) => issue.path?.[i] === part))
+        for (const { path, message } of brokenRules(job, service, isLegal))
+          context.addIssue({ code: 'custom', path: [...path], message, params: RULE })
+      },
+      // Rules are checked beside illegal values, so that all mistakes are reported at once.
+      { when: () => true },
+    )
     .describe('A job of indicator-sync')
 }
 

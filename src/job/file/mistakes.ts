@@ -3,6 +3,7 @@ import { didYouMean } from '../../base/suggest.ts'
 import { contentKinds, LANGUAGE_NAMES } from '../../services/routes.ts'
 import type { Service } from '../../services/service.ts'
 import { parseSpan } from '../moment.ts'
+import { isRule } from './jobFile.ts'
 import type { Path } from './yaml.ts'
 
 /** A mistake at a path of a job; `key`: the mistake is in the key, not in its value. */
@@ -86,7 +87,7 @@ export function explainIssue(
         `${shown} ${issue.message.startsWith('is not') ? issue.message : `is not ${/^[aeiou]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`}`,
       )
     case 'custom':
-      return one(`${shown} ${issue.message}`)
+      return isRule(issue) ? [{ path, key: true, message: issue.message }] : one(`${shown} ${issue.message}`)
     default:
       return one(`${shown === undefined ? '' : `${shown}: `}${issue.message}`)
   }

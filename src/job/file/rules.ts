@@ -4,7 +4,8 @@ import { checkZone } from '../../base/time/zone.ts'
 import { routesOf, wordsFor } from '../../services/routes.ts'
 import type { Service } from '../../services/service.ts'
 import { ENTRY_ROUTES, PARAMETER_OF } from '../entryRoutes.ts'
-import { parseMoment, resolveMoment } from '../moment.ts'
+import type { Moment } from '../job.ts'
+import { resolveMoment } from '../moment.ts'
 import { isNotifyUrl, NOTIFY_FORM } from '../notify.ts'
 import { wordsOf } from '../select.ts'
 
@@ -15,7 +16,7 @@ export interface RuleBreak {
 }
 
 type Path = readonly (string | number)[]
-/** A part of a job file. Its values may be illegal; those are reported elsewhere and ignored here. */
+/** A part of a job file, its words, spans and moments parsed where they are legal. Others are reported elsewhere and ignored here. */
 type WrittenEntry = Readonly<Record<string, unknown>>
 
 const SUMS =
@@ -25,8 +26,17 @@ const SUMS =
 const routeOfEntry = ({ route }: WrittenEntry, [part]: Path): string =>
   String(route ?? ENTRY_ROUTES[part as keyof typeof ENTRY_ROUTES])
 
+/** What rules about an entry depend on beside it. */
+interface RuleContext {
+  readonly service: Service
+  /** The zone of the job. */
+  readonly zone: string
+  /** Whether the value at a path is legal, and so parsed. */
+  readonly isLegal: (path: Path) => boolean
+}
+
 /** The route must be one that the service has, and must take what the entry says. */
-function routeRules(entry: WrittenEntry, path: Path, _zone: string, { routes, name: service }: Service): RuleBreak[] {
+function routeRules(entry: WrittenEntry, path: Path, { service: { routes, name: service } }: RuleContext): RuleBreak[] {
   const name = routeOfEntry(entry, path)
   const route = routes[name]
   // Another name is reported as an illegal value.
@@ -61,7 +71,7 @@ function routeRules(entry: WrittenEntry, path: Path, _zone: string, { routes, na
 }
 
 /** Rules on one series entry. */
-function seriesRules(entry: WrittenEntry, path: Path, _zone: string, { routes }: Service): RuleBreak[] {
+function seriesRules(entry: WrittenEntry, path: Path, { service: { routes }, isLegal }: RuleContext): RuleBreak[] {
   const route = routeOfEntry(entry, path)
   const legal = (parameter: string): string => wordsFor(routes, route, parameter).values.join(', ')
   const breaks: RuleBreak[] = []
@@ -72,7 +82,7 @@ function seriesRules(entry: WrittenEntry, path: Path, _zone: string, { routes }:
   const { indicators } = entry
   if (route !== ENTRY_ROUTES.series && indicators !== undefined && !Array.isArray(indicators))
     report('indicators', `selects by the catalogue, which has no numbers of route ${route}; legal: a list of numbers`)
-  if (isObject(indicators) && Object.keys(indicators).length === 0)
+  if (isObject(indicators) && Object.keys(indicators).length === 0 && isLegal([...path, 'indicators']))
     report('indicators', 'selects nothing; legal: match, terms, exclude; every indicator is written: indicators: all')
   if (isObject(indicators) && typeof indicators.match === 'string' && wordsOf(indicators.match).length === 0)
     report('indicators', 'match has no word in it')
@@ -90,7 +100,7 @@ function seriesRules(entry: WrittenEntry, path: Path, _zone: string, { routes }:
 /** Requires a range or one instant, not both, and at least one where the route needs it. */
 const timeRules =
   (point: string, needed: boolean) =>
-  (entry: WrittenEntry, path: Path, zone: string): RuleBreak[] => {
+  (entry: WrittenEntry, path: Path, context: RuleContext): RuleBreak[] => {
     const breaks: RuleBreak[] = []
     if (entry.window !== undefined && entry[point] !== undefined)
       breaks.push({ path: [...path, point], message: `${point} and window exclude one another; keep one` })
@@ -99,14 +109,14 @@ const timeRules =
         path,
         message: `window is missing (or ${point}); legal: { from: 2025-01-01, to: 2025-02-01 }, { last: 7d }`,
       })
-    return [...breaks, ...windowRules(entry, path, zone)]
+    return [...breaks, ...windowRules(entry, path, context)]
   }
 
 /** An arbitrary instant, noon on a winter day: relative moments are compared as of then. */
 const SOME_DAY = 1_763_985_600
 
 /** `last`, or `from` with or without `to`; `from` must be before `to`, where both can be compared. */
-function windowRules({ window }: WrittenEntry, path: Path, zone: string): RuleBreak[] {
+function windowRules({ window }: WrittenEntry, path: Path, { zone, isLegal }: RuleContext): RuleBreak[] {
   if (!isObject(window)) return []
   const at = (key: string, message: string): RuleBreak[] => [{ path: [...path, 'window', key], message }]
   const { from, to, last } = window
@@ -114,8 +124,8 @@ function windowRules({ window }: WrittenEntry, path: Path, zone: string): RuleBr
     return at('last', `last and ${from === undefined ? 'to' : 'from'} exclude one another; keep one`)
   if (last === undefined && from === undefined)
     return at('from', 'is missing; legal: { from: 2025-01-01, to: 2025-02-01 }, { last: 7d }')
-  if (typeof from !== 'string' || typeof to !== 'string') return []
-  const [first, second] = [parseMoment(from), parseMoment(to)]
+  const moment = (key: string) => (isLegal([...path, 'window', key]) ? (window[key] as Moment | undefined) : undefined)
+  const [first, second] = [moment('from'), moment('to')]
   if (!first || !second) return []
   const relative = (kind: string): boolean => kind === 'relative' || kind === 'now'
   if (relative(first.kind) !== relative(second.kind)) return []
@@ -157,7 +167,7 @@ function topRules(job: WrittenEntry, service: Service): RuleBreak[] {
 }
 
 /** Not every kind of content comes in every order. */
-function orderRule({ order, kinds }: WrittenEntry, path: Path, _zone: string, { routes }: Service): RuleBreak[] {
+function orderRule({ order, kinds }: WrittenEntry, path: Path, { service: { routes } }: RuleContext): RuleBreak[] {
   const ordersOf = (route: string): readonly unknown[] => wordsFor(routes, route, 'order').values
   const known = routesOf(routes, 'content')
   const able = known.filter((route) => ordersOf(route).includes(order))
@@ -167,7 +177,7 @@ function orderRule({ order, kinds }: WrittenEntry, path: Path, _zone: string, { 
   return [{ path: [...path, 'order'], message }]
 }
 
-type Rule = (entry: WrittenEntry, path: Path, zone: string, service: Service) => RuleBreak[]
+type Rule = (entry: WrittenEntry, path: Path, context: RuleContext) => RuleBreak[]
 
 /** The rules of the entries of each list of a job. */
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
@@ -179,8 +189,9 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
 }
 
 /** Rules on widgets. */
-function widgetRules(widgets: WrittenEntry, zone: string, service: Service): RuleBreak[] {
-  const breaks = [...timeRules('datetime', false)(widgets, ['widgets'], zone), ...localeRule(widgets, ['widgets'])]
+function widgetRules(widgets: WrittenEntry, context: RuleContext): RuleBreak[] {
+  const { service } = context
+  const breaks = [...timeRules('datetime', false)(widgets, ['widgets'], context), ...localeRule(widgets, ['widgets'])]
   for (const [key, route] of [
     ['list', ENTRY_ROUTES.widgets],
     ['names', ENTRY_ROUTES.widget],
@@ -204,17 +215,18 @@ const notifyRules = (notify: unknown): RuleBreak[] =>
       : [{ path, message: `is not an address that can be notified; legal: ${NOTIFY_FORM}` }]
   })
 
-/** Every rule that a job file breaks, each with its reason. The file need not be well-formed. */
-export function brokenRules(job: unknown, service: Service): RuleBreak[] {
+/** Every rule that a parsed job file breaks, each with its reason. Some of its values may be illegal. */
+export function brokenRules(job: unknown, service: Service, isLegal: RuleContext['isLegal']): RuleBreak[] {
   if (!isObject(job)) return []
   const breaks = topRules(job, service)
   const zone = breaks.some(({ path }) => path[0] === 'timeZone') ? 'UTC' : String(job.timeZone ?? service.timeZone)
+  const context = { service, zone, isLegal }
   for (const [name, rules] of Object.entries(RULES))
     listOf(job[name]).forEach((entry, i) => {
-      if (isObject(entry)) for (const rule of rules) breaks.push(...rule(entry, [name, i], zone, service))
+      if (isObject(entry)) for (const rule of rules) breaks.push(...rule(entry, [name, i], context))
     })
   breaks.push(...notifyRules(job.notify))
-  if (isObject(job.widgets)) breaks.push(...widgetRules(job.widgets, zone, service))
+  if (isObject(job.widgets)) breaks.push(...widgetRules(job.widgets, context))
   if (job.catalogue && !service.routes[ENTRY_ROUTES.catalogue])
     breaks.push({ path: ['catalogue'], message: `the service ${service.name} has no route ${ENTRY_ROUTES.catalogue}` })
   if (isObject(job.catalogue)) breaks.push(...localeRule(job.catalogue, ['catalogue']))
