@@ -1,7 +1,6 @@
 import type { Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import type { Period } from '../base/time/periods.ts'
-import type { SeriesIdentity } from './plannedRequest.ts'
 
 /** One row of coverage. */
 export interface CoveredInterval extends Interval {
@@ -28,6 +27,8 @@ export interface SeriesState {
   readonly lookbackS: number | null
   /** One stored period, where it is longer than an hour; the others follow from it. */
   readonly period?: Period | undefined
+  /** Absences that are to be requested again. */
+  readonly absences: readonly Absence[]
 }
 
 /** An interval of a series in which its step promises values and none came. */
@@ -57,11 +58,10 @@ export interface SkippedItem {
 
 /** What the planner knows of the database. */
 export interface PlannerState {
-  series(identity: SeriesIdentity): SeriesState
+  /** What is stored of a series, by its key (`seriesKey`). */
+  series(key: string): SeriesState
   /** When a listing was last answered without error (epoch seconds), by its path and query. */
   lastAnswer(target: string): Instant | undefined
-  /** Absences that are to be requested again. */
-  absences(identity: SeriesIdentity): readonly Absence[]
   /** When a job last requested an absence. */
   absentRequestedAt(job: string): Instant | undefined
   /** The state of an indicator or widget that the service does not know; undefined for any other. */
@@ -77,13 +77,19 @@ export interface Neighbours {
 }
 
 /** The state of a series that was never requested. */
-export const UNKNOWN_SERIES: SeriesState = { coverage: [], geoCount: 0, changes: [], windowS: null, lookbackS: null }
+export const UNKNOWN_SERIES: SeriesState = {
+  coverage: [],
+  geoCount: 0,
+  changes: [],
+  windowS: null,
+  lookbackS: null,
+  absences: [],
+}
 
 /** The state of a database that does not exist yet. */
 export const EMPTY_STATE: PlannerState = {
   series: () => UNKNOWN_SERIES,
   lastAnswer: () => undefined,
-  absences: () => [],
   absentRequestedAt: () => undefined,
   unknown: () => undefined,
 }

@@ -6,37 +6,51 @@ import { isDoubtDue } from '../job/again.ts'
 import type { Span } from '../job/job.ts'
 import { spanSeconds } from '../job/moment.ts'
 import type { CoveredInterval } from '../job/plannerState.ts'
-
-/** The local border before which, at an instant, nothing is revised any more. */
-export const settledBefore = (zone: string, at: Instant, lookback: Span, unit: Unit, periods?: Periods): Instant => {
-  const border = floorTo(zone, at - spanSeconds(lookback), unit)
-  // A period that has begun before the border and ends after it may still be revised.
-  return periods ? floorTo(zone, periods.floor(border), unit) : border
-}
-
-/** Whether something was fetched within `refresh`. A time in the future comes from a clock that was set back since, and does not count. */
-const isFresh = (fetchedAt: Instant, now: Instant, refresh: Span): boolean =>
-  fetchedAt > now - spanSeconds(refresh) && fetchedAt <= now + CLOCK_ERROR
-
-/** Seconds by which two clocks may differ without one of them being wrong. */
-const CLOCK_ERROR = 300
+import type { Planning } from './planning.ts'
 
 /** What decides whether stored coverage is still good. */
 export interface Freshness {
   readonly zone: string
   readonly now: Instant
-  readonly lookback: Span
-  readonly refresh: Span
+  /** Seconds. */
+  readonly lookbackS: number
+  /** Seconds. */
+  readonly refreshS: number
   readonly unit: Unit
   /** The periods of the series, where they are long and known. */
   readonly periods?: Periods | undefined
 }
 
+/** What an entry says about the age of what it wants; for listings without a lookback nothing is revised. */
+export const freshnessOf = (
+  { service, now }: Pick<Planning, 'service' | 'now'>,
+  { lookback, refresh }: { readonly lookback?: Span | undefined; readonly refresh: Span },
+  unit: Unit = 'day',
+): Freshness => ({
+  ...{ zone: service.timeZone, now, unit },
+  lookbackS: lookback ? spanSeconds(lookback) : 0,
+  refreshS: spanSeconds(refresh),
+})
+
+/** The local border before which, at an instant, nothing is revised any more. */
+export const settledBefore = (at: Instant, { zone, lookbackS, unit, periods }: Freshness): Instant => {
+  const border = floorTo(zone, at - lookbackS, unit)
+  // A period that has begun before the border and ends after it may still be revised.
+  return periods ? floorTo(zone, periods.floor(border), unit) : border
+}
+
+/** Whether something was fetched within `refresh`. A time in the future comes from a clock that was set back since, and does not count. */
+const isFresh = (fetchedAt: Instant, { now, refreshS }: Freshness): boolean =>
+  fetchedAt > now - refreshS && fetchedAt <= now + CLOCK_ERROR
+
+/** Seconds by which two clocks may differ without one of them being wrong. */
+const CLOCK_ERROR = 300
+
 /** The part of a held interval that was past revision when it was fetched. */
-function settledPart(held: CoveredInterval, { zone, now, lookback, unit, periods }: Freshness): Interval {
-  const ahead = Math.max(0, held.fetchedAt - now)
-  if (held.settledS - ahead >= spanSeconds(lookback)) return held
-  const border = settledBefore(zone, held.fetchedAt - ahead, lookback, unit, periods)
+function settledPart(held: CoveredInterval, freshness: Freshness): Interval {
+  const ahead = Math.max(0, held.fetchedAt - freshness.now)
+  if (held.settledS - ahead >= freshness.lookbackS) return held
+  const border = settledBefore(held.fetchedAt - ahead, freshness)
   return { from: held.from, to: Math.min(held.to, border) }
 }
 
@@ -45,9 +59,8 @@ function settledPart(held: CoveredInterval, { zone, now, lookback, unit, periods
  * past revision when it was fetched. What is in doubt is requested whatever its age, at growing distances.
  */
 export function stillGood(held: CoveredInterval, freshness: Freshness): Interval {
-  const { now, refresh } = freshness
-  if (isFresh(held.fetchedAt, now, refresh)) return held
-  if (held.state === 'doubt' && isDoubtDue(held.sinceAt ?? held.fetchedAt, held.fetchedAt, now))
+  if (isFresh(held.fetchedAt, freshness)) return held
+  if (held.state === 'doubt' && isDoubtDue(held.sinceAt ?? held.fetchedAt, held.fetchedAt, freshness.now))
     return { from: held.from, to: held.from }
   return settledPart(held, freshness)
 }
@@ -55,9 +68,7 @@ export function stillGood(held: CoveredInterval, freshness: Freshness): Interval
 /** Whether a listing has to be requested: it was never answered, or longer ago than `refresh` while its window could still be revised. */
 export function isDue(last: Instant | undefined, window: Interval | null, freshness: Freshness): boolean {
   if (last === undefined) return true
-  if (isFresh(last, freshness.now, freshness.refresh)) return false
-  return (
-    window === null ||
-    window.to > settledBefore(freshness.zone, Math.min(last, freshness.now), freshness.lookback, 'day')
-  )
+  if (isFresh(last, freshness)) return false
+  const byDays: Freshness = { ...freshness, unit: 'day', periods: undefined }
+  return window === null || window.to > settledBefore(Math.min(last, freshness.now), byDays)
 }

@@ -2,23 +2,17 @@ import type { SeriesEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { identityOf, paramsOf } from './entries.ts'
-import { type Freshness, isDue } from './held.ts'
+import { freshnessOf, isDue } from './held.ts'
 import type { Planning } from './planning.ts'
 import { planRequest } from './planRequest.ts'
 import { isSkipped } from './unknown.ts'
 
 /** Plans an entry with `datetime`: one request an indicator, for one instant. */
 export function* planInstants(planning: Planning, entry: SeriesEntry): Generator<PlannedRequest> {
-  const { job, service, plannerState, now, options, requested } = planning
+  const { job, plannerState, now, options, requested } = planning
   if (!entry.datetime) return
   const datetime = resolveMoment(entry.datetime, job.timeZone, now)
-  const freshness: Freshness = {
-    zone: service.timeZone,
-    now,
-    lookback: entry.lookback,
-    refresh: entry.refresh,
-    unit: 'day',
-  }
+  const freshness = freshnessOf(planning, entry)
   for (const indicatorId of entry.indicators) {
     const params = { ...paramsOf(entry, indicatorId, entry.geoIds), datetime }
     const extra = { series: identityOf(entry, indicatorId), geoIds: [] }

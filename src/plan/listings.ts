@@ -6,14 +6,13 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { needsCatalogue, termsOf } from '../job/select.ts'
 import { rangeParams } from '../services/request.ts'
 import type { AnyParams } from '../services/routes.ts'
-import { isDue } from './held.ts'
+import { freshnessOf, isDue } from './held.ts'
 import { type Planning, wantedRange } from './planning.ts'
 import { planRequest } from './planRequest.ts'
 import { sizeOf } from './sizes.ts'
 import { isSkipped } from './unknown.ts'
 import { cut } from './windows.ts'
 
-const NO_LOOKBACK: Span = { count: 0, unit: 'day' }
 const A_DAY: Span = { count: 1, unit: 'day' }
 
 /** A list as parameter: an empty one is not sent. */
@@ -40,14 +39,13 @@ function* whenDue(
   planning: Planning,
   { where, route, params, window = null, complete, ...times }: ListingRequest,
 ): Generator<PlannedRequest> {
-  const { service, plannerState, now, options, requested } = planning
+  const { plannerState, options, requested } = planning
   // A range given by the user applies only to requests with a window.
   if (window === null && options.range && (options.restate || options.range.how === 'replace')) return
-  const freshness = { zone: service.timeZone, now, unit: 'day' as const, lookback: NO_LOOKBACK, ...times }
   const planned = planRequest(planning, where, route, params, { window, complete })
   const { target } = planned.request
   const last = plannerState.lastAnswer(target)
-  if (!options.restate && !isDue(last, window, freshness)) return
+  if (!options.restate && !isDue(last, window, freshnessOf(planning, times))) return
   if (params.id !== undefined && isSkipped(planning, where, route, params.id as string | number)) return
   if (requested.takes(target))
     yield { ...planned, reason: options.restate ? 'restate' : last === undefined ? 'missing' : 'refresh' }

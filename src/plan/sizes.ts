@@ -4,6 +4,7 @@ import type { SeriesEntry, Span } from '../job/job.ts'
 import type { SeriesState } from '../job/plannerState.ts'
 import type { Service } from '../services/service.ts'
 import type { Size } from '../services/windows.ts'
+import { sentGeos } from './entries.ts'
 
 /** A span of a job file as a size; weeks become days, and nothing is smaller than a day. */
 export function sizeOf({ count, unit }: Span): Size {
@@ -30,14 +31,14 @@ function firstSize(
   return geos === null ? unknownGeos : (byGeos.find(({ upTo }) => upTo === null || geos <= upTo)?.size ?? unknownGeos)
 }
 
-/** The window size: from the job, else the learned one, else the service's first size. */
+/** The window size for some geos: from the job, else the learned one, else the service's first size. */
 export function sizeFor(
   service: Service,
   entry: SeriesEntry,
   { windowS, geoCount }: SeriesState,
-  sent: readonly number[],
+  geoIds: readonly number[],
 ): Size {
   if (entry.chunk) return sizeOf(entry.chunk)
-  const first = firstSize(service, entry.kind, entry.timeTrunc, sent.length || geoCount || null)
+  const first = firstSize(service, entry.kind, entry.timeTrunc, sentGeos(entry, geoIds).length || geoCount || null)
   return windowS === null ? first : { unit: 'day', count: Math.max(1, Math.floor(windowS / DAY)) }
 }

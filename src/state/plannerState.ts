@@ -3,13 +3,7 @@ import { ABSENT, GOOD } from '../db/queries/outcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { GIVEN_UP } from '../job/again.ts'
 import { seriesKey, storedIdentity } from '../job/plannedRequest.ts'
-import {
-  type Absence,
-  type CoveredInterval,
-  type PlannerState,
-  type SeriesState,
-  UNKNOWN_SERIES,
-} from '../job/plannerState.ts'
+import { type CoveredInterval, type PlannerState, type SeriesState, UNKNOWN_SERIES } from '../job/plannerState.ts'
 import { readUnknown } from './unknown.ts'
 
 const bySeries = <T extends { readonly series_id: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> =>
@@ -102,7 +96,7 @@ export async function readPlannerState(db: Reader): Promise<PlannerState> {
     .execute()
   const [coverageOf, changesOf, absencesOf] = [bySeries(coverage), bySeries(changes), bySeries(absences)]
   const series = new Map(
-    (await seriesWithGeos(db)).map((row): [string, SeriesState & { readonly absences: readonly Absence[] }] => [
+    (await seriesWithGeos(db)).map((row): [string, SeriesState] => [
       seriesKey(storedIdentity(row)),
       {
         coverage: coverageOf.get(row.id) ?? [],
@@ -118,10 +112,9 @@ export async function readPlannerState(db: Reader): Promise<PlannerState> {
   const [lastAnswers, absentRequested] = [await readLastAnswers(db), await readAbsentRequested(db)]
   const unknown = await readUnknown(db)
   return {
-    absences: (identity) => series.get(seriesKey(identity))?.absences ?? [],
     absentRequestedAt: (job) => absentRequested.get(job),
     unknown: (route, id) => unknown.get(`${route} ${id}`),
-    series: (identity) => series.get(seriesKey(identity)) ?? UNKNOWN_SERIES,
+    series: (key) => series.get(key) ?? UNKNOWN_SERIES,
     lastAnswer: (target) => lastAnswers.get(target),
   }
 }

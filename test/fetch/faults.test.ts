@@ -4,6 +4,7 @@ import { nextTime } from '../../src/cli/commands/schedule.ts'
 import { type Fault, faultFile } from '../../src/emulator/faults.ts'
 import { createBreaker } from '../../src/fetch/breaker.ts'
 import { quotaWaitMs } from '../../src/fetch/waits.ts'
+import { seriesKey } from '../../src/job/plannedRequest.ts'
 import { readJob } from '../../src/job/read.ts'
 import { readPlannerState } from '../../src/state/plannerState.ts'
 import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
@@ -91,15 +92,17 @@ describe('a service that misbehaves', () => {
     await runJob(store, server, yaml('2025-02-01'), { now: ms(NOW) })
     expect(server.calls.length - asked).toBeLessThanOrEqual(6)
     expect(
-      (await readPlannerState(store)).series({
-        kind: 'indicator',
-        indicatorId: 1739,
-        timeTrunc: null,
-        timeAgg: null,
-        geoAgg: null,
-        geoTrunc: null,
-        geoIds: null,
-      }).windowS,
+      (await readPlannerState(store)).series(
+        seriesKey({
+          kind: 'indicator',
+          indicatorId: 1739,
+          timeTrunc: null,
+          timeAgg: null,
+          geoAgg: null,
+          geoTrunc: null,
+          geoIds: null,
+        }),
+      ).windowS,
     ).toBeGreaterThan(0)
   })
 

@@ -33,7 +33,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'windows are cut in the zone of the job',
-    'plan/series/seriesRequests.ts',
+    'plan/series/seriesWindows.ts',
     'const zone = service.timeZone\n',
     'const zone = planning.job.timeZone\n',
   ),
@@ -75,7 +75,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'settled for one is settled for all',
     'plan/held.ts',
-    'if (held.settledS - ahead >= spanSeconds(lookback)) return held',
+    'if (held.settledS - ahead >= freshness.lookbackS) return held',
     'if (held.settledS - ahead >= 86_400) return held',
   ),
   mutant(

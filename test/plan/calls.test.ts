@@ -50,18 +50,17 @@ test('the jobs of one call ask all that they want and nothing twice, whatever th
     fc.property(call, ({ jobs, newestFirst, restate, held, absent }) => {
       const plannerState: PlannerState = {
         ...EMPTY_STATE,
-        series: (series) => ({
-          ...EMPTY_STATE.series(series),
+        series: (key) => ({
+          ...EMPTY_STATE.series(key),
           coverage: held.map((one) => ({
             ...{ ...interval(one.days), geoId: one.geoId, state: 'values', sinceAt: null },
             ...{ fetchedAt: NOW - 600, settledS: -DAY },
           })),
-        }),
-        absences: () =>
-          absent.map((one) => ({
+          absences: absent.map((one) => ({
             ...{ ...interval(one.days), geoId: one.geoId, step: 3600 },
             ...{ sinceAt: NOW - 20 * DAY, checkedAt: NOW - 15 * DAY },
           })),
+        }),
       }
       const asked = createRequested()
       const all = jobs.map((entries, i) =>
@@ -112,12 +111,12 @@ test('what is absent of a monthly series is past revision where the rest of it i
   const held = { from: monthAt(10), to: monthAt(12), geoId: 3 }
   const plannerState: PlannerState = {
     ...EMPTY_STATE,
-    series: (series) => ({
-      ...EMPTY_STATE.series(series),
+    series: (key) => ({
+      ...EMPTY_STATE.series(key),
       coverage: [{ ...held, state: 'values', fetchedAt: NOW - 600, settledS: 99 * DAY, sinceAt: null }],
       period: { at: monthAt(10), step: 31 * DAY },
+      absences: [{ ...held, step: 31 * DAY, sinceAt: NOW - 20 * DAY, checkedAt: NOW - 15 * DAY }],
     }),
-    absences: () => [{ ...held, step: 31 * DAY, sinceAt: NOW - 20 * DAY, checkedAt: NOW - 15 * DAY }],
   }
   const job = readJob(
     'name: job\nseries:\n  - { indicators: [5], geoIds: [3], lookback: 5d, window: { from: 2025-10-01, to: 2025-12-30 } }\n',

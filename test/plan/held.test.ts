@@ -12,8 +12,8 @@ const NOW = at('2025-07-10T12:00')
 const freshness: Freshness = {
   zone: ZONE,
   now: NOW,
-  lookback: { count: 2, unit: 'day' },
-  refresh: { count: 1, unit: 'hour' },
+  lookbackS: 2 * DAY,
+  refreshS: 3_600,
   unit: 'day',
 }
 const window = { from: at('2025-07-01T00:00'), to: at('2025-07-10T00:00') }
@@ -35,7 +35,7 @@ describe('what nobody revises any more', () => {
     ['the month of a monthly period', 'day', { at: at('2025-06-01T00:00'), step: 30 * DAY }, '2025-07-01T00:00'],
   ] as const)('ends at %s', (_, unit, period, border) => {
     const periods = period && periodsOf(ZONE, period)
-    expect(settledBefore(ZONE, NOW, freshness.lookback, unit, periods)).toBe(at(border))
+    expect(settledBefore(NOW, { ...freshness, unit, periods })).toBe(at(border))
   })
 })
 

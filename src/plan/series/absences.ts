@@ -4,18 +4,16 @@ import type { Periods } from '../../base/time/periods.ts'
 import { absentNext, EARLY } from '../../job/again.ts'
 import type { SeriesEntry } from '../../job/job.ts'
 import { ALL_GEOS, type PlannedRequest, seriesKey } from '../../job/plannedRequest.ts'
-import type { Absence, SeriesState } from '../../job/plannerState.ts'
 import type { Service } from '../../services/service.ts'
 import type { Size } from '../../services/windows.ts'
-import { coveredGeos, identityOf, sentGeos } from '../entries.ts'
-import { settledBefore } from '../held.ts'
-import { type Planning, wantedRange } from '../planning.ts'
+import type { Planning } from '../planning.ts'
 import { sizeFor, smaller } from '../sizes.ts'
 import { isSkipped } from '../unknown.ts'
-import { addSize, borderUnit, cutterOf, widen } from '../windows.ts'
-import { changesOf, type EntrySeries, entrySeries, planWindow } from './entrySeries.ts'
+import { addSize, widen } from '../windows.ts'
+import { type EntrySeries, seriesOf } from './entrySeries.ts'
 import { groupHoles } from './groups.ts'
-import type { MissingLater } from './missingLater.ts'
+import type { MissingLater } from './missing.ts'
+import { windowsOf } from './seriesWindows.ts'
 
 interface Due extends Interval {
   readonly dueAt: Instant
@@ -42,14 +40,8 @@ function begins(periods: Periods, interval: Interval, window: Interval): boolean
   return first < Math.min(interval.to, window.to)
 }
 
-/** The absences of a geo in a range that are due. Where the geo was answered by itself, absences of all geos do not count. */
-function dueOf(
-  absences: readonly Absence[],
-  { coverage }: SeriesState,
-  geoId: number,
-  wanted: Interval,
-  now: Instant,
-): Due[] {
+/** The absences of a geo that are due. Where the geo was answered by itself, absences of all geos do not count. */
+function dueOf({ state: { coverage, absences }, wanted }: EntrySeries, geoId: number, now: Instant): Due[] {
   const own = coverage.filter((row) => row.geoId === geoId)
   return absences.flatMap((absence): Due[] => {
     const dueAt = absentNext(absence)
@@ -62,25 +54,21 @@ function dueOf(
 
 /** The window size of a series; a `chunk` of the job does not exceed the learned size here, because a candidate counts as one call. */
 function sizeOfOne(service: Service, { entry, state }: EntrySeries, geoIds: readonly number[]): Size {
-  const size = sizeFor(service, entry, state, sentGeos(entry, geoIds))
+  const size = sizeFor(service, entry, state, geoIds)
   return state.windowS === null ? size : smaller(size, sizeFor(service, { ...entry, chunk: null }, state, []))
 }
 
 /** The windows of one entry in which absences are due, each once, for the geos that have absences due in it. */
 function* candidates(planning: Planning, entry: SeriesEntry, missingLater: MissingLater): Generator<Candidate> {
-  const { service, plannerState, now, requested } = planning
-  if (!entry.window) return
+  const { service, now, requested } = planning
   const zone = service.timeZone
-  const unit = borderUnit(entry.timeTrunc)
-  const wanted = wantedRange(planning, entry.window, unit)
-  for (const indicatorId of entry.indicators) {
-    const absences = plannerState.absences(identityOf(entry, indicatorId))
-    if (absences.length === 0) continue
-    const one = entrySeries(planning, entry, indicatorId)
-    const { key, state, periods } = one
-    const due = new Map(coveredGeos(entry).map((geoId) => [geoId, dueOf(absences, state, geoId, wanted, now)]))
+  for (const one of seriesOf(planning, entry)) {
+    const { series, key, state } = one
+    const { unit, periods } = one.freshness
+    if (state.absences.length === 0) continue
+    const due = new Map(one.geoIds.map((geoId) => [geoId, dueOf(one, geoId, now)]))
     const geoIds = [...due].flatMap(([geoId, some]) => (some.length > 0 ? [geoId] : []))
-    if (geoIds.length === 0 || isSkipped(planning, entry.where, entry.kind, indicatorId)) continue
+    if (geoIds.length === 0 || isSkipped(planning, entry.where, entry.kind, series.indicatorId)) continue
     const size = sizeOfOne(service, one, geoIds)
     const intervals = joinNearby(
       [...due.values()].flat().map((absence) => widen(zone, absence, unit)),
@@ -89,9 +77,9 @@ function* candidates(planning: Planning, entry: SeriesEntry, missingLater: Missi
     // What a later job requests for all geos covers it, too.
     const rest = subtract(intervals, missingLater(key))
     const groups = groupHoles(geoIds.map((geoId) => ({ geoId, holes: requested.left(key, geoId, rest) })))
-    const changes = changesOf(service, one)
+    const own = windowsOf(planning, one)
     for (const group of groups)
-      for (const piece of group.holes.flatMap((hole) => cutterOf(zone, unit)(hole, size, changes))) {
+      for (const piece of own.cut(group.holes, size)) {
         // An answer contains a period only if the period begins in the window.
         const isAnswered = (absence: Due): boolean =>
           absence.from < piece.to && absence.to > piece.from && (!periods || begins(periods, absence, piece))
@@ -102,10 +90,7 @@ function* candidates(planning: Planning, entry: SeriesEntry, missingLater: Missi
         const reach = { from: Math.min(...inside.map(({ from }) => from)), to: Math.max(...inside.map(({ to }) => to)) }
         const window = intersect([piece], [widen(zone, reach, unit)])[0]!
         requested.add(key, dueGeoIds, [window])
-        const planned = planWindow(planning, one, window, {
-          ...{ geoIds: dueGeoIds, reason: 'absent' },
-          settledBefore: settledBefore(zone, now, entry.lookback, unit, periods),
-        })
+        const planned = own.request(window, { geoIds: dueGeoIds, reason: 'absent' })
         yield { dueAt: Math.min(...inside.map(({ dueAt }) => dueAt)), planned }
       }
   }

@@ -1,10 +1,10 @@
-import { type Interval, merge, subtract } from '../../base/time/interval.ts'
+import { type Interval, intersect, merge, subtract } from '../../base/time/interval.ts'
 import { ALL_GEOS } from '../../job/plannedRequest.ts'
 import type { CoveredInterval, SeriesState } from '../../job/plannerState.ts'
 import { type Freshness, stillGood } from '../held.ts'
 import type { Planning } from '../planning.ts'
-import { borderUnit } from '../windows.ts'
 import type { EntrySeries } from './entrySeries.ts'
+import { type GeoGroup, groupHoles } from './groups.ts'
 
 /** The intervals that need not be requested for a geo. Coverage of the geo alone goes before coverage of all geos. */
 function goodOf(geoId: number, { coverage }: SeriesState, freshness: Freshness): Interval[] {
@@ -19,17 +19,28 @@ function goodOf(geoId: number, { coverage }: SeriesState, freshness: Freshness):
   return subtract(good(all), subtract(doubted, good(doubted)))
 }
 
-/** The intervals of a range that an entry has to request for a geo of one of its series. */
-export function missingOf(
-  { service, now, options }: Planning,
-  { entry: { timeTrunc, lookback, refresh }, state, periods }: EntrySeries,
-  wanted: Interval,
-  geoId: number,
-): Interval[] {
+/** The intervals that an entry has to request of one of its series for a geo. */
+export function missingOf({ options }: Planning, { state, wanted, freshness }: EntrySeries, geoId: number): Interval[] {
   if (options.restate || state.coverage.length === 0) return subtract([wanted], [])
-  const zone = service.timeZone
-  return subtract(
-    [wanted],
-    goodOf(geoId, state, { zone, now, lookback, refresh, unit: borderUnit(timeTrunc), periods }),
+  return subtract([wanted], goodOf(geoId, state, freshness))
+}
+
+/** The intervals of a series that later jobs of the same call need for all geos. */
+export type MissingLater = (series: string) => readonly Interval[]
+
+/** What an entry has to request of a series, each interval once: for all geos where a later job needs all, else for the geos that miss it. */
+export function missingGroups(planning: Planning, one: EntrySeries, missingLater: MissingLater): GeoGroup[] {
+  const { key, geoIds } = one
+  const missing = geoIds.map((geoId) => ({
+    geoId,
+    holes: planning.requested.left(key, geoId, missingOf(planning, one, geoId)),
+  }))
+  const ofAll = geoIds.includes(ALL_GEOS) ? [] : missingLater(key)
+  if (ofAll.length === 0) return groupHoles(missing)
+  const common = intersect(
+    missing.flatMap(({ holes }) => holes),
+    ofAll,
   )
+  const own = missing.map(({ geoId, holes }) => ({ geoId, holes: subtract(holes, common) }))
+  return [...groupHoles([{ geoId: ALL_GEOS, holes: common }]), ...groupHoles(own)]
 }

@@ -1,28 +1,21 @@
 import { type Interval, merge } from '../../base/time/interval.ts'
 import { ALL_GEOS, seriesKey } from '../../job/plannedRequest.ts'
 import { coversAllGeos, identityOf, keysOf } from '../entries.ts'
-import { type Planning, wantedRange } from '../planning.ts'
-import { borderUnit } from '../windows.ts'
-import { entrySeries } from './entrySeries.ts'
-import { missingOf } from './missing.ts'
-
-/** The intervals of a series that later jobs of the same call need for all geos. */
-export type MissingLater = (series: string) => readonly Interval[]
+import type { Planning } from '../planning.ts'
+import { seriesOf } from './entrySeries.ts'
+import { type MissingLater, missingOf } from './missing.ts'
 
 function find(planning: Planning): ReadonlyMap<string, readonly Interval[]> {
-  const own = new Set(planning.job.series.filter((entry) => !coversAllGeos(entry)).flatMap(keysOf))
+  const { job, later: others = [] } = planning
   const found = new Map<string, readonly Interval[]>()
-  for (const later of own.size === 0 ? [] : (planning.later ?? []))
-    for (const entry of later.job.series) {
-      if (!entry.window || !coversAllGeos(entry)) continue
+  if (others.length === 0) return found
+  const own = new Set(job.series.filter((entry) => !coversAllGeos(entry)).flatMap(keysOf))
+  for (const later of own.size === 0 ? [] : others)
+    for (const entry of later.job.series.filter(coversAllGeos)) {
       const laterPlanning = { ...planning, ...later }
-      const wanted = wantedRange(laterPlanning, entry.window, borderUnit(entry.timeTrunc))
-      for (const id of entry.indicators) {
-        const key = seriesKey(identityOf(entry, id))
-        if (!own.has(key)) continue
-        const missing = missingOf(laterPlanning, entrySeries(laterPlanning, entry, id), wanted, ALL_GEOS)
-        found.set(key, merge([...(found.get(key) ?? []), ...missing]))
-      }
+      const shared = entry.indicators.filter((id) => own.has(seriesKey(identityOf(entry, id))))
+      for (const one of seriesOf(laterPlanning, entry, shared))
+        found.set(one.key, merge([...(found.get(one.key) ?? []), ...missingOf(laterPlanning, one, ALL_GEOS)]))
     }
   return found
 }

@@ -1,17 +1,13 @@
-import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
+import type { Interval } from '../../base/time/interval.ts'
 import type { SeriesEntry } from '../../job/job.ts'
 import { ALL_GEOS, type PlannedRequest } from '../../job/plannedRequest.ts'
 import type { SeriesState } from '../../job/plannerState.ts'
-import { coveredGeos, coversAllGeos, sentGeos } from '../entries.ts'
-import { settledBefore } from '../held.ts'
-import { type Planning, wantedRange } from '../planning.ts'
+import type { Planning } from '../planning.ts'
 import { sizeFor } from '../sizes.ts'
 import { isSkipped } from '../unknown.ts'
-import { borderUnit, cutterOf } from '../windows.ts'
-import { changesOf, type EntrySeries, entrySeries, planWindow } from './entrySeries.ts'
-import { type GeoGroup, groupHoles } from './groups.ts'
-import { missingOf } from './missing.ts'
-import type { MissingLater } from './missingLater.ts'
+import { seriesOf } from './entrySeries.ts'
+import { type MissingLater, missingGroups } from './missing.ts'
+import { windowsOf } from './seriesWindows.ts'
 
 /** The requests of one series: its windows in order, and the request of each, built lazily. */
 export interface SeriesRequests {
@@ -26,52 +22,27 @@ interface WindowGroup {
   readonly windows: readonly Interval[]
 }
 
-/** What an entry has to request of a series, each interval once: for all geos where a later job needs all, else for the geos that miss it. */
-function groupsFor(planning: Planning, one: EntrySeries, wanted: Interval, missingLater: MissingLater): GeoGroup[] {
-  const { entry, key } = one
-  const missing = coveredGeos(entry).map((geoId) => ({
-    geoId,
-    holes: planning.requested.left(key, geoId, missingOf(planning, one, wanted, geoId)),
-  }))
-  const ofAll = coversAllGeos(entry) ? [] : missingLater(key)
-  if (ofAll.length === 0) return groupHoles(missing)
-  const common = intersect(
-    missing.flatMap(({ holes }) => holes),
-    ofAll,
-  )
-  const own = missing.map(({ geoId, holes }) => ({ geoId, holes: subtract(holes, common) }))
-  return [...groupHoles([{ geoId: ALL_GEOS, holes: common }]), ...groupHoles(own)]
-}
-
 /** Plans an entry with a window: for every indicator what is wanted and not held, in windows on local borders. */
 export function* planSeries(
   planning: Planning,
   entry: SeriesEntry,
   missingLater: MissingLater,
 ): Generator<SeriesRequests> {
-  const { service, now, options, requested } = planning
-  if (!entry.window) return
-  const zone = service.timeZone
-  const unit = borderUnit(entry.timeTrunc)
-  const wanted = wantedRange(planning, entry.window, unit)
-  const windowsOf = cutterOf(zone, unit)
-  for (const indicatorId of entry.indicators) {
-    const one = entrySeries(planning, entry, indicatorId)
-    const { key, state } = one
-    const groups = groupsFor(planning, one, wanted, missingLater)
-    if (groups.length === 0 || isSkipped(planning, entry.where, entry.kind, indicatorId)) continue
-    const settled = settledBefore(zone, now, entry.lookback, unit, one.periods)
-    const changes = changesOf(service, one)
+  const { service, options, requested } = planning
+  for (const one of seriesOf(planning, entry)) {
+    const { series, key, state } = one
+    const groups = missingGroups(planning, one, missingLater)
+    if (groups.length === 0 || isSkipped(planning, entry.where, entry.kind, series.indicatorId)) continue
+    const own = windowsOf(planning, one)
     const windowGroups = groups.map(({ geoIds, holes }): WindowGroup => {
-      const size = sizeFor(service, entry, state, sentGeos(entry, geoIds))
       const known = state.coverage.some(({ geoId }) => geoId === ALL_GEOS || geoIds.includes(geoId))
-      const windows = holes.flatMap((hole) => windowsOf(hole, size, changes))
+      const windows = own.cut(holes, sizeFor(service, entry, state, geoIds))
       requested.add(key, geoIds, holes, windows.length)
       return { geoIds, known, windows }
     })
     const request = (window: Interval, { geoIds, known }: WindowGroup): PlannedRequest => {
-      const reason = options.restate ? 'restate' : known ? reasonOf(window, state, settled) : 'missing'
-      return planWindow(planning, one, window, { geoIds, settledBefore: settled, reason })
+      const reason = options.restate ? 'restate' : known ? reasonOf(window, state, own.settledBefore) : 'missing'
+      return own.request(window, { geoIds, reason })
     }
     yield inOrderOfTime(windowGroups, options.newestFirst ?? false, request)
   }
