@@ -12,7 +12,7 @@ import type { Planning, PlanOptions } from './plan/planning.ts'
 import { createRequested } from './plan/requested.ts'
 import { wantedOf } from './plan/wanted.ts'
 import { selectIndicators } from './selection.ts'
-import { readPlannerState } from './state/plannerState.ts'
+import { readPlannerState } from './state/readPlannerState.ts'
 
 /** A job is planned into requests, requests are fetched into replies, replies are transformed into rows, rows are loaded. */
 export async function sync(

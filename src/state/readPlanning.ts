@@ -1,6 +1,6 @@
 import type { Reader } from '../db/store.ts'
 import { readCatalogue } from './catalogue.ts'
-import { readPlannerState } from './plannerState.ts'
+import { readPlannerState } from './readPlannerState.ts'
 
 /** All that a planner reads from a database. */
 export const readPlanning = async (db: Reader) => ({

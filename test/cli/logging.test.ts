@@ -8,7 +8,7 @@ import { readJob } from '../../src/job/read.ts'
 import { NO_COUNTS } from '../../src/load/run.ts'
 import { plan } from '../../src/plan/plan.ts'
 import { SERVICES } from '../../src/services/services.ts'
-import { readPlannerState } from '../../src/state/plannerState.ts'
+import { readPlannerState } from '../../src/state/readPlannerState.ts'
 import { json, runCli, runCommand, serve, tempFolder, tempStore } from '../kit.ts'
 
 const KEY = 'c0ffee'.repeat(10)

@@ -6,7 +6,7 @@ import { createBreaker } from '../../src/fetch/breaker.ts'
 import { quotaWaitMs } from '../../src/fetch/waits.ts'
 import { seriesKey } from '../../src/job/plannedRequest.ts'
 import { readJob } from '../../src/job/read.ts'
-import { readPlannerState } from '../../src/state/plannerState.ts'
+import { readPlannerState } from '../../src/state/readPlannerState.ts'
 import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
 import type { Store } from '../store.ts'
 
