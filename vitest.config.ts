@@ -19,6 +19,8 @@ const FLOORS = {
   load: 97,
   checks: 95,
   products: 95,
+  calls: 93,
+  runs: 93,
   threads: 93,
   cluster: 89,
   emulator: 97,

@@ -15,9 +15,9 @@ import {
   NOTHING_INGESTED,
 } from './ingestContext.ts'
 import { identityRow, type PlannedRequest } from './job/plannedRequest.ts'
+import { addCounts } from './load/counts.ts'
 import { load, loadFailure, loadUnanswered, type ParsedReply } from './load/load.ts'
 import { undismissed } from './load/quarantine/dismissed.ts'
-import { addCounts } from './load/run.ts'
 import { type DoubtfulReply, ingestHalves, ingestUnsure } from './mixedResolutions.ts'
 import { halfOf, piecesOf } from './plan/pieces.ts'
 import { isUnknown, judge, resolutionOf, withWindow } from './plan/resolution.ts'

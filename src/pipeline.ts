@@ -1,6 +1,6 @@
 import type { EmitEvent } from './base/events.ts'
 import { redactorOf } from './base/redact.ts'
-import { accountCalls, type ServiceCaller } from './calls.ts'
+import { accountCalls, type ServiceCaller } from './calls/account.ts'
 import { createFetcher, type FetchOptions } from './fetch/fetch.ts'
 import { forEachConcurrently } from './fetch/pace.ts'
 import type { Turns } from './fetch/turns.ts'
@@ -14,8 +14,8 @@ import {
 } from './ingestContext.ts'
 import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
+import { createSizes } from './load/learnedSizes.ts'
 import type { Loading } from './load/load.ts'
-import { createSizes } from './load/sizes.ts'
 
 /** What is needed to fetch, transform and load. */
 export interface PipelineOptions

@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely'
+import { spendIn } from '../calls/budget.ts'
 import { databaseClock, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import type { BreakerOptions } from '../fetch/breaker.ts'
 import { type CallResult, MAX_WAIT_MS } from '../fetch/turns.ts'
 import type { Pace } from '../job/job.ts'
-import { spendIn } from '../load/budget.ts'
 import type { Database } from '../tables/schema.ts'
 
 /**

@@ -255,7 +255,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a budget knows only the calls of its own job',
-    'load/budget.ts',
+    'calls/budget.ts',
     'if ((await spent(tx, host, nowMs - ms - slackMs)) >= calls)',
     'if (0 * (await spent(tx, host, nowMs - ms - slackMs)) >= calls)',
   ),

@@ -1,3 +1,4 @@
+import { hostOf } from '../../calls/hosts.ts'
 import { openClock } from '../../cluster/clock.ts'
 import { lastFetch, openHandOut } from '../../cluster/handOut.ts'
 import { createLeases, createOwnLeases } from '../../cluster/leases.ts'
@@ -5,7 +6,6 @@ import { createSharedTurns } from '../../cluster/turns.ts'
 import { openStore } from '../../db/open.ts'
 import type { Store } from '../../db/store.ts'
 import type { SyncContext } from '../../ingestAll.ts'
-import { hostOf } from '../../load/source.ts'
 import { createClosers } from './closers.ts'
 
 /** What a run does together with other machines: what it needs of its context for that. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { RejectLimitError, SchemaError, StoreError } from '../src/base/errors.ts'
-import type { SyncEvent } from '../src/base/events.ts'
-import { openRun } from '../src/openRun.ts'
-import { emulate, runJob, tempStore } from './kit.ts'
+import { RejectLimitError, SchemaError, StoreError } from '../../src/base/errors.ts'
+import type { SyncEvent } from '../../src/base/events.ts'
+import { openRun } from '../../src/runs/openRun.ts'
+import { emulate, runJob, tempStore } from '../kit.ts'
 
 test('a run whose database is gone emits its end all the same, with the reason', async () => {
   const store = await tempStore()

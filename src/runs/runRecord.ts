@@ -1,45 +1,17 @@
-import type { Transaction } from 'kysely'
 import { prepared } from '../db/prepared.ts'
 import { NO_FAILURE } from '../db/queries/outcomes.ts'
 import type { Store } from '../db/store.ts'
-import type { Database } from '../tables/schema.ts'
+import { COUNTS, type Counts, NO_COUNTS } from '../load/counts.ts'
 
-/** Counters of a run, as in `_run`. */
-export interface Counts {
-  readonly requests: number
-  readonly failed: number
-  readonly bytes: number
-  readonly rows_new: number
-  readonly rows_unchanged: number
-  readonly rows_revised: number
-  readonly rows_withdrawn: number
-  readonly rows_rejected: number
-}
-
-export const NO_COUNTS: Counts = {
-  requests: 0,
-  failed: 0,
-  bytes: 0,
-  rows_new: 0,
-  rows_unchanged: 0,
-  rows_revised: 0,
-  rows_withdrawn: 0,
-  rows_rejected: 0,
-}
-const NAMES = Object.keys(NO_COUNTS) as (keyof Counts)[]
 /** Those that each row of `_fetch` has, too. */
-const SUMMED = NAMES.filter((name) => name !== 'requests' && name !== 'failed')
-
-/** What two parts of a run did together. */
-export const addCounts = (a: Counts, b: Counts): Counts =>
-  Object.fromEntries(NAMES.map((name) => [name, a[name] + b[name]])) as unknown as Counts
+const SUMMED = COUNTS.filter((name) => name !== 'requests' && name !== 'failed')
 
 /** The counters of a run so far, from its record: also right when the run was interrupted by an error. */
 export const countsOf = async ({ kysely }: Pick<Store, 'kysely'>, runId: number): Promise<Counts> =>
   (await countsOfRun.first(kysely, { runId }))!
 
 const countsOfRun = prepared((db, of: { runId: number }) =>
-  db.selectFrom('_run').select(NAMES).where('id', '=', of.runId),
+  db.selectFrom('_run').select(COUNTS).where('id', '=', of.runId),
 )
 
 /** The command under which what workers do is recorded: several of them run at once. */
@@ -59,7 +31,7 @@ export async function countsOfWorkers({ kysely }: Pick<Store, 'kysely'>, job: st
       ...SUMMED.map((name) => fn.sum(`f.${name}`).as(name)),
     ])
     .executeTakeFirstOrThrow()
-  return Object.fromEntries(NAMES.map((name) => [name, Number(sums[name] ?? 0)])) as unknown as Counts
+  return Object.fromEntries(COUNTS.map((name) => [name, Number(sums[name] ?? 0)])) as unknown as Counts
 }
 
 /** Inserts the record of a run and returns its id. Runs that a crash left open are closed first, but for those of workers. */
@@ -99,18 +71,6 @@ export async function beginRun(
     return id
   })
 }
-
-/** Adds to the counters of a run; part of the transaction of the reply that is counted. */
-export async function countRun(tx: Transaction<Database>, runId: number, counts: Counts): Promise<void> {
-  await addToRun.run(tx, { runId, ...counts })
-}
-
-const addToRun = prepared((db, of: Counts & { runId: number }) =>
-  db
-    .updateTable('_run')
-    .set((row) => Object.fromEntries(NAMES.map((name) => [name, row(name, '+', of[name])])))
-    .where('id', '=', of.runId),
-)
 
 /** Records again that a run continues: one that began meanwhile took it for a run that a crash left open. */
 export async function keepRunning(store: Store, runId: number): Promise<void> {

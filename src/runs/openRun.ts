@@ -1,10 +1,11 @@
-import { KeyError, RejectLimitError, SyncError } from './base/errors.ts'
-import { type EmitEvent, emitterOf, type OnEvent } from './base/events.ts'
-import { formatMillis } from './base/time/instant.ts'
-import type { Store } from './db/store.ts'
-import { eventRows } from './ingestContext.ts'
-import type { Job } from './job/job.ts'
-import { beginRun, type Counts, countsOf, endRun, NO_COUNTS } from './load/run.ts'
+import { KeyError, RejectLimitError, SyncError } from '../base/errors.ts'
+import { type EmitEvent, emitterOf, type OnEvent } from '../base/events.ts'
+import { formatMillis } from '../base/time/instant.ts'
+import type { Store } from '../db/store.ts'
+import { eventRows } from '../ingestContext.ts'
+import type { Job } from '../job/job.ts'
+import { type Counts, NO_COUNTS } from '../load/counts.ts'
+import { beginRun, countsOf, endRun } from './runRecord.ts'
 
 /** Where a run is recorded, and who receives its events. */
 interface RunContext {

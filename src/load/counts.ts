@@ -1,0 +1,44 @@
+import type { Transaction } from 'kysely'
+import { prepared } from '../db/prepared.ts'
+import type { Database } from '../tables/schema.ts'
+
+/** Counters of a run, as in `_run`. */
+export interface Counts {
+  readonly requests: number
+  readonly failed: number
+  readonly bytes: number
+  readonly rows_new: number
+  readonly rows_unchanged: number
+  readonly rows_revised: number
+  readonly rows_withdrawn: number
+  readonly rows_rejected: number
+}
+
+export const NO_COUNTS: Counts = {
+  requests: 0,
+  failed: 0,
+  bytes: 0,
+  rows_new: 0,
+  rows_unchanged: 0,
+  rows_revised: 0,
+  rows_withdrawn: 0,
+  rows_rejected: 0,
+}
+/** Their names. */
+export const COUNTS = Object.keys(NO_COUNTS) as (keyof Counts)[]
+
+/** What two parts of a run did together. */
+export const addCounts = (a: Counts, b: Counts): Counts =>
+  Object.fromEntries(COUNTS.map((name) => [name, a[name] + b[name]])) as unknown as Counts
+
+/** Adds to the counters of a run; part of the transaction of the reply that is counted. */
+export async function countRun(tx: Transaction<Database>, runId: number, counts: Counts): Promise<void> {
+  await addToRun.run(tx, { runId, ...counts })
+}
+
+const addToRun = prepared((db, of: Counts & { runId: number }) =>
+  db
+    .updateTable('_run')
+    .set((row) => Object.fromEntries(COUNTS.map((name) => [name, row(name, '+', of[name])])))
+    .where('id', '=', of.runId),
+)
