@@ -19,7 +19,7 @@ import { writeDays } from './days/days.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { likeStored } from './observations.ts'
 import { undismissed } from './quarantine/dismissed.ts'
-import { readStoredSeries } from './series.ts'
+import { readStoredSeries } from './storedSeries.ts'
 import { addWritten, NOTHING_WRITTEN, onlyUndescribed, upsertRows } from './upsert.ts'
 
 /** A reply that was recorded and parsed. */

@@ -2,7 +2,7 @@ import { DAY } from '../base/time/instant.ts'
 import { findSeries } from '../db/queries/seriesIdentity.ts'
 import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import type { Loading } from './load.ts'
-import { seriesIdOf } from './series.ts'
+import { seriesIdOf } from './storedSeries.ts'
 
 /** The largest window that the service answers well, learned for each series. */
 export interface Sizes {

@@ -16,7 +16,7 @@ import { undismissed } from './quarantine/dismissed.ts'
 import { quarantine } from './quarantine/quarantine.ts'
 import { dropEarlier, failureOutcome, keepReply, recordFetch } from './record.ts'
 import { type PackedReply, packReply } from './replies/packer.ts'
-import { readStoredSeries, seriesIdOf } from './series.ts'
+import { readStoredSeries, seriesIdOf } from './storedSeries.ts'
 
 /** Where and when something is loaded. */
 export interface Loading {

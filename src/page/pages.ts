@@ -14,8 +14,8 @@ export const PAGES: readonly Page[] = [
     view: async () => (await import('./views/coverage.ts')).coverageOfSeriesView,
   },
   {
-    ...{ path: '/series/:id', name: 'series', scripts: ['series', 'carpet'] },
-    view: async () => (await import('./views/series/series.ts')).seriesView,
+    ...{ path: '/series/:id', name: 'series', scripts: ['interactiveChart', 'carpet'] },
+    view: async () => (await import('./views/series/seriesPage.ts')).seriesView,
   },
   {
     path: '/series/:id/vintages',

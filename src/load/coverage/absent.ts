@@ -7,7 +7,7 @@ import { GIVEN_UP } from '../../job/again.ts'
 import { ALL_GEOS, type PlannedRequest } from '../../job/plannedRequest.ts'
 import type { GeoRange, Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
-import type { StoredSeries } from '../series.ts'
+import type { StoredSeries } from '../storedSeries.ts'
 import { nearbyValues } from './held.ts'
 import { countPeriods, fills, gridOf, holesOf, isRegular, type MissingInterval, rangesByGeo } from './regular.ts'
 

@@ -11,7 +11,7 @@ import { recordAbsences } from '../coverage/absent.ts'
 import { valuesOfGeo } from '../coverage/held.ts'
 import { withObservations } from '../coverage/regular.ts'
 import { clearDoubt } from '../coverage/timeline.ts'
-import { readStoredSeries, type StoredSeries } from '../series.ts'
+import { readStoredSeries, type StoredSeries } from '../storedSeries.ts'
 
 /** The stored values of a geo in an interval, in the form of an answer; `keys` are added as if they were stored, too. */
 async function readHeld(
