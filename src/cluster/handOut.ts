@@ -9,13 +9,12 @@ import { shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import type { Execute, Failed, SyncContext } from '../ingestAll.ts'
 import type { Job } from '../job/job.ts'
-import { seriesKey } from '../job/plannedRequest.ts'
+import { seriesKey, storedCall } from '../job/plannedRequest.ts'
 import { type Counts, NO_COUNTS } from '../load/counts.ts'
 import { planRequest } from '../plan/planRequest.ts'
 import { createRequested, type Requested } from '../plan/requested.ts'
 import { type OpenRun, openRun, runOutcome } from '../runs/openRun.ts'
 import { countsOfWorkers, keepRunning } from '../runs/runRecord.ts'
-import type { AnyParams } from '../services/routes.ts'
 import type { Service } from '../services/services.ts'
 import { failures } from '../state/failures.ts'
 import { type Enqueued, enqueue } from './enqueue.ts'
@@ -50,15 +49,17 @@ async function failedSince(store: Store, service: Service, of: { job: string; af
   const { job, after, now } = of
   return (await failures(store))
     .filter((failure) => failure.job === job && failure.fetchId > after)
-    .map(
-      ({ entry, route, params, message, hint, code }): Failed => ({
-        planned: planRequest({ service, now: Math.floor(now / 1000) }, entry, route, JSON.parse(params) as AnyParams),
+    .map((failure): Failed => {
+      const { entry, message, hint, code } = failure
+      const { route, params, window } = storedCall(failure)
+      return {
+        planned: planRequest({ service, now: Math.floor(now / 1000) }, entry, route, params, { window }),
         error: new SyncError(message ?? 'it failed', {
           ...(hint !== null && { hint }),
           ...(code !== null && { code }),
         }),
-      }),
-    )
+      }
+    })
 }
 
 /** Whether any living worker takes requests to a host. */

@@ -1,8 +1,8 @@
 import { canonical, numbersOf } from '../base/json.ts'
 import type { Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
-import type { ApiRequest, Call } from '../services/request.ts'
-import type { Locale, Route } from '../services/routes.ts'
+import { type ApiRequest, type Call, ownParams } from '../services/request.ts'
+import type { AnyParams, Locale, Route } from '../services/routes.ts'
 
 /** What identifies a series: an indicator with its aggregation. Values of two series are never mixed. */
 export interface SeriesIdentity {
@@ -77,6 +77,20 @@ export const declaredRoute = ({ service, route }: Pick<PlannedRequest, 'service'
 /** The geos that a request is filtered by; null where it is for all. */
 export const filteredGeos = ({ geoIds }: Pick<PlannedRequest, 'geoIds'>): readonly number[] | null =>
   geoIds.length === 0 || geoIds.includes(ALL_GEOS) ? null : geoIds
+
+/** The window of a recorded request, from the columns of `_fetch`. */
+export const storedWindow = (row: {
+  readonly from_at: Instant | null
+  readonly to_at: Instant | null
+}): Interval | null => (row.from_at === null || row.to_at === null ? null : { from: row.from_at, to: row.to_at })
+
+/** What a recorded request was about, from the columns of `_fetch`. */
+export function storedCall(
+  row: Parameters<typeof storedWindow>[0] & { readonly route: string; readonly params: string },
+): Omit<Call, 'service'> {
+  const window = storedWindow(row)
+  return { route: row.route, params: ownParams(JSON.parse(row.params) as AnyParams, window), window }
+}
 
 /** A recorded request that failed, with all that is needed to send it again at any later time: its window is absolute. */
 export interface FailedRequest extends Omit<Call, 'service'> {

@@ -3,8 +3,14 @@ import { createAnswered, type Recorded, type Unanswered } from '../db/queries/an
 import { NO_FAILURE } from '../db/queries/outcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesIdentity.ts'
 import type { Reader } from '../db/store.ts'
-import { ALL_GEOS, type FailedRequest, type SeriesIdentity, storedIdentity } from '../job/plannedRequest.ts'
-import { ownParams } from '../services/request.ts'
+import {
+  ALL_GEOS,
+  type FailedRequest,
+  type SeriesIdentity,
+  storedCall,
+  storedIdentity,
+  storedWindow,
+} from '../job/plannedRequest.ts'
 import type { AnyParams } from '../services/routes.ts'
 import type { FailureOutcome } from '../tables/sql/fetchOutcome.ts'
 
@@ -32,7 +38,7 @@ const recorded = (row: FailedRow): Recorded => ({
   fetchId: row.fetchId,
   target: row.target,
   seriesId: row.id,
-  window: row.from_at === null || row.to_at === null ? null : { from: row.from_at, to: row.to_at },
+  window: storedWindow(row),
   geoIds: numbersOf(row.requested),
 })
 
@@ -94,24 +100,25 @@ async function doubts({ kysely }: Reader): Promise<FailedRequest[]> {
 }
 
 /** The unanswered parts of a failed request, as requests of their own; geos with the same parts together. */
-function unansweredParts({ entry, route, params, id, lookback_s, complete, left, ...row }: Failure): FailedRequest[] {
-  const parsed = JSON.parse(params) as AnyParams
-  const isDated = parsed.start_date !== undefined || parsed.datetime !== undefined
-  const request = { where: entry, route, lookbackS: lookback_s, complete: complete === 1 && !isDated }
-  const series: SeriesIdentity | null = id === null ? null : storedIdentity(row as IdentityRow)
-  const { window, geoIds } = recorded({ entry, route, params, id, lookback_s, complete, ...row })
-  const own = ownParams(parsed, window)
-  if (!series || !window) return [{ ...request, params: own, series, geoIds, window }]
+function unansweredParts(failure: Failure): FailedRequest[] {
+  const { route, params, window } = storedCall(failure)
+  const { geoIds } = recorded(failure)
+  const series: SeriesIdentity | null = failure.id === null ? null : storedIdentity(failure as IdentityRow)
+  const isDated = window !== null || params.start_date !== undefined || params.datetime !== undefined
+  const request = {
+    ...{ where: failure.entry, route, series, lookbackS: failure.lookback_s },
+    complete: failure.complete === 1 && !isDated,
+  }
+  if (!series || !window) return [{ ...request, params, geoIds, window }]
   const groups = new Map<string, { geoIds: number[]; intervals: Unanswered['intervals'] }>()
-  for (const { geoId, intervals } of left) {
+  for (const { geoId, intervals } of failure.left) {
     const key = JSON.stringify(intervals)
     groups.set(key, { geoIds: [...(groups.get(key)?.geoIds ?? []), geoId], intervals })
   }
   return [...groups.values()].flatMap((group) =>
     group.intervals.map((interval) => ({
       ...request,
-      params: { ...own, ...(series.geoAgg === null && geoIds ? { geo_ids: group.geoIds } : {}) },
-      series,
+      params: { ...params, ...(series.geoAgg === null && geoIds ? { geo_ids: group.geoIds } : {}) },
       geoIds: geoIds === null ? null : group.geoIds,
       window: interval,
     })),

@@ -6,9 +6,8 @@ import { prepared } from '../db/prepared.ts'
 import { GOOD } from '../db/queries/outcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesIdentity.ts'
 import type { Reader } from '../db/store.ts'
-import { ALL_GEOS, type PlannedRequest, storedIdentity } from '../job/plannedRequest.ts'
-import { ownParams } from '../services/request.ts'
-import type { AnyParams, Locale } from '../services/routes.ts'
+import { ALL_GEOS, type PlannedRequest, storedCall, storedIdentity } from '../job/plannedRequest.ts'
+import type { Locale } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import type { Database } from '../tables/schema.ts'
 import { FETCH_OUTCOMES, type FetchOutcome } from '../tables/sql/fetchOutcome.ts'
@@ -93,19 +92,17 @@ const NEXT = {
 
 /** A recorded request as a planned one, with all that is needed to parse its answer again. */
 function plannedRequestOf(row: StoredRow, service: Service): PlannedRequest {
-  const window = row.from_at === null || row.to_at === null ? null : { from: row.from_at, to: row.to_at }
-  const params = ownParams(JSON.parse(row.params) as AnyParams, window)
+  const call = storedCall(row)
+  const { params, window } = call
   const series = row.seriesId === null ? null : storedIdentity(row as IdentityRow)
   return {
+    ...call,
     where: row.entry,
-    route: row.route,
-    params,
     request: { route: row.route, target: row.target, headers: {} },
     locale: (params.locale as Locale | undefined) ?? service.locales[0],
     reason: 'retry',
     series,
     geoIds: numbersOf(row.requested) ?? (window || !series ? [ALL_GEOS] : []),
-    window,
     settledBefore: row.settled_before ?? window?.from ?? 0,
     lookbackS: row.lookback,
     timeZone: row.zone ?? service.timeZone,

@@ -4,6 +4,7 @@ import { formatMillis } from '../../base/time/instant.ts'
 import { createAnswered, isSeriesAnswered } from '../../db/queries/answered.ts'
 import { isFailure } from '../../db/queries/outcomes.ts'
 import type { Store } from '../../db/store.ts'
+import { storedWindow } from '../../job/plannedRequest.ts'
 import { isAboutValues } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 
@@ -40,7 +41,7 @@ export async function closeQuarantine(store: Store, nowMs: number): Promise<void
     const left = await leftOf({
       ...row,
       seriesId: series_id,
-      window: from_at === null || to_at === null ? null : { from: from_at, to: to_at },
+      window: storedWindow({ from_at, to_at }),
       geoIds: numbersOf(geo_ids),
     })
     const beside = left.length === 0 ? entries : entries.filter((entry) => !isAboutValues(entry))
