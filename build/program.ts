@@ -28,7 +28,10 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['terminal', /commandLine.parse\.ts$/],
   ['database', /db.(sqlite.)?open\.ts$/],
   ['checks', /\/checks.(status|metrics|gaps)\.ts$/],
-  ['command', /(cli.(settings.config|terminal.output)|base.quantity|cli.jobs.jobLakes)\.ts$/],
+  [
+    'command',
+    /(cli.(settings.config|terminal.output|jobs.jobLakes|listening)|base.(quantity|time.localDay)|job.entryRoutes)\.ts$/,
+  ],
   ['page', /(commands.serve|views.home)\.ts$/],
   ['job', /job.(file|read)\.ts$/],
   ['sync', /commands.sync\.ts$/],

@@ -89,6 +89,10 @@ describe('what is installed', () => {
       expect(Number(/files: (\d+)/.exec(stderr)?.[1]), args[0]).toBeLessThan(60)
       expect(stderr, `${args[0]} needs nothing of the page`).not.toMatch(/\/page-[\w-]+\.js/)
     }
+    const others = globSync('dist/program/{sync,job,load,emulator}-*.js', { cwd: app })
+    expect(others.length).toBeGreaterThan(3)
+    for (const file of others)
+      expect(read(join(app, file)), `${file} needs nothing of the page`).not.toMatch(/from ?"\.\/page-/)
     // What runs in the browser is JavaScript there, under the names that the modules call each other by.
     const server = spawn(node, [join(app, 'src/cli/bin.js'), 'serve', '--port', '0'], { cwd: folder })
     let url = ''
