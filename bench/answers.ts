@@ -64,7 +64,7 @@ export function plannedRequestOf(n: number, { days }: Shape): PlannedRequest {
   } as const
   return {
     ...call,
-    where: 'series[0]',
+    entry: 'series[0]',
     request: requestFor(call),
     locale: 'es',
     reason: 'missing',

@@ -20,7 +20,6 @@ export { findMistakes, type Mistake, readJob } from './job/read.ts'
 export type { Counts } from './load/counts.ts'
 export { plan } from './plan/plan.ts'
 export type { Planning, PlanOptions } from './plan/planning.ts'
-export type { ExportQuestion } from './products/datasets.ts'
 export {
   type Clock,
   type ExportColumn,
@@ -28,6 +27,7 @@ export {
   exportLong,
   exportWide,
 } from './products/export.ts'
+export type { ExportQuestion } from './products/exportQuestion.ts'
 export { type Manifest, publish } from './products/publish.ts'
 export { checkService } from './services/declared.ts'
 export { buildRequest } from './services/request.ts'

@@ -20,7 +20,7 @@ import { load, loadFailure, loadUnanswered, type ParsedReply } from './load/load
 import { undismissed } from './load/quarantine/dismissed.ts'
 import { type DoubtfulReply, ingestHalves, ingestUnsure } from './mixedResolutions.ts'
 import { halfOf, piecesOf } from './plan/pieces.ts'
-import { isUnknown, judge, resolutionOf, withWindow } from './plan/resolution.ts'
+import { classifyValues, isUnknown, resolutionOf, withWindow } from './plan/resolution.ts'
 import type { LastAnswer, Reply } from './services/reply.ts'
 import { dayIdsOf, neighboursOf } from './state/neighbours.ts'
 import type { Rows } from './tables/rows.ts'
@@ -126,11 +126,11 @@ async function ingestReply(
   const { store } = ingestContext.loading
   const doubtful: DoubtfulReply = {
     ...{ planned, reply, parsed },
-    accept: () => accept(ingestContext, planned, reply, parsed),
+    accept: () => acceptReply(ingestContext, planned, reply, parsed),
   }
   const around = await neighboursOf(store, planned)
   const dayIds = isUnknown(planned, parsed.rows) ? await dayIdsOf(store, planned) : []
-  switch (judge(planned, parsed.rows, around, dayIds)) {
+  switch (classifyValues(planned, parsed.rows, around, dayIds)) {
     case 'native':
       return doubtful.accept()
     case 'unsure':
@@ -141,7 +141,7 @@ async function ingestReply(
 }
 
 /** Loads a reply as it came. */
-async function accept(
+async function acceptReply(
   ingestContext: IngestContext,
   planned: PlannedRequest,
   reply: Reply,

@@ -25,7 +25,7 @@ export interface IngestContext {
   readonly sizes: Sizes
   readonly rejects: RejectPolicy
   /** Single days that were requested to learn whether a resolution number is that of the series itself. */
-  readonly probes: Map<string, Promise<unknown>>
+  readonly samples: Map<string, Promise<unknown>>
   /** Emits an event. */
   readonly emit: EmitEvent
 }
@@ -60,7 +60,7 @@ export const eventRows = (counts: Omit<Counts, 'requests' | 'failed' | 'bytes'>)
 
 /** The fields of an event that describe a request. */
 export const eventRequest = ({
-  where,
+  entry,
   route,
   series,
   params,
@@ -68,7 +68,7 @@ export const eventRequest = ({
   request,
   service,
 }: PlannedRequest): Pick<EventFields, 'where' | 'route' | 'target' | 'indicator' | 'window'> => ({
-  ...{ where, route, target: request.target },
+  ...{ where: entry, route, target: request.target },
   indicator:
     series?.indicatorId ??
     (service.routes[route]?.shape === 'series' && typeof params.id === 'number' ? params.id : null),

@@ -42,27 +42,27 @@ export async function ingestUnsure(
   const resolution = resolutionOf(parsed.rows)
   const key = `${seriesKey(planned.series!)} ${resolution.id}`
   // One day is enough for all windows of a series that are requested at the same time.
-  const earlier = ingestContext.probes.get(key)
+  const earlier = ingestContext.samples.get(key)
   if (earlier) {
     await earlier
     if (resolution.id !== null && (await dayIdsOf(ingestContext.loading.store, planned)).includes(resolution.id))
       return doubtful.accept()
   }
   const [day] = daysWithValues(planned, parsed.rows)
-  const probing = ingest(ingestContext, withWindow(planned, day!))
-  ingestContext.probes.set(
+  const sampling = ingest(ingestContext, withWindow(planned, day!))
+  ingestContext.samples.set(
     key,
-    probing.catch(() => undefined),
+    sampling.catch(() => undefined),
   )
-  const probe = await probing
-  if (probe.first && isSame(probe.first, resolution)) return mergeResults(probe, await doubtful.accept())
-  if (!probe.first) return mergeResults(probe, await keepInDoubt(ingestContext, doubtful, [day!]))
+  const sample = await sampling
+  if (sample.first && isSame(sample.first, resolution)) return mergeResults(sample, await doubtful.accept())
+  if (!sample.first) return mergeResults(sample, await keepInDoubt(ingestContext, doubtful, [day!]))
   // The day has just been ingested and is not requested again.
   const others: Ingest = async (context, one) =>
     one.window!.from === day!.from && one.window!.to === day!.to
-      ? { ...probe, counts: NO_COUNTS }
+      ? { ...sample, counts: NO_COUNTS }
       : ingest(context, one)
-  return mergeResults(probe, await ingestHalves(ingestContext, doubtful, others))
+  return mergeResults(sample, await ingestHalves(ingestContext, doubtful, others))
 }
 
 /**

@@ -60,7 +60,7 @@ export function openPipeline(options: PipelineOptions): Pipeline {
   const context: IngestContext = {
     ...{ fetcher, loading, rejects, emit },
     sizes: createSizes(loading),
-    probes: new Map(),
+    samples: new Map(),
   }
   const ingestLeft = async (left: readonly PlannedRequest[]): Promise<IngestResult> => {
     let all: IngestResult | undefined

@@ -159,7 +159,7 @@ describe('imports flow downhill', () => {
 
   /** Where SQL is what is shown: recipes, and what the demo asks; or what another program than the database is asked. */
   const SHOWN_SQL = [
-    'lake/asked.ts',
+    'lake/duckDbViews.ts',
     'lake/ducklake.ts',
     'products/recipes/',
     'products/dictionary.ts',
@@ -185,7 +185,7 @@ describe('imports flow downhill', () => {
   })
 
   /** Where SQL is text that readers see, or of another engine. */
-  const TIMES = ['db/', 'tables/', 'products/', 'lake/asked.ts', 'page/queries/series/shownSql.ts']
+  const TIMES = ['db/', 'tables/', 'products/', 'lake/duckDbViews.ts', 'page/queries/series/shownSql.ts']
 
   test.each(sources.filter(({ file }) => !TIMES.some((place) => file.startsWith(place))))(
     '$file compares times in queries by epochOf, for the function has one name in each database',

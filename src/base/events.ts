@@ -3,8 +3,8 @@ import { quantity } from './quantity.ts'
 
 import type { EventFields, EventRows } from './eventFields.ts'
 
-/** One kind of event. */
-interface EventKind {
+/** What is declared of an event. */
+interface EventDeclaration {
   readonly level: 'info' | 'warn' | 'error'
   /** Whether the pretty log shows it always, or only with `--verbose` because the summary or the progress line has it, too. */
   readonly pretty: 'always' | 'verbose'
@@ -16,8 +16,8 @@ interface EventKind {
   readonly sentence: (fields: EventFields) => string
 }
 
-const REQUEST = ['run', 'job', 'command', 'where', 'route', 'indicator', 'window', 'target'] as const
-const RUN = ['run', 'job', 'command'] as const
+const REQUEST_FIELDS = ['run', 'job', 'command', 'where', 'route', 'indicator', 'window', 'target'] as const
+const RUN_FIELDS = ['run', 'job', 'command'] as const
 const ERROR = ['code', 'reason', 'hint'] as const
 
 const what = ({ where, route, target, url }: EventFields): string =>
@@ -41,14 +41,14 @@ export const EVENTS = {
     level: 'info',
     pretty: 'verbose',
     when: 'A run of a job begins.',
-    fields: RUN,
+    fields: RUN_FIELDS,
     sentence: ({ job, run, command }) => `${job}: run ${run} (${command}) begins`,
   },
   'request.done': {
     level: 'info',
     pretty: 'verbose',
     when: 'A reply has been loaded.',
-    fields: [...REQUEST, 'attempt', 'status', 'ms', 'bytes', 'rows', 'loaded'],
+    fields: [...REQUEST_FIELDS, 'attempt', 'status', 'ms', 'bytes', 'rows', 'loaded'],
     sentence: (of) =>
       `${what(of)}: ${answered(of)}, ${of.loaded === false ? 'mixed resolutions, requested in smaller windows' : rowsText(of.rows)}`,
   },
@@ -57,21 +57,21 @@ export const EVENTS = {
     pretty: 'verbose',
     selfHealing: true,
     when: 'An attempt failed, and the same is sent again.',
-    fields: [...REQUEST, 'attempt', 'status', 'code', 'reason', 'url'],
+    fields: [...REQUEST_FIELDS, 'attempt', 'status', 'code', 'reason', 'url'],
     sentence: (of) => `${what(of)}: attempt ${of.attempt} failed, sent again: ${of.reason}`,
   },
   'request.divided': {
     level: 'info',
     pretty: 'verbose',
     when: 'A window is too large for the service, and smaller ones are requested in its place.',
-    fields: [...REQUEST, 'attempt', 'pieces', 'status', 'ms', 'code', 'reason'],
+    fields: [...REQUEST_FIELDS, 'attempt', 'pieces', 'status', 'ms', 'code', 'reason'],
     sentence: (of) => `${what(of)}: requested in ${quantity(of.pieces ?? 0, 'smaller window')}: ${of.reason}`,
   },
   'request.failed': {
     level: 'error',
     pretty: 'verbose',
     when: 'A request failed for good; the run continues where it can.',
-    fields: [...REQUEST, 'attempt', 'status', 'ms', 'rows', 'code', 'reason', 'hint'],
+    fields: [...REQUEST_FIELDS, 'attempt', 'status', 'ms', 'rows', 'code', 'reason', 'hint'],
     sentence: (of) => `${what(of)}: failed, ${answered(of)}: ${of.reason}`,
   },
   'calls.held': {
@@ -79,7 +79,7 @@ export const EVENTS = {
     pretty: 'always',
     selfHealing: true,
     when: 'All calls wait: the service asked for it, or keeps failing.',
-    fields: [...RUN, 'wait_ms', 'reason'],
+    fields: [...RUN_FIELDS, 'wait_ms', 'reason'],
     sentence: ({ wait_ms, reason }) => `Waiting ${seconds(wait_ms)}: ${reason}`,
   },
   'run.progress': {
@@ -87,7 +87,7 @@ export const EVENTS = {
     pretty: 'always',
     when: 'Once a minute where stderr is not a terminal.',
     fields: [
-      ...REQUEST,
+      ...REQUEST_FIELDS,
       ...([
         'done',
         'total',
@@ -105,7 +105,7 @@ export const EVENTS = {
     level: 'info',
     pretty: 'verbose',
     when: 'A run ends. Its level is info when it is done, warn when it is partial or stopped, error when it failed.',
-    fields: [...RUN, 'outcome', 'ms', 'requests', 'failed', 'bytes', 'rows', 'code', 'reason', 'hint'],
+    fields: [...RUN_FIELDS, 'outcome', 'ms', 'requests', 'failed', 'bytes', 'rows', 'code', 'reason', 'hint'],
     sentence: ({ job, run, outcome, ms, requests, failed, rows, reason }) =>
       `${job}: run ${run} ${outcome} in ${seconds(ms ?? 0)}, ${quantity(requests ?? 0, 'request')}, ${failed} failed, ${rowsText(rows)}${reason ? `: ${reason}` : ''}`,
   },
@@ -141,7 +141,7 @@ export const EVENTS = {
     level: 'warn',
     pretty: 'always',
     when: 'A plan that was handed out waits, and no worker is there to take it.',
-    fields: [...RUN, 'total', 'reason', 'hint'],
+    fields: [...RUN_FIELDS, 'total', 'reason', 'hint'],
     sentence: ({ job, reason, hint }) => `${job}: ${reason} ${hint}`,
   },
   'worker.held': {
@@ -157,14 +157,14 @@ export const EVENTS = {
     pretty: 'always',
     selfHealing: true,
     when: 'Another worker has taken a request over; nothing of its answer here was kept.',
-    fields: [...REQUEST, 'attempt', 'code', 'reason'],
+    fields: [...REQUEST_FIELDS, 'attempt', 'code', 'reason'],
     sentence: (of) => `${what(of)}: ${of.reason}`,
   },
   'claim.failed': {
     level: 'error',
     pretty: 'always',
     when: 'A worker could not end a request that it had taken: a database that refuses, or a bug. It is taken again later.',
-    fields: [...REQUEST, 'attempt', ...ERROR],
+    fields: [...REQUEST_FIELDS, 'attempt', ...ERROR],
     sentence: (of) => `${what(of)}: not ended at attempt ${of.attempt}: ${of.reason}`,
   },
   'database.lost': {
@@ -237,7 +237,7 @@ export const EVENTS = {
     fields: [],
     sentence: ({ reason }) => reason ?? '',
   },
-} as const satisfies Record<string, EventKind>
+} as const satisfies Record<string, EventDeclaration>
 
 export type EventName = keyof typeof EVENTS
 
@@ -264,18 +264,22 @@ export const emitterOf =
   (event, fields) =>
     onEvent?.({ event, ...common, ...(fields as EventFields) })
 
-const OUTCOMES: Readonly<Record<string, EventKind['level']>> = { partial: 'warn', stopped: 'warn', failed: 'error' }
+const OUTCOMES: Readonly<Record<string, EventDeclaration['level']>> = {
+  partial: 'warn',
+  stopped: 'warn',
+  failed: 'error',
+}
 
 /** How serious an event is. */
-export const levelOf = ({ event, outcome = '' }: SyncEvent): EventKind['level'] =>
+export const levelOf = ({ event, outcome = '' }: SyncEvent): EventDeclaration['level'] =>
   OUTCOMES[outcome] ?? EVENTS[event].level
 
 /** An event as a sentence for people. */
-export const sentenceOf = (event: SyncEvent): string => (EVENTS[event.event] as EventKind).sentence(event)
+export const sentenceOf = (event: SyncEvent): string => (EVENTS[event.event] as EventDeclaration).sentence(event)
 
 /** Whether an event is for a log with these settings. */
 export function isLogged(name: EventName, { pretty, level }: { pretty: boolean; level: string }): boolean {
-  const kind: EventKind = EVENTS[name]
-  if (kind.selfHealing && level === 'warn') return false
-  return !pretty || level === 'debug' || kind.pretty === 'always'
+  const declared: EventDeclaration = EVENTS[name]
+  if (declared.selfHealing && level === 'warn') return false
+  return !pretty || level === 'debug' || declared.pretty === 'always'
 }

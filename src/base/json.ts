@@ -48,6 +48,10 @@ export function payloadOf(object: JsonObject, known: readonly string[]): { reado
   return rest.length === 0 ? {} : { payload: canonical(Object.fromEntries(rest)) }
 }
 
+/** A path into a document as text: `series[0].timeAgg`. */
+export const pathText = (path: readonly PropertyKey[]): string =>
+  path.map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i === 0 ? '' : '.'}${String(part)}`)).join('')
+
 const BRIEF = 80
 
 /** A value as JSON for a message: its beginning where it is long, words where it is nested too deeply. */

@@ -82,10 +82,10 @@ const MAX_SECRET_SPAN = 256 * 1024
 
 /** Encodings within one another that are undone: the four that are promised, and the JSON of the answer itself. */
 const LAYERS = 5
-/** How many times its length may be decoded of a text. Data need less; what needs more is made to cost time, and counts as a secret. */
+/** How much of a text is decoded, as a multiple of its length. Data need less; a text that needs more was made to cost time, and counts as a secret. */
 const MAX_DECODED = 12
 
-const none: Redactor = { text: (text) => text, bytes: (bytes) => bytes, found: () => false }
+const noRedactor: Redactor = { text: (text) => text, bytes: (bytes) => bytes, found: () => false }
 
 /**
  * Where a run begins if what is before it is taken for the beginning of an escape of JSON, which ends within the run: only
@@ -110,7 +110,7 @@ function united(spans: readonly TextRange[]): TextRange[] {
 }
 
 function create(secret: string): Redactor {
-  if (secret.length < SHORTEST_SECRET) return none
+  if (secret.length < SHORTEST_SECRET) return noRedactor
   const { length } = secret
   const escaped = escapedForm(secret)
   const invisible = new RegExp(INVISIBLE, 'g')
@@ -170,13 +170,13 @@ function create(secret: string): Redactor {
   }
 }
 
-const known = new Map<string, Redactor>()
+const redactors = new Map<string, Redactor>()
 
 /** The redactor of a secret, made once. Quotes around the secret are not part of it. */
 export function redactorOf(secret: string): Redactor {
   const bare = secret.replaceAll('"', '')
-  const redactor = known.get(bare) ?? create(bare)
-  known.set(bare, redactor)
+  const redactor = redactors.get(bare) ?? create(bare)
+  redactors.set(bare, redactor)
   return redactor
 }
 

@@ -10,23 +10,23 @@ import { stripVTControlCharacters } from 'node:util'
  * Controls except tab and newline, characters without width (direction marks, joiners, tags), separators, and halves of surrogate
  * pairs.
  */
-const HIDDEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
+const HIDDEN_LETTERS = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
 /** A letter as JSON can write it: one or two escapes of four digits. */
-const escaped = (letter: string): string =>
+const jsonEscape = (letter: string): string =>
   letter
     .split('')
     .map((half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('')
 
 /** The same text with every invisible character written as `\u…`, which means the same in JSON. Line ends stay. */
-export const visible = (text: string): string => text.replace(HIDDEN, escaped)
+export const visible = (text: string): string => text.replace(HIDDEN_LETTERS, jsonEscape)
 
 /** Text from the service for use within a line: one line, without escape sequences and invisible characters. */
 export const oneLine = (text: string): string =>
   stripVTControlCharacters(text)
     .replaceAll(/[\s\u0085]+/g, ' ')
-    .replaceAll(HIDDEN, '')
+    .replaceAll(HIDDEN_LETTERS, '')
     .trim()
 
 /** A word as a shell takes it. */

@@ -8,9 +8,9 @@ import { seriesName } from './seriesName.ts'
 /** How many of the last answers of a series are used. */
 const ANSWERS = 30
 /** Seconds. A series that is further behind than usual by more than this has ended. */
-const ENDED = 60 * DAY
+const ENDED_AFTER_S = 60 * DAY
 /** Seconds. Where the usual lag is not known, a series is behind when its last value is older than this and than three steps. */
-const OLD = 7 * DAY
+const OLD_AFTER_S = 7 * DAY
 
 /** For every series, the last answers that had values and whose window reached the present, the latest first. */
 const answersOf = ({ kysely }: Reader) =>
@@ -163,7 +163,12 @@ function usualLag(
 type LagSeries = Awaited<ReturnType<typeof lagSeries>>[number]
 
 /** How far a series reaches, and whether that is less than usual. */
-async function reachOf(db: Reader, row: LagSeries, answers: readonly AnsweredFetch[], now: Instant): Promise<Reach> {
+async function seriesReach(
+  db: Reader,
+  row: LagSeries,
+  answers: readonly AnsweredFetch[],
+  now: Instant,
+): Promise<Reach> {
   const { series_id, indicator_id, withdrawn, last_at, checked_at, reach } = row
   const step = row.step_s ?? 0
   const behind = last_at === null ? null : now - last_at - step
@@ -180,14 +185,15 @@ async function reachOf(db: Reader, row: LagSeries, answers: readonly AnsweredFet
   if (withdrawn) return known
   const name = seriesName(row)
   if (usual) {
-    if (behind <= usual.allowed || behind > usual.usual + ENDED + 3 * step) return known
+    if (behind <= usual.allowed || behind > usual.usual + ENDED_AFTER_S + 3 * step) return known
     if (await isAbandoned(db, series_id, Math.max(7_200, usual.interval * 1.5))) return known
     const lag = usual.usual < 0 ? behindText(usual.usual) : roughDuration(usual.usual)
     return { ...known, late: `${name}: ${behindText(behind)}, usual lag ${lag}` }
   }
   const requested = floorToSecond(checked_at)
   const late = requested - last_at - step
-  if (reach === null || reach < requested || late <= Math.max(OLD, 3 * step) || late > ENDED + 3 * step) return known
+  if (reach === null || reach < requested || late <= Math.max(OLD_AFTER_S, 3 * step) || late > ENDED_AFTER_S + 3 * step)
+    return known
   return { ...known, late: `${name}: the last value is ${formatUtc(last_at)}, requested ${formatUtc(requested)}` }
 }
 
@@ -195,7 +201,7 @@ async function reachOf(db: Reader, row: LagSeries, answers: readonly AnsweredFet
 export async function reaches(db: Reader, now: Instant): Promise<Reach[]> {
   const answers = Map.groupBy(await answersOf(db), ({ series_id }) => series_id)
   const found: Reach[] = []
-  for (const row of await lagSeries(db)) found.push(await reachOf(db, row, answers.get(row.series_id) ?? [], now))
+  for (const row of await lagSeries(db)) found.push(await seriesReach(db, row, answers.get(row.series_id) ?? [], now))
   return found
 }
 

@@ -31,23 +31,23 @@ interface Metric {
   readonly samples: (db: Reader, outside: OutsideFigures, now: Instant) => Promise<readonly Sample[]>
 }
 
-const count = expressionBuilder<Database>().fn.countAll<number>().as('value')
+const countAll = expressionBuilder<Database>().fn.countAll<number>().as('value')
 
 /** When runs last ended, in epoch seconds. */
 const lastEnds = (kysely: Kysely<Database>) =>
   kysely.selectFrom('_run').select((eb) => eb.fn.max<number>(epochOf(eb, 'finished_at')).as('value'))
 
-const ROWS = ['new', 'unchanged', 'revised', 'withdrawn', 'rejected'] as const
+const ROW_COUNTERS = ['new', 'unchanged', 'revised', 'withdrawn', 'rejected'] as const
 
 /** The totals of all runs; null where there was none. */
-const totals = (kysely: Kysely<Database>) =>
+const runTotals = (kysely: Kysely<Database>) =>
   kysely
     .selectFrom('_run')
     .select(({ fn }) => fn.sum<number | null>('bytes').as('bytes'))
-    .select(({ fn }) => ROWS.map((what) => fn.sum<number | null>(`rows_${what}`).as(`rows_${what}`)))
+    .select(({ fn }) => ROW_COUNTERS.map((what) => fn.sum<number | null>(`rows_${what}`).as(`rows_${what}`)))
     .executeTakeFirstOrThrow()
 
-const REASONS = ['unasked', 'failed', 'doubt', 'absent'] as const
+const GAP_REASONS = ['unasked', 'failed', 'doubt', 'absent'] as const
 
 /** Every metric of `status --format prometheus`; names in alert rules and dashboards are checked against this list. */
 export const METRICS: readonly Metric[] = [
@@ -97,7 +97,7 @@ export const METRICS: readonly Metric[] = [
     help: 'Holes in series, by reason.',
     samples: async (db) => {
       const gaps = await findGaps(db)
-      return REASONS.map((reason) => ({ reason, value: gaps.filter((gap) => gap.reason === reason).length }))
+      return GAP_REASONS.map((reason) => ({ reason, value: gaps.filter((gap) => gap.reason === reason).length }))
     },
   },
   {
@@ -126,7 +126,7 @@ export const METRICS: readonly Metric[] = [
     samples: ({ kysely }, _outside, now) =>
       kysely
         .selectFrom('_budget')
-        .select(['host', count])
+        .select(['host', countAll])
         .where('called_at', '>', (now - DAY) * 1000)
         .groupBy('host')
         .execute(),
@@ -156,7 +156,7 @@ export const METRICS: readonly Metric[] = [
     type: 'counter',
     help: 'Requests by route and outcome.',
     samples: ({ kysely }) =>
-      kysely.selectFrom('_fetch').select(['route', 'outcome', count]).groupBy(['route', 'outcome']).execute(),
+      kysely.selectFrom('_fetch').select(['route', 'outcome', countAll]).groupBy(['route', 'outcome']).execute(),
   },
   {
     name: 'attempts_total',
@@ -173,15 +173,15 @@ export const METRICS: readonly Metric[] = [
     name: 'bytes_total',
     type: 'counter',
     help: 'Bytes of the answers, decoded.',
-    samples: async ({ kysely }) => [{ value: (await totals(kysely)).bytes ?? 0 }],
+    samples: async ({ kysely }) => [{ value: (await runTotals(kysely)).bytes ?? 0 }],
   },
   {
     name: 'rows_total',
     type: 'counter',
     help: 'Rows by what became of them.',
     samples: async ({ kysely }) => {
-      const sums = await totals(kysely)
-      return ROWS.map((what) => ({ what, value: sums[`rows_${what}`] ?? 0 }))
+      const sums = await runTotals(kysely)
+      return ROW_COUNTERS.map((what) => ({ what, value: sums[`rows_${what}`] ?? 0 }))
     },
   },
   {
@@ -214,7 +214,8 @@ export const METRICS: readonly Metric[] = [
     name: 'quarantined',
     type: 'gauge',
     help: 'Rows and replies in quarantine.',
-    samples: ({ kysely }) => kysely.selectFrom('_quarantine').select(count).where('resolved_at', 'is', null).execute(),
+    samples: ({ kysely }) =>
+      kysely.selectFrom('_quarantine').select(countAll).where('resolved_at', 'is', null).execute(),
   },
   {
     name: 'database_bytes',
@@ -236,7 +237,8 @@ export const METRICS: readonly Metric[] = [
   },
 ]
 
-const escaped = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+const escapedLabel = (text: string): string =>
+  text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 
 /** The state of a database at an instant, in the text format of Prometheus (exposition format 0.0.4). */
 export async function prometheusText(
@@ -249,7 +251,7 @@ export async function prometheusText(
     const metric = `indicator_sync_${name}`
     lines.push(`# HELP ${metric} ${help}`, `# TYPE ${metric} ${type}`)
     for (const { value, ...labels } of await samples(db, outside, now)) {
-      const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(String(text))}"`)
+      const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapedLabel(String(text))}"`)
       if (value !== null) lines.push(`${metric}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`)
     }
     lines.push('')

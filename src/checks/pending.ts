@@ -5,7 +5,7 @@ import { LONGEST_FIXED } from '../base/time/periods.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Reader } from '../db/store.ts'
 
-/** Seconds. What a geo had in as long before shows whether it has a value in every period. */
+/** Seconds before an interval: what a geo had in them shows whether it has a value in every period. */
 const BEFORE = 7 * DAY
 
 /** How many values were not there yet in windows that may still be revised, and of how many series. */
@@ -74,11 +74,11 @@ async function provisional({ kysely }: Reader): Promise<ReadonlyMap<number, (Int
   )
 }
 
-/** How many periods of an interval have no value, where each is so long. */
+/** How many periods of this length have no value in an interval. */
 const lackingOf = ({ from, to }: Interval, periods: number, step: number): number =>
   Math.max(0, Math.floor((to - from) / step) - periods)
 
-/** How many periods a geo has no value in, of an interval in which its step promises one. */
+/** In how many periods of an interval a geo lacks the value that its step promises. */
 function lackingIn(window: Interval, own: Held, before: Held | undefined): number {
   const step = own.periods > 0 ? own.step : (before?.step ?? null)
   if (step === null || step > LONGEST_FIXED || before === undefined || before.periods * 2 * step < BEFORE) return 0

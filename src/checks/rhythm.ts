@@ -4,7 +4,7 @@ import type { Reader } from '../db/store.ts'
 import { epochOf } from '../tables/sql/epoch.ts'
 
 /** How many of the last runs of a job are used. */
-const RUNS = 20
+const LAST_RUNS = 20
 const HALF_DAY = 43_200
 /** Seconds. Shorter intervals between runs are those of manual runs, not of a schedule. */
 const LEAST = 300
@@ -48,7 +48,7 @@ const jobRuns = ({ kysely }: Reader, job: string) =>
     .where('r.job', '=', job)
     .where('r.command', 'in', ['sync', 'schedule'])
     .orderBy('r.id', 'desc')
-    .limit(RUNS)
+    .limit(LAST_RUNS)
     .execute()
 
 type RhythmRun = Awaited<ReturnType<typeof jobRuns>>[number]

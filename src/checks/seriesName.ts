@@ -1,7 +1,7 @@
 import type { NamedSeries } from '../db/engine.ts'
 
 /** The words for steps in a sentence, where they differ from those of the service. */
-const STEPS: Readonly<Record<string, string>> = {
+const STEP_WORDS: Readonly<Record<string, string>> = {
   five_minutes: 'five minutes',
   ten_minutes: 'ten minutes',
   fifteen_minutes: 'quarter-hour',
@@ -9,7 +9,7 @@ const STEPS: Readonly<Record<string, string>> = {
 
 /** How the service grouped a series: `by the hour as sum of geos`; empty where it did not. */
 export const groupingName = ({ time_trunc, geo_agg }: Pick<NamedSeries, 'time_trunc' | 'geo_agg'>): string =>
-  [time_trunc && `by the ${STEPS[time_trunc] ?? time_trunc}`, geo_agg && `as ${geo_agg} of geos`]
+  [time_trunc && `by the ${STEP_WORDS[time_trunc] ?? time_trunc}`, geo_agg && `as ${geo_agg} of geos`]
     .filter(Boolean)
     .join(' ')
 

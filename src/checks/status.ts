@@ -47,7 +47,7 @@ export interface Status {
   readonly estimated: readonly string[]
 }
 
-const COUNTED: readonly TableName[] = [
+const COUNTED_TABLES: readonly TableName[] = [
   'indicator',
   'observation',
   'observation_revision',
@@ -59,12 +59,12 @@ const COUNTED: readonly TableName[] = [
 ]
 
 /** Counting more than this takes seconds. */
-const MANY = 5_000_000
+const SLOW_COUNT_ROWS = 5_000_000
 
 /** The number of rows of a table; for a large one the estimate of the query planner, which is as old as the last run. */
 async function rowCount({ kysely, engine }: Reader, table: TableName): Promise<{ rows: number; estimated: boolean }> {
   const known = await engine.rowsAtLeast(table)
-  if (known > MANY) return { rows: known, estimated: true }
+  if (known > SLOW_COUNT_ROWS) return { rows: known, estimated: true }
   const { rows } = await kysely
     .selectFrom(table)
     .select(({ fn }) => fn.countAll<number>().as('rows'))
@@ -96,7 +96,7 @@ async function seriesEnds({ kysely }: Reader, now: Instant): Promise<object[]> {
 /** Reads what `status` shows at an instant. Times are UTC, except `last_local`; `lag_hours` is the time since the beginning of the last period, negative for the future. */
 export async function readStatus(db: Reader, now: Instant = Math.floor(Date.now() / 1000)): Promise<Status> {
   const counts: { table: string; rows: number; estimated: boolean }[] = []
-  for (const table of COUNTED) counts.push({ table, ...(await rowCount(db, table)) })
+  for (const table of COUNTED_TABLES) counts.push({ table, ...(await rowCount(db, table)) })
   const { quarantined } = await db.kysely
     .selectFrom('_quarantine')
     .select(({ fn }) => fn.countAll<number>().as('quarantined'))

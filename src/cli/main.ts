@@ -4,7 +4,7 @@ import { watchOutput } from './terminal/pipes.ts'
 export { heapOf } from './commandLine/heapOf.ts'
 
 /** Whether a command line requests the help of the program as a whole. */
-function asksForHelp(argv: readonly string[]): boolean {
+function isHelp(argv: readonly string[]): boolean {
   const words = argv.filter((word) => !word.startsWith('-'))
   return (argv.includes('--help') && words.length === 0) || (words[0] === 'help' && argv.length === 1)
 }
@@ -12,7 +12,7 @@ function asksForHelp(argv: readonly string[]): boolean {
 /** Runs the command of the command line; modules are loaded on demand, because most commands need few. */
 export async function main(argv: readonly string[] = process.argv.slice(2)): Promise<void> {
   watchOutput(commandNamed(argv[0])?.endsWithOutput === true)
-  if (!asksForHelp(argv)) return (await import('./commandLine/parse.ts')).runCommand(argv)
+  if (!isHelp(argv)) return (await import('./commandLine/parse.ts')).runCommand(argv)
   const { helpText } = await import('./commandLine/help.ts')
   process.stdout.write(`${helpText(Math.min(110, process.stdout.columns ?? 110))}\n`)
 }

@@ -13,7 +13,7 @@ const MAX_SKEW_S = 60
 const PROBE_TIMEOUT_MS = 20_000
 
 /** Compares the clock of the answer with that of this machine; nothing where the answer has none. */
-function clockOf(answer: Answer | null): Diagnosis[] {
+function clockDiagnosis(answer: Answer | null): Diagnosis[] {
   const serverMs = Date.parse(answer?.headers.date ?? '')
   if (Number.isNaN(serverMs)) return []
   const skewS = Math.round((Date.now() - serverMs) / 1000)
@@ -24,7 +24,7 @@ function clockOf(answer: Answer | null): Diagnosis[] {
   ]
 }
 
-const refused = (error: SyncError): Diagnosis =>
+const failedDiagnosis = (error: SyncError): Diagnosis =>
   bad(error instanceof KeyError ? 'key online' : 'service', [error.message, error.hint].filter(Boolean).join(' '))
 
 /** One cheap call to the service, without retries: checks that it is reachable, who answers, the key and the clock. */
@@ -56,7 +56,7 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
       },
       classifyAnswer,
     )
-    if (hasFailed(answer)) return [refused(answer.error), ...clockOf(came)]
+    if (hasFailed(answer)) return [failedDiagnosis(answer.error), ...clockDiagnosis(came)]
     const ms = Math.round(performance.now() - began)
     const isJson = /^\s*[[{]/.test(answer.body.toString('latin1', 0, 64))
     return [
@@ -66,11 +66,11 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
           ? `answers in ${ms} ms and takes the key`
           : 'what answers does not speak JSON: is the base address right?',
       ),
-      ...clockOf(answer),
+      ...clockDiagnosis(answer),
     ]
   } catch (error) {
     if (!(error instanceof SyncError)) throw error
-    return [refused(error), ...clockOf(came)]
+    return [failedDiagnosis(error), ...clockDiagnosis(came)]
   } finally {
     await client?.close()
   }

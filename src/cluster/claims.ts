@@ -9,15 +9,16 @@ import type { Claim, Queue } from './queue.ts'
 import type { QueuedRequest } from './queuedRequest.ts'
 
 /** Another worker has the request now: nothing more is written for it. */
-const lost = (): StoppedError => new StoppedError('Another worker has taken this request over.', { code: 'claim-lost' })
+const claimLost = (): StoppedError =>
+  new StoppedError('Another worker has taken this request over.', { code: 'claim-lost' })
 
 /** A claimed request: a store that writes only while the claim is valid, and a way to end it with its answer. */
 export interface ClaimedRequest {
   readonly store: Store
   /** Ends it in the transaction that records the answer to the whole of it. */
-  readonly settle: NonNullable<Loading['settle']>
+  readonly onRecorded: NonNullable<Loading['onRecorded']>
   /** Whether it has been ended. */
-  readonly settled: () => boolean
+  readonly isEnded: () => boolean
 }
 
 /** Locks the series of a request until the transaction ends: what is recorded of a series depends on what is recorded already. */
@@ -34,7 +35,7 @@ async function lockSeries(tx: Transaction<Database>, { series }: QueuedRequest):
 const MAX_TAKES = 3
 
 /** Ends a claimed request by its outcome: a transient error is tried again later. False where the claim is not valid any more. */
-export const settleBy = (
+export const endClaim = (
   queue: Queue<QueuedRequest>,
   claim: Claim<QueuedRequest>,
   error: SyncError | null,
@@ -50,33 +51,33 @@ export const settleBy = (
  * it is not valid any more; the transaction that records the answer to `whole` also ends the request. So the answer, its
  * coverage and the end of the request are recorded together, or not at all.
  */
-export function holdClaim(
+export function claimedRequest(
   store: Store,
   queue: Queue<QueuedRequest>,
   claim: Claim<QueuedRequest>,
   whole: PlannedRequest | null,
 ): ClaimedRequest {
-  let settled = false
-  let settling = false
+  let ended = false
+  let ending = false
   return {
-    settled: () => settled,
-    async settle(tx, planned, error) {
+    isEnded: () => ended,
+    async onRecorded(tx, planned, error) {
       // A refused key says nothing about the request.
       if (planned !== whole || error instanceof KeyError) return
-      if (!(await settleBy(queue, claim, error, tx))) throw lost()
-      settling = true
+      if (!(await endClaim(queue, claim, error, tx))) throw claimLost()
+      ending = true
     },
     store: {
       ...store,
       async write(work) {
         const result = await store.write(async (tx) => {
-          settling = false
+          ending = false
           await lockSeries(tx, claim.data)
           const done = await work(tx)
-          if (!settled && !settling && !(await queue.holds(claim, tx))) throw lost()
+          if (!ended && !ending && !(await queue.isValid(claim, tx))) throw claimLost()
           return done
         })
-        settled ||= settling
+        ended ||= ending
         return result
       },
     },

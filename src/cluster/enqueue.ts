@@ -5,7 +5,7 @@ import type { Queue, Queued } from './queue.ts'
 import { type QueuedRequest, queuedOf } from './queuedRequest.ts'
 
 /** Requests that are queued at once. */
-const BATCH = 2_000
+const REQUESTS_PER_INSERT = 2_000
 
 /** What was queued: how many requests were not there already, and the last of them. */
 export interface Enqueued {
@@ -39,7 +39,7 @@ export async function enqueue(
   for (const planned of requests) {
     last = planned
     batch.push(queuedOf(job, planned, after, now))
-    if (batch.length < BATCH) continue
+    if (batch.length < REQUESTS_PER_INSERT) continue
     await send(batch)
     batch = []
   }

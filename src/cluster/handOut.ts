@@ -72,7 +72,7 @@ const hasWorkers = async (store: Store, host: string, now: number): Promise<bool
     .executeTakeFirst()) !== undefined
 
 /** Why a plan is not done of which some requests are lost; null where none is. */
-const lostOf = (lost: number): StoppedError | null =>
+const lostError = (lost: number): StoppedError | null =>
   lost === 0
     ? null
     : new StoppedError(
@@ -88,12 +88,12 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
   const requested = createRequested()
   for (const queued of await queue.open())
     if (queued.series && queued.window) requested.add(seriesKey(queued.series), queued.geoIds, [queued.window])
-    else requested.takes(plannedOf(queued, service).request.target)
+    else requested.addTarget(plannedOf(queued, service).request.target)
   // Workers know every answer from now on, even where the plan does not see it yet.
   const after = await lastFetch(store)
 
   /** Waits until nothing is left of a job; returns why it ended early where it did. `onCounts` gets what workers did so far. */
-  async function settled(
+  async function waitUntilDone(
     context: SyncContext,
     job: Job,
     { runId, emit, sent, last }: Enqueued & Pick<OpenRun, 'runId' | 'emit'>,
@@ -121,13 +121,13 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
       }
       return false
     }
-    for (let lost = 0; ; ) {
+    for (let failedLooks = 0; ; ) {
       try {
         if (await look()) return null
-        lost = 0
+        failedLooks = 0
       } catch (error) {
         // The workers continue without this process, and the wait continues when the database answers again.
-        if (++lost >= MAX_ATTEMPTS) throw error
+        if (++failedLooks >= MAX_ATTEMPTS) throw error
       }
       await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return stoppedBySignal()
@@ -144,10 +144,10 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
       let counts = NO_COUNTS
       try {
         const enqueued = await enqueue(queue, job, requests, after, began)
-        const ended = await settled(context, job, { ...enqueued, ...run }, (latest) => {
+        const ended = await waitUntilDone(context, job, { ...enqueued, ...run }, (latest) => {
           counts = latest
         })
-        const stop = ended ?? lostOf(await countLost(store, queue.open, await again(), requested, after))
+        const stop = ended ?? lostError(await countLost(store, queue.open, await again(), requested, after))
         counts = await countsOfWorkers(store, job.name, after)
         const failed = await failedSince(store, service, { job: job.name, after, now: now() })
         const outcome = runOutcome(stop, failed.length + counts.rows_rejected)

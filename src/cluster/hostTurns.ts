@@ -115,7 +115,7 @@ export async function recordAnswer(store: Store, host: string, isGood: boolean, 
 }
 
 /** Records a failure, or a pause that a host asked for, and answers for how many milliseconds the breaker pauses all calls. */
-export const recordTrouble = (
+export const recordFailedCall = (
   store: Store,
   host: string,
   { what, waitMs }: CallResult,

@@ -7,7 +7,7 @@ import type { Requested } from '../plan/requested.ts'
 import { FETCH_OUTCOMES } from '../tables/sql/fetchOutcome.ts'
 import { keyOf, plannedOf, type QueuedRequest } from './queuedRequest.ts'
 
-const settledTarget = prepared((db, of: { after: number; target: string }) =>
+const recordedTarget = prepared((db, of: { after: number; target: string }) =>
   db
     .selectFrom('_fetch')
     .select('id')
@@ -17,7 +17,7 @@ const settledTarget = prepared((db, of: { after: number; target: string }) =>
     .limit(1),
 )
 
-const settledSeries = prepared((db, of: { after: number; seriesId: number; from: number; to: number }) =>
+const recordedSeries = prepared((db, of: { after: number; seriesId: number; from: number; to: number }) =>
   db
     .selectFrom('_fetch')
     .select('geo_ids')
@@ -29,15 +29,15 @@ const settledSeries = prepared((db, of: { after: number; seriesId: number; from:
 )
 
 /** Whether an answer or a failure of a planned request is recorded since an answer. */
-async function isSettled({ kysely }: Store, planned: PlannedRequest, after: number): Promise<boolean> {
+async function isRecorded({ kysely }: Store, planned: PlannedRequest, after: number): Promise<boolean> {
   const { series, window, request } = planned
-  if (!series || !window) return (await settledTarget.first(kysely, { after, target: request.target })) !== undefined
+  if (!series || !window) return (await recordedTarget.first(kysely, { after, target: request.target })) !== undefined
   const known = await findSeries(kysely, identityRow(series))
   if (!known) return false
   const geos = filteredGeos(planned)
-  return (await settledSeries.all(kysely, { after, seriesId: known.id, ...window })).some(({ geo_ids }) => {
-    const settled = numbersOf(geo_ids)
-    return geos === null || settled === null || geos.some((id) => settled.includes(id))
+  return (await recordedSeries.all(kysely, { after, seriesId: known.id, ...window })).some(({ geo_ids }) => {
+    const recorded = numbersOf(geo_ids)
+    return geos === null || recorded === null || geos.some((id) => recorded.includes(id))
   })
 }
 
@@ -56,10 +56,10 @@ export async function countLost(
   const wasPlanned = ({ series, geoIds, window, request }: PlannedRequest): boolean =>
     series && window
       ? geoIds.every((geoId) => before.left(seriesKey(series), geoId, [window]).length === 0)
-      : !targets.takes(request.target)
+      : !targets.addTarget(request.target)
   const lost: PlannedRequest[] = []
   for (const planned of missing)
-    if (wasPlanned(planned) && !(await isSettled(store, planned, after))) lost.push(planned)
+    if (wasPlanned(planned) && !(await isRecorded(store, planned, after))) lost.push(planned)
   if (lost.length === 0) return 0
   // A plan that began meanwhile may have queued the same.
   const queued = new Set((await open()).map((one) => keyOf(plannedOf(one, lost[0]!.service))))

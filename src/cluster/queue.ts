@@ -34,7 +34,7 @@ export interface Queue<T extends object> {
   /** A heartbeat for pieces in hand. */
   beat(claims: readonly Claim<T>[]): Promise<void>
   /** Whether a claim is still valid, as part of a transaction: until it ends, nobody else takes the piece. */
-  holds(claim: Claim<T>, db: Kysely<Database>): Promise<boolean>
+  isValid(claim: Claim<T>, db: Kysely<Database>): Promise<boolean>
   /** Ends a piece of work, as part of a transaction if one is given. False if the claim is not valid any more. */
   complete(claim: Claim<T>, output: object, db?: Kysely<Database>): Promise<boolean>
   /** The same for what failed: it is tried again later, at growing intervals, and after the last attempt counts as dead. */
@@ -63,7 +63,7 @@ const found = (response: object): boolean => (response as { readonly affected: n
 /** The data of what was queued: a connection may return JSON as text. */
 const asData = <T>(data: unknown): T => (typeof data === 'string' ? JSON.parse(data) : data) as T
 
-const sendSql = async (db: Kysely<Database>, text: string, values: readonly unknown[]) => ({
+const executeText = async (db: Kysely<Database>, text: string, values: readonly unknown[]) => ({
   rows: (await db.executeQuery(CompiledQuery.raw(text, [...values]))).rows,
 })
 
@@ -72,13 +72,13 @@ const asDb = (db: Kysely<Database>, isClosed = (): boolean => false): Db => ({
   executeSql: async (text, values = []) => {
     // pg-boss may begin a maintenance pass while it stops; its statements would fail on the closed connection, so they never return.
     if (isClosed()) return new Promise(() => undefined)
-    if (values.length > 0 || !/^\s*begin\b/i.test(text)) return sendSql(db, text, values)
+    if (values.length > 0 || !/^\s*begin\b/i.test(text)) return executeText(db, text, values)
     // A statement text with its own transaction that fails leaves the connection inside that transaction.
     return db.connection().execute(async (one) => {
       try {
-        return await sendSql(one, text, values)
+        return await executeText(one, text, values)
       } catch (error) {
-        await sendSql(one, 'rollback', []).catch(() => undefined)
+        await executeText(one, 'rollback', []).catch(() => undefined)
         throw error
       }
     })
@@ -145,7 +145,7 @@ export async function openQueue<T extends object>(
     async beat(claims) {
       if (claims.length > 0) await boss.touch(name, claims.map(attempt))
     },
-    holds: async (claim, tx) => found(await boss.touch(name, attempt(claim), on(tx))),
+    isValid: async (claim, tx) => found(await boss.touch(name, attempt(claim), on(tx))),
     complete: async (claim, output, tx) => found(await boss.complete(name, attempt(claim), output, on(tx))),
     fail: async (claim, output, tx) => found(await boss.fail(name, attempt(claim), output, on(tx))),
     putBack: (claim, work, afterS) =>

@@ -10,7 +10,9 @@ import type { Queued } from './queue.ts'
  * A planned request as it is queued: with what its worker must know of the job and the plan, and without the service, which the
  * worker has. Its parameters are those that are sent, the range included.
  */
-export interface QueuedRequest extends Omit<PlannedRequest, 'request' | 'service'> {
+export interface QueuedRequest extends Omit<PlannedRequest, 'request' | 'service' | 'entry'> {
+  /** `entry` of the planned request: queues have it by this name. */
+  readonly where: string
   /** The name of the job that wants it. */
   readonly job: string
   readonly pace: Job['pace']
@@ -29,10 +31,11 @@ export const keyOf = ({ request }: PlannedRequest): string => createHash('sha256
  * may wait for them.
  */
 export function queuedOf(job: Job, planned: PlannedRequest, after: number, now: Instant): Queued<QueuedRequest> {
-  const { request: _request, service, ...rest } = planned
+  const { request: _request, service, entry, ...rest } = planned
   return {
     data: {
       ...rest,
+      where: entry,
       params: sentParams(planned),
       ...{ job: job.name, pace: job.pace, keep: job.keep, profile: service.name, after },
     },
@@ -44,7 +47,7 @@ export function queuedOf(job: Job, planned: PlannedRequest, after: number, now: 
 
 /** The planned request of what was queued, with the service that the worker calls. */
 export function plannedOf(queued: QueuedRequest, service: Service): PlannedRequest {
-  const { job: _job, pace: _pace, keep: _keep, profile: _profile, after: _after, ...rest } = queued
-  const call = { ...rest, params: ownParams(queued.params, queued.window), service }
+  const { job: _job, pace: _pace, keep: _keep, profile: _profile, after: _after, where, ...rest } = queued
+  const call = { ...rest, entry: where, params: ownParams(queued.params, queued.window), service }
   return { ...call, request: requestFor(call) }
 }

@@ -10,7 +10,7 @@ import {
   giveBack,
   LATE_MS,
   recordAnswer,
-  recordTrouble,
+  recordFailedCall,
   renewCalls,
   reserveTurn,
   TURN_POLL_MS,
@@ -140,7 +140,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
         await recordAnswer(store, host, what === 'good', pace)
         return { pauseMs: 0, giveUp: false }
       }
-      return { pauseMs: await recordTrouble(store, host, result, breaker), giveUp: false }
+      return { pauseMs: await recordFailedCall(store, host, result, breaker), giveUp: false }
     },
     async close() {
       clearInterval(renew)

@@ -11,7 +11,7 @@ import type { IngestContext } from '../ingestContext.ts'
 import { createSizes } from '../load/learnedSizes.ts'
 import type { Loading } from '../load/load.ts'
 import { WORKER } from '../runs/runRecord.ts'
-import { holdClaim, settleBy } from './claims.ts'
+import { claimedRequest, endClaim } from './claims.ts'
 import { createLeases, type Leases } from './leases.ts'
 import type { Claim, Queue } from './queue.ts'
 import { keyOf, plannedOf, type QueuedRequest } from './queuedRequest.ts'
@@ -56,16 +56,16 @@ const eventClaim = ({
   window: data.window && { from: formatUtc(data.window.from), to: formatUtc(data.window.to) },
 })
 
-/** Tells once that the database does not answer, and once that it does again, however many attempts lie between. */
+/** Reports once that the database does not answer, and once that it does again, however many attempts lie between. */
 function createOutage(emit: EmitEvent) {
   let since: number | null = null
   return {
-    lost(error: unknown): void {
+    begin(error: unknown): void {
       if (since !== null) return
       since = performance.now()
       emit('database.lost', eventError(error))
     },
-    over(): void {
+    end(): void {
       if (since !== null) emit('database.back', { ms: Math.round(performance.now() - since) })
       since = null
     },
@@ -80,7 +80,7 @@ interface Working {
   readonly leases: Leases
   readonly outage: ReturnType<typeof createOutage>
   readonly emit: EmitEvent
-  readonly probes: IngestContext['probes']
+  readonly samples: IngestContext['samples']
   readonly inHand: Map<Claim<QueuedRequest>, Promise<void>>
   done: number
   failed: number
@@ -101,31 +101,31 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
   const workerRuns = createWorkerRuns(context)
   const working: Working = {
     ...{ context, queue, workerRuns, leases: createLeases(store, control, signal), outage, emit },
-    ...{ probes: new Map(), inHand: new Map(), done: 0, failed: 0, stop: null, pause: null },
+    ...{ samples: new Map(), inHand: new Map(), done: 0, failed: 0, stop: null, pause: null },
   }
   let beating: Promise<void> = Promise.resolve()
   const timer = setInterval(() => {
     beating = beating
       .then(() => beat(working, registered))
-      .then(outage.over, (error: unknown) => {
+      .then(outage.end, (error: unknown) => {
         // If the database does not answer, the next beat tries again.
         if (error instanceof StoreError && error.code === 'newer-schema') working.stop ??= error
-        else outage.lost(error)
+        else outage.begin(error)
       })
   }, BEAT_MS)
   try {
     for (let more = true; more && !signal.aborted && working.stop === null; )
       more = await step(working, options).catch(async (error: unknown) => {
-        outage.lost(error)
-        await idle(working)
+        outage.begin(error)
+        await waitInHand(working)
         return true
       })
   } finally {
     await Promise.all(working.inHand.values())
     clearInterval(timer)
     await beating
-    await workerRuns.end(working.stop).catch(outage.lost)
-    await registered.leave().catch(outage.lost)
+    await workerRuns.end(working.stop).catch(outage.begin)
+    await registered.leave().catch(outage.begin)
   }
   const { done, failed, stop } = working
   return { done, failed, stop }
@@ -144,12 +144,12 @@ async function step(working: Working, { concurrency, untilEmpty }: WorkOptions):
       if (untilEmpty) return false
     }
   }
-  await idle(working)
+  await waitInHand(working)
   return true
 }
 
 /** Waits until something in hand ends, a while at most. */
-async function idle({ context: { signal }, inHand }: Working): Promise<void> {
+async function waitInHand({ context: { signal }, inHand }: Working): Promise<void> {
   await Promise.race([sleep(IDLE_MS, undefined, { signal }).catch(() => undefined), ...inHand.values()])
 }
 
@@ -157,7 +157,7 @@ async function idle({ context: { signal }, inHand }: Working): Promise<void> {
 async function take(working: Working, room: number): Promise<boolean> {
   const { queue, outage, inHand } = working
   const claims = await queue.claim(room)
-  outage.over()
+  outage.end()
   for (const claim of claims)
     inHand.set(
       claim,
@@ -168,31 +168,31 @@ async function take(working: Working, room: number): Promise<boolean> {
 
 /** Ingests what is left of a claimed request, and ends the claim or gives it up. */
 async function handle(working: Working, claim: Claim<QueuedRequest>): Promise<void> {
-  const { context, queue, workerRuns, leases, outage, probes } = working
+  const { context, queue, workerRuns, leases, outage, samples } = working
   const { service } = context
   const { data: queued } = claim
   let run: number | undefined
   try {
     const left = await leases.acquire({ id: claim.id, after: queued.after }, plannedOf(queued, service))
-    const held = holdClaim(context.store, queue, claim, left.length === 1 ? left[0]! : null)
+    const claimed = claimedRequest(context.store, queue, claim, left.length === 1 ? left[0]! : null)
     let error: SyncError | null = null
     if (left.length > 0) {
       const { runId, emit, fetcher } = await workerRuns.of(queued)
       run = runId
-      const { settle, store } = held
+      const { onRecorded, store } = claimed
       const redactor = redactorOf(context.key)
-      const loading: Loading = { store, runId, keep: queued.keep, now: context.now, redactor, settle }
-      const shared = { fetcher, loading, rejects: context.rejects, emit, probes }
+      const loading: Loading = { store, runId, keep: queued.keep, now: context.now, redactor, onRecorded }
+      const shared = { fetcher, loading, rejects: context.rejects, emit, samples }
       for (const one of left) {
         const result = await ingest({ ...shared, sizes: createSizes(loading) }, one)
         error ??= result.error
       }
     }
-    if (!held.settled()) await settleBy(queue, claim, error)
+    if (!claimed.isEnded()) await endClaim(queue, claim, error)
     working.done++
     if (error) working.failed++
   } catch (error) {
-    await giveUp(working, claim, error, run).catch(outage.lost)
+    await giveUp(working, claim, error, run).catch(outage.begin)
   } finally {
     // A lease that cannot be released now ends because nobody renews it.
     await leases.release(claim).catch(() => undefined)

@@ -27,27 +27,27 @@ export const placeOf = (name: string): DatabasePlace =>
  */
 const given = new Map<string, string>()
 
-const FORM =
+const ADDRESS_HINT =
   'Write it as postgres://USER@HOST:PORT/DATABASE; a password with other characters than letters and digits has them as %XX, or is given by PGPASSWORD or ~/.pgpass.'
 
-export const badAddress = (message: string, hint = FORM, cause?: unknown): StoreError =>
+export const badAddress = (message: string, hint = ADDRESS_HINT, cause?: unknown): StoreError =>
   new StoreError(message, { hint, code: 'bad-address', ...(cause === undefined ? {} : { cause }) })
 
 /** Parameters of an address that messages show: where the server is, and how it proves itself. */
-const SHOWN = ['host', 'port', 'user', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
+const SHOWN_PARAMETERS = ['host', 'port', 'user', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 /** Parameters that messages do not show. */
-const HIDDEN = [
+const HIDDEN_PARAMETERS = [
   ...['password', 'options', 'pooling', 'application_name'],
   ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
 ]
-const NUMBERS = ['port', 'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
+const NUMBER_PARAMETERS = ['port', 'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
 /** Parameters for other programs, which are accepted and ignored here. */
 const WITHOUT_EFFECT = [
   ...['connect_timeout', 'fallback_application_name', 'gssencmode', 'client_encoding', 'tcp_user_timeout'],
   ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count'],
 ]
 const POOLING: readonly string[] = ['session', 'transaction']
-const KNOWN: readonly string[] = [...SHOWN, ...HIDDEN, ...WITHOUT_EFFECT]
+const KNOWN_PARAMETERS: readonly string[] = [...SHOWN_PARAMETERS, ...HIDDEN_PARAMETERS, ...WITHOUT_EFFECT]
 
 /** A user without a host, which is legal where the host is given elsewhere, but not in a URL. */
 const withoutHost = /^(postgres(?:ql)?:\/\/)([^@/?#:]*)(?::([^@/?#]*))?@(?=[/?]|$)([^?]*)\??(.*)$/i
@@ -76,18 +76,18 @@ function parseAddress(address: string): URL {
   } catch (error) {
     // What cannot be read may hold a password, and is not repeated.
     const reason = error instanceof Error ? error.message.replace(address, '…') : error
-    throw badAddress('The address of the database cannot be read.', FORM, reason)
+    throw badAddress('The address of the database cannot be read.', ADDRESS_HINT, reason)
   }
   const names = [...url.searchParams.keys()]
   const twice = names.find((name, i) => names.indexOf(name) < i)
   if (twice !== undefined) throw badAddress(`The address of the database has ${twice}=… twice.`, 'Give it once.')
   for (const name of names)
-    if (!KNOWN.includes(name))
+    if (!KNOWN_PARAMETERS.includes(name))
       throw badAddress(
         `The address of the database has ${name}=…, which is not a known parameter.`,
-        `Legal: ${[...SHOWN, ...HIDDEN].join(', ')}. The database comes after the host: postgres://USER@HOST:PORT/DATABASE.`,
+        `Legal: ${[...SHOWN_PARAMETERS, ...HIDDEN_PARAMETERS].join(', ')}. The database comes after the host: postgres://USER@HOST:PORT/DATABASE.`,
       )
-  for (const name of NUMBERS)
+  for (const name of NUMBER_PARAMETERS)
     if (!/^\d{1,9}$/.test(url.searchParams.get(name) ?? '0'))
       throw badAddress(
         `The address of the database has ${name}=${url.searchParams.get(name)}, which is not a whole number.`,
@@ -108,7 +108,8 @@ export function shownAddress(address: string): string {
   const url = parseAddress(address)
   const shown = new URL(url)
   shown.password = ''
-  for (const name of [...shown.searchParams.keys()]) if (!SHOWN.includes(name)) shown.searchParams.delete(name)
+  for (const name of [...shown.searchParams.keys()])
+    if (!SHOWN_PARAMETERS.includes(name)) shown.searchParams.delete(name)
   given.set(shown.href, address)
   return shown.href
 }

@@ -5,9 +5,12 @@ import type { Reader } from './store.ts'
 import { OWN_TABLES } from './tableBlocks.ts'
 
 /** Texts find the numbers by which they are searched there, and keep them. */
-const FIRST: readonly TableName[] = ['search_item']
+const COPIED_FIRST: readonly TableName[] = ['search_item']
 
-const COPIED = [...FIRST, ...TABLE_NAMES.filter((name) => !FIRST.includes(name) && !OWN_TABLES.includes(name))]
+const COPIED = [
+  ...COPIED_FIRST,
+  ...TABLE_NAMES.filter((name) => !COPIED_FIRST.includes(name) && !OWN_TABLES.includes(name)),
+]
 
 /**
  * Makes a file equal to an open database as it is now; creates it where there is none. Others may write to the database

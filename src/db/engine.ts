@@ -189,8 +189,8 @@ export interface Engine {
   /** Takes over when rows were first seen in another database of the same schema, where that was earlier; each table with its key. */
   takeFirstSeen(source: TakeOverSource, tables: Readonly<Record<string, readonly string[]>>): Promise<void>
   /**
-   * The texts of some kinds that have words that begin so, the best first, each item once; without words all of them. `most` is of
-   * how many texts, of those that have the words, the rest is found out; all where it is left out.
+   * The items of some kinds whose texts have words with these beginnings, the best first, each once; without words all items.
+   * `most`: only so many of the best texts are looked at; all where it is left out.
    */
   search(text: string, kinds: readonly string[], most?: number): Promise<SearchHit[]>
   /**

@@ -10,7 +10,7 @@ export const isLocked = (file: string): Awaitable<boolean | undefined> => backen
  * Locks a file that is only a lock for this process, until it is released or the process ends. Throws BusyError where another one
  * holds it.
  */
-export const holdAlone = (file: string): (() => void) => backendOf(file).hold(file)
+export const takeLockFile = (file: string): (() => void) => backendOf(file).takeLockFile(file)
 
 /**
  * Makes an open database the only one that writes to its file, and returns how to release that. Throws BusyError, naming the

@@ -30,7 +30,7 @@ const MORE_ENDS = ['union', 'except', 'intersect', 'window', 'having', 'select']
 /** What follows a table that has no name of its own. */
 const NO_ALIAS = [...ENDS_JOIN, ...MORE_ENDS, 'on', 'using', 'offset', 'fetch', 'for', 'tablesample']
 /** Functions of ours whose names PostgreSQL would take for a function or type of its own. */
-const OURS = ['date', 'round']
+const SHADOWED_FUNCTIONS = ['date', 'round']
 
 /** A statement as PostgreSQL understands it; `parameter` writes the placeholder of a named value. */
 export function portable(sql: string, parameter: (name: string) => string = (name) => `:${name}`): string {
@@ -73,7 +73,7 @@ export function portable(sql: string, parameter: (name: string) => string = (nam
       else token.text = 'is not distinct from'
     } else if (is(token, 'cross') && is(tokens[next(i)], 'join')) {
       if (hasCondition(next(i) + 1)) token.text = ''
-    } else if (is(token, ...OURS) && tokens[i + 1]?.text === '(' && tokens[last(i)]?.text !== '.')
+    } else if (is(token, ...SHADOWED_FUNCTIONS) && tokens[i + 1]?.text === '(' && tokens[last(i)]?.text !== '.')
       token.text = `compat.${token.text}`
     else if (token.text === '(') open.push(is(tokens[last(i)], 'from', 'join') && is(tokens[next(i)], 'select', 'with'))
     else if (token.text === ')' && open.pop()) {

@@ -15,19 +15,19 @@ export interface Prepared<P, T> {
 }
 
 /** The result of a statement: its rows, and how many rows it changed. */
-export interface Ran {
+export interface StatementResult {
   readonly rows: unknown[]
   readonly changes: number
 }
 
 /** Runs a statement on the one connection of a database, at once. */
-export type RunStatement = (sql: string, parameters: readonly unknown[]) => Ran
+export type RunStatement = (sql: string, parameters: readonly unknown[]) => StatementResult
 
 /** How the statements of a database are run, by its adapter. */
-const RUN = new WeakMap<object, RunStatement>()
+const RUNNERS = new WeakMap<object, RunStatement>()
 
 /** Lets the prepared queries of a database bypass Kysely inside a transaction: they run directly on its one connection. */
-export const runDirectly = (adapter: object, run: RunStatement): void => void RUN.set(adapter, run)
+export const runDirectly = (adapter: object, run: RunStatement): void => void RUNNERS.set(adapter, run)
 
 /** How an adapter marks the text of a statement whose answer is not waited for. */
 const UNANSWERED = new WeakMap<object, (sql: string) => string>()
@@ -36,12 +36,13 @@ const UNANSWERED = new WeakMap<object, (sql: string) => string>()
 export const answerLater = (adapter: object, mark: (sql: string) => string): void => void UNANSWERED.set(adapter, mark)
 
 /** The key under which a placeholder holds the name of its parameter. */
-const NAME = Symbol('parameter')
-type Placeholder = { readonly [NAME]: string }
-const isPlaceholder = (one: unknown): one is Placeholder => typeof one === 'object' && one !== null && NAME in one
+const PARAMETER_NAME = Symbol('parameter')
+type Placeholder = { readonly [PARAMETER_NAME]: string }
+const isPlaceholder = (one: unknown): one is Placeholder =>
+  typeof one === 'object' && one !== null && PARAMETER_NAME in one
 
 /** Any property that is read is a placeholder for the parameter of that name. */
-const PLACEHOLDERS = new Proxy({}, { get: (_, name): Placeholder => ({ [NAME]: String(name) }) })
+const PLACEHOLDERS = new Proxy({}, { get: (_, name): Placeholder => ({ [PARAMETER_NAME]: String(name) }) })
 
 /**
  * Prepares a typed query that runs once a reply, or more often: building and compiling a query takes as long as running it ten
@@ -51,7 +52,11 @@ export function prepared<P extends object, T>(
   build: (db: Kysely<Database>, parameters: P) => Compilable<T>,
 ): Prepared<P, T> {
   const compiled = new WeakMap<object, CompiledQuery<T>>()
-  const execute = async (db: Kysely<Database>, parameters: P, waited = true): Promise<Pick<Ran, 'rows'>> => {
+  const execute = async (
+    db: Kysely<Database>,
+    parameters: P,
+    waited = true,
+  ): Promise<Pick<StatementResult, 'rows'>> => {
     const executor = db.getExecutor()
     const { adapter, plugins } = executor
     let query = compiled.get(adapter)
@@ -59,8 +64,8 @@ export function prepared<P extends object, T>(
       query = build(db, PLACEHOLDERS as P).compile()
       compiled.set(adapter, query)
     }
-    const bound = query.parameters.map((one) => (isPlaceholder(one) ? parameters[one[NAME] as keyof P] : one))
-    const run = db.isTransaction && plugins.length === 0 ? RUN.get(adapter) : undefined
+    const bound = query.parameters.map((one) => (isPlaceholder(one) ? parameters[one[PARAMETER_NAME] as keyof P] : one))
+    const run = db.isTransaction && plugins.length === 0 ? RUNNERS.get(adapter) : undefined
     if (run) return run(query.sql, bound)
     const sql = (waited ? undefined : UNANSWERED.get(adapter))?.(query.sql) ?? query.sql
     return db.executeQuery({ ...query, sql, parameters: bound })

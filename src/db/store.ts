@@ -93,7 +93,7 @@ export interface Backend {
   /** Takes the lock of a writer, and answers how to give it back. Throws BusyError, naming the holder, while another one has it. */
   lock(file: string, now: number): Promise<() => Awaitable<void>>
   /** Takes a file that is only a lock for this process alone; made where there is none. Answers how to give it back; throws BusyError. */
-  hold(file: string): () => void
+  takeLockFile(file: string): () => void
   /** Whether somebody holds the lock; undefined when that cannot be found out. */
   isLocked(file: string): Awaitable<boolean | undefined>
   schemaState(file: string): Awaitable<SchemaState>

@@ -9,7 +9,7 @@ export type Row = Readonly<Record<string, unknown>>
 export const OWN_TABLES: readonly TableName[] = ['_lock', '_fence', 'data_dictionary']
 
 /** Rows at a time; of bodies, which are large, few. */
-const ROWS = 20_000
+const ROWS_PER_TABLE_BLOCK = 20_000
 const BODIES = 100
 
 /** The rows of a table in the order of its key, from after a key on where one is given. */
@@ -20,7 +20,7 @@ export async function* tableBlocks(
 ): Blocks<Row> {
   const { columns, key } = tableOf(table)
   const refs = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)))
-  const limit = table === '_reply' ? BODIES : ROWS
+  const limit = table === '_reply' ? BODIES : ROWS_PER_TABLE_BLOCK
   for (let after = from; ; ) {
     const later = after ? sql`where (${refs(key)}) > (${sql.join(key.map((name) => after![name]))})` : sql``
     const { rows } = await sql<Row>`select ${refs(Object.keys(columns))} from ${sql.table(table)} ${later}

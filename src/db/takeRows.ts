@@ -4,7 +4,7 @@ import type { TakeOverSource } from './engine.ts'
 import { tableBlocks } from './tableBlocks.ts'
 
 /** Rows of one insert: no statement has more parameters than a database takes. */
-const ROWS = 200
+const ROWS_PER_INSERT = 200
 
 /** Takes over tables from another database, row by row, where the two cannot be joined. */
 export async function takeTables(
@@ -14,10 +14,10 @@ export async function takeTables(
 ): Promise<void> {
   for (const table of tables)
     for await (const block of tableBlocks(source, table))
-      for (let first = 0; first < block.length; first += ROWS)
+      for (let first = 0; first < block.length; first += ROWS_PER_INSERT)
         await tx
           .insertInto(table)
-          .values(block.slice(first, first + ROWS) as never)
+          .values(block.slice(first, first + ROWS_PER_INSERT) as never)
           .execute()
 }
 

@@ -29,36 +29,36 @@ export interface IncomingRequest {
 type Slots = Readonly<Record<string, string>>
 type Write = (slots: Slots, query: ParsedQuery, world: World) => object | string | undefined
 
-const refusal = (status: number, message: string): EmulatedAnswer => ({ status, body: { status, message } })
+const refusedAnswer = (status: number, message: string): EmulatedAnswer => ({ status, body: { status, message } })
 /** The answer where there is nothing. */
-export const NOT_FOUND = refusal(404, 'Not found')
+export const NOT_FOUND = refusedAnswer(404, 'Not found')
 const FORBIDDEN: EmulatedAnswer = { status: 403, body: { Status: 403, message: 'Forbidden' } }
 
 /** The answer of the gateway when the service takes too long. */
 const TIMED_OUT: EmulatedAnswer = { status: 504, body: { message: 'Endpoint request timed out' } }
 
-const series =
-  (table: typeof INDICATORS, kind: 'indicator' | 'offer_indicator'): Write =>
+const answerSeries =
+  (table: typeof INDICATORS, route: 'indicator' | 'offer_indicator'): Write =>
   (slots, query, world) => {
     const id = Number(slots.id)
-    const script = world.scripts.find((row) => row.id === id && (row.kind ?? 'indicator') === kind)
+    const script = world.scripts.find((row) => row.id === id && (row.kind ?? 'indicator') === route)
     const indicator = table.find((row) => row.id === id)
     const source = script ? scriptedSource(script, world) : indicator && worldSource(indicator, world)
-    return source && seriesAnswer(source, query, world, kind === 'indicator')
+    return source && seriesAnswer(source, query, world, route === 'indicator')
   }
-const content =
+const answerContent =
   (route: ContentRoute): Write =>
   (_slots, query, world) =>
     contentAnswer(route, query, world)
 
 const WRITE: Readonly<Record<RouteName, Write>> = {
   indicators: (_slots, query, world) => catalogueAnswer(query, world),
-  indicator: series(INDICATORS, 'indicator'),
-  offer_indicator: series(OFFERS, 'offer_indicator'),
-  documentations: content('documentations'),
-  static_pages: content('static_pages'),
-  glossaries: content('glossaries'),
-  news: content('news'),
+  indicator: answerSeries(INDICATORS, 'indicator'),
+  offer_indicator: answerSeries(OFFERS, 'offer_indicator'),
+  documentations: answerContent('documentations'),
+  static_pages: answerContent('static_pages'),
+  glossaries: answerContent('glossaries'),
+  news: answerContent('news'),
   archives: (_slots, query, world) => archivesAnswer(query, world),
   archives_json: (_slots, query, world) => archivesJsonAnswer(query, world),
   widgets: (_slots, query) => widgetsAnswer(query),
@@ -78,10 +78,10 @@ export function answer(
   world: World,
 ): EmulatedAnswer {
   if (given !== key && given !== `"${key}"`) return FORBIDDEN
-  if (!isAcceptable(accept)) return refusal(406, `${routeOf(route).path} has no such version`)
+  if (!isAcceptable(accept)) return refusedAnswer(406, `${routeOf(route).path} has no such version`)
   if (!isPath(route, slots)) return NOT_FOUND
   const query = readQuery(route, search)
-  if (isIllegal(query)) return refusal(400, query.reason)
+  if (isIllegal(query)) return refusedAnswer(400, query.reason)
   try {
     const body = WRITE[route](slots, query, world)
     return body === undefined ? NOT_FOUND : { status: 200, body }

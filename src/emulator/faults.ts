@@ -7,7 +7,7 @@ import { ROUTE_NAMES, type RouteName } from '../services/routes.ts'
 import { noise } from './world/noise.ts'
 
 /** What a fault does to the values of a series. */
-const ROWS = ['duplicates', 'unsorted', 'outside', 'revised', 'text', 'garbage', 'none', 'geo-missing'] as const
+const ROW_FAULTS = ['duplicates', 'unsorted', 'outside', 'revised', 'text', 'garbage', 'none', 'geo-missing'] as const
 
 /** One fault as data: which calls it affects, and how. Calls of a route are counted from 1. */
 const fault = z
@@ -41,7 +41,7 @@ const fault = z
       ])
       .optional()
       .describe('What becomes of the body'),
-    rows: z.enum(ROWS).optional().describe('What becomes of the values'),
+    rows: z.enum(ROW_FAULTS).optional().describe('What becomes of the values'),
   })
   .refine(({ status, latencyMs, body, rows }) => status ?? latencyMs ?? body ?? rows, {
     error: 'a fault does something: status, latencyMs, body or rows',
@@ -81,7 +81,7 @@ interface Answered {
 
 /** The change of values for each kind of fault. */
 const SPOIL_ROWS: Readonly<
-  Record<(typeof ROWS)[number], (values: Record<string, unknown>[]) => Record<string, unknown>[]>
+  Record<(typeof ROW_FAULTS)[number], (values: Record<string, unknown>[]) => Record<string, unknown>[]>
 > = {
   duplicates: (values) => values.flatMap((value) => [value, value]),
   unsorted: (values) =>

@@ -36,7 +36,7 @@ export interface ServerSettings {
   readonly note: (entry: RequestLogEntry) => void
 }
 
-const HEADERS = {
+const ANSWER_HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
   Vary: 'Accept-Encoding',
   'Access-Control-Allow-Origin': '*',
@@ -47,10 +47,10 @@ const HEADERS = {
 const UNREADABLE: EmulatedAnswer = { status: 400, body: { status: 400, message: 'Bad request' } }
 const BROKEN: EmulatedAnswer = { status: 500, body: { status: 500, message: 'Internal server error' } }
 
-const write = (reply: FastifyReply, { status, body }: EmulatedAnswer): FastifyReply =>
+const sendEmulated = (reply: FastifyReply, { status, body }: EmulatedAnswer): FastifyReply =>
   reply
     .status(status)
-    .headers(HEADERS)
+    .headers(ANSWER_HEADERS)
     .send(typeof body === 'string' ? body : JSON.stringify(body))
 
 const headerOf = (request: FastifyRequest, name: string): string | undefined => {
@@ -79,7 +79,7 @@ export function buildEmulatorServer({
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },
     // An address that cannot be decoded has no route.
-    frameworkErrors: (_error, _request, reply) => write(reply, UNREADABLE),
+    frameworkErrors: (_error, _request, reply) => sendEmulated(reply, UNREADABLE),
   })
   app.addHook('onSend', async (request, reply, payload) => {
     const packed =
@@ -111,10 +111,10 @@ export function buildEmulatorServer({
       }
       const fault = faults.next(route, incoming.slots.id)
       const { status, body } = answer(incoming, key, world())
-      if (!fault || status !== 200) return write(reply, { status, body })
+      if (!fault || status !== 200) return sendEmulated(reply, { status, body })
       return spoil(fault, typeof body === 'string' ? body : JSON.stringify(body), reply)
     })
-  app.setNotFoundHandler((_request, reply) => write(reply, NOT_FOUND))
-  app.setErrorHandler((_error, _request, reply) => write(reply, BROKEN))
+  app.setNotFoundHandler((_request, reply) => sendEmulated(reply, NOT_FOUND))
+  app.setErrorHandler((_error, _request, reply) => sendEmulated(reply, BROKEN))
   return app
 }

@@ -23,7 +23,7 @@ export interface AttemptFailure {
   readonly alive?: true
 }
 
-/** Judges an answer: undefined when it is a success, otherwise what went wrong and what to do next. */
+/** Classifies an answer: undefined when it is a success, otherwise what went wrong and what to do next. */
 export function classifyAnswer(answer: Answer, request: RequestSummary, now: number): AttemptFailure | undefined {
   const found = ANSWER_FAILURES.find(({ matches }) => matches(answer))
   if (!found) return undefined
@@ -44,19 +44,25 @@ export function nameFailure(thrown: unknown, request: RequestSummary, redactor: 
   const inner = thrown instanceof AggregateError ? thrown.errors[0] : thrown
   const { code: own, name } = inner as NodeJS.ErrnoException
   const code = String(own ?? (name === 'HTTPParserError' ? name : ''))
-  const kind = NETWORK_FAILURES.find(({ codes }) => codes.test(code)) ?? NETWORK_FAILURES.at(-1)!
+  const failure = NETWORK_FAILURES.find(({ codes }) => codes.test(code)) ?? NETWORK_FAILURES.at(-1)!
   const { origin } = new URL(request.url)
   // These codes are internal; messages have words instead.
   const ours = inner instanceof BodyError || inner instanceof DeadlineError || code === name
   const reason = code === '' || ours ? String((inner as Error).message ?? inner) : code
   const error = new TransientError(
-    `${request.route}: ${kind.message} (${origin}, ${redactor.text(oneLine(reason))}).`,
+    `${request.route}: ${failure.message} (${origin}, ${redactor.text(oneLine(reason))}).`,
     {
-      code: kind.code,
-      hint: kind.hint,
+      code: failure.code,
+      hint: failure.hint,
       request,
       cause: thrown,
     },
   )
-  return { error, maxAttempts: kind.maxAttempts, coolDownMs: 0, answer: null, ...(kind.alive ? { alive: true } : {}) }
+  return {
+    error,
+    maxAttempts: failure.maxAttempts,
+    coolDownMs: 0,
+    answer: null,
+    ...(failure.alive ? { alive: true } : {}),
+  }
 }

@@ -41,8 +41,8 @@ export type OnRetry = (failure: AttemptFailure, attempt: number) => void
 
 type AnswerHead = Omit<Answer, 'body'>
 
-/** Judges an answer: what is wrong with it, or undefined for a success. */
-export type Judge<T> = (answer: T, summary: RequestSummary, now: number) => AttemptFailure | undefined
+/** Classifies an answer: what is wrong with it, or undefined for a success. */
+export type Classifier<T> = (answer: T, summary: RequestSummary, now: number) => AttemptFailure | undefined
 
 /** Whether an attempt failed. */
 export const hasFailed = <T extends object>(result: T | AttemptFailure): result is AttemptFailure =>
@@ -73,7 +73,7 @@ export interface ServiceClient {
   call<T extends AnswerHead>(
     summary: RequestSummary,
     once: (onSend: OnSend) => Promise<T>,
-    classifyAnswer: Judge<T>,
+    classifyAnswer: Classifier<T>,
   ): Promise<T | AttemptFailure>
   /** Retries transient failures, up to `maxAttempts` of each; `onRetry` is called before every repetition. Returns the last result. */
   withRetries<T extends object>(
@@ -126,7 +126,7 @@ export function openClient(options: FetchOptions): ServiceClient {
   async function sendOnce<T extends AnswerHead>(
     summary: RequestSummary,
     once: () => Promise<T>,
-    classifyAnswer: Judge<T>,
+    classifyAnswer: Classifier<T>,
   ): Promise<T | AttemptFailure> {
     const { host } = new URL(summary.url)
     await beforeCall?.(host)

@@ -67,7 +67,7 @@ const USUAL_RATIO = 32
 const SMALL = 8 * 1024 * 1024
 /** A smaller body is never taken for a decompression bomb, whatever its ratio. */
 const HARMLESS = 32 * 1024 * 1024
-const PIECE = 64 * 1024
+const DECODED_CHUNK = 64 * 1024
 
 const codingOf = (name: string, body: Buffer): Coding => {
   const coding = CODINGS[name]
@@ -88,7 +88,7 @@ const tooMuch = (wire: number, { maxBytes, maxRatio }: Bounds): BodyError =>
 function measure(body: Buffer, coding: Coding, most: number, stop: AbortSignal): Promise<number> {
   return new Promise((resolve, reject) => {
     let bytes = 0
-    const unpacking = coding.pieces({ chunkSize: PIECE })
+    const unpacking = coding.pieces({ chunkSize: DECODED_CHUNK })
     const end = (): void => void unpacking.destroy(new BodyError('BODY_DAMAGED', 'stopped while it was unpacked'))
     stop.addEventListener('abort', end, { once: true })
     unpacking.on('data', ({ length }: Buffer) => {
@@ -111,7 +111,7 @@ async function decompressBody(
 ): Promise<Buffer> {
   const coding = codingOf(name, body)
   const most = mostOf(wire, bounds)
-  const likely = Math.max(PIECE, body.length * USUAL_RATIO)
+  const likely = Math.max(DECODED_CHUNK, body.length * USUAL_RATIO)
   try {
     // In one piece: several would have to be joined, which needs twice the memory. Room that stays unused costs nothing.
     if (likely <= SMALL)
@@ -121,7 +121,7 @@ async function decompressBody(
         if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw error
       }
     const bytes = await measure(body, coding, most, stop)
-    return coding.whole(body, { chunkSize: Math.max(PIECE, bytes) })
+    return coding.whole(body, { chunkSize: Math.max(DECODED_CHUNK, bytes) })
   } catch (error) {
     if (error instanceof BodyError) throw error
     if (error instanceof RangeError) throw tooMuch(wire, bounds)

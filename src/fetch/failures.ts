@@ -24,7 +24,7 @@ const UNDIVIDED =
 const isHtml = ({ body }: Answer): boolean =>
   /^\s*<(?:!doctype|html|head|body|\?xml)/i.test(body.toString('latin1', 0, 512))
 
-const status =
+const hasStatus =
   (...codes: number[]) =>
   (answer: Answer): boolean =>
     codes.includes(answer.status)
@@ -42,7 +42,7 @@ export const ANSWER_FAILURES: readonly AnswerFailure[] = [
   },
   {
     code: 'key-refused',
-    matches: status(401, 403),
+    matches: hasStatus(401, 403),
     error: KeyError,
     message: 'the service refused the API key',
     hint: 'Set INDICATOR_SYNC_API_KEY to a valid key, then run the command again.',
@@ -50,7 +50,7 @@ export const ANSWER_FAILURES: readonly AnswerFailure[] = [
   },
   {
     code: 'bad-request',
-    matches: status(400, 422),
+    matches: hasStatus(400, 422),
     error: PermanentError,
     message: 'the service says that the request is wrong',
     hint: 'See whether the indicator takes these parameters; `indicator-sync plan --verbose` shows the request.',
@@ -58,7 +58,7 @@ export const ANSWER_FAILURES: readonly AnswerFailure[] = [
   },
   {
     code: 'not-found',
-    matches: status(404, 410),
+    matches: hasStatus(404, 410),
     error: PermanentError,
     message: 'the service does not have it',
     hint: 'See whether the number or name is right; the table indicator_text holds the catalogue.',
@@ -66,7 +66,7 @@ export const ANSWER_FAILURES: readonly AnswerFailure[] = [
   },
   {
     code: 'too-large',
-    matches: status(413, 504, 408),
+    matches: hasStatus(413, 504, 408),
     error: TransientError,
     message: 'the window is too large for the service, or it took too long',
     hint: UNDIVIDED,
@@ -74,7 +74,7 @@ export const ANSWER_FAILURES: readonly AnswerFailure[] = [
   },
   {
     code: 'too-many',
-    matches: status(429),
+    matches: hasStatus(429),
     error: TransientError,
     message: "the service's rate limit was reached",
     hint: 'Lower pace.perSecond in the job file, then run `indicator-sync retry`.',

@@ -34,7 +34,7 @@ export interface Fetcher {
 const TOO_LARGE = ['too-large', 'timeout', 'body-too-large']
 export const isTooLarge = (error: SyncError): boolean => TOO_LARGE.includes(error.code)
 
-const maxAttemptsOf = ({ error, maxAttempts }: AttemptFailure, divisible: boolean): number =>
+const attemptsFor = ({ error, maxAttempts }: AttemptFailure, divisible: boolean): number =>
   divisible && isTooLarge(error) ? 1 : maxAttempts
 
 export function createFetcher(options: FetchOptions): Fetcher {
@@ -62,14 +62,14 @@ export function createFetcher(options: FetchOptions): Fetcher {
           throw error
         })
       }
-      const judge: typeof classifyAnswer = (came, ...of) => {
+      const classify: typeof classifyAnswer = (came, ...of) => {
         answer = came
         return classifyAnswer(came, ...of)
       }
       try {
         const result = await client.withRetries(
-          () => client.call({ route: request.route, url }, sendOnce, judge),
-          (failure) => maxAttemptsOf(failure, divisible),
+          () => client.call({ route: request.route, url }, sendOnce, classify),
+          (failure) => attemptsFor(failure, divisible),
           onRetry,
         )
         return hasFailed(result) ? { error: result.error, last: last() } : { ...last(), status: 200 }

@@ -35,18 +35,18 @@ export function createGate(
   let pausedUntil = 0
   let timer: NodeJS.Timeout | undefined
   /** Lets calls out from the instant at which the next one may begin. */
-  const settle = (): void => {
+  const schedule = (): void => {
     clearTimeout(timer)
     if (signal.aborted) return
     const pacedUntil = begins.length < atOnce ? 0 : begins[0]! + intervalMs
     const left = Math.max(pausedUntil, pacedUntil) - performance.now()
     if (left <= 0) return void queue.start()
     queue.pause()
-    timer = setTimeout(settle, Math.min(left, LONGEST_TIMER))
+    timer = setTimeout(schedule, Math.min(left, LONGEST_TIMER))
   }
   const begin = (): void => {
     if (begins.push(performance.now()) > atOnce) begins.shift()
-    settle()
+    schedule()
   }
   const stop = (): void => {
     clearTimeout(timer)
@@ -76,7 +76,7 @@ export function createGate(
       const until = performance.now() + ms * (1 + Math.random() * 0.1)
       if (until <= pausedUntil || signal.aborted) return
       pausedUntil = until
-      settle()
+      schedule()
     },
     faster: () => {
       if (queue.concurrency < concurrency) queue.concurrency++

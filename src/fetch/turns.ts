@@ -19,7 +19,7 @@ export interface Consequence {
   readonly giveUp: boolean
 }
 
-/** A request is not sent now: its turn has not begun yet, or has passed. Whoever gives out turns sees to another try. */
+/** A request is not sent now: its turn has not begun yet, or has passed. Whoever gives out turns tries again. */
 export class NotNowError extends Error {}
 
 /** Is called at the moment at which a request is written to its connection. Throws NotNowError where that is not within its turn. */

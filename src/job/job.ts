@@ -26,7 +26,7 @@ export interface Window {
 
 interface Entry {
   /** The path of the entry in the job file: `series[0]`. */
-  readonly where: string
+  readonly path: string
   /** Values that may still be revised are requested again when their last fetch is older than this. */
   readonly refresh: Span
 }
@@ -45,8 +45,8 @@ export interface Selector {
 
 /** Several indicators that are requested in the same way. */
 export interface SeriesEntry extends Entry {
-  /** Also the route of its requests. */
-  readonly kind: string
+  /** The route of its requests, and the kind of its series. */
+  readonly route: string
   /** Empty while `select` is not resolved. */
   readonly indicators: readonly number[]
   /** A selection by the catalogue; null where indicators are named by number. */
@@ -81,9 +81,9 @@ interface Terms {
   readonly vocabularies: readonly string[]
 }
 
-/** Editorial content of some kinds. */
+/** Editorial content of some routes. */
 export interface ContentEntry extends Entry, Terms {
-  readonly kinds: readonly string[]
+  readonly routes: readonly string[]
   readonly taxonomyIds: readonly (string | number)[]
   readonly vocabularyIds: readonly (string | number)[]
   readonly order: ParameterWords<'news', 'order'> | null

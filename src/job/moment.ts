@@ -46,7 +46,7 @@ export function parseMoment(text: string): Moment | undefined {
   return Number.isNaN(at) ? undefined : { kind: 'instant', at }
 }
 
-const SECONDS: Readonly<Record<Span['unit'], number>> = {
+const SPAN_SECONDS: Readonly<Record<Span['unit'], number>> = {
   minute: 60,
   hour: 3_600,
   day: 86_400,
@@ -56,12 +56,12 @@ const SECONDS: Readonly<Record<Span['unit'], number>> = {
 }
 
 /** A span as a number of seconds, for thresholds: a month counts as 31 days, a year as 366. */
-export const spanSeconds = ({ count, unit }: Span): number => count * SECONDS[unit]
+export const spanSeconds = ({ count, unit }: Span): number => count * SPAN_SECONDS[unit]
 
 /** Moves an instant by a span: minutes and hours exactly, longer units by the local calendar, at the same local clock time. */
 export function addSpan(zone: string, at: Instant, { count, unit }: Span, times = 1): Instant {
   const n = count * times
-  if (unit === 'minute' || unit === 'hour') return at + n * SECONDS[unit]
+  if (unit === 'minute' || unit === 'hour') return at + n * SPAN_SECONDS[unit]
   return unit === 'week' ? addLocal(zone, at, 'day', 7 * n) : addLocal(zone, at, unit, n)
 }
 

@@ -7,7 +7,7 @@ import { spanSeconds } from './moment.ts'
 import { wordsOf } from './select.ts'
 
 /** The defaults of a job. The default zone and language are those of the service. */
-const DEFAULTS = {
+const JOB_DEFAULTS = {
   pace: { perSecond: 2, concurrency: 4, callsPerMinute: null, callsPerHour: null, callsPerDay: null },
   keep: 'all',
   lookback: { count: 2, unit: 'day' },
@@ -16,7 +16,7 @@ const DEFAULTS = {
 } as const
 
 /** Seconds: the lookback of a series that was never requested with one. */
-export const DEFAULT_LOOKBACK = spanSeconds(DEFAULTS.lookback)
+export const DEFAULT_LOOKBACK = spanSeconds(JOB_DEFAULTS.lookback)
 
 const END_OF_TODAY: Moment = { kind: 'relative', span: { count: 1, unit: 'day' } }
 
@@ -47,9 +47,9 @@ export function normalizeJob(file: JobFile, service: Service): Job {
   const locales: readonly Locale[] = file.locales ?? [service.locales[0]]
   const localesOf = (entry: LocaleKeys): readonly Locale[] => entry.locales ?? (entry.locale ? [entry.locale] : locales)
   type SeriesFile = NonNullable<JobFile['series']>[number]
-  const series = (entry: SeriesFile, where: string, route: string): SeriesEntry => ({
-    where,
-    kind: entry.route ?? route,
+  const series = (entry: SeriesFile, path: string, route: string): SeriesEntry => ({
+    path,
+    route: entry.route ?? route,
     indicators: Array.isArray(entry.indicators) ? entry.indicators : [],
     select: selectorOf(entry.indicators),
     geoIds: entry.geoIds ?? [],
@@ -60,8 +60,8 @@ export function normalizeJob(file: JobFile, service: Service): Job {
     locale: localesOf(entry)[0]!,
     window: windowOrNull(entry.window),
     datetime: entry.datetime ?? null,
-    lookback: entry.lookback ?? DEFAULTS.lookback,
-    refresh: entry.refresh ?? DEFAULTS.refresh,
+    lookback: entry.lookback ?? JOB_DEFAULTS.lookback,
+    refresh: entry.refresh ?? JOB_DEFAULTS.refresh,
     chunk: entry.chunk ?? null,
   })
   type ArchiveFile = Omit<NonNullable<JobFile['archivesJson']>[number], 'date'> & {
@@ -69,8 +69,8 @@ export function normalizeJob(file: JobFile, service: Service): Job {
     readonly date?: Moment | undefined
     readonly dateType?: ArchivesEntry['dateType'] | undefined
   }
-  const archives = (entry: ArchiveFile, where: string, route: string): ArchivesEntry => ({
-    where,
+  const archives = (entry: ArchiveFile, path: string, route: string): ArchivesEntry => ({
+    path,
     route: entry.route ?? route,
     locales: localesOf(entry),
     taxonomyTerms: entry.taxonomyTerms ?? [],
@@ -78,19 +78,19 @@ export function normalizeJob(file: JobFile, service: Service): Job {
     window: windowOrNull(entry.window),
     date: entry.date ?? null,
     dateType: entry.dateType ?? null,
-    lookback: entry.lookback ?? DEFAULTS.lookback,
-    refresh: entry.refresh ?? DEFAULTS.listingRefresh,
+    lookback: entry.lookback ?? JOB_DEFAULTS.lookback,
+    refresh: entry.refresh ?? JOB_DEFAULTS.listingRefresh,
     chunk: entry.chunk ?? null,
   })
   const widgets = (entry: NonNullable<JobFile['widgets']>): WidgetsEntry => ({
-    where: 'widgets',
+    path: 'widgets',
     locales: localesOf(entry),
     list: entry.list ?? false,
     names: entry.names ?? [],
     widgetType: entry.widgetType ?? null,
     window: windowOrNull(entry.window),
     datetime: entry.datetime ?? null,
-    refresh: entry.refresh ?? DEFAULTS.listingRefresh,
+    refresh: entry.refresh ?? JOB_DEFAULTS.listingRefresh,
   })
   const catalogue = typeof file.catalogue === 'object' ? file.catalogue : {}
   return {
@@ -99,10 +99,10 @@ export function normalizeJob(file: JobFile, service: Service): Job {
     timeZone: file.timeZone ?? service.timeZone,
     locales,
     pace: {
-      ...DEFAULTS.pace,
+      ...JOB_DEFAULTS.pace,
       ...Object.fromEntries(Object.entries(file.pace ?? {}).filter(([, value]) => value !== undefined)),
     },
-    keep: file.keep ?? DEFAULTS.keep,
+    keep: file.keep ?? JOB_DEFAULTS.keep,
     newestFirst: file.newestFirst ?? false,
     lake: file.lake ?? null,
     notify: [file.notify ?? []]
@@ -114,10 +114,10 @@ export function normalizeJob(file: JobFile, service: Service): Job {
       ),
     catalogue: file.catalogue
       ? {
-          where: 'catalogue',
+          path: 'catalogue',
           locales: localesOf(catalogue),
           taxonomyTerms: catalogue.taxonomyTerms ?? [],
-          refresh: catalogue.refresh ?? DEFAULTS.listingRefresh,
+          refresh: catalogue.refresh ?? JOB_DEFAULTS.listingRefresh,
         }
       : null,
     series: [
@@ -125,8 +125,8 @@ export function normalizeJob(file: JobFile, service: Service): Job {
       ...(file.offers ?? []).map((entry, i) => series(entry, `offers[${i}]`, ENTRY_ROUTES.offers)),
     ],
     content: (file.content ?? []).map((entry, i) => ({
-      where: `content[${i}]`,
-      kinds: entry.kinds,
+      path: `content[${i}]`,
+      routes: entry.kinds,
       locales: localesOf(entry),
       taxonomyTerms: entry.taxonomyTerms ?? [],
       vocabularies: entry.vocabularies ?? [],
@@ -134,7 +134,7 @@ export function normalizeJob(file: JobFile, service: Service): Job {
       vocabularyIds: entry.vocabularyIds ?? [],
       order: entry.order ?? null,
       sticky: entry.sticky ?? null,
-      refresh: entry.refresh ?? DEFAULTS.listingRefresh,
+      refresh: entry.refresh ?? JOB_DEFAULTS.listingRefresh,
     })),
     archives: [
       ...(file.archives ?? []).map((entry, i) => archives(entry, `archives[${i}]`, ENTRY_ROUTES.archives)),

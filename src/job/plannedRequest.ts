@@ -52,7 +52,7 @@ export const ALL_GEOS = 0
 /** One planned request, with all that is needed to parse and load its answer. */
 export interface PlannedRequest extends Call {
   /** The path of the entry in the job file. */
-  readonly where: string
+  readonly entry: string
   readonly request: ApiRequest
   readonly locale: Locale
   readonly reason: Reason
@@ -94,7 +94,7 @@ export function storedCall(
 
 /** A recorded request that failed, with all that is needed to send it again at any later time: its window is absolute. */
 export interface FailedRequest extends Omit<Call, 'service'> {
-  readonly where: string
+  readonly entry: string
   readonly series: SeriesIdentity | null
   /** Null for all geos. */
   readonly geoIds: readonly number[] | null
@@ -106,7 +106,7 @@ export interface FailedRequest extends Omit<Call, 'service'> {
 
 /** The range that an entry of a job wants of a series, whether it is held or not. */
 export interface Wanted extends Interval {
-  readonly where: string
+  readonly entry: string
   readonly series: SeriesIdentity
   /** Null for all. */
   readonly geoIds: readonly number[] | null

@@ -49,7 +49,7 @@ export interface UnknownItem {
 
 /** An indicator or widget that is not requested now because the service does not know it, and when it will be again. */
 export interface SkippedItem {
-  readonly where: string
+  readonly entry: string
   readonly route: string
   readonly id: string | number
   readonly since: Instant

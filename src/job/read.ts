@@ -1,10 +1,10 @@
 import { InputError } from '../base/errors.ts'
-import { isObject } from '../base/json.ts'
+import { isObject, pathText } from '../base/json.ts'
 import type { Service } from '../services/service.ts'
 import { SERVICES } from '../services/services.ts'
 import { isRule, type JobFile, jobFileOf } from './file/jobFile.ts'
 import { type ExplainedMistake, explainIssue } from './file/mistakes.ts'
-import { type Path, parseYaml } from './file/yaml.ts'
+import { type DocumentPath, parseYaml } from './file/yaml.ts'
 import type { Job } from './job.ts'
 import { normalizeJob } from './normalize.ts'
 
@@ -18,17 +18,10 @@ export interface Mistake {
   readonly message: string
 }
 
-const pathText = (path: Path): string =>
-  path.reduce<string>(
-    (text, part) =>
-      typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`,
-    '',
-  )
-
 /** The value at a path; undefined where there is none. */
 const valueAt =
   (value: unknown) =>
-  (path: Path): unknown =>
+  (path: DocumentPath): unknown =>
     path.reduce<unknown>(
       (inner, part) =>
         inner === null || typeof inner !== 'object' ? undefined : (inner as Record<PropertyKey, unknown>)[part],
@@ -48,7 +41,7 @@ interface Layers {
   readonly mistakes: readonly Mistake[]
   /** Null when a file cannot be read as YAML. */
   readonly value: unknown
-  readonly positionOf: (path: Path, key: boolean) => Pick<Mistake, 'file' | 'line' | 'column'>
+  readonly positionOf: (path: DocumentPath, key: boolean) => Pick<Mistake, 'file' | 'line' | 'column'>
   readonly has: (key: PropertyKey) => boolean
 }
 
@@ -101,7 +94,7 @@ const noOther: ReadOther = (name) => {
   throw new InputError(`${name} cannot be read here`, { code: 'no-job-file' })
 }
 
-function read(text: string, file: string, readOther: ReadOther, service: Service): Read {
+function readText(text: string, file: string, readOther: ReadOther, service: Service): Read {
   const { mistakes, value, positionOf } = readLayers(text, file, readOther)
   if (value === null) return { mistakes, job: null }
   const placed = ({ path, message, key }: ExplainedMistake): Mistake => ({
@@ -130,7 +123,7 @@ export const findMistakes = (
   readOther: ReadOther = noOther,
   service: Service = SERVICES.generic,
 ): Mistake[] =>
-  [...read(text, file, readOther, service).mistakes].sort(
+  [...readText(text, file, readOther, service).mistakes].sort(
     (a, b) => Number(a.file === file) - Number(b.file === file) || a.line - b.line || a.column - b.column,
   )
 
@@ -145,7 +138,7 @@ export function readJob(
   readOther: ReadOther = noOther,
   service: Service = SERVICES.generic,
 ): Job {
-  const { job } = read(text, file, readOther, service)
+  const { job } = readText(text, file, readOther, service)
   if (job) return normalizeJob(job, service)
   throw new InputError(findMistakes(text, file, readOther, service).map(mistakeText).join('\n'), { code: 'bad-job' })
 }

@@ -12,10 +12,10 @@ export interface Listed {
 }
 
 /** A text without case and accents. */
-const folded = (text: string): string => text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
+const withoutAccents = (text: string): string => text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
 
 /** The words of a text, without case and accents. */
-export const wordsOf = (text: string): string[] => folded(text).match(/[\p{L}\p{N}]+/gu) ?? []
+export const wordsOf = (text: string): string[] => withoutAccents(text).match(/[\p{L}\p{N}]+/gu) ?? []
 
 const matches = ({ match }: Selector, { names }: Listed): boolean => {
   const words = names.flatMap(wordsOf)
@@ -60,7 +60,7 @@ export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
   )
   if (none)
     throw new InputError(
-      `${job.name}: ${none.where}.indicators matches none of ${quantity(catalogue.length, 'indicator')}.`,
+      `${job.name}: ${none.path}.indicators matches none of ${quantity(catalogue.length, 'indicator')}.`,
       {
         hint: 'Try the words with `indicator-sync discover`; terms are those of the service, letter by letter.',
         code: 'empty-selection',

@@ -24,7 +24,7 @@ interface Counted {
   readonly rows: number
 }
 
-const ROWS = ['rows_new', 'rows_revised', 'rows_withdrawn'] as const
+const ROW_COLUMNS = ['rows_new', 'rows_revised', 'rows_withdrawn'] as const
 
 /** When the first run of a database began, by which a lake recognizes it; null while there is none. */
 export async function beganAt({ kysely }: Reader): Promise<string | null> {
@@ -66,7 +66,7 @@ async function countedUpTo({ kysely }: Reader, fetch: number): Promise<Counted> 
 }
 
 /** Whether a database continues from an earlier state: the fetches up to its last one are still there as they were. */
-async function goesOn(db: Reader, { fetch, fetched_at, counted }: SnapshotSource): Promise<boolean> {
+async function isContinuation(db: Reader, { fetch, fetched_at, counted }: SnapshotSource): Promise<boolean> {
   if (fetch === 0) return true
   const row = await db.kysely.selectFrom('_fetch').select('finished_at').where('id', '=', fetch).executeTakeFirst()
   if (row?.finished_at !== fetched_at) return false
@@ -83,7 +83,7 @@ export async function changedMonths(
   before: SnapshotSource,
   now: SnapshotSource,
 ): Promise<ReadonlySet<Month> | null> {
-  if (!(await goesOn(db, before))) return null
+  if (!(await isContinuation(db, before))) return null
   const fetches = await db.kysely
     .selectFrom('_fetch')
     .select(['from_at', 'to_at'])
@@ -91,7 +91,7 @@ export async function changedMonths(
     .distinct()
     .where('id', '>', before.fetch)
     .where('series_id', 'is not', null)
-    .where((of) => of.or(ROWS.map((rows) => of(rows, '>', 0))))
+    .where((of) => of.or(ROW_COLUMNS.map((rows) => of(rows, '>', 0))))
     .execute()
   const changed = new Set<Month>()
   for (const { from_at, to_at, params } of fetches) {

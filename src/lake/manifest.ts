@@ -51,7 +51,7 @@ export interface LakeManifest {
 const BELOW = /^[\w=-][\w=.-]*(\/[\w=-][\w=.-]*)*$/
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
 
-const isFile = (value: unknown): boolean =>
+const isManifestFile = (value: unknown): boolean =>
   isObject(value) &&
   BELOW.test(String(value.path)) &&
   typeof value.part === 'string' &&
@@ -60,7 +60,7 @@ const isFile = (value: unknown): boolean =>
   /^[0-9a-f]{64}$/.test(String(value.sha256))
 
 const isTable = (value: unknown): boolean =>
-  isObject(value) && isCount(value.rows) && Array.isArray(value.files) && value.files.every(isFile)
+  isObject(value) && isCount(value.rows) && Array.isArray(value.files) && value.files.every(isManifestFile)
 
 /**
  * Parses a manifest, whatever its schema; null where the text is not one of ours, or was changed so that it cannot be trusted.

@@ -13,9 +13,9 @@ export function monthOf(at: Instant): Month {
 export const yearOf = (month: Month): number => Math.floor(month / 12)
 
 /** The instants of a month. */
-export const monthInterval = (month: Month): Interval => ({ from: firstOf(month), to: firstOf(month + 1) })
+export const monthInterval = (month: Month): Interval => ({ from: firstOfMonth(month), to: firstOfMonth(month + 1) })
 
-const firstOf = (month: Month): Instant => daysFromCivil(yearOf(month), (month % 12) + 1, 1) * 86_400
+const firstOfMonth = (month: Month): Instant => daysFromCivil(yearOf(month), (month % 12) + 1, 1) * 86_400
 
 /** `2025-11`. */
 export const monthText = (month: Month): string =>

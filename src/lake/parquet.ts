@@ -6,7 +6,7 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import type { LakeColumn, LakeType } from './schema.ts'
 
 /** Rows that are held in memory at once, and that readers can skip together. */
-const GROUP = 65_536
+const LAKE_GROUP_ROWS = 65_536
 
 /** In the form by which readers recognize known bugs of writers. */
 const CREATED_BY = 'indicator-sync-lake version 1.0.0 (build 1)'
@@ -14,7 +14,7 @@ const CREATED_BY = 'indicator-sync-lake version 1.0.0 (build 1)'
 /**
  * The Parquet type of each column type. Ascending integers and repeating lengths take almost no room when stored as differences.
  */
-const TYPES: Readonly<Record<LakeType, Partial<SchemaElement>>> = {
+const LAKE_TYPES: Readonly<Record<LakeType, Partial<SchemaElement>>> = {
   int64: { type: 'INT64' },
   int32: { type: 'INT32' },
   double: { type: 'DOUBLE' },
@@ -46,7 +46,7 @@ interface PendingValues {
  * Numbers are kept in typed arrays, because the garbage collector would have to move whole groups of objects again and again.
  * The minimum and maximum are found as values come: the writer would make an object of each number for it.
  */
-function numbers(array: Int32Array | Float64Array, inFile: (value: number) => number | bigint): PendingValues {
+function pendingNumbers(array: Int32Array | Float64Array, inFile: (value: number) => number | bigint): PendingValues {
   const missing = new Set<number>()
   let min = Number.POSITIVE_INFINITY
   let max = Number.NEGATIVE_INFINITY
@@ -71,7 +71,7 @@ function numbers(array: Int32Array | Float64Array, inFile: (value: number) => nu
   }
 }
 
-function others(convert: (value: unknown) => unknown): PendingValues {
+function pendingOthers(convert: (value: unknown) => unknown): PendingValues {
   const array: unknown[] = []
   return {
     put(value, at) {
@@ -82,21 +82,21 @@ function others(convert: (value: unknown) => unknown): PendingValues {
 }
 
 /** The same number, but always the positive zero. */
-const whole = (value: number): number => value + 0
+const positiveZero = (value: number): number => value + 0
 /** Whole numbers that a double holds exactly; they are 64 bits only in the file. */
-const longs = (): PendingValues => numbers(new Float64Array(GROUP), BigInt)
-const integers = (): PendingValues => numbers(new Int32Array(GROUP), whole)
-const doubleValues = (): PendingValues => numbers(new Float64Array(GROUP), (value) => value)
+const longs = (): PendingValues => pendingNumbers(new Float64Array(LAKE_GROUP_ROWS), BigInt)
+const integers = (): PendingValues => pendingNumbers(new Int32Array(LAKE_GROUP_ROWS), positiveZero)
+const doubleValues = (): PendingValues => pendingNumbers(new Float64Array(LAKE_GROUP_ROWS), (value) => value)
 
 /** A column as Parquet stores it: long numbers in 64 bits, instants in milliseconds, dates in days since 1970. */
-const HELD: Readonly<Record<LakeType, () => PendingValues>> = {
+const PENDING_BY_TYPE: Readonly<Record<LakeType, () => PendingValues>> = {
   int64: longs,
   timestamp: longs,
   int32: integers,
   date: integers,
   double: doubleValues,
-  boolean: () => others((value) => value === 1),
-  string: () => others((value) => value),
+  boolean: () => pendingOthers((value) => value === 1),
+  string: () => pendingOthers((value) => value),
 }
 
 /** A row: its values in the order of the columns; instants are epoch milliseconds, dates days since 1970-01-01. */
@@ -166,7 +166,7 @@ export async function writeParquetFile(
           ({ name, type, nullable }): SchemaElement => ({
             name,
             repetition_type: nullable ? 'OPTIONAL' : 'REQUIRED',
-            ...TYPES[type],
+            ...LAKE_TYPES[type],
           }),
         ),
       ],
@@ -175,10 +175,10 @@ export async function writeParquetFile(
       kvMetadata: columns.map(({ name, about }) => ({ key: `about.${name}`, value: about })),
       createdBy: CREATED_BY,
     })
-    const held = columns.map(({ type }) => HELD[type]())
+    const held = columns.map(({ type }) => PENDING_BY_TYPE[type]())
     let rows = 0
     const put = (): void => {
-      const count = rows % GROUP || GROUP
+      const count = rows % LAKE_GROUP_ROWS || LAKE_GROUP_ROWS
       const groups = held.map((of) => of.take(count))
       const columnData = columns.map(({ name, type }, i) => {
         const { data, statistics } = groups[i]!
@@ -194,10 +194,10 @@ export async function writeParquetFile(
     }
     for await (const block of blocks)
       for (const row of block) {
-        for (let i = 0; i < held.length; i++) held[i]!.put(row[i], rows % GROUP)
-        if (++rows % GROUP === 0) put()
+        for (let i = 0; i < held.length; i++) held[i]!.put(row[i], rows % LAKE_GROUP_ROWS)
+        if (++rows % LAKE_GROUP_ROWS === 0) put()
       }
-    if (rows % GROUP > 0) put()
+    if (rows % LAKE_GROUP_ROWS > 0) put()
     void writer.finish()
     fsyncSync(handle)
     return { rows, bytes: size, sha256: hash.digest('hex'), ...rangesOf(columns, writer.row_groups) }

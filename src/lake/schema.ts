@@ -22,15 +22,20 @@ export interface LakeTable {
   readonly columns: readonly LakeColumn[]
 }
 
-const column = (name: string, type: LakeType, about: string): LakeColumn => ({ name, type, nullable: false, about })
-const optional = (name: string, type: LakeType, about: string): LakeColumn => ({ name, type, nullable: true, about })
+const lakeColumn = (name: string, type: LakeType, about: string): LakeColumn => ({ name, type, nullable: false, about })
+const nullableColumn = (name: string, type: LakeType, about: string): LakeColumn => ({
+  name,
+  type,
+  nullable: true,
+  about,
+})
 
-const SERIES = column('series_id', 'int64', 'The series (series.series_id)')
-const GEO = column('geo_id', 'int64', 'The geo (geo.geo_id); 0 where the service names none')
-const AT = column('at_utc', 'timestamp', 'When the period begins; the folder is its year in UTC')
-const KIND = column('kind', 'string', INDICATOR_KIND)
-const INDICATOR = column('indicator_id', 'int64', 'The number that the service gives it')
-const NAME = optional('name', 'string', 'Its name, in the first language where held')
+const SERIES_COLUMN = lakeColumn('series_id', 'int64', 'The series (series.series_id)')
+const GEO_COLUMN = lakeColumn('geo_id', 'int64', 'The geo (geo.geo_id); 0 where the service names none')
+const AT_COLUMN = lakeColumn('at_utc', 'timestamp', 'When the period begins; the folder is its year in UTC')
+const KIND_COLUMN = lakeColumn('kind', 'string', INDICATOR_KIND)
+const INDICATOR_COLUMN = lakeColumn('indicator_id', 'int64', 'The number that the service gives it')
+const NAME_COLUMN = nullableColumn('name', 'string', 'Its name, in the first language where held')
 
 /** Every table of the lake. Rows have the values in this order. */
 export const LAKE_TABLES = {
@@ -39,12 +44,12 @@ export const LAKE_TABLES = {
     byYear: true,
     sortedBy: ['series_id', 'geo_id', 'at_utc'],
     columns: [
-      SERIES,
-      GEO,
-      AT,
-      optional('value', 'double', "The value in the indicator's own unit; null only where the service sent null"),
-      column('step_s', 'int32', 'Length of the period in seconds'),
-      optional('fetched_at', 'timestamp', 'When this value came'),
+      SERIES_COLUMN,
+      GEO_COLUMN,
+      AT_COLUMN,
+      nullableColumn('value', 'double', "The value in the indicator's own unit; null only where the service sent null"),
+      lakeColumn('step_s', 'int32', 'Length of the period in seconds'),
+      nullableColumn('fetched_at', 'timestamp', 'When this value came'),
     ],
   },
   observation_revision: {
@@ -52,13 +57,13 @@ export const LAKE_TABLES = {
     byYear: true,
     sortedBy: ['series_id', 'geo_id', 'at_utc', 'valid_from'],
     columns: [
-      SERIES,
-      GEO,
-      AT,
-      optional('value', 'double', 'The value then'),
-      column('step_s', 'int32', 'Length of the period then, in seconds'),
-      optional('valid_from', 'timestamp', 'Since when it was known here'),
-      optional('valid_to', 'timestamp', 'Until when'),
+      SERIES_COLUMN,
+      GEO_COLUMN,
+      AT_COLUMN,
+      nullableColumn('value', 'double', 'The value then'),
+      lakeColumn('step_s', 'int32', 'Length of the period then, in seconds'),
+      nullableColumn('valid_from', 'timestamp', 'Since when it was known here'),
+      nullableColumn('valid_to', 'timestamp', 'Until when'),
     ],
   },
   day: {
@@ -66,34 +71,42 @@ export const LAKE_TABLES = {
     byYear: true,
     sortedBy: ['series_id', 'geo_id', 'local_date'],
     columns: [
-      SERIES,
-      GEO,
-      column('local_date', 'date', "The day in the series' zone; the folder is its year"),
-      column('count', 'int64', 'Values that are not null'),
-      optional('min', 'double', 'The smallest value'),
-      optional('max', 'double', 'The largest value'),
-      optional('avg', 'double', 'The average over time: each value counts as long as its period lasts'),
-      optional('sum', 'double', 'The plain sum: for energy per period (MWh)'),
-      optional('energy', 'double', 'The sum of value times hours: energy in MWh where the value is a power in MW'),
-      optional('hours', 'double', 'Hours that the values cover'),
+      SERIES_COLUMN,
+      GEO_COLUMN,
+      lakeColumn('local_date', 'date', "The day in the series' zone; the folder is its year"),
+      lakeColumn('count', 'int64', 'Values that are not null'),
+      nullableColumn('min', 'double', 'The smallest value'),
+      nullableColumn('max', 'double', 'The largest value'),
+      nullableColumn('avg', 'double', 'The average over time: each value counts as long as its period lasts'),
+      nullableColumn('sum', 'double', 'The plain sum: for energy per period (MWh)'),
+      nullableColumn(
+        'energy',
+        'double',
+        'The sum of value times hours: energy in MWh where the value is a power in MW',
+      ),
+      nullableColumn('hours', 'double', 'Hours that the values cover'),
     ],
   },
   series: {
-    about: 'One dataset: an indicator together with the aggregation it was asked with.',
+    about: 'An indicator together with the aggregation it was requested with.',
     byYear: false,
     sortedBy: ['series_id'],
     columns: [
-      column('series_id', 'int64', 'Its number'),
-      KIND,
-      column('indicator_id', 'int64', 'The indicator (indicator.indicator_id), of which there may be several series'),
-      optional('name', 'string', 'The name of the indicator, in the first language where held'),
-      optional('unit', 'string', "The indicator's unit, as the service names it"),
-      optional('time_trunc', 'string', 'The step that the service grouped by; null for the native step'),
-      optional('time_agg', 'string', 'How it combined the values of a step: sum or average'),
-      optional('geo_agg', 'string', 'How it combined geos: sum or average; null where it did not'),
-      optional('geo_trunc', 'string', 'The level to which it grouped geos'),
-      optional('geo_ids', 'string', 'With geo_agg only: the geos that went in, separated by commas'),
-      column('time_zone', 'string', 'The zone in which its days are counted (time_zone_offset.zone)'),
+      lakeColumn('series_id', 'int64', 'Its number'),
+      KIND_COLUMN,
+      lakeColumn(
+        'indicator_id',
+        'int64',
+        'The indicator (indicator.indicator_id), of which there may be several series',
+      ),
+      nullableColumn('name', 'string', 'The name of the indicator, in the first language where held'),
+      nullableColumn('unit', 'string', "The indicator's unit, as the service names it"),
+      nullableColumn('time_trunc', 'string', 'The step that the service grouped by; null for the native step'),
+      nullableColumn('time_agg', 'string', 'How it combined the values of a step: sum or average'),
+      nullableColumn('geo_agg', 'string', 'How it combined geos: sum or average; null where it did not'),
+      nullableColumn('geo_trunc', 'string', 'The level to which it grouped geos'),
+      nullableColumn('geo_ids', 'string', 'With geo_agg only: the geos that went in, separated by commas'),
+      lakeColumn('time_zone', 'string', 'The zone in which its days are counted (time_zone_offset.zone)'),
     ],
   },
   indicator: {
@@ -101,14 +114,14 @@ export const LAKE_TABLES = {
     byYear: false,
     sortedBy: ['kind', 'indicator_id'],
     columns: [
-      KIND,
-      INDICATOR,
-      NAME,
-      optional('unit', 'string', "The service's word for what is measured"),
-      optional('step_type', 'string', 'How the service draws it: linear or step'),
-      optional('composited', 'boolean', 'Whether it is the sum of others'),
-      optional('disaggregated', 'boolean', 'Whether it is split by geo'),
-      optional('withdrawn_at', 'timestamp', 'When a complete listing no longer held it; null while it is listed'),
+      KIND_COLUMN,
+      INDICATOR_COLUMN,
+      NAME_COLUMN,
+      nullableColumn('unit', 'string', "The service's word for what is measured"),
+      nullableColumn('step_type', 'string', 'How the service draws it: linear or step'),
+      nullableColumn('composited', 'boolean', 'Whether it is the sum of others'),
+      nullableColumn('disaggregated', 'boolean', 'Whether it is split by geo'),
+      nullableColumn('withdrawn_at', 'timestamp', 'When a complete listing no longer held it; null while it is listed'),
     ],
   },
   indicator_text: {
@@ -116,12 +129,12 @@ export const LAKE_TABLES = {
     byYear: false,
     sortedBy: ['kind', 'indicator_id', 'locale'],
     columns: [
-      KIND,
-      INDICATOR,
-      column('locale', 'string', 'The language, such as es'),
-      optional('name', 'string', 'Its name'),
-      optional('short_name', 'string', 'Its short name'),
-      optional('description', 'string', 'Its description as plain text'),
+      KIND_COLUMN,
+      INDICATOR_COLUMN,
+      lakeColumn('locale', 'string', 'The language, such as es'),
+      nullableColumn('name', 'string', 'Its name'),
+      nullableColumn('short_name', 'string', 'Its short name'),
+      nullableColumn('description', 'string', 'Its description as plain text'),
     ],
   },
   geo: {
@@ -129,9 +142,9 @@ export const LAKE_TABLES = {
     byYear: false,
     sortedBy: ['geo_id'],
     columns: [
-      column('geo_id', 'int64', 'The number that the service gives it'),
-      optional('level', 'string', 'country, electric_system, autonomous_community …, when an answer told it'),
-      NAME,
+      lakeColumn('geo_id', 'int64', 'The number that the service gives it'),
+      nullableColumn('level', 'string', 'country, electric_system, autonomous_community …, when an answer told it'),
+      NAME_COLUMN,
     ],
   },
   time_zone_offset: {
@@ -139,10 +152,10 @@ export const LAKE_TABLES = {
     byYear: false,
     sortedBy: ['zone', 'from_s'],
     columns: [
-      column('zone', 'string', 'IANA name'),
-      column('from_s', 'int64', 'First instant with this offset (epoch seconds, UTC)'),
-      column('to_s', 'int64', 'First instant with the next one (epoch seconds, UTC)'),
-      column('offset_s', 'int32', 'What is to be added to UTC, in seconds'),
+      lakeColumn('zone', 'string', 'IANA name'),
+      lakeColumn('from_s', 'int64', 'First instant with this offset (epoch seconds, UTC)'),
+      lakeColumn('to_s', 'int64', 'First instant with the next one (epoch seconds, UTC)'),
+      lakeColumn('offset_s', 'int32', 'What is to be added to UTC, in seconds'),
     ],
   },
 } as const satisfies Record<string, LakeTable>

@@ -34,7 +34,7 @@ const PART = /^(snapshot|current|manifest\.json)\.[\w-]+\.part$/
 export const folderOf = (snapshot: number): string => `snapshot-${snapshot}`
 
 /** Flushes what was written into a folder to the disk. */
-function syncFolder(path: string): void {
+function flushFolder(path: string): void {
   const handle = openSync(path, 'r')
   try {
     fsyncSync(handle)
@@ -58,7 +58,7 @@ export function openLake(asWritten: string): string {
   const names = readdirSync(folder)
   const known = names.includes(MANIFEST)
     ? readLakeManifest(folder) !== null
-    : names.every((name) => name === LOCK || PART.test(name) || isOurs(folder, name))
+    : names.every((name) => name === LOCK || PART.test(name) || isOwnSnapshot(folder, name))
   if (!known)
     throw new InputError(`${asWritten} holds other things than a lake.`, {
       hint: 'It was not touched. Name an empty folder, or one that is not there yet.',
@@ -76,7 +76,7 @@ export function openLake(asWritten: string): string {
 const isEmpty = (folder: string): boolean => readdirSync(folder).length === 0
 
 /** Whether a folder is a snapshot that this program made, or the rest of one. */
-const isOurs = (folder: string, name: string): boolean =>
+const isOwnSnapshot = (folder: string, name: string): boolean =>
   SNAPSHOT.test(name) &&
   statSync(join(folder, name)).isDirectory() &&
   (readLakeManifest(join(folder, name))?.folder === name || isEmpty(join(folder, name)))
@@ -120,7 +120,7 @@ function removeSnapshot(folder: string): void {
 export function tidyFolder(folder: string, current: number, graceMs: number, now: number): void {
   for (const name of ['snapshot', CURRENT, MANIFEST]) removeStaleParts(join(folder, name), now)
   const made = readdirSync(folder)
-    .filter((name) => isOurs(folder, name))
+    .filter((name) => isOwnSnapshot(folder, name))
     .map((name) => ({
       number: Number(SNAPSHOT.exec(name)![1]),
       place: join(folder, name),
@@ -174,7 +174,7 @@ export function replaceManifest(folder: string, manifest: LakeManifest): void {
   rmSync(part, { force: true })
   writeSafely(part, manifestText(manifest))
   moveIntoPlace(part, target)
-  syncFolder(folder)
+  flushFolder(folder)
 }
 
 /** Points the link of a lake to a snapshot, in one step. Where links cannot be made, readers use the manifest. */
@@ -184,7 +184,7 @@ export function pointTo(folder: string, snapshot: string): void {
     rmSync(part, { force: true })
     symlinkSync(snapshot, part)
     renameSync(part, join(folder, CURRENT))
-    syncFolder(folder)
+    flushFolder(folder)
   } catch {
     rmSync(part, { force: true })
   }
@@ -194,10 +194,10 @@ export function pointTo(folder: string, snapshot: string): void {
 export function commit(folder: string, staging: string, manifest: LakeManifest): void {
   writeSafely(join(staging, MANIFEST), manifestText(manifest))
   for (const name of readdirSync(staging, { recursive: true, withFileTypes: true }))
-    if (name.isDirectory()) syncFolder(join(name.parentPath, name.name))
-  syncFolder(staging)
+    if (name.isDirectory()) flushFolder(join(name.parentPath, name.name))
+  flushFolder(staging)
   renameSync(staging, join(folder, manifest.folder))
-  syncFolder(folder)
+  flushFolder(folder)
   replaceManifest(folder, manifest)
   pointTo(folder, manifest.folder)
 }

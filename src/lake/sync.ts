@@ -62,7 +62,7 @@ function checkSame(asWritten: string, before: LakeManifest | null, now: Snapshot
 }
 
 /** The same blocks from the first one that has rows; null where there is none. */
-async function filled(blocks: LakeBlocks): Promise<LakeBlocks | null> {
+async function fromFirstRow(blocks: LakeBlocks): Promise<LakeBlocks | null> {
   const iterator = (async function* () {
     yield* blocks
   })()
@@ -89,7 +89,7 @@ async function makePart(
     return { file, isNew: false }
   }
   if (!dirty && old && (await isThere(old))) return keep(old)
-  const rows = await filled(await blocks())
+  const rows = await fromFirstRow(await blocks())
   if (rows === null && LAKE_TABLES[table].byYear && part !== EMPTY_PART) return null
   const making = join(staging, `${name}.part`)
   mkdirSync(dirname(making), { recursive: true })
@@ -128,14 +128,14 @@ export async function syncLake(db: Reader, place: LakePlace, options: LakeOption
     const source = await sourceOf(db)
     checkSame(place.asWritten, writer.before, source)
     await writer.tidy(writer.before?.snapshot ?? 0, options.graceMs ?? GRACE_MS, options.now())
-    return await make(db, place.asWritten, writer, source, options)
+    return await makeSnapshot(db, place.asWritten, writer, source, options)
   } finally {
     writer.close()
   }
 }
 
 /** Makes a snapshot, and makes it the current one where it differs. */
-async function make(
+async function makeSnapshot(
   db: Reader,
   asWritten: string,
   writer: LakeWriter,

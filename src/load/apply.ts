@@ -32,15 +32,12 @@ export interface RecordedReply {
   readonly ms: number
   /** The outcome under which it was recorded. */
   readonly outcome: FetchOutcome
-  /**
-   * What earlier answers of the same transaction described beside values and found stored already, where one transaction writes
-   * several answers.
-   */
+  /** Where one transaction writes several answers: what earlier ones of them found stored already. */
   readonly held?: HeldTables
 }
 
 /**
- * What answers described beside their values and found stored already, as text. Nothing else has been written to those tables
+ * Rows beside values, as text, that answers brought and that were stored already. Nothing else has been written to their tables
  * since.
  */
 export type HeldTables = Map<string, UpsertCounts>
@@ -112,7 +109,7 @@ export async function applyRows(
     rows_withdrawn: withdrawn,
     rows_rejected: open.rejected,
     rows_outside: rows.outside,
-    last_at: rows.observations && lastOf(rows.observations),
+    last_at: rows.observations && latestInstant(rows.observations),
     step_s: rows.stepS,
     resolution_id: rows.resolutionId,
     source_updated_at: rows.sourceUpdatedAt,
@@ -155,10 +152,10 @@ async function isFirstMentioned(
   if (table !== 'indicator' || !row || more.length > 0) return false
   const { kind, id, ...rest } = row
   if (Object.values(rest).some((value) => value !== null)) return false
-  return (await untold.first(tx, { kind: kind as string, id: id as number, fetchId })) !== undefined
+  return (await undescribed.first(tx, { kind: kind as string, id: id as number, fetchId })) !== undefined
 }
 
-const untold = prepared((db, of: { kind: string; id: number; fetchId: number }) =>
+const undescribed = prepared((db, of: { kind: string; id: number; fetchId: number }) =>
   db
     .selectFrom('indicator as i')
     .innerJoin('series as s', (join) => join.onRef('s.kind', '=', 'i.kind').onRef('s.indicator_id', '=', 'i.id'))
@@ -219,7 +216,7 @@ const closeFetch = prepared((db, of: LoadedColumns & { fetchId: number }) => {
 const NOTHING_WRONG = { message: null, hint: null, evidence: null }
 
 /** The last instant with a value; null without one. */
-function lastOf(rows: Observations): number | null {
+function latestInstant(rows: Observations): number | null {
   const { at, values } = rows
   let last: number | null = null
   for (const { first, end } of geoRanges(rows)) {

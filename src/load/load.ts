@@ -29,7 +29,7 @@ export interface Loading {
   /** Removes the key from texts that are derived from a reply; the reply itself does not contain it any more. */
   readonly redactor?: Redactor
   /** Called at the end of the transaction that records an answer, or that a request failed: what it writes is there with the answer, or not at all. */
-  readonly settle?: (tx: Transaction<Database>, planned: PlannedRequest, error: SyncError | null) => Promise<void>
+  readonly onRecorded?: (tx: Transaction<Database>, planned: PlannedRequest, error: SyncError | null) => Promise<void>
 }
 
 /** The rows of a reply, and its packed body for the reply store where it is packed already. */
@@ -43,7 +43,7 @@ export interface ParsedReply {
  * the counters of the run. After a crash all of it is there, or nothing.
  */
 export async function load(
-  { store, runId, keep, now, redactor, settle }: Loading,
+  { store, runId, keep, now, redactor, onRecorded }: Loading,
   planned: PlannedRequest,
   reply: Reply,
   { rows: parsedRows, packed }: ParsedReply,
@@ -72,7 +72,7 @@ export async function load(
       rows_rejected: applied.rejected,
     }
     await countRun(tx, runId, counts)
-    await settle?.(tx, planned, null)
+    await onRecorded?.(tx, planned, null)
     return counts
   })
 }
@@ -179,7 +179,7 @@ export async function loadUnanswered(
 
 /** Records a request that failed for good, with its last answer; what could not be parsed is quarantined. */
 export async function loadFailure(
-  { store, runId, now, settle }: Loading,
+  { store, runId, now, onRecorded }: Loading,
   planned: PlannedRequest,
   error: SyncError,
   last: LastAnswer,
@@ -210,7 +210,7 @@ export async function loadFailure(
     const { rows_rejected } = counts
     await tx.updateTable('_fetch').set({ rows_rejected }).where('id', '=', fetchId).execute()
     await countRun(tx, runId, counts)
-    await settle?.(tx, planned, error)
+    await onRecorded?.(tx, planned, error)
     return counts
   })
 }

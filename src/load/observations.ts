@@ -4,7 +4,7 @@ import { prepared } from '../db/prepared.ts'
 import type { Observations } from '../tables/rows.ts'
 import type { Database } from '../tables/schema.ts'
 
-const stepsBeside = (side: 'before' | 'after') =>
+const stepOfGeoBeside = (side: 'before' | 'after') =>
   prepared((db, of: { seriesId: number; geoId: number; at: number }) =>
     db
       .selectFrom('observation')
@@ -15,14 +15,14 @@ const stepsBeside = (side: 'before' | 'after') =>
       .orderBy('at', side === 'before' ? 'desc' : 'asc')
       .limit(1),
   )
-const SIDES = [stepsBeside('before'), stepsBeside('after')]
+const GEO_SIDES = [stepOfGeoBeside('before'), stepOfGeoBeside('after')]
 
 /** The step of the stored value of a geo that is nearest to an instant. */
 async function stepNear(
   tx: Transaction<Database>,
   of: { seriesId: number; geoId: number; at: number },
 ): Promise<number | undefined> {
-  for (const side of SIDES) {
+  for (const side of GEO_SIDES) {
     const found = await side.first(tx, of)
     if (found && found.step_s < LONGEST_FIXED) return found.step_s
   }

@@ -10,7 +10,7 @@ import type { Database } from '../tables/schema.ts'
 import type { FailureOutcome, FetchOutcome } from '../tables/sql/fetchOutcome.ts'
 import type { PackedReply } from './replies/packer.ts'
 
-const KINDS = [
+const OUTCOME_OF_ERROR = [
   [KeyError, 'key'],
   [PermanentError, 'refused'],
   [SchemaError, 'shape'],
@@ -19,7 +19,7 @@ const KINDS = [
 
 /** The outcome under which a failure is recorded. */
 export const failureOutcome = (error: SyncError): FailureOutcome =>
-  KINDS.find(([kind]) => error instanceof kind)?.[1] ?? 'failed'
+  OUTCOME_OF_ERROR.find(([errorClass]) => error instanceof errorClass)?.[1] ?? 'failed'
 
 const heldReply = prepared((db, of: { hash: string }) =>
   db.selectFrom('_reply').select('hash').where('hash', '=', of.hash),
@@ -132,7 +132,7 @@ export async function recordFetch(tx: Transaction<Database>, record: FetchRecord
   const { planned, last, error, recordedMs } = record
   const made = await insertFetch.first(tx, {
     run_id: record.runId,
-    entry: planned.where,
+    entry: planned.entry,
     route: planned.route,
     target: planned.request.target,
     params: canonical(sentParams(planned)),

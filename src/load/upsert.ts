@@ -76,7 +76,7 @@ const rowKey = (table: TableName, row: RowValues): string =>
   JSON.stringify(tableOf(table).key.map((column) => row[column]))
 
 /** How many stored rows one query reads. */
-const AT_ONCE = 16
+const ROWS_PER_READ = 16
 
 /** Queries of stored rows, by table and number of keys. */
 const held = new Map<string, Prepared<RowValues[string][], RowValues>>()
@@ -111,8 +111,8 @@ async function heldRows(
 ): Promise<ReadonlyMap<string, RowValues>> {
   const { key } = tableOf(table)
   const found = new Map<string, RowValues>()
-  for (let first = 0; first < rows.length; first += AT_ONCE) {
-    const some = rows.slice(first, first + AT_ONCE)
+  for (let first = 0; first < rows.length; first += ROWS_PER_READ) {
+    const some = rows.slice(first, first + ROWS_PER_READ)
     const values = some.flatMap((row) => key.map((column) => row[column]!))
     for (const row of await heldQuery(table, some.length).all(tx, values)) found.set(rowKey(table, row), row)
   }
@@ -147,11 +147,11 @@ export async function upsertRows(
   for (const one of rows) {
     const before = befores.get(rowKey(table, one))
     const row = one.payload && before?.payload ? await withHeld(tx, table, one, before, { locale, first }) : one
-    const telling = Object.keys(row).filter((column) => !silent.includes(column))
-    if (before && (when === 'kept' || telling.every((column) => before[column] === row[column]))) continue
+    const compared = Object.keys(row).filter((column) => !silent.includes(column))
+    if (before && (when === 'kept' || compared.every((column) => before[column] === row[column]))) continue
     if (!(await upsertRow(tx, table, { ...row, ...extra }, when, { locale, first }))) continue
     const after = before && (await heldRows(tx, table, [row])).get(rowKey(table, row))
-    const isNew = !before || telling.every((name) => isCompleted(name, before[name], after![name]))
+    const isNew = !before || compared.every((name) => isCompleted(name, before[name], after![name]))
     if (isNew) fresh++
     else revised++
   }

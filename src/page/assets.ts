@@ -26,7 +26,7 @@ const resolved = (code: string): string =>
     .replaceAll(/(\bfrom\s*)(['"])uplot\2/g, '$1$2./uplot.js$2')
 
 /** Code without the comment lines and indentation that only readers of the source need. */
-const lean = (code: string): string =>
+const leanCode = (code: string): string =>
   code
     .replaceAll(/^[ \t]*\/\*[\s\S]*?\*\/[ \t]*$/gm, '')
     .replaceAll(/^[ \t]*\/\/.*$/gm, '')
@@ -80,20 +80,20 @@ function sources(): AssetSource[] {
   ]
 }
 
-const made = (type: string, text: string): Asset => {
+const madeAsset = (type: string, text: string): Asset => {
   const body = Buffer.from(text)
   return { type, body, gzip: gzipSync(body) }
 }
 
 /** Our modules as the browser needs them, by name. */
 async function modulesOf(all: readonly AssetSource[]): Promise<ReadonlyMap<string, Asset>> {
-  const [typed, plain] = ['ts', 'js'].map((kind) => all.filter(({ written }) => written === kind)) as [
+  const [typed, plain] = ['ts', 'js'].map((language) => all.filter(({ written }) => written === language)) as [
     AssetSource[],
     AssetSource[],
   ]
   const stripped = typed.length === 0 ? [] : await withoutTypes(typed.map(({ text }) => text))
   const codes = [...typed.map((source, i) => ({ ...source, text: stripped[i]! })), ...plain]
-  return new Map(codes.map(({ name, type, text }) => [name, made(type, resolved(lean(text)))]))
+  return new Map(codes.map(({ name, type, text }) => [name, madeAsset(type, resolved(leanCode(text)))]))
 }
 
 /** The files of the page. */
@@ -122,17 +122,17 @@ function createAssets(): Assets {
         })
         return (await modules).get(name)
       }
-      const asset = ready.get(name) ?? (source && made(source.type, source.text))
+      const asset = ready.get(name) ?? (source && madeAsset(source.type, source.text))
       if (asset) ready.set(name, asset)
       return asset
     },
   }
 }
 
-let known: Assets | undefined
+let knownAssets: Assets | undefined
 
 /** The files of the page: read once, and prepared for the browser on the first request. */
 export function assets(): Assets {
-  known ??= createAssets()
-  return known
+  knownAssets ??= createAssets()
+  return knownAssets
 }

@@ -1,12 +1,12 @@
 /** A complete and safe piece of HTML: made by `html`, or by the other functions of this file. */
 export interface Html {
-  readonly [MADE]: string
+  readonly [HTML_TEXT]: string
 }
 
-const MADE = Symbol('html')
+const HTML_TEXT = Symbol('html')
 
 /** A value in a template: texts are escaped, lists are joined, and null, undefined and false are empty. */
-export type Part = Html | string | number | bigint | null | undefined | false | readonly Part[]
+export type HtmlPart = Html | string | number | bigint | null | undefined | false | readonly HtmlPart[]
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -21,28 +21,28 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const UNWRITABLE = /(?![\t\n\r])\p{Cc}|\p{Cs}/gu
 
 /** A text as HTML writes it, between tags and between quotes alike. */
-const escaped = (text: string): string =>
+const escapedHtml = (text: string): string =>
   text.replaceAll(UNWRITABLE, '\ufffd').replaceAll(/[&<>"'`]/g, (letter) => ESCAPES[letter]!)
 
-const made = (text: string): Html => ({ [MADE]: text })
+const asHtml = (text: string): Html => ({ [HTML_TEXT]: text })
 
-function written(part: Part): string {
+function partText(part: HtmlPart): string {
   if (part === null || part === undefined || part === false) return ''
-  if (Array.isArray(part)) return part.map(written).join('')
-  return typeof part === 'object' ? (part as Html)[MADE] : escaped(String(part))
+  if (Array.isArray(part)) return part.map(partText).join('')
+  return typeof part === 'object' ? (part as Html)[HTML_TEXT] : escapedHtml(String(part))
 }
 
 /** HTML from a template. Values of attributes are in double quotes: `<a href="${href}">`. */
-export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
-  made(strings.reduce((text, string, i) => text + written(parts[i - 1]) + string))
+export const html = (strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html =>
+  asHtml(strings.reduce((text, string, i) => text + partText(parts[i - 1]) + string))
 
 /** The text of a piece, ready to be sent. */
-export const htmlText = (piece: Html): string => piece[MADE]
+export const htmlText = (piece: Html): string => piece[HTML_TEXT]
 
 /** Data for the scripts of a page, which find it by its id. It is never run. */
 export const jsonScript = (id: string, data: unknown): Html =>
-  made(
-    `<script type="application/json" id="${escaped(id)}">${JSON.stringify(data)
+  asHtml(
+    `<script type="application/json" id="${escapedHtml(id)}">${JSON.stringify(data)
       .replaceAll('<', '\\u003c')
       .replaceAll('\u2028', '\\u2028')
       .replaceAll('\u2029', '\\u2029')}</script>`,

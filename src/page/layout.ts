@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { type Html, html, type Part } from './html.ts'
+import { type Html, type HtmlPart, html } from './html.ts'
 import type { Page, PageRequest } from './page.ts'
 import { PAGE_LOCALES } from './words/locale.ts'
 import { WORDS } from './words/words.ts'
@@ -23,7 +23,7 @@ const topOf = (pages: readonly Page[], live: boolean): readonly Page[] =>
 const sectionOf = (path: string): string => /^\/[^/]*/.exec(path)![0]
 
 /** The same page in each other language: the address says which, and the server remembers. */
-function languages({ locale, link, path, query, live }: PageRequest): Part {
+function languages({ locale, link, path, query, live }: PageRequest): HtmlPart {
   if (!live) return null
   const rest = Object.fromEntries([...query].filter(([name]) => name !== 'lang'))
   return PAGE_LOCALES.filter((one) => one !== locale).map(

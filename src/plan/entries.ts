@@ -5,7 +5,7 @@ import type { AnyParams } from '../services/routes.ts'
 
 /** The series of an entry for one of its indicators. */
 export const identityOf = (entry: SeriesEntry, indicatorId: number): SeriesIdentity => ({
-  kind: entry.kind,
+  kind: entry.route,
   indicatorId,
   timeTrunc: entry.timeTrunc,
   timeAgg: entry.timeAgg,

@@ -16,11 +16,11 @@ export function* planInstants(planning: Planning, entry: SeriesEntry): Generator
   for (const indicatorId of entry.indicators) {
     const params = { ...paramsOf(entry, indicatorId, entry.geoIds), datetime }
     const extra = { series: identityOf(entry, indicatorId), geoIds: [] }
-    const planned = planRequest(planning, entry.where, entry.kind, params, extra)
+    const planned = planRequest(planning, entry.path, entry.route, params, extra)
     const { target } = planned.request
     const window = { from: datetime, to: datetime + 1 }
     if (!options.restate && !isDue(plannerState.lastAnswer(target), window, freshness)) continue
-    if (isSkipped(planning, entry.where, entry.kind, indicatorId)) continue
-    if (requested.takes(target)) yield planned
+    if (isSkipped(planning, entry.path, entry.route, indicatorId)) continue
+    if (requested.addTarget(target)) yield planned
   }
 }

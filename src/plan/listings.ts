@@ -16,7 +16,7 @@ import { cut } from './windows.ts'
 const A_DAY: Span = { count: 1, unit: 'day' }
 
 /** A list as parameter: an empty one is not sent. */
-const some = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list)
+const unlessEmpty = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list)
 
 /** The language in the path of a route: one that the route allows, whatever `locale` is requested. */
 function languageOf({ service }: Planning, route: string): string {
@@ -25,7 +25,8 @@ function languageOf({ service }: Planning, route: string): string {
 }
 
 interface ListingRequest {
-  readonly where: string
+  /** The path of the entry. */
+  readonly path: string
   readonly route: string
   readonly params: AnyParams
   readonly window?: Interval | null
@@ -37,17 +38,17 @@ interface ListingRequest {
 /** Requests a listing when it is due. */
 function* whenDue(
   planning: Planning,
-  { where, route, params, window = null, complete, ...times }: ListingRequest,
+  { path, route, params, window = null, complete, ...times }: ListingRequest,
 ): Generator<PlannedRequest> {
   const { plannerState, options, requested } = planning
   // A range given by the user applies only to requests with a window.
   if (window === null && options.range && (options.restate || options.range.how === 'replace')) return
-  const planned = planRequest(planning, where, route, params, { window, complete })
+  const planned = planRequest(planning, path, route, params, { window, complete })
   const { target } = planned.request
   const last = plannerState.lastAnswer(target)
   if (!options.restate && !isDue(last, window, freshnessOf(planning, times))) return
-  if (params.id !== undefined && isSkipped(planning, where, route, params.id as string | number)) return
-  if (requested.takes(target))
+  if (params.id !== undefined && isSkipped(planning, path, route, params.id as string | number)) return
+  if (requested.addTarget(target))
     yield { ...planned, reason: options.restate ? 'restate' : last === undefined ? 'missing' : 'refresh' }
 }
 
@@ -63,7 +64,7 @@ export function* planListings(planning: Planning): Generator<PlannedRequest> {
 export function* planCatalogue(planning: Planning, entry = planning.job.catalogue): Generator<PlannedRequest> {
   if (!entry) return
   for (const locale of entry.locales) {
-    const params = { locale, taxonomy_terms: some(entry.taxonomyTerms) }
+    const params = { locale, taxonomy_terms: unlessEmpty(entry.taxonomyTerms) }
     const complete = entry.taxonomyTerms.length === 0
     yield* whenDue(planning, { ...entry, route: ENTRY_ROUTES.catalogue, params, complete })
   }
@@ -73,20 +74,20 @@ export function* planCatalogue(planning: Planning, entry = planning.job.catalogu
 export function* planSelection(planning: Planning): Generator<PlannedRequest> {
   const { job } = planning
   if (!needsCatalogue(job)) return
-  const entry = { where: 'catalogue', locales: job.locales, taxonomyTerms: [], refresh: A_DAY, ...job.catalogue }
+  const entry = { path: 'catalogue', locales: job.locales, taxonomyTerms: [], refresh: A_DAY, ...job.catalogue }
   yield* planCatalogue(planning, { ...entry, taxonomyTerms: [] })
   for (const term of termsOf(job))
     yield* planCatalogue(planning, { ...entry, locales: [job.locales[0]!], taxonomyTerms: [term] })
 }
 
 function* planContent(planning: Planning, entry: ContentEntry): Generator<PlannedRequest> {
-  for (const route of entry.kinds)
+  for (const route of entry.routes)
     for (const locale of entry.locales) {
       const filters = {
-        taxonomy_terms: some(entry.taxonomyTerms),
-        vocabularies: some(entry.vocabularies),
-        taxonomy_ids: some(entry.taxonomyIds),
-        vocabulary_ids: some(entry.vocabularyIds),
+        taxonomy_terms: unlessEmpty(entry.taxonomyTerms),
+        vocabularies: unlessEmpty(entry.vocabularies),
+        taxonomy_ids: unlessEmpty(entry.taxonomyIds),
+        vocabulary_ids: unlessEmpty(entry.vocabularyIds),
         sticky: entry.sticky ?? undefined,
       }
       const params = { language: languageOf(planning, route), locale, ...filters, order: entry.order ?? undefined }
@@ -98,7 +99,7 @@ function* planContent(planning: Planning, entry: ContentEntry): Generator<Planne
 function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<PlannedRequest> {
   const { job, service, now, options } = planning
   const { route } = entry
-  const filters = { taxonomy_terms: some(entry.taxonomyTerms), vocabularies: some(entry.vocabularies) }
+  const filters = { taxonomy_terms: unlessEmpty(entry.taxonomyTerms), vocabularies: unlessEmpty(entry.vocabularies) }
   const listing = { ...entry, route, complete: false }
   if (!entry.window) {
     const date = entry.date ? resolveMoment(entry.date, job.timeZone, now) : undefined

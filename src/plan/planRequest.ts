@@ -10,7 +10,7 @@ type Extra = Partial<
 /** Plans one request; the defaults are those of a listing without a range. */
 export function planRequest(
   { service, now }: Pick<Planning, 'service' | 'now'>,
-  where: string,
+  entry: string,
   route: string,
   given: AnyParams,
   { window = null, ...extra }: Extra = {},
@@ -18,7 +18,7 @@ export function planRequest(
   const params: { [name: string]: AnyParams[string] } = {}
   for (const name in given) if (given[name] !== undefined) params[name] = given[name]
   return {
-    where,
+    entry,
     route,
     params,
     window,

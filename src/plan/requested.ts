@@ -10,7 +10,7 @@ export interface Requested {
   left(series: string, geoId: number, wanted: readonly Interval[]): Interval[]
   add(series: string, geoIds: readonly number[], intervals: readonly Interval[], requests?: number): void
   /** Adds a path and query; false where it was added before. */
-  takes(target: string): boolean
+  addTarget(target: string): boolean
   /** The number of requests so far: windows of series, and targets. */
   requests(): number
   /** An independent copy. */
@@ -44,7 +44,7 @@ export function createRequested(
       )
       bySeries.set(series, new Map([...(requested ?? []), ...added]))
     },
-    takes(target) {
+    addTarget(target) {
       if (targets.has(target)) return false
       targets.add(target)
       requests++

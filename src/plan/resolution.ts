@@ -54,7 +54,7 @@ function areFiner(rows: Observations, step: number): boolean {
  * certainly native when its window is a single day, its values are finer than that step, or its id is known for native values.
  * `dayIds`: the resolution ids of single days of the series.
  */
-export function judge(
+export function classifyValues(
   planned: PlannedRequest,
   rows: Rows,
   { steps, bordered }: Neighbours,

@@ -34,14 +34,14 @@ export function* planRetry(
 ): Generator<PlannedRequest> {
   const requested = createRequested()
   for (const one of failed) {
-    const { where, route, series, lookbackS, complete } = one
-    const settledS = now - (lookbackS ?? DEFAULT_LOOKBACK)
+    const { entry, route, series, lookbackS, complete } = one
+    const pastRevision = now - (lookbackS ?? DEFAULT_LOOKBACK)
     for (const { geoIds, window, params } of retryParts(one, requested)) {
-      const planned = planRequest({ service, now }, where, route, params, {
+      const planned = planRequest({ service, now }, entry, route, params, {
         ...{ series, geoIds, window, complete, reason: 'retry' as const },
-        settledBefore: floorTo(service.timeZone, settledS, borderUnit(series?.timeTrunc ?? null)),
+        settledBefore: floorTo(service.timeZone, pastRevision, borderUnit(series?.timeTrunc ?? null)),
       })
-      if (window || requested.takes(planned.request.target)) yield planned
+      if (window || requested.addTarget(planned.request.target)) yield planned
     }
   }
 }

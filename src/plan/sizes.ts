@@ -39,6 +39,6 @@ export function sizeFor(
   geoIds: readonly number[],
 ): Size {
   if (entry.chunk) return sizeOf(entry.chunk)
-  const first = firstSize(service, entry.kind, entry.timeTrunc, sentGeos(entry, geoIds).length || geoCount || null)
+  const first = firstSize(service, entry.route, entry.timeTrunc, sentGeos(entry, geoIds).length || geoCount || null)
   return windowS === null ? first : { unit: 'day', count: Math.max(1, Math.floor(windowS / DAY)) }
 }

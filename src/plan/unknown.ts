@@ -2,12 +2,12 @@ import { EARLY, unknownNext } from '../job/again.ts'
 import type { Planning } from './planning.ts'
 
 /** Whether an indicator or widget is not requested now because the service does not know it; calls `onSkipped` then. */
-export function isSkipped(planning: Planning, where: string, route: string, id: string | number): boolean {
+export function isSkipped(planning: Planning, entry: string, route: string, id: string | number): boolean {
   const { plannerState, now, options, onSkipped } = planning
   const unknown = options.restate ? undefined : plannerState.unknown(route, id)
   if (!unknown) return false
   const nextAt = unknownNext(unknown)
   if (now >= nextAt - EARLY) return false
-  onSkipped?.({ where, route, id, since: unknown.sinceAt, nextAt })
+  onSkipped?.({ entry, route, id, since: unknown.sinceAt, nextAt })
   return true
 }

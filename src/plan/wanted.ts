@@ -10,6 +10,6 @@ export function wantedOf(planning: Planning): Wanted[] {
     const range = wantedRange({ ...planning, options: {} }, entry.window, borderUnit(entry.timeTrunc))
     const geos = coveredGeos(entry)
     const geoIds = geos.includes(ALL_GEOS) ? null : geos
-    return entry.indicators.map((id) => ({ where: entry.where, series: identityOf(entry, id), geoIds, ...range }))
+    return entry.indicators.map((id) => ({ entry: entry.path, series: identityOf(entry, id), geoIds, ...range }))
   })
 }

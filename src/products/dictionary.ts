@@ -1,7 +1,7 @@
 import { dictionaryRows } from '../tables/dictionary.ts'
 import { SEVERAL_SERIES, TABLE_NAMES, type TableName, tableOf, VIEWS } from '../tables/schema.ts'
 
-const cell = (text: string): string => text.replaceAll('|', '\\|')
+const markdownCell = (text: string): string => text.replaceAll('|', '\\|')
 
 /** Relations between tables: one row of the first has many of the second. */
 const RELATIONS = [
@@ -64,7 +64,7 @@ export function schemaText(): string {
     '## Tables',
   ]
   const units = new Map(dictionaryRows().map(({ object, column_name, unit }) => [`${object}.${column_name}`, unit]))
-  const unitOf = (name: string, column: string): string => cell(units.get(`${name}.${column}`) ?? '')
+  const unitOf = (name: string, column: string): string => markdownCell(units.get(`${name}.${column}`) ?? '')
   for (const name of [...TABLE_NAMES].sort()) {
     const { about, columns, key } = tableOf(name)
     lines.push(
@@ -78,14 +78,14 @@ export function schemaText(): string {
     )
     for (const [column, { store, nullable, about: meaning }] of Object.entries(columns))
       lines.push(
-        `| \`${column}\` | ${store}${nullable ? ', may be null' : ''} | ${unitOf(name, column)} | ${cell(meaning)} |`,
+        `| \`${column}\` | ${store}${nullable ? ', may be null' : ''} | ${unitOf(name, column)} | ${markdownCell(meaning)} |`,
       )
   }
   lines.push('', '## Views')
   for (const [name, { about, columns }] of Object.entries(VIEWS)) {
     lines.push('', `### \`${name}\``, '', about, '', '| column | unit | meaning |', '|---|---|---|')
     for (const [column, meaning] of Object.entries(columns))
-      lines.push(`| \`${column}\` | ${unitOf(name, column)} | ${cell(meaning)} |`)
+      lines.push(`| \`${column}\` | ${unitOf(name, column)} | ${markdownCell(meaning)} |`)
   }
   return `${lines.join('\n')}\n`
 }

@@ -34,7 +34,7 @@ export interface Difference {
   readonly changed_at: string
 }
 
-const NOWHERE = { series_id: null, geo_id: null, at_utc: null, at_local: null, field: null, locale: null } as const
+const NO_PLACE = { series_id: null, geo_id: null, at_utc: null, at_local: null, field: null, locale: null } as const
 
 /** The series that requests between the two instants changed, with the windows of these requests. */
 const touchedSeries = ({ kysely }: Reader, { from, to }: DiffQuestion) =>
@@ -120,7 +120,7 @@ async function* valueDifferences({ engine }: Reader, all: Touched, question: Dif
 }
 
 /** The views with versions of texts, and their columns that are compared. */
-const TEXTS = [
+const COMPARED_VIEWS = [
   { view: 'indicator_history', fields: ['name', 'short_name', 'description'] },
   { view: 'content_history', fields: ['title', 'summary', 'body'] },
 ] as const
@@ -135,7 +135,7 @@ type TextVersion = Readonly<Record<string, string | null>> & {
 async function textDifferences(db: Reader, question: DiffQuestion): Promise<Difference[]> {
   const found: Difference[] = []
   const { from, to, indicators } = question
-  for (const { view, fields } of TEXTS) {
+  for (const { view, fields } of COMPARED_VIEWS) {
     if (indicators.length > 0 && view !== 'indicator_history') continue
     const versions = (await db.kysely
       .selectFrom(view as 'content_history')
@@ -161,7 +161,7 @@ async function textDifferences(db: Reader, question: DiffQuestion): Promise<Diff
         const name = (after ?? before)?.[fields[0]] ?? null
         if (change)
           found.push({
-            ...NOWHERE,
+            ...NO_PLACE,
             ...{ what: 'text', change, kind, id, name, field, locale, changed_at: changed },
             before: old ?? null,
             after: now ?? null,
@@ -195,7 +195,7 @@ async function catalogueDifferences({ kysely }: Reader, { from, to, indicators }
     if (listedBefore === listedAfter) continue
     const change = listedAfter ? 'new' : 'withdrawn'
     const changed_at = listedAfter ? first_seen_at : withdrawn_at!
-    found.push({ ...NOWHERE, what: 'catalogue', change, kind, id, name, before: null, after: null, changed_at })
+    found.push({ ...NO_PLACE, what: 'catalogue', change, kind, id, name, before: null, after: null, changed_at })
   }
   return found
 }

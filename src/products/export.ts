@@ -2,7 +2,7 @@ import { formatUtc, type Instant } from '../base/time/instant.ts'
 import { formatOffset } from '../base/time/zone.ts'
 import type { Blocks } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
-import { columnOf, type Dataset, datasetsOf, type ExportQuestion, rangeIn } from './datasets.ts'
+import { columnOf, type ExportedGeoSeries, type ExportQuestion, exportedGeoSeries, rangeIn } from './exportQuestion.ts'
 import { sideBySide } from './sideBySide.ts'
 
 /** How a column of an export is typed, where a format has types. */
@@ -25,15 +25,22 @@ export type Clock = 'both' | 'utc' | 'local'
 
 const UTC: ExportColumn = { name: 'at_utc', type: 'instant', unit: 'UTC' }
 const LOCAL: ExportColumn = { name: 'at_local', type: 'text', unit: 'local time with offset, ISO 8601' }
-const TIMES: Readonly<Record<Clock, readonly ExportColumn[]>> = { both: [UTC, LOCAL], utc: [UTC], local: [LOCAL] }
+const TIME_COLUMNS: Readonly<Record<Clock, readonly ExportColumn[]>> = {
+  both: [UTC, LOCAL],
+  utc: [UTC],
+  local: [LOCAL],
+}
 
-type Value = readonly [at: Instant, value: number | null, step: number]
+type ExportedValue = readonly [at: Instant, value: number | null, step: number]
 
-/** The values of a dataset in the order of their instants. */
-const readValues = ({ engine }: Reader, { seriesId, geoId, zone }: Dataset, question: ExportQuestion): Blocks<Value> =>
-  engine.values({ seriesId, geoId, ...rangeIn(zone, question) }, question.asOf)
+/** The values of a geo series in the order of their instants. */
+const exportedValues = (
+  { engine }: Reader,
+  { seriesId, geoId, zone }: ExportedGeoSeries,
+  question: ExportQuestion,
+): Blocks<ExportedValue> => engine.values({ seriesId, geoId, ...rangeIn(zone, question) }, question.asOf)
 
-/** Writes instants of a zone as text. */
+/** The times of a row at an instant, as text. */
 type Times = (at: Instant) => string[]
 
 /** Writes instants of a zone as text; its clock changes are looked up once for many rows in order. */
@@ -53,15 +60,15 @@ async function createClock({ kysely }: Reader, zone: string, clock: Clock): Prom
   }
 }
 
-/** What the service calls the quantity of some datasets, where it is one for all. */
-function commonUnit(datasets: readonly Dataset[]): string {
-  const units = new Set(datasets.map(({ unit }) => unit))
+/** What the service calls the quantity of some series, where it is one for all. */
+function commonUnit(allSeries: readonly ExportedGeoSeries[]): string {
+  const units = new Set(allSeries.map(({ unit }) => unit))
   const [unit] = units
   return units.size === 1 && unit ? unit : "the indicator's own unit"
 }
 
 /** The columns that name the series and geo of a row, with their values. */
-const SHARED = {
+const SERIES_COLUMNS = {
   series_id: ['integer', 'seriesId'],
   kind: ['text', 'kind'],
   indicator_id: ['integer', 'indicatorId'],
@@ -74,30 +81,30 @@ const SHARED = {
   unit: ['text', 'unit'],
   geo_id: ['integer', 'geoId'],
   geo_name: ['text', 'geoName'],
-} as const satisfies Record<string, readonly [ExportColumn['type'], keyof Dataset]>
+} as const satisfies Record<string, readonly [ExportColumn['type'], keyof ExportedGeoSeries]>
 
 /** The columns with which a long export begins. */
-export const SHARED_COLUMNS: readonly string[] = Object.keys(SHARED)
+export const SERIES_COLUMN_NAMES: readonly string[] = Object.keys(SERIES_COLUMNS)
 
 /** A row a value, ordered by kind, indicator, series, geo and instant. */
 export async function exportLong(db: Reader, question: ExportQuestion, clock: Clock): Promise<Exported> {
-  const datasets = await datasetsOf(db, question)
+  const allSeries = await exportedGeoSeries(db, question)
   const clocks = new Map<string, Times>()
-  for (const { zone } of datasets) if (!clocks.has(zone)) clocks.set(zone, await createClock(db, zone, clock))
+  for (const { zone } of allSeries) if (!clocks.has(zone)) clocks.set(zone, await createClock(db, zone, clock))
   async function* rows(): Blocks<readonly unknown[]> {
-    for (const dataset of datasets) {
-      const shared = Object.values(SHARED).map(([, field]) => dataset[field])
-      const times = clocks.get(dataset.zone)!
-      for await (const values of readValues(db, dataset, question))
+    for (const series of allSeries) {
+      const shared = Object.values(SERIES_COLUMNS).map(([, field]) => series[field])
+      const times = clocks.get(series.zone)!
+      for await (const values of exportedValues(db, series, question))
         yield values.map(([at, value, step]) => [...shared, ...times(at), step, value])
     }
   }
   return {
     columns: [
-      ...Object.entries(SHARED).map(([name, [type]]): ExportColumn => ({ name, type })),
-      ...TIMES[clock],
+      ...Object.entries(SERIES_COLUMNS).map(([name, [type]]): ExportColumn => ({ name, type })),
+      ...TIME_COLUMNS[clock],
       { name: 'step_s', type: 'integer', unit: 's' },
-      { name: 'value', type: 'real', unit: commonUnit(datasets) },
+      { name: 'value', type: 'real', unit: commonUnit(allSeries) },
     ],
     rows: rows(),
   }
@@ -105,29 +112,29 @@ export async function exportLong(db: Reader, question: ExportQuestion, clock: Cl
 
 /** A row an instant, and a column a series and geo: `600_3`, `1293_8741_hour_average`, `offer_25_3`. Where a series has no value, its cell is empty. */
 export async function exportWide(db: Reader, question: ExportQuestion, clock: Clock): Promise<Exported> {
-  const datasets = await datasetsOf(db, question)
-  const times = await createClock(db, datasets[0]?.zone ?? '', clock)
+  const allSeries = await exportedGeoSeries(db, question)
+  const times = await createClock(db, allSeries[0]?.zone ?? '', clock)
   return {
     columns: [
-      ...TIMES[clock],
-      ...datasets.map(
-        (dataset): ExportColumn => ({
-          name: columnOf(dataset),
+      ...TIME_COLUMNS[clock],
+      ...allSeries.map(
+        (series): ExportColumn => ({
+          name: columnOf(series),
           type: 'real',
-          unit: commonUnit([dataset]),
-          about: `${dataset.name ?? `indicator ${dataset.indicatorId}`}, ${dataset.geoName ?? `geo ${dataset.geoId}`}`,
+          unit: commonUnit([series]),
+          about: `${series.name ?? `indicator ${series.indicatorId}`}, ${series.geoName ?? `geo ${series.geoId}`}`,
         }),
       ),
     ],
     rows: wide(
-      datasets.map((dataset) => readValues(db, dataset, question)),
+      allSeries.map((series) => exportedValues(db, series, question)),
       times,
     ),
   }
 }
 
 /** A row an instant that any of some ordered values has. */
-async function* wide(all: readonly Blocks<Value>[], times: Times): Blocks<readonly unknown[]> {
+async function* wide(all: readonly Blocks<ExportedValue>[], times: Times): Blocks<readonly unknown[]> {
   for await (const instants of sideBySide(all))
     yield instants.map(({ at, heads }) => [...times(at), ...heads.map((head) => head?.[1] ?? null)])
 }

@@ -27,7 +27,7 @@ export interface Manifest {
 }
 
 /** Throws where a copy is damaged or has broken references. */
-async function check({ engine }: Reader, file: string): Promise<void> {
+async function checkCopy({ engine }: Reader, file: string): Promise<void> {
   const damage = await engine.damage()
   const dangling = (await engine.dangling()).length
   if (damage === null && dangling === 0) return
@@ -83,7 +83,7 @@ export async function publish(
     const reader = openReader(part)
     let manifest: Omit<Manifest, 'bytes' | 'sha256'>
     try {
-      await check(reader, file)
+      await checkCopy(reader, file)
       manifest = {
         schema: reader.schema,
         published_at: formatMillis(now),

@@ -9,7 +9,7 @@ export const SEARCH_SCOPES = ['catalogue', 'content', 'archives'] as const
 export type SearchScope = (typeof SEARCH_SCOPES)[number]
 
 /** The table whose kinds the texts of each place have. */
-const TABLES = { catalogue: 'indicator', content: 'content', archives: 'archive' } as const
+const TABLE_OF_SCOPE = { catalogue: 'indicator', content: 'content', archives: 'archive' } as const
 
 /** Searches texts; case and accents do not matter, and a word matches the beginning of words. Without words it returns everything. */
 export async function searchItems(
@@ -18,7 +18,7 @@ export async function searchItems(
   places: readonly SearchScope[],
   most?: number,
 ): Promise<SearchHit[]> {
-  const kinds = await Promise.all(places.map((place) => heldKinds(db, TABLES[place])))
+  const kinds = await Promise.all(places.map((place) => heldKinds(db, TABLE_OF_SCOPE[place])))
   return db.engine.search(text, kinds.flat(), most)
 }
 

@@ -18,12 +18,12 @@ async function readWantedRows(
     .execute()
   const ids = new Map(series.map((row) => [seriesKey(storedIdentity(row)), row.id]))
   const rows = new Map<string, WantedRow>()
-  for (const { where, series: identity, geoIds, from, to } of wanted) {
+  for (const { entry, series: identity, geoIds, from, to } of wanted) {
     const id = ids.get(seriesKey(identity))
-    const key = `${id} ${where}`
+    const key = `${id} ${entry}`
     if (id === undefined || from >= to || rows.has(key)) continue
     rows.set(key, {
-      ...{ series_id: id, job, entry: where, geo_ids: geoIds?.join(',') ?? null, from_at: from, to_at: to },
+      ...{ series_id: id, job, entry, geo_ids: geoIds?.join(',') ?? null, from_at: from, to_at: to },
     })
   }
   return rows

@@ -7,14 +7,14 @@ import type { Steps } from './steps.ts'
 import { SUBJECTS } from './wellKnown.ts'
 
 /** An object with these keys and no others. */
-const objectOf = <S extends z.ZodRawShape>(shape: S) => {
+const objectSchema = <S extends z.ZodRawShape>(shape: S) => {
   const names = Object.keys(shape).join(', ')
   return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? names : `{ ${names} }`) })
 }
 const oneOf = <const V extends string | number>(values: readonly V[]) =>
   z.literal(values, { error: values.map((value) => JSON.stringify(value)).join(', ') })
-const text = (legal: string, pattern = /./) => z.string({ error: legal }).regex(pattern, { error: legal })
-const listOf = <T extends z.ZodType>(item: T, legal: string) => z.array(item, { error: legal })
+const textSchema = (legal: string, pattern = /./) => z.string({ error: legal }).regex(pattern, { error: legal })
+const listSchema = <T extends z.ZodType>(item: T, legal: string) => z.array(item, { error: legal })
 const byName = <T extends z.ZodType>(value: T, legal: string) => z.record(z.string(), value, { error: legal })
 const whole = (legal: string) => z.int({ error: legal })
 
@@ -35,23 +35,23 @@ const isZone = (value: string): boolean => {
 }
 const ZONE = 'a name of the IANA database, such as "Europe/Lisbon"'
 
-const word = text('a text that is not empty')
+const wordSchema = textSchema('a text that is not empty')
 const KINDS = ['choice', 'instant', 'list', 'flag', 'id', 'idOrName'] as const
 const parameter = z.discriminatedUnion(
   'kind',
   [
-    objectOf({
+    objectSchema({
       kind: z.literal('choice'),
-      values: listOf(word, 'a list of words'),
-      aliases: byName(word, 'words by their alias: {} for none'),
+      values: listSchema(wordSchema, 'a list of words'),
+      aliases: byName(wordSchema, 'words by their alias: {} for none'),
     }),
-    objectOf({ kind: z.literal('instant'), form: oneOf(DATE_FORMS) }),
-    ...(['list', 'flag', 'id', 'idOrName'] as const).map((kind) => objectOf({ kind: z.literal(kind) })),
+    objectSchema({ kind: z.literal('instant'), form: oneOf(DATE_FORMS) }),
+    ...(['list', 'flag', 'id', 'idOrName'] as const).map((kind) => objectSchema({ kind: z.literal(kind) })),
   ],
   { error: ({ code }) => (code === 'invalid_union' ? KINDS.join(', ') : `{ kind } of ${KINDS.join(', ')}`) },
 )
 
-const size = objectOf({
+const size = objectSchema({
   unit: oneOf(['day', 'month', 'year']),
   count: whole('a number from 1 on').positive({ error: 'a number from 1 on' }),
 })
@@ -65,17 +65,17 @@ const NEEDED: Readonly<Record<Route['shape'], Readonly<Record<string, string>>>>
   widgets: { locale: 'choice' },
 }
 
-const route = objectOf({
-  path: text('a path such as "/news/{id}"', /^\/[^?#\s]*$/),
+const route = objectSchema({
+  path: textSchema('a path such as "/news/{id}"', /^\/[^?#\s]*$/),
   version: oneOf(VERSIONS),
   shape: oneOf(SHAPES),
-  root: text('the key of the answer that has its data'),
+  root: textSchema('the key of the answer that has its data'),
   slots: byName(parameter, 'the parameters in the path by name: {} for none'),
   query: byName(parameter, 'the parameters after the path by name: {} for none'),
-  item: text('a word of letters, digits and underscores', /^\w+$/).optional(),
+  item: textSchema('a word of letters, digits and underscores', /^\w+$/).optional(),
   byDay: z.boolean({ error: 'true, false' }).optional(),
   window: size.optional(),
-  about: text('a sentence'),
+  about: textSchema('a sentence'),
 }).superRefine(({ path, slots, query, shape }, context) => {
   const report = (path: string[], legal: string) => context.addIssue({ code: 'custom', path, message: legal })
   const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
@@ -92,28 +92,31 @@ const route = objectOf({
 })
 
 const PERIOD = 'seconds, or { unit: "day", "month" or "year", count }'
-const period = z.union([z.int(), objectOf({ unit: z.enum(['day', 'month', 'year']), count: z.int() })], {
+const period = z.union([z.int(), objectSchema({ unit: z.enum(['day', 'month', 'year']), count: z.int() })], {
   error: PERIOD,
 })
-const steps = objectOf({
+const steps = objectSchema({
   byNumber: byName(period, 'periods by number'),
   byWord: byName(period, 'periods by word'),
   coarse: whole('null, or a number').nullable(),
-  native: listOf(whole('a number'), 'a list of numbers'),
+  native: listSchema(whole('a number'), 'a list of numbers'),
 }).refine(({ coarse, byNumber }) => coarse === null || typeof (byNumber as Steps['byNumber'])[coarse] === 'number', {
   path: ['coarse'],
   error: 'null, or a number whose seconds are in byNumber',
 })
 
-const windows = objectOf({
-  byGeos: listOf(objectOf({ upTo: whole('null, or a number of geos').nullable(), size }), 'a list of { upTo, size }'),
+const windows = objectSchema({
+  byGeos: listSchema(
+    objectSchema({ upTo: whole('null, or a number of geos').nullable(), size }),
+    'a list of { upTo, size }',
+  ),
   unknownGeos: size,
   grouped: byName(size, 'sizes by step'),
 })
 
 /** Headers that say something else. */
 const TAKEN = ['accept', 'accept-encoding', 'connection', 'content-length', 'content-type', 'host', 'user-agent']
-const HEADER = 'the name of a header that holds nothing else, such as "x-api-key"'
+const HEADER_NAME = 'the name of a header that holds nothing else, such as "x-api-key"'
 const PATTERN = 'a regular expression for all of a key, such as "[0-9a-f]{64}"'
 
 const isPattern = (value: string): boolean => {
@@ -123,40 +126,43 @@ const isPattern = (value: string): boolean => {
     return false
   }
 }
-const apiKey = objectOf({
-  header: text(HEADER, /^[\w!#$%&'*+.^`|~-]+$/).refine((name) => !TAKEN.includes(name.toLowerCase()), {
-    error: HEADER,
+const apiKey = objectSchema({
+  header: textSchema(HEADER_NAME, /^[\w!#$%&'*+.^`|~-]+$/).refine((name) => !TAKEN.includes(name.toLowerCase()), {
+    error: HEADER_NAME,
   }),
-  issued: objectOf({ pattern: text(PATTERN).refine(isPattern, { error: PATTERN }), words: word }).nullable(),
+  issued: objectSchema({
+    pattern: textSchema(PATTERN).refine(isPattern, { error: PATTERN }),
+    words: wordSchema,
+  }).nullable(),
 })
 
 const TAG = 'the tag of a language, such as "pt" or "pt-BR"'
 
-const subject = objectOf({ indicator: whole('a number'), geo: whole('a number') })
-const change = objectOf({
-  from: text('a day such as "2025-10-01"', /^\d{4}-\d{2}-\d{2}$/),
-  indicators: listOf(whole('a number'), 'a list of numbers'),
+const subject = objectSchema({ indicator: whole('a number'), geo: whole('a number') })
+const change = objectSchema({
+  from: textSchema('a day such as "2025-10-01"', /^\d{4}-\d{2}-\d{2}$/),
+  indicators: listSchema(whole('a number'), 'a list of numbers'),
 })
 
 /** A declaration. What may be left out has its default in `declared.ts`. */
-export const declaration = objectOf({
-  name: text('a name of letters, digits, dots and dashes', /^[\w.-]{1,64}$/),
-  vendor: text(
+export const declaration = objectSchema({
+  name: textSchema('a name of letters, digits, dots and dashes', /^[\w.-]{1,64}$/),
+  vendor: textSchema(
     'the word of the media type application/vnd.<vendor>-v1+json, such as "my-api"',
     /^[a-z0-9][a-z0-9!#$&^_.+-]{0,100}$/i,
   ),
   baseUrl: z.string({ error: ADDRESS }).refine(isBaseUrl, { error: ADDRESS }).nullable(),
   apiKey: apiKey.optional(),
   timeZone: z.string({ error: ZONE }).refine(isZone, { error: ZONE }),
-  locales: listOf(text(TAG, /^[a-z]{2,8}(-[a-z\d]{1,8})*$/i), 'a list of its languages, the first one first')
+  locales: listSchema(textSchema(TAG, /^[a-z]{2,8}(-[a-z\d]{1,8})*$/i), 'a list of its languages, the first one first')
     .min(1, { error: `at least one: ${TAG}` })
     .optional(),
   routes: byName(route.nullable(), 'routes by name; null for one that it does not have').optional(),
-  probe: text('the name of a route').nullable().optional(),
-  mainGeos: listOf(whole('the number of a geo'), 'a list of numbers of geos').optional(),
-  wellKnown: objectOf(Object.fromEntries(SUBJECTS.map((name) => [name, subject.optional()]))).optional(),
-  exampleTexts: objectOf({ word, term: word }).nullable().optional(),
+  probe: textSchema('the name of a route').nullable().optional(),
+  mainGeos: listSchema(whole('the number of a geo'), 'a list of numbers of geos').optional(),
+  wellKnown: objectSchema(Object.fromEntries(SUBJECTS.map((name) => [name, subject.optional()]))).optional(),
+  exampleTexts: objectSchema({ word: wordSchema, term: wordSchema }).nullable().optional(),
   steps: steps.optional(),
   windows: windows.optional(),
-  changes: listOf(change, 'a list of { from, indicators }').optional(),
+  changes: listSchema(change, 'a list of { from, indicators }').optional(),
 })

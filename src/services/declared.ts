@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { InputError } from '../base/errors.ts'
-import { isObject } from '../base/json.ts'
+import { isObject, pathText } from '../base/json.ts'
 import { didYouMean } from '../base/suggest.ts'
 import { declaration } from './declaration.ts'
 import { API_KEY } from './key.ts'
@@ -22,8 +22,6 @@ const DEFAULTS = {
   changes: [],
 } as const satisfies Partial<Service>
 
-type Path = readonly PropertyKey[]
-
 /** A value as a message shows it. */
 function asText(value: unknown): string {
   if (value === undefined) return 'missing'
@@ -31,9 +29,6 @@ function asText(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   return typeof value === 'function' || isObject(value) ? `a value of type ${typeof value}` : String(value)
 }
-
-const pathText = (path: Path): string =>
-  path.map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i === 0 ? '' : '.'}${String(part)}`)).join('')
 
 /** The lines of a message for an issue: where it is, what is there, and what is legal. */
 function explained(declared: unknown, issue: z.core.$ZodIssue): string[] {

@@ -41,7 +41,7 @@ const aggregation = choice(AGGREGATIONS, { avg: 'average' })
 const range = (form: DateForm) => ({ start_date: instant(form), end_date: instant(form) })
 const dates = (form: DateForm) => ({ datetime: instant(form), ...range(form) })
 const terms = { taxonomy_terms: list, vocabularies: list }
-const content = { locale, ...terms, taxonomy_ids: list, vocabulary_ids: list, sticky: flag }
+const contentQuery = { locale, ...terms, taxonomy_ids: list, vocabulary_ids: list, sticky: flag }
 const order = choice(['published', 'updated', 'created'])
 const language = choice(['es'])
 
@@ -121,7 +121,7 @@ export const ROUTES = {
     root: 'contents',
     item: 'documentation',
     slots: { language },
-    query: { ...content, order },
+    query: { ...contentQuery, order },
     about: 'Documentations.',
   },
   static_pages: {
@@ -131,7 +131,7 @@ export const ROUTES = {
     root: 'contents',
     item: 'static_page',
     slots: { language },
-    query: { ...content, order },
+    query: { ...contentQuery, order },
     about: 'Static pages.',
   },
   glossaries: {
@@ -141,7 +141,7 @@ export const ROUTES = {
     root: 'contents',
     item: 'glossary',
     slots: { language },
-    query: { ...content, order },
+    query: { ...contentQuery, order },
     about: 'Glossary entries.',
   },
   news: {
@@ -151,7 +151,7 @@ export const ROUTES = {
     root: 'contents',
     item: 'news',
     slots: { language },
-    query: { ...content, order: choice(['published', 'updated', 'created', 'expires']) },
+    query: { ...contentQuery, order: choice(['published', 'updated', 'created', 'expires']) },
     about: 'News items.',
   },
   archives: {

@@ -15,7 +15,7 @@ import type { AnyParams } from '../services/routes.ts'
 import type { FailureOutcome } from '../tables/sql/fetchOutcome.ts'
 
 /** Every request that failed, with its job, and its series where it requested one. */
-const failed = ({ kysely }: Reader) =>
+const readFailed = ({ kysely }: Reader) =>
   kysely
     .selectFrom('_fetch as f')
     .leftJoin('series as s', 's.id', 'f.series_id')
@@ -29,7 +29,7 @@ const failed = ({ kysely }: Reader) =>
     .$narrowType<{ outcome: FailureOutcome }>()
     .execute()
 
-type FailedRow = Awaited<ReturnType<typeof failed>>[number]
+type FailedRow = Awaited<ReturnType<typeof readFailed>>[number]
 
 /** A request that failed and has not been answered since. */
 export type Failure = FailedRow & { readonly left: readonly Unanswered[] }
@@ -44,7 +44,7 @@ const recorded = (row: FailedRow): Recorded => ({
 
 /** Every request that failed and has not been answered in full since, each once, in order. */
 export async function failures(db: Reader): Promise<Failure[]> {
-  const last = new Map((await failed(db)).map((row) => [row.target, row]))
+  const last = new Map((await readFailed(db)).map((row) => [row.target, row]))
   const leftOf = createAnswered(db.kysely, false)
   const found: Failure[] = []
   for (const row of [...last.values()].sort((a, b) => a.fetchId - b.fetchId)) {
@@ -87,7 +87,7 @@ async function doubts({ kysely }: Reader): Promise<FailedRequest[]> {
       geo_ids: geoIds,
     }
     return {
-      where: row.entry ?? 'series',
+      entry: row.entry ?? 'series',
       route: series.kind,
       params: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
       series,
@@ -106,7 +106,7 @@ function unansweredParts(failure: Failure): FailedRequest[] {
   const series: SeriesIdentity | null = failure.id === null ? null : storedIdentity(failure as IdentityRow)
   const isDated = window !== null || params.start_date !== undefined || params.datetime !== undefined
   const request = {
-    ...{ where: failure.entry, route, series, lookbackS: failure.lookback_s },
+    ...{ entry: failure.entry, route, series, lookbackS: failure.lookback_s },
     complete: failure.complete === 1 && !isDated,
   }
   if (!series || !window) return [{ ...request, params, geoIds, window }]

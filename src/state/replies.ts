@@ -32,7 +32,7 @@ export interface StoredReply {
 const READABLE = [...FETCH_OUTCOMES.good, 'shape'] as const
 
 /** Replies at a time: a body may be some megabytes. */
-const BLOCK = 16
+const REPLIES_PER_READ = 16
 
 const stored = (db: Kysely<Database>, after: { last: number }) =>
   db
@@ -70,7 +70,7 @@ const stored = (db: Kysely<Database>, after: { last: number }) =>
     .where((of) => of.or([of('f.outcome', 'in', READABLE), of('f.doubts', 'is not', null)]))
     .where('f.id', '>', after.last)
     .orderBy('f.id')
-    .limit(BLOCK)
+    .limit(REPLIES_PER_READ)
     .$narrowType<{ form: PackForm }>()
 
 type StoredRow = InferResult<ReturnType<typeof stored>>[number]
@@ -97,7 +97,7 @@ function plannedRequestOf(row: StoredRow, service: Service): PlannedRequest {
   const series = row.seriesId === null ? null : storedIdentity(row as IdentityRow)
   return {
     ...call,
-    where: row.entry,
+    entry: row.entry,
     request: { route: row.route, target: row.target, headers: {} },
     locale: (params.locale as Locale | undefined) ?? service.locales[0],
     reason: 'retry',
@@ -131,7 +131,7 @@ export async function* readReplies(
         size: row.size,
         recordedAt: row.recordedAt,
       }
-    if (block.length < BLOCK) return
+    if (block.length < REPLIES_PER_READ) return
     last = block.at(-1)!.fetchId
   }
 }

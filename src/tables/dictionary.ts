@@ -3,7 +3,7 @@ import type { data_dictionary } from './product.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from './schema.ts'
 
 /** Units and forms of columns by name, whatever their table; other columns have none. */
-const UNITS: Readonly<Record<string, string>> = {
+const COLUMN_UNITS: Readonly<Record<string, string>> = {
   value: "the indicator's own unit (indicator.magnitude)",
   min: "the indicator's own unit",
   max: "the indicator's own unit",
@@ -60,7 +60,7 @@ export function dictionaryRows(): DictionaryEntry[] {
       kind,
       position: i + 1,
       type: store,
-      unit: UNITS[column] ?? formOf(meaning),
+      unit: COLUMN_UNITS[column] ?? formOf(meaning),
       meaning,
     })),
   ])

@@ -62,7 +62,7 @@ export interface OwnedRows {
   readonly locale?: string
 }
 
-/** Which items a listing held, so that those it no longer holds can be marked. */
+/** The items that a listing had, so that those it no longer has can be marked. */
 export interface Listing {
   readonly item: 'indicator' | 'content' | 'widget'
   readonly text: 'indicator_text' | 'content_text' | 'widget_text'

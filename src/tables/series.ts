@@ -1,7 +1,7 @@
 import { INDICATOR_KIND, instant, integer, moment, optional, real, rowid, table, text } from './declare.ts'
 
 export const series = table(
-  'One dataset: an indicator together with the aggregation it was requested with. Raw values have no time_trunc and no geo_agg.',
+  'An indicator together with the aggregation it was requested with. Raw values have no time_trunc and no geo_agg.',
   {
     id: rowid('Our number for it'),
     kind: text(INDICATOR_KIND),

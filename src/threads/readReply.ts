@@ -56,13 +56,13 @@ export async function readReply(body: Buffer, planned: PlannedRequest, stored = 
   const { root, shape } = declaredRoute(planned)
   const values = shape === 'series' ? { window: planned.window, root } : undefined
   const [earlier, latest] = sent
-  const asking = earlier.then(() => {
+  const answering = earlier.then(() => {
     const buffer = takeBuffer(body.length)
     body.copy(new Uint8Array(buffer))
     return client.request({ buffer, length: body.length, values }, [buffer])
   })
-  sent = [latest, asking.catch(() => undefined)]
-  const answer = await asking
+  sent = [latest, answering.catch(() => undefined)]
+  const answer = await answering
   if (!answer) return here()
   const { hash, form, length, scanned } = answer
   // A copy: the buffer is used again.

@@ -12,7 +12,7 @@ interface WorkerMessage<T> {
   readonly payload: T
 }
 
-/** A running thread and the requests that it has not answered; each thread settles only its own. */
+/** A running thread and the requests that it has not answered; each thread resolves only its own. */
 interface Thread<Answer> {
   readonly worker: Worker
   readonly waiting: Map<number, (answer: Answer | null) => void>

@@ -24,7 +24,7 @@ const SIZE: FieldReader = {
 }
 
 /** The file of a medium. Documents and photos name it in fields of their own: what a document says counts first. */
-function fileOf(medium: CheckedPart): RowValues {
+function mediumFile(medium: CheckedPart): RowValues {
   const [photo, document] = ['photo', 'document'].map((of) =>
     medium.columns({
       file_name: [`${of}_value_file_name`, AS.text],
@@ -81,7 +81,7 @@ const mediaRows = (kind: string, locale: string, { id, part }: Item, rejects: Re
         media_type: ['media_type', AS.text],
         url: ['download', AS.text],
       }),
-      ...fileOf(sent),
+      ...mediumFile(sent),
       ...payloadOf(medium, KNOWN_MEDIA),
     }
   })

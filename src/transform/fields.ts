@@ -2,7 +2,7 @@
 import { integerOf, type JsonObject } from '../base/json.ts'
 
 /** 1 or 0 for a boolean, as SQLite keeps it; null for anything else. */
-const flagOf = (value: unknown): 0 | 1 | null => (value === true ? 1 : value === false ? 0 : null)
+const booleanFlag = (value: unknown): 0 | 1 | null => (value === true ? 1 : value === false ? 0 : null)
 
 /** Reads a field of a type into a column. */
 export interface FieldReader {
@@ -30,7 +30,7 @@ export const AS = {
   },
   text: { type: TEXT, read: (value) => (typeof value === 'string' || value === null ? value : undefined) },
   integer: { type: 'a whole number', read: orNull(integerOf) },
-  flag: { type: 'true or false', read: orNull(flagOf) },
+  flag: { type: 'true or false', read: orNull(booleanFlag) },
 } as const satisfies Record<string, FieldReader>
 
 /** The fields of an object that become columns, by column. */
@@ -38,7 +38,7 @@ export type Fields = Readonly<Record<string, readonly [key: string, as: FieldRea
 
 /**
  * The columns of a row, from the fields of an object. A field that was not sent gets no column, so that the stored value stays;
- * neither does one of another type, which `misread` is told with the type that it should have.
+ * nor does one of another type, for which `misread` is called with the type that it should have.
  */
 export function columnsOf(
   object: JsonObject,

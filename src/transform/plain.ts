@@ -27,14 +27,14 @@ const convert = (html: string): string => {
 const MOST_TAGS = 10_000
 const MOST_CELLS = 2_000
 /** How many columns or rows a cell may span: the converter creates all of them. */
-const WIDEST = 100
+const MAX_SPAN = 100
 
-const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
+const countMatches = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
 
 /** Whether a text can be converted in reasonable time. */
 function isConvertible(html: string): boolean {
-  if (count(html, /<[a-z]/gi) > MOST_TAGS || count(html, /<t[dh]/gi) > MOST_CELLS) return false
-  for (const [, span] of html.matchAll(/(?:col|row)span[\s="']{0,5}(\d+)/gi)) if (Number(span) > WIDEST) return false
+  if (countMatches(html, /<[a-z]/gi) > MOST_TAGS || countMatches(html, /<t[dh]/gi) > MOST_CELLS) return false
+  for (const [, span] of html.matchAll(/(?:col|row)span[\s="']{0,5}(\d+)/gi)) if (Number(span) > MAX_SPAN) return false
   return true
 }
 
@@ -77,11 +77,11 @@ export const withPlain = (row: RowValues, column: string): RowValues => {
   return html === undefined ? row : { ...row, [`${column}_text`]: html === null ? null : plainText(String(html)) }
 }
 
-const TEXTS = {
+const PLAIN_FIELDS = {
   name: ['name', AS.name],
   short_name: ['short_name', AS.text],
   description: ['description', AS.text],
 } as const satisfies Fields
 
 /** The texts of an indicator that were sent. */
-export const textColumns = (item: CheckedPart): RowValues => withPlain(item.columns(TEXTS), 'description')
+export const textColumns = (item: CheckedPart): RowValues => withPlain(item.columns(PLAIN_FIELDS), 'description')

@@ -34,15 +34,15 @@ const elementsOf = (part: CheckedPart, key: string, rejects: Rejects): CheckedPa
     return []
   })
 
-const GEO = { id: ['geo_id', AS.integer], name: ['geo_name', AS.name] } as const satisfies Fields
-const INDICATOR = {
+const GEO_FIELDS = { id: ['geo_id', AS.integer], name: ['geo_name', AS.name] } as const satisfies Fields
+const INDICATOR_FIELDS = {
   step_type: ['step_type', AS.text],
   composited: ['composited', AS.flag],
   disaggregated: ['disaggregated', AS.flag],
 } as const satisfies Fields
 const MAGNITUDE = { magnitude_id: ['id', AS.integer], magnitude: ['name', AS.text] } as const satisfies Fields
 const UPDATED = { updated: ['values_updated_at', AS.name] } as const satisfies Fields
-const PERIOD = { id: ['id', AS.integer] } as const satisfies Fields
+const PERIOD_FIELDS = { id: ['id', AS.integer] } as const satisfies Fields
 
 /** The geos that the answer names, in its list or in its values. */
 function geoRows(
@@ -53,7 +53,7 @@ function geoRows(
 ): TableRows[] {
   const all = new Map(names)
   for (const geo of elementsOf(indicator, 'geos', rejects)) {
-    const { id, name } = geo.columns(GEO)
+    const { id, name } = geo.columns(GEO_FIELDS)
     if (typeof id === 'number' && typeof name === 'string') all.set(id, name)
   }
   const level = planned.series?.geoTrunc ?? null
@@ -69,7 +69,7 @@ function indicatorRows(indicator: CheckedPart, id: number, planned: PlannedReque
   const row: RowValues = {
     kind,
     id,
-    ...indicator.columns(INDICATOR),
+    ...indicator.columns(INDICATOR_FIELDS),
     ...magnitude?.columns(MAGNITUDE),
     ...payloadOf(indicator.object, KNOWN),
   }
@@ -78,7 +78,7 @@ function indicatorRows(indicator: CheckedPart, id: number, planned: PlannedReque
     { table: 'indicator', rows: [row], locale: planned.locale },
     {
       table: 'indicator_text',
-      // Without any text there is none: as a row of nulls it would be a version that the first name revises.
+      // Without any text there is no row: one of nulls would be a version, which the first name then revises.
       rows: Object.keys(text).length === 0 ? [] : [{ kind, id, locale: planned.locale, ...text }],
       when: 'unlisted',
     },
@@ -111,7 +111,7 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
   const steps = stepsOf(service.steps, timeZone, trunc, indicator.tiempo, observations, length)
   const guessed = trunc === null && isGuessed(service.steps, timeZone, indicator.tiempo, observations, steps)
   const { updated } = part.columns(UPDATED)
-  for (const tiempo of elementsOf(part, 'tiempo', beside).slice(0, 1)) tiempo.columns(PERIOD)
+  for (const tiempo of elementsOf(part, 'tiempo', beside).slice(0, 1)) tiempo.columns(PERIOD_FIELDS)
   const eachStep = trunc === null && typeof steps === 'number' ? stepsByGeo(observations, steps) : steps
   // The resolution that an answer without values states means nothing.
   const has = observations.at.length > 0

@@ -24,7 +24,7 @@ const entriesOf = (
       : [{ id, entry: partOf(entry, `${part.path}.${key}[${i}]`, rejects, idKey) }]
   })
 
-const NAME = ['name', AS.name] as const
+const NAME_FIELD = ['name', AS.name] as const
 
 /** The rows of the terms and vocabularies that items name, and of the links between them. */
 export function taxonomyRows(
@@ -39,7 +39,7 @@ export function taxonomyRows(
   const vocabularyLinks: RowValues[] = []
   for (const item of filed) {
     for (const { id, entry } of entriesOf(item.part, 'taxonomy_terms', 'id_taxonomy_term', rejects)) {
-      const { name, vocabulary } = entry.columns({ name: NAME, vocabulary: ['vocabulary_id', AS.integer] })
+      const { name, vocabulary } = entry.columns({ name: NAME_FIELD, vocabulary: ['vocabulary_id', AS.integer] })
       const vocabularyId = integerOf(vocabulary)
       const known = terms.get(id)
       terms.set(id, {
@@ -50,7 +50,7 @@ export function taxonomyRows(
       termLinks.push({ ...item.owner, term_id: id })
     }
     for (const { id, entry } of entriesOf(item.part, 'vocabularies', 'id_vocabulary', rejects)) {
-      vocabularies.set(id, textOf(entry.columns({ name: NAME }).name) ?? vocabularies.get(id) ?? null)
+      vocabularies.set(id, textOf(entry.columns({ name: NAME_FIELD }).name) ?? vocabularies.get(id) ?? null)
       vocabularyLinks.push({ ...item.owner, vocabulary_id: id })
     }
   }

@@ -36,7 +36,7 @@ function understand(reading: () => Rows): Rows {
 }
 
 /** Reply → rows and rejects. Throws SchemaError when no row at all can be made of the body. */
-export const transform = (body: Buffer, planned: PlannedRequest): Rows => understand(() => read(body, planned))
+export const transform = (body: Buffer, planned: PlannedRequest): Rows => understand(() => readBody(body, planned))
 
 /** The same for an answer whose values have been read from its bytes. */
 export const transformScanned = ({ rest, values }: Scanned, planned: PlannedRequest): Rows =>
@@ -46,7 +46,7 @@ const damaged = (cause?: unknown): DamagedError =>
   new DamagedError('The body in the reply store is damaged.', { code: 'damaged', cause })
 
 /** Unpacks what this program has packed; an error means that it was changed since. */
-function whole<T>(unpacking: () => T): T {
+function unpacked<T>(unpacking: () => T): T {
   try {
     return unpacking()
   } catch (error) {
@@ -56,13 +56,13 @@ function whole<T>(unpacking: () => T): T {
 
 /** The same for a body of `size` bytes from the reply store. Throws DamagedError where it is not what was stored. */
 export function transformPacked(packed: Packed, size: number, planned: PlannedRequest): Rows {
-  const arranged = whole(() => decompress(packed))
+  const arranged = unpacked(() => decompress(packed))
   const { root, shape } = declaredRoute(planned)
   if (arranged.form === 'columns' && shape === 'series') {
-    const scanned = whole(() => scanColumns(arranged.bytes, planned.window, root))
+    const scanned = unpacked(() => scanColumns(arranged.bytes, planned.window, root))
     if (scanned) return transformScanned(scanned, planned)
   }
-  const body = whole(() => restore(arranged, size))
+  const body = unpacked(() => restore(arranged, size))
   if (body.length !== size) throw damaged()
   try {
     return transform(body, planned)
@@ -96,9 +96,9 @@ function notJson(body: Buffer, error: unknown): SchemaError {
 /** The byte order mark that some programs put before UTF-8. */
 const BOM = [0xef, 0xbb, 0xbf]
 
-function read(body: Buffer, planned: PlannedRequest): Rows {
+function readBody(body: Buffer, planned: PlannedRequest): Rows {
   const { root, shape } = declaredRoute(planned)
-  if (BOM.every((byte, i) => body[i] === byte)) return read(body.subarray(BOM.length), planned)
+  if (BOM.every((byte, i) => body[i] === byte)) return readBody(body.subarray(BOM.length), planned)
   if (shape === 'series') {
     const scanned = scan(body, planned.window, root)
     if (scanned) return transformSeries(scanned.rest, planned, scanned.values)

@@ -10,7 +10,7 @@ import { gatherRejects, partOf } from './rejects.ts'
  * A single widget, with or without the root key. Its id is in the answer, or the requested one. Throws SchemaError where the
  * answer is about another widget than the requested one, by id or by name.
  */
-function single(body: JsonObject, planned: PlannedRequest): Items {
+function singleWidget(body: JsonObject, planned: PlannedRequest): Items {
   const { root } = declaredRoute(planned)
   const own = body[root]
   const item = isObject(own) ? own : body
@@ -33,7 +33,7 @@ function single(body: JsonObject, planned: PlannedRequest): Items {
 export function transformWidgets(body: JsonObject, planned: PlannedRequest): Rows {
   const { root, version, slots } = declaredRoute(planned)
   const isListing = Object.keys(slots).length === 0
-  const { items, rejects, whole } = isListing ? readItems(body, root, ['id_widget', 'id']) : single(body, planned)
+  const { items, rejects, whole } = isListing ? readItems(body, root, ['id_widget', 'id']) : singleWidget(body, planned)
   const payload = `payload_v${version}`
   const { locale } = planned
   const ids = items.map(({ id }) => id)

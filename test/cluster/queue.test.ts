@@ -63,10 +63,10 @@ test('what nobody is heard of is given to others, and who had it can end it no m
   expect(again.map(({ data }) => data.n)).toEqual([1])
   expect(again[0]!.retryCount).toBe(silent.retryCount + 1)
   const store = bareStore(url)
-  expect(await store.write((tx) => one.holds(silent, tx))).toBe(false)
+  expect(await store.write((tx) => one.isValid(silent, tx))).toBe(false)
   expect(await store.write((tx) => one.complete(silent, {}, tx))).toBe(false)
   expect(await one.fail(silent, {})).toBe(false)
-  expect(await store.write((tx) => other.holds(again[0]!, tx))).toBe(true)
+  expect(await store.write((tx) => other.isValid(again[0]!, tx))).toBe(true)
   expect(await one.complete(told, {})).toBe(true)
 })
 

@@ -8,7 +8,7 @@ import { StoreError } from '../../src/base/errors.ts'
 import type { OnEvent, SyncEvent } from '../../src/base/events.ts'
 import { hostOf } from '../../src/calls/hosts.ts'
 import { readMachines } from '../../src/checks/machines.ts'
-import { holdClaim } from '../../src/cluster/claims.ts'
+import { claimedRequest } from '../../src/cluster/claims.ts'
 import { openClock } from '../../src/cluster/clock.ts'
 import { openHandOut } from '../../src/cluster/handOut.ts'
 import { createLeases, createOwnLeases } from '../../src/cluster/leases.ts'
@@ -403,7 +403,7 @@ test('who was given up writes nothing more: the answer of a worker whose request
   const [planned] = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
   await queue.insert([queuedOf(JOB, planned!, 0, NOW)])
   const [claim] = await queue.claim(1)
-  const late = holdClaim(store, queue, claim!, planned!)
+  const late = claimedRequest(store, queue, claim!, planned!)
   // Given to another one, as it is when nothing is heard of a worker.
   await queue.fail(claim!, {})
   let [again] = await queue.claim(1)
@@ -411,16 +411,16 @@ test('who was given up writes nothing more: the answer of a worker whose request
     await sleep(200)
     ;[again] = await queue.claim(1)
   }
-  const write = (held: typeof late) =>
-    held.store.write(async (tx) => {
+  const write = (request: typeof late) =>
+    request.store.write(async (tx) => {
       await tx.insertInto('_budget').values({ host: 'x', called_at: 1 }).execute()
-      await held.settle(tx, planned!, null)
+      await request.onRecorded(tx, planned!, null)
     })
   await expect(write(late)).rejects.toMatchObject({ code: 'claim-lost' })
   expect(await store.kysely.selectFrom('_budget').selectAll().execute()).toEqual([])
-  const held = holdClaim(store, queue, again, planned!)
-  await write(held)
-  expect(held.settled()).toBe(true)
+  const claimed = claimedRequest(store, queue, again, planned!)
+  await write(claimed)
+  expect(claimed.isEnded()).toBe(true)
   expect(await store.kysely.selectFrom('_budget').selectAll().execute()).toHaveLength(1)
   expect(await queue.left(JOB.name)).toBe(0)
 })

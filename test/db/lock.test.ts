@@ -20,7 +20,7 @@ import SQLite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError } from '../../src/base/errors.ts'
 import { partFileOf } from '../../src/base/files/partFiles.ts'
-import { holdAlone, isLocked, lockWriter } from '../../src/db/lock.ts'
+import { isLocked, lockWriter, takeLockFile } from '../../src/db/lock.ts'
 import { tempFolder } from '../kit.ts'
 import { openReader, openStore, openWriter } from '../store.ts'
 
@@ -84,7 +84,7 @@ describe('the writer’s lock', () => {
 
   test('names a holder that took long to make the database, and says who it is only then', async () => {
     const file = join(tempFolder(), 'x.db')
-    const unlock = holdAlone(`${file}.lock`)
+    const unlock = takeLockFile(`${file}.lock`)
     const refused = openWriter(file, 'loser').catch((error: unknown) => error)
     // Longer than a holder of a database that is there already would be waited for.
     await new Promise((resolve) => setTimeout(resolve, 6_000))

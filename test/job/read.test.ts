@@ -236,7 +236,7 @@ describe('a job means what it says', () => {
       catalogue: null,
       widgets: null,
       series: [
-        { where: 'series[0]', kind: 'indicator', geoIds: [], timeTrunc: null, lookback: { count: 2, unit: 'day' } },
+        { path: 'series[0]', route: 'indicator', geoIds: [], timeTrunc: null, lookback: { count: 2, unit: 'day' } },
       ],
     })
   })

@@ -51,7 +51,7 @@ describe('indicators by their catalogue entries', () => {
       'f',
     )
     const [one] = onlyIndicators([two], [1001])
-    expect(one!.series.map(({ where, indicators }) => [where, indicators])).toEqual([['series[0]', [1001]]])
+    expect(one!.series.map(({ path: where, indicators }) => [where, indicators])).toEqual([['series[0]', [1001]]])
     expect(one!.catalogue).toBeNull()
     expect(() => onlyIndicators([two], [601])).toThrow(InputError)
     const [selected] = onlyIndicators([job('all')], [1293, 4711])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { VALUE_VIEWS_IN_DUCKDB } from '../../src/lake/asked.ts'
+import { VALUE_VIEWS_IN_DUCKDB } from '../../src/lake/duckDbViews.ts'
 import { VIEWS } from '../../src/tables/sql/views.ts'
 
 test('the views on values have the columns in DuckDB that they have in the database', () => {

@@ -14,7 +14,7 @@ import { zstdDecompressSync } from 'node:zlib'
 import SQLite from 'better-sqlite3'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { holdAlone } from '../../src/db/lock.ts'
+import { takeLockFile } from '../../src/db/lock.ts'
 import { requireManifest } from '../../src/lake/manifest.ts'
 import { folderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/sync.ts'
@@ -268,7 +268,7 @@ describe('a lake destroys nothing', () => {
       err: expect.stringContaining('another database'),
     })
     alter(`update _run set started_at = '2025-06-01T00:00:00.000Z'`)
-    const release = holdAlone(join(lake(), 'lake.lock'))
+    const release = takeLockFile(join(lake(), 'lake.lock'))
     expect(await run('lake', 'sync', 'lake')).toMatchObject({
       code: 5,
       err: expect.stringContaining('Another process'),

@@ -4,7 +4,7 @@ import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
 import { latestFirst } from '../../src/plan/series/order.ts'
 
 const planned = (where: string, to: number): PlannedRequest =>
-  ({ where, window: { from: to - 1, to } }) as PlannedRequest
+  ({ entry: where, window: { from: to - 1, to } }) as PlannedRequest
 
 test('what reaches latest comes first over all series, each series in its own order, nothing lost', () =>
   fc.assert(
@@ -18,6 +18,6 @@ test('what reaches latest comes first over all series, each series in its own or
         ordered.map(({ window }) => window!.to).sort((a, b) => b - a),
       )
       for (const [i, requests] of series.entries())
-        expect(ordered.filter(({ where }) => where === `${i}`)).toEqual(requests)
+        expect(ordered.filter(({ entry: where }) => where === `${i}`)).toEqual(requests)
     }),
   ))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
-import { judge } from '../../src/plan/resolution.ts'
+import { classifyValues } from '../../src/plan/resolution.ts'
 import { checkService } from '../../src/services/declared.ts'
 import type { Rows } from '../../src/tables/rows.ts'
 
@@ -29,7 +29,7 @@ test.each([
     stepS,
     observations: { geoIds: [3, 3, 3], at: [0, stepS, 2 * stepS], guessed: false },
   } as unknown as Rows
-  expect(judge(planned, rows, { steps: [], bordered: false }, [])).toBe(verdict)
+  expect(classifyValues(planned, rows, { steps: [], bordered: false }, [])).toBe(verdict)
 })
 
 const every = (step: number, ...stray: readonly number[]) =>
@@ -47,5 +47,5 @@ test.each([
   const planned = { window, series, timeZone: 'Europe/Lisbon', service: service(3600) } as unknown as PlannedRequest
   const observations = { geoIds: geos.flatMap((at, geo) => at.map(() => geo)), at: geos.flat(), guessed: false }
   const rows = { resolutionId: 9, stepS: 900, observations } as unknown as Rows
-  expect(judge(planned, rows, { steps: [], bordered: false }, [])).toBe(verdict)
+  expect(classifyValues(planned, rows, { steps: [], bordered: false }, [])).toBe(verdict)
 })

@@ -5,7 +5,6 @@ import { findMistakes, readJob } from '../../src/job/read.ts'
 import { checkService } from '../../src/services/declared.ts'
 import { ROUTES } from '../../src/services/routes.ts'
 import { json, runCommand, serve, tempFolder } from '../kit.ts'
-import { servePage } from '../page/site.ts'
 
 /** Two routes that the specification does not have: the values of flows, and bulletins of their own. */
 const { locale, start_date, end_date, time_trunc } = ROUTES.indicator.query
@@ -119,8 +118,6 @@ describe('a job names a route that only its service has', () => {
     expect((await run('archives', 'list', '--kind', 'buletin')).err).toMatch(
       /legal: all, archive, archive_json, bulletin\. Did you mean "bulletin"/,
     )
-    const { url } = await servePage(join(folder, 'data/indicator-sync.db'), { service })
-    expect(await (await fetch(url)).text()).toMatch(/The flow<[^>]*><[^>]*>\s*<span class="soft">flows /)
     expect((await run('discover', 'flow')).out).toMatch(/7 .*The flow/)
 
     // A second run requests nothing that is final, and what nobody declares any more is still shown.

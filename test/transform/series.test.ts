@@ -17,7 +17,7 @@ const RAW: SeriesIdentity = {
   geoIds: null,
 }
 const planned = (series: Partial<SeriesIdentity> = {}, params: AnyParams = { id: 600 }): PlannedRequest => ({
-  where: 'series[0]',
+  entry: 'series[0]',
   route: 'indicator',
   params,
   request: { route: 'indicator', target: '/indicators/600', headers: {} },

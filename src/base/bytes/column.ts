@@ -4,7 +4,7 @@ import { COLON, ZERO } from './bytes.ts'
 export const NEWLINE = 0x0a
 
 /** Room that is kept when a column is emptied. */
-const KEPT = 1024 * 1024
+const KEPT_BYTES = 1024 * 1024
 
 /** Bytes that grow. The buffer is emptied and used again, because the memory of one that is thrown away is freed late. */
 export class ByteColumn {
@@ -17,7 +17,7 @@ export class ByteColumn {
 
   /** Empties it. The bytes that `bytes` returned before are overwritten. */
   clear(): this {
-    if (this.#bytes.length > KEPT) this.#bytes = Buffer.allocUnsafeSlow(4096)
+    if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafeSlow(4096)
     this.#length = 0
     return this
   }

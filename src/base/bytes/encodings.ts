@@ -44,11 +44,11 @@ export interface Encoded extends TextRange {
 
 /** The runs of base64 and of hexadecimal digits that are long enough for a text of that many characters. */
 export function* encodedIn(text: string, characters: number): Generator<Encoded, void> {
-  const kinds = [
+  const encodings = [
     { letters: BASE64, encoding: 'base64', group: 4, shortest: Math.ceil((characters * 4) / 3) },
     { letters: HEX, encoding: 'hex', group: 2, shortest: characters * 2 },
   ] as const
-  for (const { letters, encoding, group, shortest } of kinds)
+  for (const { letters, encoding, group, shortest } of encodings)
     for (const { from, to } of runsOf(text, letters, shortest)) {
       const run = text.slice(from, to).replace(/[\r\n]+/g, '')
       const meaning = (_: unknown, start: number) => Buffer.from(run.slice(start), encoding).toString('latin1')
@@ -58,8 +58,8 @@ export function* encodedIn(text: string, characters: number): Generator<Encoded,
 
 const ESCAPE =
   /%([0-9a-f]{2})|\\(?:u([0-9a-f]{4})|x([0-9a-f]{2})|([\\/"'bfnrt]))|&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(amp|lt|gt|quot|apos|num|percnt|bsol|sol|plus|equals|semi|colon|lowbar|newline|tab));?/gi
-const LETTERS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
-const NAMED: Readonly<Record<string, string>> = {
+const ESCAPED_LETTERS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+const NAMED_ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',
   gt: '>',
@@ -86,7 +86,7 @@ function letterOf([, percent, unicode, hex, letter, decimal, hexadecimal, name]:
   const code = percent ?? unicode ?? hex ?? hexadecimal
   if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16))
   if (decimal !== undefined) return String.fromCharCode(Number(decimal))
-  return name !== undefined ? NAMED[name.toLowerCase()]! : (LETTERS[letter!] ?? letter!)
+  return name !== undefined ? NAMED_ENTITIES[name.toLowerCase()]! : (ESCAPED_LETTERS[letter!] ?? letter!)
 }
 
 /** The text with every escape undone once. */

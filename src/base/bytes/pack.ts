@@ -19,7 +19,7 @@ export interface Packed {
 }
 
 /** Fewer rows are not worth the description of their form. */
-const FEW = 16
+const MIN_FORM_ROWS = 16
 
 /** The header before the columns, as a line of JSON; bytes are written as Latin-1. */
 interface PackHeader {
@@ -83,7 +83,7 @@ function toColumns(body: Buffer): Buffer | null {
     if (!standsAt(body, at, between)) break
     at += between.length
   }
-  if (rows < FEW || body[skipSpace(body, at)] !== END) return null
+  if (rows < MIN_FORM_ROWS || body[skipSpace(body, at)] !== END) return null
   const written = fields.map(({ column }) => column.bytes)
   const head: PackHeader = {
     before: latin(body.subarray(0, start)),

@@ -3,13 +3,13 @@ import { bytesOf, COLON, QUOTE, textEnd, twoDigits } from './bytes.ts'
 import type { ByteColumn, LineReader } from './column.ts'
 
 /** Characters of YYYY-MM-DDTHH:MM:SS. */
-const CLOCK = 19
+const CLOCK_LENGTH = 19
 
 /** Whether a clock time begins here, to which a zone or more may be added. */
 export const isTime = (body: Buffer, at: number): boolean =>
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(body.toString('latin1', at, at + CLOCK))
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(body.toString('latin1', at, at + CLOCK_LENGTH))
 
-/** Writes the clock times of a field: as a rule, what the distance from another time, or from zero, differs by from the row before. */
+/** Writes the clock times of a field: each as its distance from another time of the row (or from zero), less that distance in the row before. */
 export class TimeWriter {
   readonly column: ByteColumn
   /** Seconds on the clock of the last text, as if it were UTC. */
@@ -27,11 +27,12 @@ export class TimeWriter {
   add(body: Buffer, from: number, origin: number): number {
     // Most times are as long as the one before, and share its day and what follows the clock.
     const length = this.#suffixLength
-    let to = from + CLOCK + length
+    let to = from + CLOCK_LENGTH + length
     let known = length >= 0 && body[to] === QUOTE
-    for (let i = CLOCK + length - 1; known && i >= CLOCK; i--) known = body[from + i] === body[this.#last + i]
+    for (let i = CLOCK_LENGTH + length - 1; known && i >= CLOCK_LENGTH; i--)
+      known = body[from + i] === body[this.#last + i]
     if (!known) to = textEnd(body, from)
-    if (to - from < CLOCK) return -1
+    if (to - from < CLOCK_LENGTH) return -1
     let same = this.#last >= 0
     for (let i = 10; same && i >= 0; i--) same = body[from + i] === body[this.#last + i]
     if (!same) {
@@ -46,10 +47,13 @@ export class TimeWriter {
     this.local = this.#midnight + hour * 3600 + minute * 60 + second
     const step = this.local - origin - this.#distance
     if (known && step === 0) this.column.empty()
-    else this.column.line(`${step === 0 ? '' : step}${known ? '' : ` ${body.toString('latin1', from + CLOCK, to)}`}`)
+    else
+      this.column.line(
+        `${step === 0 ? '' : step}${known ? '' : ` ${body.toString('latin1', from + CLOCK_LENGTH, to)}`}`,
+      )
     this.#distance += step
     this.#last = from
-    this.#suffixLength = to - from - CLOCK
+    this.#suffixLength = to - from - CLOCK_LENGTH
     return to
   }
 }

@@ -4,7 +4,7 @@ import { InputError } from '../errors.ts'
 import { asWriteError } from './target.ts'
 
 /** Why a folder cannot be made, by the code of the system and the folder that it would lie in. */
-const WHY_NOT: Readonly<Record<string, (parent: string) => string>> = {
+const FOLDER_FAILURES: Readonly<Record<string, (parent: string) => string>> = {
   EROFS: (parent) => `${parent} cannot be written`,
   ENOENT: (parent) => `${parent} takes no folders`,
   EACCES: (parent) => `this user may not write to ${parent}`,
@@ -17,8 +17,8 @@ const WHY_NOT: Readonly<Record<string, (parent: string) => string>> = {
 const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory()
 
 /**
- * Makes a folder, and those above it. One by one: `mkdir` of Node never stops trying where the system says that a folder is
- * not there which is.
+ * Makes a folder, and those above it. One by one, because Node's recursive `mkdir` never ends where the system denies a folder
+ * that exists.
  */
 export function makeFolder(asWritten: string): void {
   const wanted = resolve(asWritten)
@@ -31,7 +31,7 @@ export function makeFolder(asWritten: string): void {
       // Another process may have made it.
       if (isFolder(folder)) continue
       const { code = '' } = error as NodeJS.ErrnoException
-      const why = WHY_NOT[code]
+      const why = FOLDER_FAILURES[code]
       if (!why) throw asWriteError(error, asWritten)
       throw new InputError(`The folder ${asWritten} cannot be made: ${why(dirname(folder))} (${code}).`, {
         hint: 'Name a folder in one that this user may write to, or make it and give this user the right to write to it.',

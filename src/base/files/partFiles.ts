@@ -12,14 +12,14 @@ function readOrEmpty(read: () => string): string {
   }
 }
 
-const short = (text: string): string => sha256(text).slice(0, 6)
+const shortHash = (text: string): string => sha256(text).slice(0, 6)
 
-let known: { readonly host: string; readonly start: string } | undefined
+let knownMachine: { readonly host: string; readonly start: string } | undefined
 /** This machine, and this boot and process namespace of it: process numbers mean something only within them. */
-const machine = (): NonNullable<typeof known> =>
-  (known ??= {
-    host: short(hostname()),
-    start: short(
+const thisMachine = (): NonNullable<typeof knownMachine> =>
+  (knownMachine ??= {
+    host: shortHash(hostname()),
+    start: shortHash(
       readOrEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')) +
         readOrEmpty(() => readlinkSync('/proc/self/ns/pid')),
     ),
@@ -30,7 +30,7 @@ const STALE_MS = 24 * 3_600_000
 
 /** The name of a file while it is written, beside its final place: it names the process, so that what a killed one left is recognised. */
 export const partFileOf = (file: string, ending: 'part' | 'copy' = 'part'): string =>
-  `${file}.${process.pid}-${machine().host}-${machine().start}.${ending}`
+  `${file}.${process.pid}-${thisMachine().host}-${thisMachine().start}.${ending}`
 
 /** Whether a process of this machine is running. */
 function isRunning(pid: number): boolean {
@@ -54,7 +54,7 @@ export function removeStaleParts(file: string, now: number): void {
       : []
     if (pid === undefined) continue
     const path = join(folder, name)
-    const here = host === machine().host && begun === machine().start
+    const here = host === thisMachine().host && begun === thisMachine().start
     const rests = now - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now)
     // A part file with our own process number was left by an earlier process.
     const gone = here ? Number(pid) === process.pid || !isRunning(Number(pid)) : rests > STALE_MS

@@ -195,7 +195,7 @@ export function moveIntoPlace(part: string, target: Target): void {
   refuseTarget(`${target.asWritten} changes all the time.`, 'Name another file.', 'target-changed')
 }
 
-const WHY_NOT: Readonly<Record<string, string>> = {
+const TARGET_FAILURES: Readonly<Record<string, string>> = {
   EIO: 'the disk failed',
   EFBIG: 'it may not grow as large as it has to (ulimit -f, or the largest file of the disk)',
 }
@@ -205,7 +205,7 @@ export function asWriteError(error: unknown, asWritten: string): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error
   const code = String(error.code)
   if (['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'].includes(code))
-    return new StoreError(`${asWritten} cannot be written: ${WHY_NOT[code] ?? 'the disk is full'} (${code}).`, {
+    return new StoreError(`${asWritten} cannot be written: ${TARGET_FAILURES[code] ?? 'the disk is full'} (${code}).`, {
       hint: 'Make room and run the command again; what stood there was not touched.',
       code: 'disk',
       cause: error,

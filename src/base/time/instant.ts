@@ -1,9 +1,11 @@
 /** An instant: whole seconds since 1970-01-01T00:00:00Z. */
 export type Instant = number
 
-/** The seconds of a day of 24 hours. */
+/** The seconds of an hour, and of a day of 24 hours. */
 export const HOUR = 3_600
 export const DAY = 86_400
+/** The milliseconds of a minute. */
+export const MINUTE_MS = 60_000
 
 /** The earliest and the latest instant that has a four-digit year, 0001 to 9999. */
 export const EARLIEST: Instant = -62_135_596_800

@@ -26,7 +26,7 @@ interface PeriodKind {
   readonly days: readonly [number, number]
 }
 
-const KINDS: readonly PeriodKind[] = [
+const PERIOD_KINDS: readonly PeriodKind[] = [
   { unit: 'day', count: 1, days: [1, 1] },
   { unit: 'day', count: 7, days: [7, 7] },
   { unit: 'month', count: 1, days: [28, 31] },
@@ -39,7 +39,7 @@ export const isLong = (step: number): boolean => step > HOUR
 
 /** The kind of calendar period that has this length; undefined for a fixed length. */
 const kindOf = (step: number): PeriodKind | undefined =>
-  KINDS.find(({ days: [least, most] }) => step >= least * DAY - HOUR && step <= most * DAY + HOUR)
+  PERIOD_KINDS.find(({ days: [least, most] }) => step >= least * DAY - HOUR && step <= most * DAY + HOUR)
 
 /** Whether two steps are lengths of the same kind of period: two months may differ in length. */
 export const isSameStep = (a: number | null, b: number | null): boolean =>

@@ -23,7 +23,7 @@ const FIRST = 0
 const LAST = 4_102_444_800
 /** Seconds. No zone changes its clocks twice within this time. */
 const STRIDE = 7 * DAY
-const known = new Map<string, readonly Transition[]>()
+const transitionsByZone = new Map<string, readonly Transition[]>()
 
 /** The names of the zone data of this runtime. */
 const zoneNames = (): readonly string[] => Intl.supportedValuesOf('timeZone')
@@ -48,12 +48,12 @@ function createOffsets(zone: string): (at: Instant) => number {
 
 /** Refuses a name that the zone data of this runtime does not have. */
 export const checkZone = (zone: string): void => {
-  if (!known.has(zone)) createOffsets(zone)
+  if (!transitionsByZone.has(zone)) createOffsets(zone)
 }
 
 /** Sets the transitions of a zone that were stored earlier from the same zone data: computing them again takes longer than a plan. */
 export function useTransitions(zone: string, rows: readonly Transition[]): void {
-  if (!known.has(zone)) known.set(zone, rows)
+  if (!transitionsByZone.has(zone)) transitionsByZone.set(zone, rows)
 }
 
 /**
@@ -61,7 +61,7 @@ export function useTransitions(zone: string, rows: readonly Transition[]): void 
  * Source: the runtime's IANA data, through `Intl`.
  */
 export function transitions(zone: string): readonly Transition[] {
-  const remembered = known.get(zone)
+  const remembered = transitionsByZone.get(zone)
   if (remembered) return remembered
   const offset = createOffsets(zone)
   const rows: Transition[] = [{ at: FIRST, offset: offset(FIRST) }]
@@ -78,7 +78,7 @@ export function transitions(zone: string): readonly Transition[] {
     }
     rows.push({ at: high, offset: after })
   }
-  known.set(zone, rows)
+  transitionsByZone.set(zone, rows)
   return rows
 }
 
@@ -100,12 +100,13 @@ export function offsetAt(zone: string, at: Instant): number {
   return rows[indexAt(rows, at)]!.offset
 }
 
-const pad = (n: number): string => String(n).padStart(2, '0')
+/** A whole number below a hundred with two digits. */
+export const padTwo = (n: number): string => String(n).padStart(2, '0')
 
 /** An offset in seconds as `+01:00`, or with another separator between hours and minutes. */
 export function formatOffset(offset: number, separator = ':'): string {
   const minutes = Math.abs(offset) / 60
-  return `${offset < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}${separator}${pad(Math.floor(minutes % 60))}`
+  return `${offset < 0 ? '-' : '+'}${padTwo(Math.floor(minutes / 60))}${separator}${padTwo(Math.floor(minutes % 60))}`
 }
 
 /** The local clock at an instant without its offset: `2025-10-01T02:00:00`. */
@@ -123,10 +124,10 @@ export const localDate = (zone: string, at: Instant): LocalDate => localClock(zo
 export const UNITS = ['five_minutes', 'ten_minutes', 'fifteen_minutes', 'hour', 'day', 'month', 'year'] as const
 export type Unit = (typeof UNITS)[number]
 
-const SECONDS = { five_minutes: 300, ten_minutes: 600, fifteen_minutes: 900, hour: 3600 } as const
+const UNIT_SECONDS = { five_minutes: 300, ten_minutes: 600, fifteen_minutes: 900, hour: 3600 } as const
 
 /** Seconds of a step that is always equally long; undefined for a day, a month and a year. */
-export const fixedSeconds = (unit: Unit): number | undefined => SECONDS[unit as keyof typeof SECONDS]
+export const fixedSeconds = (unit: Unit): number | undefined => UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS]
 
 /** The first instant at which the local calendar has reached a day, given in days since 1970: a day that a zone skipped begins with the next one. */
 function startOfDay(zone: string, day: number): Instant {
@@ -147,14 +148,14 @@ function localDayNumber(zone: string, at: Instant): number {
 }
 
 /** Months and years of the calendar, which is the same in every zone: days are counted in UTC. */
-const CALENDAR = {
+const CALENDAR_UNITS = {
   month: { start: startOfMonth, add: addMonths },
   year: { start: startOfYear, add: addYears },
 } as const
 
 /** The first day of the month or year of a day, some units later. */
 function moveDay(day: number, unit: 'month' | 'year', count: number): number {
-  const { start, add } = CALENDAR[unit]
+  const { start, add } = CALENDAR_UNITS[unit]
   return add(start(new UTCDateMini(day * DAY * 1000)), count).getTime() / 1000 / DAY
 }
 

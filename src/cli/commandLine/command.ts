@@ -9,7 +9,7 @@ export interface Command {
   readonly positionals?: Readonly<Record<string, Options & { readonly type: 'string' | 'number' }>>
   readonly flags: Readonly<Record<string, Options>>
   readonly example: string
-  /** The small heap it begins with, where it always has replies to read, fetched or stored, or stays up (`heap.ts`). */
+  /** The small heap that it begins with (`heap.ts`): for commands that always read replies, fetched or stored, and for those that stay up. */
   readonly heap?: Heap
   /** Whether it ends when nobody reads its output any more: it only writes, or runs until it is stopped. */
   readonly endsWithOutput?: boolean

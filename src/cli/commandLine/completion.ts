@@ -5,14 +5,14 @@ import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import type { Command } from './command.ts'
 
-type Commands = Readonly<Record<string, Command>>
+type CompletedCommands = Readonly<Record<string, Command>>
 
 /** Shells that complete commands, flags, their words and files. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
 
 /** Flags and positionals whose values are files or folders. */
-const FILES: readonly string[] = [
+const FILE_FLAGS: readonly string[] = [
   ...['database', 'api-key-file', 'service', 'output', 'into', 'folder', 'faults', 'scripts', 'overwrite'],
   ...['jobs', 'job', 'file', 'dir'],
 ]
@@ -38,7 +38,7 @@ interface Completed {
 
 function flagValues(name: string, { choices }: Options): FlagValues {
   if (name === 'recipe') return RECIPE_NAMES
-  return choices ? choices.map(String) : FILES.includes(name) ? 'file' : null
+  return choices ? choices.map(String) : FILE_FLAGS.includes(name) ? 'file' : null
 }
 
 const flagOf = ([name, options]: [string, Options]): CommandFlag => ({
@@ -50,7 +50,7 @@ const flagOf = ([name, options]: [string, Options]): CommandFlag => ({
 const HELP: readonly CommandFlag[] = [{ name: '--help', about: 'What it does, with an example', values: undefined }]
 const EVERYWHERE = [...Object.entries(COMMON).map(flagOf), ...HELP]
 
-const completed = (commands: Commands): Completed[] =>
+const completed = (commands: CompletedCommands): Completed[] =>
   Object.entries(commands).map(([name, { about, flags, positionals = {} }]) => {
     const first = Object.entries(positionals)[0]
     return {
@@ -63,7 +63,7 @@ const completed = (commands: Commands): Completed[] =>
 
 /** The text between single quotes of a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-const names = (list: readonly { readonly name: string }[]): string => list.map(({ name }) => name).join(' ')
+const namesText = (list: readonly { readonly name: string }[]): string => list.map(({ name }) => name).join(' ')
 
 /** The patterns of a `case` over "command previous-word", for flags that take a value: `words` writes what to do with some. */
 function valueCases(
@@ -108,12 +108,12 @@ _indicator_sync() {
 ${valueCases(commands, (values) => reply(values.join(' ')), '_indicator_sync_files').join('\n')}
   esac
   if [[ -z $cmd ]]; then
-    ${reply(`${names(commands)} --help --version`)}
+    ${reply(`${namesText(commands)} --help --version`)}
     return
   fi
   if [[ $cur == -* ]]; then
     case $cmd in
-${commands.map(({ name, flags }) => `    ${name}) ${reply(names(flags))} ;;`).join('\n')}
+${commands.map(({ name, flags }) => `    ${name}) ${reply(namesText(flags))} ;;`).join('\n')}
     esac
     return
   fi
@@ -207,9 +207,12 @@ function fish(commands: readonly Completed[]): string {
 const SCRIPTS: Readonly<Record<Shell, (commands: readonly Completed[]) => string>> = { bash, zsh, fish }
 
 /** The script with which a shell completes; made from the declarations of the commands, so that it knows each of them. */
-export const completionText = (shell: Shell, commands: Commands): string => SCRIPTS[shell](completed(commands))
+export const completionText = (shell: Shell, commands: CompletedCommands): string => SCRIPTS[shell](completed(commands))
 
-export async function run({ shell }: CommonArgs & { readonly shell: Shell }, commands: Commands): Promise<number> {
+export async function run(
+  { shell }: CommonArgs & { readonly shell: Shell },
+  commands: CompletedCommands,
+): Promise<number> {
   print(completionText(shell, commands))
   return EXIT.done
 }

@@ -17,7 +17,7 @@ export const VARIABLES = [
 ] as const
 
 /** The commands that a newcomer needs first, in this order. */
-const FIRST = ['init', 'sync', 'status', 'query', 'export'] as const
+const FIRST_COMMANDS = ['init', 'sync', 'status', 'query', 'export'] as const
 
 /** A heading of the help, with its commands. */
 export interface CommandGroup {
@@ -25,16 +25,16 @@ export interface CommandGroup {
   readonly commands: Readonly<Record<string, Command>>
 }
 
-const isFirst = (name: string): boolean => (FIRST as readonly string[]).includes(name)
-const others = (commands: Readonly<Record<string, Command>>): Record<string, Command> =>
+const isFirst = (name: string): boolean => (FIRST_COMMANDS as readonly string[]).includes(name)
+const otherCommands = (commands: Readonly<Record<string, Command>>): Record<string, Command> =>
   Object.fromEntries(Object.entries(commands).filter(([name]) => !isFirst(name)))
 
 /** Every command under its heading. A new command gets the heading of the file in which it is declared. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
-  { title: 'Begin with', commands: Object.fromEntries(FIRST.map((name) => [name, COMMANDS[name]])) },
-  { title: 'Plan and fetch', commands: others(SYNC_COMMANDS) },
-  { title: 'Read, check and hand out', commands: others(READ_COMMANDS) },
-  { title: 'Look after the database', commands: others(MAINTENANCE_COMMANDS) },
+  { title: 'Begin with', commands: Object.fromEntries(FIRST_COMMANDS.map((name) => [name, COMMANDS[name]])) },
+  { title: 'Plan and fetch', commands: otherCommands(SYNC_COMMANDS) },
+  { title: 'Read, check and hand out', commands: otherCommands(READ_COMMANDS) },
+  { title: 'Look after the database', commands: otherCommands(MAINTENANCE_COMMANDS) },
 ]
 
 /** The text of `--help` without a command: the commands in groups, those that are needed first at the top. */

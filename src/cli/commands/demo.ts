@@ -15,11 +15,11 @@ import { summaryText } from '../text/summary.ts'
 import { packageFile } from '../version.ts'
 import { runStatement } from './query.ts'
 
-const DATABASE = 'data/demo.db'
+const DEMO_DATABASE = 'data/demo.db'
 
 /** The service that the emulator is a copy of. */
-const SERVICE = SERVICES.generic
-const { spotPrice } = SERVICE.wellKnown
+const DEMO_SERVICE = SERVICES.generic
+const { spotPrice } = DEMO_SERVICE.wellKnown
 /** The native series of the price, in the words of SQL. */
 const SPOT_PRICE = `indicator_id = ${spotPrice.indicator} and time_trunc is null and geo_agg is null and geo_id = ${spotPrice.geo}`
 
@@ -68,15 +68,15 @@ async function checkTarget(file: string): Promise<void> {
 
 /** `demo`: the main job against an embedded service, then what SQL answers. */
 export async function run(args: CommonArgs & DatabaseArgs): Promise<number> {
-  const file = args.database ?? DATABASE
+  const file = args.database ?? DEMO_DATABASE
   await checkTarget(file)
-  const jobs = readJobs([packageFile('jobs/demo.yaml')], SERVICE)
+  const jobs = readJobs([packageFile('jobs/demo.yaml')], DEMO_SERVICE)
   const emulator = await startEmulator({})
   try {
     const log = logFor(args, [emulator.key])
     log.info(`An embedded copy of the service answers on ${emulator.url}.`)
     const { code, summaries } = await runJobs(jobs, {
-      service: SERVICE,
+      service: DEMO_SERVICE,
       baseUrl: emulator.url,
       key: emulator.key,
       file,

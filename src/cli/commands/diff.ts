@@ -27,13 +27,13 @@ const COLUMNS = [
   ...['before', 'after', 'changed_at'],
 ] as (keyof Difference)[]
 /** The columns that a table shows: the others do not fit a terminal. */
-const SHOWN = ['change', 'id', 'name', 'geo_id', 'at_local', 'before', 'after'] as const
+const SHOWN_COLUMNS = ['change', 'id', 'name', 'geo_id', 'at_local', 'before', 'after'] as const
 
 /** An instant to the millisecond, from the value of a flag. */
 const momentOfFlag = (flag: string, text: string, zone: string, now: number): string =>
   formatMillis(millisOfFlag(flag, text, zone, now))
 
-async function spanOf(reader: Reader, args: DiffArgs, zone: string): Promise<Pick<DiffQuestion, 'from' | 'to'>> {
+async function diffRange(reader: Reader, args: DiffArgs, zone: string): Promise<Pick<DiffQuestion, 'from' | 'to'>> {
   const now = Date.now()
   if (args.run === undefined)
     return {
@@ -72,7 +72,7 @@ export async function run(args: DiffArgs): Promise<number> {
   const reader = openReader(database.value)
   try {
     const zone = service.value.timeZone
-    const question: DiffQuestion = { ...(await spanOf(reader, args, zone)), indicators: args.indicator ?? [] }
+    const question: DiffQuestion = { ...(await diffRange(reader, args, zone)), indicators: args.indicator ?? [] }
     if (question.from > question.to) throw new InputError('--from must not come after --to.', { code: 'empty-range' })
     const counts = new Map<string, number>()
     const all = await differences(reader, question)
@@ -98,9 +98,9 @@ export async function run(args: DiffArgs): Promise<number> {
     if (shown.length > 0)
       print(
         `${tableText({
-          columns: SHOWN.map((column) => column.replace('_id', '').replace('at_local', 'at or text')),
+          columns: SHOWN_COLUMNS.map((column) => column.replace('_id', '').replace('at_local', 'at or text')),
           rows: shown.map((one) =>
-            SHOWN.map((column) => (column === 'at_local' ? (one.at_local ?? fieldText(one)) : one[column])),
+            SHOWN_COLUMNS.map((column) => (column === 'at_local' ? (one.at_local ?? fieldText(one)) : one[column])),
           ),
         })}\n`,
       )

@@ -26,7 +26,7 @@ interface DiscoverArgs extends CommonArgs, ServiceArgs {
 const catalogue = ({ locales }: Service): string =>
   `name: discover\nlocales: [${locales.join(', ')}]\ncatalogue: true\n`
 
-async function refresh(args: DiscoverArgs, file: string): Promise<number> {
+async function refreshCatalogue(args: DiscoverArgs, file: string): Promise<number> {
   const reached = requireService(await readSettings(args))
   const { service, key } = reached
   const log = logFor(args, secretsOf(key))
@@ -45,7 +45,7 @@ async function refresh(args: DiscoverArgs, file: string): Promise<number> {
 
 export async function run(args: DiscoverArgs): Promise<number> {
   const file = (await readSettings(args)).database.value
-  const code = args.refresh ? await refresh(args, file) : EXIT.done
+  const code = args.refresh ? await refreshCatalogue(args, file) : EXIT.done
   if (code !== EXIT.done && !(await isThere(file))) return code
   const reader = openReader(file)
   try {

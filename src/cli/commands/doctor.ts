@@ -81,7 +81,7 @@ function zoneData(timeZone: string): Diagnosis {
   return good('zone data', `knows ${timeZone} (${version}): ${quantity(changes, 'clock change')} in ${year}`)
 }
 
-function machine(file: string, { timeZone }: Service): Diagnosis[] {
+function machineHealth(file: string, { timeZone }: Service): Diagnosis[] {
   const folder = [resolve(placeOf(file).folder ?? '.'), process.cwd()].find(existsSync) ?? '.'
   const { bavail, bsize } = statfsSync(folder)
   const free = Math.floor((bavail * bsize) / 1024 / 1024)
@@ -114,7 +114,7 @@ const logState = (log: number): Diagnosis =>
       : `${grouped(log)} bytes of write-ahead log: a reader has been open for long; close it`,
   )
 
-async function health(file: string): Promise<Diagnosis[]> {
+async function databaseHealth(file: string): Promise<Diagnosis[]> {
   const state = await schemaState(file)
   if (!state.exists) return [good('schema', 'no database yet; the first sync makes it')]
   if (state.version < state.known)
@@ -149,7 +149,7 @@ async function health(file: string): Promise<Diagnosis[]> {
 /** The health of the file; a file too damaged to be read is a finding like any other. */
 async function healthOf(file: string): Promise<Diagnosis[]> {
   try {
-    return await health(file)
+    return await databaseHealth(file)
   } catch (thrown) {
     const error = asStoreError(thrown, file)
     if (!(error instanceof StoreError || error instanceof BusyError)) throw error
@@ -167,7 +167,7 @@ export async function run(args: DoctorArgs): Promise<number> {
   const file = settings.database.value
   const findings = [
     ...configuration(settings),
-    ...machine(file, settings.service.value),
+    ...machineHealth(file, settings.service.value),
     ...(await healthOf(file)),
     ...(args.online ? await probe(settings) : []),
   ]

@@ -6,8 +6,8 @@ import { startOfDate } from '../../base/time/zone.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Dialect } from '../../products/cells.ts'
-import { datasetsOf, type ExportQuestion, rangeIn, requireHeld, yearsOf } from '../../products/datasets.ts'
 import { type Clock, type Exported, exportLong, exportWide } from '../../products/export.ts'
+import { type ExportQuestion, exportedGeoSeries, rangeIn, requireHeld, yearsOf } from '../../products/exportQuestion.ts'
 import { asAnswerError } from '../../products/statement.ts'
 import { examplesOf } from '../../services/examples.ts'
 import type { Service } from '../../services/service.ts'
@@ -80,7 +80,7 @@ const both = (a: Interval, b: Interval): Interval => ({ from: Math.max(a.from, b
 
 /** Writes a file for each local year of the series. */
 async function writeYears(db: Reader, folder: string, question: ExportQuestion, args: ExportArgs): Promise<number> {
-  const zones = [...new Set((await datasetsOf(db, question)).map(({ zone }) => zone))]
+  const zones = [...new Set((await exportedGeoSeries(db, question)).map(({ zone }) => zone))]
   const rangeOfYear = (zone: string, year: number): Interval => both(rangeIn(zone, question), yearIn(zone, year))
   const part = (year: number): ExportQuestion => ({
     ...question,
@@ -119,7 +119,7 @@ async function exportQuestion(db: Reader, args: ExportArgs): Promise<ExportQuest
     asOf: null,
   }
   await requireHeld(db, question)
-  const [first] = await datasetsOf(db, question)
+  const [first] = await exportedGeoSeries(db, question)
   return {
     ...question,
     asOf:
@@ -128,7 +128,7 @@ async function exportQuestion(db: Reader, args: ExportArgs): Promise<ExportQuest
 }
 
 /** Writes the requested rows; returns how many. */
-async function write(reader: Reader, output: string | undefined, args: ExportArgs): Promise<number> {
+async function writeExport(reader: Reader, output: string | undefined, args: ExportArgs): Promise<number> {
   const { sql, overwrite, format: form } = args
   if (sql === undefined && args.partition && output !== undefined)
     return writeYears(reader, output, await exportQuestion(reader, args), args)
@@ -155,7 +155,7 @@ export async function run(args: ExportArgs): Promise<number> {
   const output = args.output !== undefined && STDOUT.includes(args.output) ? undefined : args.output
   const reader = openReader(database.value)
   try {
-    const rows = await write(reader, output, args)
+    const rows = await writeExport(reader, output, args)
     if (!args.quiet) process.stderr.write(`${quantity(rows, 'row')}${output ? ` in ${output}` : ''}.\n`)
     return EXIT.done
   } catch (error) {

@@ -23,7 +23,7 @@ const COLUMNS = [
 ] as const
 
 /** A cell of the table: a request for all geos has no number. */
-const cellOf = (column: (typeof COLUMNS)[number], value: unknown): unknown =>
+const gapCell = (column: (typeof COLUMNS)[number], value: unknown): unknown =>
   column === 'geo_id' && value === 0 ? 'all geos' : value
 
 export async function run(
@@ -38,7 +38,7 @@ export async function run(
       print(`No gaps: everything that was requested and is past revision is held.${pending && `\n${pending}`}`)
     } else
       print(
-        tableText({ columns: COLUMNS, rows: gaps.map((gap) => COLUMNS.map((column) => cellOf(column, gap[column]))) }),
+        tableText({ columns: COLUMNS, rows: gaps.map((gap) => COLUMNS.map((column) => gapCell(column, gap[column]))) }),
       )
     return args.fail && gaps.length > 0 ? EXIT.check : EXIT.done
   } finally {

@@ -23,7 +23,7 @@ INDICATOR_SYNC_API_KEY=
 `
 
 /** Makes a file that must not be there yet. */
-function make(file: string, write: (file: string) => void): string {
+function makeFile(file: string, write: (file: string) => void): string {
   try {
     write(file)
     return `written  ${file}`
@@ -36,7 +36,7 @@ function make(file: string, write: (file: string) => void): string {
   }
 }
 
-const copy = (name: string) => (file: string) =>
+const copyTemplate = (name: string) => (file: string) =>
   copyFileSync(packageFile(`jobs/${name}`), file, constants.COPYFILE_EXCL)
 
 export async function run({ dir }: CommonArgs & { readonly dir: string }): Promise<number> {
@@ -44,9 +44,9 @@ export async function run({ dir }: CommonArgs & { readonly dir: string }): Promi
   makeFolder(jobs)
   print(
     [
-      make(join(jobs, 'nightly.yaml'), copy('nightly.yaml')),
-      make(join(jobs, 'job.schema.json'), copy('job.schema.json')),
-      make(join(dir, '.env.example'), (file) => writeFileSync(file, ENVIRONMENT, { flag: 'wx', mode: 0o600 })),
+      makeFile(join(jobs, 'nightly.yaml'), copyTemplate('nightly.yaml')),
+      makeFile(join(jobs, 'job.schema.json'), copyTemplate('job.schema.json')),
+      makeFile(join(dir, '.env.example'), (file) => writeFileSync(file, ENVIRONMENT, { flag: 'wx', mode: 0o600 })),
       '',
       'Next:',
       ...(resolve(dir) === process.cwd() ? [] : [`  cd ${shellWord(dir)}`]),

@@ -1,6 +1,7 @@
 import { InputError } from '../../base/errors.ts'
 import { asWriteError } from '../../base/files/target.ts'
 import { quantity } from '../../base/quantity.ts'
+import { MINUTE_MS } from '../../base/time/instant.ts'
 import { openReader } from '../../db/open.ts'
 import { checkLake } from '../../lake/check.ts'
 import { registerFiles } from '../../lake/ducklake.ts'
@@ -24,9 +25,7 @@ interface LakeArgs extends CommonArgs, DatabaseArgs {
   readonly json: boolean
 }
 
-const MINUTE_MS = 60_000
-
-async function syncFolder(args: LakeArgs): Promise<number> {
+async function syncLakeFolder(args: LakeArgs): Promise<number> {
   const reader = openReader((await readSettings(args)).database.value)
   try {
     const done = await withLake(args.folder, (place) =>
@@ -58,7 +57,7 @@ async function registerFolder({ folder, json, quiet }: LakeArgs, catalogue: stri
     print(isNew ? 'The DuckLake catalogue has its files.' : 'The DuckLake catalogue had them already.')
 }
 
-async function check({ folder, json }: LakeArgs): Promise<number> {
+async function checkFolder({ folder, json }: LakeArgs): Promise<number> {
   const { manifest, findings } = await withLake(folder, checkLake)
   const { snapshot, created_at, synced_at, tables } = manifest
   const rows = tables.observation.rows
@@ -80,5 +79,5 @@ export async function run(args: LakeArgs): Promise<number> {
       hint: 'indicator-sync lake sync data/lake --ducklake data/lake.ducklake',
       code: 'usage',
     })
-  return args.action === 'sync' ? syncFolder(args) : check(args)
+  return args.action === 'sync' ? syncLakeFolder(args) : checkFolder(args)
 }

@@ -21,7 +21,7 @@ interface MigrateArgs extends CommonArgs, DatabaseArgs {
 const REPORT_MS = 10_000
 
 /** Copies a database in a file into one on a server; the file is locked meanwhile. */
-async function copy(from: string, into: string, args: MigrateArgs): Promise<void> {
+async function copyToServer(from: string, into: string, args: MigrateArgs): Promise<void> {
   if (placeOf(from).isShared || !placeOf(into).isShared)
     throw new InputError('--from takes a file, and --database the address of a server.', {
       hint: 'indicator-sync migrate --from data/indicator-sync.db --database postgres://USER@HOST/DATABASE',
@@ -55,7 +55,7 @@ export async function run(args: MigrateArgs): Promise<number> {
     return EXIT.done
   }
   const file = (await readSettings(args)).database.value
-  if (args.from !== undefined) await copy(args.from, file, args)
+  if (args.from !== undefined) await copyToServer(args.from, file, args)
   else if (!args.list) await (await openWriter(file, 'migrate')).close()
   const { exists, version, known, migrations } = await schemaState(file)
   if (args.json) print(JSON.stringify({ database: file, exists, version, known, migrations }, null, 2))

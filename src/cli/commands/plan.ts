@@ -71,11 +71,11 @@ function planJob(
   const resolved = isKnown
     ? resolveSelectors(job, catalogue)
     : { ...job, series: job.series.filter(({ select }) => select === null) }
-  const selected = (where: string, count: number): string =>
-    `${where}: ${grouped(count)} of ${quantity(catalogue.length, 'indicator')} of the catalogue.`
+  const selected = (path: string, count: number): string =>
+    `${path}: ${grouped(count)} of ${quantity(catalogue.length, 'indicator')} of the catalogue.`
   const notes = isKnown
-    ? job.series.flatMap(({ where, select }, i) =>
-        select ? [selected(where, resolved.series[i]!.indicators.length)] : [],
+    ? job.series.flatMap(({ path, select }, i) =>
+        select ? [selected(path, resolved.series[i]!.indicators.length)] : [],
       )
     : ['The catalogue is not held yet and is fetched first; what it selects is planned then.']
   return {
@@ -94,7 +94,7 @@ function* jsonOf(all: readonly PlannedJob[]): Generator<string> {
   let count = 0
   for (const { job, requests } of all)
     for (const planned of requests()) {
-      const { where: entry, route, request, reason, window } = planned
+      const { entry, route, request, reason, window } = planned
       const one = { job: job.name, entry, route, target: request.target, reason, params: sentParams(planned), window }
       yield `${count++ === 0 ? '[' : ','}${JSON.stringify(one)}\n`
     }
@@ -110,7 +110,7 @@ function* urlsOf(all: readonly PlannedJob[], base: string): Generator<string> {
 function noteAll(requested: Requested, requests: Iterable<PlannedRequest>): void {
   for (const { series, geoIds, window, request } of requests)
     if (series && window) requested.add(seriesKey(series), geoIds, [window])
-    else requested.takes(request.target)
+    else requested.addTarget(request.target)
 }
 
 /** `plan`: what a sync would request, why, how many calls and on which days. */

@@ -36,7 +36,7 @@ interface PublishArgs extends CommonArgs, NamedServiceArgs {
 const METADATA = 'metadata.yaml'
 
 /** Replaces a small file atomically; `make` gets its current content. */
-function writeWhole(claimIt: () => Target, make: (stands: string | null) => string): void {
+function replaceSmallFile(claimIt: () => Target, make: (stands: string | null) => string): void {
   for (let attempt = 0; attempt < 10; attempt++) {
     const target = claimIt()
     const part = partFileOf(target.file)
@@ -108,9 +108,9 @@ async function publishCopy(
   claimMetadata()
   const manifest = await publish(source, path, { bookkeeping: args.bookkeeping, overwrite })
   const whole = { file: name, program: `indicator-sync ${version()}`, ...manifest }
-  writeWhole(claimManifest, () => `${JSON.stringify(whole, null, 2)}\n`)
+  replaceSmallFile(claimManifest, () => `${JSON.stringify(whole, null, 2)}\n`)
   const publication = { ...args, service, sources: await sourcesOf(source) }
-  writeWhole(claimMetadata, (stands) =>
+  replaceSmallFile(claimMetadata, (stands) =>
     metadataText(basename(name, extname(name)), publication, stands === null ? null : readMetadata(stands)),
   )
   const summary = `${path}: ${quantity(manifest.rows.observation ?? 0, 'value')}, ${grouped(manifest.bytes)} bytes, sha256 ${manifest.sha256}.\nBeside it: ${name}.manifest.json, and metadata.yaml for \`datasette ${name} -m metadata.yaml\`.`

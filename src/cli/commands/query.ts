@@ -78,7 +78,7 @@ export const runStatement = (file: string, sql: string, parameters: Parameters =
   }))
 
 /** Prints what it means that a recipe has no rows; returns whether there is nothing more to print. */
-function tellNothing(how: Format, nothing: Question['nothing']): boolean {
+function printNoRows(how: Format, nothing: Question['nothing']): boolean {
   if (!nothing) return false
   if (!nothing.answers) throw new InputError(nothing.says, { code: 'nothing-held' })
   if (how === 'table') print(nothing.says)
@@ -127,7 +127,7 @@ async function runDuckDb(
   limit: number,
   { given, recipe }: Awaited<ReturnType<typeof questionOf>>,
 ): Promise<boolean> {
-  const { askDuckDb, inDuckDb } = await import('../statements/queryDuckDb.ts')
+  const { queryDuckDb: askDuckDb, inDuckDb } = await import('../statements/queryDuckDb.ts')
   const { sql, parameters, notes, nothing } = await prepare(args, settings, given, recipe)
   const { columns, rows, more } = await askDuckDb(
     { file: settings.database.value, ...(args.lake === undefined ? {} : { lake: args.lake }) },
@@ -136,7 +136,7 @@ async function runDuckDb(
     recipe !== undefined,
   )
   if (!args.quiet) for (const note of notes) process.stderr.write(`${note}\n`)
-  if (rows.length > 0 || !tellNothing(how, nothing)) await stream(format(how, columns, [rows], args))
+  if (rows.length > 0 || !printNoRows(how, nothing)) await stream(format(how, columns, [rows], args))
   return more
 }
 
@@ -179,7 +179,7 @@ export async function run(args: QueryArgs): Promise<number> {
     const iterator = limitRows(rows, limit, tooMany)[Symbol.asyncIterator]()
     try {
       const first = await iterator.next()
-      if (first.done && tellNothing(how, nothing)) return
+      if (first.done && printNoRows(how, nothing)) return
       const all = (async function* () {
         if (!first.done) yield first.value
         yield* { [Symbol.asyncIterator]: () => iterator }

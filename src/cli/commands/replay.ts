@@ -133,7 +133,7 @@ const claimInto = (file: string, into: string): Target =>
   })
 
 /** The error for `--into` with a database on a server. */
-const intoFile = (): InputError =>
+const refuseServer = (): InputError =>
   new InputError('With --into, a database is rebuilt in a file, not on a server.', {
     hint: 'Rebuild it with --into FILE.db, then copy that into an empty database: indicator-sync migrate --from FILE.db --database postgres://…/NEW',
     code: 'rebuild-on-server',
@@ -168,7 +168,7 @@ export async function run(args: ReplayArgs): Promise<number> {
     throw new InputError('--incomplete goes with --into: a database is never replaced by a part of itself.', {
       code: 'incomplete-in-place',
     })
-  if (args.into !== undefined && placeOf(args.into).folder === null) throw intoFile()
+  if (args.into !== undefined && placeOf(args.into).folder === null) throw refuseServer()
   const began = performance.now()
   let reportedAt = began
   const onProgress = (replies: number): void => {

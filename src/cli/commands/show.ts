@@ -61,9 +61,9 @@ async function findShownSeries(
   const mainFirst = mainGeos.reduce((query, id) => query.orderBy((of) => of('g.geo_id', '<>', id)), series)
   const found = await mainFirst.orderBy('g.geo_id').limit(1).executeTakeFirst()
   if (found) {
-    const { indicator_name, indicator_id, first_utc, last_utc, ...dataset } = found
+    const { indicator_name, indicator_id, first_utc, last_utc, ...series } = found
     const [firstAt, lastAt] = [parseInstant(first_utc), parseInstant(last_utc)]
-    return { ...dataset, name: indicator_name ?? `${wordOf(kind)} ${indicator_id}`, firstAt, lastAt }
+    return { ...series, name: indicator_name ?? `${wordOf(kind)} ${indicator_id}`, firstAt, lastAt }
   }
   throw new InputError(
     `No values of ${wordOf(kind)} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are held.`,
@@ -74,8 +74,8 @@ async function findShownSeries(
   )
 }
 
-/** The values of a dataset in a range, current or past, one for each step. */
-async function draw(
+/** The values of a series in a range, current or past, one for each step. */
+async function readDrawn(
   { engine }: Reader,
   only: ShownSeries,
   from: number,
@@ -83,14 +83,14 @@ async function draw(
   then: string,
 ): Promise<DrawnSeries> {
   const state = then === 'now' ? '' : then === 'first' ? ', as first published' : `, as known at ${then}`
-  const dataset = { ...only, state }
-  const rows = await engine.valuesThen({ ...dataset, from, to }, then)
+  const titled = { ...only, state }
+  const rows = await engine.valuesThen({ ...titled, from, to }, then)
   const step = rows.reduce((least, row) => Math.min(least, row.step), Number.POSITIVE_INFINITY)
-  if (!Number.isFinite(step)) return { ...dataset, step: 3600, values: [] }
+  if (!Number.isFinite(step)) return { ...titled, step: 3600, values: [] }
   const values: (number | null)[] = new Array(Math.ceil((to - from) / step)).fill(null)
   for (const row of rows)
     values.fill(row.value, Math.floor((row.at - from) / step), Math.ceil((row.at - from + row.step) / step))
-  return { ...dataset, step, values }
+  return { ...titled, step, values }
 }
 
 /** What is drawn, by number and kind. */
@@ -109,7 +109,7 @@ function subjectOf(
 }
 
 /** What is asked for by `--last`, or by `--from` and `--to`; undefined where nothing is. */
-function askedRange(args: ShowArgs, zone: string): Interval | undefined {
+function rangeToShow(args: ShowArgs, zone: string): Interval | undefined {
   if (args.last !== undefined && parseSpan(args.last) === undefined)
     throw new InputError(`--last ${JSON.stringify(args.last)} is not a valid span; legal: ${SPAN_FORM}.`, {
       code: 'bad-span',
@@ -121,14 +121,14 @@ function askedRange(args: ShowArgs, zone: string): Interval | undefined {
 }
 
 /** Reads what is to be shown. Throws InputError where nothing of it is held. */
-async function read(reader: Reader, args: ShowArgs, service: Service): Promise<Shown> {
+async function readShown(reader: Reader, args: ShowArgs, service: Service): Promise<Shown> {
   const { kind, id } = subjectOf(args, service)
   const first = await findShownSeries(reader, kind, id, args.geo, service)
   const second =
     args.with === undefined ? null : await findShownSeries(reader, ENTRY_ROUTES.series, args.with, args.geo, service)
   const asOf = args.asOf === undefined ? null : formatMillis(millisOfFlag('as-of', args.asOf, first.zone, Date.now()))
   const then = asOf ?? (args.revisions ? 'first' : 'now')
-  const range = askedRange(args, first.zone)
+  const range = rangeToShow(args, first.zone)
   const last = Math.max(first.lastAt, second?.lastAt ?? 0, then === 'now' ? 0 : await lastVersionAt(reader, first))
   const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, last + 1)
   const from = Math.max(range?.from ?? to - USUAL, Math.min(first.firstAt, second?.firstAt ?? first.firstAt))
@@ -137,16 +137,16 @@ async function read(reader: Reader, args: ShowArgs, service: Service): Promise<S
       hint: `What is held ends at ${formatLocal(first.zone, last)}; give --from and --to, or no range for its last week.`,
       code: 'nothing-held',
     })
-  const datasets = [first, ...(second ? [second] : [])]
+  const shown = [first, ...(second ? [second] : [])]
   const all: DrawnSeries[] = []
-  for (const dataset of datasets) all.push(await draw(reader, dataset, from, to, then))
+  for (const series of shown) all.push(await readDrawn(reader, series, from, to, then))
   if (asOf !== null && all.every((drawn) => drawnValues(drawn).length === 0))
     throw new InputError(`Nothing of ${wordOf(kind)} ${id} was known of this time at ${asOf}.`, {
       hint: 'Give a later instant, or --revisions alone for the first version of each value.',
       code: 'nothing-known',
     })
   const revised = args.revisions ? await reader.engine.revisions({ ...first, from, to }, asOf) : null
-  const current = revised ? await draw(reader, first, from, to, 'now') : null
+  const current = revised ? await readDrawn(reader, first, from, to, 'now') : null
   return { all, from, to, then, revised, current }
 }
 
@@ -154,7 +154,7 @@ export async function run(args: ShowArgs): Promise<number> {
   const { database, service } = await readSettings(args)
   const reader = openReader(database.value)
   try {
-    const shown = await read(reader, args, service.value)
+    const shown = await readShown(reader, args, service.value)
     if (args.json) print(JSON.stringify(shownJson(shown)))
     else print(shownText(shown, process.stdout.columns ?? 100))
     return EXIT.done

@@ -36,13 +36,13 @@ export async function run(
   try {
     const lakes: LakeState[] = []
     const without: string[] = []
-    const asked = new Set(args.lake)
-    for (const folder of new Set([...asked, ...jobs.flatMap(({ lake }) => lake ?? [])]))
+    const given = new Set(args.lake)
+    for (const folder of new Set([...given, ...jobs.flatMap(({ lake }) => lake ?? [])]))
       try {
         lakes.push(await withLake(folder, (place) => lakeState(reader, place)))
       } catch (error) {
         // A lake that only a job names must not hide the rest of the status.
-        if (asked.has(folder) || !(error instanceof SyncError)) throw error
+        if (given.has(folder) || !(error instanceof SyncError)) throw error
         without.push(`Lake ${folder}: ${error.message}`)
       }
     if (args.format === 'prometheus') {
@@ -56,7 +56,7 @@ export async function run(
       for (const text of without) process.stderr.write(`${text}\n`)
       return EXIT.done
     }
-    const named = new Set([...asked, ...jobs.map(({ lake }) => lake)])
+    const named = new Set([...given, ...jobs.map(({ lake }) => lake)])
     for (const folder of (await lakesOfJobs()).filter((one) => !named.has(one))) {
       const state = await lakeStateIn(reader, folder)
       if (state !== null && typeof state === 'object') lakes.push(state)

@@ -88,8 +88,8 @@ export async function retry(args: Omit<SyncArgs, 'jobs'> & { readonly job?: stri
 }
 
 /**
- * Whether the planned requests are handed to workers. Only a database on a server can have some, and only who executes a request
- * can refuse its rows.
+ * Whether the planned requests are handed to workers. Only a database on a server can have workers, and only whoever executes a
+ * request can refuse its rows.
  */
 export function isDistributed(args: DistributedArgs & RejectArgs, { database }: Settings): boolean {
   const { distributed = false, onReject, maxRejects } = args

@@ -18,7 +18,7 @@ export interface Publication {
 }
 
 /** The column that names a row, where others point to it. */
-const LABELS: Readonly<Record<string, string>> = {
+const LABEL_COLUMNS: Readonly<Record<string, string>> = {
   content_text: 'title',
   geo_text: 'name',
   indicator_text: 'name',
@@ -31,7 +31,7 @@ const LABELS: Readonly<Record<string, string>> = {
 const SORTED: Readonly<Record<string, object>> = { latest: { sort: 'indicator_id' }, runs: { sort_desc: 'id' } }
 
 /** Every table and view with its columns, as Datasette shows them. */
-function tables(): Record<string, object> {
+function tableDescriptions(): Record<string, object> {
   const all: Record<string, { description: string; hidden?: true; columns: Record<string, string> }> = {}
   for (const { object, column_name, unit, meaning } of dictionaryRows()) {
     if (column_name === '') {
@@ -45,7 +45,7 @@ function tables(): Record<string, object> {
       name,
       {
         ...table,
-        ...(LABELS[name] ? { label_column: LABELS[name] } : {}),
+        ...(LABEL_COLUMNS[name] ? { label_column: LABEL_COLUMNS[name] } : {}),
         ...SORTED[name],
         ...(name === 'texts' ? { fts_table: 'search', fts_pk: 'id' } : {}),
       },
@@ -106,5 +106,8 @@ function metadataOf(
       params: Object.keys(recipe.parameters),
     },
   ])
-  return { facts, databases: { [database]: { ...facts, tables: tables(), queries: Object.fromEntries(queries) } } }
+  return {
+    facts,
+    databases: { [database]: { ...facts, tables: tableDescriptions(), queries: Object.fromEntries(queries) } },
+  }
 }

@@ -1,25 +1,28 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { parquetMetadata } from 'hyparquet'
 import { headOf } from '../../base/files/target.ts'
-import { SHARED_COLUMNS } from '../../products/export.ts'
+import { SERIES_COLUMN_NAMES } from '../../products/export.ts'
 
 /** A longer header is not one of this program. */
 const HEADER_BYTES = 1 << 20
 
 /** Columns with which long exports begin, as they were and as they are. */
-const LONG = [SHARED_COLUMNS, ['indicator_id', 'indicator_name', 'time_trunc', 'time_agg', 'geo_id', 'geo_name']]
-const TIMES = [['at_utc', 'at_local'], ['at_utc'], ['at_local']]
+const LONG_HEADERS = [
+  SERIES_COLUMN_NAMES,
+  ['indicator_id', 'indicator_name', 'time_trunc', 'time_agg', 'geo_id', 'geo_name'],
+]
+const TIME_HEADERS = [['at_utc', 'at_local'], ['at_utc'], ['at_local']]
 /** A column of a wide export. */
 const WIDE = /^(offer_)?\d+_\d+(_[a-z0-9]+)*$/
 
-const begins = (names: readonly string[], with_: readonly string[]): boolean =>
+const startsWith = (names: readonly string[], with_: readonly string[]): boolean =>
   with_.every((name, i) => names[i] === name)
 
 /** Whether columns are those of an export of values; a statement may have any columns. */
 function isOurHeader(names: readonly string[]): boolean {
-  for (const times of TIMES) {
-    if (LONG.some((long) => names.join() === [...long, ...times, 'step_s', 'value'].join())) return true
-    if (begins(names, times) && names.length > times.length && names.slice(times.length).every((n) => WIDE.test(n)))
+  for (const times of TIME_HEADERS) {
+    if (LONG_HEADERS.some((long) => names.join() === [...long, ...times, 'step_s', 'value'].join())) return true
+    if (startsWith(names, times) && names.length > times.length && names.slice(times.length).every((n) => WIDE.test(n)))
       return true
   }
   return false
@@ -35,7 +38,7 @@ function firstLine(file: string): string | null {
 }
 
 /** The names of a header; none of ours needs quotes. */
-const namesOf = (line: string): string[] => line.split(line.includes(';') ? ';' : ',')
+const headerNames = (line: string): string[] => line.split(line.includes(';') ? ';' : ',')
 
 function jsonKeys(line: string): string[] {
   try {
@@ -68,7 +71,7 @@ function makerOf(file: string): string {
 
 /** How a file of each form is known to be an export of this program. An empty one is an export without rows. */
 export const IS_OWN_EXPORT = {
-  csv: (file) => isOurHeader(namesOf(firstLine(file) ?? '')),
+  csv: (file) => isOurHeader(headerNames(firstLine(file) ?? '')),
   ndjson: (file) => statSync(file).size === 0 || isOurHeader(jsonKeys(firstLine(file) ?? '')),
   parquet: (file) => makerOf(file).startsWith('indicator-sync '),
 } as const satisfies Record<string, (file: string) => boolean>

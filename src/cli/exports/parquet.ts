@@ -5,10 +5,10 @@ import { plain } from '../../products/cells.ts'
 import type { ExportColumn, Exported } from '../../products/export.ts'
 
 /** Rows that are held at once, and that readers find together. */
-const GROUP = 20_000
+const EXPORT_GROUP_ROWS = 20_000
 
 /** The Parquet types of columns; instants are marked as UTC in the old and the new way. */
-const TYPES = {
+const EXPORT_TYPES = {
   integer: { type: 'INT64' },
   real: { type: 'DOUBLE' },
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
@@ -50,9 +50,11 @@ export async function writeParquet(handle: number, { columns, rows }: Exported, 
       columns: columns.map(({ name, type }) => ({ name, ...(type === 'real' ? { encoding: 'PLAIN' as const } : {}) })),
       schema: [
         { name: 'root', num_children: columns.length },
-        ...columns.map(({ name, type }): SchemaElement => ({ name, repetition_type: 'OPTIONAL', ...TYPES[type] })),
+        ...columns.map(
+          ({ name, type }): SchemaElement => ({ name, repetition_type: 'OPTIONAL', ...EXPORT_TYPES[type] }),
+        ),
       ],
-      rowGroupSize: GROUP,
+      rowGroupSize: EXPORT_GROUP_ROWS,
       kvMetadata: columns.flatMap(({ name, unit, about }) => [
         ...(unit ? [{ key: `unit.${name}`, value: unit }] : []),
         ...(about ? [{ key: `name.${name}`, value: about }] : []),

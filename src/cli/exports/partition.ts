@@ -53,7 +53,7 @@ function removeEmpty(folder: string): void {
 }
 
 /** Takes away what an earlier export left of a year. */
-function takeAway(folder: string, year: number, partitions: Partitions, kept: ExportForm | null): void {
+function removeYear(folder: string, year: number, partitions: Partitions, kept: ExportForm | null): void {
   for (const { file } of claimYear(folder, year, partitions)) if (!file.endsWith(`.${kept}`)) rmSync(file)
   if (kept === null) removeEmpty(partition(folder, year))
 }
@@ -85,9 +85,9 @@ export async function exportYears(path: string, partitions: Partitions): Promise
         mkdirSync(partition(folder, year), { recursive: true })
         const target = claimExport(join(partition(folder, year), `data.${form}`), form, overwrite, sources)
         moveIntoPlace(join(staging, `${year}`), target)
-        takeAway(folder, year, partitions, form)
+        removeYear(folder, year, partitions, form)
       }
-      for (const year of old) if (!full.includes(year)) takeAway(folder, year, partitions, null)
+      for (const year of old) if (!full.includes(year)) removeYear(folder, year, partitions, null)
       return total
     } finally {
       rmSync(staging, { recursive: true, force: true })

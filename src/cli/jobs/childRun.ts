@@ -35,7 +35,7 @@ export function reportRefusal(reason: string): void {
 }
 
 /** What a child process tells its parent: that it is alive, or why the run cannot begin. */
-type ChildMessage = 'alive' | { readonly refused: string }
+type RunMessage = 'alive' | { readonly refused: string }
 
 /** How the process of a run ended: its exit code, that it was ended for its silence, the signal that ended it, or why it could not begin. */
 export type Ended = number | 'stalled' | NodeJS.Signals | { readonly refused: string }
@@ -65,7 +65,7 @@ export async function runInChild(
   const wait = Math.min(stallMs, 2 ** 31 - 1)
   let watch = setTimeout(giveUp, Math.max(wait, BEGIN_MS))
   let refusal: { readonly refused: string } | undefined
-  child.on('message', (message: ChildMessage) => {
+  child.on('message', (message: RunMessage) => {
     if (typeof message === 'object') refusal = message
     clearTimeout(watch)
     watch = setTimeout(giveUp, wait)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readSmall } from '../settings/smallFile.ts'
 
 /** The folder in which jobs usually are. */
-const JOBS = 'jobs'
+const JOBS_FOLDER = 'jobs'
 /** A line that can be the key of a lake: where no job has one, nothing else is looked at. */
 const KEY = /^\s*['"]?lake['"]?\s*:/m
 
@@ -21,9 +21,9 @@ function textOfFile(file: string): string {
  * skipped; running it reports them.
  */
 export async function lakesOfJobs(): Promise<string[]> {
-  const isFolder = statSync(JOBS, { throwIfNoEntry: false })?.isDirectory() ?? false
-  const files = isFolder ? readdirSync(JOBS).filter((name) => /\.ya?ml$/.test(name)) : []
-  const texts = files.map((name) => textOfFile(join(JOBS, name))).filter((text) => KEY.test(text))
+  const isFolder = statSync(JOBS_FOLDER, { throwIfNoEntry: false })?.isDirectory() ?? false
+  const files = isFolder ? readdirSync(JOBS_FOLDER).filter((name) => /\.ya?ml$/.test(name)) : []
+  const texts = files.map((name) => textOfFile(join(JOBS_FOLDER, name))).filter((text) => KEY.test(text))
   if (texts.length === 0) return []
   const { parseDocument } = await import('yaml')
   const lakes = texts.map((text) => parseDocument(text, { logLevel: 'silent' }).get('lake'))

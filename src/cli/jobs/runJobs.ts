@@ -154,7 +154,7 @@ async function runJob(running: Running, job: Job, isFirst: boolean, later: reado
   const { command, quiet, runOne } = options
   const progress = createProgress({
     quiet,
-    tell: (fields) => emitterOf(emitLog, { job: job.name, command })('run.progress', fields),
+    report: (fields) => emitterOf(emitLog, { job: job.name, command })('run.progress', fields),
     nameOf: async ({ series }) => (series ? indicatorName(store, series.kind, series.indicatorId) : undefined),
   })
   const context: SyncContext = {

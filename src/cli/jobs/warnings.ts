@@ -12,7 +12,7 @@ const MANY_REQUESTS = 1_000_000
 const FIRST_YEAR = Date.UTC(1990, 0, 1) / 1000
 
 /** How many requests an empty database would need: all indicators of an entry need as many as its first. */
-function requestsOf(planning: Parameters<typeof plan>[0]): number {
+function countRequests(planning: Parameters<typeof plan>[0]): number {
   const { job } = planning
   const count = (part: Job): number => plan({ ...planning, job: part }).reduce((requests) => requests + 1, 0)
   const listings = count({ ...job, series: [] })
@@ -26,13 +26,11 @@ function requestsOf(planning: Parameters<typeof plan>[0]): number {
 
 /** What is legal in a job and hardly meant: windows that begin before there was anything, and plans that never end. */
 export function warningsOf(job: Job, service: Planning['service'], now: Instant): string[] {
-  const requests = requestsOf({ job, service, plannerState: EMPTY_STATE, now, options: {} })
-  const early = [...job.series, ...job.archives].flatMap(({ where, window }) => {
+  const requests = countRequests({ job, service, plannerState: EMPTY_STATE, now, options: {} })
+  const early = [...job.series, ...job.archives].flatMap(({ path, window }) => {
     const from = window && resolveWindow(window, job.timeZone, now).from
     if (from === null || from >= FIRST_YEAR) return []
-    return [
-      `${where}.window.from lies before 1990, where no service of this kind has values; every window is requested`,
-    ]
+    return [`${path}.window.from lies before 1990, where no service of this kind has values; every window is requested`]
   })
   const many =
     requests > MANY_REQUESTS

@@ -31,7 +31,7 @@ export interface SettingFlags {
 export interface Settings {
   readonly service: Setting<Service>
   readonly baseUrl: Setting<string> | null
-  /** As it was given; `requireService` judges it, for a command that needs none is not stopped by it. */
+  /** As it was given. `requireService` checks it: a wrong one does not stop a command that calls no service. */
   readonly key: Setting<string> | null
   /** Whether the key may be sent unencrypted to another machine. */
   readonly allowHttp: Setting<boolean>
@@ -95,7 +95,7 @@ function readKeyFile(file: string): Setting<string> {
 }
 
 /** The value of a flag that must not be empty: `--database "$UNSET"` means nothing. */
-function filled(name: string, value: string): string {
+function requireFilled(name: string, value: string): string {
   if (value.trim() === '')
     throw new InputError(`--${name} is empty.`, {
       hint: `Give it a value, or leave --${name} out.`,
@@ -118,7 +118,7 @@ function timeoutOf(seconds: number | undefined): number | null {
 export const isExposed = (baseUrl: string): boolean => new URL(baseUrl).protocol === 'http:' && !isHere(baseUrl)
 
 /** The variables of settings, by the name of the flag that replaces them. */
-const VARIABLES = {
+const SETTING_VARIABLES = {
   service: 'INDICATOR_SYNC_SERVICE',
   'base-url': 'INDICATOR_SYNC_BASE_URL',
   database: 'INDICATOR_SYNC_DATABASE',
@@ -127,14 +127,19 @@ const VARIABLES = {
 /** A setting from its flag, else from its variable; null where neither is set. */
 const pick = (
   env: ReturnType<typeof environment>,
-  name: keyof typeof VARIABLES,
+  name: keyof typeof SETTING_VARIABLES,
   flag: string | undefined,
 ): Setting<string> | null =>
-  flag === undefined ? (env.get(VARIABLES[name]) ?? null) : { value: filled(name, flag), from: `flag --${name}` }
+  flag === undefined
+    ? (env.get(SETTING_VARIABLES[name]) ?? null)
+    : { value: requireFilled(name, flag), from: `flag --${name}` }
 
 /** The same for a command that must not know the key: of the file `.env` this one line is kept. */
-const pickAlone = (name: keyof typeof VARIABLES, flag: string | undefined, directory: string): Setting<string> | null =>
-  pick(flag === undefined ? environment(directory) : new Map(), name, flag)
+const pickAlone = (
+  name: keyof typeof SETTING_VARIABLES,
+  flag: string | undefined,
+  directory: string,
+): Setting<string> | null => pick(flag === undefined ? environment(directory) : new Map(), name, flag)
 
 /** Where the database is, for a command that must not know the key. */
 export const databaseSetting = (flag: string | undefined, directory = process.cwd()): Setting<string> =>
@@ -181,7 +186,7 @@ const NOT_DATABASES: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** Addresses of other servers, and what other programs take for one of PostgreSQL. */
-const ELSEWHERE = /^(?!file:)[a-z][a-z\d+.-]+:\/\/|(?:^|\s)(?:host|dbname|user|password)\s*=/i
+const OTHER_SERVER = /^(?!file:)[a-z][a-z\d+.-]+:\/\/|(?:^|\s)(?:host|dbname|user|password)\s*=/i
 
 /** The database of a name; without one that of the default. */
 const databaseNamed = (named: Setting<string> | null): Setting<string> =>
@@ -195,7 +200,7 @@ function checkDatabase(database: Setting<string>): Setting<string> {
     if (password !== undefined) rememberSecret(password)
     return { ...database, value: shownName(database.value) }
   }
-  if (ELSEWHERE.test(database.value))
+  if (OTHER_SERVER.test(database.value))
     // It may hold a password, and is not repeated.
     throw new InputError(`The database (from ${database.from}) is the address of something else.`, {
       hint: 'Name a file, such as data/indicator-sync.db, or a server: postgres://USER@HOST/DATABASE.',

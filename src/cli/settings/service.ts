@@ -6,7 +6,7 @@ import { didYouMean } from '../../base/suggest.ts'
 import { SERVICE_NAMES, SERVICES, type Service, type ServiceName } from '../../services/services.ts'
 
 /** A name with a slash, or with the ending of a module, is a file. */
-const isFile = (named: string): boolean => /[/\\]|\.(?:[cm]?[jt]s|json)$/.test(named)
+const namesFile = (named: string): boolean => /[/\\]|\.(?:[cm]?[jt]s|json)$/.test(named)
 
 /** What a module exports as its service. */
 function exportOf(file: string): unknown {
@@ -39,7 +39,7 @@ function exportOf(file: string): unknown {
 /** The service of `--service`: a profile, or a file that declares one. `from`: where the name was given. */
 export async function serviceOf(named: string, from: string): Promise<Service> {
   if (SERVICE_NAMES.includes(named as ServiceName)) return SERVICES[named as ServiceName]
-  if (!isFile(named))
+  if (!namesFile(named))
     throw new InputError(
       `There is no service profile ${JSON.stringify(named)} (from ${from}); legal: ${SERVICE_NAMES.join(', ')}, or the path of a file that declares one, such as ./my-service.js.${didYouMean(named, SERVICE_NAMES)}`,
       { code: 'unknown-service' },

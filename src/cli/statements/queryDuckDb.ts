@@ -5,7 +5,7 @@ import { InputError } from '../../base/errors.ts'
 import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
 import { openReader } from '../../db/open.ts'
 import { portable } from '../../db/portable.ts'
-import { AS_DATABASE, tablesOfLake, withQuotedAt } from '../../lake/asked.ts'
+import { AS_DATABASE, tablesOfLake, withQuotedAt } from '../../lake/duckDbViews.ts'
 import { type DuckDb, duckText, duckWords, loadDuckDb } from '../../lake/duckdb.ts'
 import { folderPlace } from '../../lake/places/folder.ts'
 import { isBucket } from '../../lake/places/place.ts'
@@ -15,7 +15,7 @@ import type { Recipe } from '../../products/recipes/recipe.ts'
 import type { Parameters } from './recipeNeeds.ts'
 
 /** Where a lake lies for as long as a statement takes, when none is named. */
-const MAKING = join(tmpdir(), 'indicator-sync-lake')
+const TEMPORARY_LAKE = join(tmpdir(), 'indicator-sync-lake')
 
 /**
  * Works with a lake in a folder, or with one of the database that goes afterwards: DuckDB itself reads the files of SQLite only by an
@@ -29,8 +29,8 @@ async function withFolder<T>(lake: string | undefined, file: string, work: (fold
       code: 'usage',
     })
   }
-  const folder = partFileOf(MAKING)
-  removeStaleParts(MAKING, Date.now())
+  const folder = partFileOf(TEMPORARY_LAKE)
+  removeStaleParts(TEMPORARY_LAKE, Date.now())
   const reader = openReader(file)
   try {
     await syncLake(reader, folderPlace(folder), { program: 'query', now: Date.now })
@@ -42,11 +42,11 @@ async function withFolder<T>(lake: string | undefined, file: string, work: (fold
 }
 
 /** What only the database has. */
-const ELSEWHERE = /\b(?:from|join) (?:gaps|freshness|search|news|archive_publications)\b/
+const DATABASE_ONLY = /\b(?:from|join) (?:gaps|freshness|search|news|archive_publications)\b/
 
 /** A recipe as DuckDB understands it, with the values of its parameters in it. */
 export function inDuckDb({ name, sql }: Recipe, parameters: Parameters): string {
-  if (ELSEWHERE.test(sql))
+  if (DATABASE_ONLY.test(sql))
     throw new InputError(`The recipe ${name} needs more than values, which only the database itself has.`, {
       hint: 'Leave out --engine duckdb.',
       code: 'usage',
@@ -57,17 +57,17 @@ export function inDuckDb({ name, sql }: Recipe, parameters: Parameters): string 
   })
 }
 
-const NUMBERS = /^(U?(BIG|HUGE)INT|DECIMAL)/
+const NUMBER_TYPE = /^(U?(BIG|HUGE)INT|DECIMAL)/
 
 /** A number that came as text, where it is exact as a number. */
-function lean(value: unknown): unknown {
+function exactOrText(value: unknown): unknown {
   if (typeof value !== 'string') return value
   const number = Number(value)
   return Number.isInteger(number) && !Number.isSafeInteger(number) ? value : number
 }
 
 /** After them nothing else can be read or written. */
-const ALONE = ['set enable_external_access = false', 'set lock_configuration = true']
+const LOCKED_DOWN = ['set enable_external_access = false', 'set lock_configuration = true']
 
 interface DuckDbResult {
   readonly columns: string[]
@@ -77,7 +77,7 @@ interface DuckDbResult {
 }
 
 /** The answer of one statement on a lake in a folder; `most` rows at the most, where that is more than 0. */
-async function ask(
+async function queryLake(
   { DuckDBInstance, StatementType }: DuckDb,
   folder: string,
   sql: string,
@@ -87,7 +87,7 @@ async function ask(
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   try {
-    for (const statement of [...tablesOfLake(folder), ...(asDatabase ? AS_DATABASE : []), ...ALONE])
+    for (const statement of [...tablesOfLake(folder), ...(asDatabase ? AS_DATABASE : []), ...LOCKED_DOWN])
       await connection.run(statement)
     // An empty statement is an error of another kind.
     const statements = sql.trim() === '' ? null : await connection.extractStatements(sql)
@@ -98,12 +98,12 @@ async function ask(
         code: 'no-rows',
       })
     const answer = await prepared.stream()
-    const numbers = answer.columnTypes().map((type) => NUMBERS.test(type.toString()))
+    const numbers = answer.columnTypes().map((type) => NUMBER_TYPE.test(type.toString()))
     const rows: unknown[][] = []
     for await (const chunk of answer.yieldRowsJson())
       for (const row of chunk) {
         if (most > 0 && rows.length === most) return { columns: answer.deduplicatedColumnNames(), rows, more: true }
-        rows.push(row.map((value, i) => (numbers[i] ? lean(value) : value)))
+        rows.push(row.map((value, i) => (numbers[i] ? exactOrText(value) : value)))
       }
     return { columns: answer.deduplicatedColumnNames(), rows, more: false }
   } catch (error) {
@@ -120,12 +120,12 @@ async function ask(
 }
 
 /** The answer of one statement by DuckDB, on the tables of a lake or, as recipes expect, on those of the database; `most` rows at the most, where that is more than 0. */
-export async function askDuckDb(
+export async function queryDuckDb(
   { lake, file }: { readonly lake?: string; readonly file: string },
   sql: string,
   most: number,
   asDatabase: boolean,
 ): Promise<DuckDbResult> {
   const duckDb = await loadDuckDb('--engine duckdb')
-  return withFolder(lake, file, (folder) => ask(duckDb, folder, sql, most, asDatabase))
+  return withFolder(lake, file, (folder) => queryLake(duckDb, folder, sql, most, asDatabase))
 }

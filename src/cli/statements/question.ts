@@ -21,7 +21,7 @@ export interface QuestionArgs {
 }
 
 /** A whole number as the database knows it: given as a double it would be a real there. */
-const whole = <T>(value: T): T | bigint => (Number.isSafeInteger(value) ? BigInt(value as number) : value)
+const wholeNumber = <T>(value: T): T | bigint => (Number.isSafeInteger(value) ? BigInt(value as number) : value)
 
 const each = <T>(parameters: Parameters, change: (value: Parameters[string]) => T): Record<string, T> =>
   Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, change(value)]))
@@ -54,7 +54,7 @@ export async function questionOf(
   const flags = Object.entries({ indicator, geo, series, from, to }).filter(([, value]) => value !== undefined)
   const given = {
     ...Object.fromEntries((args.param ?? []).map(readParameter)),
-    ...Object.fromEntries(flags.map(([name, value]) => [name, whole(value)])),
+    ...Object.fromEntries(flags.map(([name, value]) => [name, wholeNumber(value)])),
   } as Parameters
   if ((args.sql === undefined) === (args.recipe === undefined))
     throw new InputError('Give either a statement or the name of a recipe.', {
@@ -81,7 +81,12 @@ export async function prepare(
   try {
     if (recipe) {
       const prepared = await prepareRecipe(reader, recipe, each(given, exactNumber) as Parameters, service, now)
-      return { sql: recipe.sql, nothing: recipe.nothing, ...prepared, parameters: each(prepared.parameters, whole) }
+      return {
+        sql: recipe.sql,
+        nothing: recipe.nothing,
+        ...prepared,
+        parameters: each(prepared.parameters, wholeNumber),
+      }
     }
     const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
     const { times } = resolveTimes(range, await zoneOf(reader, [], service), now)

@@ -30,7 +30,7 @@ export function recipeNamed(recipes: readonly Recipe[], name: string): Recipe {
 }
 
 /** Refuses parameters that the recipe does not have, and texts in place of numbers. */
-function checkParameters({ name, parameters, needs }: Recipe, given: Parameters): void {
+function checkRecipeParameters({ name, parameters, needs }: Recipe, given: Parameters): void {
   for (const [key, value] of Object.entries(given)) {
     if (!Object.hasOwn(parameters, key))
       refuseRecipe(
@@ -69,7 +69,7 @@ export async function zoneOf({ kysely }: Reader, series: readonly RecipeSeries[]
 }
 
 /** A border as recipes take it: the local day that begins then, or the instant. */
-const borderText = (zone: string, at: number): string =>
+const recipeBorder = (zone: string, at: number): string =>
   floorTo(zone, at, 'day') === at ? localDate(zone, at) : formatUtc(at)
 
 /** `from`, `to`, `at` and `date` in the form for SQL; days are of the zone. */
@@ -80,7 +80,7 @@ export function resolveTimes(
 ): { readonly times: Parameters; readonly range: Interval } {
   const text = (name: string) => (given[name] === null || given[name] === undefined ? undefined : String(given[name]))
   const range = rangeOfFlags({ from: text('from'), to: text('to') }, zone, now) ?? { from: EARLIEST, to: LATEST }
-  const border = (name: 'from' | 'to') => (text(name) === undefined ? {} : { [name]: borderText(zone, range[name]) })
+  const border = (name: 'from' | 'to') => (text(name) === undefined ? {} : { [name]: recipeBorder(zone, range[name]) })
   const at = 'at' in given ? { at: formatMillis(millisOfFlag('at', text('at') ?? 'today', zone, now * 1000)) } : {}
   const date =
     'date' in given ? { date: localDate(zone, instantOfFlag('date', text('date') ?? 'today', zone, now)) } : {}
@@ -95,7 +95,7 @@ export async function prepareRecipe(
   service: Service,
   now: number,
 ): Promise<{ readonly parameters: Parameters; readonly notes: readonly string[] }> {
-  checkParameters(recipe, given)
+  checkRecipeParameters(recipe, given)
   const notes: string[] = []
   let parameters: Parameters = { ...recipe.parameters, ...given }
   for (const name of recipe.required ?? [])
@@ -130,7 +130,7 @@ export async function prepareRecipe(
   parameters = { ...parameters, ...times }
   for (const { need, series } of needed)
     for (const one of series) await requireValues(db, one, parameters[need.geo] as number, range, need, recipe.name)
-  for (const { sql, lacks, hint } of recipe.probes ?? []) {
+  for (const { sql, lacks, hint } of recipe.preconditions ?? []) {
     const [row] = await allRows((await db.engine.query(sql, parameters)).rows)
     if (Number(row?.[0]) !== 1)
       refuseRecipe(

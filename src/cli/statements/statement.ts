@@ -7,10 +7,8 @@ import { TABLE_NAMES } from '../../tables/schema.ts'
 
 type Type = Exclude<ExportColumn['type'], 'instant'>
 
-const OURS: ReadonlySet<string> = new Set(TABLE_NAMES)
+const OWN_NAMES: ReadonlySet<string> = new Set(TABLE_NAMES)
 const DECLARED: Readonly<Record<string, Type>> = { integer: 'integer', real: 'real', text: 'text' }
-/** Whole numbers beyond this are not exact as doubles. */
-const EXACT = Number.MAX_SAFE_INTEGER
 
 /** The type that holds all that was seen exactly. */
 function typeFor(seen: number): Type {
@@ -22,7 +20,8 @@ function typeFor(seen: number): Type {
 /** What one value is, as bits. */
 function bitsOf(value: unknown): number {
   if (value === null) return 0
-  if (typeof value === 'bigint') return value > EXACT || value < -EXACT ? SEEN.integer | SEEN.huge : SEEN.integer
+  if (typeof value === 'bigint')
+    return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER ? SEEN.integer | SEEN.huge : SEEN.integer
   return typeof value === 'number' ? SEEN.real : SEEN.text
 }
 
@@ -37,7 +36,7 @@ export async function exportStatement({ engine }: Reader, sql: string, typed: bo
   const { columns } = answer
   const names = uniqueNames(columns.map(({ name }) => name))
   const declared = columns.map(({ table, type }) =>
-    table !== null && OURS.has(table) ? DECLARED[type?.toLowerCase() ?? ''] : undefined,
+    table !== null && OWN_NAMES.has(table) ? DECLARED[type?.toLowerCase() ?? ''] : undefined,
   )
   let kept: unknown[][] | null = null
   let types: (Type | undefined)[] = declared

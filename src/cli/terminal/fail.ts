@@ -41,7 +41,7 @@ const BY_CLASS = [
 ] as const
 
 /** Errors of the system by code: the meaning, and whether the cause is the user's input or the machine. */
-const SYSTEM: Readonly<Record<string, readonly [string, typeof InputError | typeof StoreError]>> = {
+const SYSTEM_ERRORS: Readonly<Record<string, readonly [string, typeof InputError | typeof StoreError]>> = {
   ENOENT: ['is not there', InputError],
   EISDIR: ['is a folder', InputError],
   ENOTDIR: ['lies below something that is not a folder', InputError],
@@ -71,27 +71,27 @@ const SYSTEM: Readonly<Record<string, readonly [string, typeof InputError | type
 /** The meaning of an error of the system about a file, with its code. */
 export function systemWords(error: unknown): string {
   const { code = 'unknown' } = error as NodeJS.ErrnoException
-  return `${SYSTEM[code]?.[0] ?? 'cannot be used'} (${code})`
+  return `${SYSTEM_ERRORS[code]?.[0] ?? 'cannot be used'} (${code})`
 }
 
 /** Limits of the runtime that a large value of the user's own meets. */
-const TOO_LARGE = ['ERR_STRING_TOO_LONG', 'ERR_BUFFER_TOO_LARGE', 'ERR_WORKER_OUT_OF_MEMORY']
+const RUNTIME_LIMITS = ['ERR_STRING_TOO_LONG', 'ERR_BUFFER_TOO_LARGE', 'ERR_WORKER_OUT_OF_MEMORY']
 
 /** An error of the system as one of this program; any other error unchanged. */
-function asOurs(error: unknown): unknown {
+function asSystemError(error: unknown): unknown {
   if (error instanceof SyncError || !(error instanceof Error)) return error
   const { code = '', syscall, path } = error as NodeJS.ErrnoException
-  if (TOO_LARGE.includes(code) || /Invalid string length|Array buffer allocation failed/.test(error.message))
+  if (RUNTIME_LIMITS.includes(code) || /Invalid string length|Array buffer allocation failed/.test(error.message))
     return new InputError('A value or the answer is too large to be handled.', {
       hint: 'Ask for less of it: fewer rows, fewer columns, or substr(…) of a long text.',
       code: 'too-large',
       cause: error,
     })
-  const known = SYSTEM[code]
+  const known = SYSTEM_ERRORS[code]
   if (!known || syscall === undefined) return error
-  const [means, Kind] = known
+  const [means, ErrorClass] = known
   const what = path ?? (syscall === 'write' ? 'The output' : 'What is needed')
-  return new Kind(`${what} ${means} (${code} in ${syscall}).`, {
+  return new ErrorClass(`${what} ${means} (${code} in ${syscall}).`, {
     hint: 'Check what is there and who owns it, or name another place, and run the command again.',
     code: code.toLowerCase(),
     cause: error,
@@ -100,13 +100,13 @@ function asOurs(error: unknown): unknown {
 
 /** The exit code of an error; anything that is not ours is a bug of ours. */
 export function exitCodeOf(thrown: unknown): number {
-  const error = asOurs(thrown)
-  return BY_CLASS.find(([kind]) => error instanceof kind)?.[1] ?? EXIT.bug
+  const error = asSystemError(thrown)
+  return BY_CLASS.find(([errorClass]) => error instanceof errorClass)?.[1] ?? EXIT.bug
 }
 
 /** An error as a person reads it: what, and what to do next. */
 export function describe(thrown: unknown): string {
-  const error = asOurs(thrown)
+  const error = asSystemError(thrown)
   if (error instanceof SyncError) return error.hint ? `${error.message}\n  → ${asCalled(error.hint)}` : error.message
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return `A bug of indicator-sync: ${text}\n  → Please report it with these lines.`
@@ -114,7 +114,7 @@ export function describe(thrown: unknown): string {
 
 /** The same for machines: the fields of `command.failed`. */
 export function failedFields(thrown: unknown): Required<FieldsOf<'command.failed'>> {
-  const error = asOurs(thrown)
+  const error = asSystemError(thrown)
   const ours = error instanceof SyncError
   const [reason] = describe(thrown).split('\n  → ')
   return {

@@ -77,7 +77,7 @@ async function* visiblePieces(pieces: AsyncIterable<string> | Iterable<string>):
 }
 
 /** Error codes of an output whose reader has closed it. */
-const LEFT = ['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_PREMATURE_CLOSE']
+const READER_LEFT = ['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_PREMATURE_CLOSE']
 
 /** Prints pieces of text as they are made, no faster than they are read. A reader that leaves early, like `head`, is not an error. */
 export async function stream(pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
@@ -86,6 +86,6 @@ export async function stream(pieces: AsyncIterable<string> | Iterable<string>): 
     const printed = process.stdout.isTTY ? visiblePieces(pieces) : pieces
     await pipeline(Readable.from(printed), process.stdout, { end: false })
   } catch (error) {
-    if (!LEFT.includes((error as NodeJS.ErrnoException).code ?? '')) throw asOutputError(error)
+    if (!READER_LEFT.includes((error as NodeJS.ErrnoException).code ?? '')) throw asOutputError(error)
   }
 }

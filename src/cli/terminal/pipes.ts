@@ -4,10 +4,10 @@ import { asWriteError } from '../../base/files/target.ts'
 import { describe, EXIT, exitCodeOf } from './fail.ts'
 
 /**
- * Node writes into a file at once, and takes no notice when the disk, or the largest file that is allowed, had room for the
- * beginning only: what is left is written until the system says why it cannot be.
+ * Node writes into a file with one call, and does not notice when there was room for the beginning only, on the disk or within
+ * the largest size that is allowed. So the rest is written again, until the system says why it cannot be.
  */
-function writeWhole(output: NodeJS.WriteStream, handle: number): void {
+function writeAll(output: NodeJS.WriteStream, handle: number): void {
   if (output.constructor.name !== 'SyncWriteStream') return
   output._write = (chunk: Buffer, _encoding, done) => {
     try {
@@ -25,7 +25,7 @@ function writeWhole(output: NodeJS.WriteStream, handle: number): void {
  * disk is an error with a message. An error of stderr is ignored.
  */
 export function watchOutput(atOnce: boolean): void {
-  writeWhole(process.stdout, 1)
+  writeAll(process.stdout, 1)
   process.stderr.on('error', () => undefined)
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') {

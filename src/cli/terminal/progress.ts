@@ -1,5 +1,6 @@
 import type { FieldsOf } from '../../base/events.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
+import { MINUTE_MS } from '../../base/time/instant.ts'
 import { formatLocal } from '../../base/time/zone.ts'
 import { oneLine } from '../../base/visible.ts'
 import type { Progress } from '../../ingestAll.ts'
@@ -18,12 +19,11 @@ export interface ProgressOptions {
   /** No line at all. */
   readonly quiet: boolean
   /** Called once a minute where stderr is not a terminal. */
-  readonly tell: (fields: FieldsOf<'run.progress'>) => void
+  readonly report: (fields: FieldsOf<'run.progress'>) => void
   /** The name of what is fetched, where it is held. */
   readonly nameOf: (planned: PlannedRequest) => Promise<string | undefined>
 }
 
-const MINUTE_MS = 60_000
 const REDRAW_MS = 100
 /** The fewest cells of a name that are useful. */
 const LEAST_NAME = 8
@@ -105,7 +105,7 @@ export function clearLine(): string {
   return '\r\u001b[K'
 }
 
-export function createProgress({ quiet, tell, nameOf }: ProgressOptions): ProgressDisplay {
+export function createProgress({ quiet, report, nameOf }: ProgressOptions): ProgressDisplay {
   const began = performance.now()
   const terminal = process.stderr.isTTY === true && !quiet
   let last = began
@@ -117,7 +117,7 @@ export function createProgress({ quiet, tell, nameOf }: ProgressOptions): Progre
       const seconds = Math.max((now - began) / 1000, 0.001)
       const cells = terminal ? (process.stderr.columns || 80) - 1 : Number.POSITIVE_INFINITY
       const text = progressLine(progress, seconds, await nameOf(progress.planned), cells)
-      if (!terminal) return tell({ ...progressFields(progress, seconds), reason: text })
+      if (!terminal) return report({ ...progressFields(progress, seconds), reason: text })
       process.stderr.write(`\r\u001b[K${text}`)
       drawn = true
     },

@@ -1,11 +1,11 @@
 import { secretsOf } from '../../services/key.ts'
 
-const known: string[] = []
+const knownKeys: string[] = []
 
 /** Remembers a key, so that nothing this process prints about a failure can hold it. */
 export function rememberSecret(key: string): void {
-  known.push(...secretsOf(key.trim()))
+  knownKeys.push(...secretsOf(key.trim()))
 }
 
 /** Every text that must not be printed. */
-export const secrets = (): readonly string[] => known
+export const secrets = (): readonly string[] => knownKeys

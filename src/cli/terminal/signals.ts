@@ -9,7 +9,7 @@ let received: number | undefined
 export const signalCode = (error: unknown): number | undefined =>
   error instanceof StoppedError && error.code === 'signal' ? received : undefined
 
-/** Ends the process as the system does: `process.exit` waits for threads, and asks whoever listens for the end. */
+/** Ends the process as the signal itself would: `process.exit` waits for threads, and calls everything that listens for the end. */
 function endNow(name: 'SIGINT' | 'SIGTERM', exit: number): void {
   process.removeAllListeners(name)
   process.kill(process.pid, name)
@@ -22,7 +22,7 @@ function endNow(name: 'SIGINT' | 'SIGTERM', exit: number): void {
  * by then nobody listens any more, so the system ends it, also while the event loop is busy.
  */
 export function watchSignals(
-  tell: (fields: FieldsOf<'signal.received'>) => void,
+  report: (fields: FieldsOf<'signal.received'>) => void,
   controller = new AbortController(),
 ): {
   readonly signal: AbortSignal
@@ -37,7 +37,7 @@ export function watchSignals(
       code = exit
       received ??= exit
       const reason = 'Stopping after the replies under way; repeat it to stop at once.'
-      tell({ signal: name, reason })
+      report({ signal: name, reason })
       // In the next turn: both may have come while the loop was busy, and whoever stops listening here would miss the second.
       setImmediate(() => {
         // The system does not end the first process of a container that does not listen.

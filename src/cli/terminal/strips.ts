@@ -6,7 +6,7 @@ import { wrapped } from './wrap.ts'
 
 const WEEKS = 52
 /** The most lines that a person reads. */
-const MOST_LINES = 40
+const MAX_STRIP_LINES = 40
 
 /** Coverage as a strip a year of a zone, a mark a week where there is room for that. */
 export function strips(series: readonly CoveredSeries[], zone: string, cells: number): string {
@@ -25,7 +25,7 @@ export function strips(series: readonly CoveredSeries[], zone: string, cells: nu
       return { name: i === 0 ? named[nth]! : '', year, drawn: stripText(intervals, from, to, marks) }
     })
   })
-  const shown = lines.slice(0, MOST_LINES)
+  const shown = lines.slice(0, MAX_STRIP_LINES)
   return [
     ...shown.map(({ name, year, drawn }) => `${name.padEnd(margin)}  ${year} ${drawn}`),
     ...(shown.length < lines.length

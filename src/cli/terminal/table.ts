@@ -20,19 +20,19 @@ export function shown(value: unknown, letters = Number.POSITIVE_INFINITY): strin
 }
 
 /** No terminal shows a longer line: a longer one is cut before it is examined letter by letter. */
-const LETTERS = 4_000
+const LONGEST_LINE = 4_000
 
 /** Columns of words, which may be shortened; numbers, times and names to be typed may not. */
-const WORDS = /\p{L}\S*\s+\S*\p{L}/u
-/** So much of words is left, and so much of what is too long to be read or typed. */
+const WORDS_COLUMN = /\p{L}\S*\s+\S*\p{L}/u
+/** How many cells are left of words, and of what is too long to be read or typed. */
 const LEAST_WORDS = 8
 const LEAST_LONG = 24
-const LONG = 40
+const LONG_TEXT = 40
 
 /** The smallest useful width of a column, in cells. */
 function leastOf(column: string, texts: readonly string[], most: number): number {
-  if (texts.some((text) => WORDS.test(text))) return Math.min(most, Math.max(width(column), LEAST_WORDS))
-  return most > LONG ? Math.max(width(column), LEAST_LONG) : most
+  if (texts.some((text) => WORDS_COLUMN.test(text))) return Math.min(most, Math.max(width(column), LEAST_WORDS))
+  return most > LONG_TEXT ? Math.max(width(column), LEAST_LONG) : most
 }
 
 /** A row a paragraph, a column a line, for rows that are too wide for the place. */
@@ -63,7 +63,7 @@ const cellsOfTable = (): number => process.stdout.columns ?? (Number(process.env
  * first; numbers, times and names never are. Where that is not enough, every row is a paragraph.
  */
 export function tableText({ columns, rows }: Result, cells = cellsOfTable()): string {
-  const texts = rows.map((row) => row.map((value) => shown(value, LETTERS)))
+  const texts = rows.map((row) => row.map((value) => shown(value, LONGEST_LINE)))
   const widths = columns.map((column, i) =>
     texts.reduce((most, row) => Math.max(most, width(row[i] ?? '')), width(column)),
   )

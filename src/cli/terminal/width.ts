@@ -3,15 +3,15 @@ import { createRequire } from 'node:module'
 /** Letters and punctuation of Latin languages, each a cell wide: most texts are made of them, and the library takes a hundred times as long. */
 const isNarrow = (text: string): boolean => /^[ -~\u00a1-\u00ac\u00ae-\u024f\u2010-\u2027─]*$/.test(text)
 
-let tables: { readonly width: (text: string) => number; readonly letters: Intl.Segmenter } | undefined
+let loadedWidth: { readonly width: (text: string) => number; readonly letters: Intl.Segmenter } | undefined
 
 /** What knows all letters that there are; loaded for the first text that has others, which is slow. */
-function unicode(): NonNullable<typeof tables> {
-  if (!tables) {
+function unicode(): NonNullable<typeof loadedWidth> {
+  if (!loadedWidth) {
     const { default: width } = createRequire(import.meta.url)('string-width') as typeof import('string-width')
-    tables = { width, letters: new Intl.Segmenter() }
+    loadedWidth = { width, letters: new Intl.Segmenter() }
   }
-  return tables
+  return loadedWidth
 }
 
 /** Cells that a text takes on a terminal: two for a wide letter, none for a combining mark. */

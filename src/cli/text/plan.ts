@@ -42,7 +42,7 @@ function estimate(job: Job, calls: number): string {
 
 /** The calls of one entry for one thing, in one line. */
 interface PlanLine {
-  readonly where: string
+  readonly entry: string
   readonly what: string
   readonly reason: string
   calls: number
@@ -53,9 +53,9 @@ interface PlanLine {
 /** Entries of more indicators than this have one line for all of them. */
 const MAX_LINES_PER_ENTRY = 20
 
-const whatOf = ({ where, route, params, series }: PlannedRequest, many: ReadonlyMap<string, number>): string =>
+const whatOf = ({ entry, route, params, series }: PlannedRequest, many: ReadonlyMap<string, number>): string =>
   [
-    ...(series && many.has(where) ? [`${grouped(many.get(where)!)} indicators`] : [route, params.id ?? '']),
+    ...(series && many.has(entry) ? [`${grouped(many.get(entry)!)} indicators`] : [route, params.id ?? '']),
     series?.timeTrunc ?? '',
     params.locale && !series ? params.locale : '',
   ]
@@ -70,18 +70,18 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
   const { job, requests, notes } = planned
   const { zone } = options
   const many = new Map(
-    job.series.flatMap(({ where, indicators }) =>
-      indicators.length > MAX_LINES_PER_ENTRY ? [[where, indicators.length]] : [],
+    job.series.flatMap(({ path, indicators }) =>
+      indicators.length > MAX_LINES_PER_ENTRY ? [[path, indicators.length]] : [],
     ),
   )
   const lines = new Map<string, PlanLine>()
   let calls = 0
   for (const one of requests()) {
     calls++
-    const { where, reason, window } = one
+    const { entry, reason, window } = one
     const what = whatOf(one, many)
-    const key = `${where} ${what} ${reason}`
-    const line = lines.get(key) ?? { where, what, reason, calls: 0, from: window?.from, to: window?.to }
+    const key = `${entry} ${what} ${reason}`
+    const line = lines.get(key) ?? { entry, what, reason, calls: 0, from: window?.from, to: window?.to }
     line.calls++
     if (window) {
       line.from = Math.min(line.from ?? window.from, window.from)
@@ -97,11 +97,11 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
   const result: Result = {
     columns: ['entry', 'what', 'why', 'calls', 'from', 'to'],
     rows: [...lines.values()].map((line) => [
-      ...[line.where, line.what, line.reason, line.calls, local(zone, line.from), local(zone, line.to)],
+      ...[line.entry, line.what, line.reason, line.calls, local(zone, line.from), local(zone, line.to)],
     ]),
   }
   const summary = `${job.name}: ${estimate(job, calls)}`
-  const calendar = calendarOf(planned, options)
+  const calendar = spreadText(planned, options)
   return [tableText(result), ...notes(), summary, ...(calendar ? [calendar] : [])].join('\n\n')
 }
 
@@ -109,7 +109,7 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
 const SHOWN_NIGHTS = 30
 
 /** The days on which the calls go, where the budget of a day does not let all through at once. */
-function calendarOf({ job, requests }: PlannedJob, { now, zone, left }: PlanTextOptions): string | undefined {
+function spreadText({ job, requests }: PlannedJob, { now, zone, left }: PlanTextOptions): string | undefined {
   const perDay = job.pace.callsPerDay
   if (perDay === null) return undefined
   const days = [...spreadOverDays(requests(), job, perDay, Math.min(left ?? perDay, perDay), now)]

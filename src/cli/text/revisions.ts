@@ -4,7 +4,7 @@ import { formatLocal } from '../../base/time/zone.ts'
 import type { Revision } from '../../db/engine.ts'
 import { tableText } from '../terminal/table.ts'
 
-const number = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
+export const shortNumber = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
 
 /** How many revisions are listed. */
 const LISTED = 20
@@ -24,7 +24,7 @@ export function revisionsTable(revisions: readonly Revision[], zone: string): st
       formatLocal(zone, last).slice(0, 16),
       together.length,
       together.filter(({ withdrawn }) => withdrawn).length,
-      changes.length === 0 ? '' : number(changes.reduce((a, b) => Math.max(a, b))),
+      changes.length === 0 ? '' : shortNumber(changes.reduce((a, b) => Math.max(a, b))),
     ]
   })
   const columns = ['revised at', 'first value', 'last value', 'values', 'withdrawn', 'largest change']

@@ -3,7 +3,7 @@ import { formatLocal } from '../../base/time/zone.ts'
 import { oneLine } from '../../base/visible.ts'
 import type { Revision } from '../../db/engine.ts'
 import { chartText, scaleOf } from '../terminal/chart.ts'
-import { marks, revisionsJson, revisionsTable } from './revisions.ts'
+import { marks, revisionsJson, revisionsTable, shortNumber } from './revisions.ts'
 
 /** A series of one geo that is shown, and what is held of it. */
 export interface ShownSeries {
@@ -31,7 +31,7 @@ export interface Shown {
   readonly all: readonly DrawnSeries[]
   readonly from: number
   readonly to: number
-  /** The instant as known at which the values are; `first`: as first published, `now`: as they are. */
+  /** As of when the values are: an instant; `first`: as first published; `now`: as they are. */
   readonly then: string
   readonly revised: readonly Revision[] | null
   /** The current state of the first series, where it is compared with an earlier one. */
@@ -39,10 +39,8 @@ export interface Shown {
 }
 
 /** Lines of a picture, and the columns of the widest. */
-const HEIGHT = 12
-const WIDEST = 160
-
-const number = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
+const PICTURE_LINES = 12
+const PICTURE_WIDTH = 160
 
 export function drawnValues({ values }: DrawnSeries): number[] {
   return values.filter((value) => value !== null)
@@ -58,7 +56,7 @@ function caption(drawn: DrawnSeries): string {
   )
   return numbers.length === 0
     ? `${head}: nothing is held of this time`
-    : `${head}: mean ${number(mean(numbers))}, from ${number(low)} to ${number(high)}`
+    : `${head}: mean ${shortNumber(mean(numbers))}, from ${shortNumber(low)} to ${shortNumber(high)}`
 }
 
 /** Two series where both have values, hour by hour. */
@@ -78,7 +76,7 @@ function compare(a: DrawnSeries, b: DrawnSeries): string {
   const sum = (of: (x: number, y: number) => number): number =>
     pairs.reduce((all, [x, y]) => all + of(x - mx, y - my), 0)
   const correlation = sum((x, y) => x * y) / Math.sqrt(sum((x) => x * x) * sum((_, y) => y * y))
-  return `Second less first: ${number(my - mx)} on average; correlation ${Number.isNaN(correlation) ? 'none, because one of them never changes' : correlation.toFixed(3)}, in ${quantity(pairs.length, 'period')} of ${step} s.`
+  return `Second less first: ${shortNumber(my - mx)} on average; correlation ${Number.isNaN(correlation) ? 'none, because one of them never changes' : correlation.toFixed(3)}, in ${quantity(pairs.length, 'period')} of ${step} s.`
 }
 
 /** What is shown as JSON, for programs. */
@@ -107,11 +105,11 @@ export function shownText({ all, from, to, revised, current }: Shown, columns: n
   const shared = all.every(({ unit }) => unit === first.unit)
   const pictures = [...all, ...(current ? [current] : [])]
   const whole = scaleOf(pictures.flatMap(drawnValues))
-  const width = Math.min(columns, WIDEST)
+  const width = Math.min(columns, PICTURE_WIDTH)
   const [begin, end] = [from, to].map((at) => formatLocal(first.zone, at).slice(0, 16))
   const drawings = pictures.map((drawn) => {
     const { low, high } = shared ? whole : scaleOf(drawn.values)
-    const lines = chartText(drawn.values, { width, height: HEIGHT, low, high })
+    const lines = chartText(drawn.values, { width, height: PICTURE_LINES, low, high })
     const margin = lines[0]!.indexOf('│') + 1
     const below =
       drawn === current

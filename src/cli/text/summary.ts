@@ -4,7 +4,7 @@ import type { Summary } from '../../ingestAll.ts'
 import type { SkippedItem } from '../../job/plannerState.ts'
 
 /** How many failures are listed. */
-const SHOWN = 10
+const SHOWN_FAILURES = 10
 
 /** The message when `--only` leaves nothing of a job. */
 export const NOTHING_SELECTED = 'nothing of it was selected: --only names no indicator of this job.'
@@ -12,8 +12,8 @@ export const NOTHING_SELECTED = 'nothing of it was selected: --only names no ind
 /** What the service does not know and was left alone, a line each. */
 export const skippedText = (skipped: readonly SkippedItem[]): string[] =>
   skipped.map(
-    ({ where, route, id, since, nextAt }) =>
-      `${where}: the service does not know ${route} ${id} since ${formatUtc(since)}; requested again from ${formatUtc(nextAt)} on (restate requests it now).`,
+    ({ entry, route, id, since, nextAt }) =>
+      `${entry}: the service does not know ${route} ${id} since ${formatUtc(since)}; requested again from ${formatUtc(nextAt)} on (restate requests it now).`,
   )
 
 /** What a run did, for a person. */
@@ -41,13 +41,14 @@ export function summaryText({ job, outcome, counts, failures, seconds, stop, ski
   lines.push(...skippedText(skipped))
   if (failures.length > 0) {
     lines.push(`${quantity(failures.length, 'request')} failed; everything else is kept:`)
-    for (const { planned, error } of failures.slice(0, SHOWN))
+    for (const { planned, error } of failures.slice(0, SHOWN_FAILURES))
       lines.push(
-        `  ${planned.where}  ${planned.request.target}`,
+        `  ${planned.entry}  ${planned.request.target}`,
         `    ${error.message}`,
         ...(error.hint ? [`    → ${error.hint}`] : []),
       )
-    if (failures.length > SHOWN) lines.push(`  … and ${failures.length - SHOWN} more: indicator-sync status`)
+    if (failures.length > SHOWN_FAILURES)
+      lines.push(`  … and ${failures.length - SHOWN_FAILURES} more: indicator-sync status`)
   }
   return lines.join('\n')
 }
@@ -71,11 +72,11 @@ export const summaryJson = ({
   selected,
   ...counts,
   stop: stop && { code: stop.code, message: stop.message, hint: stop.hint ?? null },
-  unknown: skipped.map(({ where, route, id, since, nextAt }) => ({
-    ...{ entry: where, route, id, since: formatUtc(since), next_at: formatUtc(nextAt) },
+  unknown: skipped.map(({ entry, route, id, since, nextAt }) => ({
+    ...{ entry, route, id, since: formatUtc(since), next_at: formatUtc(nextAt) },
   })),
   failures: failures.map(({ planned, error }) => ({
-    entry: planned.where,
+    entry: planned.entry,
     route: planned.route,
     target: planned.request.target,
     code: error.code,

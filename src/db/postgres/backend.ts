@@ -23,7 +23,7 @@ export const postgres: Backend = {
     }
   },
   lock: (file) => lockWriter(shownAddress(file)),
-  hold: () => {
+  takeLockFile: () => {
     throw onlyFiles('A lock that is a file is taken')
   },
   isLocked: (file) => isLocked(shownAddress(file)),

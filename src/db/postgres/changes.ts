@@ -5,7 +5,8 @@ import { rowsOf } from './connection/runSql.ts'
 /**
  * Which transactions are visible. Each that writes has a number, and after a crash of the server some numbers are given again.
  */
-const SEEN = "select concat_ws(' ', current_database(), pg_postmaster_start_time(), pg_current_snapshot()) as seen"
+const SNAPSHOT_SQL =
+  "select concat_ws(' ', current_database(), pg_postmaster_start_time(), pg_current_snapshot()) as seen"
 
 /** Watches for what others write; each call tells what happened since the call before. */
 export function watchChanges(address: string): Changes {
@@ -17,7 +18,7 @@ export function watchChanges(address: string): Changes {
     try {
       const client = await connectAlone(address)
       try {
-        const { rows } = await client.query<{ seen: string }>(SEEN)
+        const { rows } = await client.query<{ seen: string }>(SNAPSHOT_SQL)
         const { seen } = rows[0]!
         changed ||= known !== undefined && known !== seen
         known = seen
@@ -43,5 +44,5 @@ export function watchChanges(address: string): Changes {
 
 /** A text that is another one whenever something was written. */
 export async function stampOf({ kysely }: Reader): Promise<string> {
-  return (await rowsOf<{ seen: string }>(kysely, SEEN, []))[0]!.seen
+  return (await rowsOf<{ seen: string }>(kysely, SNAPSHOT_SQL, []))[0]!.seen
 }

@@ -19,23 +19,23 @@ const TLS = /^(ERR_(TLS|SSL|OSSL)_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INV
 const PLAIN = /^The server does not support SSL connections/
 
 /** What the driver says where the server asks for a password and it has none. */
-const ASKED = /client password must be a(?: non-empty)? string/
+const NO_PASSWORD = /client password must be a(?: non-empty)? string/
 
 const isCut = (error: unknown): boolean =>
-  error instanceof Error && [CUT, LATE, PLAIN, ASKED].some((pattern) => pattern.test(error.message))
+  error instanceof Error && [CUT, LATE, PLAIN, NO_PASSWORD].some((pattern) => pattern.test(error.message))
 
 /** What the network or the driver says; undefined of anything else. */
 const networkOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined
   const code = 'code' in error ? String(error.code) : ''
-  if (ASKED.test(error.message)) return 'no-password'
+  if (NO_PASSWORD.test(error.message)) return 'no-password'
   if (TLS.test(code) || PLAIN.test(error.message)) return 'tls'
   if (LATE.test(error.message)) return 'ETIMEDOUT'
   return NETWORK.includes(code) ? code : CUT.test(error.message) ? 'lost' : undefined
 }
 
 /** Whether the connection is lost; a transaction that was not committed on it has changed nothing. */
-export function isLost(error: unknown): boolean {
+export function isConnectionLost(error: unknown): boolean {
   const raw = rawOf(error)
   return !['tls', 'no-password', undefined].includes(networkOf(raw)) || /^(08|57P0[1235])/.test(stateOf(raw) ?? '')
 }
@@ -53,7 +53,7 @@ const isTwice = (error: unknown): boolean => stateOf(rawOf(error)) === '23505'
 
 /** How many times work is tried in all; once where another try would not help. */
 export const maxAttemptsOf = (error: unknown): number =>
-  isConflict(error) || isLost(error) ? 8 : isTwice(error) ? 3 : 1
+  isConflict(error) || isConnectionLost(error) ? 8 : isTwice(error) ? 3 : 1
 
 const CONNECT = 'See that the server runs, and the address: postgres://USER@HOST:PORT/DATABASE.'
 
@@ -112,11 +112,11 @@ export function asStoreError(error: unknown, address?: string): unknown {
   const [message, hint] =
     REASONS[code] ??
     REASONS[code.slice(0, 2)] ??
-    (isLost(error)
+    (isConnectionLost(error)
       ? [`The connection to the database{} was lost (${reason}).`, 'Run the command again; what was committed is kept.']
       : [`The database{} refused: ${reason}.`, 'Run `indicator-sync doctor` to see its state.'])
-  const Kind = isConflict(error) ? BusyError : StoreError
-  return new Kind(message.replace('{}', where).replace('{reason}', reason), {
+  const ErrorClass = isConflict(error) ? BusyError : StoreError
+  return new ErrorClass(message.replace('{}', where).replace('{reason}', reason), {
     hint,
     code: code.toLowerCase(),
     cause: error,

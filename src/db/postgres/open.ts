@@ -10,7 +10,7 @@ import type { Reader, Store, StoreOptions } from '../store.ts'
 import { type Connection, connect } from './connection/connection.ts'
 import { rowsOf } from './connection/runSql.ts'
 import { createEngine, onlyFiles } from './engine.ts'
-import { asStoreError, isLost, maxAttemptsOf } from './errors.ts'
+import { asStoreError, isConnectionLost, maxAttemptsOf } from './errors.ts'
 import { withSchemaLock } from './lock.ts'
 import { SCHEMA_VERSION } from './migrations.ts'
 import { replaceTables } from './replaceTables.ts'
@@ -96,7 +96,7 @@ export async function openStore(file: string, { durability = 'normal', signal }:
         if (row?.status === 'committed' || row?.status === 'aborted') return row.status === 'committed'
         await sleep(PAUSE_MS * 2 ** attempts)
       } catch (error) {
-        if (!isLost(error)) throw error
+        if (!isConnectionLost(error)) throw error
         await sleep(PAUSE_MS * 2 ** attempts)
       }
     throw new StoreError(`The connection to ${address} was lost in the middle of a commit.`, {
@@ -119,7 +119,7 @@ export async function openStore(file: string, { durability = 'normal', signal }:
           return result
         })
       } catch (error) {
-        if (isLost(error) && id !== undefined && done && (await isCommitted(id))) return done.result
+        if (isConnectionLost(error) && id !== undefined && done && (await isCommitted(id))) return done.result
         if (attempts + 1 >= maxAttemptsOf(error)) throw asStoreError(error, address)
         if (signal?.aborted) throw stoppedBySignal(error)
         // A random factor, so that two that collided do not collide again.

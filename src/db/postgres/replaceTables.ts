@@ -4,15 +4,13 @@ import { type Database, type TableName, tableOf } from '../../tables/schema.ts'
 import type { Reader, Store } from '../store.ts'
 import { type Row, tableBlocks } from '../tableBlocks.ts'
 import { changedBy, rowsOf, runSql } from './connection/runSql.ts'
-import { arraysOf, columnList, packed, raiseNumbers } from './rowArrays.ts'
+import { advanceSequences, arraysOf, columnList, packed } from './rowArrays.ts'
 
 /** Follows its texts by itself, with numbers of its own. */
 const BY_ITSELF: readonly TableName[] = ['search_item']
 
-type Tx = Transaction<Database>
-
 /** How many fetches a database has, and the last of them. */
-async function recorded(db: Reader['kysely']): Promise<string> {
+async function recordedFetches(db: Reader['kysely']): Promise<string> {
   const of = await db
     .selectFrom('_fetch')
     .select(({ fn }) => [fn.countAll<number>().as('count'), fn.max('id').as('last')])
@@ -24,7 +22,12 @@ async function recorded(db: Reader['kysely']): Promise<string> {
  * Deletes the rows between two keys that are missing or different in the given ones, then writes what is missing. An update would
  * leave a history.
  */
-async function writeBlock(tx: Tx, table: TableName, rows: readonly Row[], after: Row | undefined): Promise<void> {
+async function writeBlock(
+  tx: Transaction<Database>,
+  table: TableName,
+  rows: readonly Row[],
+  after: Row | undefined,
+): Promise<void> {
   const { key, columns } = tableOf(table)
   const count = Object.keys(columns).length
   const bound = (first: number): string =>
@@ -54,7 +57,7 @@ async function writeBlock(tx: Tx, table: TableName, rows: readonly Row[], after:
 }
 
 /** Deletes what lies behind the last row that was given; everything where none was. */
-async function deleteRest(tx: Tx, table: TableName, last: Row | undefined): Promise<void> {
+async function deleteRest(tx: Transaction<Database>, table: TableName, last: Row | undefined): Promise<void> {
   const { key } = tableOf(table)
   const rest = last ? `where (${key}) > (${key.map((_, i) => `$${i + 1}`)})` : ''
   await changedBy(tx, `delete from ${table} ${rest}`, last ? key.map((name) => last[name]) : [])
@@ -69,7 +72,7 @@ export function replaceTables(source: Reader, target: Store, tables: readonly Ta
     // A plan that goes through a list for each row is the slowest of all, and lists have no statistics.
     await runSql(tx, 'set local enable_nestloop = off', [])
     await runSql(tx, 'lock table _fetch in share row exclusive mode', [])
-    if ((await recorded(tx)) !== (await recorded(source.kysely)))
+    if ((await recordedFetches(tx)) !== (await recordedFetches(source.kysely)))
       throw new StoreError(`Something was loaded into ${target.file} while it was rebuilt; it stays as it is.`, {
         hint: 'End the workers, and run it again.',
         code: 'written-meanwhile',
@@ -83,7 +86,7 @@ export function replaceTables(source: Reader, target: Store, tables: readonly Ta
       }
       await deleteRest(tx, table, last)
     }
-    await raiseNumbers(tx, replaced)
+    await advanceSequences(tx, replaced)
     // References to nothing are found here, where they can be reported, and not at the end.
     await rowsOf(tx, 'set constraints all immediate', [])
   })

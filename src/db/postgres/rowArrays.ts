@@ -39,7 +39,7 @@ export const insertOf = (table: TableName): string =>
   `insert into ${table} (${columnList(table)}) select * from ${arraysOf(table)}`
 
 /** What is numbered as it comes is numbered on from the last number that is there. */
-export async function raiseNumbers(db: Kysely<Database>, tables: readonly TableName[]): Promise<void> {
+export async function advanceSequences(db: Kysely<Database>, tables: readonly TableName[]): Promise<void> {
   for (const table of tables)
     if (tableOf(table).columns.id?.generated)
       await rowsOf(

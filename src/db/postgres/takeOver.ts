@@ -4,16 +4,17 @@ import { TABLE_NAMES, type TableName, tableOf } from '../../tables/schema.ts'
 import type { Reader, Store, TakenOver } from '../store.ts'
 import { OWN_TABLES, type Row, tableBlocks } from '../tableBlocks.ts'
 import { changedBy, rowsOf, runSql } from './connection/runSql.ts'
-import { insertOf, packed, raiseNumbers } from './rowArrays.ts'
+import { advanceSequences, insertOf, packed } from './rowArrays.ts'
 
 /** Tables that others refer to; and the index of texts, whose numbers must be there before the texts. */
-const FIRST: readonly TableName[] = [
+const REFERENCED_TABLES: readonly TableName[] = [
   ...(['search_item', 'geo', 'vocabulary', 'taxonomy_term', 'indicator', 'content', 'archive', 'widget'] as const),
   ...(['series', '_run', '_fetch'] as const),
 ]
-const TABLES: readonly TableName[] = [...FIRST, ...TABLE_NAMES.filter((name) => !FIRST.includes(name))].filter(
-  (name) => !OWN_TABLES.includes(name),
-)
+const TABLES_IN_ORDER: readonly TableName[] = [
+  ...REFERENCED_TABLES,
+  ...TABLE_NAMES.filter((name) => !REFERENCED_TABLES.includes(name)),
+].filter((name) => !OWN_TABLES.includes(name))
 
 /** The last key of a table. Rows are written in its order, so all rows before it are there. */
 async function lastKey({ kysely }: Store, table: TableName): Promise<Row | undefined> {
@@ -23,7 +24,7 @@ async function lastKey({ kysely }: Store, table: TableName): Promise<Row | undef
 }
 
 /** What a table holds, in numbers that two databases have in common. */
-async function summary({ kysely }: Reader, table: TableName): Promise<string> {
+async function tableSummary({ kysely }: Reader, table: TableName): Promise<string> {
   const whole = Object.entries(tableOf(table).columns).filter(
     ([, { store, nullable }]) => store === 'integer' && !nullable,
   )
@@ -86,7 +87,7 @@ export async function takeOver(
     )
   await writeMark(target, mark)
   let rows = 0
-  for (const table of TABLES) {
+  for (const table of TABLES_IN_ORDER) {
     const insert = insertOf(table)
     for await (const block of tableBlocks(source, table, await lastKey(target, table))) {
       const parameters = packed(table, block)
@@ -95,15 +96,15 @@ export async function takeOver(
     }
   }
   const different: string[] = []
-  for (const table of TABLES)
-    if ((await summary(source, table)) !== (await summary(target, table))) different.push(table)
+  for (const table of TABLES_IN_ORDER)
+    if ((await tableSummary(source, table)) !== (await tableSummary(target, table))) different.push(table)
   if (different.length > 0)
     throw new StoreError(`The copy in ${target.file} is not equal to ${source.file}: ${different.join(', ')}.`, {
       hint: 'Somebody wrote to it meanwhile. Drop the database, create it again, and repeat the copy.',
       code: 'copy-differs',
     })
-  await raiseNumbers(target.kysely, TABLES)
+  await advanceSequences(target.kysely, TABLES_IN_ORDER)
   await writeMark(target, null)
   await target.tidy()
-  return { tables: TABLES.length, rows }
+  return { tables: TABLES_IN_ORDER.length, rows }
 }

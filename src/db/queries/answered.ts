@@ -29,7 +29,7 @@ interface Later extends Interval {
   readonly geos: readonly number[] | null
 }
 
-const ALL = 0
+const EVERY_GEO = 0
 
 /** The intervals that later answers brought for one geo; what was answered for all geos was answered for each. */
 const broughtFor = (later: readonly Later[], geoId: number): Interval[] =>
@@ -88,7 +88,7 @@ export function createAnswered(db: Kysely<Database>, sound: boolean): (request: 
   return async ({ fetchId, target, seriesId, window, geoIds }) => {
     if (seriesId === null || window === null) {
       const again = await laterOfTarget[which].first(db, { fetchId, target })
-      return again === undefined ? [{ geoId: ALL, intervals: window ? [window] : [] }] : []
+      return again === undefined ? [{ geoId: EVERY_GEO, intervals: window ? [window] : [] }] : []
     }
     const rows = await laterOfSeries[which].all(db, { fetchId, seriesId, ...window })
     const later = rows.map(({ geo_ids, ...row }) => ({ ...row, geos: numbersOf(geo_ids) }))
@@ -97,7 +97,7 @@ export function createAnswered(db: Kysely<Database>, sound: boolean): (request: 
     const ofEach = known
       .map((geoId) => broughtFor(later, geoId))
       .reduce((a, b) => intersect(a, b), known.length > 0 ? [window] : [])
-    return (geoIds ?? [ALL]).flatMap((geoId): Unanswered[] => {
+    return (geoIds ?? [EVERY_GEO]).flatMap((geoId): Unanswered[] => {
       const intervals = subtract([window], [...broughtFor(later, geoId), ...ofEach])
       return intervals.length === 0 ? [] : [{ geoId, intervals }]
     })

@@ -2,11 +2,11 @@ import { expressionBuilder, sql } from 'kysely'
 import type { Database } from '../../tables/schema.ts'
 import { FIRST_LOCALE } from '../../tables/sql/sql.ts'
 
-const names = expressionBuilder<Database, never>()
+const expressions = expressionBuilder<Database, never>()
 
 /** The name of an indicator in the first language where it is held, else in another one; a column of a query that names its kind and number. */
 export const indicatorNameColumn = (kind: string, id: string) =>
-  names
+  expressions
     .selectFrom('indicator_text as t')
     .select('t.name')
     .where('t.kind', '=', sql.ref<string>(kind))
@@ -19,7 +19,7 @@ export const indicatorNameColumn = (kind: string, id: string) =>
 
 /** The same of a geo. */
 export const geoNameColumn = <A extends string>(id: string, alias: A) =>
-  names
+  expressions
     .selectFrom('geo_text as t')
     .select('t.name')
     .where('t.id', '=', sql.ref<number>(id))

@@ -17,7 +17,7 @@ interface BossTables {
   }
 }
 
-/** A database, seen with the tables of pg-boss. They are not of ours, so that its type has to be told. */
+/** A database, seen with the tables of pg-boss. They are not ours, so the type `Database` does not have them. */
 export const bossTables = (db: Kysely<Database>): Kysely<BossTables> =>
   (db as unknown as Kysely<BossTables>).withSchema(BOSS_SCHEMA)
 

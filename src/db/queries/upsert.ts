@@ -15,7 +15,7 @@ const BORN = 'first_seen_at'
  * The upsert of a row with some columns of a table: null-safe and guarded, so that an equal row writes nothing, and a
  * column that was not sent keeps what it has. Built once, prepared once.
  */
-function upsertOf(
+function compiledUpsert(
   db: Kysely<Database>,
   table: TableName,
   columns: readonly string[],
@@ -31,12 +31,12 @@ function upsertOf(
   if (known) return known
   const { key, silent } = tableOf(table)
   const updated = columns.filter((column) => !key.includes(column) && column !== BORN)
-  const telling = updated.filter((column) => !silent.includes(column))
+  const compared = updated.filter((column) => !silent.includes(column))
   const row = Object.fromEntries(columns.map((column) => [column, null]))
   const insert = db.insertInto(table).values(row as never)
   const query = insert.onConflict((conflict) => {
     const target = conflict.columns(key as never)
-    if (when === 'kept' || telling.length === 0) return target.doNothing()
+    if (when === 'kept' || compared.length === 0) return target.doNothing()
     // Where another answer has described it better, only the columns that it left null are filled.
     const better =
       when === 'unlisted'
@@ -51,7 +51,7 @@ function upsertOf(
     }
     const differs = (column: string): Expression<SqlBool> =>
       sql<SqlBool>`${sql.ref(`${table}.${column}`)} is distinct from ${next(column)}`
-    const versioned = telling.filter((column) => isVersioned(table, column)).map(differs)
+    const versioned = compared.filter((column) => isVersioned(table, column)).map(differs)
     return target
       .doUpdateSet(({ or }) => {
         const set = Object.fromEntries(updated.map((column) => [column, next(column)]))
@@ -59,7 +59,7 @@ function upsertOf(
         const begins = sql`case when ${or(versioned)} then excluded.fetch_id else ${sql.ref(`${table}.fetch_id`)} end`
         return (HISTORIES[table] ? { ...set, fetch_id: begins } : set) as never
       })
-      .where(({ or }): Expression<SqlBool> => or(telling.map(differs)))
+      .where(({ or }): Expression<SqlBool> => or(compared.map(differs)))
   })
   const compiledQuery = query.compile()
   ofKind.set(name, compiledQuery)
@@ -86,7 +86,7 @@ export async function upsertRow(
   when: TableRows['when'],
   languages: Languages,
 ): Promise<boolean> {
-  const query = upsertOf(db, table, Object.keys(row), when, languages)
+  const query = compiledUpsert(db, table, Object.keys(row), when, languages)
   const { numAffectedRows } = await db.executeQuery({ ...query, parameters: Object.values(row) })
   return numAffectedRows !== 0n
 }

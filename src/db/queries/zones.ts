@@ -28,7 +28,7 @@ export async function rememberZone(
 ): Promise<void> {
   if (await isHeld(db, zone, version)) return
   const rows = transitions(zone)
-  const before = await clockOf(db, zone)
+  const before = await zoneChanges(db, zone)
   await db.deleteFrom('time_zone_offset').where('zone', '=', zone).execute()
   await db
     .insertInto('time_zone_offset')
@@ -45,7 +45,7 @@ export async function rememberZone(
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   // With other clock changes, the same values fall into other days.
-  if ((await clockOf(db, zone)) !== before) await engine.rebuildDays(db, zone)
+  if ((await zoneChanges(db, zone)) !== before) await engine.rebuildDays(db, zone)
 }
 
 /**
@@ -78,7 +78,7 @@ export async function useHeldZones({ kysely }: Pick<Store, 'kysely'>): Promise<v
 }
 
 /** The changes of a zone that are held, as a text. */
-const clockOf = async (db: Kysely<Database>, zone: string): Promise<string> =>
+const zoneChanges = async (db: Kysely<Database>, zone: string): Promise<string> =>
   JSON.stringify(
     await db
       .selectFrom('time_zone_offset')
@@ -97,11 +97,11 @@ export async function refreshZones(db: Kysely<Database>, engine: Engine, version
     .where((where) => where.or([where('zone_data', 'is', null), where('zone_data', '<>', version)]))
     .execute()
   // A zone that this runtime does not know stays as it is.
-  for (const { zone } of outdated.filter((row) => isZone(row.zone)))
+  for (const { zone } of outdated.filter((row) => isKnownZone(row.zone)))
     await db.transaction().execute((tx) => rememberZone(tx, engine, zone, version))
 }
 
-function isZone(zone: string): boolean {
+function isKnownZone(zone: string): boolean {
   try {
     checkZone(zone)
     return true

@@ -3,7 +3,7 @@ import type { Backend } from '../store.ts'
 import { copyState } from './copies.ts'
 import { stampOf, watchChanges } from './file/changes.ts'
 import { removeDatabase } from './file/remove.ts'
-import { holdLock, isLocked, lockFile, openLocked } from './lock.ts'
+import { isLocked, lockFile, openLocked, takeLockFile } from './lock.ts'
 import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
 import { asStoreError } from './storeErrors.ts'
@@ -14,7 +14,7 @@ export const sqlite: Backend = {
   openStore,
   openLocked,
   lock: lockFile,
-  hold: holdLock,
+  takeLockFile,
   isLocked,
   schemaState,
   takeOver: () =>

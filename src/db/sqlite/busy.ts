@@ -8,7 +8,7 @@ import { isBusy } from './storeErrors.ts'
  * timer.
  */
 const BUSY_TIMEOUT_MS = 60_000
-const STEP_MS = 25
+const BUSY_STEP_MS = 25
 
 /**
  * Tries again while another program holds what is needed, and gives up with SQLite's last error. Timers and signals go on;
@@ -26,7 +26,7 @@ export async function retryWhileBusy<T>(
       if (!isBusy(error) || performance.now() > deadline) throw error
       if (signal?.aborted) throw stoppedBySignal(error)
       // A random factor, so that two that wait do not collide again and again.
-      await sleep(STEP_MS * (0.5 + Math.random()))
+      await sleep(BUSY_STEP_MS * (0.5 + Math.random()))
     }
   }
 }

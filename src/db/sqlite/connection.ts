@@ -16,7 +16,7 @@ import {
 import { InputError, StoreError } from '../../base/errors.ts'
 import { makeFolder } from '../../base/files/folder.ts'
 import type { Database } from '../../tables/schema.ts'
-import { type Ran, runDirectly } from '../prepared.ts'
+import { runDirectly, type StatementResult } from '../prepared.ts'
 import type { LockTimeout } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
 import { asStoreError } from './storeErrors.ts'
@@ -54,7 +54,7 @@ function createPreparer(raw: SQLite.Database): (sql: string) => SQLite.Statement
 /** Runs statements at once, each prepared once. */
 const createRunner =
   (prepare: (sql: string) => SQLite.Statement) =>
-  (sql: string, parameters: readonly unknown[]): Ran & { readonly insertId?: number | bigint } => {
+  (sql: string, parameters: readonly unknown[]): StatementResult & { readonly insertId?: number | bigint } => {
     const statement = prepare(sql)
     if (statement.reader) return { rows: statement.all(parameters), changes: 0 }
     const { changes, lastInsertRowid } = statement.run(parameters)

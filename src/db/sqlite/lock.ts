@@ -99,7 +99,7 @@ export async function lockFile(file: string, now: number): Promise<() => void> {
 }
 
 /** Takes a file that is only a lock; throws BusyError while another process has it. */
-export function holdLock(file: string): () => void {
+export function takeLockFile(file: string): () => void {
   try {
     return holdFile(file)
   } catch (error) {

@@ -67,14 +67,14 @@ export async function openStore(
   const length = watchLength(connection, file)
   const boundLog = createLogBound(connection, file, logLimit, length.forget)
   let ours: number | null = null
-  let lost = false
+  let invalid = false
   const check = (): void => {
     try {
       watch.check()
       length.check()
       if (ours !== null && latest.get() !== ours) throw takenOver(file)
     } catch (error) {
-      lost = true
+      invalid = true
       throw error
     }
   }
@@ -93,7 +93,7 @@ export async function openStore(
     run: (sql, parameters) => connection.prepare(sql).run(parameters as unknown[]).changes,
     replaceTables: (rebuilt) => rebuilt.copyInto(file),
     tidy() {
-      if (lost) return
+      if (invalid) return
       // Here too: what is lost after the last transaction is not folded back any more.
       check()
       try {
@@ -113,7 +113,7 @@ export async function openStore(
     fenced: () => ours !== null,
     async close() {
       // The log stays where it is when SQLite finds the file gone: emptied into it, it cannot be taken for that of the next one.
-      if (lost && watch.moved()) raw.pragma('wal_checkpoint(truncate)')
+      if (invalid && watch.moved()) raw.pragma('wal_checkpoint(truncate)')
       await kysely.destroy()
     },
   }

@@ -69,6 +69,6 @@ export function asStoreError(error: unknown, file?: string): unknown {
       `The database${where} refused: ${error.message}.`,
       'Run `indicator-sync doctor` to see the state of the file.',
     ]
-  const Kind = isBusy(error) ? BusyError : StoreError
-  return new Kind(message.replace('{}', where), { hint, code: error.code.toLowerCase(), cause: error })
+  const ErrorClass = isBusy(error) ? BusyError : StoreError
+  return new ErrorClass(message.replace('{}', where), { hint, code: error.code.toLowerCase(), cause: error })
 }

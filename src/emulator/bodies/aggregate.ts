@@ -1,7 +1,7 @@
 import type { Instant } from '../../base/time/instant.ts'
 import { addUnits, floorTo, type Unit } from '../../base/time/zone.ts'
 import type { Point } from '../world/values.ts'
-import { ZONE } from '../world/world.ts'
+import { EMULATED_ZONE } from '../world/world.ts'
 
 /** Returns a function that floors an instant to a local unit; it remembers the last unit, because points come in order. */
 export function bordersOf(unit: Unit): (at: Instant) => Instant {
@@ -9,8 +9,8 @@ export function bordersOf(unit: Unit): (at: Instant) => Instant {
   let to = 0
   return (at) => {
     if (at < from || at >= to) {
-      from = floorTo(ZONE, at, unit)
-      to = addUnits(ZONE, from, unit, 1)
+      from = floorTo(EMULATED_ZONE, at, unit)
+      to = addUnits(EMULATED_ZONE, from, unit, 1)
     }
     return from
   }

@@ -2,7 +2,7 @@ import type { Instant } from '../../base/time/instant.ts'
 import { addUnits, floorTo, localDate, type Unit } from '../../base/time/zone.ts'
 import { localeOf, type ParsedQuery, TooMuchError } from '../query.ts'
 import { dayFrom, dayOf } from '../world/days.ts'
-import { type World, ZONE } from '../world/world.ts'
+import { EMULATED_ZONE, type World } from '../world/world.ts'
 import { passes, taxonomy } from './taxonomy.ts'
 
 /** One archive: the days from its time to its publication (before the start when negative, else after the last day). */
@@ -15,8 +15,14 @@ interface Archive {
   readonly terms: readonly number[]
 }
 
-const rows = (first: number, horizon: string, type: string, lag: number, terms: readonly number[], names: string) =>
-  names.split(' ').map((name, i): Archive => ({ id: first + i, name, horizon, type, lag, terms }))
+const archiveRows = (
+  first: number,
+  horizon: string,
+  type: string,
+  lag: number,
+  terms: readonly number[],
+  names: string,
+) => names.split(' ').map((name, i): Archive => ({ id: first + i, name, horizon, type, lag, terms }))
 
 const GENERATION = [155, 165, 168]
 const SCHEDULES = [155, 165, 172]
@@ -25,47 +31,47 @@ const SETTLEMENT = [156, 165, 170]
 
 /** Archives as data, with their horizons (D M A H S T QM O NA) and types. Those of 34, 92, 111 and 112 were never recorded. */
 const ARCHIVES: readonly Archive[] = [
-  ...rows(8, 'M', 'zip', 9, SETTLEMENT, 'C2_liquicomun'),
-  ...rows(18, 'D', 'xml', -1, SCHEDULES, 'totalpdbf totalrpdvpprec totalpdvp totalasigsec'),
-  ...rows(25, 'D', 'xml', 1, SETTLEMENT, 'totalenersec totalliquicierre'),
-  ...rows(27, 'H', 'xml', 0, SCHEDULES, 'totalrp48prec'),
-  ...rows(28, 'D', 'xml', 1, SETTLEMENT, 'totalrp48preccierre'),
-  ...rows(29, 'H', 'xml', 0, SCHEDULES, 'totalp48'),
-  ...rows(30, 'D', 'xml', 1, SETTLEMENT, 'totalp48cierre'),
-  ...rows(32, 'D', 'zip', 4, GENERATION, 'I3DIA'),
-  ...rows(34, 'D', 'zip', 90, GENERATION, 'I90DIA'),
-  ...rows(40, 'M', 'xls', -13, MARKET, 'COEF_KEST_MM'),
-  ...rows(48, 'M', 'pdf', -12, MARKET, 'Espec_Subasta_Mensual_EF Espec_Subasta_Mensual_FE'),
-  ...rows(50, 'A', 'pdf', -28, MARKET, 'Espec_Subasta_Anual_EF Espec_Subasta_Anual_FE'),
-  ...rows(69, 'M', 'pdf', -4, MARKET, 'INF_SUBASTA_MM'),
-  ...rows(71, 'D', 'xls', 8, MARKET, 'PVPC_DETALLE_DD'),
-  ...rows(78, 'S', 'xml', -4, MARKET, 'perfilconsumo'),
-  ...rows(79, 'D', 'xml', -1, MARKET, 'preciovoluntariopconsumidor pvpcdesglosehorario'),
-  ...rows(88, 'A', 'xls', -14, MARKET, 'Resultado_Subasta_Anual_FRA'),
-  ...rows(92, 'O', 'xml', -30, GENERATION, 'Descargos_FRA_Planificados Descargos_POR_Planificados'),
-  ...rows(105, 'D', 'xls', 1, GENERATION, 'Indisponibilidades'),
-  ...rows(106, 'M', 'xls', -90, GENERATION, 'PlanesMantenimiento'),
-  ...rows(107, 'D', 'xml', 1, SETTLEMENT, 'p48cierre'),
-  ...rows(108, 'QM', 'xml', 0, GENERATION, 'REE_AggGenOutput'),
-  ...rows(109, 'D', 'xml', 8, GENERATION, 'REE_ActualGenOutput'),
-  ...rows(111, 'QM', 'csv', 0, GENERATION, 'REE_WindSolarActual'),
-  ...rows(112, 'NA', 'csv', -180, GENERATION, 'PrevisionAnual'),
-  ...rows(147, 'M', 'pdf', -12, MARKET, 'Espec_Subasta_Mensual_EP Espec_Subasta_Mensual_PE'),
-  ...rows(149, 'T', 'pdf', -19, MARKET, 'Espec_Subasta_Trimestral_EP Espec_Subasta_Trimestral_PE'),
-  ...rows(151, 'A', 'pdf', -28, MARKET, 'Espec_Subasta_Anual_EP Espec_Subasta_Anual_PE'),
-  ...rows(159, 'M', 'xls', -4, MARKET, 'Resultado_Subasta_Mensual_POR'),
-  ...rows(160, 'A', 'xls', -14, MARKET, 'Resultado_Subasta_Anual_POR'),
-  ...rows(161, 'T', 'xls', -17, MARKET, 'Resultado_Subasta_Trimestral_POR'),
-  ...rows(181, 'QM', 'csv', 0, MARKET, 'REE_BalancingEnerBids'),
-  ...rows(187, 'M', 'zip', 9, SETTLEMENT, 'C2_PrecioFinal'),
+  ...archiveRows(8, 'M', 'zip', 9, SETTLEMENT, 'C2_liquicomun'),
+  ...archiveRows(18, 'D', 'xml', -1, SCHEDULES, 'totalpdbf totalrpdvpprec totalpdvp totalasigsec'),
+  ...archiveRows(25, 'D', 'xml', 1, SETTLEMENT, 'totalenersec totalliquicierre'),
+  ...archiveRows(27, 'H', 'xml', 0, SCHEDULES, 'totalrp48prec'),
+  ...archiveRows(28, 'D', 'xml', 1, SETTLEMENT, 'totalrp48preccierre'),
+  ...archiveRows(29, 'H', 'xml', 0, SCHEDULES, 'totalp48'),
+  ...archiveRows(30, 'D', 'xml', 1, SETTLEMENT, 'totalp48cierre'),
+  ...archiveRows(32, 'D', 'zip', 4, GENERATION, 'I3DIA'),
+  ...archiveRows(34, 'D', 'zip', 90, GENERATION, 'I90DIA'),
+  ...archiveRows(40, 'M', 'xls', -13, MARKET, 'COEF_KEST_MM'),
+  ...archiveRows(48, 'M', 'pdf', -12, MARKET, 'Espec_Subasta_Mensual_EF Espec_Subasta_Mensual_FE'),
+  ...archiveRows(50, 'A', 'pdf', -28, MARKET, 'Espec_Subasta_Anual_EF Espec_Subasta_Anual_FE'),
+  ...archiveRows(69, 'M', 'pdf', -4, MARKET, 'INF_SUBASTA_MM'),
+  ...archiveRows(71, 'D', 'xls', 8, MARKET, 'PVPC_DETALLE_DD'),
+  ...archiveRows(78, 'S', 'xml', -4, MARKET, 'perfilconsumo'),
+  ...archiveRows(79, 'D', 'xml', -1, MARKET, 'preciovoluntariopconsumidor pvpcdesglosehorario'),
+  ...archiveRows(88, 'A', 'xls', -14, MARKET, 'Resultado_Subasta_Anual_FRA'),
+  ...archiveRows(92, 'O', 'xml', -30, GENERATION, 'Descargos_FRA_Planificados Descargos_POR_Planificados'),
+  ...archiveRows(105, 'D', 'xls', 1, GENERATION, 'Indisponibilidades'),
+  ...archiveRows(106, 'M', 'xls', -90, GENERATION, 'PlanesMantenimiento'),
+  ...archiveRows(107, 'D', 'xml', 1, SETTLEMENT, 'p48cierre'),
+  ...archiveRows(108, 'QM', 'xml', 0, GENERATION, 'REE_AggGenOutput'),
+  ...archiveRows(109, 'D', 'xml', 8, GENERATION, 'REE_ActualGenOutput'),
+  ...archiveRows(111, 'QM', 'csv', 0, GENERATION, 'REE_WindSolarActual'),
+  ...archiveRows(112, 'NA', 'csv', -180, GENERATION, 'PrevisionAnual'),
+  ...archiveRows(147, 'M', 'pdf', -12, MARKET, 'Espec_Subasta_Mensual_EP Espec_Subasta_Mensual_PE'),
+  ...archiveRows(149, 'T', 'pdf', -19, MARKET, 'Espec_Subasta_Trimestral_EP Espec_Subasta_Trimestral_PE'),
+  ...archiveRows(151, 'A', 'pdf', -28, MARKET, 'Espec_Subasta_Anual_EP Espec_Subasta_Anual_PE'),
+  ...archiveRows(159, 'M', 'xls', -4, MARKET, 'Resultado_Subasta_Mensual_POR'),
+  ...archiveRows(160, 'A', 'xls', -14, MARKET, 'Resultado_Subasta_Anual_POR'),
+  ...archiveRows(161, 'T', 'xls', -17, MARKET, 'Resultado_Subasta_Trimestral_POR'),
+  ...archiveRows(181, 'QM', 'csv', 0, MARKET, 'REE_BalancingEnerBids'),
+  ...archiveRows(187, 'M', 'zip', 9, SETTLEMENT, 'C2_PrecioFinal'),
 ]
 /** Only these name the first and the last day that they are about. */
 const SPANNING = ['C2_liquicomun', 'COEF_KEST_MM']
 /** Only these are listed for a day that has not come; the auctions of its month are not, though they are known. */
 const AHEAD = ['PlanesMantenimiento', 'PrevisionAnual', 'preciovoluntariopconsumidor', 'totalpdbf']
 const JSON_IDS = [18, 20, 30, 32, 79, 80, 105, 106]
-const VOCABULARIES = [20, 21, 22]
-const MOST_DAYS = 400
+const ARCHIVE_VOCABULARIES = [20, 21, 22]
+const MAX_LISTED_DAYS = 400
 
 const SPAN: Readonly<Record<string, readonly [unit: Unit, count: number]>> = {
   M: ['month', 1],
@@ -76,19 +82,19 @@ const SPAN: Readonly<Record<string, readonly [unit: Unit, count: number]>> = {
 /** The edition of an archive for a local day: its first and last day, and the day on which it is published. */
 function editionFor({ horizon, lag }: Archive, day: Instant) {
   const [unit, count] = SPAN[horizon] ?? (['day', 1] as const)
-  const start = floorTo(ZONE, day, unit)
+  const start = floorTo(EMULATED_ZONE, day, unit)
   // A quarter begins with the last month whose number before it is a multiple of three.
-  const first = count === 1 ? start : addUnits(ZONE, start, unit, -((dayFrom(start).month - 1) % count))
-  const last = addUnits(ZONE, addUnits(ZONE, first, unit, count), 'day', -1)
-  return { first, last, published: addUnits(ZONE, lag < 0 ? first : last, 'day', lag) }
+  const first = count === 1 ? start : addUnits(EMULATED_ZONE, start, unit, -((dayFrom(start).month - 1) % count))
+  const last = addUnits(EMULATED_ZONE, addUnits(EMULATED_ZONE, first, unit, count), 'day', -1)
+  return { first, last, published: addUnits(EMULATED_ZONE, lag < 0 ? first : last, 'day', lag) }
 }
 
 function entry(archive: Archive, day: Instant, query: ParsedQuery): object {
   const { id, name, horizon, type, terms } = archive
   const { first, last, published } = editionFor(archive, day)
-  const date = localDate(ZONE, day)
-  const span = SPANNING.includes(name) ? [localDate(ZONE, first), localDate(ZONE, last)] : []
-  const publication = localDate(ZONE, published)
+  const date = localDate(EMULATED_ZONE, day)
+  const span = SPANNING.includes(name) ? [localDate(EMULATED_ZONE, first), localDate(EMULATED_ZONE, last)] : []
+  const publication = localDate(EMULATED_ZONE, published)
   const twice = horizon === 'QM' || horizon === 'O'
   return {
     name,
@@ -99,8 +105,8 @@ function entry(archive: Archive, day: Instant, query: ParsedQuery): object {
     download: { name, url: `/archives/${id}/download?date=${date}T23%3A59%3A59T%2B00%3A00&locale=${localeOf(query)}` },
     date: { date: `${date}T23:59:59.000+00:00` },
     date_times: horizon === 'H' ? [date] : span,
-    publication_date: twice ? [publication, localDate(ZONE, dayFrom(published).to)] : [publication],
-    ...taxonomy(terms, VOCABULARIES, localeOf(query)),
+    publication_date: twice ? [publication, localDate(EMULATED_ZONE, dayFrom(published).to)] : [publication],
+    ...taxonomy(terms, ARCHIVE_VOCABULARIES, localeOf(query)),
   }
 }
 
@@ -108,7 +114,7 @@ function entry(archive: Archive, day: Instant, query: ParsedQuery): object {
 function requestedDays(query: ParsedQuery, world: World): Instant[] {
   const start = (query.start_date ?? query.end_date ?? world.now) as Instant
   const end = (query.end_date ?? start) as Instant
-  if (end - start > MOST_DAYS * 86_400) throw new TooMuchError()
+  if (end - start > MAX_LISTED_DAYS * 86_400) throw new TooMuchError()
   const days: Instant[] = []
   for (let day = dayOf(start); day.from <= end; day = dayFrom(day.to)) days.push(day.from)
   return days
@@ -121,13 +127,13 @@ function listedDay(archive: Archive, day: Instant, query: ParsedQuery, now: Inst
     return known && (day <= now || AHEAD.includes(archive.name)) ? day : undefined
   }
   // What is published on a day is about the day as far off as the lag says, if an edition begins or ends there.
-  const about = addUnits(ZONE, day, 'day', -archive.lag)
+  const about = addUnits(EMULATED_ZONE, day, 'day', -archive.lag)
   return day <= now && editionFor(archive, about).published === day ? about : undefined
 }
 
 /** The answer of `/archives`: the editions about the days of a range, or those published in it. */
 export function archivesAnswer(query: ParsedQuery, world: World): object {
-  const wanted = ARCHIVES.filter(({ terms }) => passes(terms, VOCABULARIES, query))
+  const wanted = ARCHIVES.filter(({ terms }) => passes(terms, ARCHIVE_VOCABULARIES, query))
   const archives = requestedDays(query, world).flatMap((day) =>
     wanted.flatMap((archive) => {
       const about = listedDay(archive, day, query, world.now)
@@ -142,7 +148,7 @@ export function archivesJsonAnswer(query: ParsedQuery, world: World): object {
   const locale = localeOf(query)
   const day = dayOf((query.date ?? query.start_date ?? query.end_date ?? world.now) as Instant).from
   const archives = ARCHIVES.filter(
-    ({ id, terms }) => day <= world.now && JSON_IDS.includes(id) && passes(terms, VOCABULARIES, query),
+    ({ id, terms }) => day <= world.now && JSON_IDS.includes(id) && passes(terms, ARCHIVE_VOCABULARIES, query),
   ).map(({ id, name, horizon, terms }) => ({
     id,
     name,
@@ -150,7 +156,7 @@ export function archivesJsonAnswer(query: ParsedQuery, world: World): object {
     horizon,
     archive_type: 'json',
     json_download: { name, type: 'json', url: `/archives/${id}/download_json?locale=${locale}` },
-    ...taxonomy(terms, VOCABULARIES, locale),
+    ...taxonomy(terms, ARCHIVE_VOCABULARIES, locale),
   }))
   return { archives, meta: { size: archives.length } }
 }

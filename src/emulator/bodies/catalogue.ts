@@ -4,10 +4,10 @@ import type { Both } from '../world/texts.ts'
 import { encode, TERMS } from '../world/texts.ts'
 import type { World } from '../world/world.ts'
 
-const WORDS = { es: 'Magnitud', en: 'Magnitude' } as const
+const MAGNITUDE_WORD = { es: 'Magnitud', en: 'Magnitude' } as const
 
 const descriptionOf = ({ about, magnitude }: Indicator, locale: keyof Both): string | undefined =>
-  about && encode(`<p>${about[locale]}</p><p><b>${WORDS[locale]}:</b> ${magnitude[1]}</p>`)
+  about && encode(`<p>${about[locale]}</p><p><b>${MAGNITUDE_WORD[locale]}:</b> ${magnitude[1]}</p>`)
 
 /** Whether an indicator is filed under one of some terms, named in either language. */
 const isFiled = ({ terms }: Indicator, wanted: readonly string[]): boolean =>

@@ -4,7 +4,7 @@ import type { ContentRoute } from '../../services/routes.ts'
 import { localeOf, type ParsedQuery } from '../query.ts'
 import { GLOSSARY } from '../world/glossary.ts'
 import { type Both, DOCUMENTATIONS, encode, NEWS, STATIC_PAGES } from '../world/texts.ts'
-import { type World, ZONE } from '../world/world.ts'
+import { EMULATED_ZONE, type World } from '../world/world.ts'
 import { cacheDate } from './stamps.ts'
 import { passes, taxonomy } from './taxonomy.ts'
 
@@ -34,7 +34,7 @@ const meaning = (word: Both, { es, en }: Both): Both => ({
   es: `<strong>${word.es}</strong>:&nbsp;${es}`,
   en: `<strong>${word.en}</strong>:&nbsp;${en}`,
 })
-const settled = (id: number, type: string, title: Both, body: Both, i: number): EmulatedItem => ({
+const datedItem = (id: number, type: string, title: Both, body: Both, i: number): EmulatedItem => ({
   id,
   type,
   title,
@@ -49,7 +49,7 @@ const settled = (id: number, type: string, title: Both, body: Both, i: number): 
   vocabularies: [20],
 })
 
-const about = ({ es, en }: Both): Both => ({
+const pageAbout = ({ es, en }: Both): Both => ({
   es: `P&aacute;gina sobre &laquo;${es}&raquo;, con enlaces a los documentos del operador.`,
   en: `A page about &ldquo;${en}&rdquo;, with links to the documents of the operator.`,
 })
@@ -59,7 +59,7 @@ function news(now: Instant): EmulatedItem[] {
   const items: EmulatedItem[] = []
   for (let k = Math.ceil((now - NEWS_LASTS) / NEWS_EVERY); k * NEWS_EVERY <= now; k++) {
     const [title, body] = NEWS[k % NEWS.length]!
-    const published = floorTo(ZONE, k * NEWS_EVERY, 'day')
+    const published = floorTo(EMULATED_ZONE, k * NEWS_EVERY, 'day')
     const corrected = published + 5 * DAY
     const note = now >= corrected
     if (published > now || published + NEWS_LASTS <= now) continue
@@ -84,11 +84,12 @@ function news(now: Instant): EmulatedItem[] {
 }
 
 const ITEMS: Readonly<Record<ContentRoute, (now: Instant) => readonly EmulatedItem[]>> = {
-  documentations: () => DOCUMENTATIONS.map((title, i) => settled(100 + i, 'documentation', title, about(title), i)),
-  static_pages: () => STATIC_PAGES.map((title, i) => settled(200 + i, 'static_page', title, about(title), i)),
+  documentations: () =>
+    DOCUMENTATIONS.map((title, i) => datedItem(100 + i, 'documentation', title, pageAbout(title), i)),
+  static_pages: () => STATIC_PAGES.map((title, i) => datedItem(200 + i, 'static_page', title, pageAbout(title), i)),
   glossaries: () =>
     GLOSSARY.map(([es, en, meaningEs, meaningEn], i) =>
-      settled(300 + i, 'glossary', { es, en }, meaning({ es, en }, { es: meaningEs, en: meaningEn }), i),
+      datedItem(300 + i, 'glossary', { es, en }, meaning({ es, en }, { es: meaningEs, en: meaningEn }), i),
     ),
   news,
 }
@@ -101,7 +102,7 @@ const slugOf = (text: string): string =>
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '')
 
-const stamp = (at: Instant): string => formatLocal(ZONE, at)
+const stamp = (at: Instant): string => formatLocal(EMULATED_ZONE, at)
 
 const medium = (item: EmulatedItem, locale: keyof Both): object => ({
   title: item.title[locale],
@@ -124,7 +125,7 @@ const medium = (item: EmulatedItem, locale: keyof Both): object => ({
   photo_original: null,
 })
 
-function write(item: EmulatedItem, route: ContentRoute, locale: keyof Both): object {
+function writeItem(item: EmulatedItem, route: ContentRoute, locale: keyof Both): object {
   const slug = slugOf(item.title[locale])
   return {
     title: item.title[locale],
@@ -164,7 +165,7 @@ export function contentAnswer(route: ContentRoute, query: ParsedQuery, world: Wo
     .filter((item) => query.sticky === undefined || item.sticky === query.sticky)
     .sort((a, b) => by(b) - by(a))
   return {
-    contents: items.map((item) => write(item, route, locale)),
+    contents: items.map((item) => writeItem(item, route, locale)),
     meta: { ...(route === 'news' && { years: null }), size: items.length, cache_date: cacheDate(world.now) },
   }
 }

@@ -10,7 +10,7 @@ import { aggregate, bordersOf } from './aggregate.ts'
 import { millisLocal, valueStamps } from './stamps.ts'
 
 /** Resolutions of grouped values: a grouped hour has another id than a native one. */
-const GROUPED: Readonly<Record<Unit, Tiempo>> = {
+const GROUPED_STEPS: Readonly<Record<Unit, Tiempo>> = {
   five_minutes: NATIVE_STEPS[300]!,
   ten_minutes: NATIVE_STEPS[600]!,
   fifteen_minutes: NATIVE_STEPS[900]!,
@@ -35,16 +35,16 @@ function windowOf(query: ParsedQuery, source: ValueSource, world: World): readon
   return [from, end === undefined ? Math.max(dayOf(world.now).to, dayOf(from).to) : end + 1]
 }
 
-const PIECE = 30_000
+const PIECE_LETTERS = 30_000
 
 /** The requested values, grouped as requested. */
-interface Selection {
+interface SelectedValues {
   readonly values: readonly Point[]
   readonly tiempo: Tiempo
   readonly updated: Instant | null
 }
 
-function select(source: ValueSource, query: ParsedQuery, world: World): Selection {
+function selectValues(source: ValueSource, query: ParsedQuery, world: World): SelectedValues {
   const [from, to] = windowOf(query, source, world)
   const wanted = query.geo_ids as readonly string[] | undefined
   const geos = source.geos.filter((geo) => !wanted || wanted.includes(String(geo))).sort((a, b) => a - b)
@@ -61,7 +61,7 @@ function select(source: ValueSource, query: ParsedQuery, world: World): Selectio
   const geoFor = (geo: number): number => (level === undefined ? geo : ancestorOf(geo, level))
   return {
     values: query.geo_agg ? aggregate(values, same, geoFor, query.geo_agg === 'average') : values,
-    tiempo: summed ? GROUPED[summed] : source.nativeAt(from, raw),
+    tiempo: summed ? GROUPED_STEPS[summed] : source.nativeAt(from, raw),
     updated: raw.length === 0 ? null : source.updated(raw),
   }
 }
@@ -69,7 +69,7 @@ function select(source: ValueSource, query: ParsedQuery, world: World): Selectio
 /** The answer of `/indicators/{id}` and `/offer_indicators/{id}` as JSON text; the values of the latter have no geo. */
 export function seriesAnswer(source: ValueSource, query: ParsedQuery, world: World, withGeo: boolean): string {
   const locale = localeOf(query)
-  const { values, tiempo, updated } = select(source, query, world)
+  const { values, tiempo, updated } = selectValues(source, query, world)
   const stamps = valueStamps()
   // The serialized geo fields of a value.
   const tails = new Map<number, string>()
@@ -93,7 +93,7 @@ export function seriesAnswer(source: ValueSource, query: ParsedQuery, world: Wor
       tails.set(geo, tail)
     }
     rows += `${rows === '' && pieces.length === 0 ? '' : ','}{"value":${value},${stamp}${tail}`
-    if (rows.length > PIECE) {
+    if (rows.length > PIECE_LETTERS) {
       pieces.push(rows)
       rows = ''
     }

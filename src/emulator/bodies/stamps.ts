@@ -1,11 +1,10 @@
 import { formatUtc, type Instant } from '../../base/time/instant.ts'
-import { formatOffset, localClock, offsetAt } from '../../base/time/zone.ts'
-import { ZONE } from '../world/world.ts'
+import { formatOffset, localClock, offsetAt, padTwo } from '../../base/time/zone.ts'
+import { EMULATED_ZONE } from '../world/world.ts'
 
 /** `2021-10-30T20:16:46.000+02:00`: the form of `values_updated_at`. */
-export const millisLocal = (at: Instant): string => `${localClock(ZONE, at)}.000${formatOffset(offsetAt(ZONE, at))}`
-
-const pad = (n: number): string => String(n).padStart(2, '0')
+export const millisLocal = (at: Instant): string =>
+  `${localClock(EMULATED_ZONE, at)}.000${formatOffset(offsetAt(EMULATED_ZONE, at))}`
 
 /**
  * Writes an instant as the three fields of a value. `datetime_utc` has the fault of the live service: in the second of two equal
@@ -21,24 +20,24 @@ export function valueStamps(): (at: Instant) => string {
     const start = at - (at % 3_600)
     if (start !== hour) {
       hour = start
-      const ahead = offsetAt(ZONE, at)
-      const repeated = offsetAt(ZONE, at - 3_600) - ahead === 3_600
-      local = localClock(ZONE, start).slice(0, 14)
+      const ahead = offsetAt(EMULATED_ZONE, at)
+      const repeated = offsetAt(EMULATED_ZONE, at - 3_600) - ahead === 3_600
+      local = localClock(EMULATED_ZONE, start).slice(0, 14)
       offset = formatOffset(ahead)
       utc = formatUtc(start).slice(0, 14)
       faulty = repeated ? formatUtc(start - 3_600).slice(0, 14) : utc
     }
     const past = at - start
-    const clock = `${pad((past / 60) | 0)}:${pad(past % 60)}`
+    const clock = `${padTwo((past / 60) | 0)}:${padTwo(past % 60)}`
     return `"datetime":"${local}${clock}.000${offset}","datetime_utc":"${faulty}${clock}Z","tz_time":"${utc}${clock}.000Z"`
   }
 }
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
+const MONTH_NAMES = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 
 /** `Nov 4, 2025, 5:57:31 AM`: the form of `cache_date` in listings, in UTC. */
 export function cacheDate(at: Instant): string {
   const text = formatUtc(at)
   const hour = Number(text.slice(11, 13))
-  return `${MONTHS[Number(text.slice(5, 7)) - 1]} ${Number(text.slice(8, 10))}, ${text.slice(0, 4)}, ${hour % 12 || 12}${text.slice(13, 19)} ${hour < 12 ? 'AM' : 'PM'}`
+  return `${MONTH_NAMES[Number(text.slice(5, 7)) - 1]} ${Number(text.slice(8, 10))}, ${text.slice(0, 4)}, ${hour % 12 || 12}${text.slice(13, 19)} ${hour < 12 ? 'AM' : 'PM'}`
 }

@@ -1,6 +1,6 @@
 import type { Instant } from '../../base/time/instant.ts'
 import { addUnits, floorTo, localDate } from '../../base/time/zone.ts'
-import { ZONE } from './world.ts'
+import { EMULATED_ZONE } from './world.ts'
 
 /** A local day: its borders and its place in the calendar. */
 export interface CalendarDay {
@@ -16,32 +16,32 @@ export interface CalendarDay {
   readonly weekend: boolean
 }
 
-const known = new Map<Instant, CalendarDay>()
+const knownDays = new Map<Instant, CalendarDay>()
 
 /** The local day that begins at an instant; remembered, for calendars are slow. */
 export function dayFrom(from: Instant): CalendarDay {
-  let day = known.get(from)
+  let day = knownDays.get(from)
   if (!day) {
-    const [year, month, date] = localDate(ZONE, from).split('-').map(Number) as [number, number, number]
+    const [year, month, date] = localDate(EMULATED_ZONE, from).split('-').map(Number) as [number, number, number]
     const utc = Date.UTC(year, month - 1, date)
     day = {
       from,
-      to: addUnits(ZONE, from, 'day', 1),
+      to: addUnits(EMULATED_ZONE, from, 'day', 1),
       year,
       month,
       date,
       yearDay: (utc - Date.UTC(year, 0, 1)) / 86_400_000,
       weekend: [0, 6].includes(new Date(utc).getUTCDay()),
     }
-    known.set(from, day)
+    knownDays.set(from, day)
   }
   return day
 }
 
 /** The local day in which an instant lies. */
-export const dayOf = (at: Instant): CalendarDay => dayFrom(floorTo(ZONE, at, 'day'))
+export const dayOf = (at: Instant): CalendarDay => dayFrom(floorTo(EMULATED_ZONE, at, 'day'))
 
 /** The instant of a time of the local clock, some days before or after a day. */
 export const clockTime = (day: CalendarDay, days: number, hours: number, minutes = 0, seconds = 0): Instant =>
   // Summer time begins and ends before any hour at which something is published, so counting from the day's end is exact.
-  addUnits(ZONE, day.from, 'day', days + 1) - 86_400 + hours * 3_600 + minutes * 60 + seconds
+  addUnits(EMULATED_ZONE, day.from, 'day', days + 1) - 86_400 + hours * 3_600 + minutes * 60 + seconds

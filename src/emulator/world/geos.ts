@@ -9,13 +9,13 @@ export interface Geo {
 }
 
 const SPAIN = 3
-const PENINSULA = 8741
+const PENINSULA_GEO = 8741
 const CANARIES = 8742
 const BALEARICS = 8743
 
 const country = (id: number, es: string, en: string): Geo => ({ id, es, en, country: id })
 const system = (id: number, es: string, en: string): Geo => ({ id, es, en, country: SPAIN, electric_system: id })
-const community = (id: number, name: string, system = PENINSULA): Geo => ({
+const community = (id: number, name: string, system = PENINSULA_GEO): Geo => ({
   id,
   es: name,
   en: name,
@@ -46,7 +46,7 @@ const GEOS: readonly Geo[] = [
   community(19, 'Islas Canarias', CANARIES),
   community(20, 'Región de Murcia'),
   community(21, 'La Rioja'),
-  system(PENINSULA, 'Península', 'Peninsula'),
+  system(PENINSULA_GEO, 'Península', 'Peninsula'),
   system(CANARIES, 'Canarias', 'Canary Islands'),
   system(BALEARICS, 'Baleares', 'Balearic Islands'),
   system(8744, 'Ceuta', 'Ceuta'),

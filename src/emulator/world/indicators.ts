@@ -38,8 +38,8 @@ const quartersFrom = (at: Instant): Indicator['steps'] => [
   [at, QUARTER],
 ]
 
-const PRICE = [23, 'Precio €/MWh'] as const
-const ENERGY = [13, 'Energía'] as const
+export const PRICE_MAGNITUDE = [23, 'Precio €/MWh'] as const
+export const ENERGY_MAGNITUDE = [13, 'Energía'] as const
 const POWER = [20, 'Potencia'] as const
 const RENT = [22, 'Importe'] as const
 const CO2 = [18, 'Emisiones'] as const
@@ -82,7 +82,7 @@ const schedule = {
   },
 } as const
 const measured = { terms: ['Generación y consumo', 'Liquidaciones'], published: 'settled' } as const
-const PENINSULA = [8741]
+const PENINSULA_ONLY = [8741]
 const BORDERS = [
   ['Francia', 'France'],
   ['Portugal', 'Portugal'],
@@ -124,7 +124,7 @@ export const INDICATORS: readonly Indicator[] = [
   ...group(
     {
       ...market,
-      magnitude: PRICE,
+      magnitude: PRICE_MAGNITUDE,
       steps: quartersFrom(QUARTERS_DAY_AHEAD),
       geos: [3, 1, 2, 8826, 8827, 8828],
       curve: 'price',
@@ -133,7 +133,14 @@ export const INDICATORS: readonly Indicator[] = [
     [[600, 'Precio mercado SPOT Diario', 'Day-ahead spot market price', 'Mercado SPOT']],
   ),
   ...group(
-    { ...market, magnitude: PRICE, steps: quartersFrom(QUARTERS_INTRADAY), geos: [3, 1], curve: 'price', scale: 1.02 },
+    {
+      ...market,
+      magnitude: PRICE_MAGNITUDE,
+      steps: quartersFrom(QUARTERS_INTRADAY),
+      geos: [3, 1],
+      curve: 'price',
+      scale: 1.02,
+    },
     [
       [
         612,
@@ -159,7 +166,7 @@ export const INDICATORS: readonly Indicator[] = [
     {
       ...market,
       published: 'evening',
-      magnitude: PRICE,
+      magnitude: PRICE_MAGNITUDE,
       steps: hourly,
       geos: [8741, 8742, 8743, 8744, 8745],
       curve: 'retail',
@@ -175,7 +182,15 @@ export const INDICATORS: readonly Indicator[] = [
     ],
   ),
   ...group(
-    { ...market, published: 'evening', magnitude: PRICE, steps: hourly, geos: [3], curve: 'price', scale: 0.92 },
+    {
+      ...market,
+      published: 'evening',
+      magnitude: PRICE_MAGNITUDE,
+      steps: hourly,
+      geos: [3],
+      curve: 'price',
+      scale: 0.92,
+    },
     [
       [
         1739,
@@ -190,9 +205,9 @@ export const INDICATORS: readonly Indicator[] = [
       ...market,
       terms: ['Mercados y precios', 'Liquidaciones'],
       published: 'settled',
-      magnitude: PRICE,
+      magnitude: PRICE_MAGNITUDE,
       steps: hourly,
-      geos: PENINSULA,
+      geos: PENINSULA_ONLY,
       curve: 'price',
       scale: 1.15,
       composited: true,
@@ -206,7 +221,7 @@ export const INDICATORS: readonly Indicator[] = [
       ],
     ],
   ),
-  ...group({ ...market, magnitude: PRICE, steps: hourly, geos: PENINSULA, curve: 'price', scale: 1 }, [
+  ...group({ ...market, magnitude: PRICE_MAGNITUDE, steps: hourly, geos: PENINSULA_ONLY, curve: 'price', scale: 1 }, [
     [
       805,
       'Precio medio horario componente mercado diario',
@@ -215,7 +230,14 @@ export const INDICATORS: readonly Indicator[] = [
     ],
   ]),
   ...group(
-    { ...market, magnitude: ENERGY, steps: quartersFrom(QUARTERS_DAY_AHEAD), geos: [3], curve: 'demand', scale: 0.7 },
+    {
+      ...market,
+      magnitude: ENERGY_MAGNITUDE,
+      steps: quartersFrom(QUARTERS_DAY_AHEAD),
+      geos: [3],
+      curve: 'demand',
+      scale: 0.7,
+    },
     [
       [
         602,
@@ -226,7 +248,14 @@ export const INDICATORS: readonly Indicator[] = [
     ],
   ),
   ...group(
-    { ...market, magnitude: ENERGY, steps: quartersFrom(QUARTERS_DAY_AHEAD), geos: [3], curve: 'capacity', scale: 0.4 },
+    {
+      ...market,
+      magnitude: ENERGY_MAGNITUDE,
+      steps: quartersFrom(QUARTERS_DAY_AHEAD),
+      geos: [3],
+      curve: 'capacity',
+      scale: 0.4,
+    },
     [
       [
         533,
@@ -243,7 +272,14 @@ export const INDICATORS: readonly Indicator[] = [
     ],
   ),
   ...group(
-    { ...market, magnitude: ENERGY, steps: quartersFrom(QUARTERS_INTRADAY), geos: [3], curve: 'demand', scale: 0.1 },
+    {
+      ...market,
+      magnitude: ENERGY_MAGNITUDE,
+      steps: quartersFrom(QUARTERS_INTRADAY),
+      geos: [3],
+      curve: 'demand',
+      scale: 0.1,
+    },
     [
       [
         605,
@@ -265,13 +301,13 @@ export const INDICATORS: readonly Indicator[] = [
       ],
     ],
   ),
-  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'demand', scale: 1 }, [
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA_ONLY, curve: 'demand', scale: 1 }, [
     [1293, 'Demanda real', 'Actual demand', 'Demanda real'],
   ]),
-  ...group({ ...forecast, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'demand', scale: 1 }, [
+  ...group({ ...forecast, magnitude: POWER, steps: every(300), geos: PENINSULA_ONLY, curve: 'demand', scale: 1 }, [
     [544, 'Demanda prevista', 'Forecast demand', 'Demanda prevista'],
   ]),
-  ...group({ ...schedule, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'demand', scale: 1 }, [
+  ...group({ ...schedule, magnitude: POWER, steps: every(300), geos: PENINSULA_ONLY, curve: 'demand', scale: 1 }, [
     [545, 'Demanda programada', 'Scheduled demand', 'Demanda programada'],
   ]),
   ...group(
@@ -279,7 +315,7 @@ export const INDICATORS: readonly Indicator[] = [
       ...forecast,
       magnitude: POWER,
       steps: hourly,
-      geos: PENINSULA,
+      geos: PENINSULA_ONLY,
       curve: 'demand',
       scale: 1,
     },
@@ -292,28 +328,28 @@ export const INDICATORS: readonly Indicator[] = [
       ],
     ],
   ),
-  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'wind', scale: 1 }, [
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA_ONLY, curve: 'wind', scale: 1 }, [
     [551, 'Generación T.Real eólica', 'Real-time wind generation', 'Eólica'],
   ]),
-  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'solar', scale: 1 }, [
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA_ONLY, curve: 'solar', scale: 1 }, [
     [1295, 'Generación T.Real Solar fotovoltaica', 'Real-time solar photovoltaic generation', 'Solar fotovoltaica'],
   ]),
-  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'solar', scale: 0.1 }, [
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA_ONLY, curve: 'solar', scale: 0.1 }, [
     [1294, 'Generación T.Real Solar térmica', 'Real-time solar thermal generation', 'Solar térmica'],
   ]),
-  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'hydro', scale: 1 }, [
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA_ONLY, curve: 'hydro', scale: 1 }, [
     [546, 'Generación T.Real hidráulica', 'Real-time hydro generation', 'Hidráulica'],
   ]),
-  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'nuclear', scale: 1 }, [
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA_ONLY, curve: 'nuclear', scale: 1 }, [
     [549, 'Generación T.Real nuclear', 'Real-time nuclear generation', 'Nuclear'],
   ]),
-  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'gas', scale: 1 }, [
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA_ONLY, curve: 'gas', scale: 1 }, [
     [550, 'Generación T.Real C.Combinado', 'Real-time combined cycle generation', 'Ciclo combinado'],
   ]),
-  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'nuclear', scale: 0.35 }, [
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA_ONLY, curve: 'nuclear', scale: 0.35 }, [
     [1297, 'Generación T.Real Cogeneración y resto', 'Real-time cogeneration and other', 'Cogeneración y resto'],
   ]),
-  ...group({ ...forecast, magnitude: ENERGY, steps: hourly, geos: PENINSULA, curve: 'wind', scale: 1 }, [
+  ...group({ ...forecast, magnitude: ENERGY_MAGNITUDE, steps: hourly, geos: PENINSULA_ONLY, curve: 'wind', scale: 1 }, [
     [
       541,
       'Previsión de la producción eólica peninsular',
@@ -324,9 +360,9 @@ export const INDICATORS: readonly Indicator[] = [
   ...group(
     {
       ...forecast,
-      magnitude: ENERGY,
+      magnitude: ENERGY_MAGNITUDE,
       steps: hourly,
-      geos: PENINSULA,
+      geos: PENINSULA_ONLY,
       curve: 'solar',
       scale: 1,
     },
@@ -335,16 +371,23 @@ export const INDICATORS: readonly Indicator[] = [
   ...group(
     {
       ...schedule,
-      magnitude: ENERGY,
+      magnitude: ENERGY_MAGNITUDE,
       steps: quartersFrom(QUARTERS_P48),
-      geos: PENINSULA,
+      geos: PENINSULA_ONLY,
       curve: 'wind',
       scale: 1,
     },
     [[10010, 'Generación programada P48 Eólica', 'Scheduled generation P48, wind', 'Eólica']],
   ),
   ...group(
-    { ...schedule, magnitude: ENERGY, steps: quartersFrom(QUARTERS_P48), geos: PENINSULA, curve: 'flow', scale: 1 },
+    {
+      ...schedule,
+      magnitude: ENERGY_MAGNITUDE,
+      steps: quartersFrom(QUARTERS_P48),
+      geos: PENINSULA_ONLY,
+      curve: 'flow',
+      scale: 1,
+    },
     [
       [
         10207,
@@ -366,10 +409,10 @@ export const INDICATORS: readonly Indicator[] = [
       ],
     ],
   ),
-  ...group({ ...operation, magnitude: CO2, steps: every(600), geos: PENINSULA, curve: 'gas', scale: 0.06 }, [
+  ...group({ ...operation, magnitude: CO2, steps: every(600), geos: PENINSULA_ONLY, curve: 'gas', scale: 0.06 }, [
     [10355, 'CO2 Asociado Generación T.Real', 'CO2 of real-time generation', 'CO2 T.Real'],
   ]),
-  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA, curve: 'capacity', scale: 8 }, [
+  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA_ONLY, curve: 'capacity', scale: 8 }, [
     available(485, 'Ciclo combinado', 'combined cycle'),
     available(486, 'Fuel', 'fuel oil'),
     available(487, 'Gas Natural', 'natural gas'),
@@ -421,30 +464,30 @@ export const INDICATORS: readonly Indicator[] = [
       ...rents(2105, 'Francia', 'France', EXPORT),
     ],
   ),
-  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA, curve: 'gas', scale: 0.05 }, [
+  ...group({ ...operation, magnitude: POWER, steps: every(300), geos: PENINSULA_ONLY, curve: 'gas', scale: 0.05 }, [
     [547, 'Generación T.Real carbón', 'Real-time coal generation', 'Carbón'],
   ]),
-  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA, curve: 'demand', scale: 1 }, [
+  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA_ONLY, curve: 'demand', scale: 1 }, [
     [1775, 'Previsión diaria D+1 demanda', 'Day-ahead forecast of demand', 'Previsión diaria D+1 demanda'],
   ]),
-  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA, curve: 'wind', scale: 1 }, [
+  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA_ONLY, curve: 'wind', scale: 1 }, [
     [1777, 'Previsión diaria D+1 eólica', 'Day-ahead forecast of wind', 'Previsión diaria D+1 eólica'],
   ]),
-  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA, curve: 'solar', scale: 1 }, [
+  ...group({ ...forecast, magnitude: POWER, steps: hourly, geos: PENINSULA_ONLY, curve: 'solar', scale: 1 }, [
     [1779, 'Previsión diaria D+1 fotovoltaica', 'Day-ahead forecast of photovoltaic', 'Previsión D+1 fotovoltaica'],
   ]),
   // Measured generation is split by autonomous community, for grouping by geography.
-  ...group({ ...measured, magnitude: ENERGY, steps: hourly, geos: COMMUNITIES, curve: 'wind', scale: 1 }, [
+  ...group({ ...measured, magnitude: ENERGY_MAGNITUDE, steps: hourly, geos: COMMUNITIES, curve: 'wind', scale: 1 }, [
     [1159, 'Generación medida Eólica terrestre', 'Measured generation, onshore wind', 'Eólica terrestre'],
   ]),
-  ...group({ ...measured, magnitude: ENERGY, steps: hourly, geos: COMMUNITIES, curve: 'solar', scale: 1 }, [
+  ...group({ ...measured, magnitude: ENERGY_MAGNITUDE, steps: hourly, geos: COMMUNITIES, curve: 'solar', scale: 1 }, [
     [1161, 'Generación medida Solar fotovoltaica', 'Measured generation, solar photovoltaic', 'Solar fotovoltaica'],
   ]),
 ]
 
 /** Offer indicators: the same envelope, without geos on their values. */
 export const OFFERS: readonly Indicator[] = group(
-  { ...market, magnitude: ENERGY, steps: hourly, geos: [3], curve: 'demand', scale: 0.3 },
+  { ...market, magnitude: ENERGY_MAGNITUDE, steps: hourly, geos: [3], curve: 'demand', scale: 0.3 },
   [
     [25, 'Energía ofertada en el mercado diario', 'Energy offered in the day-ahead market', 'Oferta mercado diario'],
     [26, 'Energía demandada en el mercado diario', 'Energy bid for in the day-ahead market', 'Demanda mercado diario'],

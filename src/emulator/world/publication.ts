@@ -1,7 +1,7 @@
 import { HOUR, type Instant, parseInstant } from '../../base/time/instant.ts'
 import { addUnits } from '../../base/time/zone.ts'
 import { type CalendarDay, clockTime, dayOf } from './days.ts'
-import { ZONE } from './world.ts'
+import { EMULATED_ZONE } from './world.ts'
 
 /** When the values of an indicator are published, and when they are revised. */
 export interface PublicationTimes {
@@ -17,7 +17,7 @@ export interface PublicationTimes {
   readonly off: number
 }
 
-const none = (): readonly Instant[] => []
+const never = (): readonly Instant[] => []
 
 /** Some calendar months later, at a fixed time of day in UTC. */
 const monthsLater = ({ year, month, date }: CalendarDay, months: number): Instant =>
@@ -31,7 +31,7 @@ const dayAhead = (hour: number, minute: number, second: number): PublicationTime
   },
   first: (_at, day) => clockTime(day, -1, hour, minute, second),
   ages: [],
-  dates: none,
+  dates: never,
   off: 0,
 })
 
@@ -46,7 +46,7 @@ export const PUBLICATIONS = {
     until: (now) => now - 300 + 1,
     first: (at) => at + 300,
     ages: [2 * HOUR, 6 * HOUR],
-    dates: none,
+    dates: never,
     off: 0.02,
   },
   /** Schedules of the day and, from 18:00, of the next; final on the morning after. */
@@ -63,9 +63,9 @@ export const PUBLICATIONS = {
   /** Three days ahead, revised until its instant. */
   forecast: {
     until: (now) => dayOf(dayOf(dayOf(dayOf(now).to).to).to).to,
-    first: (_at, day) => addUnits(ZONE, day.from, 'day', -3),
+    first: (_at, day) => addUnits(EMULATED_ZONE, day.from, 'day', -3),
     ages: [-48 * HOUR, -24 * HOUR, -6 * HOUR, 0],
-    dates: none,
+    dates: never,
     off: 0.06,
   },
   /** Up to yesterday; revised by settlements after one, three and eight months. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Instant, parseInstant } from '../../base/time/instant.ts'
 
-const instant = z.union([
+const scriptedInstant = z.union([
   z.int(),
   z.string().transform((text, context): Instant => {
     const at = parseInstant(text)
@@ -11,32 +11,32 @@ const instant = z.union([
 ])
 
 const resolution = z.strictObject({
-  from: instant.describe('The first instant with this resolution'),
+  from: scriptedInstant.describe('The first instant with this resolution'),
   every: z.union([z.int().positive(), z.enum(['day', 'month', 'year', 'irregular'])]).describe('Seconds, or a unit'),
   tiempo: z.int().optional().describe('Its id in answers'),
 })
-const geos = z.array(z.int()).optional().describe('Only these geos; all when left out')
+const geoFilter = z.array(z.int()).optional().describe('Only these geos; all when left out')
 
 /** What happens to a scripted series at an instant of the service's clock. */
 const action = z.discriminatedUnion('do', [
   z.strictObject({
     do: z.enum(['publish', 'withdraw']).describe('From then on the values are there, or no longer'),
-    at: instant,
-    from: instant,
-    to: instant,
-    geos,
+    at: scriptedInstant,
+    from: scriptedInstant,
+    to: scriptedInstant,
+    geos: geoFilter,
   }),
   z.strictObject({
     do: z.literal('revise').describe('From then on the values are different'),
-    at: instant,
-    from: instant,
-    to: instant,
-    geos,
+    at: scriptedInstant,
+    from: scriptedInstant,
+    to: scriptedInstant,
+    geos: geoFilter,
     by: z.number().optional().describe('What is added; 1 when left out'),
   }),
   z.strictObject({
     do: z.literal('resolve').describe('From then on the history is served in these resolutions'),
-    at: instant,
+    at: scriptedInstant,
     resolutions: z.array(resolution).min(1),
   }),
 ])

@@ -5,11 +5,11 @@ import { noise } from './noise.ts'
 import type { Action, Script, ScriptedResolution } from './script.ts'
 import { NATIVE_STEPS, type Tiempo, type ValueSource } from './valueSource.ts'
 import type { Point } from './values.ts'
-import { type World, ZONE } from './world.ts'
+import { EMULATED_ZONE, type World } from './world.ts'
 
 const FAR = 2 ** 43
 
-const UNITS: Readonly<Record<string, Tiempo>> = {
+const UNIT_STEPS: Readonly<Record<string, Tiempo>> = {
   day: ['Día', 'Day', 2],
   month: ['Mes', 'Month', 3],
   year: ['Año', 'Year', 1],
@@ -38,7 +38,7 @@ function* instantsOf({ every }: ScriptedResolution, from: Instant, to: Instant, 
       if (chance < 0.2 && at >= from && at < to) yield at
     }
   } else {
-    for (let at = ceilTo(ZONE, from, every); at < to; at = addUnits(ZONE, at, every, 1)) yield at
+    for (let at = ceilTo(EMULATED_ZONE, from, every); at < to; at = addUnits(EMULATED_ZONE, at, every, 1)) yield at
   }
 }
 
@@ -66,7 +66,11 @@ const revisedBy = (actions: readonly Action[], geo: number, at: Instant, now: In
   )
 
 const stepName = ({ every, tiempo }: ScriptedResolution): Tiempo => {
-  const [es, en, id] = (typeof every === 'number' ? NATIVE_STEPS[every] : UNITS[every]) ?? ['Periodo', 'Period', 301]
+  const [es, en, id] = (typeof every === 'number' ? NATIVE_STEPS[every] : UNIT_STEPS[every]) ?? [
+    'Periodo',
+    'Period',
+    301,
+  ]
   return [es, en, tiempo ?? id]
 }
 
@@ -123,7 +127,7 @@ export function scriptedSource(script: Script, { seed, now }: World): ValueSourc
     periodOf(at) {
       const { every } = resolutionAt(at)
       if (typeof every === 'number') return Math.floor(at / every) * every
-      return every === 'irregular' ? at : floorTo(ZONE, at, every as Unit)
+      return every === 'irregular' ? at : floorTo(EMULATED_ZONE, at, every as Unit)
     },
   }
 }

@@ -4,7 +4,7 @@ export interface Both {
   readonly en: string
 }
 
-const NAMED: Readonly<Record<string, string>> = {
+const ENTITY_NAMES: Readonly<Record<string, string>> = {
   á: 'aacute',
   é: 'eacute',
   í: 'iacute',
@@ -16,7 +16,7 @@ const NAMED: Readonly<Record<string, string>> = {
 }
 
 /** Writes the accents of a text as HTML entities, as the service's editor does. */
-export const encode = (html: string): string => html.replaceAll(/[áéíóúñÁ€]/g, (letter) => `&${NAMED[letter]};`)
+export const encode = (html: string): string => html.replaceAll(/[áéíóúñÁ€]/g, (letter) => `&${ENTITY_NAMES[letter]};`)
 
 /** The news, which are repeated in turn. */
 export const NEWS: readonly (readonly [title: Both, body: Both])[] = [

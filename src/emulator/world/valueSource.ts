@@ -1,5 +1,5 @@
 import type { Instant } from '../../base/time/instant.ts'
-import type { Indicator } from './indicators.ts'
+import { type Indicator, PRICE_MAGNITUDE } from './indicators.ts'
 import { changesWithin, mostPoints, type Point, points, stepAt, updatedAt } from './values.ts'
 import type { World } from './world.ts'
 
@@ -34,10 +34,9 @@ export interface ValueSource {
 
 /** Between the recorded answers of 2022 and 2025 the magnitude of prices was renamed; its id stayed. */
 const PRICES_RENAMED = Date.UTC(2025, 0, 1) / 1000
-const PRICE = 23
 
 const magnitudeAt = ({ magnitude }: Indicator, now: Instant): Indicator['magnitude'] =>
-  magnitude[0] === PRICE && now < PRICES_RENAMED ? [PRICE, 'Precio'] : magnitude
+  magnitude[0] === PRICE_MAGNITUDE[0] && now < PRICES_RENAMED ? [PRICE_MAGNITUDE[0], 'Precio'] : magnitude
 
 /** An indicator of the demo's world. */
 export const worldSource = (indicator: Indicator, world: World): ValueSource => ({

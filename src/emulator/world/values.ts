@@ -3,13 +3,11 @@ import { HOUR } from '../../base/time/instant.ts'
 import { CURVES, type CurveName } from './curves.ts'
 import { type CalendarDay, dayFrom, dayOf } from './days.ts'
 import { COMMUNITIES } from './geos.ts'
-import { type Indicator, QUARTERS_DAY_AHEAD } from './indicators.ts'
+import { ENERGY_MAGNITUDE, type Indicator, PRICE_MAGNITUDE, QUARTERS_DAY_AHEAD } from './indicators.ts'
 import { noise, smoothNoise } from './noise.ts'
 import { BEGINNING, PUBLICATIONS, type PublicationTimes, publishedAt } from './publication.ts'
 import type { World } from './world.ts'
 
-const PRICE = 23
-const ENERGY = 13
 /** The spot price, whose history was once rewritten. */
 const SPOT = 600
 const CURVE_NAMES = Object.keys(CURVES) as CurveName[]
@@ -36,7 +34,7 @@ export const changesWithin = (indicator: Indicator, from: Instant, to: Instant, 
 
 /** The share of a geo: a community has a part of the total. Prices are not divided. */
 const share = ({ id, magnitude }: Indicator, geo: number, seed: number): number =>
-  magnitude[0] === PRICE || !COMMUNITIES.includes(geo) ? 1 : 0.02 + 0.08 * Math.abs(noise(seed, id, geo))
+  magnitude[0] === PRICE_MAGNITUDE[0] || !COMMUNITIES.includes(geo) ? 1 : 0.02 + 0.08 * Math.abs(noise(seed, id, geo))
 
 /** The values of one indicator and geo as a function of time, as published at the time of the service's clock. */
 function createValueSource(indicator: Indicator, geo: number, world: World) {
@@ -48,7 +46,7 @@ function createValueSource(indicator: Indicator, geo: number, world: World) {
   const daily = smoothNoise(seed, CURVE_NAMES.indexOf(indicator.curve), 0, 2 * 86_400)
   const hourly = smoothNoise(seed, id, geo, HOUR)
   const part = scale * share(indicator, geo, seed)
-  const abroad = magnitude[0] === PRICE && geo !== indicator.geos[0]
+  const abroad = magnitude[0] === PRICE_MAGNITUDE[0] && geo !== indicator.geos[0]
   const versions = rule.ages.length
   return (at: Instant, day: CalendarDay, step: number, revised: number): number => {
     const moment = {
@@ -59,7 +57,7 @@ function createValueSource(indicator: Indicator, geo: number, world: World) {
       hourly: hourly(at) + 0.3 * noise(seed, id, geo, at),
     }
     let value = curve(moment) * part
-    if (magnitude[0] === ENERGY) value *= step / HOUR
+    if (magnitude[0] === ENERGY_MAGNITUDE[0]) value *= step / HOUR
     if (abroad) value *= 1 + 0.08 * noise(seed, geo, day.from / HOUR)
     let version = revised
     for (let i = 0; i < versions; i++) if (now - at >= rule.ages[i]!) version++

@@ -2,7 +2,7 @@ import type { Instant } from '../../base/time/instant.ts'
 import type { Script } from './script.ts'
 
 /** The zone in which the service counts days. */
-export const ZONE = 'Europe/Madrid'
+export const EMULATED_ZONE = 'Europe/Madrid'
 
 /** Everything that answers depend on, beside the request: the same world gives the same bytes. */
 export interface World {

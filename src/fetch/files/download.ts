@@ -48,7 +48,7 @@ const linksOf = ({ client, allowHosts = [] }: DownloadOptions): LinkPolicy => ({
 export async function download(url: string, options: DownloadOptions): Promise<Downloaded | SyncError> {
   try {
     const result = await options.client.withRetries(
-      () => follow(url, options),
+      () => followRedirects(url, options),
       ({ maxAttempts }) => maxAttempts,
       options.onRetry,
     )
@@ -61,16 +61,16 @@ export async function download(url: string, options: DownloadOptions): Promise<D
 }
 
 /** Follows an address to its file, once. */
-async function follow(url: string, options: DownloadOptions): Promise<Downloaded | AttemptFailure> {
+async function followRedirects(url: string, options: DownloadOptions): Promise<Downloaded | AttemptFailure> {
   let to = addressOf(url, options.client.baseUrl)
   refuseForeign(to, linksOf(options))
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const answer = await ask(to, url, options)
+    const answer = await requestDownload(to, url, options)
     if (hasFailed(answer)) return answer
     const { part, headers, next } = answer
     if (part) {
       refuseOther(part, headers, options.folder, url)
-      return settle(part.file, options.folder, url, headers)
+      return moveToChecksum(part.file, options.folder, url, headers)
     }
     to = next!
   }
@@ -78,7 +78,7 @@ async function follow(url: string, options: DownloadOptions): Promise<Downloaded
 }
 
 /** Sends one request of a download: to the service with the key, to others without. */
-function ask(to: URL, url: string, options: DownloadOptions): Promise<DownloadAnswer | AttemptFailure> {
+function requestDownload(to: URL, url: string, options: DownloadOptions): Promise<DownloadAnswer | AttemptFailure> {
   const { client, folder, maxBytes } = options
   const own = to.origin === new URL(client.baseUrl).origin
   const before = findPart(folder, url)
@@ -97,12 +97,12 @@ function ask(to: URL, url: string, options: DownloadOptions): Promise<DownloadAn
       exchange({ ...client.sending, limits, url: to, headers, onSend }, (opened) =>
         receive(opened, to, before, receiving),
       ),
-    (answer, summary, now) => judgeDownload(answer, summary, now, own && !options.keyIsGood),
+    (answer, summary, now) => classifyDownload(answer, summary, now, own && !options.keyIsGood),
   )
 }
 
 /** The error of an answer; `ofKey`: whether a refusal is about the key. That of another host is not. */
-function judgeDownload(
+function classifyDownload(
   answer: DownloadAnswer,
   summary: RequestSummary,
   now: number,
@@ -150,7 +150,7 @@ function refuseOther(part: PartialFile, headers: Readonly<Record<string, string>
 }
 
 /** Moves a complete file to the path of its checksum; equal files are kept once. */
-async function settle(
+async function moveToChecksum(
   file: string,
   folder: string,
   url: string,

@@ -22,7 +22,7 @@ const partsFolder = (folder: string): string => join(folder, 'parts')
 const NOTE = '.json'
 
 /** Names of parts that this program gives, or gave in earlier versions. */
-const OURS = /^[0-9a-f]{32}-[0-9a-f]{16}(\.json)?$|^[0-9a-f]{64}(\.validator)?$/
+const PART_NAME = /^[0-9a-f]{32}-[0-9a-f]{16}(\.json)?$|^[0-9a-f]{64}(\.validator)?$/
 
 const namesIn = (folder: string): string[] => {
   try {
@@ -83,7 +83,7 @@ export function tidyParts(folder: string, wanted: readonly string[]): number {
   const kept = new Set(wanted.map((url) => digest(url, 32)))
   const urls = new Map(wanted.map((url) => [digest(url, 32), url]))
   let gone = 0
-  for (const name of namesIn(folder).filter((one) => OURS.test(one))) {
+  for (const name of namesIn(folder).filter((one) => PART_NAME.test(one))) {
     const bare = name.endsWith(NOTE) ? name.slice(0, -NOTE.length) : name
     const url = urls.get(bare.slice(0, 32))
     if (kept.has(bare.slice(0, 32)) && url !== undefined && validatorOf(folder, bare, url) !== undefined) continue

@@ -14,7 +14,7 @@ const parsed = <T>(parse: (text: string) => T | undefined, notText: string, notP
     return z.NEVER
   })
 const span = parsed(parseSpan, `is not a valid span; legal: ${SPAN_FORM}`)
-const moment = parsed(
+const momentValue = parsed(
   parseMoment,
   `is not a valid date; legal: ${MOMENT_FORM}`,
   `is not a date that exists; legal: ${MOMENT_FORM}`,
@@ -27,8 +27,8 @@ const idsOrNames = some(z.union([z.int().positive(), z.string().min(1)]))
 
 const window = z
   .strictObject({
-    from: moment.optional().describe('First local day or instant'),
-    to: moment.optional().describe('First local day or instant after it; the end of today when left out'),
+    from: momentValue.optional().describe('First local day or instant'),
+    to: momentValue.optional().describe('First local day or instant after it; the end of today when left out'),
     last: span.optional().describe('This many whole local days before today, and today; in place of from and to'),
   })
   .describe('What is wanted: { from, to }, to not included, or { last: 7d }')
@@ -54,7 +54,7 @@ const selectionLike = ({ indicator, second, word, term }: Examples) =>
 export const languageList = (service: Service) => some(z.enum(service.locales)).describe('Languages of the texts')
 
 /** A word of a parameter that some of these routes take; which of them is a rule. `_like`: the route that has all of its words. */
-function word<R extends RouteName, P extends keyof (typeof ROUTES)[R]['query'] & string>(
+function routeWord<R extends RouteName, P extends keyof (typeof ROUTES)[R]['query'] & string>(
   { routes }: Service,
   _like: R,
   parameter: P,
@@ -90,7 +90,7 @@ function entryKeys(service: Service) {
   const offers = {
     indicators: ids.describe('Numbers of indicators'),
     window: window.optional(),
-    datetime: moment.optional().describe('One instant in place of a window'),
+    datetime: momentValue.optional().describe('One instant in place of a window'),
     ...windows,
     ...every,
   }
@@ -103,12 +103,12 @@ function entryKeys(service: Service) {
         'Numbers of indicators, all, or { match, terms, exclude }',
       ),
       geoIds: ids.optional().describe('Only these geos; all when left out'),
-      timeTrunc: word(service, 'indicator', 'time_trunc', values).optional().describe('The step to group by'),
-      timeAgg: word(service, 'indicator', 'time_agg', values)
+      timeTrunc: routeWord(service, 'indicator', 'time_trunc', values).optional().describe('The step to group by'),
+      timeAgg: routeWord(service, 'indicator', 'time_agg', values)
         .optional()
         .describe('How a step is combined; needed with timeTrunc'),
-      geoAgg: word(service, 'indicator', 'geo_agg', values).optional().describe('How geos are combined'),
-      geoTrunc: word(service, 'indicator', 'geo_trunc', values)
+      geoAgg: routeWord(service, 'indicator', 'geo_agg', values).optional().describe('How geos are combined'),
+      geoTrunc: routeWord(service, 'indicator', 'geo_trunc', values)
         .optional()
         .describe('The level to group geos by; needs geoAgg'),
     },
@@ -128,14 +128,16 @@ function entryKeys(service: Service) {
     archives: {
       route: z.enum(archives).optional().describe(`The route of the listing; ${ENTRY_ROUTES.archives} when left out`),
       window,
-      dateType: word(service, 'archives', 'date_type', archives).optional().describe('Which date the window is about'),
+      dateType: routeWord(service, 'archives', 'date_type', archives)
+        .optional()
+        .describe('Which date the window is about'),
       ...windows,
       ...filed,
       ...every,
     },
     archivesJson: {
       window: window.optional(),
-      date: moment.optional().describe('One day in place of a window'),
+      date: momentValue.optional().describe('One day in place of a window'),
       ...windows,
       ...filed,
       ...every,
@@ -143,11 +145,11 @@ function entryKeys(service: Service) {
     widgets: {
       list: z.boolean().optional().describe('The list of widgets'),
       names: idsOrNames.optional().describe('Single widgets, by number or name'),
-      widgetType: word(service, 'widgets', 'widget_type', [ENTRY_ROUTES.widgets])
+      widgetType: routeWord(service, 'widgets', 'widget_type', [ENTRY_ROUTES.widgets])
         .optional()
         .describe('Only this type of the list'),
       window: window.optional(),
-      datetime: moment.optional(),
+      datetime: momentValue.optional(),
       ...every,
     },
   }

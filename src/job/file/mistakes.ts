@@ -4,11 +4,11 @@ import { contentKinds, LANGUAGE_NAMES } from '../../services/routes.ts'
 import type { Service } from '../../services/service.ts'
 import { parseSpan } from '../moment.ts'
 import { isRule } from './jobFile.ts'
-import type { Path } from './yaml.ts'
+import type { DocumentPath } from './yaml.ts'
 
 /** A mistake at a path of a job; `key`: the mistake is in the key, not in its value. */
 export interface ExplainedMistake {
-  readonly path: Path
+  readonly path: DocumentPath
   readonly message: string
   readonly key: boolean
 }
@@ -40,7 +40,7 @@ const suggestion = (word: string, legal: readonly string[], { routes }: Service)
 /** Translates an issue of zod with a schema. One issue may be several mistakes: each unknown key is one. */
 export function explainIssue(
   issue: z.core.$ZodIssue,
-  valueAt: (path: Path) => unknown,
+  valueAt: (path: DocumentPath) => unknown,
   jobFile: z.ZodType,
   service: Service,
 ): ExplainedMistake[] {
@@ -101,7 +101,7 @@ const wrongTypes = (errors: readonly z.core.$ZodIssue[]): number =>
   errors.filter(({ code }) => code === 'invalid_type' || code === 'unrecognized_keys').length
 
 /** The keys that a schema allows at a path. */
-function keysAt(path: Path, jobFile: z.ZodType): readonly string[] {
+function keysAt(path: DocumentPath, jobFile: z.ZodType): readonly string[] {
   let schemas: z.ZodType[] = [jobFile]
   for (const part of path)
     schemas = schemas

@@ -15,7 +15,7 @@ export interface RuleBreak {
   readonly message: string
 }
 
-type Path = readonly (string | number)[]
+type KeyPath = readonly (string | number)[]
 /** A part of a job file, its words, spans and moments parsed where they are legal. Others are reported elsewhere and ignored here. */
 type WrittenEntry = Readonly<Record<string, unknown>>
 
@@ -23,7 +23,7 @@ const SUMS =
   'timeTrunc needs timeAgg: without it the service would sum, and hourly prices of 15-minute data would come out four times too high'
 
 /** The route of an entry: the one that it names, else that of its part of the job. */
-const routeOfEntry = ({ route }: WrittenEntry, [part]: Path): string =>
+const routeOfEntry = ({ route }: WrittenEntry, [part]: KeyPath): string =>
   String(route ?? ENTRY_ROUTES[part as keyof typeof ENTRY_ROUTES])
 
 /** What rules about an entry depend on beside it. */
@@ -32,11 +32,15 @@ interface RuleContext {
   /** The zone of the job. */
   readonly zone: string
   /** Whether the value at a path is legal, and so parsed. */
-  readonly isLegal: (path: Path) => boolean
+  readonly isLegal: (path: KeyPath) => boolean
 }
 
 /** The route must be one that the service has, and must take what the entry says. */
-function routeRules(entry: WrittenEntry, path: Path, { service: { routes, name: service } }: RuleContext): RuleBreak[] {
+function routeRules(
+  entry: WrittenEntry,
+  path: KeyPath,
+  { service: { routes, name: service } }: RuleContext,
+): RuleBreak[] {
   const name = routeOfEntry(entry, path)
   const route = routes[name]
   // Another name is reported as an illegal value.
@@ -71,7 +75,7 @@ function routeRules(entry: WrittenEntry, path: Path, { service: { routes, name: 
 }
 
 /** Rules on one series entry. */
-function seriesRules(entry: WrittenEntry, path: Path, { service: { routes }, isLegal }: RuleContext): RuleBreak[] {
+function seriesRules(entry: WrittenEntry, path: KeyPath, { service: { routes }, isLegal }: RuleContext): RuleBreak[] {
   const route = routeOfEntry(entry, path)
   const legal = (parameter: string): string => wordsFor(routes, route, parameter).values.join(', ')
   const breaks: RuleBreak[] = []
@@ -100,7 +104,7 @@ function seriesRules(entry: WrittenEntry, path: Path, { service: { routes }, isL
 /** Requires a range or one instant, not both, and at least one where the route needs it. */
 const timeRules =
   (point: string, needed: boolean) =>
-  (entry: WrittenEntry, path: Path, context: RuleContext): RuleBreak[] => {
+  (entry: WrittenEntry, path: KeyPath, context: RuleContext): RuleBreak[] => {
     const breaks: RuleBreak[] = []
     if (entry.window !== undefined && entry[point] !== undefined)
       breaks.push({ path: [...path, point], message: `${point} and window exclude one another; keep one` })
@@ -116,7 +120,7 @@ const timeRules =
 const SOME_DAY = 1_763_985_600
 
 /** `last`, or `from` with or without `to`; `from` must be before `to`, where both can be compared. */
-function windowRules({ window }: WrittenEntry, path: Path, { zone, isLegal }: RuleContext): RuleBreak[] {
+function windowRules({ window }: WrittenEntry, path: KeyPath, { zone, isLegal }: RuleContext): RuleBreak[] {
   if (!isObject(window)) return []
   const at = (key: string, message: string): RuleBreak[] => [{ path: [...path, 'window', key], message }]
   const { from, to, last } = window
@@ -136,7 +140,7 @@ function windowRules({ window }: WrittenEntry, path: Path, { zone, isLegal }: Ru
 }
 
 /** `locale` and `locales` exclude one another. */
-const localeRule = (entry: WrittenEntry, path: Path): RuleBreak[] =>
+const localeRule = (entry: WrittenEntry, path: KeyPath): RuleBreak[] =>
   entry.locale && entry.locales
     ? [{ path: [...path, 'locale'], message: 'locale and locales exclude one another; keep one' }]
     : []
@@ -167,7 +171,7 @@ function topRules(job: WrittenEntry, service: Service): RuleBreak[] {
 }
 
 /** Not every kind of content comes in every order. */
-function orderRule({ order, kinds }: WrittenEntry, path: Path, { service: { routes } }: RuleContext): RuleBreak[] {
+function orderRule({ order, kinds }: WrittenEntry, path: KeyPath, { service: { routes } }: RuleContext): RuleBreak[] {
   const ordersOf = (route: string): readonly unknown[] => wordsFor(routes, route, 'order').values
   const known = routesOf(routes, 'content')
   const able = known.filter((route) => ordersOf(route).includes(order))
@@ -177,7 +181,7 @@ function orderRule({ order, kinds }: WrittenEntry, path: Path, { service: { rout
   return [{ path: [...path, 'order'], message }]
 }
 
-type Rule = (entry: WrittenEntry, path: Path, context: RuleContext) => RuleBreak[]
+type Rule = (entry: WrittenEntry, path: KeyPath, context: RuleContext) => RuleBreak[]
 
 /** The rules of the entries of each list of a job. */
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
@@ -208,7 +212,7 @@ function widgetRules(widgets: WrittenEntry, context: RuleContext): RuleBreak[] {
 /** Checks addresses. Messages do not repeat them: they may be secrets. */
 const notifyRules = (notify: unknown): RuleBreak[] =>
   [notify].flat().flatMap((entry, i) => {
-    const at: Path = Array.isArray(notify) ? ['notify', i] : ['notify']
+    const at: KeyPath = Array.isArray(notify) ? ['notify', i] : ['notify']
     const [url, path] = isObject(entry) ? [entry.url, [...at, 'url']] : [entry, at]
     return typeof url !== 'string' || isNotifyUrl(url)
       ? []

@@ -22,13 +22,13 @@ export interface TextMistake extends Position {
 }
 
 /** A path into a document: keys and indexes. */
-export type Path = readonly PropertyKey[]
+export type DocumentPath = readonly PropertyKey[]
 
 /** A YAML document as plain values, with the positions of its parts. */
 export interface Parsed {
   readonly value: unknown
   /** The position of a path, or of the nearest part above it that exists; `key`: of the key rather than of its value. */
-  readonly positionOf: (path: Path, key: boolean) => Position
+  readonly positionOf: (path: DocumentPath, key: boolean) => Position
   /** Whether the document has a key at the top. */
   readonly has: (key: PropertyKey) => boolean
 }
@@ -79,7 +79,7 @@ function nestsDeeply(text: string): boolean {
 }
 
 /** The node at a path, or the nearest one above it that exists. */
-function nodeAt(document: Document, path: Path, key: boolean): Node | null {
+function nodeAt(document: Document, path: DocumentPath, key: boolean): Node | null {
   for (let length = path.length; length >= 0; length--) {
     const part = path.slice(0, length) as (string | number)[]
     if (length === path.length && key && length > 0) {

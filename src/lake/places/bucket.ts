@@ -8,13 +8,13 @@ import type { HeldFiles, LakePlace, LakeWriter } from './place.ts'
 import { type Bucket, type ListedObject, openBucket, type S3Access } from './s3.ts'
 
 /** Where the files of all snapshots lie; the manifest says which of them belong to the current one. */
-const FILES = 'files'
+const FILES_FOLDER = 'files'
 /** An empty object that tests whether the storage respects conditions. */
 const CONDITIONS = 'conditions'
 /** The manifest of a snapshot that was replaced; it stays until its files are deleted. */
 const replacedKey = (snapshot: number): string => `replaced/${snapshot}.json`
 
-const DATA = /^files\/.+\.s([1-9]\d*)\.parquet$/
+const DATA_FILE = /^files\/.+\.s([1-9]\d*)\.parquet$/
 const REPLACED = /^replaced\/([1-9]\d*)\.json$/
 /** Milliseconds. A file that no snapshot has may belong to a running sync; after this long it does not. */
 const ORPHAN_MS = 24 * 3_600_000
@@ -47,8 +47,8 @@ const listObjects = async ({ bucket, prefix }: BucketFolder): Promise<ListedObje
 function filesAmong({ bucket, prefix }: BucketFolder, objects: readonly ListedObject[]): HeldFiles {
   const sizes = new Map(objects.map(({ key, bytes }) => [key, bytes]))
   return {
-    sizeOf: ({ path }) => sizes.get(`${FILES}/${path}`),
-    sha256Of: ({ path }) => bucket.sha256(`${prefix}${FILES}/${path}`),
+    sizeOf: ({ path }) => sizes.get(`${FILES_FOLDER}/${path}`),
+    sha256Of: ({ path }) => bucket.sha256(`${prefix}${FILES_FOLDER}/${path}`),
   }
 }
 
@@ -76,7 +76,7 @@ async function tidyBucket(
   graceMs: number,
   now: number,
 ): Promise<void> {
-  const keyOf = ({ path }: { readonly path: string }): string => `${FILES}/${path}`
+  const keyOf = ({ path }: { readonly path: string }): string => `${FILES_FOLDER}/${path}`
   const numbers = objects
     .map(({ key }) => Number(REPLACED.exec(key)?.[1]))
     .filter((number) => number < current.snapshot)
@@ -93,7 +93,7 @@ async function tidyBucket(
   const live = new Set(read.flatMap((manifest) => (manifest ? filesOf(manifest).map(keyOf) : [])))
   const dead = new Set(old.flatMap(({ manifest }) => (manifest ? filesOf(manifest).map(keyOf) : [])))
   for (const { key, writtenAt } of objects) {
-    const [, number] = DATA.exec(key) ?? []
+    const [, number] = DATA_FILE.exec(key) ?? []
     // A file of a later snapshot is being written now.
     if (number === undefined || live.has(key) || Number(number) > current.snapshot) continue
     if (dead.has(key) || now - writtenAt >= Math.max(graceMs, ORPHAN_MS)) await bucket.remove(prefix + key)
@@ -102,14 +102,14 @@ async function tidyBucket(
 }
 
 /** Where the files of a lake in a bucket are made before they are sent. */
-const MAKING = join(tmpdir(), 'indicator-sync-lake')
+const STAGING = join(tmpdir(), 'indicator-sync-lake')
 
-async function writerOf(held: BucketFolder, now: number): Promise<LakeWriter> {
+async function bucketWriter(held: BucketFolder, now: number): Promise<LakeWriter> {
   const { bucket, prefix, asWritten } = held
   const there = await bucket.text(prefix + MANIFEST)
   const before = there && parseManifest(there.text)
   let objects = await listObjects(held)
-  if (before === null && objects.some(({ key }) => key !== CONDITIONS && !DATA.test(key) && !REPLACED.test(key)))
+  if (before === null && objects.some(({ key }) => key !== CONDITIONS && !DATA_FILE.test(key) && !REPLACED.test(key)))
     throw new InputError(`${asWritten} holds other things than a lake.`, {
       hint: 'It was not touched. Name a place in the bucket where nothing is.',
       code: 'target-exists',
@@ -120,8 +120,8 @@ async function writerOf(held: BucketFolder, now: number): Promise<LakeWriter> {
     objects.some(({ key }) => key === CONDITIONS),
   )
   let current: LakeManifest | null = null
-  const making = partFileOf(MAKING)
-  removeStaleParts(MAKING, now)
+  const making = partFileOf(STAGING)
+  removeStaleParts(STAGING, now)
   /** Replaces the manifest that was read, and no other one. */
   const replace = async (manifest: LakeManifest): Promise<void> => {
     const text = manifestText(manifest)
@@ -136,7 +136,7 @@ async function writerOf(held: BucketFolder, now: number): Promise<LakeWriter> {
     ...filesAmong(held, objects),
     before,
     caution: isGuarded ? null : CAUTION,
-    folderOf: () => FILES,
+    folderOf: () => FILES_FOLDER,
     stage() {
       mkdirSync(making, { recursive: true })
       return making
@@ -145,7 +145,7 @@ async function writerOf(held: BucketFolder, now: number): Promise<LakeWriter> {
     keep: () => undefined,
     async add(made, name, snapshot, written) {
       const path = `${name}-${written.sha256.slice(0, 16)}.s${snapshot}.parquet`
-      await bucket.putFile(`${prefix}${FILES}/${path}`, made, written)
+      await bucket.putFile(`${prefix}${FILES_FOLDER}/${path}`, made, written)
       rmSync(made)
       return path
     },
@@ -172,7 +172,7 @@ export async function bucketPlace(asWritten: string, access: S3Access): Promise<
     asWritten,
     manifest: async () => parseManifest((await bucket.text(prefix + MANIFEST))?.text ?? ''),
     look: async () => ({ files: filesAmong(held, await listObjects(held)), findings: [] }),
-    write: (now) => writerOf(held, now),
+    write: (now) => bucketWriter(held, now),
     close: () => bucket.close(),
   }
 }

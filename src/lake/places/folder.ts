@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readdirSync, readlinkSync, renameSync, rmSync, s
 import { join } from 'node:path'
 import { BusyError } from '../../base/errors.ts'
 import { sha256OfFile } from '../../base/files/checksum.ts'
-import { holdAlone } from '../../db/lock.ts'
+import { takeLockFile } from '../../db/lock.ts'
 import { rowsInFooter } from '../footer.ts'
 import { filesOf, knownManifest, type LakeManifest, readLakeManifest } from '../manifest.ts'
 import {
@@ -26,13 +26,13 @@ const filesIn = (folder: string): HeldFiles => ({
 })
 
 /** Where the link of a lake leads; null where there is none. */
-const leadsTo = (folder: string): string | null =>
+const linkTarget = (folder: string): string | null =>
   lstatSync(join(folder, CURRENT), { throwIfNoEntry: false })?.isSymbolicLink()
     ? readlinkSync(join(folder, CURRENT))
     : null
 
 /** Files that readers of a folder would read although they are not part of the snapshot, and a link that leads elsewhere. */
-function strangersIn(root: string, manifest: LakeManifest): LakeFinding[] {
+function foreignFiles(root: string, manifest: LakeManifest): LakeFinding[] {
   const place = join(root, manifest.folder)
   const findings: LakeFinding[] = []
   const known = new Set(filesOf(manifest).map(({ path }) => path))
@@ -46,7 +46,7 @@ function strangersIn(root: string, manifest: LakeManifest): LakeFinding[] {
           what: 'It is not part of the lake, but readers of the folder would read it.',
         })
     }
-  const leads = leadsTo(root)
+  const leads = linkTarget(root)
   if (leads !== manifest.folder)
     findings.push({
       file: CURRENT,
@@ -58,7 +58,7 @@ function strangersIn(root: string, manifest: LakeManifest): LakeFinding[] {
 /** Takes the lake for this process alone. */
 function holdLake(asWritten: string, folder: string): () => void {
   try {
-    return holdAlone(join(folder, LOCK))
+    return takeLockFile(join(folder, LOCK))
   } catch (error) {
     if (!(error instanceof BusyError)) throw error
     throw new BusyError(`Another process is writing to the lake ${asWritten}.`, {
@@ -69,7 +69,7 @@ function holdLake(asWritten: string, folder: string): () => void {
   }
 }
 
-function writerOf(folder: string, before: LakeManifest | null, release: () => void): LakeWriter {
+function folderWriter(folder: string, before: LakeManifest | null, release: () => void): LakeWriter {
   const from = join(folder, before?.folder ?? '')
   let staging = ''
   return {
@@ -91,7 +91,7 @@ function writerOf(folder: string, before: LakeManifest | null, release: () => vo
     confirm: async (manifest) => replaceManifest(folder, manifest),
     async tidy(current, graceMs, now) {
       // The link first: it may still lead to the snapshot that a killed sync replaced.
-      if (current > 0 && leadsTo(folder) !== folderOf(current)) pointTo(folder, folderOf(current))
+      if (current > 0 && linkTarget(folder) !== folderOf(current)) pointTo(folder, folderOf(current))
       tidyFolder(folder, current, graceMs, now)
     },
     close() {
@@ -108,7 +108,7 @@ export function folderPlace(asWritten: string): LakePlace {
     manifest: async () => readLakeManifest(asWritten),
     look: async (manifest) => ({
       files: filesIn(join(asWritten, manifest.folder)),
-      findings: strangersIn(asWritten, manifest),
+      findings: foreignFiles(asWritten, manifest),
     }),
     close: () => undefined,
     async write() {
@@ -116,7 +116,7 @@ export function folderPlace(asWritten: string): LakePlace {
       const release = holdLake(asWritten, folder)
       try {
         const there = readLakeManifest(folder)
-        return writerOf(folder, there && knownManifest(there, asWritten), release)
+        return folderWriter(folder, there && knownManifest(there, asWritten), release)
       } catch (error) {
         release()
         throw error

@@ -54,7 +54,7 @@ interface S3Error {
 const statusOf = (error: unknown): number | undefined => (error as S3Error).$metadata?.httpStatusCode
 
 /** Turns an error of an object storage into one of ours, with what to do. */
-function asOurs(error: unknown, address: string): SyncError {
+function asStorageError(error: unknown, address: string): SyncError {
   if (error instanceof SyncError) return error
   const { name = 'Error', message = '' } = error as S3Error
   const status = statusOf(error)
@@ -108,7 +108,7 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
     try {
       return await work()
     } catch (error) {
-      throw asOurs(error, address)
+      throw asStorageError(error, address)
     }
   }
   const read = async <T>(Key: string, use: (body: Readable, tag: string) => Promise<T>): Promise<T> => {

@@ -20,7 +20,7 @@ export interface AnsweredWindow {
   readonly now: Instant
   /** Geos for which the answer is not trusted; contains `ALL_GEOS` where it is trusted for none. */
   readonly doubted: ReadonlySet<number>
-  /** The answer shows where values are, not where none are: only what was absent before still is. */
+  /** The answer shows where values are, but not where none are: what was absent before stays so, and nothing else becomes absent. */
   readonly isPartial?: boolean
 }
 
@@ -36,7 +36,7 @@ export type StoredAbsence = AbsentRow & { readonly geoId: number }
 const isGivenUp = ({ sinceAt, checkedAt }: AbsentRow): boolean => checkedAt - sinceAt > GIVEN_UP
 
 /** Whether two adjacent absences can be one row: both are requested again at the same time, or both never. */
-const canMerge = (a: AbsentRow, b: AbsentRow): boolean =>
+const canMergeAbsences = (a: AbsentRow, b: AbsentRow): boolean =>
   a.to === b.from &&
   isSameStep(a.step, b.step) &&
   (isGivenUp(a)
@@ -48,7 +48,7 @@ function mergeAbsent(rows: readonly AbsentRow[]): AbsentRow[] {
   const merged: AbsentRow[] = []
   for (const row of [...rows].sort((a, b) => a.from - b.from)) {
     const last = merged.at(-1)
-    if (last && canMerge(last, row))
+    if (last && canMergeAbsences(last, row))
       merged[merged.length - 1] = {
         ...last,
         to: row.to,
@@ -64,7 +64,7 @@ function mergeAbsent(rows: readonly AbsentRow[]): AbsentRow[] {
 const withIntervals = (row: AbsentRow, parts: readonly Interval[]): AbsentRow[] =>
   parts.map((part) => ({ ...row, ...part }))
 
-/** Replaces what is stored as absent for one geo in a window. What was absent before, for this geo or for all, keeps the time since when it is. */
+/** Replaces what is stored as absent for one geo in a window. What was absent before, for this geo or for all, keeps the time at which that began. */
 export async function replaceAbsences(
   tx: Transaction<Database>,
   { series: { id: seriesId }, window, now }: AnsweredWindow,
@@ -87,11 +87,11 @@ export async function replaceAbsences(
   })
   const kept = own.flatMap((row) => withIntervals(row, subtract([row], [window])))
   for (const { from } of earlier.filter((row) => row.geoId === geoId))
-    await deleteRow.run(tx, { seriesId, geoId, from })
-  await insert(tx, seriesId, geoId, mergeAbsent([...kept, ...found]))
+    await deleteAbsence.run(tx, { seriesId, geoId, from })
+  await insertAbsences(tx, seriesId, geoId, mergeAbsent([...kept, ...found]))
 }
 
-const deleteRow = prepared((db, of: { seriesId: number; geoId: number; from: Instant }) =>
+const deleteAbsence = prepared((db, of: { seriesId: number; geoId: number; from: Instant }) =>
   db
     .deleteFrom('_absent')
     .where('series_id', '=', of.seriesId)
@@ -103,7 +103,7 @@ const insertRow = preparedInsert('_absent', [
 ])
 
 /** Writes rows of one geo. */
-async function insert(
+async function insertAbsences(
   tx: Transaction<Database>,
   seriesId: number,
   geoId: number,
@@ -117,7 +117,7 @@ async function insert(
 }
 
 /** This many values of one answer are too few to show that they follow no step. */
-const FEW = 3
+const TOO_FEW_VALUES = 3
 
 /** The periods of a series, where they are longer than an hour: taken from the answer, else from the stored values. */
 export async function seriesPeriods(
@@ -163,7 +163,7 @@ async function missingPeriods(
   if (counts.length === 0) return []
   const around = await nearbyValues(tx, series.id, geoId === ALL_GEOS ? series.geoIds[0] : geoId, window)
   // Events follow no step, so nothing of them is missing. A few values of an answer do not show that; those around them do.
-  if (!isRegular(around) || (grid && grid.at.length > FEW && !isRegular(grid))) return []
+  if (!isRegular(around) || (grid && grid.at.length > TOO_FEW_VALUES && !isRegular(grid))) return []
   const stepAt = (at: Instant) => holes.find(({ from, to }) => from <= at && at < to)?.step
   return counts.map((hole) => missingIn(hole, stepAt(hole.from) ?? around.steps[0] ?? null, periods))
 }

@@ -9,7 +9,7 @@ import type { Database } from '../../tables/schema.ts'
 import type { StoredSeries } from '../storedSeries.ts'
 import { recordAbsences, seriesPeriods } from './absent.ts'
 import { endAbsences, recordEarlierAbsences } from './earlier.ts'
-import { firstOf, followsStep, holds, lastOf } from './held.ts'
+import { firstValueOf, followsStep, hasValues, lastValueOf } from './held.ts'
 import { rangesByGeo, withObservations } from './regular.ts'
 import { type Covered, clearDoubtOfAll, lastPeriodEnd, limitSettled, putCoverage, subsume } from './timeline.ts'
 
@@ -25,7 +25,7 @@ async function longestLookback(
 }
 
 /** Seconds. A geo whose last value is older is taken to have ended. */
-const ENDED = 182 * DAY
+const GEO_ENDED_AFTER_S = 182 * DAY
 
 /**
  * Intervals in doubt because an answer for all geos lacks a geo: the whole window where values of that geo are stored in it,
@@ -41,14 +41,17 @@ async function missingGeos(
   const missing: (Interval & { geoId: number })[] = []
   for (const geoId of geoIds) {
     if (answered.has(geoId)) continue
-    const [first, last] = [await firstOf.first(tx, { seriesId, geoId }), await lastOf.first(tx, { seriesId, geoId })]
+    const [first, last] = [
+      await firstValueOf.first(tx, { seriesId, geoId }),
+      await lastValueOf.first(tx, { seriesId, geoId }),
+    ]
     if (!first || !last) continue
-    if (await holds(tx, seriesId, geoId, window)) {
+    if (await hasValues(tx, seriesId, geoId, window)) {
       missing.push({ geoId, ...window })
       continue
     }
     const to = Math.min(window.to, settledBefore)
-    const isExpected = window.from < to && to > first.at && window.from < last.at + ENDED
+    const isExpected = window.from < to && to > first.at && window.from < last.at + GEO_ENDED_AFTER_S
     if (isExpected && (await followsStep(tx, seriesId, geoId, window))) missing.push({ geoId, from: window.from, to })
   }
   return missing
@@ -121,7 +124,7 @@ export async function cover(
   const doubted: number[] = []
   for (const geoId of planned.geoIds) {
     const has = geoId === ALL_GEOS ? present.size > 0 : present.has(geoId)
-    const held = !has && (await holds(tx, seriesId, geoId, window))
+    const held = !has && (await hasValues(tx, seriesId, geoId, window))
     // An answer without values that are stored is not trusted: they stay, and the window is requested again.
     const inDoubt = doubtful || (held && dismissed.length === 0)
     const lacking: (Interval & { geoId: number; since: Instant })[] = []

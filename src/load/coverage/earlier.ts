@@ -67,27 +67,27 @@ async function gridAround(
 }
 
 /** An interval without values that was answered, and may be absent. */
-interface Unjudged extends Interval {
+interface PossibleAbsence extends Interval {
   readonly fetchedAt: Instant
   /** The geo without values; `ALL_GEOS` where no geo has any. */
   readonly lacking: number
 }
 
 /** The whole periods of an interval without values that were answered and past revision, and are neither in doubt nor known to be absent. */
-async function unjudgedIn(
+async function possibleAbsences(
   tx: Transaction<Database>,
   { series: { id: seriesId }, planned: { timeZone } }: AnsweredWindow,
   geoId: number,
   interval: Interval,
   lookbackS: number,
   periods: Periods | undefined,
-): Promise<Unjudged[]> {
+): Promise<PossibleAbsence[]> {
   const covered = await coveredIn.all(tx, { seriesId, ...interval })
   if (covered.length === 0) return []
   const absences = await absencesIn.all(tx, { seriesId, ...interval })
   const known = absences.filter((row) => row.geoId === geoId || row.geoId === ALL_GEOS)
   const own = covered.filter((row) => row.geoId === geoId)
-  return covered.flatMap((row): Unjudged[] => {
+  return covered.flatMap((row): PossibleAbsence[] => {
     if (row.state === 'doubt' || (row.geoId !== geoId && row.geoId !== ALL_GEOS)) return []
     const isSettled = row.settledS >= lookbackS
     const over = floorTo(timeZone, row.fetchedAt - lookbackS, 'day')
@@ -141,7 +141,14 @@ export async function recordEarlierAbsences(
     }
     for (const { step, ...hole } of holesOf(reach, grid))
       for (const beside of subtract([hole], [window]))
-        for (const { fetchedAt, lacking, ...part } of await unjudgedIn(tx, answer, geoId, beside, lookbackS, periods)) {
+        for (const { fetchedAt, lacking, ...part } of await possibleAbsences(
+          tx,
+          answer,
+          geoId,
+          beside,
+          lookbackS,
+          periods,
+        )) {
           if (!(await followsStep(tx, seriesId, geoId, part))) continue
           if ((await rejectIn.first(tx, { seriesId, ...part })) !== undefined) continue
           const nearby = (await absencesIn.all(tx, { seriesId, ...part })).filter(

@@ -45,7 +45,7 @@ const valueOfAny = prepared((db, of: Interval & { seriesId: number }) =>
 )
 
 /** Whether values of a window are stored. */
-export async function holds(
+export async function hasValues(
   tx: Transaction<Database>,
   seriesId: number,
   geoId: number,
@@ -58,7 +58,7 @@ export async function holds(
   return found !== undefined
 }
 
-const endOfValues = (order: 'asc' | 'desc') =>
+const endOfGeo = (order: 'asc' | 'desc') =>
   prepared((db, of: { seriesId: number; geoId: number }) =>
     db
       .selectFrom('observation')
@@ -69,7 +69,7 @@ const endOfValues = (order: 'asc' | 'desc') =>
       .limit(1),
   )
 /** The first and the last stored value of a geo. */
-export const [firstOf, lastOf] = [endOfValues('asc'), endOfValues('desc')]
+export const [firstValueOf, lastValueOf] = [endOfGeo('asc'), endOfGeo('desc')]
 
 const valuesBeside = (side: 'before' | 'after') =>
   prepared((db, of: { seriesId: number; geoId: number; at: Instant }) =>

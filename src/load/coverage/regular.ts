@@ -88,7 +88,7 @@ const isOnStep = ({ at, steps }: Grid, i: number): boolean => {
   return distance >= step && (step >= DAY - 3600 || distance % step === 0)
 }
 
-/** One of this many distances may be no whole step: next to a stray row two are not, next to a clock change by half an hour one is not. */
+/** One distance in this many need not be a whole step: a stray row makes two that are none, a clock change by half an hour makes one. */
 const ODD_ONE_IN = 8
 
 /** How many distances between values are not whole steps. */
@@ -105,11 +105,11 @@ export function isRegular(grid: Grid): boolean {
 }
 
 /** Average lengths in seconds of periods whose length depends on the calendar. */
-const CALENDAR = [365.2425 * DAY, 30.436875 * DAY, DAY]
+const CALENDAR_LENGTHS_S = [365.2425 * DAY, 30.436875 * DAY, DAY]
 
 /** How many periods of a step an interval has; null where the step is not known. */
 export function countPeriods({ from, to }: Interval, step: number | null): number | null {
   if (step === null) return null
-  const unit = CALENDAR.find((length) => Math.abs(step - length) <= length / 20) ?? step
+  const unit = CALENDAR_LENGTHS_S.find((length) => Math.abs(step - length) <= length / 20) ?? step
   return Math.max(1, Math.round((to - from) / unit))
 }

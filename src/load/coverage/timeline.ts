@@ -6,7 +6,7 @@ import { prepared, preparedInsert } from '../../db/prepared.ts'
 import { geosOf } from '../../db/queries/seriesIdentity.ts'
 import { ALL_GEOS } from '../../job/plannedRequest.ts'
 import type { Database } from '../../tables/schema.ts'
-import { holds } from './held.ts'
+import { hasValues } from './held.ts'
 
 /** A row of `_coverage`. */
 export interface Covered extends Interval {
@@ -19,24 +19,24 @@ export interface Covered extends Interval {
 }
 
 /** Seconds. Answers fetched this close to each other count as fetched at once. */
-const TOGETHER = 900
+const SAME_TIME_S = 900
 /** Seconds. The age of an older answer is never a reason to request it again, so it need not be kept exactly. */
-const OLD = 12 * 3600
+const OLD_ANSWER_S = 12 * 3600
 
 /** Whether two adjacent rows may become one without either part looking older or fresher than it is to any reader. */
-function canMerge(a: Covered, b: Covered, lookbackS: number, now: Instant): boolean {
+function canMergeCovered(a: Covered, b: Covered, lookbackS: number, now: Instant): boolean {
   if (a.to !== b.from || a.state !== b.state || a.sinceAt !== b.sinceAt) return false
   if (a.fetchedAt === b.fetchedAt) return true
   // An interval in doubt is requested again as a whole, so its age may be that of its oldest part.
   if (a.state !== 'doubt' && Math.min(a.settledS, b.settledS) < lookbackS) return false
-  return Math.abs(a.fetchedAt - b.fetchedAt) <= TOGETHER || Math.max(a.fetchedAt, b.fetchedAt) <= now - OLD
+  return Math.abs(a.fetchedAt - b.fetchedAt) <= SAME_TIME_S || Math.max(a.fetchedAt, b.fetchedAt) <= now - OLD_ANSWER_S
 }
 
 function mergeCovered(rows: readonly Covered[], lookbackS: number, now: Instant): Covered[] {
   const merged: Covered[] = []
   for (const row of [...rows].sort((a, b) => a.from - b.from)) {
     const last = merged.at(-1)
-    if (last && canMerge(last, row, lookbackS, now))
+    if (last && canMergeCovered(last, row, lookbackS, now))
       merged[merged.length - 1] = {
         ...last,
         to: row.to,
@@ -74,7 +74,7 @@ const touchingRows = prepared((db, of: Interval & { seriesId: number; geoId: num
 const overlappingRows = prepared((db, of: Interval & { seriesId: number }) =>
   coverageRows(db, of).where('from_at', '<', of.to).where('to_at', '>', of.from),
 )
-const deleteRow = prepared((db, of: { seriesId: number; geoId: number; from: Instant }) =>
+const deleteCovered = prepared((db, of: { seriesId: number; geoId: number; from: Instant }) =>
   db
     .deleteFrom('_coverage')
     .where('series_id', '=', of.seriesId)
@@ -84,7 +84,7 @@ const deleteRow = prepared((db, of: { seriesId: number; geoId: number; from: Ins
 const insertColumns = preparedInsert('_coverage', [
   ...(['series_id', 'geo_id', 'from_at', 'to_at', 'state', 'fetched_at', 'settled_s', 'since_at'] as const),
 ])
-const insert = (tx: Transaction<Database>, seriesId: number, row: Covered): Promise<void> =>
+const insertCovered = (tx: Transaction<Database>, seriesId: number, row: Covered): Promise<void> =>
   insertColumns.run(tx, {
     ...{ series_id: seriesId, geo_id: row.geoId, from_at: row.from, to_at: row.to, state: row.state },
     ...{ fetched_at: row.fetchedAt, settled_s: row.settledS, since_at: row.sinceAt },
@@ -109,14 +109,14 @@ export async function putCoverage(
     to: Math.max(...reach.map(({ to }) => to)),
   })
   const doubted = row.state === 'doubt' ? touching.filter(({ state }) => state === 'doubt') : []
-  // What was in doubt before keeps the time since when it is.
+  // What was in doubt before keeps the time at which that began.
   const parts = [
     ...subtract([row], doubted).map((part) => ({ ...row, ...part })),
     ...doubted.flatMap(({ sinceAt, ...old }) => intersect([row], [old]).map((part) => ({ ...row, ...part, sinceAt }))),
   ]
   const kept = touching.flatMap((old) => without(old, row, periods))
-  for (const { from } of touching) await deleteRow.run(tx, { seriesId, geoId, from })
-  for (const next of mergeCovered([...kept, ...parts], lookbackS, now)) await insert(tx, seriesId, next)
+  for (const { from } of touching) await deleteCovered.run(tx, { seriesId, geoId, from })
+  for (const next of mergeCovered([...kept, ...parts], lookbackS, now)) await insertCovered(tx, seriesId, next)
 }
 
 /** Removes what single geos have in a window: an answer for all geos replaces it. */
@@ -128,8 +128,8 @@ export async function subsume(
 ): Promise<void> {
   for (const row of await overlappingRows.all(tx, { seriesId, from: window.from, to: window.to })) {
     if (row.geoId === ALL_GEOS) continue
-    await deleteRow.run(tx, { seriesId, geoId: row.geoId, from: row.from })
-    for (const part of without(row, window, periods)) await insert(tx, seriesId, part)
+    await deleteCovered.run(tx, { seriesId, geoId: row.geoId, from: row.from })
+    for (const part of without(row, window, periods)) await insertCovered(tx, seriesId, part)
   }
 }
 
@@ -156,11 +156,11 @@ export async function clearDoubt(
   const rows = await overlappingRows.all(tx, { seriesId, from: interval.from, to: interval.to })
   const doubted = rows.filter((row) => row.geoId === geoId && row.state === 'doubt')
   for (const row of doubted) {
-    await deleteRow.run(tx, { seriesId, geoId, from: row.from })
-    for (const part of subtract([row], [interval])) await insert(tx, seriesId, { ...row, ...part })
+    await deleteCovered.run(tx, { seriesId, geoId, from: row.from })
+    for (const part of subtract([row], [interval])) await insertCovered(tx, seriesId, { ...row, ...part })
     for (const part of intersect([row], [interval])) {
-      const state = (await holds(tx, seriesId, geoId, part)) ? 'values' : 'empty'
-      await insert(tx, seriesId, { ...row, ...part, state, sinceAt: null })
+      const state = (await hasValues(tx, seriesId, geoId, part)) ? 'values' : 'empty'
+      await insertCovered(tx, seriesId, { ...row, ...part, state, sinceAt: null })
     }
   }
 }

@@ -12,23 +12,24 @@ export interface Timeline {
 /** Value times hours, added up. */
 function energyOf({ values }: Timeline, steps: readonly number[], first: number, end: number): number {
   let sum = 0
-  let lost = 0
+  let compensation = 0
   for (let i = first; i < end; i++) {
     const value = (values[i] ?? 0) * steps[i]!
     const added = sum + value
-    lost += lostBy(sum, value, added)
+    compensation += roundingError(sum, value, added)
     sum = added
   }
-  return corrected(sum, lost) / 3600
+  return corrected(sum, compensation) / 3600
 }
 
 /** The rounding error of one addition. Sums are compensated as SQLite does it (Neumaier's variant of Kahan and Babuška), so that both agree. */
-const lostBy = (sum: number, value: number, added: number): number =>
+const roundingError = (sum: number, value: number, added: number): number =>
   Math.abs(sum) > Math.abs(value) ? sum - added + value : value - added + sum
-const corrected = (sum: number, lost: number): number => (Number.isFinite(lost) ? sum + lost : sum)
+const corrected = (sum: number, compensation: number): number =>
+  Number.isFinite(compensation) ? sum + compensation : sum
 
 /** Lengths of periods in seconds: the total of those with a value, whether they are all equal, and the shortest of all. */
-function spanOf({ values, steps }: Timeline, first: number, end: number, count: number) {
+function periodLengths({ values, steps }: Timeline, first: number, end: number, count: number) {
   if (typeof steps === 'number') return { seconds: count * steps, isEven: true, shortest: steps }
   let seconds = 0
   let shortest = Number.POSITIVE_INFINITY
@@ -52,7 +53,7 @@ export function totalsOf(timeline: Timeline, first: number, end: number, day: Lo
   let firstAt = 0
   let lastAt = 0
   let sum = 0
-  let lost = 0
+  let compensation = 0
   for (let i = first; i < end; i++) {
     const value = values[i]!
     if (value === null) continue
@@ -61,16 +62,16 @@ export function totalsOf(timeline: Timeline, first: number, end: number, day: Lo
     if (value < min) min = value
     if (value > max) max = value
     const added = sum + value
-    lost += lostBy(sum, value, added)
+    compensation += roundingError(sum, value, added)
     sum = added
   }
-  const { seconds, isEven, shortest } = spanOf(timeline, first, end, count)
+  const { seconds, isEven, shortest } = periodLengths(timeline, first, end, count)
   const missing = shortest < day.seconds ? Math.max(0, Math.round((day.seconds - seconds) / shortest)) : 0
   if (count === 0)
     return { count, hours: null, min: null, max: null, sum: null, energy: null, firstS: null, lastS: null, missing }
   return {
     ...{ count, hours: seconds / 3600, min, max, missing },
-    sum: corrected(sum, lost),
+    sum: corrected(sum, compensation),
     energy: isEven || typeof steps === 'number' ? null : energyOf(timeline, steps, first, end),
     firstS: firstAt - day.from,
     lastS: day.to - lastAt,

@@ -18,10 +18,14 @@ import type { Database } from '../../tables/schema.ts'
 import { valuesOfGeo } from '../coverage/held.ts'
 import { type Timeline, totalsOf } from './dayTotals.ts'
 
-type Tx = Transaction<Database>
-
 /** The stored values of a day. */
-async function readDay(tx: Tx, zone: string, seriesId: number, geoId: number, day: DayNumber): Promise<Timeline> {
+async function readDay(
+  tx: Transaction<Database>,
+  zone: string,
+  seriesId: number,
+  geoId: number,
+  day: DayNumber,
+): Promise<Timeline> {
   const { from, to } = localDay(zone, day)
   const inside = await valuesOfGeo.all(tx, { seriesId, geoId, from, to })
   const rows = inside.filter(({ at }) => dayIntervalAt(zone, at).day === day)
@@ -30,7 +34,7 @@ async function readDay(tx: Tx, zone: string, seriesId: number, geoId: number, da
 
 /** The days of a geo in a window that have totals. */
 async function storedDays(
-  tx: Tx,
+  tx: Transaction<Database>,
   seriesId: number,
   geoId: number,
   zone: string,
@@ -59,7 +63,7 @@ const deleteDay = prepared((db, of: { seriesId: number; geoId: number; month: nu
 
 /** Computes the totals of a day from the stored values; a day without values has no totals. */
 async function recomputeDay(
-  tx: Tx,
+  tx: Transaction<Database>,
   engine: Engine,
   zone: string,
   seriesId: number,
@@ -101,7 +105,7 @@ function endOf({ at, steps }: Observations, begin: number, last: number, to: Ins
  * for any other day the stored values are read.
  */
 export async function writeDays(
-  tx: Tx,
+  tx: Transaction<Database>,
   engine: Engine,
   { seriesId, zone, rows, window, withdrawn }: Changed,
 ): Promise<void> {
@@ -113,7 +117,7 @@ export async function writeDays(
   const unsure: (readonly [geoId: number, day: DayNumber])[] = []
   for (const { geoId, first, end: last } of geoRanges(rows)) {
     const own = days.length
-    const lost = new Set<DayNumber>()
+    const unsureDays = new Set<DayNumber>()
     for (let begin = first, end = first; begin < last; begin = end) {
       const whole = calendar.dayAt(at[begin]!)
       do end = endOf(rows, end, last, calendar.dayIntervalAt(at[end]!).to)
@@ -122,13 +126,13 @@ export async function writeDays(
       const isNext = days.length === own || whole.day > days.at(-1)![1].day
       if (known && whole.from >= known.from && whole.to <= known.to && isNext)
         days.push([geoId, whole, totalsOf(rows, begin, end, whole)])
-      else lost.add(whole.day)
+      else unsureDays.add(whole.day)
     }
     if (withdrawn && window) {
       const sure = new Set(days.slice(own).map(([, { day }]) => day))
-      for (const day of await storedDays(tx, seriesId, geoId, zone, window)) if (!sure.has(day)) lost.add(day)
+      for (const day of await storedDays(tx, seriesId, geoId, zone, window)) if (!sure.has(day)) unsureDays.add(day)
     }
-    for (const day of lost) unsure.push([geoId, day])
+    for (const day of unsureDays) unsure.push([geoId, day])
   }
   // Of all geos at once: a statement costs as much as several days.
   await engine.upsertDays(tx, seriesId, days)

@@ -62,7 +62,7 @@ const dismissedKeys = (tx: Transaction<Database>, { seriesId, from, to, after }:
  * Accepts an answer of which all rejects were dismissed: its window, without what later answers cover, is no longer in doubt.
  * What else is missing there is recorded as absent.
  */
-async function accept(tx: Transaction<Database>, answer: DismissedAnswer): Promise<void> {
+async function acceptAnswer(tx: Transaction<Database>, answer: DismissedAnswer): Promise<void> {
   const { id, seriesId, from, to } = answer
   const series = await readStoredSeries(tx, seriesId)
   const later = await laterAnswers(tx, answer)
@@ -138,7 +138,7 @@ async function acceptUnlessOpen(tx: Transaction<Database>, answer: DismissedAnsw
     .where('fetch_id', '=', answer.id)
     .where('resolved_at', 'is', null)
     .execute()
-  if (!open.some(isAboutValues)) await accept(tx, answer)
+  if (!open.some(isAboutValues)) await acceptAnswer(tx, answer)
 }
 
 /** Replays acceptances: what was dismissed between two fetches is accepted between the same two. */

@@ -23,13 +23,13 @@ export async function quarantine(
 ): Promise<void> {
   const origin = { run_id: runId, fetch_id: fetchId, created_at: formatMillis(ms) }
   for (const { path, reason, fragment, observation } of rejects)
-    await insert.run(tx, {
+    await insertReject.run(tx, {
       ...{ ...origin, path, reason, fragment: fragmentText(fragment) },
       ...{ geo_id: observation?.geoId ?? null, at: observation?.at ?? null },
     })
 }
 
-const insert = preparedInsert('_quarantine', [
+const insertReject = preparedInsert('_quarantine', [
   ...(['run_id', 'fetch_id', 'path', 'reason', 'fragment', 'created_at', 'geo_id', 'at'] as const),
 ])
 

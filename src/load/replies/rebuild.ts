@@ -67,7 +67,7 @@ export async function copyLearned({ kysely }: Reader, tx: Transaction<Database>)
 }
 
 /** Tables with `first_seen_at`, and their keys. */
-const SEEN = {
+const FIRST_SEEN_KEYS = {
   indicator: ['kind', 'id'],
   content: ['kind', 'id'],
   archive: ['kind', 'id'],
@@ -76,4 +76,5 @@ const SEEN = {
 } as const
 
 /** Copies when each row was first seen: where earlier replies are missing in the reply store, a replay would take a later time. */
-export const copyFirstSeen = (store: Store, source: Reader): Promise<void> => store.engine.takeFirstSeen(source, SEEN)
+export const copyFirstSeen = (store: Store, source: Reader): Promise<void> =>
+  store.engine.takeFirstSeen(source, FIRST_SEEN_KEYS)

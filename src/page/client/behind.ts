@@ -6,13 +6,13 @@ export type StateRow = readonly [from: number, to: number, state: string]
 
 /** The colours of the style, as the canvas takes them. */
 export function coloursOf(element: HTMLElement): (name: string) => string {
-  const probe = element.appendChild(document.createElement('span'))
+  const swatch = element.appendChild(document.createElement('span'))
   const known = new Map<string, string>()
   return (name) => {
     let colour = known.get(name)
     if (colour === undefined) {
-      probe.style.color = `var(--${name})`
-      colour = getComputedStyle(probe).color
+      swatch.style.color = `var(--${name})`
+      colour = getComputedStyle(swatch).color
       known.set(name, colour)
     }
     return colour

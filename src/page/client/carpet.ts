@@ -7,7 +7,7 @@ interface Carpet {
   readonly days: readonly { readonly date: string; readonly hours: readonly (number | null | false)[] }[]
 }
 
-interface Given {
+interface CarpetOptions {
   readonly carpet: string
   readonly locale: string
   readonly chart: { readonly unit: string | null }
@@ -32,7 +32,7 @@ const ROW = 12
 const slotText = ({ hour, again }: Carpet['slots'][number]): string => `${padTwo(hour)}:00${again ? ' (2)' : ''}`
 
 /** Draws the cells, each as wide as the element allows. */
-function draw(canvas: HTMLCanvasElement, { slots, days }: Carpet, low: number, high: number): void {
+function drawCells(canvas: HTMLCanvasElement, { slots, days }: Carpet, low: number, high: number): void {
   const width = Math.max(1, Math.floor((canvas.parentElement!.clientWidth - 48) / days.length))
   canvas.width = width * days.length
   canvas.height = ROW * slots.length
@@ -47,7 +47,12 @@ function draw(canvas: HTMLCanvasElement, { slots, days }: Carpet, low: number, h
 }
 
 /** Lets the arrow keys and the mouse move from cell to cell, and says what each holds. */
-function follow(canvas: HTMLCanvasElement, carpet: Carpet, { chart, locale, words }: Given, status: Element): void {
+function followCursor(
+  canvas: HTMLCanvasElement,
+  carpet: Carpet,
+  { chart, locale, words }: CarpetOptions,
+  status: Element,
+): void {
   const { slots, days } = carpet
   const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 })
   let [x, y] = [0, 0]
@@ -76,7 +81,7 @@ function follow(canvas: HTMLCanvasElement, carpet: Carpet, { chart, locale, word
 }
 
 /** Requests and shows the hours of the range of the page. */
-async function show(place: HTMLElement, given: Given): Promise<void> {
+async function showCarpet(place: HTMLElement, given: CarpetOptions): Promise<void> {
   const answer = await fetch(`${given.carpet}${location.search}`)
   const carpet = answer.ok ? ((await answer.json()) as Carpet | null) : null
   place.replaceChildren()
@@ -113,21 +118,21 @@ async function show(place: HTMLElement, given: Given): Promise<void> {
   const number = new Intl.NumberFormat(given.locale, { maximumFractionDigits: 3 })
   scale.textContent = `${carpet.days[0]!.date} – ${carpet.days.at(-1)!.date} · ${number.format(low)} – ${number.format(high)} ${given.chart.unit ?? ''}`
   place.append(both, scale, status)
-  draw(canvas, carpet, low, high)
-  follow(canvas, carpet, given, status)
+  drawCells(canvas, carpet, low, high)
+  followCursor(canvas, carpet, given, status)
 }
 
 /** Shows the hours when their part of the page is opened. */
-function begin(): void {
+function beginCarpet(): void {
   const details = document.querySelector<HTMLDetailsElement>('#carpet')
   const source = document.querySelector('#data')
   const place = details?.querySelector('div')
   if (!details || !source || !place) return
-  const given = JSON.parse(source.textContent ?? '') as Given
+  const given = JSON.parse(source.textContent ?? '') as CarpetOptions
   details.addEventListener('toggle', () => {
-    if (details.open) void show(place, given)
+    if (details.open) void showCarpet(place, given)
   })
 }
 
-begin()
-document.addEventListener('page:changed', begin)
+beginCarpet()
+document.addEventListener('page:changed', beginCarpet)

@@ -36,7 +36,7 @@ export interface Chart {
   close(): void
 }
 
-const HEIGHT = 320
+const CHART_HEIGHT = 320
 const EMPTY: Drawn = { kind: 'values', segments: [] }
 
 /** A drawn line as paths of uPlot: the steps as a stroke, and the band of extremes as a filled area. */
@@ -92,7 +92,7 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
     const grid = { stroke: colour('line'), width: 1 }
     const options: uPlot.Options = {
       width: Math.max(200, element.clientWidth),
-      height: HEIGHT,
+      height: CHART_HEIGHT,
       legend: { show: false },
       scales: {
         x: { time: false, range: () => [shown.from, shown.to] },
@@ -150,7 +150,7 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
   }
   const resized = new ResizeObserver(() => {
     const width = Math.max(200, element.clientWidth)
-    if (width !== plot.width) plot.setSize({ width, height: HEIGHT })
+    if (width !== plot.width) plot.setSize({ width, height: CHART_HEIGHT })
   })
   resized.observe(element)
   const schemes = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) => matchMedia(query))
@@ -175,7 +175,7 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
       const at = plot.data[0]
       const held = plot.cursor.idx ?? (by > 0 ? -1 : at.length)
       const i = Math.min(at.length - 1, Math.max(0, held + by))
-      if (at.length > 0) plot.setCursor({ left: plot.valToPos(at[i]!, 'x'), top: HEIGHT / 3 })
+      if (at.length > 0) plot.setCursor({ left: plot.valToPos(at[i]!, 'x'), top: CHART_HEIGHT / 3 })
     },
     columns: () => Math.round(plot.bbox.width / devicePixelRatio),
     close() {

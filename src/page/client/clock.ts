@@ -49,10 +49,10 @@ export interface TimeTick {
   readonly label: string
 }
 
-type Unit = 'hour' | 'day' | 'month' | 'year'
+type AxisUnit = 'hour' | 'day' | 'month' | 'year'
 
 /** The steps of a time axis, each with the longest range, in days, for which it is used. */
-const STEPS: readonly (readonly [days: number, unit: Unit, count: number])[] = [
+const AXIS_STEPS: readonly (readonly [days: number, unit: AxisUnit, count: number])[] = [
   [0.3, 'hour', 1],
   [1.1, 'hour', 3],
   [2.1, 'hour', 6],
@@ -68,7 +68,12 @@ const STEPS: readonly (readonly [days: number, unit: Unit, count: number])[] = [
 const DAY = 86_400
 
 /** Local times, as if they were UTC, that begin a unit within a range; of days, months and years. */
-function* begins(first: number, last: number, unit: Exclude<Unit, 'hour'>, count: number): Generator<number, void> {
+function* unitBegins(
+  first: number,
+  last: number,
+  unit: Exclude<AxisUnit, 'hour'>,
+  count: number,
+): Generator<number, void> {
   const date = new Date(first * 1000)
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
   for (let i = 0; ; i++) {
@@ -85,16 +90,17 @@ function* begins(first: number, last: number, unit: Exclude<Unit, 'hour'>, count
   }
 }
 
-const LABELS = { day: [5, 10], month: [0, 7], year: [0, 4] } as const
+const LABEL_SLICES = { day: [5, 10], month: [0, 7], year: [0, 4] } as const
 
 /** Marks at local borders; with their offset on a day on which the clocks change, because an hour may come twice. */
 export function timeTicks(offsets: Offsets, from: number, to: number): TimeTick[] {
-  const [, unit, count] = STEPS.find(([days]) => (to - from) / DAY <= days)!
+  const [, unit, count] = AXIS_STEPS.find(([days]) => (to - from) / DAY <= days)!
   const ticks: TimeTick[] = []
   if (unit !== 'hour') {
-    for (const local of begins(from + offsetAt(offsets, from), to + offsetAt(offsets, to), unit, count)) {
+    for (const local of unitBegins(from + offsetAt(offsets, from), to + offsetAt(offsets, to), unit, count)) {
       const at = instantAt(offsets, local)
-      if (at >= from && at <= to) ticks.push({ at, label: new Date(local * 1000).toISOString().slice(...LABELS[unit]) })
+      if (at >= from && at <= to)
+        ticks.push({ at, label: new Date(local * 1000).toISOString().slice(...LABEL_SLICES[unit]) })
     }
     return ticks
   }

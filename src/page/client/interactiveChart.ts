@@ -4,7 +4,7 @@ import { type Drawn, eachPeriod, periodAt } from './segments.ts'
 import { createSlider } from './slider.ts'
 
 /** The data that the page has embedded for this script. */
-interface Given {
+interface EmbeddedData {
   readonly chart: ShownChart & { readonly asOf: string | null; readonly second: { readonly name: string } | null }
   readonly label: string
   readonly changes: readonly { readonly at: string; readonly run: number; readonly text: string }[]
@@ -43,12 +43,12 @@ async function refreshParts(signal: AbortSignal): Promise<void> {
 }
 
 /** Makes the interactive chart of a page; returns how to remove it. */
-function begin(): (() => void) | undefined {
+function beginChart(): (() => void) | undefined {
   const source = document.querySelector('#data')
   const place = document.querySelector<HTMLElement>('#chart')
   const cursorText = document.querySelector('#cursor')
   if (!source || !place || !cursorText) return undefined
-  const given = JSON.parse(source.textContent ?? '') as Given
+  const given = JSON.parse(source.textContent ?? '') as EmbeddedData
   const { words } = given
   let chart = given.chart
   let at: number | null = null
@@ -78,7 +78,7 @@ function begin(): (() => void) | undefined {
   }
 
   let timer: ReturnType<typeof setTimeout> | undefined
-  const tell = (text: string): void => {
+  const announce = (text: string): void => {
     clearTimeout(timer)
     // A screen reader hears where the cursor stops, not everything that it passes.
     timer = setTimeout(() => {
@@ -86,19 +86,19 @@ function begin(): (() => void) | undefined {
     }, 60)
   }
 
-  let asking = new AbortController()
+  let loading = new AbortController()
   let shownFor = ''
   /** Requests what the chart is to show; a later request cancels an earlier one. */
   async function load(from: number, to: number, asOf: string | null, isDone: boolean): Promise<void> {
-    asking.abort()
-    asking = new AbortController()
-    const { signal } = asking
+    loading.abort()
+    loading = new AbortController()
+    const { signal } = loading
     const address = new URL(location.href)
     const range = { from: addressText(chart.offsets, from), to: addressText(chart.offsets, to) }
     for (const [name, value] of Object.entries({ ...range, asof: asOf }))
       if (value === null) address.searchParams.delete(name)
       else address.searchParams.set(name, value)
-    // The browser's history keeps only ranges on which the user has settled.
+    // The browser's history keeps only ranges that the user has finished choosing.
     if (isDone) history.pushState(null, '', address)
     main.dataset.still = ''
     try {
@@ -108,7 +108,7 @@ function begin(): (() => void) | undefined {
       if (isThenOnly) query.set('only', 'before')
       const answer = await fetch(`${given.api}?${query}`, { signal })
       if (!answer.ok) throw new Error(String(answer.status))
-      const came = (await answer.json()) as Partial<Given['chart']>
+      const came = (await answer.json()) as Partial<EmbeddedData['chart']>
       chart = { ...chart, ...came }
       shownFor = `${from} ${to}`
       view.show(chart)
@@ -134,7 +134,7 @@ function begin(): (() => void) | undefined {
   const view = createChart(place, chart, given.locale, {
     cursor: (when) => {
       at = when
-      if (when !== null) tell(sentence(when))
+      if (when !== null) announce(sentence(when))
     },
     zoom,
   })
@@ -182,15 +182,15 @@ function begin(): (() => void) | undefined {
   if (isCoarse) void load(chart.from, chart.to, chart.asOf, false)
   else shownFor = `${chart.from} ${chart.to}`
   return () => {
-    asking.abort()
+    loading.abort()
     view.close()
   }
 }
 
-let end = begin()
+let end = beginChart()
 document.addEventListener('page:changed', () => {
   end?.()
-  end = begin()
+  end = beginChart()
 })
 // Back and forward: the address determines the whole page, so the page is loaded again.
 addEventListener('popstate', () => location.reload())

@@ -1,7 +1,7 @@
 /** Keeps a page up to date while a sync writes: when the server reports a change, the page requests itself again. */
 
 /** Where the page announces a change; it holds the words for that, in the language of the page. */
-const status = document.querySelector<HTMLElement>('#status')
+const changeStatus = document.querySelector<HTMLElement>('#status')
 
 /** Whether the user is in the middle of something that a new page would interrupt. */
 const isUserBusy = (): boolean =>
@@ -11,7 +11,7 @@ const isUserBusy = (): boolean =>
 let waiting = false
 
 /** Replaces the main part of the page. The element at the same place gets the focus that the old one had. */
-async function refresh(): Promise<void> {
+async function refreshPage(): Promise<void> {
   const answer = await fetch(location.href, { headers: { Accept: 'text/html' } })
   if (!answer.ok) return
   const main = document.querySelector('main')
@@ -25,7 +25,7 @@ async function refresh(): Promise<void> {
   main.replaceChildren(...fresh.childNodes)
   document.dispatchEvent(new Event('page:changed'))
   if (focused >= 0) main.querySelectorAll<HTMLElement>('a, button, [tabindex]')[focused]?.focus({ preventScroll: true })
-  if (status) status.textContent = status.dataset.changed ?? ''
+  if (changeStatus) changeStatus.textContent = changeStatus.dataset.changed ?? ''
 }
 
 let last = document.querySelector('main')?.innerHTML
@@ -34,7 +34,7 @@ const events = new EventSource('/api/live')
 events.addEventListener('changed', () => {
   if (waiting) return
   waiting = true
-  void refresh()
+  void refreshPage()
     .catch(() => undefined)
     .finally(() => {
       waiting = false

@@ -4,8 +4,8 @@
  */
 
 /** Where the page says that something was copied; it holds the words for that, in the language of the page. */
-const status = document.querySelector<HTMLElement>('#status')
-const { copy = '', copied = '' } = status?.dataset ?? {}
+const copyStatus = document.querySelector<HTMLElement>('#status')
+const { copy = '', copied = '' } = copyStatus?.dataset ?? {}
 
 /** Puts a button beside each command that has none. */
 function addButtons(): void {
@@ -17,7 +17,7 @@ function addButtons(): void {
     button.addEventListener('click', async () => {
       await navigator.clipboard.writeText(code.textContent ?? '')
       button.textContent = copied
-      if (status) status.textContent = copied
+      if (copyStatus) copyStatus.textContent = copied
     })
     code.after(button)
   }

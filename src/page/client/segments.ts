@@ -37,7 +37,7 @@ type Segment = ValueSegment | BandSegment
 
 const periodCount = (segment: Segment): number => ('values' in segment ? segment.values : segment.min).length
 
-const periodOf = (segment: Segment, i: number): PeriodValues => ({
+const periodValues = (segment: Segment, i: number): PeriodValues => ({
   from: segment.from + i * segment.step,
   to: segment.from + (i + 1) * segment.step,
   ...('values' in segment
@@ -47,14 +47,14 @@ const periodOf = (segment: Segment, i: number): PeriodValues => ({
 
 /** Every period in order. */
 export function* eachPeriod({ segments }: Drawn): Generator<PeriodValues, void> {
-  for (const segment of segments) for (let i = 0; i < periodCount(segment); i++) yield periodOf(segment, i)
+  for (const segment of segments) for (let i = 0; i < periodCount(segment); i++) yield periodValues(segment, i)
 }
 
 /** The period in which an instant lies; undefined where none covers it. */
 export function periodAt({ segments }: Drawn, at: number): PeriodValues | undefined {
   const segment = (segments as readonly Segment[]).findLast(({ from }) => from <= at)
   const i = segment ? Math.floor((at - segment.from) / segment.step) : -1
-  return segment && i < periodCount(segment) ? periodOf(segment, i) : undefined
+  return segment && i < periodCount(segment) ? periodValues(segment, i) : undefined
 }
 
 /** Beyond this, differences of numbers overflow, and no axis can be made. */

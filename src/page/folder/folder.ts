@@ -10,7 +10,7 @@ import type { PageLocale } from '../words/locale.ts'
 import { PAGE_MARK, pageFiles } from './pageFiles.ts'
 
 /** The file with the names of all files of the page, so that the next run can delete those that are no longer made. */
-const LIST = 'indicator-sync-page.json'
+const FILE_LIST = 'indicator-sync-page.json'
 
 /** How a page is written into a folder. */
 export interface FolderOptions {
@@ -26,12 +26,15 @@ export interface FolderOptions {
 }
 
 /** Whether a file begins as the files of a page do. */
-const isOurs = (file: string): boolean => headOf(file, 100).includes(PAGE_MARK)
+const isOwnPage = (file: string): boolean => headOf(file, 100).includes(PAGE_MARK)
 
 /** The names of the files that were written here before; empty where the list is not by this program. */
-function standing(folder: string): string[] {
+function listedFiles(folder: string): string[] {
   try {
-    const { mark, files } = JSON.parse(readFileSync(join(folder, LIST), 'utf8')) as { mark: unknown; files: unknown }
+    const { mark, files } = JSON.parse(readFileSync(join(folder, FILE_LIST), 'utf8')) as {
+      mark: unknown
+      files: unknown
+    }
     if (mark !== PAGE_MARK || !Array.isArray(files)) return []
     return files.filter((name) => typeof name === 'string' && /^(?:[\w-]+\/){0,2}[\w-][\w.-]*$/.test(name))
   } catch {
@@ -53,7 +56,7 @@ function checkFolders(folder: string, name: string): void {
 
 /** The target of a file of the page; throws where another file exists. */
 function claim(folder: string, name: string, { overwrite, sources }: FolderOptions): Target {
-  const target = prepareTarget(join(folder, name), { what: 'a file of a page', overwrite, sources, ours: isOurs })
+  const target = prepareTarget(join(folder, name), { what: 'a file of a page', overwrite, sources, ours: isOwnPage })
   if (!target.isStream) return target
   throw new InputError(`${target.file} is a pipe or a device.`, {
     hint: 'It was not touched. Move it away, or name another folder.',
@@ -62,11 +65,11 @@ function claim(folder: string, name: string, { overwrite, sources }: FolderOptio
 }
 
 /** Deletes the files that are no longer made, and the folders that are empty then. */
-function takeAway(folder: string, names: readonly string[]): void {
+function removeFiles(folder: string, names: readonly string[]): void {
   for (const name of names) {
     const file = join(folder, name)
     checkFolders(folder, name)
-    if (!lstatSync(file, { throwIfNoEntry: false })?.isFile() || !isOurs(file)) continue
+    if (!lstatSync(file, { throwIfNoEntry: false })?.isFile() || !isOwnPage(file)) continue
     rmSync(file)
     try {
       for (let place = dirname(name); place !== '.'; place = dirname(place)) rmdirSync(join(folder, place))
@@ -99,21 +102,21 @@ export async function writePage(
         bytes += Buffer.byteLength(body)
       }
       const list = JSON.stringify({ mark: PAGE_MARK, files: names }, null, 2)
-      writeFileSync(join(staging, LIST), `${list}\n`)
+      writeFileSync(join(staging, FILE_LIST), `${list}\n`)
       // All targets are checked before anything is written.
-      for (const name of [LIST, ...names]) {
+      for (const name of [FILE_LIST, ...names]) {
         checkFolders(folder, name)
         if (existsSync(dirname(join(folder, name)))) claim(folder, name, options)
       }
-      const old = standing(folder)
+      const old = listedFiles(folder)
       const put = (from: string, name: string): void => {
         mkdirSync(dirname(join(folder, name)), { recursive: true })
         moveIntoPlace(join(staging, from), claim(folder, name, options))
       }
       const rank = (name: string): number => (name === 'index.html' ? 2 : name.endsWith('.html') ? 1 : 0)
       for (const [i, name] of [...names.entries()].sort(([, a], [, b]) => rank(a) - rank(b))) put(String(i), name)
-      put(LIST, LIST)
-      takeAway(
+      put(FILE_LIST, FILE_LIST)
+      removeFiles(
         folder,
         old.filter((name) => !names.includes(name)),
       )

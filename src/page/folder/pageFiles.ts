@@ -20,7 +20,7 @@ export interface PageFile {
 }
 
 /** The pages that are made, each with the parameters of its query that make a page of their own. */
-const MADE: Readonly<Record<string, readonly string[]>> = {
+const WRITTEN_PAGES: Readonly<Record<string, readonly string[]>> = {
   '/': ['page'],
   '/coverage': ['page'],
   '/coverage/:id': [],
@@ -32,11 +32,11 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
 const BEGIN = ['/', '/coverage', '/texts']
 
 /** The target of a link to a page that is not made. */
-const NOWHERE = '#not-here'
+const DEAD_LINK = '#not-here'
 
 /** The page of a path, with its slots filled; undefined where none that is made has this path. */
 function findPage(path: string): { readonly page: Page; readonly params: Record<string, string> } | undefined {
-  for (const page of PAGES.filter(({ path: own }) => own in MADE)) {
+  for (const page of PAGES.filter(({ path: own }) => own in WRITTEN_PAGES)) {
     const [own, requested] = [page.path.split('/'), path.split('/')]
     if (own.length !== requested.length) continue
     const slots = own.flatMap((part, i) => (part.startsWith(':') ? [[part.slice(1), requested[i]!] as const] : []))
@@ -51,13 +51,13 @@ function fileAddress(path: string, query: Query): string | undefined {
   const found = findPage(path)
   if (!found) return undefined
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
-  if (given.some(([name]) => !MADE[found.page.path]!.includes(name))) return undefined
+  if (given.some(([name]) => !WRITTEN_PAGES[found.page.path]!.includes(name))) return undefined
   const text = given.map(([name, value]): [string, string] => [name, String(value)])
   return text.length === 0 ? path : `${path}?${new URLSearchParams(text)}`
 }
 
 /** The file of an address: `/texts?kind=news` is `texts.kind-news.html`. */
-function fileOf(address: string): string {
+function pageFileOf(address: string): string {
   const url = new URL(address, 'http://here')
   const parts = [...url.searchParams].map(([name, value]) => `.${name}-${value}`).join('')
   const path = url.pathname === '/' ? 'index' : url.pathname.slice(1)
@@ -65,10 +65,10 @@ function fileOf(address: string): string {
 }
 
 /** The relative path from one file of the folder to another. */
-const wayTo = (from: string, to: string): string => `${'../'.repeat(from.split('/').length - 1)}${to}`
+const relativePath = (from: string, to: string): string => `${'../'.repeat(from.split('/').length - 1)}${to}`
 
 /** A document without a server: no script runs, nothing is sent, and a link without a target becomes plain text. */
-const settled = (document: string): string =>
+const offlineDocument = (document: string): string =>
   document
     .replace('<!doctype html>', `<!doctype html>\n<!-- ${PAGE_MARK} -->`)
     .replace(
@@ -93,7 +93,7 @@ export async function* pageFiles(
   // Pages found on the way are appended to the list.
   for (const address of known) {
     const url = new URL(address, 'http://here')
-    const name = fileOf(address)
+    const name = pageFileOf(address)
     const { page, params } = findPage(url.pathname)!
     const request: PageRequest = {
       ...{ store, path: url.pathname, params, query: url.searchParams, locale, words: WORDS[locale], now, live: false },
@@ -102,12 +102,12 @@ export async function* pageFiles(
       version: '',
       link(path, query = {}) {
         const to = fileAddress(path, query)
-        if (to === undefined) return NOWHERE
+        if (to === undefined) return DEAD_LINK
         known.add(to)
-        return wayTo(name, fileOf(to))
+        return relativePath(name, pageFileOf(to))
       },
       command: (rest) => `indicator-sync ${rest}`,
-      asset: (file) => wayTo(name, file),
+      asset: (file) => relativePath(name, file),
     }
     try {
       const view = await page.view()
@@ -117,8 +117,8 @@ export async function* pageFiles(
         body: view.show(data, request),
         ...{ scripts: [], still: true, machine: undefined },
       }
-      const pages = PAGES.filter(({ path }) => path in MADE)
-      yield { name, body: settled(htmlText(layout(shown, pages, request))) }
+      const pages = PAGES.filter(({ path }) => path in WRITTEN_PAGES)
+      yield { name, body: offlineDocument(htmlText(layout(shown, pages, request))) }
     } catch (error) {
       // A link to something that is not held, such as the values of an indicator.
       if (!(error instanceof NotFound)) throw error

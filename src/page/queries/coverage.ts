@@ -131,8 +131,8 @@ export async function readCoverageOf(request: PageRequest) {
   const extent = extentOf(lines)
   if (!extent) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
   const { years, borders } = localYears(zone, extent)
-  const asked = Number(request.query.get('year') ?? localYear(zone, Math.min(request.now, extent.to - 1)))
-  const nth = years.includes(asked) ? years.indexOf(asked) : years.length - 1
+  const requestedYear = Number(request.query.get('year') ?? localYear(zone, Math.min(request.now, extent.to - 1)))
+  const nth = years.includes(requestedYear) ? years.indexOf(requestedYear) : years.length - 1
   const [from, to] = [borders[nth]!, borders[nth + 1]!]
   const found = holesIn(
     geo === null ? intervals : intervals.filter(({ geoId }) => geoId === geo || geoId === 0),

@@ -13,7 +13,7 @@ import { allSeries, type SeriesRow, seriesHead } from './seriesPaths.ts'
 /** Days of the strip. */
 export const STRIP_DAYS = 90
 /** Series on one page. */
-const SERIES_A_PAGE = 40
+const LINES_A_PAGE = 40
 /** How many failures are listed. */
 const FAILURES = 20
 const RUNS_SHOWN = 5
@@ -137,7 +137,7 @@ export async function readHome(request: PageRequest) {
   // Series that need attention come first.
   const late = (row: SeriesRow): number => (reach.get(row.id)?.late ? 0 : 1)
   const all = (await allSeries(request)).sort((a, b) => late(a) - late(b))
-  const pages = Math.max(1, Math.ceil(all.length / SERIES_A_PAGE))
+  const pages = Math.max(1, Math.ceil(all.length / LINES_A_PAGE))
   const page = Math.min(pages, Math.max(1, Math.floor(Number(query.get('page') ?? 1)) || 1))
   const failures = await openFailures(store)
   const listed = []
@@ -154,7 +154,7 @@ export async function readHome(request: PageRequest) {
     lakes: await lakesOf(request),
     failures: listed,
     runs: await store.kysely.selectFrom('runs').selectAll().limit(RUNS_SHOWN).execute(),
-    series: await readLines(request, all.slice((page - 1) * SERIES_A_PAGE, page * SERIES_A_PAGE), reach),
+    series: await readLines(request, all.slice((page - 1) * LINES_A_PAGE, page * LINES_A_PAGE), reach),
     page,
     pages,
   }

@@ -9,7 +9,7 @@ const REQUESTS = 40
 export const MOST_DRAWN = 1000
 
 /** The requests of a run from `_fetch`, the latest first. */
-const requestsOf = ({ kysely }: Reader, run: number) =>
+const requestsOfRun = ({ kysely }: Reader, run: number) =>
   kysely.selectFrom('_fetch as f').where('f.run_id', '=', run).orderBy('f.id', 'desc')
 
 /**
@@ -75,12 +75,12 @@ export async function readRun(db: Reader, id: number, before: number | null) {
   const run = await db.kysely.selectFrom('_run').selectAll().where('id', '=', id).executeTakeFirst()
   if (!run) return null
   const failed = run.failed === 0 ? [] : await failedOf(db, id).select(COLUMNS).limit(REQUESTS).execute()
-  const requests = await requestsOf(db, id)
+  const requests = await requestsOfRun(db, id)
     .select(COLUMNS)
     .$if(before !== null, (of) => of.where('f.id', '<', before!))
     .limit(REQUESTS + 1)
     .execute()
-  const drawn = await requestsOf(db, id)
+  const drawn = await requestsOfRun(db, id)
     .select(['f.route', 'f.outcome', 'f.started_at', 'f.attempts', 'f.bytes', 'f.ms'])
     .limit(MOST_DRAWN)
     .execute()

@@ -10,7 +10,7 @@ const RESULTS = 40
 /** Matching texts, in any language, of which the details are read: a common word is in most texts. */
 const MOST_FOUND = 1000
 /** How many letters of a text are shown around the first match. */
-const AROUND = 90
+const SNIPPET_LETTERS = 90
 
 /** A piece of a text; `hit`: whether it matches. */
 export interface Excerpt {
@@ -19,7 +19,7 @@ export interface Excerpt {
 }
 
 /** A text without accents and capitals, with as many letters as before. */
-const folded = (text: string): string =>
+const foldedLetters = (text: string): string =>
   [...text]
     .map((letter) => {
       const plain = letter.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
@@ -29,7 +29,7 @@ const folded = (text: string): string =>
 
 /** The part of a text around the first of some beginnings of words; empty when none occurs. */
 export function excerptOf(text: string, words: readonly string[]): Excerpt[] {
-  const plain = folded(text)
+  const plain = foldedLetters(text)
   const hits: { from: number; to: number }[] = []
   for (const [{ length }, from] of [...plain.matchAll(/[\p{L}\p{N}]+/gu)].map(
     (match) => [match[0], match.index] as const,
@@ -39,8 +39,8 @@ export function excerptOf(text: string, words: readonly string[]): Excerpt[] {
   }
   const [first] = hits
   if (!first) return []
-  const from = Math.max(0, first.from - AROUND)
-  const to = Math.min(text.length, first.to + AROUND)
+  const from = Math.max(0, first.from - SNIPPET_LETTERS)
+  const to = Math.min(text.length, first.to + SNIPPET_LETTERS)
   const pieces: Excerpt[] = []
   let at = from
   for (const hit of hits.filter((one) => one.to <= to)) {
@@ -61,7 +61,7 @@ export async function readSearch(
   text: string,
   place: SearchScope | 'all',
 ) {
-  const words = (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => folded(word.normalize('NFC')))
+  const words = (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => foldedLetters(word.normalize('NFC')))
   if (words.length === 0) return { text, place, total: 0, more: false, results: [] }
   const found = await searchItems(db, text, place === 'all' ? SEARCH_SCOPES : [place], MOST_FOUND)
   const shown = found.slice(0, RESULTS)

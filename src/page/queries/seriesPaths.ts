@@ -2,7 +2,7 @@ import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { NotFound, type PageRequest } from '../page.ts'
 
 /** Every series with its name in addresses: the native series of an indicator (else its first one) has the indicator's number. */
-const rows = ({ store }: Pick<PageRequest, 'store'>) =>
+const seriesRows = ({ store }: Pick<PageRequest, 'store'>) =>
   store.kysely
     .selectFrom('series as s')
     .selectAll('s')
@@ -19,7 +19,7 @@ const rows = ({ store }: Pick<PageRequest, 'store'>) =>
         .as('first_id'),
     )
 
-export type SeriesRow = Awaited<ReturnType<ReturnType<typeof rows>['execute']>>[number]
+export type SeriesRow = Awaited<ReturnType<ReturnType<typeof seriesRows>['execute']>>[number]
 
 /** The name of a series in addresses: `600`, or `s12` where another series has the indicator's number. */
 export const seriesPath = ({
@@ -35,7 +35,7 @@ export async function findSeriesByPath(
 ): Promise<SeriesRow> {
   const [, own, number] = /^(s?)(\d{1,15})$/.exec(name ?? '') ?? []
   if (number === undefined) throw new NotFound(`series ${name}`)
-  const all = rows(request)
+  const all = seriesRows(request)
   const found =
     own === 's'
       ? await all.where('s.id', '=', Number(number)).executeTakeFirst()
@@ -48,7 +48,7 @@ export async function findSeriesByPath(
 
 /** Every series, in the order of their indicators, of each the native one first: numbers are given as the first answers come. */
 export const allSeries = (request: Pick<PageRequest, 'store'>): Promise<SeriesRow[]> =>
-  rows(request)
+  seriesRows(request)
     .orderBy('s.kind')
     .orderBy('s.indicator_id')
     .orderBy((by) => by.case().when('s.time_trunc', 'is', null).then(0).else(1).end())

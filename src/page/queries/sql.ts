@@ -38,7 +38,7 @@ function parametersIn(sql: string): string[] {
 }
 
 /** The statement in an address with its parameters, or a recipe with its defaults. */
-function questionOf(service: Service, query: URLSearchParams): Pick<SqlQuery, 'sql' | 'recipe' | 'parameters'> {
+function sqlQueryOf(service: Service, query: URLSearchParams): Pick<SqlQuery, 'sql' | 'recipe' | 'parameters'> {
   const recipe = recipesOf(service).find(({ name }) => name === query.get('recipe'))
   const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, LONGEST_SQL)
   const parameters = parametersIn(sql).map((name) => ({
@@ -54,7 +54,7 @@ export async function runSqlQuery({
   service,
   query,
 }: Pick<PageRequest, 'store' | 'service' | 'query'>): Promise<SqlQuery> {
-  const question = questionOf(service, query)
+  const question = sqlQueryOf(service, query)
   const { sql, parameters } = question
   // A user who opens the page will run a statement.
   if (!query.has('sql') || sql.trim() === '') {
@@ -76,7 +76,7 @@ export async function runSqlQuery({
 }
 
 /** Geos that are offered for a parameter. */
-const MOST_GEOS = 200
+const MAX_OFFERED_GEOS = 200
 
 /** The geos to choose from, where a question has a parameter `geo`: those of its indicator, or all that have values. */
 export async function readGeoChoices(
@@ -94,7 +94,7 @@ export async function readGeoChoices(
       of.innerJoin('series as s', 's.id', 'g.series_id').where('s.indicator_id', '=', indicator),
     )
     .orderBy('g.geo_id')
-    .limit(MOST_GEOS)
+    .limit(MAX_OFFERED_GEOS)
     .execute()
   const ids = rows.map(({ geo_id }) => geo_id)
   const names = await geoNames(request, ids)

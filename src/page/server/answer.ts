@@ -75,7 +75,7 @@ const CACHE = 2 * 1024 * 1024
 
 const HTML = { 'Content-Type': 'text/html; charset=utf-8' }
 /** Data of the database may be cached only by the browser, which must revalidate. */
-const DATA = { 'Cache-Control': 'private, no-cache', Vary: 'Cookie, Accept-Language, Accept-Encoding' }
+const DATA_HEADERS = { 'Cache-Control': 'private, no-cache', Vary: 'Cookie, Accept-Language, Accept-Encoding' }
 
 /** A page of its own about an error. */
 function failure(
@@ -96,7 +96,7 @@ function failure(
 }
 
 /** An error as an answer: mistakes of the user and errors of the database are shown, anything else is a bug. */
-function failed(site: Site, request: PageRequest, isData: boolean, thrown: unknown): Sent {
+function errorAnswer(site: Site, request: PageRequest, isData: boolean, thrown: unknown): Sent {
   const { common } = request.words
   const error = asStoreError(thrown, site.file)
   if (error instanceof NotFound)
@@ -130,7 +130,7 @@ const ofAnswer = ({ type, file }: PageAnswer): Record<string, string> => ({
 })
 
 /** The answer of a page or an endpoint. */
-async function made(call: PageCall, request: PageRequest): Promise<PageAnswer> {
+async function pageAnswer(call: PageCall, request: PageRequest): Promise<PageAnswer> {
   const { page, endpoint, form } = call
   if (endpoint) return (await endpoint.answer())(request)
   if (!page) throw new NotFound(request.path)
@@ -169,16 +169,16 @@ export async function answerOf(site: Site, call: PageCall): Promise<Sent> {
     const route = page ?? endpoint
     const minute = route?.clock ? Math.floor(request.now / 60) : null
     const etag = route?.fresh ? null : await etagOf(reader, [site.version, site.service, request.locale, minute])
-    const marked = etag === null ? DATA : { ...DATA, ETag: etag }
+    const marked = etag === null ? DATA_HEADERS : { ...DATA_HEADERS, ETag: etag }
     if (route && etag !== null && isHeldBy(headers['if-none-match'], etag))
       return { status: 304, headers: marked, body: '' }
-    const answer = await made(call, request)
+    const answer = await pageAnswer(call, request)
     const sent = { status: 200, headers: { ...marked, ...ofAnswer(answer) } }
     if (typeof answer.body === 'string' || Buffer.isBuffer(answer.body)) return { ...sent, body: answer.body }
     isHeld = true
     return { ...sent, body: streamed(answer.body, reader) }
   } catch (error) {
-    return failed(site, requestOf(site, call, reader ?? nothing(site.file)), isData, error)
+    return errorAnswer(site, requestOf(site, call, reader ?? nothing(site.file)), isData, error)
   } finally {
     if (!isHeld) await reader?.close()
   }

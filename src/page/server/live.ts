@@ -21,7 +21,7 @@ export function createLive(changesOf: () => Changes): Live {
   const followers = new Set<ServerResponse>()
   let watch: { readonly timer: NodeJS.Timeout; readonly close: () => void } | undefined
 
-  const tell = (text: string): void => {
+  const send = (text: string): void => {
     for (const response of followers) response.write(text)
   }
 
@@ -29,8 +29,8 @@ export function createLive(changesOf: () => Changes): Live {
     const changes = changesOf()
     let beats = 0
     const timer = setInterval(() => {
-      if (changes.changed()) tell('event: changed\ndata: {}\n\n')
-      else if (++beats % BEAT_EVERY === 0) tell(': still here\n\n')
+      if (changes.changed()) send('event: changed\ndata: {}\n\n')
+      else if (++beats % BEAT_EVERY === 0) send(': still here\n\n')
     }, POLL_MS)
     watch = {
       timer,

@@ -17,7 +17,7 @@ export interface Refusal {
 }
 
 /** Headers of every answer: nothing from elsewhere runs in the page, frames it, reads it, or learns its address. */
-export const HEADERS = {
+export const SECURITY_HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'X-Content-Type-Options': 'nosniff',
@@ -40,7 +40,7 @@ const HERE = ['localhost', '127.0.0.1', '[::1]']
  * and could then read our answers as its own; the name in the header reveals that. An IP address cannot be redirected like
  * that, so with a token any address is accepted.
  */
-function isOurs(host: string, { names, token }: Door): boolean {
+function isOwnHost(host: string, { names, token }: Door): boolean {
   const name = hostName(host)
   if (name === undefined) return false
   if (HERE.includes(name) || names.includes(name)) return true
@@ -65,7 +65,7 @@ export const cookieOf = ({ cookie = '' }: IncomingHttpHeaders, name: string): st
     ?.slice(name.length + 1)
 
 /** Whether a request shows the token: in a cookie, as a bearer, or in its address. */
-function isKnown({ headers, url = '' }: IncomingMessage, token: string): boolean {
+function hasToken({ headers, url = '' }: IncomingMessage, token: string): boolean {
   const [, bearer] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? []
   const shown = [cookieOf(headers, TOKEN_COOKIE), bearer, URL.parse(url, 'http://here')?.searchParams.get('token')]
   return shown.some((text) => typeof text === 'string' && isEqual(text, token))
@@ -83,13 +83,13 @@ const isOpened = (headers: IncomingHttpHeaders): boolean =>
 export function refusal(request: IncomingMessage, door: Door): Refusal | undefined {
   const { method, headers, headersDistinct, url = '' } = request
   const hosts = headersDistinct.host ?? []
-  if (hosts.length !== 1 || !isOurs(hosts[0]!, door))
+  if (hosts.length !== 1 || !isOwnHost(hosts[0]!, door))
     return { status: 403, reason: 'This server answers only to its own name. Open it by the address that it printed.' }
   if (!url.startsWith('/')) return { status: 400, reason: 'Ask for a path.' }
   if (method !== 'GET' && method !== 'HEAD') return { status: 405, reason: 'Only GET and HEAD are answered.' }
   if (isForeign(headers) && !isOpened(headers))
     return { status: 403, reason: 'Another site requested this; only this page itself may.' }
-  if (door.token !== null && !isKnown(request, door.token))
+  if (door.token !== null && !hasToken(request, door.token))
     return { status: 401, reason: 'Open the address with the token that the server printed when it began.' }
   return undefined
 }

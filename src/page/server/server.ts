@@ -10,7 +10,15 @@ import { isLocale } from '../words/locale.ts'
 import { answerOf, type PageCall, type Sent } from './answer.ts'
 import { LANGUAGE_COOKIE } from './languages.ts'
 import { createLive } from './live.ts'
-import { cookieOf, type Door, foreignRefusal, HEADERS, type Refusal, refusal, TOKEN_COOKIE } from './security.ts'
+import {
+  cookieOf,
+  type Door,
+  foreignRefusal,
+  type Refusal,
+  refusal,
+  SECURITY_HEADERS,
+  TOKEN_COOKIE,
+} from './security.ts'
 import type { Site } from './site.ts'
 
 /** Milliseconds in which a request must arrive, and between two checks of that. */
@@ -43,7 +51,7 @@ function guardedServer(handler: (request: IncomingMessage, response: ServerRespo
   // Not imported: that would read all names of the module, and some of them load its HTTP client.
   const { createServer } = process.getBuiltinModule('node:http')
   return createServer({ ...options, headersTimeout: headers, requestTimeout: 2 * headers }, (request, response) => {
-    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value)
     const refused = refusal(request, site.door)
     if (refused) sendRefusal(response, refused)
     else handler(request, response)
@@ -131,7 +139,7 @@ export function buildPageServer(site: Site): Server {
   }
   type Work = (request: IncomingMessage, response: ServerResponse, params: Params) => Promise<void>
   /** Handles an error of ours in the middle of an answer: it is reported in the terminal, and the connection ends. */
-  const settled =
+  const reportingErrors =
     (work: Work) =>
     (request: IncomingMessage, response: ServerResponse, params: Params = {}): void =>
       void work(request, response, params).catch((error: unknown) => {
@@ -142,12 +150,15 @@ export function buildPageServer(site: Site): Server {
   const router = createRouter({
     ignoreTrailingSlash: true,
     maxParamLength: LONGEST_SLOT,
-    defaultRoute: settled((request, response) => answer(request, response, {}, {})),
+    defaultRoute: reportingErrors((request, response) => answer(request, response, {}, {})),
     // An address that cannot be decoded does not exist.
     onBadUrl: (_path, request, response) =>
-      settled(() => sendAnswer(request, response, line(400, 'This is not a valid address.')))(request, response),
+      reportingErrors(() => sendAnswer(request, response, line(400, 'This is not a valid address.')))(
+        request,
+        response,
+      ),
   })
-  const on = (path: string, work: Work): void => router.on(['GET', 'HEAD'], path, settled(work))
+  const on = (path: string, work: Work): void => router.on(['GET', 'HEAD'], path, reportingErrors(work))
 
   for (const page of PAGES) {
     const own = page.own ? ({ own: true } as const) : {}

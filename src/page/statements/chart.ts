@@ -6,7 +6,7 @@ const TIME = /^\d{4}-\d{2}(?:-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[
 /** Columns of numbers that are not measurements. */
 const NO_MEASURE = /(?:^|_)(?:id|at|s|geo|series)$/
 /** How many lines can be distinguished. */
-const MOST_LINES = 4
+const MAX_CHART_LINES = 4
 
 /** The instant of a cell of the first column; NaN where it is not a time. */
 const timeOf = (cell: string | number | null): number =>
@@ -29,7 +29,7 @@ export function linesOfAnswer({
   })
   if (measures.length === 0) return null
   return {
-    lines: measures.slice(0, MOST_LINES).map(({ name, i }) => ({
+    lines: measures.slice(0, MAX_CHART_LINES).map(({ name, i }) => ({
       name,
       points: order.map((row) => [times[row]!, rows[row]![i] as number | null] as const),
     })),

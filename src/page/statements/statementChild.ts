@@ -9,18 +9,18 @@ import { asAnswerError } from '../../products/statement.ts'
 import type { StatementAnswer, StatementLimits, StatementRequest } from './statements.ts'
 
 /** The most letters of one cell; longer ones are cut. */
-const CELL = 100_000
+const MAX_CELL_LETTERS = 100_000
 /** Bytes that SQLite itself may take. */
 const MEMORY = 256 * 1024 * 1024
 /** Milliseconds that a process waits for its statement. */
 const PATIENCE_MS = 60_000
 
 /** A value as JSON can hold it exactly: whole numbers beyond doubles and non-finite numbers as text, bytes as base64. */
-function cellOf(value: unknown): string | number | null {
+function cellValue(value: unknown): string | number | null {
   const exact = exactNumber(value)
   if (exact === null || (typeof exact === 'number' && Number.isFinite(exact))) return exact as number | null
   const text = plain(exact)
-  return text.length > CELL ? `${text.slice(0, CELL)}…` : text
+  return text.length > MAX_CELL_LETTERS ? `${text.slice(0, MAX_CELL_LETTERS)}…` : text
 }
 
 async function answerStatement(
@@ -36,7 +36,7 @@ async function answerStatement(
     let cut: StatementAnswer['cut'] = null
     reading: for await (const block of found.rows)
       for (const row of block) {
-        const cells = row.map(cellOf)
+        const cells = row.map(cellValue)
         size += cells.reduce<number>((sum, cell) => sum + String(cell).length + 1, 0)
         cut = taken.length === rows ? 'rows' : taken.length > 0 && size > bytes ? 'bytes' : null
         if (cut) break reading
@@ -51,26 +51,26 @@ async function answerStatement(
 }
 
 /** The message about a failure to the parent process. */
-const toldOf = (error: unknown) =>
+const errorOf = (error: unknown) =>
   error instanceof SyncError
     ? { message: error.message, hint: error.hint, code: error.code }
     : { message: error instanceof Error ? error.message : String(error), code: 'bug' }
 
 endWithParent(process.ppid)
 process.on('disconnect', () => process.exit())
-const idle = setTimeout(() => process.exit(), PATIENCE_MS)
-interface Asked {
+const idleTimer = setTimeout(() => process.exit(), PATIENCE_MS)
+interface ChildRequest {
   readonly request: StatementRequest
   readonly limits: StatementLimits
   readonly variables: ReturnType<typeof serverVariables>
 }
-process.once('message', ({ request, limits, variables }: Asked) => {
-  clearTimeout(idle)
+process.once('message', ({ request, limits, variables }: ChildRequest) => {
+  clearTimeout(idleTimer)
   keepServerVariables(variables)
   answerStatement(request, limits)
     .then(
       (done) => ({ done }),
-      (error) => ({ error: toldOf(error) }),
+      (error) => ({ error: errorOf(error) }),
     )
     .then((message) => process.send!(message, () => process.exit()))
 })

@@ -40,10 +40,10 @@ export interface StatementRunner {
 /** The limits of the SQL page. */
 export const STATEMENT_LIMITS: StatementLimits = { rows: 1000, bytes: 1_000_000, ms: 3000 }
 /** Statements that are answered at once, and those that wait for one of them. */
-const AT_ONCE = 2
+const MAX_STATEMENTS = 2
 const WAITING = 8
 
-type ChildMessage =
+type StatementMessage =
   | { readonly done: StatementAnswer }
   | { readonly error: { message: string; hint?: string; code: string } }
 
@@ -78,20 +78,20 @@ function messageOf(
   child: ChildProcess,
   request: StatementRequest,
   limits: StatementLimits,
-): Promise<ChildMessage | 'late' | null> {
+): Promise<StatementMessage | 'late' | null> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       resolve('late')
       child.kill('SIGKILL')
     }, limits.ms)
-    const settle = (what: ChildMessage | null): void => {
+    const finish = (what: StatementMessage | null): void => {
       clearTimeout(timer)
       resolve(what)
     }
-    child.once('message', settle)
-    child.once('exit', () => settle(null))
+    child.once('message', finish)
+    child.once('exit', () => finish(null))
     const message = { request: { ...request, file: givenAddress(request.file) }, limits, variables: serverVariables() }
-    child.send(message, (error) => error && settle(null))
+    child.send(message, (error) => error && finish(null))
   })
 }
 
@@ -101,7 +101,7 @@ function messageOf(
  */
 export function createStatementRunner(limits: StatementLimits = STATEMENT_LIMITS): StatementRunner {
   const children = new Set<ChildProcess>()
-  const queue = new PQueue({ concurrency: AT_ONCE })
+  const queue = new PQueue({ concurrency: MAX_STATEMENTS })
   let spare: Waiting | null = null
 
   const warm = (): void => {

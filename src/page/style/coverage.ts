@@ -4,7 +4,7 @@ import { SIGNS } from '../signs.ts'
  * The colour of each state. In a table, the sign replaces the words of the cell, which stay for screen readers. A bar that
  * several cells show by reference is not inside their `svg`, so that no selector can name that.
  */
-const STATES: string = Object.entries(SIGNS)
+const STATE_RULES: string = Object.entries(SIGNS)
   .map(
     ([state, sign]) => `.cell.${state}, .grid td.${state} { background: var(--${state}); }
 .grid td.${state} a::before { content: "${sign}"; content: "${sign}" / ""; }
@@ -16,7 +16,7 @@ rect.${state} { fill: var(--${state}); }`,
 export const COVERAGE = `
 .cell, .grid td[class] { text-align: center; font-weight: 700; color: var(--paper); }
 span.cell { display: inline-block; min-width: 1.5rem; border-radius: .2rem; }
-${STATES}
+${STATE_RULES}
 .cell.none, .grid td.none { color: var(--soft); background: var(--band); }
 rect.none { fill: var(--band); }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding: 0; list-style: none; }

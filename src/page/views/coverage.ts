@@ -1,4 +1,4 @@
-import { type Html, html, type Part } from '../html.ts'
+import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Coverage, type CoverageOf, readCoverage, readCoverageOf } from '../queries/coverage.ts'
 import { COVERAGE_STATES, type Shares, worstOf } from '../queries/intervals.ts'
@@ -22,7 +22,7 @@ const headName = (request: PageRequest, head: Omit<CoverageSeries, 'years'>): st
 interface Bars {
   of(shares: Shares): Html
   /** All bars drawn so far; they come after the tables. */
-  drawn(): Part
+  drawn(): HtmlPart
 }
 
 function createBars(): Bars {
@@ -83,7 +83,7 @@ ${scrolled(
 }
 
 /** The choice of a geo. */
-function geoForm(data: CoverageOf, request: PageRequest): Part {
+function geoForm(data: CoverageOf, request: PageRequest): HtmlPart {
   const { words, link, path, live } = request
   if (data.geos.length <= 1 || !live) return null
   return html`<form action="${link(path)}" method="get"><label>${words.coverage.geoLabel} <select name="geo">
@@ -131,7 +131,7 @@ ${scrolled(
 }
 
 /** How a gap is closed: by a command, or by the next sync. */
-function mends(hole: CoverageOf['holes'][number], data: CoverageOf, request: PageRequest): Html {
+function remedy(hole: CoverageOf['holes'][number], data: CoverageOf, request: PageRequest): Html {
   const { coverage, home } = request.words
   const { reason, fromDate, toDate, nextAt } = hole
   const job = `jobs/${data.jobs[0] ?? 'nightly'}.yaml`
@@ -163,12 +163,12 @@ ${scrolled(
     ) => html`<tr><td><time datetime="${hole.from}">${hole.from}</time></td><td><time datetime="${hole.to}">${hole.to}</time></td>
 <td>${hole.geo === 0 ? common.allGeos : serviceText(`${hole.geo} ${names.get(hole.geo) ?? ''}`)}</td>
 <td><span class="cell ${hole.state}" aria-hidden="true">${SIGNS[hole.state]}</span> ${coverage.reasons[hole.reason!]}</td>
-<td class="number">${hole.missing}</td><td>${mends(hole, data, request)}</td></tr>\n`,
+<td class="number">${hole.missing}</td><td>${remedy(hole, data, request)}</td></tr>\n`,
   )}</tbody></table>`,
 )}${data.more > 0 && html`<p>${coverage.more(data.more)}</p>`}`
 }
 
-const isKnown = (data: CoverageOf): data is CoverageOf & { readonly year: number } => data.year !== null
+const hasYear = (data: CoverageOf): data is CoverageOf & { readonly year: number } => data.year !== null
 
 /** `/coverage`: what do I have? */
 export const coverageView = view<Coverage>({
@@ -184,6 +184,6 @@ export const coverageOfSeriesView = view<CoverageOf>({
     const { link, words } = request
     const bars = createBars()
     return html`<p><a href="${link(`/series/${data.path}`)}">${words.coverage.chart}</a></p>
-${isKnown(data) ? html`${geoForm(data, request)}${stateLegend(request)}${yearTable(data, request, bars)}${dayTable(data, request, bars)}${bars.drawn()}${holeTable(data, request)}` : html`<p>${words.coverage.none}</p>`}`
+${hasYear(data) ? html`${geoForm(data, request)}${stateLegend(request)}${yearTable(data, request, bars)}${dayTable(data, request, bars)}${bars.drawn()}${holeTable(data, request)}` : html`<p>${words.coverage.none}</p>`}`
   },
 })

@@ -1,6 +1,6 @@
 import { oneLine, visible } from '../../base/visible.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
-import { type Html, html, type Part } from '../html.ts'
+import { type Html, type HtmlPart, html } from '../html.ts'
 import type { PageRequest, Query } from '../page.ts'
 
 /* Elements that several pages use. */
@@ -12,7 +12,7 @@ export const commandLine = (text: string): Html => html`<span class="command"><c
 export const command = (line: string): Html => html`<p>${commandLine(line)}</p>`
 
 /** A text of the service inside a line, isolated so that it cannot change the writing direction around it. */
-export const serviceText = (text: string | null | undefined, lang?: string | null): Part =>
+export const serviceText = (text: string | null | undefined, lang?: string | null): HtmlPart =>
   text ? html`<bdi${lang && html` lang="${lang}"`}>${oneLine(text)}</bdi>` : null
 
 /** A text of the service, with its line breaks. */
@@ -37,13 +37,13 @@ export const scrolled = (label: string, table: Html): Html =>
   html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">${table}</div>`
 
 /** Facts with their names; those without a value are left out. */
-export const facts = (rows: readonly (readonly [name: string, value: Part])[]): Html =>
+export const facts = (rows: readonly (readonly [name: string, value: HtmlPart])[]): Html =>
   html`<dl class="facts">${rows
     .filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '')
     .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>`
 
 /** Links to the page before and the one after, of a list whose pages have numbers. */
-export function pager(request: PageRequest, page: number, pages: number): Part {
+export function pager(request: PageRequest, page: number, pages: number): HtmlPart {
   if (pages <= 1) return null
   const { words, link, path, query } = request
   const rest = Object.fromEntries([...query].filter(([name]) => name !== 'page'))
@@ -60,7 +60,7 @@ export function neighbours(
   { words, link }: PageRequest,
   path: string,
   { before, after }: { readonly before: Query | null; readonly after: Query | null },
-): Part {
+): HtmlPart {
   if (before === null && after === null) return null
   return html`<p class="pager">${before !== null && html`<a href="${link(path, before)}" rel="prev">← ${words.common.previous}</a> `}${
     after !== null && html`<a href="${link(path, after)}" rel="next">${words.common.next} →</a>`

@@ -1,5 +1,5 @@
 import { shellWord, visible } from '../../base/visible.ts'
-import { type Html, html, type Part } from '../html.ts'
+import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Home, readHome, type SeriesLine, STRIP_DAYS } from '../queries/home.ts'
 import { commandLine, groupingText, kindText, pager, scrolled, serviceText } from './elements.ts'
@@ -19,7 +19,7 @@ function commandIn(hint: string | null, job: string | null): string {
 }
 
 /** What is wrong, one line each; no line is good. */
-function complaints({ health }: Home, request: PageRequest): Html[] {
+function problems({ health }: Home, request: PageRequest): Html[] {
   const { home } = request.words
   const line = (text: string, command: string): Html =>
     html`<li>${text} ${request.live && commandLine(request.command(command))}</li>`
@@ -36,18 +36,18 @@ function complaints({ health }: Home, request: PageRequest): Html[] {
   ]
 }
 
-function health(data: Home, request: PageRequest): Html {
+function healthSection(data: Home, request: PageRequest): Html {
   const { home } = request.words
-  const wrong = complaints(data, request)
+  const wrong = problems(data, request)
   if (wrong.length > 0) return html`<section class="health"><p class="bad">${home.needs}</p><ul>${wrong}</ul></section>`
   return html`<section class="health"><p class="${data.health.series > 0 ? 'good' : 'soft'}">${home.whole(data.health.series)}</p></section>`
 }
 
 /** How old the lakes are, and the command that updates one that is behind. */
-function lakes({ lakes: all }: Home, request: PageRequest): Part {
+function lakes({ lakes: all }: Home, request: PageRequest): HtmlPart {
   const { home, common } = request.words
   if (all.length === 0) return null
-  const lakeText = (state: Home['lakes'][number]['state']): Part => {
+  const lakeText = (state: Home['lakes'][number]['state']): HtmlPart => {
     if (state === null) return home.noLake
     if (typeof state === 'string') return html`<span lang="en">${visible(state)}</span>`
     const length = common.ago(roughLength(request, request.now - Date.parse(state.synced_at) / 1000))
@@ -60,7 +60,7 @@ function lakes({ lakes: all }: Home, request: PageRequest): Part {
 }
 
 /** How long ago the last value ended, and how long that usually is. */
-function age({ behindS, usualS, late }: SeriesLine, request: PageRequest): Part {
+function age({ behindS, usualS, late }: SeriesLine, request: PageRequest): HtmlPart {
   const { home, common } = request.words
   if (behindS === null) return html`<span class="soft">${home.noValue}</span>`
   const length = roughLength(request, behindS)
@@ -95,7 +95,7 @@ ${pager(request, data.page, data.pages)}
 ${stateLegend(request)}`
 }
 
-function runsTable({ runs }: Home, request: PageRequest): Part {
+function runsTable({ runs }: Home, request: PageRequest): HtmlPart {
   const { home } = request.words
   if (runs.length === 0) return null
   const heads = [
@@ -133,7 +133,7 @@ function failureRow(failure: Home['failures'][number], request: PageRequest): Ht
 <td>${hint !== null && html`<p><bdi lang="en">${hint}</bdi></p>`}${next_at !== null && html`<p>${home.after(next_at.slice(0, 16).replace('T', ' '))}</p>`}${commandLine(request.command(commandIn(hint, job)))}</td></tr>\n`
 }
 
-function failuresTable(data: Home, request: PageRequest): Part {
+function failuresTable(data: Home, request: PageRequest): HtmlPart {
   const { home } = request.words
   // Requests and messages of the service are only for users who can act on them.
   if (data.failures.length === 0 || !request.live) return null
@@ -150,5 +150,5 @@ ${scrolled(
 export const homeView = view<Home>({
   read: readHome,
   show: (data, request) =>
-    html`${health(data, request)}${lakes(data, request)}${failuresTable(data, request)}${seriesTable(data, request)}${runsTable(data, request)}`,
+    html`${healthSection(data, request)}${lakes(data, request)}${failuresTable(data, request)}${seriesTable(data, request)}${runsTable(data, request)}`,
 })

@@ -5,7 +5,7 @@ import { command, kindText, neighbours, scrolled, serviceText } from './elements
 
 type Data = Awaited<ReturnType<typeof readIndicators>>
 
-const HELD = ['all', 'held', 'other'] as const
+const HELD_CHOICES = ['all', 'held', 'other'] as const
 
 function row(one: Data['indicators'][number], request: PageRequest): Html {
   const { words, link } = request
@@ -33,7 +33,7 @@ export const indicatorsView = view<Data>({
     const { query, locale } = request
     return readIndicators(request, {
       text: (query.get('q') ?? '').slice(0, 200),
-      held: HELD.find((one) => one === query.get('held')) ?? 'all',
+      held: HELD_CHOICES.find((one) => one === query.get('held')) ?? 'all',
       page: Math.max(1, wholeOf(query, 'page') ?? 1),
       locale,
     })
@@ -50,7 +50,7 @@ export const indicatorsView = view<Data>({
     return html`<p>${own.about}</p>
 <form action="${link('/indicators')}" class="question">
 <label>${own.words} <input type="search" name="q" value="${text}" size="30"></label>
-<label>${own.which} <select name="held">${HELD.map((one) => html`<option value="${one}"${one === held && html` selected`}>${own.held[one]}</option>`)}</select></label>
+<label>${own.which} <select name="held">${HELD_CHOICES.map((one) => html`<option value="${one}"${one === held && html` selected`}>${own.held[one]}</option>`)}</select></label>
 <button>${own.find}</button></form>
 ${
   rows.length === 0

@@ -11,7 +11,7 @@ type Data = NonNullable<Awaited<ReturnType<typeof readRun>>>
 const LANE = { width: 300, height: 16 }
 
 /** A chart of when the requests of a route were under way, each as a line of its duration; failed ones are higher. */
-function lane(dots: readonly Dot[], seconds: number, { words }: PageRequest): Html {
+function routeChart(dots: readonly Dot[], seconds: number, { words }: PageRequest): Html {
   const scale = LANE.width / Math.max(seconds, 0.001)
   const path = (failed: boolean): string =>
     dots
@@ -31,7 +31,7 @@ function routes({ routes: rows, dots, run, cut }: Data, request: PageRequest): H
 <td class="number">${countText(request, route.requests)}</td><td class="number">${countText(request, route.failed)}</td>
 <td class="number">${countText(request, route.attempts)}</td><td class="number">${countText(request, route.bytes)}</td>
 <td class="number">${route.median} ms</td><td class="number">${route.slowest} ms</td>
-<td>${lane(
+<td>${routeChart(
     dots.filter((dot) => dot.route === route.route),
     seconds,
     request,

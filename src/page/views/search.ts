@@ -8,7 +8,7 @@ import { serviceText } from './elements.ts'
 type Data = Awaited<ReturnType<typeof readSearch>>
 type SearchResult = Data['results'][number]
 
-const WHERE = ['all', ...SEARCH_SCOPES] as const
+const SCOPE_CHOICES = ['all', ...SEARCH_SCOPES] as const
 
 /** A part of a text as a single line. */
 const spaced = (text: string): string => visible(text.replaceAll(/\s+/g, ' '))
@@ -36,7 +36,7 @@ ${
 export const searchView = view<Data>({
   read(request) {
     const { query } = request
-    const place = WHERE.find((one) => one === query.get('in')) ?? 'all'
+    const place = SCOPE_CHOICES.find((one) => one === query.get('in')) ?? 'all'
     return readSearch(request, (query.get('q') ?? '').slice(0, 200), place)
   },
   show(data, request) {
@@ -46,7 +46,7 @@ export const searchView = view<Data>({
     return html`<p>${own.about}</p>
 <form role="search" action="${link('/search')}" class="question">
 <label>${own.words} <input type="search" name="q" value="${text}" size="40"></label>
-<label>${own.where} <select name="in">${WHERE.map((one) => html`<option value="${one}"${one === place && html` selected`}>${own.places[one]}</option>`)}</select></label>
+<label>${own.where} <select name="in">${SCOPE_CHOICES.map((one) => html`<option value="${one}"${one === place && html` selected`}>${own.places[one]}</option>`)}</select></label>
 <button>${own.find}</button></form>
 ${text !== '' && html`<p role="status">${total === 0 ? own.none(text) : own.found(results.length, total, data.more)}</p>`}
 ${results.length > 0 && html`<ol class="found">\n${results.map((result) => item(result, request))}</ol>`}`

@@ -3,7 +3,7 @@ import { shellWord, visible } from '../../base/visible.ts'
 import { csvCell } from '../../products/cells.ts'
 import { recipesOf } from '../../products/recipes/recipes.ts'
 import { drawing, lineLegend } from '../drawing.ts'
-import { type Html, html, type Part } from '../html.ts'
+import { type Html, type HtmlPart, html } from '../html.ts'
 import { type Answering, type PageRequest, view } from '../page.ts'
 import { objects } from '../queries/dictionary.ts'
 import type { NamedGeo } from '../queries/series/geoSeries.ts'
@@ -13,8 +13,8 @@ import { STATEMENT_LIMITS, type StatementAnswer } from '../statements/statements
 import { command, scrolled } from './elements.ts'
 
 /** The most letters of all cells that a page shows, and of one cell; the file has all. */
-const SHOWN = 16_000
-const CELL = 200
+const SHOWN_LETTERS = 16_000
+const SHOWN_CELL_LETTERS = 200
 
 type Cell = string | number | null
 
@@ -22,15 +22,15 @@ type Cell = string | number | null
 function cell(value: Cell, { words }: PageRequest): Html {
   if (value === null) return html`<td class="soft">${words.sql.noValue}</td>`
   if (typeof value === 'number') return html`<td class="number">${value}</td>`
-  return html`<td><bdi>${visible(value.slice(0, CELL))}</bdi>${value.length > CELL && html`… <span class="soft">(${words.sql.long(value.length)})</span>`}</td>`
+  return html`<td><bdi>${visible(value.slice(0, SHOWN_CELL_LETTERS))}</bdi>${value.length > SHOWN_CELL_LETTERS && html`… <span class="soft">(${words.sql.long(value.length)})</span>`}</td>`
 }
 
 /** As many rows as a page can hold, at least one. */
 function shownRows({ rows }: StatementAnswer): StatementAnswer['rows'] {
   let letters = 0
   const end = rows.findIndex((row, i) => {
-    letters += row.reduce<number>((sum, value) => sum + Math.min(String(value).length, CELL) + 20, 0)
-    return i > 0 && letters > SHOWN
+    letters += row.reduce<number>((sum, value) => sum + Math.min(String(value).length, SHOWN_CELL_LETTERS) + 20, 0)
+    return i > 0 && letters > SHOWN_LETTERS
   })
   return end < 0 ? rows : rows.slice(0, end)
 }
@@ -51,7 +51,7 @@ const queryParameters = ({ sql, recipe, parameters }: SqlQuery) => ({
   ...Object.fromEntries(parameters.map(({ name, value }) => [`${FIELD}${name}`, value])),
 })
 
-function chart(answer: StatementAnswer, { words, locale }: PageRequest): Part {
+function chart(answer: StatementAnswer, { words, locale }: PageRequest): HtmlPart {
   const drawn = linesOfAnswer(answer)
   if (!drawn) return null
   const { lines, ends } = drawn

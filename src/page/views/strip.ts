@@ -35,7 +35,7 @@ function mergeShares(days: readonly Shares[]): Shares {
 }
 
 /** The height of each state: states differ in height and colour. */
-const HEIGHT: Readonly<Record<CoverageState, number>> = {
+const STATE_HEIGHTS: Readonly<Record<CoverageState, number>> = {
   final: 12,
   provisional: 8,
   empty: 3,
@@ -50,14 +50,14 @@ interface Block {
   readonly shares: Shares
 }
 
-const isAlike = (a: Shares, b: Shares): boolean => JSON.stringify(a) === JSON.stringify(b)
+const areSameShares = (a: Shares, b: Shares): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 /** Consecutive days with the same shares, as one. */
 function blocks(days: readonly Shares[]): Block[] {
   const found: Block[] = []
   for (const [i, shares] of days.entries()) {
     const last = found.at(-1)
-    if (last && isAlike(last.shares, shares)) found[found.length - 1] = { ...last, to: i + 1 }
+    if (last && areSameShares(last.shares, shares)) found[found.length - 1] = { ...last, to: i + 1 }
     else found.push({ from: i, to: i + 1, shares })
   }
   return found
@@ -67,7 +67,7 @@ function blocks(days: readonly Shares[]): Block[] {
 function rectangles({ from, to, shares }: Block): Html[] {
   const present = COVERAGE_STATES.filter((state) => state !== 'none' && (shares[state] ?? 0) > 0)
   if (present.length === 1 && shares[present[0]!]! >= 1) {
-    const height = HEIGHT[present[0]!]
+    const height = STATE_HEIGHTS[present[0]!]
     return [html`<rect class="${present[0]}" x="${from}" y="${12 - height}" width="${to - from}" height="${height}"/>`]
   }
   let top = 12

@@ -1,15 +1,15 @@
 import { floorToSecond, type Instant } from '../../base/time/instant.ts'
 import { dayIntervalAt, localDay } from '../../base/time/localDay.ts'
 import { formatLocal } from '../../base/time/zone.ts'
-import { html, type Part } from '../html.ts'
+import { type HtmlPart, html } from '../html.ts'
 import type { PageRequest } from '../page.ts'
 
 /** A moment (UTC, ISO 8601) to the second, for a reader and for a program. */
-export const timeElement = (text: string | null | undefined): Part =>
+export const timeElement = (text: string | null | undefined): HtmlPart =>
   text ? html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')} UTC</time>` : null
 
 /** A moment (ISO 8601) to the minute, for a reader and for a program. */
-export const minute = (text: string | null): Part =>
+export const minute = (text: string | null): HtmlPart =>
   text && html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')}</time>`
 
 /** Local time to the minute; with its offset on a day that is not 24 hours long, because an hour may come twice. */

@@ -35,7 +35,7 @@ function joinNearby(intervals: readonly Interval[], near: (at: Instant) => Insta
 }
 
 /** Whether a period of an interval begins in a window. */
-function begins(periods: Periods, interval: Interval, window: Interval): boolean {
+function periodBeginsIn(periods: Periods, interval: Interval, window: Interval): boolean {
   const first = periods.ceil(Math.max(interval.from, window.from))
   return first < Math.min(interval.to, window.to)
 }
@@ -68,7 +68,7 @@ function* candidates(planning: Planning, entry: SeriesEntry, missingLater: Missi
     if (state.absences.length === 0) continue
     const due = new Map(one.geoIds.map((geoId) => [geoId, dueOf(one, geoId, now)]))
     const geoIds = [...due].flatMap(([geoId, some]) => (some.length > 0 ? [geoId] : []))
-    if (geoIds.length === 0 || isSkipped(planning, entry.where, entry.kind, series.indicatorId)) continue
+    if (geoIds.length === 0 || isSkipped(planning, entry.path, entry.route, series.indicatorId)) continue
     const size = sizeOfOne(service, one, geoIds)
     const intervals = joinNearby(
       [...due.values()].flat().map((absence) => widen(zone, absence, unit)),
@@ -82,7 +82,7 @@ function* candidates(planning: Planning, entry: SeriesEntry, missingLater: Missi
       for (const piece of own.cut(group.holes, size)) {
         // An answer contains a period only if the period begins in the window.
         const isAnswered = (absence: Due): boolean =>
-          absence.from < piece.to && absence.to > piece.from && (!periods || begins(periods, absence, piece))
+          absence.from < piece.to && absence.to > piece.from && (!periods || periodBeginsIn(periods, absence, piece))
         const dueGeoIds = group.geoIds.filter((geoId) => due.get(geoId)!.some(isAnswered))
         if (dueGeoIds.length === 0) continue
         const inside = dueGeoIds.flatMap((geoId) => due.get(geoId)!.filter(isAnswered))

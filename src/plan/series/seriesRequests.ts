@@ -32,7 +32,7 @@ export function* planSeries(
   for (const one of seriesOf(planning, entry)) {
     const { series, key, state } = one
     const groups = missingGroups(planning, one, missingLater)
-    if (groups.length === 0 || isSkipped(planning, entry.where, entry.kind, series.indicatorId)) continue
+    if (groups.length === 0 || isSkipped(planning, entry.path, entry.route, series.indicatorId)) continue
     const own = windowsOf(planning, one)
     const windowGroups = groups.map(({ geoIds, holes }): WindowGroup => {
       const known = state.coverage.some(({ geoId }) => geoId === ALL_GEOS || geoIds.includes(geoId))

@@ -44,7 +44,7 @@ export function windowsOf(planning: Planning, one: EntrySeries): SeriesWindows {
     request(window, about) {
       const params = paramsOf(entry, series.indicatorId, sentGeos(entry, about.geoIds))
       const extra = { ...about, series, window, settledBefore: settled, lookbackS }
-      return planRequest(planning, entry.where, entry.kind, params, extra)
+      return planRequest(planning, entry.path, entry.route, params, extra)
     },
   }
 }

@@ -20,7 +20,7 @@ export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: Subjects):
     parameters: { ...about(demand), at: null, ...ALWAYS },
     shown: { at: '2025-11-03T18:00:00.000Z' },
     needs: [ONE_NEED],
-    probes: [
+    preconditions: [
       {
         sql: `select exists(select 1 from observation_history where ${ONE_GEO} and valid_from <= ${THEN})`,
         lacks: 'Nothing of indicator {indicator}, geo {geo} was known here at {at}: its first value came later.',

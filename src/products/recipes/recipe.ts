@@ -17,7 +17,7 @@ export interface Need {
 }
 
 /** What must be held for a recipe: a statement that returns 1 when it is, and the message when it does not. */
-export interface Probe {
+export interface Precondition {
   readonly sql: string
   /** `{name}` stands for a parameter. */
   readonly lacks: string
@@ -38,7 +38,7 @@ export interface Recipe {
   readonly needs: readonly Need[]
   /** Other parameters without which it answers nothing. */
   readonly required?: readonly string[]
-  readonly probes?: readonly Probe[]
+  readonly preconditions?: readonly Precondition[]
   readonly sql: string
   /** What it means when there are no rows although all needed data is held; `answers` where that is an answer. */
   readonly nothing: { readonly says: string; readonly answers: boolean }

@@ -1,7 +1,7 @@
 import type { Recipe, Subjects } from './recipe.ts'
 
 /** The day of `archives-published`, for tools that do not give one. */
-const DAY = `coalesce(:date, date('now'))`
+const DAY_SQL = `coalesce(:date, date('now'))`
 
 export const textRecipes = ({ exampleTexts, locales }: Subjects): readonly Recipe[] => [
   {
@@ -11,7 +11,7 @@ export const textRecipes = ({ exampleTexts, locales }: Subjects): readonly Recip
     parameters: { text: exampleTexts && `${exampleTexts.word}*`, locale: locales[0] },
     needs: [],
     required: ['text'],
-    probes: [
+    preconditions: [
       {
         sql: 'select exists(select 1 from search_item where locale = :locale)',
         lacks: 'No text in the language {locale} is held.',
@@ -32,7 +32,7 @@ limit 20`,
     question: 'What is new?',
     parameters: { locale: locales[0] },
     needs: [],
-    probes: [
+    preconditions: [
       {
         sql: 'select exists(select 1 from news where locale = :locale and withdrawn_at is null)',
         lacks: 'It needs news in the language {locale}, and none are held.',
@@ -50,20 +50,20 @@ order by published_at desc, id limit 10`,
     parameters: { date: null },
     shown: { date: '2025-11-03' },
     needs: [],
-    probes: [
+    preconditions: [
       {
         sql: `select exists(select 1 from archive_publications where kind = 'archive')`,
         lacks: 'It needs the listing of archives, and none is held.',
         hint: 'A job fetches it: archives: [{ window: { last: 7d } }].',
       },
       {
-        sql: `select exists(select 1 from archive_publications where kind = 'archive' and date = ${DAY})`,
+        sql: `select exists(select 1 from archive_publications where kind = 'archive' and date = ${DAY_SQL})`,
         lacks: 'No archive is held that was listed for {date}.',
         hint: 'Name another day: --param date=-1d, or --param date=2025-11-03; `archives list` tells the days that are held.',
       },
     ],
     sql: `select id, name, archive_type, horizon, about_from, about_to, published_from
-from archive_publications where date = ${DAY} and kind = 'archive'
+from archive_publications where date = ${DAY_SQL} and kind = 'archive'
 order by id limit 20`,
     nothing: { says: 'No archive was listed for this day.', answers: true },
   },

@@ -45,7 +45,7 @@ export const dayTotals = (series: number, geo: number): string => `with clock as
 
 /** The most by which rounding may change a sum, in whatever order its values are added. */
 const ROUNDING = '1e-12 * m.count * max(abs(m.min), abs(m.max))'
-const EXACT = ['count', 'hours', 'min', 'max', 'first_s', 'last_s', 'missing']
+const EXACT_COLUMNS = ['count', 'hours', 'min', 'max', 'first_s', 'last_s', 'missing']
 
 /** The days of a series and geo whose totals differ from those of their values. */
 export const differentDaySql = (
@@ -55,6 +55,6 @@ export const differentDaySql = (
     select coalesce(m.month, h.month) as month, coalesce(m.day, h.day) as day
     from (${dayTotals(series, geo)}) m
     full join (select * from _day where series_id = ${series} and geo_id = ${geo}) h on h.month = m.month and h.day = m.day
-    where ${EXACT.map((column) => `m.${column} is not h.${column}`).join(' or ')}
+    where ${EXACT_COLUMNS.map((column) => `m.${column} is not h.${column}`).join(' or ')}
       or (m.energy is null) <> (h.energy is null) or abs(m.sum - h.sum) > ${ROUNDING} or abs(m.energy - h.energy) > 25 * ${ROUNDING}
   ) order by date`

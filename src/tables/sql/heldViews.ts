@@ -3,18 +3,18 @@ import { INDICATOR_KIND } from '../declare.ts'
 import { FETCH_OUTCOMES, type FetchOutcome, NOT_FAILED_OUTCOMES } from './fetchOutcome.ts'
 import { clockJoinSql, geoNameSql, indicatorNameSql, localTime, offsetSql, utcTime } from './sql.ts'
 
-const WHICH = {
+const HELD_SERIES_ABOUT = {
   series_id: 'The series (series.id)',
   kind: INDICATOR_KIND,
   indicator_id: 'The indicator (indicator.id)',
   indicator_name: 'Its name, in the first language where held',
 }
-const WHERE = { geo_id: 'The geo; 0 where the service names none', geo_name: 'Its name' }
+const HELD_GEO_ABOUT = { geo_id: 'The geo; 0 where the service names none', geo_name: 'Its name' }
 
 /** The lookback of a series; two days, the default of jobs, if none was recorded for it yet. */
 const LOOKBACK = 'coalesce(s.lookback_s, 172800)'
 /** The columns whose values make one timeline. A condition on any of them reaches the tables below the window functions. */
-const LINE = 'series_id, kind, indicator_id, time_trunc, time_zone, geo_id'
+const TIMELINE_COLUMNS = 'series_id, kind, indicator_id, time_trunc, time_zone, geo_id'
 
 /** The geo whose last period shows how long the periods of a series are. */
 const FIRST_GEO = '(select min(g.geo_id) from series_geo g where g.series_id = s.id)'
@@ -24,7 +24,7 @@ const lasts = (least: number, most: number, border: string, time: string): strin
   `d.step_s between ${least * DAY - HOUR} and ${most * DAY + HOUR} and strftime('${border}', d.last_s, 'unixepoch') = '${time}'`
 
 /** The beginning of the week, month, quarter or year in which a local day lies, if that is the period of the series; else the day. */
-const PERIOD = `case when ${lasts(7, 7, '%H:%M:%S', '00:00:00')} then d.day_s - ((d.day_s - d.last_s) / ${DAY} % 7 + 7) % 7 * ${DAY}
+const PERIOD_START = `case when ${lasts(7, 7, '%H:%M:%S', '00:00:00')} then d.day_s - ((d.day_s - d.last_s) / ${DAY} % 7 + 7) % 7 * ${DAY}
           when ${lasts(28, 31, '%d %H:%M:%S', '01 00:00:00')} then unixepoch(d.day_s, 'unixepoch', 'start of month')
           when ${lasts(90, 92, '%d %H:%M:%S', '01 00:00:00')} then unixepoch(d.day_s, 'unixepoch', 'start of month',
             '-' || ((${months('d.day_s')} - ${months('d.last_s')}) % 3 + 3) % 3 || ' months')
@@ -32,12 +32,12 @@ const PERIOD = `case when ${lasts(7, 7, '%H:%M:%S', '00:00:00')} then d.day_s - 
           else d.day_s end`
 
 /** The rows of coverage, each with the instant before which it is past revision by the longest lookback of its series. */
-const JUDGED = `select c.*, case when c.state = 'doubt' or c.settled_s >= c.lookback_s then c.to_at
+const WITH_BORDER = `select c.*, case when c.state = 'doubt' or c.settled_s >= c.lookback_s then c.to_at
         else max(c.from_at, min(c.to_at, c.local_border - ${offsetSql('c', `c.local_border - ${offsetSql('c', 'c.seen_at')}`)})) end as border
       from (
         select d.*, case d.time_trunc when 'month' then unixepoch(d.day_s, 'unixepoch', 'start of month')
             when 'year' then unixepoch(d.day_s, 'unixepoch', 'start of year')
-            else ${PERIOD} end as local_border
+            else ${PERIOD_START} end as local_border
         from (
           select b.*, unixepoch(b.local_s, 'unixepoch', 'start of day') as day_s
           from (
@@ -59,30 +59,30 @@ const JUDGED = `select c.*, case when c.state = 'doubt' or c.settled_s >= c.look
 const islands = (rows: string, what: string): string => `select * from (
       select p.*, max(p.to_at) over island as end_at, min(p.fetched_at) over island as oldest_at
       from (
-        select m.*, sum(m.fresh) over (partition by ${LINE} order by from_at) as stretch
+        select m.*, sum(m.fresh) over (partition by ${TIMELINE_COLUMNS} order by from_at) as stretch
         from (
           select q.*, lag(q.to_at) over line is not q.from_at or lag(q.${what}) over line is not q.${what} as fresh
           from (
             ${rows}
           ) q
-          window line as (partition by ${LINE} order by from_at)
+          window line as (partition by ${TIMELINE_COLUMNS} order by from_at)
         ) m
       ) p
-      window island as (partition by ${LINE}, stretch)
+      window island as (partition by ${TIMELINE_COLUMNS}, stretch)
     ) where fresh`
 
 // `with` instead of one more level of nesting: the SQLite in DuckDB's extension parses at most a hundred levels.
-const COVERAGE = `with judged as not materialized (${JUDGED})
+const COVERAGE_VIEW = `with judged as not materialized (${WITH_BORDER})
   select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.geo_id, h.from_at, h.end_at as to_at,
     ${localTime('h.from_at', offsetSql('h', 'h.from_at'))} as from_local,
     ${localTime('h.end_at', offsetSql('h', 'h.end_at'))} as to_local,
     h.state, ${utcTime('h.oldest_at')} as fetched_at
   from (
     ${islands(
-      `select ${LINE}, from_at, border as to_at, iif(state = 'values', 'final', state) as state, fetched_at
+      `select ${TIMELINE_COLUMNS}, from_at, border as to_at, iif(state = 'values', 'final', state) as state, fetched_at
             from judged where from_at < border
             union all
-            select ${LINE}, border, to_at, 'provisional', fetched_at
+            select ${TIMELINE_COLUMNS}, border, to_at, 'provisional', fetched_at
             from judged where border < to_at`,
       'state',
     )}
@@ -93,7 +93,7 @@ const words = (outcomes: readonly FetchOutcome[]): string => outcomes.map((outco
 
 /** A failed request, as `f`: one that never became an answer. */
 const FAILED = `f.outcome not in (${words(NOT_FAILED_OUTCOMES)}) and f.from_at is not null`
-const SERIES = 's.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_zone'
+const SERIES_SELECT = 's.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_zone'
 
 /** A request, as `f`, whose answer was not used because it mixed several resolutions: what the requests for its parts did not answer is still open. */
 const COARSE = `f.outcome = ${words(FETCH_OUTCOMES.coarse)} and f.from_at is not null`
@@ -106,13 +106,13 @@ const SINGLE = `select series_id, geo_id, iif(state <> 'doubt' or not exists (
             union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${COARSE} and f.series_id is not null`
 
 /** Requests without success: for all geos, for one geo, and those for all geos once more for each geo that they concern. */
-const inVain = (which: string): string => `select ${SERIES}, 0, f.from_at, f.to_at, 0, 1, 1
+const inVain = (which: string): string => `select ${SERIES_SELECT}, 0, f.from_at, f.to_at, 0, 1, 1
           from series s cross join _fetch f on f.series_id = s.id where ${which} and f.geo_ids is null
           union all
-          select ${SERIES}, g.value, f.from_at, f.to_at, 0, 1, 1
+          select ${SERIES_SELECT}, g.value, f.from_at, f.to_at, 0, 1, 1
           from series s cross join _fetch f on f.series_id = s.id, json_each('[' || f.geo_ids || ']') g where ${which}
           union all
-          select ${SERIES}, g.geo_id, f.from_at, f.to_at, 0, 1, g.single
+          select ${SERIES_SELECT}, g.geo_id, f.from_at, f.to_at, 0, 1, g.single
           from series s
           join (${SINGLE}) g on g.series_id = s.id
           cross join _fetch f on f.series_id = s.id where ${which} and f.geo_ids is null`
@@ -121,10 +121,10 @@ const inVain = (which: string): string => `select ${SERIES}, 0, f.from_at, f.to_
  * Everything that decides about gaps: what was answered (`covered`) and what was requested without success (`failed`), for all geos and
  * for each geo that was requested by itself. The range of a geo is as long as it was requested (`own`), by itself or with all.
  */
-const BEARING = `select ${SERIES}, c.geo_id, c.from_at, c.to_at, 1 as covered, 0 as failed, 1 as own
+const BEARING = `select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 1 as covered, 0 as failed, 1 as own
           from series s join _coverage c on c.series_id = s.id
           union all
-          select ${SERIES}, g.geo_id, c.from_at, c.to_at, 1, 0, g.single
+          select ${SERIES_SELECT}, g.geo_id, c.from_at, c.to_at, 1, 0, g.single
           from series s
           join (${SINGLE}) g on g.series_id = s.id
           join _coverage c on c.series_id = s.id and c.geo_id = 0
@@ -135,16 +135,16 @@ const BEARING = `select ${SERIES}, c.geo_id, c.from_at, c.to_at, 1 as covered, 0
 
 /** The intervals of a range that no answer covers, each between two instants at which something begins or ends. */
 const HOLES = islands(
-  `select ${LINE}, from_at, to_at, iif(failing > 0, 'failed', 'unasked') as reason, null as fetched_at
+  `select ${TIMELINE_COLUMNS}, from_at, to_at, iif(failing > 0, 'failed', 'unasked') as reason, null as fetched_at
             from (
               select e.*, lead(e.from_at) over line as to_at, sum(e.covers) over line as covering, sum(e.fails) over line as failing,
                 min(e.first_at) over whole as range_from, max(e.last_at) over whole as range_to
               from (
-                select ${LINE}, iif(n.value = 1, b.from_at, b.to_at) as from_at, b.covered * n.value as covers, b.failed * n.value as fails,
+                select ${TIMELINE_COLUMNS}, iif(n.value = 1, b.from_at, b.to_at) as from_at, b.covered * n.value as covers, b.failed * n.value as fails,
                   iif(b.own, b.from_at, null) as first_at, iif(b.own, b.to_at, null) as last_at
                 from (${BEARING}) b, json_each('[1, -1]') n
               ) e
-              window line as (partition by ${LINE} order by e.from_at), whole as (partition by ${LINE})
+              window line as (partition by ${TIMELINE_COLUMNS} order by e.from_at), whole as (partition by ${TIMELINE_COLUMNS})
             )
             where covering = 0 and from_at < to_at and to_at > range_from and from_at < range_to`,
   'reason',
@@ -166,22 +166,22 @@ const ABSENT_NEXT = ifWanted(
   `iif(a.checked_at - a.since_at + 86400 > ${HALF_YEAR}, null, 2 * a.checked_at - a.since_at + 86400)`,
 )
 
-const GAPS = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.time_trunc, h.geo_id, h.from_at, h.to_at,
+const GAPS_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.time_trunc, h.geo_id, h.from_at, h.to_at,
       ${localTime('h.from_at', offsetSql('h', 'h.from_at'))} as from_local,
       ${localTime('h.to_at', offsetSql('h', 'h.to_at'))} as to_local,
       h.reason, h.step_s, h.missing, ${utcTime('h.next_at')} as next_at
     from (
-      select ${LINE}, from_at, end_at as to_at, reason, cast(null as integer) as step_s, cast(null as integer) as missing, cast(null as integer) as next_at
+      select ${TIMELINE_COLUMNS}, from_at, end_at as to_at, reason, cast(null as integer) as step_s, cast(null as integer) as missing, cast(null as integer) as next_at
       from (${HOLES})
       union all
-      select ${SERIES}, c.geo_id, c.from_at, c.to_at, 'doubt', null, null, ${DOUBT_NEXT}
+      select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 'doubt', null, null, ${DOUBT_NEXT}
       from series s join _coverage c on c.series_id = s.id where c.state = 'doubt'
       union all
-      select ${SERIES}, a.geo_id, a.from_at, a.to_at, 'absent', a.step_s, a.missing, ${ABSENT_NEXT}
+      select ${SERIES_SELECT}, a.geo_id, a.from_at, a.to_at, 'absent', a.step_s, a.missing, ${ABSENT_NEXT}
       from series s join _absent a on a.series_id = s.id
     ) h`
 
-const FRESHNESS = `select s.id as series_id, s.kind, s.indicator_id, ${indicatorNameSql('s')}, g.geo_id,
+const FRESHNESS_VIEW = `select s.id as series_id, s.kind, s.indicator_id, ${indicatorNameSql('s')}, g.geo_id,
       ${geoNameSql('g')},
       ${utcTime('a.at')} as first_utc,
       ${utcTime('o.at')} as last_utc, ${localTime('o.at', 'z.offset_s')} as last_local,
@@ -204,7 +204,7 @@ export const HELD_VIEWS = {
   coverage: {
     about: 'What is held, in local time, judged by the longest lookback that the series was ever requested with.',
     columns: {
-      ...WHICH,
+      ...HELD_SERIES_ABOUT,
       geo_id: 'The geo that was requested; 0 when all were',
       from_at: 'First instant held (epoch seconds, UTC)',
       to_at: 'First instant after it (epoch seconds, UTC)',
@@ -214,12 +214,12 @@ export const HELD_VIEWS = {
         'final, provisional (may still be revised), empty (past revision, and the service had nothing) or doubt (requested again, whatever its age)',
       fetched_at: 'When the oldest part of it was fetched',
     },
-    sql: COVERAGE,
+    sql: COVERAGE_VIEW,
   },
   gaps: {
     about: 'What is missing of the range that was requested, each geo with its own reason.',
     columns: {
-      ...WHICH,
+      ...HELD_SERIES_ABOUT,
       time_trunc: 'The step that the service grouped by; NULL for the native step',
       geo_id: 'The geo; 0 when all were requested',
       from_at: 'First instant of the hole (epoch seconds, UTC)',
@@ -233,18 +233,18 @@ export const HELD_VIEWS = {
       next_at:
         'The earliest time at which a sync requests it again, for absent ones and those in doubt (UTC); NULL where none does: no job wants it any more, or it was absent for half a year',
     },
-    sql: GAPS,
+    sql: GAPS_VIEW,
   },
   freshness: {
     about: 'How far every series and geo reaches, and when it was last requested.',
     columns: {
-      ...WHICH,
-      ...WHERE,
+      ...HELD_SERIES_ABOUT,
+      ...HELD_GEO_ABOUT,
       first_utc: 'The first instant with a value',
       last_utc: 'The last instant with a value',
       last_local: 'The same in local time',
       checked_at: 'When the series was last answered for this geo (UTC)',
     },
-    sql: FRESHNESS,
+    sql: FRESHNESS_VIEW,
   },
 } as const

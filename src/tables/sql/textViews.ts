@@ -62,14 +62,14 @@ const ARCHIVE_PUBLICATIONS = `select e.kind, e.id, (select t.name from archive_t
     join archive a on a.kind = e.kind and a.id = e.id
     left join archive_file f on f.url = e.url`
 
-const TEXTS = `select i.id, i.kind, i.item_id, i.locale, coalesce(n.name, c.title, a.name) as name,
+const TEXTS_VIEW = `select i.id, i.kind, i.item_id, i.locale, coalesce(n.name, c.title, a.name) as name,
       coalesce(n.short_name, c.summary) as more, coalesce(n.description_text, c.body_text, a.description) as text
     from search_item i
     left join indicator_text n on n.kind = i.kind and n.id = i.item_id and n.locale = i.locale
     left join content_text c on c.kind = i.kind and c.id = i.item_id and c.locale = i.locale
     left join archive_text a on a.kind = i.kind and a.id = i.item_id and a.locale = i.locale`
 
-const RUNS = `select id, command, job, started_at, finished_at,
+const RUNS_VIEW = `select id, command, job, started_at, finished_at,
       round((julianday(finished_at) - julianday(started_at)) * 86400, 3) as seconds,
       outcome, requests, failed, bytes, rows_new, rows_unchanged, rows_revised, rows_withdrawn, rows_rejected, message
     from _run
@@ -147,7 +147,7 @@ export const TEXT_VIEWS = {
       more: 'Its short name or summary',
       text: 'Its description or body as plain text',
     },
-    sql: TEXTS,
+    sql: TEXTS_VIEW,
   },
   runs: {
     about: 'What ran, the latest first.',
@@ -169,6 +169,6 @@ export const TEXT_VIEWS = {
       rows_rejected: 'Rows in quarantine',
       message: 'Why it stopped',
     },
-    sql: RUNS,
+    sql: RUNS_VIEW,
   },
 } as const

@@ -6,7 +6,7 @@ export const SEVERAL_SERIES =
   'One indicator may be several series, as it came (native: time_trunc and geo_agg are null) and grouped by the service, which have the same indicator_id: a query must name one, by series_id, or by indicator_id with time_trunc and geo_agg.'
 
 /** Which series a row is of. */
-const WHICH = {
+const SERIES_ABOUT = {
   series_id: 'The series (series.id)',
   kind: INDICATOR_KIND,
   indicator_id: 'The indicator (indicator.id), of which there may be several series',
@@ -17,7 +17,7 @@ const WHICH = {
   geo_trunc: 'The level to which it grouped geos',
   unit: "The indicator's unit, as the service names it (indicator.magnitude)",
 } as const
-const WHERE = {
+const GEO_ABOUT = {
   geo_id: 'The geo; 0 where the service names none',
   geo_name: 'Its name, in the first language where held',
 } as const
@@ -28,7 +28,7 @@ const WHEN = {
   local_date: "The day in the series' zone in which the period begins",
   step_s: 'Length of the period in seconds; of a native day or month its true length',
 } as const
-const TOTALS = {
+const TOTALS_ABOUT = {
   count: 'Values that are not null',
   min: 'The smallest value',
   max: 'The largest value',
@@ -44,7 +44,7 @@ const which = (of: string): string => `${of}.kind, ${of}.indicator_id,
     ${unitSql(of)}`
 
 /** The value `o` of the series `s` under the clock `z`. */
-const VALUE = `s.id as series_id, ${which('s')},
+const VALUE_SELECT = `s.id as series_id, ${which('s')},
     o.geo_id,
     ${geoNameSql('o')},
     o.at, ${utcTime('o.at')} as at_utc,
@@ -53,13 +53,13 @@ const VALUE = `s.id as series_id, ${which('s')},
     o.step_s, o.value, f.finished_at as fetched_at`
 
 // `cross join` fixes the order for SQLite: from the few series to their values, by the key.
-const OBSERVATIONS = `select ${VALUE}
+const OBSERVATIONS = `select ${VALUE_SELECT}
   from series s
   cross join observation o on o.series_id = s.id
   left join _fetch f on f.id = o.fetch_id
   join ${clockJoinSql('o.at')}`
 
-const LATEST = `select ${VALUE}
+const LATEST_VIEW = `select ${VALUE_SELECT}
   from series s
   cross join series_geo g on g.series_id = s.id
   cross join observation o on o.series_id = g.series_id and o.geo_id = g.geo_id and o.at = (
@@ -69,23 +69,26 @@ const LATEST = `select ${VALUE}
   join ${clockJoinSql('o.at')}`
 
 /** The versions of values in one table; `superseded` is the fetch that ended them. */
-const versions = (table: string, superseded: string): string => `select ${VALUE}, f.finished_at as valid_from,
+const versionsSelect = (
+  table: string,
+  superseded: string,
+): string => `select ${VALUE_SELECT}, f.finished_at as valid_from,
     (select n.finished_at from _fetch n where n.id = ${superseded}) as valid_to
   from series s
   cross join ${table} o on o.series_id = s.id
   left join _fetch f on f.id = o.fetch_id
   join ${clockJoinSql('o.at')}`
 
-const HISTORY = `${versions('observation', 'null')}
+const HISTORY = `${versionsSelect('observation', 'null')}
   union all
-  ${versions('observation_revision', 'o.superseded_by')}`
+  ${versionsSelect('observation_revision', 'o.superseded_by')}`
 
 /** The midnight at which a day of the month begins, as if local time were UTC. Algorithm: Howard Hinnant, days_from_civil. */
 const midnight = (day: string): string =>
   `((365 * ((d.month - 2) / 12) + (d.month - 2) / 48 - (d.month - 2) / 1200 + (d.month - 2) / 4800 + (153 * ((d.month - 2) % 12) + 2) / 5 + ${day} - 719469) * 86400)`
 
 /** The sum of value times hours of a day, which is stored only if the periods of its values differ in length. */
-const ENERGY = 'coalesce(d.energy, d.sum * d.hours / d.count)'
+const ENERGY_SQL = 'coalesce(d.energy, d.sum * d.hours / d.count)'
 
 /** The month and the day of a local time given as if it were UTC; after the last year with four digits, a month later than all. */
 const monthNumberSql = (local: string): string =>
@@ -96,7 +99,7 @@ const dayOfMonthSql = (local: string): string => `ifnull(strftime('%d', ${local}
  * The offsets of all zones, each with the local days that begin while it is in force: from `first_day`, the first whose midnight
  * comes after the change to it, to before `end_day`. Computed once for each query instead of once for each day.
  */
-const CLOCK = `clock as materialized (
+const CLOCK_SQL = `clock as materialized (
     select zone, from_at, offset_s, ${monthNumberSql('first_s')} as first_month, ${dayOfMonthSql('first_s')} as first_day,
       ${monthNumberSql('end_s')} as end_month, ${dayOfMonthSql('end_s')} as end_day
     from (
@@ -117,30 +120,30 @@ const SERIES_GEO = `(
     group by s.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, g.geo_id
   )`
 
-const DAILY = `with ${CLOCK}
+const DAILY_VIEW = `with ${CLOCK_SQL}
   select p.series_id, p.kind, p.indicator_id, p.indicator_name, p.time_trunc, p.time_agg, p.geo_agg, p.geo_trunc, p.unit,
     p.geo_id, p.geo_name, max(c.from_at, ${midnight('d.day')} - c.offset_s) as at,
     date(${midnight('d.day')}, 'unixepoch') as local_date, d.count, d.min, d.max,
-    coalesce(d.energy / d.hours, d.sum / d.count) as avg, d.sum, ${ENERGY} as energy, d.hours
+    coalesce(d.energy / d.hours, d.sum / d.count) as avg, d.sum, ${ENERGY_SQL} as energy, d.hours
   from ${SERIES_GEO} p
   cross join clock c on c.zone = p.time_zone and c.end_month >= p.first_month and c.first_month <= p.last_month
   cross join _day d on d.series_id = p.series_id and d.geo_id = p.geo_id
     and (d.month, d.day) >= (c.first_month, c.first_day) and (d.month, d.day) < (c.end_month, c.end_day)`
 
-const GROUPED = 's.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, d.geo_id, d.month'
+const GROUPED_BY = 's.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, d.geo_id, d.month'
 
 // The key of days is in the order of months, so that grouping sorts nothing; conditions on the grouped columns use the key.
-const MONTHLY = `select d.series_id, ${which('d')},
+const MONTHLY_VIEW = `select d.series_id, ${which('d')},
     d.geo_id,
     ${geoNameSql('d')},
     ${instantSql('d.time_zone', midnight('1'))} as at,
     strftime('%Y-%m', ${midnight('1')}, 'unixepoch') as local_month, d.count, d.min, d.max, d.energy / d.hours as avg, d.sum, d.energy, d.hours
   from (
     select s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, s.time_zone, d.geo_id, d.month,
-      sum(d.count) as count, min(d.min) as min, max(d.max) as max, sum(d.sum) as sum, sum(${ENERGY}) as energy, sum(d.hours) as hours
+      sum(d.count) as count, min(d.min) as min, max(d.max) as max, sum(d.sum) as sum, sum(${ENERGY_SQL}) as energy, sum(d.hours) as hours
     from series s
     cross join _day d on d.series_id = s.id
-    group by ${GROUPED}
+    group by ${GROUPED_BY}
   ) d`
 
 /** Views on values. */
@@ -148,8 +151,8 @@ export const VALUE_VIEWS = {
   observations: {
     about: `Every current value with its names and its local time. ${SEVERAL_SERIES}`,
     columns: {
-      ...WHICH,
-      ...WHERE,
+      ...SERIES_ABOUT,
+      ...GEO_ABOUT,
       ...WHEN,
       value: 'The value',
       fetched_at: 'When this value came (UTC, ISO 8601 to the millisecond)',
@@ -159,8 +162,8 @@ export const VALUE_VIEWS = {
   observation_history: {
     about: `Every version of every value; what was known at T: valid_from <= T and (valid_to is null or valid_to > T). ${SEVERAL_SERIES}`,
     columns: {
-      ...WHICH,
-      ...WHERE,
+      ...SERIES_ABOUT,
+      ...GEO_ABOUT,
       ...WHEN,
       value: 'The value',
       fetched_at: 'When this version came',
@@ -172,28 +175,28 @@ export const VALUE_VIEWS = {
   observations_daily: {
     about: `Values by local day: 23, 24 or 25 hours. A period that lasts beyond midnight, as a month does, is counted on the day in which it begins. ${SEVERAL_SERIES}`,
     columns: {
-      ...WHICH,
-      ...WHERE,
+      ...SERIES_ABOUT,
+      ...GEO_ABOUT,
       at: 'When the day begins (epoch seconds, UTC)',
       local_date: "The day in the series' zone",
-      ...TOTALS,
+      ...TOTALS_ABOUT,
     },
-    sql: DAILY,
+    sql: DAILY_VIEW,
   },
   observations_monthly: {
     about: `Values by local month. A period that lasts beyond its end, as a year does, is counted in the month in which it begins. ${SEVERAL_SERIES}`,
     columns: {
-      ...WHICH,
-      ...WHERE,
+      ...SERIES_ABOUT,
+      ...GEO_ABOUT,
       at: 'When the month begins (epoch seconds, UTC)',
       local_month: "The month in the series' zone, YYYY-MM",
-      ...TOTALS,
+      ...TOTALS_ABOUT,
     },
-    sql: MONTHLY,
+    sql: MONTHLY_VIEW,
   },
   latest: {
     about: `The last value of every series and geo. ${SEVERAL_SERIES}`,
-    columns: { ...WHICH, ...WHERE, ...WHEN, value: 'The value', fetched_at: 'When this value came' },
-    sql: LATEST,
+    columns: { ...SERIES_ABOUT, ...GEO_ABOUT, ...WHEN, value: 'The value', fetched_at: 'When this value came' },
+    sql: LATEST_VIEW,
   },
 } as const

@@ -6,7 +6,7 @@ import { type Instant, parseInstant } from '../../base/time/instant.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import { createNumbers } from './numbers.ts'
 import { learn, restOf, type Scanned, type Template } from './scan.ts'
-import { type Gathering, gather } from './values.ts'
+import { createCollector, type ValueCollector } from './values.ts'
 
 /*
  * Reads the values of a series from the columns in which the reply store keeps them, without restoring the body: a fifth of the
@@ -23,10 +23,10 @@ export function scanColumns(arranged: Buffer, window: Interval | null, root: str
     const rest = restOf(sample.toString('utf8', 0, start), sample.toString('utf8', end))
     // Only the parser can decide whether other bare words are JSON.
     if (!template || !rest || template.parts.some(({ what }) => what === 'word')) return null
-    const gathering = gather(window, root)
-    const read = createRow(columns, template, gathering)
+    const collector = createCollector(window, root)
+    const read = createRow(columns, template, collector)
     for (let row = 0; row < columns.rows; row++) if (!read()) return null
-    return { rest, values: gathering.done() }
+    return { rest, values: collector.done() }
   } catch (error) {
     // The parser of the body will report the error.
     if (error instanceof SyntaxError || error instanceof SchemaError) return null
@@ -35,7 +35,7 @@ export function scanColumns(arranged: Buffer, window: Interval | null, root: str
 }
 
 /** Returns a function that reads the next row; it returns false where that fails. */
-function createRow({ fields, origin }: PackedColumns, { parts, geoId: only }: Template, gathering: Gathering) {
+function createRow({ fields, origin }: PackedColumns, { parts, geoId: only }: Template, collector: ValueCollector) {
   const of = (wanted: Template['parts'][number]['what']): PackedField | null =>
     fields[parts.findIndex(({ what }) => what === wanted)] ?? null
   const [values, geos, names] = [of('number')!, of('geo'), of('name')]
@@ -66,8 +66,8 @@ function createRow({ fields, origin }: PackedColumns, { parts, geoId: only }: Te
     }
     from = names?.lines.at ?? 0
     to = names?.lines.next() ?? 0
-    if (gathering.put(geoId, at, value) && to > from)
-      gathering.name(geoId, names!.lines.bytes.toString('utf8', from, to))
+    if (collector.put(geoId, at, value) && to > from)
+      collector.name(geoId, names!.lines.bytes.toString('utf8', from, to))
     return true
   }
 }

@@ -8,7 +8,7 @@ import { usualDistance, type Values } from './values.ts'
 /** Seconds: the length of a period that follows neither from the answer nor from its rows. */
 const DEFAULT = 3600
 /** Periods that begin at this many local midnights are days, even if the answer says hours. */
-const MANY = 3
+const MIN_MIDNIGHTS = 3
 
 /** The period that an answer states in `tiempo`; null where it states none that is known. */
 function statedPeriod(
@@ -54,7 +54,7 @@ function areApart({ geoIds, at }: Values['observations'], period: number): boole
 }
 
 /** The calendar period of instants that are all local midnights; null where they are not, or there are too few of them. */
-function calendarOf(zone: string, { at }: Values['observations'], window: number): PeriodLength | null {
+function calendarPeriod(zone: string, { at }: Values['observations'], window: number): PeriodLength | null {
   if (!areBorders(zone, at, 'day')) return null
   const days = new Set(at)
   const [first, second] = days
@@ -63,7 +63,7 @@ function calendarOf(zone: string, { at }: Values['observations'], window: number
   if (second === undefined) return isFirst && window > 27 * 86_400 ? ONE_MONTH : window > 26 * 3600 ? ONE_DAY : null
   if (areBorders(zone, at, 'year')) return ONE_YEAR
   if (isFirst) return ONE_MONTH
-  const isWeekly = days.size >= MANY && at.every((one) => Math.round((one - first!) / 86_400) % 7 === 0)
+  const isWeekly = days.size >= MIN_MIDNIGHTS && at.every((one) => Math.round((one - first!) / 86_400) % 7 === 0)
   return isWeekly ? ONE_WEEK : ONE_DAY
 }
 
@@ -74,7 +74,7 @@ const isCalendarPeriod = (period: PeriodLength): boolean => typeof period !== 'n
  * midnights; else what it states by a word; else the usual distance. A stated period that most instants contradict is ignored.
  * (Decision 003.)
  */
-function periodOf(
+function periodInSteps(
   known: Steps,
   zone: string,
   tiempo: unknown,
@@ -82,9 +82,9 @@ function periodOf(
   window: number,
 ): PeriodLength {
   const stated = statedPeriod(known, tiempo)
-  const calendar = calendarOf(zone, observations, window)
+  const calendar = calendarPeriod(zone, observations, window)
   // Periods that all begin at borders of months are months, whatever the answer says.
-  const many = calendar !== null && (new Set(observations.at).size >= MANY || isCalendarPeriod(calendar))
+  const many = calendar !== null && (new Set(observations.at).size >= MIN_MIDNIGHTS || isCalendarPeriod(calendar))
   if (stated && typeof stated.period !== 'number') {
     const { period } = stated
     if (areBorders(zone, observations.at, period.unit)) return period
@@ -110,7 +110,7 @@ export function stepsOf(
   const { at } = observations
   const period: PeriodLength = isUnit(timeTrunc)
     ? (fixedSeconds(timeTrunc) ?? { unit: timeTrunc as 'day', count: 1 })
-    : periodOf(known, zone, tiempo, observations, window)
+    : periodInSteps(known, zone, tiempo, observations, window)
   if (typeof period === 'number') return period
   const steps = at.map((one) => lengthOf(zone, one, period))
   return steps.every((step) => step === steps[0]) ? (steps[0] ?? DEFAULT) : steps
@@ -132,7 +132,7 @@ export function isGuessed(
   if (period !== undefined && (typeof period === 'number' ? period === stated : areBorders(timeZone, at, period.unit)))
     return false
   const usual = usualDistance(observations)
-  if (usual === null || new Set(at).size < MANY) return true
+  if (usual === null || new Set(at).size < MIN_MIDNIGHTS) return true
   if (areBorders(timeZone, at, 'day')) return false
   // Short steps divide the day. Longer ones follow the calendar, and a clock change makes them longer or shorter.
   if (usual < LONGEST_FIXED && 86_400 % usual !== 0) return true
@@ -149,7 +149,7 @@ export function isGuessed(
 
 /** The step that most distances between some successive values of a geo have; null where none has, or there are too few values. */
 function stepAmong(at: readonly number[], first: number, end: number, steps: readonly number[]): number | null {
-  if (end - first < MANY) return null
+  if (end - first < MIN_MIDNIGHTS) return null
   for (const step of steps) {
     let count = 0
     for (let i = first + 1; i < end; i++) if (at[i]! - at[i - 1]! === step) count++
@@ -181,7 +181,7 @@ export function guessOf(
   stated: number | number[],
 ): number | number[] {
   if (typeof stated !== 'number' || stated >= LONGEST_FIXED || areBorders(timeZone, at, 'day')) return stated
-  return LIKELY.includes(stated) && new Set(at).size < MANY ? stated : DEFAULT
+  return LIKELY.includes(stated) && new Set(at).size < MIN_MIDNIGHTS ? stated : DEFAULT
 }
 
 /** Whether a text is one of the service's grouping steps. */

@@ -47,7 +47,7 @@ export function geoOfRow(row: Readonly<Record<string, unknown>>): number | strin
 }
 
 /** Collects the values of an answer while it is parsed. */
-export interface Gathering {
+export interface ValueCollector {
   /** Adds a value; returns whether it is the first one of its geo. */
   put(geoId: number, at: Instant, value: number | null): boolean
   name(geoId: number, name: string): void
@@ -61,7 +61,7 @@ export interface Gathering {
  * are rejected; of two rows for one instant the later one is used, and the earlier one is rejected where they differ.
  * The order of the result is that of `Observations`. `root` is the key of the answer that has the values, for the paths of rejects.
  */
-export function gather(window: Interval | null, root: string): Gathering {
+export function createCollector(window: Interval | null, root: string): ValueCollector {
   const columns = new Map<number, GeoColumns>()
   const geoNames = new Map<number, string>()
   /** By geo, the first row with a name that is not a text. */
@@ -132,9 +132,9 @@ export function gather(window: Interval | null, root: string): Gathering {
 
 /** Reads the `values` of an answer that was parsed as a whole. */
 export function readValues(rows: readonly unknown[], window: Interval | null, root: string): Values {
-  const gathering = gather(window, root)
-  for (const [i, row] of rows.entries()) gathering.read(row, i)
-  return gathering.done()
+  const collector = createCollector(window, root)
+  for (const [i, row] of rows.entries()) collector.read(row, i)
+  return collector.done()
 }
 
 /** Joins the columns of all geos, each in order of time and without repetitions. */

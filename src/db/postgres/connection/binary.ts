@@ -9,7 +9,7 @@ const HEADER = 20
 const NULL = -1
 
 /** An array with its header, and room for a number of values of eight bytes. */
-function begin(type: number, count: number, hasNull: boolean): Buffer {
+function arrayHeader(type: number, count: number, hasNull: boolean): Buffer {
   const bytes = Buffer.allocUnsafe(HEADER + 12 * count)
   bytes.writeInt32BE(count === 0 ? 0 : 1, 0)
   bytes.writeInt32BE(hasNull ? 1 : 0, 4)
@@ -21,7 +21,7 @@ function begin(type: number, count: number, hasNull: boolean): Buffer {
 
 /** Whole numbers as `bigint[]`. */
 export function wholeNumbers(numbers: readonly (number | null)[]): Buffer {
-  const bytes = begin(OID.int8, numbers.length, numbers.includes(null))
+  const bytes = arrayHeader(OID.int8, numbers.length, numbers.includes(null))
   let at = HEADER
   for (const number of numbers)
     if (number === null) at = bytes.writeInt32BE(NULL, at)
@@ -37,7 +37,7 @@ export function wholeNumbers(numbers: readonly (number | null)[]): Buffer {
 
 /** Doubles as `float8[]`. */
 export function doubles(numbers: readonly (number | null)[]): Buffer {
-  const bytes = begin(OID.float8, numbers.length, numbers.includes(null))
+  const bytes = arrayHeader(OID.float8, numbers.length, numbers.includes(null))
   let at = HEADER
   for (const number of numbers)
     if (number === null) at = bytes.writeInt32BE(NULL, at)

@@ -29,7 +29,7 @@ export interface Connection {
   close(): Promise<void>
 }
 
-const TEXTS: readonly number[] = [
+const TEXT_OIDS: readonly number[] = [
   ...[OID.date, OID.time, OID.timestamp, OID.timestamptz, OID.timetz, OID.interval],
   ...[OID.json, OID.jsonb],
 ]
@@ -41,7 +41,7 @@ const types: pg.CustomTypesConfig = {
   getTypeParser(oid, format) {
     if (oid === OID.int8 || oid === OID.numeric) return Number
     if (oid === OID.bool) return (text: string) => (text === 't' ? 1 : 0)
-    if (TEXTS.includes(oid)) return String
+    if (TEXT_OIDS.includes(oid)) return String
     return driver().types.getTypeParser(oid, format)
   },
 }

@@ -5,12 +5,12 @@ import { badAddress, givenUrl, serverVariables } from '../../address.ts'
 import { type Account, filedPassword } from './passwordFile.ts'
 
 /** What is asked of a server for its identity: in the address, or in the variable of the same name (PGSSLMODE …). */
-const FILES = ['sslrootcert', 'sslcert', 'sslkey'] as const
-const SETTINGS = ['sslmode', ...FILES] as const
+const CERTIFICATE_FILES = ['sslrootcert', 'sslcert', 'sslkey'] as const
+const IDENTITY_SETTINGS = ['sslmode', ...CERTIFICATE_FILES] as const
 const MODES: readonly string[] = ['disable', 'require', 'verify-ca', 'verify-full']
 
 /** Authorities that everybody believes: those that come with Node. */
-const SYSTEM = 'system'
+const SYSTEM_AUTHORITIES = 'system'
 
 /** Whom a connection is of, with what the address leaves to the usual variables. */
 function accountOf({ searchParams, username, hostname, port, pathname }: URL): Account {
@@ -40,7 +40,7 @@ function requireReadable(name: string, file: string): void {
 /** Asks for TLS as the address or the variables want it; refuses what the driver would understand in another way. */
 function setTls({ searchParams }: URL, isSocket: boolean): void {
   if (!isSocket)
-    for (const name of SETTINGS) {
+    for (const name of IDENTITY_SETTINGS) {
       const variable = serverVariables()[`PG${name.toUpperCase()}`]
       if (variable && !searchParams.has(name) && (name === 'sslmode' || searchParams.has('sslmode')))
         searchParams.set(name, variable)
@@ -52,7 +52,7 @@ function setTls({ searchParams }: URL, isSocket: boolean): void {
       `sslmode=${mode} is not supported.`,
       'Legal: disable, require (encrypts), verify-ca, verify-full (the server must prove its name, too). Those that accept a connection without encryption are not supported: name what you need.',
     )
-  if (root === SYSTEM) {
+  if (root === SYSTEM_AUTHORITIES) {
     if (mode !== 'verify-full')
       throw badAddress(
         'sslrootcert=system needs sslmode=verify-full.',
@@ -64,7 +64,7 @@ function setTls({ searchParams }: URL, isSocket: boolean): void {
       'sslmode=verify-ca needs an authority.',
       'Name its certificate (sslrootcert=FILE), or take sslmode=verify-full, which believes public ones.',
     )
-  for (const name of FILES) {
+  for (const name of CERTIFICATE_FILES) {
     const file = searchParams.get(name)
     if (file) requireReadable(name, file)
   }

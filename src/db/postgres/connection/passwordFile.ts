@@ -11,29 +11,29 @@ export interface Account {
   readonly user: string
 }
 
-const WINDOWS = process.platform === 'win32'
+const IS_WINDOWS = process.platform === 'win32'
 
 /** The file in which the programs of PostgreSQL look for passwords; undefined where there is none for this user. */
 function passwordFile({ PGPASSFILE, HOME, APPDATA }: ReturnType<typeof serverVariables>): string | undefined {
   if (PGPASSFILE) return PGPASSFILE
-  const [folder, name] = WINDOWS ? [APPDATA, 'postgresql/pgpass.conf'] : [HOME, '.pgpass']
+  const [folder, name] = IS_WINDOWS ? [APPDATA, 'postgresql/pgpass.conf'] : [HOME, '.pgpass']
   return folder ? join(folder, name) : undefined
 }
 
 /** `host:port:database:user:password`; a `:` or `\` in a field stands behind a `\`. */
-const LINE = /^((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):(.+)$/
+const PASSWORD_LINE = /^((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):(.+)$/
 
-const unescaped = (field: string): string => field.replace(/\\(.)/g, '$1')
+const unescapedField = (field: string): string => field.replace(/\\(.)/g, '$1')
 
 /** The password of the first line that names an account. */
 export function passwordOf(text: string, { host, port, database, user }: Account): string | undefined {
   const wanted = [host.startsWith('/') ? 'localhost' : host, port, database, user]
   for (const line of text.split(/\r?\n/)) {
-    const [, ...fields] = line.startsWith('#') ? [] : (LINE.exec(line) ?? [])
+    const [, ...fields] = line.startsWith('#') ? [] : (PASSWORD_LINE.exec(line) ?? [])
     const fits = wanted.every(
-      (want, i) => fields[i] === '*' || (fields[i] !== undefined && unescaped(fields[i]) === want),
+      (want, i) => fields[i] === '*' || (fields[i] !== undefined && unescapedField(fields[i]) === want),
     )
-    if (fits) return unescaped(fields[4]!)
+    if (fits) return unescapedField(fields[4]!)
   }
   return undefined
 }
@@ -54,7 +54,7 @@ export function filedPassword(account: Account, variables = serverVariables()): 
     })
   }
   const password = passwordOf(text, account)
-  if (password === undefined || WINDOWS || (found.mode & 0o077) === 0) return password
+  if (password === undefined || IS_WINDOWS || (found.mode & 0o077) === 0) return password
   throw new StoreError(`The file of passwords ${file} may be read by others, and is not used.`, {
     hint: `Once: chmod 600 ${file}. Who could read it has the password; PGPASSFILE names another file.`,
     code: 'password-file',

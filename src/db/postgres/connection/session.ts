@@ -21,14 +21,14 @@ const MEANING = {
 } as const
 type Meaning = keyof typeof MEANING
 
-const NAMES = Object.keys(MEANING) as readonly Meaning[]
+const MEANING_NAMES = Object.keys(MEANING) as readonly Meaning[]
 
-const literal = (name: Meaning): string =>
+const settingLiteral = (name: Meaning): string =>
   name === 'search_path' || name === 'datestyle' ? MEANING[name] : `'${MEANING[name]}'`
 
 /** Settings of every connection: names resolve in one schema only, one time zone, and a time limit for whatever hangs. */
-const SETTINGS = [
-  ...NAMES.map((name) => `${name} = ${literal(name)}`),
+const SESSION_SETTINGS = [
+  ...MEANING_NAMES.map((name) => `${name} = ${settingLiteral(name)}`),
   'client_min_messages = warning',
   // Whoever waits for a lock sees what the one before him wrote.
   "default_transaction_isolation = 'read committed'",
@@ -48,15 +48,15 @@ const TIMEOUTS = {
 function settingsOf(address: string): readonly string[] {
   const { searchParams } = givenUrl(address)
   const timeouts = Object.entries(TIMEOUTS).map(([name, ms]) => `${name} = ${searchParams.get(name) ?? ms}`)
-  return [...SETTINGS, ...timeouts]
+  return [...SESSION_SETTINGS, ...timeouts]
 }
 
 const set = (settings: readonly string[], how = 'set'): string =>
   settings.map((setting) => `${how} ${setting}`).join('; ')
 
 /**
- * What not every server and system knows, and is then left out. A statement whose asker is gone ends: its process may have been killed. A
- * migration, and a view that stays the same while it is read, take as long as they take.
+ * Settings that some servers and systems do not know: there they are left out. A statement ends when its client is gone, whose
+ * process may have been killed. A migration, and a view that stays the same while it is read, have no limit of time.
  */
 const setWhereKnown = (isLocal = false): string =>
   [
@@ -73,7 +73,7 @@ const setWhereKnown = (isLocal = false): string =>
 function means(name: Meaning, found: string): boolean {
   if (name === 'datestyle') return found.startsWith('ISO')
   if (name === 'extra_float_digits') return Number(found) >= 1
-  // What the driver asks for is what a pooler sets for each of its askers.
+  // The driver itself asks for these when it connects, so a pooler sets them for each of its clients.
   return name === 'client_encoding' || found === MEANING[name]
 }
 
@@ -86,14 +86,14 @@ const isPooled = (address: string): boolean => givenUrl(address).searchParams.ge
 /** Refuses a pooler whose database lacks the settings that sessions behind it cannot make themselves. */
 async function requireSettings(client: pg.ClientBase, address: string): Promise<void> {
   const { rows } = await client.query<Record<string, string>>(
-    `select ${NAMES.map((name) => `current_setting('${name}') as ${name}`).join(', ')}, current_database() as name`,
+    `select ${MEANING_NAMES.map((name) => `current_setting('${name}') as ${name}`).join(', ')}, current_database() as name`,
   )
-  const wrong = NAMES.filter((name) => !means(name, rows[0]![name]!))
+  const wrong = MEANING_NAMES.filter((name) => !means(name, rows[0]![name]!))
   if (wrong.length === 0) return
   const name = `"${rows[0]!.name!.replaceAll('"', '""')}"`
   throw new StoreError(`${address} is pooled by transactions, and its ${wrong.join(' and ')} are not set.`, {
     hint: `Once, as its owner: ${wrong
-      .map((setting) => `alter database ${name} set ${setting} = ${literal(setting)};`)
+      .map((setting) => `alter database ${name} set ${setting} = ${settingLiteral(setting)};`)
       .join(' ')} Then restart the pooler's connections.`,
     code: 'not-set-up',
   })

@@ -15,7 +15,7 @@ export const later = (sql: string): string => `${LATER}${sql}`
 
 /** The SQLSTATE of every statement after one that failed. */
 const ABORTED = '25P02'
-const NOTHING = { command: '', rowCount: null, rows: [] }
+const NO_RESULT = { command: '', rowCount: null, rows: [] }
 
 /**
  * Makes a connection prepare each text of a statement with parameters once: parsing and planning takes longer than most of ours
@@ -32,11 +32,11 @@ export function prepareOn(client: pg.ClientBase, kept = true): void {
     names.set(text, name)
     return name
   }
-  const ask = client.query.bind(client) as (query: object) => Promise<pg.QueryResult>
+  const query = client.query.bind(client) as (query: object) => Promise<pg.QueryResult>
   const send = (text: string, values: readonly unknown[] = []): Promise<pg.QueryResult> => {
-    if (values.length === 0) return ask({ text })
+    if (values.length === 0) return query({ text })
     const name = nameOf(text)
-    return ask({ text, values: values.map(storable), ...(name === undefined ? {} : { name }) })
+    return query({ text, values: values.map(storable), ...(name === undefined ? {} : { name }) })
   }
   /** The first error of a statement in the transaction that was not waited for. */
   let failed: unknown
@@ -51,7 +51,7 @@ export function prepareOn(client: pg.ClientBase, kept = true): void {
     }
   }
   client.query = ((text: unknown, values?: readonly unknown[]) => {
-    if (typeof text !== 'string') return ask(text as object)
+    if (typeof text !== 'string') return query(text as object)
     if (text === 'begin') {
       inside = true
       failed = undefined
@@ -63,6 +63,6 @@ export function prepareOn(client: pg.ClientBase, kept = true): void {
     send(text, values).catch((error: unknown) => {
       failed ??= error
     })
-    return Promise.resolve(NOTHING)
+    return Promise.resolve(NO_RESULT)
   }) as typeof client.query
 }

@@ -12,8 +12,6 @@ import { changedBy, rowsOf, sendSql } from '../connection/runSql.ts'
  * it up.
  */
 
-type Tx = Transaction<Database>
-
 interface HeldRow {
   readonly geo_id: number
   readonly at: number
@@ -37,7 +35,7 @@ const REPLACE = `update observation o set value = n.value, step_s = n.step_s, fe
   where o.series_id = $1 and o.geo_id = n.geo_id and o.at = n.at and o.at >= $7 and o.at <= $8`
 
 /** Rows that are written together, column by column. */
-class Columns {
+class ColumnArrays {
   readonly geoIds: number[] = []
   readonly at: number[] = []
   readonly values: (number | null)[] = []
@@ -58,7 +56,7 @@ class Columns {
 }
 
 /** The first and the last instant of some rows; those of a geo stand in the order of their instants. */
-function extentOf(at: readonly number[]): Interval {
+function rowsInterval(at: readonly number[]): Interval {
   let [from, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const one of at) {
     if (one < from) from = one
@@ -69,7 +67,7 @@ function extentOf(at: readonly number[]): Interval {
 
 /** What is held of some geos in a range, by geo and instant. */
 async function heldOf(
-  tx: Tx,
+  tx: Transaction<Database>,
   seriesId: number,
   geoIds: readonly number[],
   { from, to }: Interval,
@@ -100,7 +98,7 @@ function surplusOf(held: Map<number, Map<number, HeldRow>>, window: Interval | n
 
 /** Writes values; an equal one writes nothing, and a changed one's old version goes to the history. */
 export async function upsertObservations(
-  tx: Tx,
+  tx: Transaction<Database>,
   seriesId: number,
   fetchId: number,
   window: Interval | null,
@@ -108,8 +106,8 @@ export async function upsertObservations(
 ): Promise<Upserted> {
   const { geoIds, at, values, steps, guessed } = rows
   if (at.length === 0) return { fresh: 0, unchanged: 0, revised: 0, surplus: new Set() }
-  const held = await heldOf(tx, seriesId, [...new Set(geoIds)], window ?? extentOf(at))
-  const [fresh, before, after] = [new Columns(), new Columns(), new Columns()]
+  const held = await heldOf(tx, seriesId, [...new Set(geoIds)], window ?? rowsInterval(at))
+  const [fresh, before, after] = [new ColumnArrays(), new ColumnArrays(), new ColumnArrays()]
   for (let i = 0; i < at.length; i++) {
     const [geoId, instant, value] = [geoIds[i]!, at[i]!, values[i]!]
     const step = typeof steps === 'number' ? steps : steps[i]!
@@ -123,7 +121,7 @@ export async function upsertObservations(
   }
   if (fresh.at.length > 0) await sendSql(tx, INSERT, [seriesId, fetchId, ...fresh.binary()])
   if (after.at.length > 0) {
-    const range = extentOf(after.at)
+    const range = rowsInterval(after.at)
     await sendSql(tx, KEEP, [seriesId, fetchId, ...before.binary(), wholeNumbers(before.fetches)])
     await sendSql(tx, REPLACE, [seriesId, fetchId, ...after.binary(), range.from, range.to - 1])
   }
@@ -144,7 +142,7 @@ const WITHDRAW = `with gone as (
 
 /** Moves to the history what is stored inside a window for some geos of a complete answer and is not in it. Answers how many rows went. */
 export async function withdrawObservations(
-  tx: Tx,
+  tx: Transaction<Database>,
   seriesId: number,
   fetchId: number,
   { from, to }: Interval,

@@ -8,7 +8,7 @@ import { OID } from '../connection/oids.ts'
 import { asStoreError } from '../errors.ts'
 
 /** Rows of a user's statement that are read at a time: they may be wide. */
-const BLOCK = 250
+const ROWS_PER_FETCH = 250
 
 const WHOLE: readonly number[] = [OID.int8, OID.int4, OID.int2]
 const REAL: readonly number[] = [OID.float4, OID.float8]
@@ -16,7 +16,7 @@ const REAL: readonly number[] = [OID.float4, OID.float8]
 const BYTEA = 17
 
 /** Whole numbers are bigints, as the interface says; times and all other values become text. */
-const types: pg.CustomTypesConfig = {
+const exactTypes: pg.CustomTypesConfig = {
   getTypeParser: (oid) => (value: unknown) => {
     if (typeof value !== 'string') return value
     if (WHOLE.includes(oid)) return BigInt(value)
@@ -28,7 +28,7 @@ const types: pg.CustomTypesConfig = {
 }
 
 /** A value as it stands in a statement. */
-function literal(value: unknown): string {
+function valueLiteral(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'bigint') return `(${value})::bigint`
   if (typeof value === 'number') return Number.isSafeInteger(value) ? `(${value})::bigint` : `('${value}')::float8`
@@ -36,16 +36,16 @@ function literal(value: unknown): string {
   return `(e'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}')::text`
 }
 
-type Parameters = Readonly<Record<string, unknown>>
+type StatementParameters = Readonly<Record<string, unknown>>
 
 /** A statement as it was written, with the values of its parameters in it. */
-const written = (sql: string, parameters: Parameters): string =>
-  portable(sql, (name) => (Object.hasOwn(parameters, name) ? literal(parameters[name]) : `:${name}`))
+const writtenStatement = (sql: string, parameters: StatementParameters): string =>
+  portable(sql, (name) => (Object.hasOwn(parameters, name) ? valueLiteral(parameters[name]) : `:${name}`))
     .trim()
     .replace(/;+\s*$/, '')
 
-/** Says which value a statement lacks that could not be read: a `:name` may also be the end of a range of an array. */
-function checkParameters(error: unknown, sql: string, parameters: Parameters): void {
+/** Names the value that is missing where a statement could not be read: a `:name` may also be the end of an array slice. */
+function explainMissingValue(error: unknown, sql: string, parameters: StatementParameters): void {
   if (!(error instanceof Error && 'code' in error && error.code === '42601' && /":"/.test(error.message))) return
   let lacking: string | undefined
   portable(sql, (name) => {
@@ -61,10 +61,10 @@ function checkParameters(error: unknown, sql: string, parameters: Parameters): v
 }
 
 /** The protocol that takes one statement only: a second one after `;` could end the read-only transaction. */
-const ALONE = { queryMode: 'extended' } as const
+const ONE_STATEMENT = { queryMode: 'extended' } as const
 
 /** Statements that answer rows, but not through a cursor. */
-const TELLS = /^(explain|show)\b/i
+const RETURNS_ROWS = /^(explain|show)\b/i
 /** Statements that do something instead; what begins with any other word is a mistake, which the server names. */
 const WRITING = `insert update delete merge replace truncate create drop alter comment grant revoke begin start commit end
   rollback abort savepoint release set reset discard lock copy do call vacuum analyze cluster reindex refresh checkpoint
@@ -97,7 +97,7 @@ async function tableNames(client: ReadTransaction, fields: readonly pg.FieldDef[
 const typeOf = (oid: number): string | null =>
   WHOLE.includes(oid) ? 'integer' : REAL.includes(oid) ? 'real' : oid === OID.numeric ? null : 'text'
 
-const HINT = 'docs/schema.md lists tables, views and columns; so does `select * from data_dictionary`.'
+const SCHEMA_HINT = 'docs/schema.md lists tables, views and columns; so does `select * from data_dictionary`.'
 
 let answers = 0
 
@@ -108,7 +108,7 @@ export async function query(
   parameters: Readonly<Record<string, unknown>> = {},
 ): Promise<QueryResult> {
   refuseOthers(sql)
-  const text = written(sql, parameters)
+  const text = writtenStatement(sql, parameters)
   if (WITHOUT_ROWS.test(text))
     throw new InputError('The statement answers no rows; only reading is possible.', {
       hint: 'Give a SELECT statement.',
@@ -117,14 +117,15 @@ export async function query(
   const client = await connection.reading()
   try {
     const name = `answer_${++answers}`
-    const ask = (statement: string) => client.query({ ...ALONE, text: statement, rowMode: 'array', types })
-    if (TELLS.test(text)) {
-      const { fields, rows } = await ask(text)
+    const send = (statement: string) =>
+      client.query({ ...ONE_STATEMENT, text: statement, rowMode: 'array', types: exactTypes })
+    if (RETURNS_ROWS.test(text)) {
+      const { fields, rows } = await send(text)
       await client.end()
       return { columns: fields.map(({ name }) => ({ name, table: null, type: null })), rows: once(rows) }
     }
-    await ask(`declare ${name} no scroll cursor for ${text}`)
-    const { fields } = await ask(`fetch 0 from ${name}`)
+    await send(`declare ${name} no scroll cursor for ${text}`)
+    const { fields } = await send(`fetch 0 from ${name}`)
     const tables = await tableNames(client, fields)
     const columns = fields.map(({ name, tableID, dataTypeID }) => ({
       name,
@@ -134,9 +135,9 @@ export async function query(
     async function* rows(): QueryResult['rows'] {
       try {
         for (;;) {
-          const { rows: block } = await ask(`fetch ${BLOCK} from ${name}`)
+          const { rows: block } = await send(`fetch ${ROWS_PER_FETCH} from ${name}`)
           if (block.length > 0) yield block
-          if (block.length < BLOCK) return
+          if (block.length < ROWS_PER_FETCH) return
         }
       } catch (error) {
         throw asStatementError(error)
@@ -147,7 +148,7 @@ export async function query(
     return { columns, rows: rows() }
   } catch (error) {
     await client.end()
-    checkParameters(error, sql, parameters)
+    explainMissingValue(error, sql, parameters)
     throw asStatementError(error)
   }
 }
@@ -180,18 +181,18 @@ const WRONG: readonly (readonly [
     'not-allowed',
   ],
   // Syntax and names, data that does not fit, and what is unknown or not allowed to a reader.
-  [/^(42|22|0A|25001)/, /./, null, HINT, 'bad-sql'],
+  [/^(42|22|0A|25001)/, /./, null, SCHEMA_HINT, 'bad-sql'],
 ]
 
 /** What a server says of a value that it has no room for: a limit of its program, its memory, or an allocation that it refuses. */
-const TOO_LARGE = /^(54000|53200)$/
+const OUT_OF_ROOM = /^(54000|53200)$/
 const NO_ROOM = /^invalid memory alloc request size/
 
 /** An error in the statement keeps the words of the database; an error of the database gets ours. */
 function asStatementError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error ? String(error.code) : ''
-  if (TOO_LARGE.test(code) || NO_ROOM.test(error.message)) return valueTooLarge(error)
+  if (OUT_OF_ROOM.test(code) || NO_ROOM.test(error.message)) return valueTooLarge(error)
   const known = WRONG.find(([state, pattern]) => state.test(code) && pattern.test(error.message))
   if (!known) return asStoreError(error)
   const [, , message, hint, name] = known
@@ -206,8 +207,8 @@ function asStatementError(error: unknown): unknown {
 export async function seen(connection: Connection, sql: string, count: number): Promise<number[]> {
   const client = await connection.reading()
   try {
-    const text = written(sql, {})
-    const { fields } = await client.query({ ...ALONE, text: `select * from (${text}\n) q limit 0` })
+    const text = writtenStatement(sql, {})
+    const { fields } = await client.query({ ...ONE_STATEMENT, text: `select * from (${text}\n) q limit 0` })
     const sums = fields.map(({ dataTypeID }, i) => (dataTypeID === OID.numeric ? i : -1)).filter((i) => i >= 0)
     const names = Array.from({ length: count }, (_, i) => `c${i}`)
     const whole =
@@ -215,7 +216,7 @@ export async function seen(connection: Connection, sql: string, count: number): 
         ? []
         : (
             await client.query({
-              ...ALONE,
+              ...ONE_STATEMENT,
               text: `select ${sums.map((i) => `coalesce(bool_and(c${i} = trunc(c${i})), true)::int`)} from (${text}\n) q (${names})`,
               rowMode: 'array',
             })

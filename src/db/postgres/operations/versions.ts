@@ -3,16 +3,14 @@ import type { Interval } from '../../../base/time/interval.ts'
 import type { Database } from '../../../tables/schema.ts'
 import type { Blocks, Revision, SeriesRange, ValueAt, ValueVersion } from '../../engine.ts'
 import { rowsOf } from '../connection/runSql.ts'
+import { RANGE_CONDITION } from './values.ts'
 
-type Db = Kysely<Database>
-
-const IN = 'series_id = $1 and geo_id = $2 and at >= $3 and at < $4'
-const VERSIONS = `with v as (
+const VALUE_VERSIONS = `with v as (
   select v.at, v.value, v.step_s, v.fetch_id, v.superseded_by, f.finished_at as valid_from, n.finished_at as valid_to
   from (
-    select at, value, step_s, fetch_id, null::bigint as superseded_by from observation where ${IN}
+    select at, value, step_s, fetch_id, null::bigint as superseded_by from observation where ${RANGE_CONDITION}
     union all
-    select at, value, step_s, fetch_id, superseded_by from observation_revision where ${IN}
+    select at, value, step_s, fetch_id, superseded_by from observation_revision where ${RANGE_CONDITION}
   ) v
   join _fetch f on f.id = v.fetch_id
   left join _fetch n on n.id = v.superseded_by
@@ -21,18 +19,22 @@ const VERSIONS = `with v as (
 const bound = ({ seriesId, geoId, from, to }: SeriesRange): number[] => [seriesId, geoId, from, to]
 
 /** The values of a range: as they are, as they were known at an instant (UTC to the millisecond), or as each was first. */
-export function valuesThen(db: Db, range: SeriesRange, then: string): Promise<ValueAt[]> {
+export function valuesThen(db: Kysely<Database>, range: SeriesRange, then: string): Promise<ValueAt[]> {
   if (then === 'now')
-    return rowsOf(db, `select at, value, step_s as step from observation where ${IN} order by at`, bound(range))
+    return rowsOf(
+      db,
+      `select at, value, step_s as step from observation where ${RANGE_CONDITION} order by at`,
+      bound(range),
+    )
   if (then === 'first')
     return rowsOf(
       db,
-      `${VERSIONS} select distinct on (at) at, value, step_s as step from v order by at, valid_from, fetch_id`,
+      `${VALUE_VERSIONS} select distinct on (at) at, value, step_s as step from v order by at, valid_from, fetch_id`,
       bound(range),
     )
   return rowsOf(
     db,
-    `${VERSIONS} select at, value, step_s as step from v where valid_from <= $5 and (valid_to is null or valid_to > $5) order by at`,
+    `${VALUE_VERSIONS} select at, value, step_s as step from v where valid_from <= $5 and (valid_to is null or valid_to > $5) order by at`,
     [...bound(range), then],
   )
 }
@@ -49,7 +51,7 @@ const REVISIONS = `select old.at, old.value as "before", coalesce(now.value, nex
   order by f.finished_at desc, old.at`
 
 /** Every time that a value of a range was replaced or withdrawn, after an instant where one is given; the latest first. */
-export async function revisionsOf(db: Db, range: SeriesRange, after: string | null): Promise<Revision[]> {
+export async function revisionsOf(db: Kysely<Database>, range: SeriesRange, after: string | null): Promise<Revision[]> {
   const rows = await rowsOf<Omit<Revision, 'withdrawn'> & { withdrawn: 0 | 1 }>(db, REVISIONS, [
     ...bound(range),
     after ?? '',
@@ -73,7 +75,7 @@ const CHANGED = `select v.geo_id, v.at, v.value, v.step_s, f.finished_at as vali
 
 /** Versions of the values of a range, of all geos, that began or ended after one instant and not after another. */
 export async function* changedVersions(
-  db: Db,
+  db: Kysely<Database>,
   seriesId: number,
   { from, to }: Interval,
   between: { readonly from: string; readonly to: string },

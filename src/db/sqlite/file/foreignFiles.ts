@@ -25,7 +25,7 @@ export function refuseForeignLog(file: string): void {
   const salt = head.subarray(SALT_IN_LOG, SALT_IN_LOG + 8)
   const frame = Buffer.alloc(FRAME_HEADER)
   const places = new Map<number, number[]>()
-  // Folding back begins with the first page of what may be folded by then: each that was the first so far.
+  // Folding back goes in the order of pages and may have happened at any moment: its first page is one that was the lowest so far.
   const firsts: number[] = []
   for (let at = LOG_HEADER; at + FRAME_HEADER + size <= log.size; at += FRAME_HEADER + size) {
     readSync(logHandle, frame, 0, FRAME_HEADER, at)
@@ -53,7 +53,7 @@ export function refuseForeignLog(file: string): void {
 
 /** Places in the header of a database, of how it is written and which schema it has: https://www.sqlite.org/fileformat2.html#the_database_header */
 const HEADER = 100
-const VERSIONS = 18
+const VERSION_OFFSET = 18
 const USER_VERSION = 60
 const IN_LOG_MODE = 2
 
@@ -69,7 +69,7 @@ export function refuseForeignJournal(file: string): void {
   // Never closed again, as above.
   const head = Buffer.alloc(HEADER)
   if (readSync(openSync(file, 'r'), head, 0, HEADER, 0) < HEADER) return
-  if (head[VERSIONS] !== IN_LOG_MODE || head.readUInt32BE(USER_VERSION) === 0) return
+  if (head[VERSION_OFFSET] !== IN_LOG_MODE || head.readUInt32BE(USER_VERSION) === 0) return
   throw new StoreError(`${journal}, beside the database, is not its own; nothing was touched.`, {
     hint: `Move ${journal} away and run the command again. Only if ${file} was a published copy, and the command that was to write it first was killed, it belongs to it: then fold it in with: sqlite3 ${file} "select 1 from sqlite_schema"`,
     code: 'foreign-journal',

@@ -11,7 +11,7 @@ import { isBusy } from '../storeErrors.ts'
  */
 
 /** Milliseconds that we wait for a process that holds the file under another name, or reads it just now. */
-const MEETING_MS = 2_000
+const NAMES_MEETING_MS = 2_000
 
 /** Whether a path is itself a place where something was mounted, as a single file in a container; unknown, and so false, but on Linux. */
 function isMountPoint(path: string): boolean {
@@ -54,7 +54,7 @@ export async function requireOneName(file: string): Promise<void> {
       () => {
         if (existsSync(file) && !existsSync(`${file}-shm`)) checkNotInUse(file)
       },
-      { busyTimeoutMs: MEETING_MS },
+      { busyTimeoutMs: NAMES_MEETING_MS },
     )
   } catch (error) {
     // Whoever opens the file reports what else is wrong with it.

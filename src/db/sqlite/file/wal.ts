@@ -13,7 +13,7 @@ const LOOK_EVERY = 16
 
 /** Milliseconds that we wait for readers of the log, in our own loop, before it may grow on. */
 const READERS_MS = 5_000
-const STEP_MS = 10
+const WAL_STEP_MS = 10
 
 /**
  * Keeps the write-ahead log short. SQLite folds it back by itself, but begins it anew only when no reader is left in it,
@@ -34,7 +34,7 @@ export function createLogBound(
     // The next transaction may have begun while we slept; its end looks again.
     while (raw.open && !raw.inTransaction && raw.pragma('wal_checkpoint(truncate)', { simple: true }) === 1) {
       if (performance.now() > deadline) break
-      await sleep(STEP_MS)
+      await sleep(WAL_STEP_MS)
     }
     onShort()
     next = Math.max(limit, 2 * logBytes(file))

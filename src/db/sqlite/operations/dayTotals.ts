@@ -29,7 +29,7 @@ const exactly = (of: string): string =>
 /** The place of a total: its day, series and geo as one number. */
 const PLACE = '(series_id * 40503 + geo_id * 31 + day) % 65521'
 
-/** A checksum of the totals of the days of every month. Sums of doubles tell of what is beyond whole numbers; rows come in the order of their key each time. */
+/** A checksum of the totals of the days of every month. Plain sums of doubles cover what the whole numbers leave out; they are equal each time, because rows come in the order of their key. */
 export async function dayTotalsChecksums(db: Kysely<Database>): Promise<Map<number, string>> {
   const { rows } = await sql<Readonly<Record<string, number | null>> & { readonly month: number }>`
     select month, count(*) as days, sum(hours) as hours, sum(energy) as energy, sum(min) as min, sum(max) as max, sum(sum) as sum,

@@ -2,10 +2,10 @@ import type { DayTotals, GeoDay } from '../../../tables/dayTotals.ts'
 import type { Prepare } from '../connection.ts'
 
 /** Days a statement. */
-const BATCH = 64
+const DAYS_PER_STATEMENT = 64
 
 /** The upsert of a number of days with equally many values, equally spread: what they share is bound once. */
-const UPSERTS = Array.from({ length: BATCH + 1 }, (_, days) =>
+const UPSERTS = Array.from({ length: DAYS_PER_STATEMENT + 1 }, (_, days) =>
   days === 0
     ? ''
     : `insert into _day (series_id, geo_id, month, day, min, max, sum, count, hours, energy, first_s, last_s, missing)
@@ -19,7 +19,7 @@ const UPSERTS = Array.from({ length: BATCH + 1 }, (_, days) =>
 )
 
 /** Whether two days differ in nothing but their values. */
-const isAlike = (a: DayTotals, b: DayTotals): boolean =>
+const areSameButValues = (a: DayTotals, b: DayTotals): boolean =>
   a.count === b.count &&
   a.hours === b.hours &&
   a.firstS === b.firstS &&
@@ -37,7 +37,7 @@ export function upsertDays(prepare: Prepare, seriesId: number, days: readonly Ge
     do {
       const [geoId, { month, dayOfMonth }, { min, max, sum }] = days[end++]!
       parameters.push(geoId, month, dayOfMonth, min, max, sum)
-    } while (end < days.length && end - first < BATCH && isAlike(days[end]![2], common))
+    } while (end < days.length && end - first < DAYS_PER_STATEMENT && areSameButValues(days[end]![2], common))
     prepare(UPSERTS[end - first]!).run(parameters, {
       ...{ series: seriesId, count, hours, energy, first: firstS, last: lastS, missing },
     })

@@ -1,8 +1,6 @@
 import type { Connection } from '../connection.ts'
 import { COPY_MARK } from '../copies.ts'
 
-type Raw = Connection['raw']
-
 /** Columns of the bookkeeping that say who requested what, and what was answered: they are private. */
 const PRIVATE: Readonly<Record<string, string>> = {
   target: "''",
@@ -14,11 +12,11 @@ const PRIVATE: Readonly<Record<string, string>> = {
 }
 
 /** The tables of a database that are there, without those that stand in for them. */
-export const tablesOf = (raw: Raw): string[] =>
+export const tablesOf = (raw: Connection['raw']): string[] =>
   raw.prepare(`select name from main.sqlite_schema where type = 'table' order by name`).pluck().all() as string[]
 
 /** Whether a view or trigger that stays needs a table. */
-const isNeeded = (raw: Raw, table: string): boolean =>
+const isUsed = (raw: Connection['raw'], table: string): boolean =>
   (
     raw
       .prepare(
@@ -29,10 +27,10 @@ const isNeeded = (raw: Raw, table: string): boolean =>
   ).some((sql) => new RegExp(`\\b${table}\\b`).test(sql))
 
 /** Takes out of a copy the bookkeeping that no view needs, and out of the rest what is private. */
-function removePrivate(raw: Raw): void {
+function removePrivate(raw: Connection['raw']): void {
   const names = tablesOf(raw).filter((name) => name.startsWith('_'))
   for (const table of names) {
-    if (!isNeeded(raw, table)) {
+    if (!isUsed(raw, table)) {
       raw.exec(`drop table "${table}"`)
       continue
     }
@@ -47,7 +45,7 @@ function removePrivate(raw: Raw): void {
  * Makes a copy a product and writes it into a file: no bodies, no requests, statistics for the query planner, a mark that
  * only copies have, and no log beside it.
  */
-export function finishCopy(raw: Raw, file: string, bookkeeping: boolean): void {
+export function finishCopy(raw: Connection['raw'], file: string, bookkeeping: boolean): void {
   raw.exec('delete from _lock')
   if (!bookkeeping) removePrivate(raw)
   raw.exec(`insert into search (search) values ('optimize')`)

@@ -7,16 +7,16 @@ import type { Prepare } from '../connection.ts'
  * which they were recorded, so that two numbers of a row tell its version, and nothing is looked up.
  */
 
-const NOW = `select at, value, step_s as step from observation
+const KNOWN_NOW = `select at, value, step_s as step from observation
   where series_id = :series and geo_id = :geo and at >= :from and at < :to`
-const THEN = `${NOW} and fetch_id <= :fetch
+const KNOWN_THEN = `${KNOWN_NOW} and fetch_id <= :fetch
   union all
   select at, value, step_s as step from observation_revision
   where series_id = :series and geo_id = :geo and at >= :from and at < :to and fetch_id <= :fetch and superseded_by > :fetch`
 
-const versions = (fetchId: number | null): string => (fetchId === null ? NOW : THEN)
+const versionsThen = (fetchId: number | null): string => (fetchId === null ? KNOWN_NOW : KNOWN_THEN)
 
-/** Bound by name; a parameter that a statement does not have is left out by the caller's choice of the statement. */
+/** The parameters by name: `fetch` only for a statement about a fetch. */
 const bound = ({ seriesId, geoId, from, to }: SeriesRange, fetchId: number | null): object => ({
   ...{ series: seriesId, geo: geoId, from, to },
   ...(fetchId === null ? {} : { fetch: fetchId }),
@@ -24,11 +24,13 @@ const bound = ({ seriesId, geoId, from, to }: SeriesRange, fetchId: number | nul
 
 /** The first values of an interval in order of time: as they are, or as they were known after a fetch. */
 export const knownValues = (prepare: Prepare, of: SeriesRange, fetchId: number | null, limit: number): ValueAt[] =>
-  prepare(`${versions(fetchId)} order by at limit :limit`).all({ ...bound(of, fetchId), limit }) as ValueAt[]
+  prepare(`${versionsThen(fetchId)} order by at limit :limit`).all({ ...bound(of, fetchId), limit }) as ValueAt[]
 
-const totals = (fetchId: number | null): string => `select count(value) as count, min(value) as min, max(value) as max,
+const totalsSqlThen = (
+  fetchId: number | null,
+): string => `select count(value) as count, min(value) as min, max(value) as max,
     sum(value * step_s) as weighted, total(iif(value is null, 0, step_s)) as seconds
-  from (${versions(fetchId).replaceAll('step_s as step', 'step_s')})`
+  from (${versionsThen(fetchId).replaceAll('step_s as step', 'step_s')})`
 
 type ExtremesRow = Omit<Extremes, 'mean'> & { readonly weighted: number | null }
 
@@ -39,7 +41,7 @@ export function extremesOf(
   borders: readonly Instant[],
   fetchId: number | null,
 ): Extremes[] {
-  const statement = prepare(totals(fetchId))
+  const statement = prepare(totalsSqlThen(fetchId))
   return borders.slice(1).map((to, i) => {
     const { weighted, ...row } = statement.get(
       bound({ seriesId, geoId, from: borders[i]!, to }, fetchId),

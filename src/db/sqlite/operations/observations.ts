@@ -8,18 +8,18 @@ import type { Prepare } from '../connection.ts'
  * inside the transaction that is open on the connection, from its beginning to its end without letting anybody else in.
  */
 
-const countRows = (prepare: Prepare, sql: string, parameters: readonly unknown[]): number =>
+const countWithin = (prepare: Prepare, sql: string, parameters: readonly unknown[]): number =>
   (prepare(sql).get(parameters) as { n: number }).n
 
 /** Rows a statement: a week of hours. */
-const BATCH = 168
+const ROWS_PER_STATEMENT = 168
 
 /**
  * The upsert of a number of values of one geo that last equally long: null-safe and guarded, so that an equal value writes
- * nothing. What they share is bound once, and where each begins when the one before it ends, so are their instants. It stands
- * in every row: SQLite keeps the rows of a list that is joined with anything in a table of its own first.
+ * nothing. What they share is bound once, and so are their instants, where each begins when the one before it ends. Every row
+ * names it again: a list of rows that is joined with what they share would first be copied into a table of its own.
  */
-const upsertOf = (rows: number, withStep: boolean, even: boolean): string =>
+const upsertText = (rows: number, withStep: boolean, even: boolean): string =>
   `insert into observation (series_id, geo_id, at, value, step_s, fetch_id)
    values ${Array.from({ length: rows }, (_, i) => `(:series, :geo, ${even ? `:from + ${i} * :step` : '?'}, ?, :step, :fetch)`)}
    on conflict (series_id, geo_id, at) do update
@@ -28,7 +28,7 @@ const upsertOf = (rows: number, withStep: boolean, even: boolean): string =>
 /** The upserts by number of rows, each built when it is first needed. */
 function upserts(withStep: boolean, even: boolean): (rows: number) => string {
   const built: string[] = []
-  return (rows) => (built[rows] ??= upsertOf(rows, withStep, even))
+  return (rows) => (built[rows] ??= upsertText(rows, withStep, even))
 }
 /** A length that is only guessed does not replace the stored one. */
 const STATED = { even: upserts(true, true), other: upserts(true, false) }
@@ -42,7 +42,7 @@ function isEven(at: readonly number[], first: number, end: number, step: number)
 
 /** How many versions of values of a geo between two instants, both included, a fetch has superseded. */
 const supersededBy = (prepare: Prepare, fetchId: number, where: readonly number[]): number =>
-  countRows(
+  countWithin(
     prepare,
     `select count(*) as n from observation_revision
      where series_id = ? and geo_id = ? and at between ? and ? and superseded_by = ?`,
@@ -62,10 +62,10 @@ const rowsByGeo = (rows: Observations, window: Interval | null): GeoRows[] =>
   })
 
 /** Geos that are counted in one statement: a statement costs as much as some days of values. */
-const COUNTED = 32
+const GEOS_PER_COUNT = 32
 
 /** The statements that count the values of a number of geos. */
-const COUNTS = Array.from({ length: COUNTED + 1 }, (_, geos) => {
+const COUNT_STATEMENTS = Array.from({ length: GEOS_PER_COUNT + 1 }, (_, geos) => {
   const held = `(select count(*) from observation where series_id = :series and geo_id = ? and at between ? and ?)`
   return `select ${Array.from({ length: geos }, (_, i) => `${held} as n${i}`)}`
 })
@@ -73,10 +73,12 @@ const COUNTS = Array.from({ length: COUNTED + 1 }, (_, geos) => {
 /** How many values of each of some geos are held between their instants. */
 function countHeld(prepare: Prepare, seriesId: number, geos: readonly GeoRows[]): number[] {
   const counts: number[] = []
-  for (let first = 0; first < geos.length; first += COUNTED) {
-    const some = geos.slice(first, first + COUNTED)
+  for (let first = 0; first < geos.length; first += GEOS_PER_COUNT) {
+    const some = geos.slice(first, first + GEOS_PER_COUNT)
     const parameters = some.flatMap(({ geoId, from, to }) => [geoId, from, to])
-    const row = prepare(COUNTS[some.length]!).get(parameters, { series: seriesId }) as Readonly<Record<string, number>>
+    const row = prepare(COUNT_STATEMENTS[some.length]!).get(parameters, { series: seriesId }) as Readonly<
+      Record<string, number>
+    >
     for (const i of some.keys()) counts.push(row[`n${i}`]!)
   }
   return counts
@@ -107,7 +109,7 @@ export function upsertObservations(
     for (let i = first; i < last; ) {
       const step = stepOf(i)
       let end = i
-      while (end < last && end - i < BATCH && stepOf(end) === step) end++
+      while (end < last && end - i < ROWS_PER_STATEMENT && stepOf(end) === step) end++
       const common = { series: seriesId, geo: geoId, step, fetch: fetchId }
       if (isEven(at, i, end, step))
         written += prepare(upsert.even(end - i)).run(...values.slice(i, end), { ...common, from: at[i] }).changes

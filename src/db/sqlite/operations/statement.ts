@@ -5,8 +5,6 @@ import type { Connection } from '../connection.ts'
 import { asStoreError } from '../storeErrors.ts'
 import { inBlocks } from './blocks.ts'
 
-type Raw = Connection['raw']
-
 /**
  * Turns an error of SQLite or its driver about a user's own statement into one of ours: InputError where the user made a mistake.
  */
@@ -48,7 +46,7 @@ async function* withOurErrors(rows: QueryResult['rows'], file: string): QueryRes
   }
 }
 
-function prepare(raw: Raw, sql: string): ReturnType<Raw['prepare']> {
+function prepareStatement(raw: Connection['raw'], sql: string): ReturnType<Connection['raw']['prepare']> {
   try {
     return raw.prepare(sql)
   } catch (error) {
@@ -57,8 +55,12 @@ function prepare(raw: Raw, sql: string): ReturnType<Raw['prepare']> {
 }
 
 /** Runs a user's own statement; the connection itself cannot write. */
-export function query(raw: Raw, sql: string, parameters: Readonly<Record<string, unknown>> = {}): QueryResult {
-  const statement = prepare(raw, sql)
+export function query(
+  raw: Connection['raw'],
+  sql: string,
+  parameters: Readonly<Record<string, unknown>> = {},
+): QueryResult {
+  const statement = prepareStatement(raw, sql)
   if (!statement.reader) throw withoutRows()
   const bound = Object.keys(parameters).length > 0 ? [parameters] : []
   const rows = inBlocks(
@@ -72,16 +74,13 @@ export function query(raw: Raw, sql: string, parameters: Readonly<Record<string,
   return { columns, rows: withOurErrors(rows, raw.name) }
 }
 
-/** Whole numbers beyond this are not exact as doubles. */
-const EXACT = Number.MAX_SAFE_INTEGER
-
 /** Asks the database what the columns of a statement hold, from the first row to the last. */
-export function seen(raw: Raw, sql: string, count: number): number[] {
+export function seen(raw: Connection['raw'], sql: string, count: number): number[] {
   const names = Array.from({ length: count }, (_, i) => `c${i}`)
   const bits = names.map(
     (name) => `max(typeof(${name}) = 'integer') * ${SEEN.integer} + max(typeof(${name}) = 'real') * ${SEEN.real}
       + max(typeof(${name}) in ('text', 'blob')) * ${SEEN.text}
-      + max(typeof(${name}) = 'integer' and ${name} not between -${EXACT} and ${EXACT}) * ${SEEN.huge}`,
+      + max(typeof(${name}) = 'integer' and ${name} not between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}) * ${SEEN.huge}`,
   )
   const plain = sql.trim().replace(/;+\s*$/, '')
   const statement = raw.prepare(`with q(${names.join(', ')}) as (${plain}\n) select ${bits.join(', ')} from q`)

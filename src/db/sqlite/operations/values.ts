@@ -6,7 +6,7 @@ import { inBlocks } from './blocks.ts'
 
 const NOW = `select at, value, step_s from observation
   where series_id = :series and geo_id = :geo and at >= :from and at < :to order by at`
-const THEN = `select v.at, v.value, v.step_s from (
+const VALUES_THEN = `select v.at, v.value, v.step_s from (
     select at, value, step_s, fetch_id, null as superseded_by from observation
     where series_id = :series and geo_id = :geo and at >= :from and at < :to
     union all
@@ -27,7 +27,7 @@ export const values = (
   asOf: string | null,
 ): Blocks<Value> => {
   const parameters = { series: seriesId, geo: geoId, from, to, ...(asOf === null ? {} : { asOf }) }
-  const statement = raw.prepare(asOf === null ? NOW : THEN).raw()
+  const statement = raw.prepare(asOf === null ? NOW : VALUES_THEN).raw()
   return inBlocks(() => statement.iterate(parameters) as IterableIterator<Value>)
 }
 

@@ -2,13 +2,13 @@ import type { Blocks, Revision, SeriesRange, ValueAt, ValueVersion } from '../..
 import type { Connection, Prepare } from '../connection.ts'
 import { inBlocks } from './blocks.ts'
 
-const WHERE = 'series_id = :series and geo_id = :geo and at >= :from and at < :to'
-const VERSIONS = `with v as (
+const RANGE_CONDITION = 'series_id = :series and geo_id = :geo and at >= :from and at < :to'
+const VALUE_VERSIONS = `with v as (
   select v.at, v.value, v.step_s, v.fetch_id, v.superseded_by, f.finished_at as valid_from, n.finished_at as valid_to
   from (
-    select at, value, step_s, fetch_id, null as superseded_by from observation where ${WHERE}
+    select at, value, step_s, fetch_id, null as superseded_by from observation where ${RANGE_CONDITION}
     union all
-    select at, value, step_s, fetch_id, superseded_by from observation_revision where ${WHERE}
+    select at, value, step_s, fetch_id, superseded_by from observation_revision where ${RANGE_CONDITION}
   ) v
   join _fetch f on f.id = v.fetch_id
   left join _fetch n on n.id = v.superseded_by
@@ -20,11 +20,11 @@ const named = ({ seriesId, geoId, from, to }: SeriesRange) => ({ series: seriesI
 export function valuesThen(prepare: Prepare, range: SeriesRange, then: string): ValueAt[] {
   const sql =
     then === 'now'
-      ? `select at, value, step_s as step from observation where ${WHERE} order by at`
+      ? `select at, value, step_s as step from observation where ${RANGE_CONDITION} order by at`
       : then === 'first'
-        ? `${VERSIONS} select at, value, step_s as step from (
+        ? `${VALUE_VERSIONS} select at, value, step_s as step from (
              select *, row_number() over (partition by at order by valid_from, fetch_id) as n from v) where n = 1 order by at`
-        : `${VERSIONS} select at, value, step_s as step from v
+        : `${VALUE_VERSIONS} select at, value, step_s as step from v
            where valid_from <= :then and (valid_to is null or valid_to > :then) order by at`
   const parameters = then === 'now' || then === 'first' ? named(range) : { ...named(range), then }
   return prepare(sql).all(parameters) as ValueAt[]
@@ -44,10 +44,10 @@ type Superseded = Successor & { readonly superseded_by: number }
 export function revisionsOf(prepare: Prepare, range: SeriesRange, after: string | null): Revision[] {
   const parameters = named(range)
   const versions = prepare(
-    `select at, value, fetch_id, superseded_by from observation_revision where ${WHERE} order by at, fetch_id`,
+    `select at, value, fetch_id, superseded_by from observation_revision where ${RANGE_CONDITION} order by at, fetch_id`,
   ).all(parameters) as Superseded[]
   if (versions.length === 0) return []
-  const held = prepare(`select at, value, fetch_id from observation where ${WHERE} order by at`).all(
+  const held = prepare(`select at, value, fetch_id from observation where ${RANGE_CONDITION} order by at`).all(
     parameters,
   ) as Successor[]
   const finished = prepare('select finished_at from _fetch where id = :id')

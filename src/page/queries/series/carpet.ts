@@ -26,7 +26,7 @@ export interface CarpetDay {
 }
 
 /** The most days that are shown: a leap year. */
-const MOST_DAYS = 366
+const MAX_CARPET_DAYS = 366
 
 /** The beginning of an hour on the clock, with its slot: half past is in the hour that has begun. */
 function slotOf(zone: string, at: number): Slot {
@@ -48,7 +48,7 @@ export async function readCarpet(
 ): Promise<Carpet | undefined> {
   const { zone } = line
   const [first, last] = [dayIntervalAt(zone, range.from).day, dayIntervalAt(zone, range.to - 1).day]
-  if (last - first + 1 > MOST_DAYS) return undefined
+  if (last - first + 1 > MAX_CARPET_DAYS) return undefined
   const days = Array.from({ length: last - first + 1 }, (_, i) => localDay(zone, first + i)).filter(
     (day) => day.seconds > 0,
   )

@@ -53,7 +53,7 @@ async function byUnit(db: Reader, line: GeoSeries, range: Interval, unit: Unit, 
 }
 
 /** The rows of single values, current and past side by side; undefined where there are too many. */
-async function single(
+async function singleValues(
   db: Reader,
   line: GeoSeries,
   range: Interval,
@@ -81,7 +81,7 @@ export async function readRows(
   range: Interval,
   fetchId: number | null,
 ): Promise<ChartTable> {
-  const few = await single(db, line, range, fetchId)
+  const few = await singleValues(db, line, range, fetchId)
   if (few) return { level: 'values', rows: few }
   const days = (range.to - range.from) / 86_400
   const level = LONGEST.find(([, longest]) => days <= longest)?.[0] ?? 'year'

@@ -13,13 +13,16 @@ const USUAL_DAYS = 30
 /** The longest interval of time that is shown at once: a century. */
 const LONGEST_RANGE = 100 * 366 * 86_400
 
-const HINT = 'Give a local day, 2025-10-01, or an instant with its offset, 2025-10-01T12:00:00+02:00.'
+const BORDER_HINT = 'Give a local day, 2025-10-01, or an instant with its offset, 2025-10-01T12:00:00+02:00.'
 
 /** An instant of an address: a local day, or an instant with its offset. */
 function instantOfText(zone: string, name: string, text: string): Instant {
   const at = startOfDate(zone, text) ?? parseInstant(text.replace(/ (?=\d\d:\d\d$)/, '+'))
   if (Number.isNaN(at))
-    throw new InputError(`${name}=${JSON.stringify(text)} is not a valid time.`, { hint: HINT, code: 'bad-time' })
+    throw new InputError(`${name}=${JSON.stringify(text)} is not a valid time.`, {
+      hint: BORDER_HINT,
+      code: 'bad-time',
+    })
   return at
 }
 
@@ -41,11 +44,11 @@ export function requestedRange(zone: string, query: URLSearchParams, last: Insta
   const from = first ? instantOfText(zone, 'from', first) : addUnits(zone, floorTo(zone, to, 'day'), 'day', -USUAL_DAYS)
   if (from >= to)
     throw new InputError('The range ends before it begins.', {
-      hint: `${HINT} to= is the first instant after it.`,
+      hint: `${BORDER_HINT} to= is the first instant after it.`,
       code: 'bad-range',
     })
   if (to - from > LONGEST_RANGE)
-    throw new InputError('The range is longer than a century.', { hint: HINT, code: 'bad-range' })
+    throw new InputError('The range is longer than a century.', { hint: BORDER_HINT, code: 'bad-range' })
   return { from, to }
 }
 
@@ -65,7 +68,7 @@ function spanAt(zone: string, at: Instant, span: RangeSpan, moved = 0): Interval
 }
 
 /** The calendar span that a range is exactly; null for any other range. */
-const spanOf = (zone: string, { from, to }: Interval): RangeSpan | null =>
+const rangeSpan = (zone: string, { from, to }: Interval): RangeSpan | null =>
   SPANS.find((span) => {
     const whole = spanAt(zone, from, span)
     return whole.from === from && whole.to === to
@@ -82,7 +85,7 @@ export interface RangeLinks {
 /** The ranges around a range: whole calendar spans where it is one, else as many local days, or as long a time. */
 export function rangeLinks(zone: string, range: Interval, last: Instant): RangeLinks {
   const { from, to } = range
-  const span = spanOf(zone, range)
+  const span = rangeSpan(zone, range)
   const middle = from <= last && last < to ? last : Math.floor((from + to) / 2)
   const spans = Object.fromEntries(SPANS.map((one) => [one, spanAt(zone, middle, one)])) as Record<RangeSpan, Interval>
   if (span) return { span, previous: spanAt(zone, from, span, -1), next: spanAt(zone, from, span, 1), spans }

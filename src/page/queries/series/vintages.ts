@@ -49,16 +49,16 @@ export interface Vintages {
 }
 
 /** The most days whose revisions are examined. */
-const MOST_DAYS = 92
+const MAX_REVISED_DAYS = 92
 /** States that are drawn. */
-const MOST_DRAWN = 5
+const MAX_DRAWN_STATES = 5
 /** Columns of their picture. */
 const PICTURE_COLUMNS = 200
 
 const ageOf = (seconds: number): number =>
   AGES.findIndex(([from, to]) => (from === null || seconds >= from * DAY) && (to === null || seconds < to * DAY))
 
-function summary(changes: readonly (number | null)[]): Revised {
+function summarize(changes: readonly (number | null)[]): Revised {
   const sizes = changes.filter((change) => change !== null)
   return {
     count: changes.length,
@@ -69,19 +69,19 @@ function summary(changes: readonly (number | null)[]): Revised {
 }
 
 /** Some elements of a list: the first, the last, and others evenly between them. */
-const some = <T>(all: readonly T[], count: number): T[] =>
+const evenly = <T>(all: readonly T[], count: number): T[] =>
   all.length <= count
     ? [...all]
     : Array.from({ length: count }, (_, i) => all[Math.round((i * (all.length - 1)) / (count - 1))]!)
 
 /** Reads how the values of a range were revised. */
-export async function readVintages(db: Reader, line: GeoSeries, asked: Interval): Promise<Vintages> {
+export async function readVintages(db: Reader, line: GeoSeries, requested: Interval): Promise<Vintages> {
   const { zone } = line
-  const last = dayIntervalAt(zone, asked.to - 1).day
-  const first = Math.max(dayIntervalAt(zone, asked.from).day, last - MOST_DAYS + 1)
-  const range = { from: Math.max(asked.from, localDay(zone, first).from), to: asked.to }
+  const last = dayIntervalAt(zone, requested.to - 1).day
+  const first = Math.max(dayIntervalAt(zone, requested.from).day, last - MAX_REVISED_DAYS + 1)
+  const range = { from: Math.max(requested.from, localDay(zone, first).from), to: requested.to }
   const changes = await readChanges(db, line, range)
-  const few = some(changes, MOST_DRAWN)
+  const few = evenly(changes, MAX_DRAWN_STATES)
   const ids = few.map(({ fetchId }) => fetchId)
   const drawn = await readWindows(db, line, range, PICTURE_COLUMNS, ids)
   const fan = few.map((change, i): Vintage => ({ ...change, drawn: drawn[i]! }))
@@ -99,5 +99,5 @@ export async function readVintages(db: Reader, line: GeoSeries, asked: Interval)
     heat[age]![day - first]!++
   }
   const days = Array.from({ length: last - first + 1 }, (_, i) => localDate(zone, localDay(zone, first + i).from))
-  return { range, changes, fan, byAge: byAge.map(summary), days, heat }
+  return { range, changes, fan, byAge: byAge.map(summarize), days, heat }
 }

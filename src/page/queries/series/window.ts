@@ -19,7 +19,7 @@ const BY_DAYS = 180
 /** Columns begin at multiples of this many seconds. */
 const GRID = 300
 
-const NOTHING: Extremes = { count: 0, seconds: 0, min: null, max: null, mean: null }
+const NO_VALUES: Extremes = { count: 0, seconds: 0, min: null, max: null, mean: null }
 
 const least = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.min(a, b))
 const most = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.max(a, b))
@@ -80,11 +80,11 @@ async function readTotals(
       return [dayKey({ month, dayOfMonth: day }), { count, seconds: (hours ?? 0) * 3600, min, max, mean }]
     }),
   )
-  return days.map((day) => byDay.get(dayKey(day)) ?? NOTHING)
+  return days.map((day) => byDay.get(dayKey(day)) ?? NO_VALUES)
 }
 
 /** The windows of fetches, up to one of them and after it. */
-async function toldOf({ kysely }: Reader, { seriesId, geoId }: GeoSeries, fetchId: number) {
+async function fetchWindows({ kysely }: Reader, { seriesId, geoId }: GeoSeries, fetchId: number) {
   const rows = await kysely
     .selectFrom('_fetch')
     .select(['id', 'geo_ids', 'from_at', 'to_at'])
@@ -119,16 +119,16 @@ interface KeptDays {
 }
 
 /** The last result: the chart and the table beside it read the same days, current and past. */
-const kept = new WeakMap<Reader, KeptDays>()
+const keptResults = new WeakMap<Reader, KeptDays>()
 
 async function keptDays(db: Reader, line: GeoSeries, range: Interval): Promise<KeptDays> {
   const key = `${line.seriesId} ${line.geoId} ${range.from} ${range.to}`
-  const known = kept.get(db)
+  const known = keptResults.get(db)
   if (known?.key === key) return known
   const days = localDays(line.zone, range)
   const totals = days.length === 0 ? [] : await readTotals(db, line, days)
   const found = { key, days, totals, past: new Map() }
-  kept.set(db, found)
+  keptResults.set(db, found)
   return found
 }
 
@@ -143,11 +143,11 @@ async function totalsThen(
   fetchId: number,
 ): Promise<Extremes[]> {
   const totals = [...kept.totals]
-  const { before, after } = await toldOf(db, line, fetchId)
+  const { before, after } = await fetchWindows(db, line, fetchId)
   const [unsure, later] = [touched(days, intersect(before, after)), touched(days, after)]
   for (const [i, { from, to }] of days.entries())
     if (unsure[i]) totals[i] = (await db.engine.extremes(line, [from, to], fetchId))[0]!
-    else if (later[i]) totals[i] = NOTHING
+    else if (later[i]) totals[i] = NO_VALUES
   return totals
 }
 

@@ -10,7 +10,7 @@ const MOST_VERSIONS = 100
 const LETTERS_SHOWN = 20_000
 
 /** One version of a text: its title, its summary and its body as HTML. */
-interface TextVersion {
+interface ShownVersion {
   /** The fetch that brought it. */
   readonly fetch: number
   /** UTC, to the millisecond; null when the fetch is not known any more. */
@@ -45,7 +45,7 @@ async function versionsOf(
   kind: string,
   id: number,
   locale: string,
-): Promise<TextVersion[]> {
+): Promise<ShownVersion[]> {
   const select = (table: 'content_text' | 'content_revision') =>
     kysely.selectFrom(table).where('kind', '=', kind).where('id', '=', id).where('locale', '=', locale)
   const selectNames = (table: 'indicator_text' | 'indicator_revision') =>

@@ -1,7 +1,7 @@
 import { type Instant, parseInstant } from '../../../base/time/instant.ts'
 import { addUnits, floorTo } from '../../../base/time/zone.ts'
 import { endOfValues } from '../../../db/queries/ends.ts'
-import { type Html, html, type Part } from '../../html.ts'
+import { type Html, type HtmlPart, html } from '../../html.ts'
 import { NotFound, type PageRequest, view } from '../../page.ts'
 import {
   type ExplainedRequest,
@@ -64,7 +64,7 @@ function versionView(one: ExplainedVersion, data: ExplainData, request: PageRequ
     one.origin && words.since(momentText(zone, one.origin.at)),
     one.until && words.until(momentText(zone, one.until.at)),
   ]
-  const place: Part =
+  const place: HtmlPart =
     typeof one.place === 'string'
       ? words.places[one.place]
       : html`<code>${one.place.path}</code><pre>${one.place.fragment}</pre>`
@@ -83,7 +83,7 @@ function show(data: ExplainData, request: PageRequest): Html {
     from: borderText(dataset.zone, day),
     to: borderText(dataset.zone, addUnits(dataset.zone, day, 'day', 1)),
   }
-  const other = (to: Instant | null, rel: string, text: string): Part =>
+  const other = (to: Instant | null, rel: string, text: string): HtmlPart =>
     to !== null && html`<a rel="${rel}" href="${link(`/explain/${dataset.path}/${dataset.geoId}/${to}`)}">${text}</a> `
   return html`<p><bdi>${dataset.indicator} ${dataset.name}</bdi> · <bdi>${dataset.geo.name ?? dataset.geo.id}</bdi> · ${timeText(dataset.zone, at)}</p>
 <p>${other(data.previous, 'prev', labels.previous)}${other(data.next, 'next', labels.next)}<a href="${link(`/series/${dataset.path}`, { geo: dataset.geoId, ...range })}">${labels.back}</a></p>

@@ -21,14 +21,14 @@ export const answerChart: Answering = async (request) => {
 }
 
 /** Characters that are sent at once. */
-const AT_ONCE = 64 * 1024
+const CSV_CHUNK = 64 * 1024
 
 /** Joins lines into larger pieces: otherwise each line would be sent separately. */
 async function* joinLines(lines: AsyncIterable<string>): AsyncGenerator<string, void> {
   let text = ''
   for await (const line of lines) {
     text += line
-    if (text.length < AT_ONCE) continue
+    if (text.length < CSV_CHUNK) continue
     yield text
     text = ''
   }

@@ -1,5 +1,5 @@
 import type { Interval } from '../../../base/time/interval.ts'
-import { type Html, html, jsonScript, type Part } from '../../html.ts'
+import { type Html, type HtmlPart, html, jsonScript } from '../../html.ts'
 import { type PageRequest, type Query, view } from '../../page.ts'
 import type { ChartData } from '../../queries/series/chart.ts'
 import type { NamedGeoSeries } from '../../queries/series/geoSeries.ts'
@@ -35,7 +35,7 @@ type Here = ReturnType<typeof linker>
 
 /** Earlier and later, and the calendar spans. */
 function spans({ neighbours }: SeriesData, here: Here, { words: { series: words } }: PageRequest): Html {
-  const one = (span: (typeof SPANS)[number]): Part =>
+  const one = (span: (typeof SPANS)[number]): HtmlPart =>
     html`<a href="${here(neighbours.spans[span])}"${neighbours.span === span && html` aria-current="true"`}>${words.spans[span]}</a> `
   return html`<nav class="spans" data-part="spans" aria-label="${words.range}">
 <a rel="prev" href="${here(neighbours.previous)}">‹ ${words.previous}</a>
@@ -80,7 +80,7 @@ function chooser(data: SeriesData, request: PageRequest): Html {
 }
 
 /** The geos, each with its own page, for a page without a server, which has no form. */
-const geos = ({ dataset }: SeriesData, { words, link, path }: PageRequest): Part =>
+const geoLinks = ({ dataset }: SeriesData, { words, link, path }: PageRequest): HtmlPart =>
   dataset.geos.length > 1 &&
   html`<nav class="spans" aria-label="${words.series.geo}">${dataset.geos.map(
     ({ id, name }) =>
@@ -133,7 +133,7 @@ ${live && html`<div id="slider" class="slider"></div><p id="cursor" role="status
 }
 
 /** Where the step of the values changes, in words. */
-const stepChanges = ({ chart, dataset }: SeriesData, { words }: PageRequest): Part =>
+const stepChanges = ({ chart, dataset }: SeriesData, { words }: PageRequest): HtmlPart =>
   chart.steps.map(
     ([at, step]) => html`<p class="soft">${words.series.steps(timeText(dataset.zone, at), lengthText(step))}</p>`,
   )
@@ -166,7 +166,7 @@ function show(data: SeriesData, request: PageRequest): Html {
       : words.series.nothing
   return html`<p class="soft"><bdi>${dataset.geo.name ?? dataset.geo.id}</bdi> · ${dataset.unit && html`<bdi>${dataset.unit}</bdi> · `}${grouping(dataset, request)} · ${held} · ${words.series.zone} ${dataset.zone}</p>
 ${live && spans(data, here, request)}
-${live ? chooser(data, request) : geos(data, request)}
+${live ? chooser(data, request) : geoLinks(data, request)}
 ${picture(data, request)}
 <div data-part="open">${stepChanges(data, request)}${openIntervals(data, request)}</div>
 ${live && html`<details id="carpet" class="carpet"><summary>${words.series.carpet}</summary><div></div></details>`}

@@ -1,6 +1,6 @@
 import type { Interval } from '../../../base/time/interval.ts'
 import { localDate } from '../../../base/time/zone.ts'
-import { type Html, html, type Part } from '../../html.ts'
+import { type Html, type HtmlPart, html } from '../../html.ts'
 import type { PageRequest } from '../../page.ts'
 import type { ChartTableRow, Level } from '../../queries/series/chartTable.ts'
 import type { SeriesData } from '../../queries/series/seriesPage.ts'
@@ -9,26 +9,26 @@ import { countText, numberText } from '../numbers.ts'
 import { momentText, timeText } from '../times.ts'
 
 /** The signs of coverage, and those of states that only the page of a series distinguishes. */
-const MARKS: Readonly<Record<string, string>> = { ...SIGNS, absent: '–', unasked: SIGNS.none }
+const TABLE_SIGNS: Readonly<Record<string, string>> = { ...SIGNS, absent: '–', unasked: SIGNS.none }
 
 /** How many intervals are listed. */
-const NAMED = 20
+const MAX_LISTED_INTERVALS = 20
 
 /** The intervals that are missing or may still change, with the reason. */
 export function openIntervals(
   { open, dataset }: SeriesData,
   { words: { series: words }, locale, link, live }: PageRequest,
-): Part {
+): HtmlPart {
   if (open.length === 0) return null
   return html`<section aria-labelledby="open">
 <h2 id="open">${words.open}</h2>
 <ul class="intervals">${open
-    .slice(0, NAMED)
+    .slice(0, MAX_LISTED_INTERVALS)
     .map(
       ({ from, to, state, missing, nextAt }) =>
-        html`<li><span class="mark state-${state}" aria-hidden="true">${MARKS[state]}</span> ${words.states[state]}: ${timeText(dataset.zone, from)} – ${timeText(dataset.zone, to)}${typeof missing === 'number' && ` · ${words.missing(countText({ locale }, missing))}`}${nextAt && ` · ${words.again(momentText(dataset.zone, nextAt))}`}</li>\n`,
+        html`<li><span class="mark state-${state}" aria-hidden="true">${TABLE_SIGNS[state]}</span> ${words.states[state]}: ${timeText(dataset.zone, from)} – ${timeText(dataset.zone, to)}${typeof missing === 'number' && ` · ${words.missing(countText({ locale }, missing))}`}${nextAt && ` · ${words.again(momentText(dataset.zone, nextAt))}`}</li>\n`,
     )}</ul>
-${open.length > NAMED && html`<p>${words.more(countText({ locale }, open.length - NAMED))}</p>`}
+${open.length > MAX_LISTED_INTERVALS && html`<p>${words.more(countText({ locale }, open.length - MAX_LISTED_INTERVALS))}</p>`}
 <p><a href="${link(`/coverage/${dataset.path}`, live ? { geo: dataset.geoId } : {})}">${words.mend}</a></p>
 </section>`
 }
@@ -48,7 +48,7 @@ export function rowsTable(
   const { zone, path, geoId } = dataset
   const isSingle = table.level === 'values'
   const number = (value: number | null | undefined): Html => html`<td class="number">${numberText(value, locale)}</td>`
-  const then = ({ mean, before }: ChartTableRow): Part =>
+  const then = ({ mean, before }: ChartTableRow): HtmlPart =>
     asOf && [number(before), number(typeof before === 'number' && mean !== null ? mean - before : null)]
   const row = (one: ChartTableRow): Html => {
     const href = isSingle ? link(`/explain/${path}/${geoId}/${one.from}`) : here(one)

@@ -1,4 +1,4 @@
-import { type Html, html, type Part } from '../../html.ts'
+import { type Html, type HtmlPart, html } from '../../html.ts'
 import { type PageRequest, view } from '../../page.ts'
 import { offsetsOf, readChartQuery } from '../../queries/series/chart.ts'
 import type { NamedGeoSeries } from '../../queries/series/geoSeries.ts'
@@ -21,7 +21,7 @@ async function read(request: PageRequest): Promise<VintagesData> {
 function fan(
   { dataset, range, fan: vintages }: VintagesData,
   { words: { vintages: words }, locale }: PageRequest,
-): Part {
+): HtmlPart {
   // The newest is drawn last, and always in the same style.
   const first = 6 - vintages.length
   return (
@@ -74,27 +74,27 @@ function byAge({ byAge: all, dataset }: VintagesData, request: PageRequest): Htm
   )}</tbody></table></div></section>`
 }
 
-const [CELL, LEFT] = [14, 130]
+const [CELL_SIZE, LABEL_WIDTH] = [14, 130]
 
 /** Which days were revised at which age. */
 function heat({ heat: counts, days }: VintagesData, request: PageRequest): Html {
   const { vintages: words } = request.words
   const most = Math.max(...counts.flat())
-  const width = Math.max(800, LEFT + days.length * CELL)
+  const width = Math.max(800, LABEL_WIDTH + days.length * CELL_SIZE)
   return html`<section aria-labelledby="heat"><h2 id="heat">${words.heat}</h2>
-<svg class="figure heat" viewBox="0 0 ${width} ${CELL * counts.length + 16}" role="img" aria-label="${words.heatLabel}">
+<svg class="figure heat" viewBox="0 0 ${width} ${CELL_SIZE * counts.length + 16}" role="img" aria-label="${words.heatLabel}">
 ${counts.map((row, i) => [
-  html`<text x="${LEFT - 6}" y="${CELL * i + 11}" text-anchor="end">${ageText(i, request)}</text>`,
+  html`<text x="${LABEL_WIDTH - 6}" y="${CELL_SIZE * i + 11}" text-anchor="end">${ageText(i, request)}</text>`,
   row.map(
     (count, day) =>
       count > 0 &&
-      html`<rect class="h${Math.ceil((count / most) * 5)}" x="${LEFT + day * CELL}" y="${CELL * i}" width="${CELL - 1}" height="${CELL - 1}"><title>${days[day]}: ${count}</title></rect>`,
+      html`<rect class="h${Math.ceil((count / most) * 5)}" x="${LABEL_WIDTH + day * CELL_SIZE}" y="${CELL_SIZE * i}" width="${CELL_SIZE - 1}" height="${CELL_SIZE - 1}"><title>${days[day]}: ${count}</title></rect>`,
   ),
 ])}
 ${days.map(
   (day, i) =>
     (i === 0 || day.endsWith('-01')) &&
-    html`<text x="${LEFT + i * CELL}" y="${CELL * counts.length + 12}">${day.slice(5)}</text>`,
+    html`<text x="${LABEL_WIDTH + i * CELL_SIZE}" y="${CELL_SIZE * counts.length + 12}">${day.slice(5)}</text>`,
 )}
 </svg></section>`
 }

@@ -9,22 +9,22 @@ import { timeElement } from '../times.ts'
 type Data = NonNullable<Awaited<ReturnType<typeof readTextPage>>>
 
 /** Letters of what stayed the same that are shown on each side of a change. */
-const AROUND = 160
+const CONTEXT_LETTERS = 160
 
 /** Unchanged text, cut to the context of a change. */
-function kept(text: string, first: boolean, last: boolean): string {
-  const [head, tail] = [first ? '' : text.slice(0, AROUND), last ? '' : text.slice(-AROUND)]
+function unchangedText(text: string, first: boolean, last: boolean): string {
+  const [head, tail] = [first ? '' : text.slice(0, CONTEXT_LETTERS), last ? '' : text.slice(-CONTEXT_LETTERS)]
   return text.length <= head.length + tail.length ? text : `${head} … ${tail}`
 }
 
 /** A difference: removed text in `del`, added text in `ins`. */
 const changed = (pieces: readonly Piece[], lang: string): Html =>
   html`<div class="lines" dir="auto" lang="${lang}">${pieces.map(({ what, text }, i) => {
-    if (what === 'same') return visible(kept(text, i === 0, i === pieces.length - 1))
+    if (what === 'same') return visible(unchangedText(text, i === 0, i === pieces.length - 1))
     return what === 'removed' ? html`<del>${visible(text)}</del>` : html`<ins>${visible(text)}</ins>`
   })}</div>`
 
-function change(data: Data, { words }: PageRequest): Html | null {
+function changeHtml(data: Data, { words }: PageRequest): Html | null {
   const { texts: own } = words
   if (!data.change) return null
   const { title, summary, text } = data.change
@@ -43,7 +43,7 @@ ${
 }`
 }
 
-function versions(data: Data, { words, link, live }: PageRequest): Html | null {
+function versionList(data: Data, { words, link, live }: PageRequest): Html | null {
   const { texts: own } = words
   if (data.versions.length < 2) return null
   const path = `/texts/${data.kind}/${data.id}`
@@ -110,7 +110,7 @@ ${facts([
       ),
   ],
 ])}
-${change(data, request)}
-${versions(data, request)}`
+${changeHtml(data, request)}
+${versionList(data, request)}`
   },
 })

@@ -33,7 +33,7 @@ const clock = (seconds: string): string => `make_timestamp(cast(${seconds} as bi
 const isoMillis = (at: string): string => `${STRFTIME}(${at}, '${ISO}.%gZ')`
 
 /** How each column of a view on values is computed here; the type check names one that is missing. */
-type Columns<View extends keyof typeof VALUE_VIEWS> = Readonly<
+type ViewColumns<View extends keyof typeof VALUE_VIEWS> = Readonly<
   Record<keyof (typeof VALUE_VIEWS)[View]['columns'], string>
 >
 const selected = (columns: Readonly<Record<string, string>>): string =>
@@ -42,7 +42,7 @@ const selected = (columns: Readonly<Record<string, string>>): string =>
     .join(', ')
 
 /** Which series a row is of. */
-const WHICH = {
+const IDENTITY_COLUMNS = {
   ...{
     series_id: 's.series_id',
     kind: 's.kind',
@@ -53,9 +53,9 @@ const WHICH = {
   ...{ time_trunc: 's.time_trunc', time_agg: 's.time_agg', geo_agg: 's.geo_agg', geo_trunc: 's.geo_trunc' },
 }
 
-/** The values of a table under the clocks of their series, as the database shows them; all but when they were known. */
-const VALUE = {
-  ...WHICH,
+/** A value under the clock of its series, as the views of the database have it, except for when it was known. */
+const VALUE_COLUMNS = {
+  ...IDENTITY_COLUMNS,
   ...{ geo_id: 'o.geo_id', geo_name: 'g.name', at: 'o."at"' },
   at_utc: `${STRFTIME}(${clock('o."at"')}, '${ISO}Z')`,
   at_local: `${STRFTIME}(${clock('o."at" + z.offset_s')}, '${ISO}') || (case when z.offset_s < 0 then '-' else '+' end)
@@ -63,45 +63,51 @@ const VALUE = {
   local_date: `${STRFTIME}(${clock('o."at" + z.offset_s')}, '%Y-%m-%d')`,
   ...{ step_s: 'o.step_s', value: 'o.value' },
 }
-const CURRENT: Columns<'observations'> = { ...VALUE, fetched_at: isoMillis('o.fetched_at') }
-/** A version came when it began to be valid. */
-const version = (from: string, to: string): Columns<'observation_history'> => ({
-  ...VALUE,
+const CURRENT_COLUMNS: ViewColumns<'observations'> = { ...VALUE_COLUMNS, fetched_at: isoMillis('o.fetched_at') }
+/** A version of a value; it was fetched when it began to be valid. */
+const versionColumns = (from: string, to: string): ViewColumns<'observation_history'> => ({
+  ...VALUE_COLUMNS,
   ...{ fetched_at: isoMillis(from), valid_from: isoMillis(from), valid_to: to },
 })
 
-const values = (table: string, columns: Readonly<Record<string, string>>): string => `select ${selected(columns)}
+const valuesSql = (table: string, columns: Readonly<Record<string, string>>): string => `select ${selected(columns)}
   from main.series s
   join (select *, cast(epoch(at_utc) as bigint) as "at" from main.${table}) o on o.series_id = s.series_id
   left join main.geo g on g.geo_id = o.geo_id
   asof join main.time_zone_offset z on z.zone = s.time_zone and o."at" >= z.from_s`
 
 /** The totals of `rows` of days or months, each under the first clock that shows the midnight at which it begins. */
-const totals = (columns: Readonly<Record<string, string>>, rows: string): string => `select ${selected(columns)}
+const totalsSql = (columns: Readonly<Record<string, string>>, rows: string): string => `select ${selected(columns)}
   from (select *, cast(epoch(first) as bigint) as midnight from (${rows})) d
   join main.series s on s.series_id = d.series_id
   left join main.geo g on g.geo_id = d.geo_id
   asof join (select zone, from_s, offset_s, to_s + offset_s as end_s from main.time_zone_offset) z
     on z.zone = s.time_zone and d.midnight < z.end_s`
-const TOTALS = {
-  ...WHICH,
+const TOTAL_COLUMNS = {
+  ...IDENTITY_COLUMNS,
   ...{ geo_id: 'd.geo_id', geo_name: 'g.name', at: 'greatest(z.from_s, d.midnight - z.offset_s)' },
   ...{ count: 'd.count', min: 'd.min', max: 'd.max', avg: 'd.avg', sum: 'd.sum', energy: 'd.energy', hours: 'd.hours' },
 }
-const DAILY: Columns<'observations_daily'> = { ...TOTALS, local_date: `${STRFTIME}(d.first, '%Y-%m-%d')` }
-const MONTHLY: Columns<'observations_monthly'> = { ...TOTALS, local_month: `${STRFTIME}(d.first, '%Y-%m')` }
-const MONTHS = `select series_id, geo_id, date_trunc('month', local_date) as first, cast(sum(count) as bigint) as count, min(min) as min,
+const DAILY_COLUMNS: ViewColumns<'observations_daily'> = {
+  ...TOTAL_COLUMNS,
+  local_date: `${STRFTIME}(d.first, '%Y-%m-%d')`,
+}
+const MONTHLY_COLUMNS: ViewColumns<'observations_monthly'> = {
+  ...TOTAL_COLUMNS,
+  local_month: `${STRFTIME}(d.first, '%Y-%m')`,
+}
+const MONTH_ROWS = `select series_id, geo_id, date_trunc('month', local_date) as first, cast(sum(count) as bigint) as count, min(min) as min,
       max(max) as max, sum(sum) as sum, sum(energy) as energy, sum(hours) as hours, sum(energy) / sum(hours) as avg
     from main.day group by all`
 
 /** The views on values, as the database has them. */
 export const VALUE_VIEWS_IN_DUCKDB: Readonly<Record<keyof typeof VALUE_VIEWS, string>> = {
-  observations: values('observation', CURRENT),
-  observation_history: `${values('observation', version('o.fetched_at', 'null'))}
-    union all ${values('observation_revision', version('o.valid_from', isoMillis('o.valid_to')))}`,
-  observations_daily: totals(DAILY, 'select *, local_date as first from main.day'),
-  observations_monthly: totals(MONTHLY, MONTHS),
-  latest: `${values('observation', CURRENT)} qualify row_number() over (partition by o.series_id, o.geo_id order by o."at" desc) = 1`,
+  observations: valuesSql('observation', CURRENT_COLUMNS),
+  observation_history: `${valuesSql('observation', versionColumns('o.fetched_at', 'null'))}
+    union all ${valuesSql('observation_revision', versionColumns('o.valid_from', isoMillis('o.valid_to')))}`,
+  observations_daily: totalsSql(DAILY_COLUMNS, 'select *, local_date as first from main.day'),
+  observations_monthly: totalsSql(MONTHLY_COLUMNS, MONTH_ROWS),
+  latest: `${valuesSql('observation', CURRENT_COLUMNS)} qualify row_number() over (partition by o.series_id, o.geo_id order by o."at" desc) = 1`,
 }
 
 /**

@@ -34,8 +34,8 @@ export const rangeIn = (zone: string, { from, to }: ExportQuestion): Interval =>
   to: borderIn(zone, to),
 })
 
-/** A series and geo, with the fields that all its rows share. */
-export interface Dataset {
+/** A series of one geo, with the fields that all its rows share. */
+export interface ExportedGeoSeries {
   readonly seriesId: number
   readonly kind: string
   readonly indicatorId: number
@@ -52,14 +52,14 @@ export interface Dataset {
 }
 
 /** The numbers of a question with their kind. */
-const numbersOf = ({ indicators, kind = ENTRY_ROUTES.series, offers = [] }: ExportQuestion) =>
+const selectedNumbers = ({ indicators, kind = ENTRY_ROUTES.series, offers = [] }: ExportQuestion) =>
   [
     { kind, ids: indicators },
     { kind: ENTRY_ROUTES.offers, ids: offers },
   ] as const
 
 /** The series and geos of a question, in the order of an export. */
-export function datasetsOf({ kysely }: Reader, question: ExportQuestion): Promise<Dataset[]> {
+export function exportedGeoSeries({ kysely }: Reader, question: ExportQuestion): Promise<ExportedGeoSeries[]> {
   const { geos } = question
   return (
     kysely
@@ -73,7 +73,7 @@ export function datasetsOf({ kysely }: Reader, question: ExportQuestion): Promis
       .select([indicatorNameColumn('s.kind', 's.indicator_id'), geoNameColumn('g.geo_id', 'geoName')])
       .where((of) =>
         of.or(
-          numbersOf(question).map(({ kind, ids }) =>
+          selectedNumbers(question).map(({ kind, ids }) =>
             of.and([of('s.kind', '=', kind), of('s.indicator_id', 'in', ids)]),
           ),
         ),
@@ -83,7 +83,7 @@ export function datasetsOf({ kysely }: Reader, question: ExportQuestion): Promis
       .orderBy('s.indicator_id')
       .orderBy('s.id')
       .orderBy('g.geo_id')
-      .$narrowType<Pick<Dataset, 'kind'>>()
+      .$narrowType<Pick<ExportedGeoSeries, 'kind'>>()
       .execute()
   )
 }
@@ -94,9 +94,9 @@ const someOf = (ids: readonly number[]): string =>
 
 /** Throws where no values of an indicator or geo are held: a file without it would look as if it had no values. */
 export async function requireHeld(db: Reader, question: ExportQuestion): Promise<void> {
-  const datasets = await datasetsOf(db, { ...question, geos: [] })
-  for (const { kind, ids } of numbersOf(question)) {
-    const missing = ids.filter((id) => !datasets.some((one) => one.kind === kind && one.indicatorId === id))
+  const allSeries = await exportedGeoSeries(db, { ...question, geos: [] })
+  for (const { kind, ids } of selectedNumbers(question)) {
+    const missing = ids.filter((id) => !allSeries.some((one) => one.kind === kind && one.indicatorId === id))
     if (missing.length === 0) continue
     const held = await db.kysely
       .selectFrom('series as s')
@@ -111,7 +111,7 @@ export async function requireHeld(db: Reader, question: ExportQuestion): Promise
       code: 'not-held',
     })
   }
-  const geos = [...new Set(datasets.map(({ geoId }) => geoId))].sort((a, b) => a - b)
+  const geos = [...new Set(allSeries.map(({ geoId }) => geoId))].sort((a, b) => a - b)
   const missing = question.geos.filter((geo) => !geos.includes(geo))
   if (missing.length > 0)
     throw new InputError(`No values of geo ${missing.join(', ')} are held for that.`, {
@@ -120,9 +120,9 @@ export async function requireHeld(db: Reader, question: ExportQuestion): Promise
     })
 }
 
-/** The name of the column of a dataset: unique, because it contains all that identifies the series, and the geo. */
-export function columnOf(dataset: Dataset): string {
-  const { kind, indicatorId, geoId, timeTrunc, timeAgg, geoAgg, geoTrunc, geoIds } = dataset
+/** The name of the column of a geo series: unique, because it contains all that identifies the series, and the geo. */
+export function columnOf(series: ExportedGeoSeries): string {
+  const { kind, indicatorId, geoId, timeTrunc, timeAgg, geoAgg, geoTrunc, geoIds } = series
   const combined = geoAgg !== null || geoTrunc !== null || geoIds !== null
   return [
     ...(kind === ENTRY_ROUTES.series ? [] : [kind === ENTRY_ROUTES.offers ? 'offer' : kind]),
@@ -140,10 +140,10 @@ export async function yearsOf(db: Reader, question: ExportQuestion): Promise<{ f
     question.asOf === null ? (['observation'] as const) : (['observation', 'observation_revision'] as const)
   const years: number[] = []
   // One by one: each query reads one end of the index.
-  for (const { zone, ...dataset } of await datasetsOf(db, question))
+  for (const { zone, ...series } of await exportedGeoSeries(db, question))
     for (const table of tables)
       for (const which of ['first', 'last'] as const) {
-        const end = await endOfValues(db, dataset, which, { table })
+        const end = await endOfValues(db, series, which, { table })
         if (end !== null) years.push(Number(localDate(zone, end).slice(0, 4)))
       }
   return years.length > 0 ? { first: Math.min(...years), last: Math.max(...years) } : null
