@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { CompiledQuery, type Transaction } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError, InputError, StoreError } from '../../src/base/errors.ts'
@@ -165,6 +167,33 @@ describe('an address', () => {
     expect(`${out}${err}`).not.toContain(secret)
     expect(() => openReader(`postgres://u:${secret}@ho st/x`)).toThrow(/cannot be read/)
   })
+})
+
+test('a connection that the network cuts in the middle of a query is reported as that of the database', async () => {
+  const url = new URL(await tempDatabase())
+  await (await openStore(url.href)).close()
+  const port = Number(url.port)
+  const proxy = createServer((client) => {
+    const server = connect(port, url.hostname)
+    // What comes after the reset is of no interest.
+    for (const end of [client, server]) end.on('error', () => undefined)
+    server.pipe(client)
+    client.on('data', (sent) => {
+      if (sent.includes('now_it_is_cut')) {
+        client.resetAndDestroy()
+        server.destroy()
+      } else server.write(sent)
+    })
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void proxy.close())
+  url.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const reader = openReader(url.href)
+  onTestFinished(() => reader.close())
+  const query = reader.kysely.selectFrom('_run').select('id').where('job', '=', 'now_it_is_cut')
+  const error = await query.execute().catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(StoreError)
+  expect(String(error)).toContain(`The connection to the database ${reader.file} was lost`)
 })
 
 test.each([

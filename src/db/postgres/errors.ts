@@ -122,3 +122,7 @@ export function asStoreError(error: unknown, address?: string): unknown {
     cause: error,
   })
 }
+
+/** Names the database in an error of the network, which tells nothing of where it comes from; passes on anything else. */
+export const asNetworkError = (error: unknown, address: string): unknown =>
+  networkOf(error) === undefined ? error : asStoreError(error, address)

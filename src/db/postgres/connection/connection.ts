@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { loadPackage } from '../../../base/onDemand.ts'
 import type { Database } from '../../../tables/schema.ts'
 import { answerLater } from '../../prepared.ts'
-import { asStoreError } from '../errors.ts'
+import { asNetworkError, asStoreError } from '../errors.ts'
 import { ListCompiler } from './compiler.ts'
 import { driverAddress } from './driverAddress.ts'
 import { OID } from './oids.ts'
@@ -113,6 +113,9 @@ export function connect(address: string, { settings, first }: ConnectOptions = {
   const giveBack = (client: pg.PoolClient, error?: Error | boolean): void => {
     if (client !== frozen && taken.delete(client)) client.release(error)
   }
+  const rethrow = (error: unknown): never => {
+    throw asNetworkError(error, address)
+  }
   let readings = 0
   const dialect = new PostgresDialect({
     pool: {
@@ -120,7 +123,11 @@ export function connect(address: string, { settings, first }: ConnectOptions = {
       async connect() {
         const client = await take()
         return {
-          query: client.query.bind(client) as never,
+          // A cursor is no promise.
+          query: ((...question: Parameters<typeof client.query>) => {
+            const answer: unknown = client.query(...question)
+            return answer instanceof Promise ? answer.catch(rethrow) : answer
+          }) as never,
           release: (discarded?: boolean) => giveBack(client, discarded),
         }
       },
@@ -142,7 +149,7 @@ export function connect(address: string, { settings, first }: ConnectOptions = {
       let open = true
       await client.query(begin)
       return {
-        query: (question) => client.query(question),
+        query: (question) => client.query(question).catch(rethrow),
         async end() {
           if (!open) return
           open = false
