@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Service } from '../../services/service.ts'
 import { NOTIFY_EVENTS, NOTIFY_STYLES } from '../notify.ts'
-import { entryParts, languageList } from './entries.ts'
+import { entryParts, languageList } from './entryKeys.ts'
 import { brokenRules } from './rules.ts'
 
 /** The address is checked by a rule, whose message does not repeat it: it may be a secret. */
