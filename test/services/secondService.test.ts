@@ -148,6 +148,9 @@ describe('a second service is only its declaration', () => {
         { name: 'geo', value: '21' },
       ]),
     })
+    // Where the service declares nothing, the reader is asked.
+    const form = await (await fetch(`${url}/sql?recipe=forecast-error`)).text()
+    expect(form.match(/name="p\.(\w+)"[^>]* required>/g)).toHaveLength(3)
     expect(await read('/sql.json?recipe=search')).toMatchObject({
       parameters: [
         { name: 'text', value: 'vento*' },

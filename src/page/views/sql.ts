@@ -1,6 +1,7 @@
 import { InputError } from '../../base/errors.ts'
 import { shellWord, visible } from '../../base/visible.ts'
 import { csvCell } from '../../products/cells.ts'
+import { isNeeded } from '../../products/recipes/recipe.ts'
 import { recipesOf } from '../../products/recipes/recipes.ts'
 import { drawing, lineLegend } from '../drawing.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
@@ -84,8 +85,12 @@ ${shown.map((row) => html`<tr>${row.map((value) => cell(value, request))}</tr>\n
 /** The height of the text box in lines: that of the statement, within limits. */
 const linesOfBox = (sql: string): number => Math.min(16, Math.max(5, sql.split('\n').length + 1))
 
-function form(sqlQuery: SqlQuery & { readonly geos: readonly NamedGeo[] }, { words, link }: PageRequest): Html {
+function form(
+  sqlQuery: SqlQuery & { readonly geos: readonly NamedGeo[] },
+  { words, link, service }: PageRequest,
+): Html {
   const { sql: own } = words
+  const recipe = recipesOf(service).find(({ name }) => name === sqlQuery.recipe)
   return html`<form action="${link('/sql')}" class="question">
 ${sqlQuery.recipe !== null && html`<input type="hidden" name="recipe" value="${sqlQuery.recipe}">`}
 <label for="sql">${own.statement}</label>
@@ -94,7 +99,7 @@ ${
   sqlQuery.parameters.length > 0 &&
   html`<fieldset><legend>${own.parameters}</legend><p class="soft">${own.parameterHint}</p>${sqlQuery.parameters.map(
     ({ name, value }) =>
-      html`<label><code>${name}</code> <input name="${FIELD}${name}" value="${value}" size="14" autocomplete="off"${name === 'geo' && html` list="geos"`}></label> `,
+      html`<label><code>${name}</code> <input name="${FIELD}${name}" value="${value}" size="14" autocomplete="off"${name === 'geo' && html` list="geos"`}${recipe && isNeeded(recipe, name) && html` required`}></label> `,
   )}${sqlQuery.geos.length > 0 && html`<datalist id="geos">${sqlQuery.geos.map((geo) => html`<option value="${geo.id}">${geo.name}</option>`)}</datalist>`}</fieldset>`
 }
 <button>${own.run}</button></form>`
