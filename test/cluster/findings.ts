@@ -30,10 +30,18 @@ const ALONE = `target not like '%/indicators/${SHARED}%'`
 const of = (columns: string, table: string): string =>
   `select s.indicator_id, ${columns} from ${table} x join series s on s.id = x.series_id`
 
+/** Intervals that were answered more than a quarter of an hour apart are kept apart, and a campaign may take longer: those that adjoin are numbered alike. */
+const JOINED = `(
+  select *, sum(begins) over (partition by series_id, geo_id, state order by from_at) as number from (
+    select *, (from_at is distinct from lag(to_at) over (partition by series_id, geo_id, state order by from_at))::int as begins
+    from _coverage
+  ) as each
+)`
+
 const SAME: Readonly<Record<string, string>> = {
   observation: of('geo_id, at, value, step_s', 'observation'),
   observation_revision: of('geo_id, at, value, step_s', 'observation_revision'),
-  _coverage: of('geo_id, from_at, to_at, state', '_coverage'),
+  _coverage: of('geo_id, state, min(from_at), max(to_at)', JOINED) + ' group by s.indicator_id, geo_id, state, number',
   _absent: of('geo_id, from_at, to_at, x.step_s, missing', '_absent'),
   _day: of('geo_id, month, day, count, min, max, missing', '_day'),
   _resolution: of('from_at, x.step_s', '_resolution'),
