@@ -11,10 +11,10 @@ export const COMMON = {
 } as const satisfies Record<string, Options>
 
 /** Forms in which rows are printed. */
-export const FORMATS = ['table', 'csv', 'json', 'ndjson', 'markdown'] as const
+export const FORMATS = ['table', 'csv', 'tsv', 'json', 'ndjson', 'markdown'] as const
 
 /** Forms of an exported file. */
-export const EXPORT_FORMS = ['csv', 'ndjson', 'parquet'] as const
+export const EXPORT_FORMS = ['csv', 'tsv', 'ndjson', 'parquet'] as const
 export type ExportForm = (typeof EXPORT_FORMS)[number]
 
 /** Where the database is. */

@@ -41,6 +41,13 @@ export function csvCell(value: unknown, { safe = false, excel = false }: Dialect
   return /[",;\n\r]/.test(text) && (excel || /[",\n\r]/.test(text)) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
+/** A cell of a text with tabs between its columns; what has a tab, a quote or a line break in it is quoted as in CSV. */
+export function tsvCell(value: unknown): string {
+  const text = plain(value)
+  if (text === '') return value === null || value === undefined ? '' : '""'
+  return /["\t\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
 /** Unique names of columns: the second `a` becomes `a_2`. */
 export function uniqueNames(names: readonly string[]): string[] {
   const given = new Set<string>()

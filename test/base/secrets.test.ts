@@ -250,7 +250,7 @@ test('what comes together when a terminal is written is looked through again', a
   await (await openStore(join(folder, 'x.db'))).close()
   const values = between.map((letter) => `('${KEY.slice(0, 9)}${letter}${KEY.slice(9)}')`)
   const sql = `with t (x) as (values ${values}) select x from t`
-  for (const format of ['table', 'markdown', 'csv', 'json', 'ndjson'])
+  for (const format of ['table', 'markdown', 'csv', 'tsv', 'json', 'ndjson'])
     for (const more of format === 'csv' ? [[], ['--safe'], ['--excel']] : [[]]) {
       const { out, code, err } = await runCommand(
         folder,

@@ -136,19 +136,22 @@ describe('an export destroys nothing', () => {
     expect(readFileSync(path('a.csv'), 'utf8').trim().split('\n')).toHaveLength(4)
   })
 
-  test.each(['csv', 'ndjson', 'parquet'])('an earlier export as %s is replaced, also through a link', async (form) => {
-    for (const more of [[], ['--wide'], ['--time', 'utc']]) {
-      expect((await exportTo('a', '--format', form, ...more)).code).toBe(0)
-      expect((await exportTo('a', '--format', form)).err).toBe('3 rows in a.\n')
-    }
-    const first = statSync(path('a')).ino
-    symlinkSync('a', path('link'))
-    expect((await exportTo('link', '--format', form)).code).toBe(0)
-    expect(realpathSync(path('link'))).toBe(path('a'))
-    expect(statSync(path('a')).ino).not.toBe(first)
-    const other = form === 'csv' ? 'ndjson' : 'csv'
-    await refused(() => exportTo('a', '--format', other), /of the same form/)
-  })
+  test.each(['csv', 'tsv', 'ndjson', 'parquet'])(
+    'an earlier export as %s is replaced, also through a link',
+    async (form) => {
+      for (const more of [[], ['--wide'], ['--time', 'utc']]) {
+        expect((await exportTo('a', '--format', form, ...more)).code).toBe(0)
+        expect((await exportTo('a', '--format', form)).err).toBe('3 rows in a.\n')
+      }
+      const first = statSync(path('a')).ino
+      symlinkSync('a', path('link'))
+      expect((await exportTo('link', '--format', form)).code).toBe(0)
+      expect(realpathSync(path('link'))).toBe(path('a'))
+      expect(statSync(path('a')).ino).not.toBe(first)
+      const other = form === 'csv' ? 'tsv' : 'csv'
+      await refused(() => exportTo('a', '--format', other), /of the same form/)
+    },
+  )
 
   test('the answer of a statement may be anybody’s: it is replaced when that is said', async () => {
     const planned = ['export', '--sql', 'select 1 as a', '--output', 'a.csv']

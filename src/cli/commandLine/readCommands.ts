@@ -150,7 +150,8 @@ export const READ_COMMANDS = {
   },
   export: {
     usage: 'export',
-    about: 'Write values, or the answer of a statement, as CSV, NDJSON or Parquet; as known now or at a past instant',
+    about:
+      'Write values, or the answer of a statement, as CSV, TSV, NDJSON or Parquet; as known now or at a past instant',
     flags: {
       ...DATABASE,
       indicator: { type: 'number', array: true, describe: 'Numbers of indicators' },

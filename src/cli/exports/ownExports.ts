@@ -72,6 +72,7 @@ function makerOf(file: string): string {
 /** How a file of each form is known to be an export of this program. An empty one is an export without rows. */
 export const IS_OWN_EXPORT = {
   csv: (file) => isOurHeader(headerNames(firstLine(file) ?? '')),
+  tsv: (file) => firstLine(file)?.includes('\t') === true && isOurHeader(firstLine(file)!.split('\t')),
   ndjson: (file) => statSync(file).size === 0 || isOurHeader(jsonKeys(firstLine(file) ?? '')),
   parquet: (file) => makerOf(file).startsWith('indicator-sync '),
 } as const satisfies Record<string, (file: string) => boolean>

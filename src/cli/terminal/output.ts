@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { redact } from '../../base/redact.ts'
 import { visible } from '../../base/visible.ts'
 import { allRows } from '../../db/allRows.ts'
-import { csvCell, type Dialect, jsonCell } from '../../products/cells.ts'
+import { csvCell, type Dialect, jsonCell, tsvCell } from '../../products/cells.ts'
 import type { FORMATS } from '../flags.ts'
 import { asOutputError } from './pipes.ts'
 import { secrets } from './secrets.ts'
@@ -37,6 +37,11 @@ const WRITERS: Readonly<Record<Format, Writer>> = {
     const between = dialect.excel ? ';' : ','
     const line = (cells: readonly unknown[]): string => `${cells.map((cell) => csvCell(cell, dialect)).join(between)}\n`
     yield (dialect.excel ? '\uFEFF' : '') + line(columns)
+    for await (const block of rows) yield block.map(line).join('')
+  },
+  async *tsv(columns, rows) {
+    const line = (cells: readonly unknown[]): string => `${cells.map(tsvCell).join('\t')}\n`
+    yield line(columns)
     for await (const block of rows) yield block.map(line).join('')
   },
   async *json(columns, rows) {

@@ -393,7 +393,7 @@ test('names are made unique without taking a name that is there', () => {
 
 test('only a table is cut, and says so', async () => {
   const sql = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 1500) select i from n'
-  for (const form of ['csv', 'ndjson']) {
+  for (const form of ['csv', 'tsv', 'ndjson']) {
     const done = await run('query', sql, '--format', form)
     expect(done.out.trim().split('\n').length).toBeGreaterThanOrEqual(1500)
     expect(done.err).toBe('')
