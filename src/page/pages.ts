@@ -61,6 +61,11 @@ export const PAGES: readonly Page[] = [
   { path: '/runs', name: 'runs', top: true, view: async () => (await import('./views/runs.ts')).runsView },
   { path: '/runs/:id', name: 'run', view: async () => (await import('./views/run.ts')).runView },
   {
+    path: '/quarantine',
+    name: 'quarantine',
+    view: async () => (await import('./views/quarantine.ts')).quarantineView,
+  },
+  {
     ...{ path: '/sql', name: 'sql', top: true, live: true, own: true, still: true, fresh: true },
     view: async () => (await import('./views/sql.ts')).sqlView,
   },

@@ -25,7 +25,16 @@ const PAGES_OPENED = [
     '/archives',
     '/archives/archive/79',
   ],
-  ...['/widgets', '/widgets/1', '/runs', '/runs/1', `/sql?sql=${STATEMENT}&p.geo=3`, '/dictionary', '/dictionary/geo'],
+  ...[
+    '/widgets',
+    '/widgets/1',
+    '/runs',
+    '/runs/1',
+    '/quarantine',
+    `/sql?sql=${STATEMENT}&p.geo=3`,
+    '/dictionary',
+    '/dictionary/geo',
+  ],
 ]
 /** The same with some of them in another state. */
 const ADDRESSES = [
@@ -42,6 +51,12 @@ beforeAll(async () => {
   const store = await fillMarket(file)
   store.run(
     `update content_text set body = '<p>Another text.</p>', fetch_id = 3 where kind = 'glossary' and id = 300`,
+    [],
+  )
+  store.run(
+    `insert into _quarantine (run_id, fetch_id, path, reason, fragment, created_at)
+     select run_id, id, '$.indicator.values[7]', 'datetime: "soon" is not a valid date', '{"value":1,"datetime":"soon"}', finished_at
+     from _fetch where route = 'indicator' order by id limit 1`,
     [],
   )
   store.tidy()

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { excerptOf } from '../../src/page/queries/search.ts'
 import { VIEWS } from '../../src/tables/schema.ts'
+import { fillBy } from '../cli/filled.ts'
 import { tempFolder } from '../kit.ts'
 import { fillMarket } from '../market.ts'
 import { openReader, openStore } from '../store.ts'
@@ -59,6 +60,35 @@ describe('runs', () => {
     await expect(ask('/runs/77')).rejects.toThrow(/not found/)
     await expect(ask('/runs/x')).rejects.toThrow(/not found/)
   })
+})
+
+test('quarantine shows what is open, the latest first, found by the index of open entries, and what closes it', async () => {
+  expect((await ask('/quarantine')).html).toContain('all that came was understood')
+  const file = join(tempFolder(), 'odd.db')
+  await fillBy(file, (store) => {
+    const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 60)'
+    store.run(
+      `${numbers} insert into _quarantine (run_id, fetch_id, path, reason, fragment, created_at, resolved_at)
+       select 1, 1, '$.values[' || i || ']', 'is <not> a number', '"' || i || '"', '', iif(i < 3, '', null) from n`,
+      [],
+    )
+  })
+  const odd = openReader(file)
+  onTestFinished(() => odd.close())
+  interface Entries {
+    readonly entries: readonly { readonly id: number }[]
+    readonly older: number | null
+  }
+  const steps = await stepsOf(odd, async () => {
+    const { data, html } = await askPage<Entries>(odd, '/quarantine')
+    expect([data.entries[0]!.id, data.entries.length, data.older]).toEqual([60, 50, 11])
+    expect(html).toContain('is &lt;not&gt; a number')
+    expect(html).toContain('quarantine dismiss 60 --reason')
+  })
+  expect(steps.map(({ detail }) => detail).join()).toContain('q USING INDEX _quarantine_open')
+  const { data } = await askPage<Entries>(odd, '/quarantine?before=11')
+  expect(data.entries.map(({ id }) => id)).toEqual([10, 9, 8, 7, 6, 5, 4, 3])
+  expect(data.older).toBeNull()
 })
 
 describe('search', () => {

@@ -21,7 +21,7 @@ function commandIn(hint: string | null, job: string | null): string {
 /** What is wrong, one line each; no line is good. */
 function problems({ health }: Home, request: PageRequest): Html[] {
   const { home } = request.words
-  const line = (text: string, command: string): Html =>
+  const line = (text: HtmlPart, command: string): Html =>
     html`<li>${text} ${request.live && commandLine(request.command(command))}</li>`
   return [
     ...(health.failures > 0 ? [line(home.failures(health.failures), 'retry')] : []),
@@ -32,7 +32,14 @@ function problems({ health }: Home, request: PageRequest): Html[] {
       ),
     ),
     ...(health.late > 0 ? [line(home.late(health.late), 'check')] : []),
-    ...(health.quarantined > 0 ? [line(home.quarantined(health.quarantined), 'quarantine list')] : []),
+    ...(health.quarantined > 0
+      ? [
+          line(
+            html`<a href="${request.link('/quarantine')}">${home.quarantined(health.quarantined)}</a>`,
+            'quarantine list',
+          ),
+        ]
+      : []),
   ]
 }
 

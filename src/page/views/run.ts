@@ -102,7 +102,7 @@ export const runView = view<Data>({
       [own.version, serviceText(one.version)],
       [own.message, serviceText(one.message, 'en')],
     ])}
-${one.rows_rejected > 0 && html`<p>${own.quarantine}</p>${command(request.command('quarantine list'))}`}
+${one.rows_rejected > 0 && html`<p><a href="${request.link('/quarantine')}">${own.quarantine}</a></p>${command(request.command('quarantine list'))}`}
 ${
   failed.length > 0 &&
   html`<h2>${own.failures}</h2><p>${own.failuresHint}</p>${command(request.command('retry'))}

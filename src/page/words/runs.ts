@@ -55,6 +55,20 @@ export const en = {
   reason: 'Why',
   series: 'Series',
   quarantine: 'What could not be understood is kept with its place:',
+  /** The page on what could not be understood. */
+  rejects: {
+    none: 'Nothing is in quarantine: all that came was understood.',
+    about:
+      'What the service sent and this program could not understand, the latest first. All else of the same answers is held.',
+    replay: 'A newer version may understand it:',
+    dismiss: 'What is wrong at the source can be closed with a reason:',
+    number: 'No.',
+    found: 'Found',
+    request: 'Request',
+    path: 'Where',
+    reason: 'Why',
+    fragment: 'What came',
+  },
 }
 
 export const es: Translated<typeof en> = {
@@ -111,4 +125,17 @@ export const es: Translated<typeof en> = {
   reason: 'Por qué',
   series: 'Serie',
   quarantine: 'Lo que no se pudo entender se conserva con su lugar:',
+  rejects: {
+    none: 'Nada está en cuarentena: todo lo que llegó se entendió.',
+    about:
+      'Lo que envió el servicio y este programa no pudo entender, lo último primero. El resto de las mismas respuestas está guardado.',
+    replay: 'Una versión más nueva quizá lo entienda:',
+    dismiss: 'Lo que está mal en la fuente puede cerrarse con un motivo:',
+    number: 'N.º',
+    found: 'Encontrado',
+    request: 'Petición',
+    path: 'Dónde',
+    reason: 'Por qué',
+    fragment: 'Qué llegó',
+  },
 }
